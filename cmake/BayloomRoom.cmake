@@ -1,0 +1,30 @@
+# A room is a folder under bayloom/ that becomes one static library. Rooms may only
+# link to rooms on floors below (docs/architecture.md).
+#
+#   bayloom_room(sketch ROOMS tensor LIBRARIES fmt::fmt)
+function(bayloom_room name)
+  cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.c)
+  add_library(bayloom_${name} STATIC ${sources})
+  target_include_directories(bayloom_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(bayloom_${name} PRIVATE $<BUILD_INTERFACE:bayloom_build_flags>)
+  foreach(room IN LISTS ARG_ROOMS)
+    target_link_libraries(bayloom_${name} PUBLIC bayloom_${room})
+  endforeach()
+  target_link_libraries(bayloom_${name} PUBLIC ${ARG_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY BAYLOOM_ROOMS bayloom_${name})
+endfunction()
+
+# Tests mirror the rooms: all of tests/<name>/*.cc make one GoogleTest program.
+function(bayloom_room_tests name)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  add_executable(test_${name} ${sources})
+  target_link_libraries(test_${name} PRIVATE
+    bayloom_${name} bayloom_build_flags ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 900)
+endfunction()
