@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+
+/// Analyses that validators, features and code generation share.
+
+/// One access of a block in terms of the digits of the loops around it.
+struct Access {
+  BufferId buffer;
+  bool is_write;
+  /// Per logical dimension; nullopt where the index is not affine (gathers, divisions).
+  std::vector<std::optional<Affine>> indices;
+};
+
+/// The block's accesses: loads in the order of the value's traversal, then the store. A
+/// reduction's own read of its output is not listed. Equal accesses are listed once.
+std::vector<Access> AccessesOf(const Program& program, BlockId block);
+
+/// A linear form over a block's iterators as an affine function of digits.
+Affine Compose(const LinearForm& form, const std::vector<Affine>& bindings);
+
+/// Inclusive bounds of an affine expression while the given digits run over their ranges and all
+/// others are held at zero.
+struct Interval {
+  int64_t min, max;
+  int64_t extent() const { return max - min + 1; }
+};
+Interval RangeOf(const Program& program, const Affine& index, const std::vector<bool>& free_digits);
+
+/// Where an intermediate buffer has to exist, and how much of it at a time: it is allocated at
+/// the innermost loop around all its accesses, and holds only the region touched during one
+/// iteration of that loop.
+struct Allocation {
+  NodeRef scope;                ///< kRoot or a loop: allocated anew in each iteration of it
+  std::vector<int64_t> shape;   ///< extents of the region per logical dimension
+  /// What to subtract from an index to get its place in the region; affine in digits of the
+  /// loops at or above `scope`, per logical dimension.
+  std::vector<Affine> origin;
+};
+/// For kIntermediate buffers. A buffer with a rewritten layout is never shrunk.
+Allocation AllocationOf(const Program& program, BufferId buffer);
+
+/// The place of an element in the buffer's memory, in elements, as an affine function of digits:
+/// row-major over `shape` (an Allocation's, or the buffer's own), or through the buffer's layout.
+/// nullopt if an index is not affine or does not fall onto the layout's axes.
+std::optional<Affine> LinearOffset(const Program& program, const Access& access,
+                                   const Allocation* allocation);
+
+/// True if iterations of the loop can run at the same time: no block below reduces over it, and
+/// every buffer written below is private to an iteration or written disjointly.
+Status CheckParallel(const Program& program, LoopId loop);
+
+}  // namespace bayloom

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bayloom {
+
+/// Element types of buffers and scalar expressions.
+enum class DType : uint8_t {
+  kBool,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUInt8,
+  kUInt16,
+  kUInt32,
+  kUInt64,
+  kFloat16,
+  kBFloat16,
+  kFloat32,
+  kFloat64,
+};
+
+/// Size of one element in bytes; a bool takes one byte.
+int ByteSize(DType dtype);
+bool IsFloat(DType dtype);
+/// True for the integer types; bool is neither float nor integer.
+bool IsInteger(DType dtype);
+bool IsUnsigned(DType dtype);
+/// "float32", "int8", "bool", ...
+std::string ToString(DType dtype);
+std::optional<DType> ParseDType(std::string_view text);
+
+}  // namespace bayloom

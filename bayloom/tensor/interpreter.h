@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+/// A dense row-major array of any DType, used where exactness matters more than speed.
+/// Values are kept as double (64-bit integers beyond 2^53 as int64 bits are kept exactly).
+struct HostTensor {
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> data;
+
+  static HostTensor Zeros(DType dtype, std::vector<int64_t> shape);
+  int64_t ElementCount() const;
+  double Get(int64_t element) const;
+  int64_t GetInt(int64_t element) const;
+  /// Rounds to dtype (float16 and bfloat16 to nearest even; integers by truncation).
+  void Set(int64_t element, double value);
+  void SetInt(int64_t element, int64_t value);
+};
+
+/// Runs a program (scheduled or not) statement by statement, honouring buffer element types but
+/// ignoring parallelism and layouts: the reference that compiled code is checked against. Index
+/// errors and reads of never-written elements throw std::logic_error.
+/// `arguments`: one tensor per Program::Parameters() entry; outputs are written.
+void Interpret(const Program& program, std::vector<HostTensor>& arguments);
+
+/// Computes chosen elements of a workload's output straight from its definition, on demand and
+/// with memory: a few elements of a large convolution cost no more than those elements.
+class PointEvaluator {
+ public:
+  PointEvaluator(const Workload& workload, const std::vector<HostTensor>& arguments);
+  double Evaluate(BufferId buffer, const std::vector<int64_t>& index);
+
+ private:
+  const Workload& workload_;
+  const std::vector<HostTensor>& arguments_;
+  std::map<BufferId, std::map<int64_t, double>> memo_;
+};
+
+/// Reorders a row-major array into the buffer's layout (constants, before a program is run), and
+/// back.
+std::vector<std::byte> PackLayout(const Buffer& buffer, const std::byte* row_major);
+std::vector<std::byte> UnpackLayout(const Buffer& buffer, const std::byte* packed);
+
+}  // namespace bayloom

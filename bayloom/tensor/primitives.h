@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/result.h"
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+
+/// Schedule primitives: each rewrites a Program into another one that computes the same thing,
+/// or refuses with a reason and leaves the program as it was. One primitive per file under
+/// tensor/primitives/.
+///
+/// They change the program in place (replaying a trace is the tuner's hot path); copy it first
+/// to keep the old one: a Program is a value.
+
+// --- Loops -----------------------------------------------------------------------------------
+
+/// Splits a loop into a nest of `factors.size()` loops with these extents, outermost first. The
+/// product must equal the loop's extent (perfect split), and over a fused loop the factors must
+/// fall on or divide its digits. One factor may be -1: it is inferred. Returns the new loops;
+/// the first keeps no identity with the old one.
+Result<std::vector<LoopId>> Split(Program& program, LoopId loop, std::span<const int64_t> factors);
+/// Fuses perfectly nested serial loops, outermost first, into one. Reduction and spatial loops
+/// may not be mixed.
+Result<LoopId> Fuse(Program& program, std::span<const LoopId> loops);
+/// Puts loops of one perfectly nested chain into the given order; loops of the chain that are
+/// not named keep their places. Reduction loops may move outside spatial ones: a kReduce block
+/// decides by its own iterators when it initializes. Refused when the loops are not one chain of
+/// single-child loops, or when a decomposed reduction's loops would leave its kInit's range.
+Status Reorder(Program& program, std::span<const LoopId> order);
+/// Marks a serial loop parallel: no block below may reduce over it, and whatever is written
+/// below is either private to an iteration or disjoint between iterations.
+Status Parallelize(Program& program, LoopId loop);
+/// Marks an innermost-body loop vectorized; same legality as Parallelize, plus: no loop below
+/// it other than vectorized ones.
+Status Vectorize(Program& program, LoopId loop);
+Status Unroll(Program& program, LoopId loop);
+/// Asks that the nest below the loop be unrolled while it stays within max_step steps.
+Status AnnotateUnroll(Program& program, LoopId loop, int64_t max_step);
+/// Binds a loop to an accelerator's block or thread index; legality as Parallelize.
+Status Bind(Program& program, LoopId loop, LoopKind kind);
+
+// --- Blocks ----------------------------------------------------------------------------------
+
+Status Annotate(Program& program, BlockId block, const std::string& key, int64_t value);
+/// Removes a kPlain block by substituting its value into every reader. Refused for outputs and
+/// for blocks whose buffer is also read by themselves.
+Status ComputeInline(Program& program, BlockId block);
+/// Removes an elementwise consumer by folding it into its only producer: the producer (kPlain)
+/// stores the consumer's value. Refused when the producer's result is read by anybody else or the
+/// consumer reads it at anything but its own indices (a permutation of them is fine).
+Status ReverseComputeInline(Program& program, BlockId block);
+/// Moves a producer under `loop` of its consumers: its nest is regenerated to compute just the
+/// region that the readers below `loop` need per iteration. All readers must be below `loop` (or
+/// the loop kRoot: `loop` = -1 moves the block back to the root level before its first reader,
+/// with its full range). Refused for outputs, when the needed region cannot be bounded by affine
+/// arithmetic or proved in range, or when the block reduces and is already decomposed. Placed
+/// before the first child of `loop` that reads it.
+Status ComputeAt(Program& program, BlockId block, LoopId loop);
+/// Moves an elementwise consumer under `loop` of its producer: its nest is regenerated to cover
+/// just the region the producer completes per iteration of `loop`. All blocks the consumer reads
+/// and that are written in the program must be complete there; the loops of a reduction that the
+/// block consumes must be below `loop`.
+Status ReverseComputeAt(Program& program, BlockId block, LoopId loop);
+/// Loops under which ComputeAt(block, loop) is legal, outermost first, leaving out loops of
+/// extent 1. MetaSchedule's candidate rule: loops around the first reader down to the readers'
+/// common ancestor, without spatial loops below a reduction loop and without trailing reduction
+/// loops.
+std::vector<LoopId> ComputeLocations(const Program& program, BlockId block);
+
+/// Makes `block` read a copy of `buffer`: a new root-level block "<buffer>.<scope>" copies the
+/// whole buffer (place it with ComputeAt). Returns the copying block.
+Result<BlockId> CacheRead(Program& program, BlockId block, BufferId buffer, StorageScope scope);
+/// Makes `block` write a copy of its output: a new block right after it copies the copy back.
+/// Readers and callers still see the old buffer. Returns the copying block.
+Result<BlockId> CacheWrite(Program& program, BlockId block, StorageScope scope);
+/// Factors one reduction loop out of a kReduce block: a new block "<name>_rf" computes, into a
+/// new buffer with one leading dimension per digit of the loop, the partial result of every
+/// iteration of `loop`; the old block then reduces over those. Returns the new (rf) block. Only
+/// for a block alone in its nest, all of whose loops bind digits one to one.
+Result<BlockId> RFactor(Program& program, BlockId block, LoopId loop);
+/// Splits a kReduce block's initialization into a kInit block whose nest (the spatial loops
+/// below `loop`) is placed directly before `loop`, leaving kUpdate. `loop` must be around the
+/// block, and no reduction loop of the block may be outside it. Returns the kInit block.
+Result<BlockId> DecomposeReduction(Program& program, BlockId block, LoopId loop);
+/// Stores a constant input, or a cache made by CacheRead and read by one block only, in the order
+/// in which its only reader visits it: each dimension is cut at the digits of the reader's loops
+/// and the pieces are laid out by loop depth, except that the piece of the row-major innermost
+/// dimension which is contiguous now stays innermost. The copying block's own nest is rebuilt to
+/// walk the new layout. Refused when the reader's index is not a plain mixed-radix number of
+/// digits.
+Status RewriteLayout(Program& program, BufferId buffer);
+/// Changes where a buffer lives.
+Status SetScope(Program& program, BufferId buffer, StorageScope scope);
+
+}  // namespace bayloom

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+
+/// Names for results of instructions: positions in one numbering shared by all three kinds.
+struct BlockVar { int id = -1; };
+struct LoopVar { int id = -1; };
+struct ValueVar { int id = -1; };
+
+enum class InstructionKind : uint8_t {
+  kGetBlock, kGetLoops, kGetConsumers,
+  kSamplePerfectTile, kSampleCategorical, kSampleComputeLocation,
+  kSplit, kFuse, kReorder, kParallelize, kVectorize, kUnroll, kAnnotateUnroll, kBind, kAnnotate,
+  kComputeInline, kReverseComputeInline, kComputeAt, kReverseComputeAt,
+  kCacheRead, kCacheWrite, kRFactor, kDecomposeReduction, kRewriteLayout, kSetScope,
+};
+
+bool IsSampling(InstructionKind kind);
+/// "split", "sample_perfect_tile", ...
+std::string ToString(InstructionKind kind);
+
+/// What a sampling instruction chose.
+///   perfect tile      the factors, outermost first
+///   categorical       {index of the candidate}
+///   compute location  {-2} inline, {-1} root, {k} the k-th loop around the first reader
+struct Decision {
+  std::vector<int64_t> values;
+  bool operator==(const Decision&) const = default;
+};
+
+/// One step of a trace. Operands are variables defined by earlier steps' outputs.
+struct Instruction {
+  InstructionKind kind;
+  std::vector<int> inputs;          ///< variables
+  std::vector<int64_t> attributes;  ///< literal arguments: parts, candidates, scope, ...
+  std::vector<double> weights;      ///< kSampleCategorical: probabilities
+  std::string text;                 ///< a block's name or an annotation's key
+  std::vector<int> outputs;         ///< variables
+};
+
+/// The history of a schedule: instructions with the decisions of the sampling ones.
+///
+/// A trace without decisions is a design space; with all of them, a candidate. Replaying keeps
+/// a candidate meaningful when an earlier decision changes: a perfect tile keeps its inner
+/// factors while they divide the extent (one that does not divide takes all that remains) and
+/// derives the outermost; a categorical index is clamped; a compute location that is illegal
+/// becomes the next legal one outwards, in the end root.
+class Trace {
+ public:
+  const std::vector<Instruction>& instructions() const { return instructions_; }
+  /// Parallel to instructions(); nullopt for steps that are not sampling or not decided.
+  const std::vector<std::optional<Decision>>& decisions() const { return decisions_; }
+  /// Positions of the sampling instructions.
+  std::vector<int> SamplingSteps() const;
+
+  void Append(Instruction instruction, std::optional<Decision> decision);
+  /// The same trace with one decision changed; everything after it is decided on replay as the
+  /// repair rules say.
+  Trace WithDecision(int step, Decision decision) const;
+  /// The design space: the trace without any decision.
+  Trace WithoutDecisions() const;
+  int variable_count() const { return variable_count_; }
+  int NewVariable() { return variable_count_++; }
+
+  nlohmann::json ToJson() const;
+  static Result<Trace> FromJson(const nlohmann::json& json);
+  /// One line per step, as a person would write it.
+  std::string Print() const;
+  /// Hash of instructions, without decisions: identifies the design space.
+  uint64_t SpaceHash() const;
+
+ private:
+  std::vector<Instruction> instructions_;
+  std::vector<std::optional<Decision>> decisions_;
+  int variable_count_ = 0;
+};
+
+/// All ordered factorizations of `extent` into `parts` factors whose last is at most
+/// max_innermost, sorted lexicographically. Shared and cached.
+const std::vector<std::vector<int64_t>>& PerfectTilings(int64_t extent, int parts,
+                                                        int64_t max_innermost);
+/// Their number without listing them.
+int64_t CountPerfectTilings(int64_t extent, int parts, int64_t max_innermost);
+
+}  // namespace bayloom

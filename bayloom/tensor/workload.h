@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bayloom/tensor/expr.h"
+
+namespace bayloom {
+
+/// Part a buffer plays for the caller of a compiled program.
+enum class BufferRole : uint8_t {
+  kInput,         ///< passed in at every call
+  kConstant,      ///< passed in, never changes: its layout may be rewritten ahead of time
+  kIntermediate,  ///< written and read inside
+  kOutput,        ///< passed in to be written
+};
+
+/// Where a buffer lives. CPU programs use kGlobal and kLocal; the rest is for accelerators.
+enum class StorageScope : uint8_t { kGlobal, kShared, kLocal };
+
+/// One axis of a physical layout: coordinate = (logical index[dimension] / stride) % extent.
+struct LayoutAxis {
+  int dimension;
+  int64_t stride;
+  int64_t extent;
+  bool operator==(const LayoutAxis&) const = default;
+};
+
+/// A dense tensor in memory.
+struct Buffer {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> shape;  ///< logical extents, outermost first; empty for a scalar
+  BufferRole role = BufferRole::kInput;
+  StorageScope scope = StorageScope::kGlobal;
+  /// Physical order, outermost axis first; empty means row-major over `shape`. The axes of each
+  /// dimension together cover it exactly (a mixed-radix split of its extent).
+  std::vector<LayoutAxis> layout;
+
+  int64_t ElementCount() const;
+};
+
+enum class IterKind : uint8_t { kSpatial, kReduction };
+
+/// An iteration axis: it runs over [0, extent).
+struct Iter {
+  std::string name;
+  int64_t extent;
+  IterKind kind;
+};
+
+/// How a stage with reduction axes combines its values. The neutral element initializes.
+enum class Reduction : uint8_t { kNone, kSum, kProduct, kMin, kMax };
+
+/// The neutral element of the reduction in the given type.
+Expr NeutralElement(Reduction reduction, DType dtype);
+/// combine(a, b), e.g. a + b for kSum.
+Expr Combine(Reduction reduction, Expr a, Expr b);
+
+/// One computation of a workload:
+///
+///     output[s0, s1, ...] = value(s, r)                     without reduction axes
+///     output[s0, s1, ...] = combine over all r of value(s, r)
+///
+/// The spatial iterators come first, one per output dimension and in its order.
+struct Stage {
+  std::string name;
+  BufferId output;
+  std::vector<Iter> iters;
+  Expr value;
+  Reduction reduction = Reduction::kNone;
+};
+
+/// What is to be computed: a DAG of stages in topological order. It says nothing about how.
+struct Workload {
+  std::string name;
+  std::vector<Buffer> buffers;
+  std::vector<Stage> stages;
+
+  /// The buffers a caller passes, in the order of compiled functions' arguments: inputs and
+  /// constants in the order they were declared, then outputs.
+  std::vector<BufferId> Parameters() const;
+  /// Index of the stage writing `buffer`, or -1.
+  int Producer(BufferId buffer) const;
+  /// Arithmetic on floats (and integers in integer workloads) one run performs; a multiply-add
+  /// counts two, indices count nothing.
+  double Flops() const;
+  /// Hash of what is computed, blind to names; equal workloads are one task.
+  uint64_t StructuralHash() const;
+};
+
+/// A tensor while a workload is written: call it with indices to read an element.
+///
+///     WorkloadBuilder b("matmul");
+///     Tensor a = b.Input("a", {m, k}), w = b.Input("w", {k, n});
+///     Tensor c = b.Reduce("c", {m, n}, {{"k", k}}, Reduction::kSum,
+///                         [&](auto s, auto r) { return a(s[0], r[0]) * w(r[0], s[1]); });
+///     Workload workload = b.Build({c});
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(BufferId id, DType dtype, std::vector<int64_t> shape)
+      : id_(id), dtype_(dtype), shape_(std::move(shape)) {}
+
+  template <typename... Index>
+  Expr operator()(Index... index) const {
+    return At({Expr(index)...});
+  }
+  Expr At(std::vector<Expr> indices) const { return Load(id_, dtype_, std::move(indices)); }
+  BufferId id() const { return id_; }
+  DType dtype() const { return dtype_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+
+ private:
+  BufferId id_ = -1;
+  DType dtype_ = DType::kFloat32;
+  std::vector<int64_t> shape_;
+};
+
+class WorkloadBuilder {
+ public:
+  using Exprs = std::vector<Expr>;
+  struct Axis {
+    std::string name;
+    int64_t extent;
+  };
+
+  explicit WorkloadBuilder(std::string name);
+
+  Tensor Input(std::string name, std::vector<int64_t> shape, DType dtype = DType::kFloat32);
+  Tensor Constant(std::string name, std::vector<int64_t> shape, DType dtype = DType::kFloat32);
+  /// An elementwise stage; `value` gets one iterator per dimension of `shape`.
+  Tensor Compute(std::string name, std::vector<int64_t> shape,
+                 const std::function<Expr(const Exprs&)>& value);
+  /// A reduction; `value` gets the spatial and the reduction iterators. The element type is
+  /// that of the value.
+  Tensor Reduce(std::string name, std::vector<int64_t> shape, std::vector<Axis> reduction_axes,
+                Reduction reduction, const std::function<Expr(const Exprs&, const Exprs&)>& value);
+  /// Makes `outputs` the workload's outputs (each must be a computed tensor) and checks the
+  /// whole: names are made unique, extents positive, every stage's value defined.
+  Workload Build(const std::vector<Tensor>& outputs);
+
+ private:
+  Workload workload_;
+};
+
+}  // namespace bayloom
