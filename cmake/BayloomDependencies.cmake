@@ -1,18 +1,15 @@
-# Every dependency is a Debian 12 package; `./check --packages` lists and installs them.
+# Every dependency is a Debian 12 package; scripts/setup lists and installs them. What rooms link
+# to is looked for again by cmake/bayloom-config.cmake.in, for the users of an installed tree.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(fmt 9 REQUIRED)
+find_package(spdlog 1.10 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 find_package(Protobuf 3.21 REQUIRED)
 find_package(ONNX 1.12 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
-# The package's own CMake files insist on a command-line program that Debian does not ship.
-find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)
-find_library(XGBOOST_LIBRARY xgboost REQUIRED)
-add_library(xgboost::xgboost INTERFACE IMPORTED)
-target_include_directories(xgboost::xgboost INTERFACE ${XGBOOST_INCLUDE_DIR})
-target_link_libraries(xgboost::xgboost INTERFACE ${XGBOOST_LIBRARY})
+find_package(XGBoost 1.6 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 
 add_library(bayloom_llvm INTERFACE)

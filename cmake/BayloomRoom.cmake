@@ -14,6 +14,7 @@ function(bayloom_room name)
     target_link_libraries(bayloom_${name} PUBLIC bayloom_${room})
   endforeach()
   target_link_libraries(bayloom_${name} PUBLIC ${ARG_LIBRARIES})
+  set_target_properties(bayloom_${name} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY BAYLOOM_ROOMS bayloom_${name})
 endfunction()
 

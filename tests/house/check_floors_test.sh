@@ -1,0 +1,50 @@
+#!/bin/bash
+# scripts/check_floors accepts includes that point downward and names every other one.
+#
+#   check_floors_test.sh CHECK_FLOORS
+set -euo pipefail
+check=$1
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+mkdir -p "$tree"/docs "$tree"/bayloom/{ground,first,second,alsosecond}
+cat >"$tree/docs/architecture.md" <<'TABLE'
+| floor | room |
+|---|---|
+| 0 | `ground` |
+| 1 | `first` |
+| 2 | `second` |
+| 2 | `alsosecond` |
+TABLE
+
+# expect VERDICT TEXT: the check passes or fails, and says TEXT when it fails.
+expect() {
+  local verdict=accepted said
+  said=$("$check" "$tree") || verdict=refused
+  [[ $verdict == "$1" && $said == *"$2"* ]] || {
+    echo "expected to be $1 with '$2', was $verdict with '$said'"
+    exit 1
+  }
+}
+include() { echo "#include \"bayloom/$2\"" >"$tree/bayloom/$1"; }
+
+include second/a.h first/b.h
+include second/a.cc second/a.h
+include first/b.h ground/c.h
+expect accepted ""
+
+include ground/deep.h first/b.h
+expect refused "bayloom/ground/deep.h:1: ground (floor 0) includes first (floor 1)"
+rm "$tree/bayloom/ground/deep.h"
+
+mkdir "$tree/bayloom/second/inner"
+include second/inner/d.cc alsosecond/e.h
+expect refused "bayloom/second/inner/d.cc:1: second (floor 2) includes alsosecond (floor 2)"
+rm "$tree/bayloom/second/inner/d.cc"
+
+include second/f.cc attic/g.h
+expect refused "includes the unknown room 'attic'"
+rm "$tree/bayloom/second/f.cc"
+
+mkdir "$tree/bayloom/shed"
+expect refused "bayloom/shed: not in the table"
