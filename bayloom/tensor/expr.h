@@ -108,7 +108,7 @@ struct ExprNode {
   int index = -1;           ///< kIter: position of the iterator; kLoad: BufferId
   int64_t int_value = 0;    ///< kInt
   double float_value = 0;   ///< kFloat
-  std::vector<Expr> operands;
+  std::vector<Expr> operands = {};
 };
 
 Expr IntLiteral(int64_t value, DType dtype = DType::kInt64);
@@ -152,6 +152,8 @@ Expr Rewrite(const Expr& e, const std::function<std::optional<Expr>(const Expr&)
 Expr SubstituteIters(const Expr& e, const std::vector<Expr>& values);
 /// Calls `visit` on every node, parents first.
 void Visit(const Expr& e, const std::function<void(const Expr&)>& visit);
+/// True if the expression reads the buffer anywhere.
+bool Loads(const Expr& e, BufferId buffer);
 
 /// constant + sum of coefficients[i] * iterator i, over the iterators of one stage or block.
 struct LinearForm {

@@ -80,7 +80,7 @@ struct Workload {
   std::vector<Stage> stages;
 
   /// The buffers a caller passes, in the order of compiled functions' arguments: inputs and
-  /// constants in the order they were declared, then outputs.
+  /// constants in the order they were declared, then outputs in the order they are computed.
   std::vector<BufferId> Parameters() const;
   /// Index of the stage writing `buffer`, or -1.
   int Producer(BufferId buffer) const;
@@ -131,18 +131,28 @@ class WorkloadBuilder {
 
   Tensor Input(std::string name, std::vector<int64_t> shape, DType dtype = DType::kFloat32);
   Tensor Constant(std::string name, std::vector<int64_t> shape, DType dtype = DType::kFloat32);
-  /// An elementwise stage; `value` gets one iterator per dimension of `shape`.
+  /// An elementwise stage; `value` gets one iterator per dimension of `shape`. `axis_names` names
+  /// those iterators for the reader; without, they are i, j, k, ...
   Tensor Compute(std::string name, std::vector<int64_t> shape,
-                 const std::function<Expr(const Exprs&)>& value);
+                 const std::function<Expr(const Exprs&)>& value,
+                 std::vector<std::string> axis_names = {});
   /// A reduction; `value` gets the spatial and the reduction iterators. The element type is
   /// that of the value.
   Tensor Reduce(std::string name, std::vector<int64_t> shape, std::vector<Axis> reduction_axes,
-                Reduction reduction, const std::function<Expr(const Exprs&, const Exprs&)>& value);
-  /// Makes `outputs` the workload's outputs (each must be a computed tensor) and checks the
-  /// whole: names are made unique, extents positive, every stage's value defined.
+                Reduction reduction, const std::function<Expr(const Exprs&, const Exprs&)>& value,
+                std::vector<std::string> axis_names = {});
+  /// Makes `outputs` the workload's outputs (each must be a computed tensor) and gives the whole.
+  /// Throws std::invalid_argument where something computed is neither read nor an output.
+  ///
+  /// The builder makes names unique as it goes and throws std::invalid_argument on extents that
+  /// are not positive, values of the wrong kind and reductions without axes.
   Workload Build(const std::vector<Tensor>& outputs);
 
  private:
+  Tensor AddBuffer(std::string name, std::vector<int64_t> shape, DType dtype, BufferRole role);
+  Tensor AddStage(std::string name, std::vector<int64_t> shape, std::vector<Iter> iters,
+                  Reduction reduction, Expr value);
+
   Workload workload_;
 };
 

@@ -1,0 +1,504 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+namespace {
+
+// --- Expressions -------------------------------------------------------------------------------
+
+/// Binding strength of infix operators, weakest first; functions and leaves bind strongest.
+enum Precedence {
+  kOrLevel = 1,
+  kAndLevel,
+  kCompareLevel,
+  kShiftLevel,
+  kSumLevel,
+  kProductLevel,
+  kUnaryLevel,
+  kAtomLevel
+};
+
+struct Infix {
+  std::string_view symbol;
+  int precedence;
+};
+
+std::optional<Infix> InfixOf(ExprOp op) {
+  switch (op) {
+    case ExprOp::kAdd:
+      return Infix{"+", kSumLevel};
+    case ExprOp::kSub:
+      return Infix{"-", kSumLevel};
+    case ExprOp::kMul:
+      return Infix{"*", kProductLevel};
+    case ExprOp::kDiv:
+      return Infix{"/", kProductLevel};
+    case ExprOp::kFloorDiv:
+      return Infix{"//", kProductLevel};
+    case ExprOp::kFloorMod:
+      return Infix{"%", kProductLevel};
+    case ExprOp::kShiftLeft:
+      return Infix{"<<", kShiftLevel};
+    case ExprOp::kShiftRight:
+      return Infix{">>", kShiftLevel};
+    case ExprOp::kLess:
+      return Infix{"<", kCompareLevel};
+    case ExprOp::kLessEqual:
+      return Infix{"<=", kCompareLevel};
+    case ExprOp::kEqual:
+      return Infix{"==", kCompareLevel};
+    case ExprOp::kAnd:
+      return Infix{"and", kAndLevel};
+    case ExprOp::kOr:
+      return Infix{"or", kOrLevel};
+    case ExprOp::kXor:
+      return Infix{"xor", kOrLevel};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view FunctionName(ExprOp op) {
+  switch (op) {
+    case ExprOp::kMod:
+      return "fmod";
+    case ExprOp::kMin:
+      return "min";
+    case ExprOp::kMax:
+      return "max";
+    case ExprOp::kPow:
+      return "pow";
+    case ExprOp::kAbs:
+      return "abs";
+    case ExprOp::kSign:
+      return "sign";
+    case ExprOp::kFloor:
+      return "floor";
+    case ExprOp::kCeil:
+      return "ceil";
+    case ExprOp::kRound:
+      return "round";
+    case ExprOp::kSqrt:
+      return "sqrt";
+    case ExprOp::kExp:
+      return "exp";
+    case ExprOp::kLog:
+      return "log";
+    case ExprOp::kErf:
+      return "erf";
+    case ExprOp::kSin:
+      return "sin";
+    case ExprOp::kCos:
+      return "cos";
+    case ExprOp::kTan:
+      return "tan";
+    case ExprOp::kAsin:
+      return "asin";
+    case ExprOp::kAcos:
+      return "acos";
+    case ExprOp::kAtan:
+      return "atan";
+    case ExprOp::kSinh:
+      return "sinh";
+    case ExprOp::kCosh:
+      return "cosh";
+    case ExprOp::kTanh:
+      return "tanh";
+    case ExprOp::kAsinh:
+      return "asinh";
+    case ExprOp::kAcosh:
+      return "acosh";
+    case ExprOp::kAtanh:
+      return "atanh";
+    case ExprOp::kIsNan:
+      return "isnan";
+    case ExprOp::kIsInf:
+      return "isinf";
+    default:
+      return "select";
+  }
+}
+
+class ExprPrinter {
+ public:
+  ExprPrinter(std::span<const Iter> iters, std::span<const Buffer> buffers)
+      : iters_(iters), buffers_(buffers) {}
+
+  std::string Print(const Expr& e, int context = 0) const {
+    switch (e->op) {
+      case ExprOp::kInt:
+        return e->dtype == DType::kBool ? (e->int_value ? "true" : "false")
+                                        : fmt::format("{}", e->int_value);
+      case ExprOp::kFloat:
+        return PrintFloat(*e);
+      case ExprOp::kIter:
+        return static_cast<size_t>(e->index) < iters_.size() ? iters_[e->index].name
+                                                             : fmt::format("i{}", e->index);
+      case ExprOp::kLoad:
+        return BufferName(e->index) + "[" + List(e->operands) + "]";
+      case ExprOp::kCast:
+        return ToString(e->dtype) + "(" + List(e->operands) + ")";
+      case ExprOp::kNegate:
+        return Enclosed("-" + Print(e->operands[0], kUnaryLevel), kUnaryLevel, context);
+      case ExprOp::kNot:
+        return Enclosed("not " + Print(e->operands[0], kCompareLevel), kAndLevel, context);
+      default:
+        break;
+    }
+    if (std::optional<Infix> infix = InfixOf(e->op)) return PrintInfix(*e, *infix, context);
+    return std::string(FunctionName(e->op)) + "(" + List(e->operands) + ")";
+  }
+
+  std::string List(std::span<const Expr> items) const {
+    std::string text;
+    for (const Expr& item : items) text += (text.empty() ? "" : ", ") + Print(item);
+    return text;
+  }
+
+  std::string BufferName(BufferId id) const {
+    return static_cast<size_t>(id) < buffers_.size() ? buffers_[id].name
+                                                     : fmt::format("buffer{}", id);
+  }
+
+ private:
+  static std::string Enclosed(std::string text, int precedence, int context) {
+    return precedence < context ? "(" + text + ")" : text;
+  }
+
+  static std::string PrintFloat(const ExprNode& node) {
+    // The shortest text that reads back as the same number of the type.
+    std::string text = node.dtype == DType::kFloat64
+                           ? fmt::format("{}", node.float_value)
+                           : fmt::format("{}", static_cast<float>(node.float_value));
+    const bool looks_integer = text.find_first_not_of("-0123456789") == std::string::npos;
+    return looks_integer ? text + ".0" : text;
+  }
+
+  std::string PrintInfix(const ExprNode& node, Infix infix, int context) const {
+    const Expr& a = node.operands[0];
+    const Expr& b = node.operands[1];
+    if (node.op == ExprOp::kAdd && b->op == ExprOp::kInt && b->int_value < 0) {
+      return Enclosed(
+          fmt::format("{} - {}", Print(a, kSumLevel), 0 - static_cast<uint64_t>(b->int_value)),
+          kSumLevel, context);
+    }
+    const bool associative = node.op == ExprOp::kAdd || node.op == ExprOp::kMul ||
+                             node.op == ExprOp::kAnd || node.op == ExprOp::kOr;
+    const bool chains = infix.precedence != kCompareLevel;
+    const std::string left = Print(a, infix.precedence + !chains);
+    const std::string right = Print(b, infix.precedence + !associative);
+    return Enclosed(fmt::format("{} {} {}", left, infix.symbol, right), infix.precedence, context);
+  }
+
+  std::span<const Iter> iters_;
+  std::span<const Buffer> buffers_;
+};
+
+// --- Buffers -----------------------------------------------------------------------------------
+
+std::string PrintShape(const Buffer& buffer) {
+  return fmt::format("{}[{}]", ToString(buffer.dtype), fmt::join(buffer.shape, ", "));
+}
+
+/// The physical order, e.g. " as [d1/16, d0, d1%16]".
+std::string PrintLayout(const Buffer& buffer) {
+  if (buffer.layout.empty()) return "";
+  std::vector<std::string> axes;
+  for (const LayoutAxis& axis : buffer.layout) {
+    std::string text = fmt::format("d{}", axis.dimension);
+    if (axis.stride != 1) text += fmt::format("/{}", axis.stride);
+    if (axis.stride * axis.extent < buffer.shape[axis.dimension]) {
+      text += fmt::format("%{}", axis.extent);
+    }
+    axes.push_back(std::move(text));
+  }
+  return fmt::format(" as [{}]", fmt::join(axes, ", "));
+}
+
+/// "name(a: float32[4, 8], const w: float32[8, 8]) -> c: float32[4, 8]".
+std::string PrintSignature(const std::string& name, std::span<const Buffer> buffers) {
+  std::vector<std::string> inputs, outputs;
+  for (const Buffer& buffer : buffers) {
+    const std::string text = buffer.name + ": " + PrintShape(buffer) + PrintLayout(buffer);
+    if (buffer.role == BufferRole::kInput) inputs.push_back(text);
+    if (buffer.role == BufferRole::kConstant) inputs.push_back("const " + text);
+    if (buffer.role == BufferRole::kOutput) outputs.push_back(text);
+  }
+  return fmt::format("{}({}) -> {}", name, fmt::join(inputs, ", "), fmt::join(outputs, ", "));
+}
+
+std::string_view ScopeName(StorageScope scope) {
+  switch (scope) {
+    case StorageScope::kGlobal:
+      return "global";
+    case StorageScope::kShared:
+      return "shared";
+    case StorageScope::kLocal:
+      return "local";
+  }
+  return "";
+}
+
+// --- Statements --------------------------------------------------------------------------------
+
+std::string ReductionName(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum:
+      return "sum";
+    case Reduction::kProduct:
+      return "product";
+    case Reduction::kMin:
+      return "min";
+    case Reduction::kMax:
+      return "max";
+    case Reduction::kNone:
+      break;
+  }
+  return "";
+}
+
+/// "c[i, j] = sum over k < 8: a[i, k] * b[k, j]".
+std::string PrintEquation(const Stage& stage, const std::vector<Buffer>& buffers) {
+  const ExprPrinter printer(stage.iters, buffers);
+  std::vector<std::string> spatial, reduced;
+  for (const Iter& iter : stage.iters) {
+    if (iter.kind == IterKind::kSpatial) {
+      spatial.push_back(iter.name);
+    } else {
+      reduced.push_back(fmt::format("{} < {}", iter.name, iter.extent));
+    }
+  }
+  std::string text = fmt::format("{}[{}] = ", buffers[stage.output].name, fmt::join(spatial, ", "));
+  if (stage.reduction != Reduction::kNone) {
+    text += fmt::format("{} over {}: ", ReductionName(stage.reduction), fmt::join(reduced, ", "));
+  }
+  return text + printer.Print(stage.value);
+}
+
+/// What a block does, in its own iterators.
+std::string PrintStatement(const Block& block, const std::vector<Buffer>& buffers) {
+  const ExprPrinter printer(block.iters, buffers);
+  const std::string target =
+      fmt::format("{}[{}]", printer.BufferName(block.output), printer.List(block.output_index));
+  if (block.kind == BlockKind::kInit) {
+    return fmt::format("{} = {}", target,
+                       printer.Print(NeutralElement(block.reduction, buffers[block.output].dtype)));
+  }
+  const std::string value = printer.Print(block.value);
+  if (block.kind == BlockKind::kPlain) return fmt::format("{} = {}", target, value);
+  const std::string neutral =
+      printer.Print(NeutralElement(block.reduction, buffers[block.output].dtype));
+  const std::string start =
+      block.kind == BlockKind::kReduce ? fmt::format("  # starts from {}", neutral) : "";
+  switch (block.reduction) {
+    case Reduction::kSum:
+      return fmt::format("{} += {}{}", target, value, start);
+    case Reduction::kProduct:
+      return fmt::format("{} *= {}{}", target, value, start);
+    default:
+      return fmt::format("{0} = {1}({0}, {2}){3}", target, ReductionName(block.reduction), value,
+                         start);
+  }
+}
+
+// --- Names for digits --------------------------------------------------------------------------
+
+/// Gives every digit the name of the iterator it is a piece of, numbered from the slowest piece
+/// if there are several: h0, h1, h2. Names are unique within a nest of loops at the root.
+class DigitNames {
+ public:
+  explicit DigitNames(const Program& program)
+      : program_(program), names_(program.digit_extents.size()) {
+    for (NodeRef root : program.roots) NameNest(root);
+  }
+
+  const std::string& Of(DigitId digit) const { return names_[digit]; }
+
+  std::string Of(const Loop& loop) const {
+    std::vector<std::string> names;
+    for (DigitId digit : loop.digits) names.push_back(names_[digit]);
+    return fmt::format("{}", fmt::join(names, "."));
+  }
+
+  std::string Print(const Affine& affine) const {
+    // Slowest first reads as a mixed-radix number.
+    std::vector<Affine::Term> terms = affine.terms;
+    std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
+      return std::abs(a.coefficient) > std::abs(b.coefficient);
+    });
+    std::string text;
+    for (const Affine::Term& term : terms) {
+      const int64_t size = std::abs(term.coefficient);
+      const std::string_view sign =
+          term.coefficient < 0 ? (text.empty() ? "-" : " - ") : (text.empty() ? "" : " + ");
+      text += sign;
+      text += names_[term.digit];
+      if (size != 1) text += fmt::format("*{}", size);
+    }
+    if (text.empty()) return fmt::format("{}", affine.constant);
+    if (affine.constant > 0) text += fmt::format(" + {}", affine.constant);
+    if (affine.constant < 0) text += fmt::format(" - {}", -affine.constant);
+    return text;
+  }
+
+ private:
+  void NameNest(NodeRef root) {
+    std::vector<BlockId> blocks = program_.BlocksBelow(root);
+    // The reduction is what a nest is about: its iterators name the loops it shares.
+    std::stable_partition(blocks.begin(), blocks.end(), [&](BlockId id) {
+      const BlockKind kind = program_.blocks[id].kind;
+      return kind == BlockKind::kReduce || kind == BlockKind::kUpdate;
+    });
+    std::set<std::string> taken;
+    for (BlockId id : blocks) NameBlock(program_.blocks[id], taken);
+    NameRest(root, taken);
+  }
+
+  void NameBlock(const Block& block, std::set<std::string>& taken) {
+    for (size_t i = 0; i < block.iters.size(); ++i) {
+      std::vector<Affine::Term> pieces;
+      for (const Affine::Term& term : block.bindings[i].terms) {
+        if (names_[term.digit].empty()) pieces.push_back(term);
+      }
+      if (pieces.empty()) continue;
+      std::stable_sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
+        return std::abs(a.coefficient) > std::abs(b.coefficient);
+      });
+      std::string base = block.iters[i].name;
+      if (!taken.insert(base).second) {
+        base = block.name + "_" + base;
+        taken.insert(base);
+      }
+      for (size_t k = 0; k < pieces.size(); ++k) {
+        names_[pieces[k].digit] = pieces.size() == 1 ? base : fmt::format("{}{}", base, k);
+      }
+    }
+  }
+
+  /// Digits that no block uses (of extent 1, or in loops that only repeat).
+  void NameRest(NodeRef node, std::set<std::string>& taken) {
+    if (!node.is_loop()) return;
+    for (DigitId digit : program_.loops[node.id].digits) {
+      if (!names_[digit].empty()) continue;
+      std::string name = "u";
+      for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("u_{}", k);
+      names_[digit] = std::move(name);
+    }
+    for (NodeRef child : program_.BodyOf(node)) NameRest(child, taken);
+  }
+
+  const Program& program_;
+  std::vector<std::string> names_;
+};
+
+// --- Programs ----------------------------------------------------------------------------------
+
+std::string_view KindPrefix(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::kSerial:
+      return "";
+    case LoopKind::kParallel:
+      return "parallel ";
+    case LoopKind::kVectorized:
+      return "vectorized ";
+    case LoopKind::kUnrolled:
+      return "unrolled ";
+    case LoopKind::kBlockX:
+      return "block_x ";
+    case LoopKind::kBlockY:
+      return "block_y ";
+    case LoopKind::kBlockZ:
+      return "block_z ";
+    case LoopKind::kThreadX:
+      return "thread_x ";
+    case LoopKind::kThreadY:
+      return "thread_y ";
+    case LoopKind::kThreadZ:
+      return "thread_z ";
+    case LoopKind::kVirtualThread:
+      return "virtual_thread ";
+  }
+  return "";
+}
+
+class ProgramPrinter {
+ public:
+  explicit ProgramPrinter(const Program& program) : program_(program), names_(program) {}
+
+  std::string Print() {
+    text_ = "program " + PrintSignature(program_.name, program_.buffers) + "\n";
+    for (const Buffer& buffer : program_.buffers) {
+      if (buffer.role != BufferRole::kIntermediate || !IsUsed(buffer)) continue;
+      text_ += fmt::format("  {} {}: {}{}\n", ScopeName(buffer.scope), buffer.name,
+                           PrintShape(buffer), PrintLayout(buffer));
+    }
+    for (NodeRef root : program_.roots) PrintNode(root, 0);
+    return std::move(text_);
+  }
+
+ private:
+  bool IsUsed(const Buffer& buffer) const {
+    return program_.WriterOf(static_cast<BufferId>(&buffer - program_.buffers.data())) >= 0;
+  }
+
+  void Line(int depth, std::string_view line) {
+    text_.append(2 * static_cast<size_t>(depth), ' ').append(line).append("\n");
+  }
+
+  void PrintNode(NodeRef node, int depth) {
+    if (node.is_block()) return PrintBlock(program_.blocks[node.id], depth);
+    const Loop& loop = program_.loops[node.id];
+    std::string line = fmt::format("{}for {} in 0..{}:", KindPrefix(loop.kind), names_.Of(loop),
+                                   program_.ExtentOf(node.id));
+    if (loop.unroll_max_step > 0) line += fmt::format("  # unroll up to {}", loop.unroll_max_step);
+    Line(depth, line);
+    for (NodeRef child : loop.body) PrintNode(child, depth + 1);
+  }
+
+  void PrintBlock(const Block& block, int depth) {
+    std::string bound;
+    for (size_t i = 0; i < block.iters.size(); ++i) {
+      const std::string value = names_.Print(block.bindings[i]);
+      if (value == block.iters[i].name) continue;
+      bound += fmt::format("{}{} = {}", bound.empty() ? "with " : ", ", block.iters[i].name, value);
+    }
+    if (!bound.empty()) Line(depth, bound + ":");
+    std::string statement = PrintStatement(block, program_.buffers);
+    for (const auto& [key, value] : block.annotations) {
+      statement += fmt::format("  @{}={}", key, value);
+    }
+    Line(depth + !bound.empty(), statement);
+  }
+
+  const Program& program_;
+  DigitNames names_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string Print(const Expr& e, const std::vector<Iter>& iters,
+                  const std::vector<Buffer>& buffers) {
+  return ExprPrinter(iters, buffers).Print(e);
+}
+
+std::string Print(const Workload& workload) {
+  std::string text = "workload " + PrintSignature(workload.name, workload.buffers) + "\n";
+  for (const Stage& stage : workload.stages) {
+    const Buffer& output = workload.buffers[stage.output];
+    text += "  " + PrintEquation(stage, workload.buffers);
+    if (output.role == BufferRole::kIntermediate) text += "  # " + PrintShape(output);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string Print(const Program& program) { return ProgramPrinter(program).Print(); }
+
+}  // namespace bayloom

@@ -1,0 +1,229 @@
+#include "bayloom/tensor/workload.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace bayloom {
+namespace {
+
+Expr Least(DType dtype) {
+  if (IsFloat(dtype)) return FloatLiteral(-std::numeric_limits<double>::infinity(), dtype);
+  if (IsUnsigned(dtype) || dtype == DType::kBool) return IntLiteral(0, dtype);
+  return IntLiteral(static_cast<int64_t>(~uint64_t{0} << (8 * ByteSize(dtype) - 1)), dtype);
+}
+
+Expr Greatest(DType dtype) {
+  if (IsFloat(dtype)) return FloatLiteral(std::numeric_limits<double>::infinity(), dtype);
+  if (dtype == DType::kBool) return BoolLiteral(true);
+  if (IsUnsigned(dtype)) return IntLiteral(-1, dtype);  // wraps to all ones
+  return IntLiteral(~Least(dtype)->int_value, dtype);
+}
+
+struct OpCount {
+  double ops = 0;
+  bool reads_data = false;
+};
+
+/// Arithmetic per evaluation; what only concerns indices and iterators is free.
+OpCount CountOps(const Expr& e) {
+  if (e->op == ExprOp::kLoad) return {0, true};
+  OpCount total;
+  for (size_t i = 0; i < e->operands.size(); ++i) {
+    const OpCount part = CountOps(e->operands[i]);
+    total.reads_data |= part.reads_data;
+    // Only one side of a select is computed.
+    const bool alternative = e->op == ExprOp::kSelect && i == 2;
+    total.ops = alternative ? std::max(total.ops, part.ops) : total.ops + part.ops;
+  }
+  const bool arithmetic = (e->op >= ExprOp::kAdd && e->op <= ExprOp::kShiftRight) ||
+                          (e->op >= ExprOp::kNegate && e->op <= ExprOp::kAtanh);
+  if (arithmetic && (IsFloat(e->dtype) || total.reads_data)) total.ops += 1;
+  return total;
+}
+
+std::vector<BufferId> ParametersOf(const std::vector<Buffer>& buffers) {
+  std::vector<BufferId> parameters;
+  for (const bool outputs : {false, true}) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      const BufferRole role = buffers[i].role;
+      const bool wanted = outputs ? role == BufferRole::kOutput
+                                  : role == BufferRole::kInput || role == BufferRole::kConstant;
+      if (wanted) parameters.push_back(static_cast<BufferId>(i));
+    }
+  }
+  return parameters;
+}
+
+std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape,
+                               const std::vector<std::string>& names) {
+  if (!names.empty() && names.size() != shape.size()) {
+    throw std::invalid_argument("there must be one axis name per dimension");
+  }
+  static constexpr std::string_view kDefaultNames = "ijklmnopqrst";
+  std::vector<Iter> iters;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    std::string name = !names.empty()             ? names[d]
+                       : d < kDefaultNames.size() ? std::string(1, kDefaultNames[d])
+                                                  : "d" + std::to_string(d);
+    iters.push_back({std::move(name), shape[d], IterKind::kSpatial});
+  }
+  return iters;
+}
+
+}  // namespace
+
+int64_t Buffer::ElementCount() const {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count;
+}
+
+Expr NeutralElement(Reduction reduction, DType dtype) {
+  switch (reduction) {
+    case Reduction::kSum:
+      return Literal(0, dtype);
+    case Reduction::kProduct:
+      return Literal(1, dtype);
+    case Reduction::kMin:
+      return Greatest(dtype);
+    case Reduction::kMax:
+      return Least(dtype);
+    case Reduction::kNone:
+      break;
+  }
+  throw std::invalid_argument("a plain stage has no neutral element");
+}
+
+Expr Combine(Reduction reduction, Expr a, Expr b) {
+  switch (reduction) {
+    case Reduction::kSum:
+      return std::move(a) + std::move(b);
+    case Reduction::kProduct:
+      return std::move(a) * std::move(b);
+    case Reduction::kMin:
+      return Min(std::move(a), std::move(b));
+    case Reduction::kMax:
+      return Max(std::move(a), std::move(b));
+    case Reduction::kNone:
+      break;
+  }
+  throw std::invalid_argument("a plain stage combines nothing");
+}
+
+std::vector<BufferId> Workload::Parameters() const { return ParametersOf(buffers); }
+
+int Workload::Producer(BufferId buffer) const {
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].output == buffer) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+double Workload::Flops() const {
+  double total = 0;
+  for (const Stage& stage : stages) {
+    double points = 1;
+    for (const Iter& iter : stage.iters) points *= static_cast<double>(iter.extent);
+    const double combine = stage.reduction == Reduction::kNone ? 0 : 1;
+    total += points * (CountOps(stage.value).ops + combine);
+  }
+  return total;
+}
+
+WorkloadBuilder::WorkloadBuilder(std::string name) { workload_.name = std::move(name); }
+
+Tensor WorkloadBuilder::AddBuffer(std::string name, std::vector<int64_t> shape, DType dtype,
+                                  BufferRole role) {
+  for (int64_t extent : shape) {
+    if (extent < 1) throw std::invalid_argument("tensor " + name + " has an empty dimension");
+  }
+  const auto taken = [&](const std::string& candidate) {
+    return std::any_of(workload_.buffers.begin(), workload_.buffers.end(),
+                       [&](const Buffer& buffer) { return buffer.name == candidate; });
+  };
+  std::string unique = name;
+  for (int suffix = 2; taken(unique); ++suffix) unique = name + "_" + std::to_string(suffix);
+  Buffer buffer;
+  buffer.name = std::move(unique);
+  buffer.dtype = dtype;
+  buffer.shape = shape;
+  buffer.role = role;
+  workload_.buffers.push_back(std::move(buffer));
+  return {static_cast<BufferId>(workload_.buffers.size()) - 1, dtype, std::move(shape)};
+}
+
+Tensor WorkloadBuilder::Input(std::string name, std::vector<int64_t> shape, DType dtype) {
+  return AddBuffer(std::move(name), std::move(shape), dtype, BufferRole::kInput);
+}
+
+Tensor WorkloadBuilder::Constant(std::string name, std::vector<int64_t> shape, DType dtype) {
+  return AddBuffer(std::move(name), std::move(shape), dtype, BufferRole::kConstant);
+}
+
+Tensor WorkloadBuilder::AddStage(std::string name, std::vector<int64_t> shape,
+                                 std::vector<Iter> iters, Reduction reduction, Expr value) {
+  if (!value.defined()) throw std::invalid_argument("stage " + name + " has no value");
+  for (const Iter& iter : iters) {
+    if (iter.extent < 1) throw std::invalid_argument("stage " + name + " has an empty axis");
+  }
+  const Tensor output =
+      AddBuffer(std::move(name), std::move(shape), value->dtype, BufferRole::kIntermediate);
+  workload_.stages.push_back({workload_.buffers[output.id()].name, output.id(), std::move(iters),
+                              std::move(value), reduction});
+  return output;
+}
+
+Tensor WorkloadBuilder::Compute(std::string name, std::vector<int64_t> shape,
+                                const std::function<Expr(const Exprs&)>& value,
+                                std::vector<std::string> axis_names) {
+  std::vector<Iter> iters = SpatialIters(shape, axis_names);
+  Exprs positions;
+  for (size_t i = 0; i < iters.size(); ++i) positions.push_back(IterVar(static_cast<int>(i)));
+  return AddStage(std::move(name), std::move(shape), std::move(iters), Reduction::kNone,
+                  value(positions));
+}
+
+Tensor WorkloadBuilder::Reduce(std::string name, std::vector<int64_t> shape,
+                               std::vector<Axis> reduction_axes, Reduction reduction,
+                               const std::function<Expr(const Exprs&, const Exprs&)>& value,
+                               std::vector<std::string> axis_names) {
+  if (reduction_axes.empty() || reduction == Reduction::kNone) {
+    throw std::invalid_argument("reduction " + name + " reduces over nothing");
+  }
+  std::vector<Iter> iters = SpatialIters(shape, axis_names);
+  Exprs spatial, reduced;
+  for (size_t i = 0; i < iters.size(); ++i) spatial.push_back(IterVar(static_cast<int>(i)));
+  for (Axis& axis : reduction_axes) {
+    reduced.push_back(IterVar(static_cast<int>(iters.size())));
+    const auto taken = [&] {
+      return std::any_of(iters.begin(), iters.end(),
+                         [&](const Iter& iter) { return iter.name == axis.name; });
+    };
+    while (taken()) axis.name = "r" + axis.name;
+    iters.push_back({std::move(axis.name), axis.extent, IterKind::kReduction});
+  }
+  return AddStage(std::move(name), std::move(shape), std::move(iters), reduction,
+                  value(spatial, reduced));
+}
+
+Workload WorkloadBuilder::Build(const std::vector<Tensor>& outputs) {
+  Workload workload = workload_;
+  for (const Tensor& output : outputs) {
+    if (workload.Producer(output.id()) < 0) {
+      throw std::invalid_argument("an output of " + workload.name + " is not computed");
+    }
+    workload.buffers[output.id()].role = BufferRole::kOutput;
+  }
+  for (size_t b = 0; b < workload.buffers.size(); ++b) {
+    const auto id = static_cast<BufferId>(b);
+    const bool read = std::any_of(workload.stages.begin(), workload.stages.end(),
+                                  [&](const Stage& stage) { return Loads(stage.value, id); });
+    if (workload.buffers[b].role == BufferRole::kIntermediate && !read) {
+      throw std::invalid_argument(workload.buffers[b].name + " is computed but never used");
+    }
+  }
+  return workload;
+}
+
+}  // namespace bayloom
