@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace bayloom {
+
+/// Seconds on a clock that never jumps; only differences mean anything.
+double MonotonicSeconds();
+
+/// Microseconds since the Unix epoch, UTC: what records are stamped with.
+int64_t UnixMicroseconds();
+
+}  // namespace bayloom

@@ -1,0 +1,326 @@
+#include "bayloom/tensor/workload_json.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace bayloom {
+namespace {
+
+using Json = nlohmann::json;
+using Op = ExprOp;
+
+constexpr auto kOps = std::to_array<std::pair<ExprOp, std::string_view>>({
+    {Op::kInt, "int"},           {Op::kFloat, "float"},   {Op::kIter, "iter"},
+    {Op::kLoad, "load"},         {Op::kAdd, "add"},       {Op::kSub, "sub"},
+    {Op::kMul, "mul"},           {Op::kDiv, "div"},       {Op::kFloorDiv, "floordiv"},
+    {Op::kFloorMod, "floormod"}, {Op::kMod, "mod"},       {Op::kMin, "min"},
+    {Op::kMax, "max"},           {Op::kPow, "pow"},       {Op::kShiftLeft, "shl"},
+    {Op::kShiftRight, "shr"},    {Op::kLess, "less"},     {Op::kLessEqual, "less_equal"},
+    {Op::kEqual, "equal"},       {Op::kAnd, "and"},       {Op::kOr, "or"},
+    {Op::kXor, "xor"},           {Op::kNot, "not"},       {Op::kSelect, "select"},
+    {Op::kCast, "cast"},         {Op::kNegate, "negate"}, {Op::kAbs, "abs"},
+    {Op::kSign, "sign"},         {Op::kFloor, "floor"},   {Op::kCeil, "ceil"},
+    {Op::kRound, "round"},       {Op::kSqrt, "sqrt"},     {Op::kExp, "exp"},
+    {Op::kLog, "log"},           {Op::kErf, "erf"},       {Op::kSin, "sin"},
+    {Op::kCos, "cos"},           {Op::kTan, "tan"},       {Op::kAsin, "asin"},
+    {Op::kAcos, "acos"},         {Op::kAtan, "atan"},     {Op::kSinh, "sinh"},
+    {Op::kCosh, "cosh"},         {Op::kTanh, "tanh"},     {Op::kAsinh, "asinh"},
+    {Op::kAcosh, "acosh"},       {Op::kAtanh, "atanh"},   {Op::kIsNan, "isnan"},
+    {Op::kIsInf, "isinf"},
+});
+constexpr auto kRoles = std::to_array<std::pair<BufferRole, std::string_view>>({
+    {BufferRole::kInput, "input"},
+    {BufferRole::kConstant, "constant"},
+    {BufferRole::kIntermediate, "intermediate"},
+    {BufferRole::kOutput, "output"},
+});
+constexpr auto kScopes = std::to_array<std::pair<StorageScope, std::string_view>>({
+    {StorageScope::kGlobal, "global"},
+    {StorageScope::kShared, "shared"},
+    {StorageScope::kLocal, "local"},
+});
+constexpr auto kReductions = std::to_array<std::pair<Reduction, std::string_view>>({
+    {Reduction::kNone, "none"},
+    {Reduction::kSum, "sum"},
+    {Reduction::kProduct, "product"},
+    {Reduction::kMin, "min"},
+    {Reduction::kMax, "max"},
+});
+
+template <typename Table, typename Value>
+std::string NameIn(const Table& table, Value value) {
+  for (const auto& [entry, name] : table) {
+    if (entry == value) return std::string(name);
+  }
+  throw std::logic_error("an enumerator without a name");
+}
+
+template <typename Table>
+auto ValueIn(const Table& table, const Json& json, const char* what) {
+  const std::string text = json.get<std::string>();
+  for (const auto& [value, name] : table) {
+    if (name == text) return value;
+  }
+  throw std::invalid_argument(fmt::format("unknown {} '{}'", what, text));
+}
+
+void Require(bool condition, const char* what) {
+  if (!condition) throw std::invalid_argument(what);
+}
+
+// --- Writing ---------------------------------------------------------------------------------
+
+Json FloatToJson(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+/// Lists the nodes of an expression, each once.
+class NodeWriter {
+ public:
+  int Write(const Expr& e) {
+    if (auto known = places_.find(e.get()); known != places_.end()) return known->second;
+    Json node = {NameIn(kOps, e->op), ToString(e->dtype)};
+    if (e->op == Op::kInt) node.push_back(e->int_value);
+    if (e->op == Op::kFloat) node.push_back(FloatToJson(e->float_value));
+    if (e->op == Op::kIter || e->op == Op::kLoad) node.push_back(e->index);
+    for (const Expr& operand : e->operands) node.push_back(Write(operand));
+    nodes_.push_back(std::move(node));
+    const int place = static_cast<int>(nodes_.size()) - 1;
+    places_.emplace(e.get(), place);
+    return place;
+  }
+  Json Take() { return std::move(nodes_); }
+
+ private:
+  std::map<const ExprNode*, int> places_;
+  Json nodes_ = Json::array();
+};
+
+Json BufferToJson(const Buffer& buffer) {
+  Json json = {{"name", buffer.name},
+               {"dtype", ToString(buffer.dtype)},
+               {"shape", buffer.shape},
+               {"role", NameIn(kRoles, buffer.role)}};
+  if (buffer.scope != StorageScope::kGlobal) json["scope"] = NameIn(kScopes, buffer.scope);
+  for (const LayoutAxis& axis : buffer.layout) {
+    json["layout"].push_back({axis.dimension, axis.stride, axis.extent});
+  }
+  return json;
+}
+
+Json StageToJson(const Stage& stage) {
+  Json json = {{"name", stage.name}, {"output", stage.output}, {"iters", Json::array()}};
+  for (const Iter& iter : stage.iters) {
+    json["iters"].push_back(
+        {iter.name, iter.extent, iter.kind == IterKind::kSpatial ? "spatial" : "reduction"});
+  }
+  if (stage.reduction != Reduction::kNone) json["reduction"] = NameIn(kReductions, stage.reduction);
+  NodeWriter writer;
+  writer.Write(stage.value);
+  json["value"] = writer.Take();
+  return json;
+}
+
+// --- Reading ---------------------------------------------------------------------------------
+
+DType DTypeFromJson(const Json& json) {
+  const std::string text = json.get<std::string>();
+  if (std::optional<DType> dtype = ParseDType(text)) return *dtype;
+  throw std::invalid_argument(fmt::format("unknown element type '{}'", text));
+}
+
+double FloatFromJson(const Json& json) {
+  if (json == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (json == "inf") return std::numeric_limits<double>::infinity();
+  if (json == "-inf") return -std::numeric_limits<double>::infinity();
+  return json.get<double>();
+}
+
+int64_t IntFromJson(const Json& json) {
+  Require(json.is_number_integer(), "expected an integer");
+  return json.get<int64_t>();
+}
+
+/// An integer in [0, bound).
+int IndexFromJson(const Json& json, int64_t bound, const char* what) {
+  const int64_t index = IntFromJson(json);
+  if (index < 0 || index >= bound) {
+    throw std::invalid_argument(fmt::format("{} {} is not one of {}", what, index, bound));
+  }
+  return static_cast<int>(index);
+}
+
+void CheckTypes(const ExprNode& node) {
+  const std::vector<Expr>& operands = node.operands;
+  const auto is = [&](size_t i, DType dtype) { return operands[i]->dtype == dtype; };
+  if (node.op == Op::kCast) {
+    Require(operands.size() == 1, "a cast takes one operand");
+  } else if (node.op == Op::kIsNan || node.op == Op::kIsInf) {
+    Require(operands.size() == 1 && node.dtype == DType::kBool, "a float test gives a bool");
+  } else if (node.op == Op::kSelect) {
+    Require(operands.size() == 3 && is(0, DType::kBool) && is(1, node.dtype) && is(2, node.dtype),
+            "a select takes a bool and two values of its type");
+  } else if (node.op >= Op::kLess && node.op <= Op::kEqual) {
+    Require(operands.size() == 2 && node.dtype == DType::kBool && is(0, operands[1]->dtype),
+            "a comparison takes two values of one type and gives a bool");
+  } else if (node.op >= Op::kAdd && node.op <= Op::kXor) {
+    Require(operands.size() == 2 && is(0, node.dtype) && is(1, node.dtype),
+            "a binary operation takes two values of its type");
+  } else {
+    Require(operands.size() == 1 && is(0, node.dtype),
+            "a unary operation takes one value of its type");
+  }
+}
+
+Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage& stage,
+                  const std::vector<Buffer>& buffers) {
+  Require(json.is_array() && json.size() >= 2, "a node is a list of operation, type, operands");
+  auto node = std::make_shared<ExprNode>();
+  node->op = ValueIn(kOps, json[0], "operation");
+  node->dtype = DTypeFromJson(json[1]);
+  const bool is_leaf = node->op <= Op::kLoad;
+  Require(!is_leaf || json.size() > 2, "a literal, iterator or load lacks its number");
+  for (size_t i = is_leaf ? 3 : 2; i < json.size(); ++i) {
+    const auto known = static_cast<int64_t>(nodes.size());
+    node->operands.push_back(nodes[IndexFromJson(json[i], known, "node")]);
+  }
+  if (!is_leaf) {
+    CheckTypes(*node);
+  } else if (node->op == Op::kInt) {
+    node->int_value = IntFromJson(json[2]);
+  } else if (node->op == Op::kFloat) {
+    node->float_value = FloatFromJson(json[2]);
+  } else if (node->op == Op::kIter) {
+    node->index = IndexFromJson(json[2], static_cast<int64_t>(stage.iters.size()), "iterator");
+    Require(node->dtype == DType::kInt64, "an iterator is an int64");
+  } else {
+    node->index = IndexFromJson(json[2], static_cast<int64_t>(buffers.size()), "buffer");
+    const Buffer& buffer = buffers[node->index];
+    Require(node->dtype == buffer.dtype, "a load has the type of its buffer");
+    Require(node->operands.size() == buffer.shape.size(), "a load has one index per dimension");
+    for (const Expr& index : node->operands)
+      Require(IsInteger(index->dtype), "an index is an integer");
+  }
+  Require(node->op >= Op::kLoad || node->operands.empty(), "a leaf has no operands");
+  return Expr(std::shared_ptr<const ExprNode>(std::move(node)));
+}
+
+Buffer BufferFromJson(const Json& json) {
+  Buffer buffer;
+  buffer.name = json.at("name").get<std::string>();
+  buffer.dtype = DTypeFromJson(json.at("dtype"));
+  for (const Json& extent : json.at("shape")) buffer.shape.push_back(IntFromJson(extent));
+  for (int64_t extent : buffer.shape) Require(extent >= 1, "a dimension has at least one element");
+  buffer.role = ValueIn(kRoles, json.at("role"), "role");
+  if (json.contains("scope")) buffer.scope = ValueIn(kScopes, json["scope"], "scope");
+  if (!json.contains("layout")) return buffer;
+  for (const Json& axis : json["layout"]) {
+    const auto rank = static_cast<int64_t>(buffer.shape.size());
+    buffer.layout.push_back({IndexFromJson(axis.at(0), rank, "dimension"), IntFromJson(axis.at(1)),
+                             IntFromJson(axis.at(2))});
+    Require(buffer.layout.back().stride >= 1 && buffer.layout.back().extent >= 1,
+            "a layout axis has a positive stride and extent");
+  }
+  return buffer;
+}
+
+/// The iterators of a stage must fit its output: the spatial ones first, one per dimension.
+void CheckIters(const Stage& stage, const Buffer& output) {
+  size_t spatial = 0;
+  for (const Iter& iter : stage.iters) {
+    Require(iter.extent >= 1, "an iterator has at least one step");
+    if (iter.kind != IterKind::kSpatial) continue;
+    Require(&iter == &stage.iters[spatial], "spatial iterators come before reduction iterators");
+    Require(spatial < output.shape.size() && iter.extent == output.shape[spatial],
+            "a spatial iterator runs over a dimension of the output");
+    ++spatial;
+  }
+  Require(spatial == output.shape.size(), "an output has one spatial iterator per dimension");
+  Require((stage.iters.size() > spatial) == (stage.reduction != Reduction::kNone),
+          "a stage reduces if and only if it has reduction iterators");
+}
+
+Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
+  Stage stage;
+  stage.name = json.at("name").get<std::string>();
+  stage.output =
+      IndexFromJson(json.at("output"), static_cast<int64_t>(buffers.size()), "output buffer");
+  for (const Json& iter : json.at("iters")) {
+    const std::string kind = iter.at(2).get<std::string>();
+    Require(kind == "spatial" || kind == "reduction", "an iterator is spatial or reduction");
+    stage.iters.push_back({iter.at(0).get<std::string>(), IntFromJson(iter.at(1)),
+                           kind == "spatial" ? IterKind::kSpatial : IterKind::kReduction});
+  }
+  if (json.contains("reduction")) {
+    stage.reduction = ValueIn(kReductions, json["reduction"], "reduction");
+  }
+  CheckIters(stage, buffers[stage.output]);
+  std::vector<Expr> nodes;
+  for (const Json& node : json.at("value")) {
+    nodes.push_back(NodeFromJson(node, nodes, stage, buffers));
+  }
+  Require(!nodes.empty(), "a stage has a value");
+  stage.value = nodes.back();
+  Require(stage.value->dtype == buffers[stage.output].dtype, "a stage has its output's type");
+  return stage;
+}
+
+/// Every buffer is passed in or written by one stage, and written before it is read.
+void CheckOrder(const Workload& workload) {
+  std::vector<bool> written;
+  for (const Buffer& buffer : workload.buffers) {
+    written.push_back(buffer.role == BufferRole::kInput || buffer.role == BufferRole::kConstant);
+  }
+  for (const Stage& stage : workload.stages) {
+    Visit(stage.value, [&](const Expr& e) {
+      Require(e->op != Op::kLoad || written[e->index], "a buffer is read before it is written");
+    });
+    Require(!written[stage.output], "a buffer is written twice or is an input");
+    written[stage.output] = true;
+  }
+  for (bool done : written) Require(done, "a buffer is never written");
+}
+
+}  // namespace
+
+Json WorkloadToJson(const Workload& workload) {
+  Json json = {{"name", workload.name}, {"buffers", Json::array()}, {"stages", Json::array()}};
+  for (const Buffer& buffer : workload.buffers) json["buffers"].push_back(BufferToJson(buffer));
+  for (const Stage& stage : workload.stages) json["stages"].push_back(StageToJson(stage));
+  return json;
+}
+
+Result<Workload> WorkloadFromJson(const Json& json) {
+  Workload workload;
+  std::string place = "the workload";
+  try {
+    workload.name = json.at("name").get<std::string>();
+    for (const Json& buffer : json.at("buffers")) {
+      place = fmt::format("buffer {}", workload.buffers.size());
+      workload.buffers.push_back(BufferFromJson(buffer));
+    }
+    for (const Json& stage : json.at("stages")) {
+      place = fmt::format("stage {}", workload.stages.size());
+      workload.stages.push_back(StageFromJson(stage, workload.buffers));
+    }
+    place = "the stages' order";
+    CheckOrder(workload);
+  } catch (const std::invalid_argument& e) {
+    return Error{fmt::format("workload JSON, {}: {}", place, e.what())};
+  } catch (const Json::exception& e) {
+    return Error{fmt::format("workload JSON, {}: {}", place, e.what())};
+  }
+  return workload;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,25 @@
+#include "bayloom/base/stop_flag.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace bayloom {
+namespace {
+
+TEST(StopFlag, TheFirstSignalAsksTheSecondEnds) {
+  ClearStop();
+  CatchStopSignals();
+  EXPECT_FALSE(StopRequested());
+  std::raise(SIGINT);
+  EXPECT_TRUE(StopRequested());
+  EXPECT_EXIT(std::raise(SIGINT), testing::KilledBySignal(SIGINT), "");
+  ClearStop();
+  EXPECT_FALSE(StopRequested());
+  RequestStop();
+  EXPECT_TRUE(StopRequested());
+  ClearStop();
+}
+
+}  // namespace
+}  // namespace bayloom
