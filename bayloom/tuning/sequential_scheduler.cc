@@ -1,0 +1,35 @@
+#include "bayloom/tuning/task_scheduler.h"
+
+namespace bayloom {
+namespace {
+
+class SequentialScheduler final : public TaskScheduler {
+ public:
+  explicit SequentialScheduler(const TaskSchedulerOptions& options) : options_(options) {}
+
+  std::string name() const override { return "sequential"; }
+
+  int Next(std::span<const TaskProgress> tasks) override {
+    const int count = static_cast<int>(tasks.size());
+    int first_unfinished = -1;
+    for (int i = count - 1; i >= 0; --i) {
+      if (!tasks[i].finished) first_unfinished = i;
+    }
+    for (int i = 0; i < count; ++i) {
+      const bool has_share_left = tasks[i].trials() * int64_t{count} < options_.max_trials;
+      if (!tasks[i].finished && has_share_left) return i;
+    }
+    return first_unfinished;
+  }
+
+ private:
+  TaskSchedulerOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskScheduler> MakeSequentialScheduler(const TaskSchedulerOptions& options) {
+  return std::make_unique<SequentialScheduler>(options);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,39 @@
+#include "bayloom/tuning/task_scheduler.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+namespace {
+
+struct Maker {
+  const char* name;
+  std::unique_ptr<TaskScheduler> (*make)(const TaskSchedulerOptions&);
+};
+
+constexpr Maker kMakers[] = {
+    {"gradient", MakeGradientScheduler},
+    {"round-robin", MakeRoundRobinScheduler},
+    {"sequential", MakeSequentialScheduler},
+};
+
+}  // namespace
+
+std::vector<std::string> TaskSchedulerNames() {
+  std::vector<std::string> names;
+  for (const Maker& maker : kMakers) names.push_back(maker.name);
+  return names;
+}
+
+std::unique_ptr<TaskScheduler> CreateTaskScheduler(const std::string& name,
+                                                   const TaskSchedulerOptions& options) {
+  for (const Maker& maker : kMakers) {
+    if (name == maker.name) return maker.make(options);
+  }
+  throw InputError(fmt::format("unknown task scheduler '{}': choose one of {}", name,
+                               fmt::join(TaskSchedulerNames(), ", ")));
+}
+
+}  // namespace bayloom

@@ -1,0 +1,123 @@
+#include "bayloom/tuning/task_scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A task whose best latency after each of its slots (of two trials) was `best`.
+TaskProgress Progress(double weight, const std::vector<double>& best) {
+  TaskProgress task;
+  task.weight = weight;
+  for (double seconds : best) {
+    task.best_after_trial.insert(task.best_after_trial.end(), 2, seconds);
+    task.slot_ends.push_back(task.trials());
+  }
+  return task;
+}
+
+TEST(TaskProgressTest, ReadsTheLearningCurve) {
+  TaskProgress task = Progress(1, {5, 3});
+  EXPECT_EQ(task.trials(), 4);
+  EXPECT_EQ(task.slots(), 2);
+  EXPECT_EQ(task.BestAfterSlot(0), 5);
+  EXPECT_EQ(task.best_seconds(), 3);
+  EXPECT_EQ(TaskProgress().best_seconds(), kInfinity);
+}
+
+TEST(GradientSchedulerTest, GivesEveryTaskOneSlotFirst) {
+  auto scheduler = CreateTaskScheduler("gradient", {});
+  std::vector<TaskProgress> tasks = {Progress(1, {100}), Progress(1, {}), Progress(1, {})};
+  EXPECT_EQ(scheduler->Next(tasks), 1);
+  tasks[1] = Progress(1, {1});
+  EXPECT_EQ(scheduler->Next(tasks), 2);
+}
+
+TEST(GradientSchedulerTest, PicksAsComputedByHand) {
+  auto scheduler = CreateTaskScheduler("gradient", {});
+  // 2 slots: no recent gain yet; 0.8 * 10 / 2 = 4.
+  const TaskProgress young = Progress(1, {12, 10});
+  // 5 slots: 0.2 * (18 - 9) / 3 + 0.8 * 9 / 5 = 0.6 + 1.44 = 2.04, times weight.
+  const TaskProgress steep = Progress(1, {20, 18, 15, 11, 9});
+  const TaskProgress steep_twice = Progress(2, {20, 18, 15, 11, 9});
+  // 5 slots: 0.2 * 0 + 0.8 * 20 / 5 = 3.2: the flat one, with more to gain in hope.
+  const TaskProgress flat = Progress(1, {20, 20, 20, 20, 20});
+  EXPECT_EQ(scheduler->Next(std::vector{steep, young, flat}), 1);
+  EXPECT_EQ(scheduler->Next(std::vector{steep, flat}), 1);
+  EXPECT_EQ(scheduler->Next(std::vector{steep_twice, flat}), 0);         // 4.08 > 3.2
+  EXPECT_EQ(scheduler->Next(std::vector{flat, steep_twice, young}), 1);  // 4.08 > 4
+}
+
+TEST(GradientSchedulerTest, TheRecentGainCountsWithItsWindowAndWeight) {
+  const std::vector<TaskProgress> tasks = {Progress(1, {40, 10, 10, 10, 10}),
+                                           Progress(1, {12, 12, 12, 11, 10.5})};
+  // Window 3, alpha 1: (10 - 10) / 3 < (12 - 10.5) / 3. Window 4: (40 - 10) / 4 > 1.5 / 4.
+  EXPECT_EQ(CreateTaskScheduler("gradient", {.gradient_alpha = 1})->Next(tasks), 1);
+  EXPECT_EQ(
+      CreateTaskScheduler("gradient", {.gradient_alpha = 1, .gradient_window = 4})->Next(tasks), 0);
+}
+
+TEST(GradientSchedulerTest, TasksWithoutFeasibleProgramComeLastAndFinishedOnesNever) {
+  auto scheduler = CreateTaskScheduler("gradient", {});
+  std::vector<TaskProgress> tasks = {Progress(9, {kInfinity, kInfinity}), Progress(1, {0.001})};
+  EXPECT_EQ(scheduler->Next(tasks), 1);
+  tasks[1].finished = true;
+  EXPECT_EQ(scheduler->Next(tasks), 0);
+  tasks[0].finished = true;
+  EXPECT_EQ(scheduler->Next(tasks), -1);
+}
+
+TEST(GradientSchedulerTest, AmongEqualsTheChoiceIsRandomButRepeatable) {
+  const std::vector<TaskProgress> tasks(4, Progress(1, {3, 2}));
+  std::set<int> chosen;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const int choice = CreateTaskScheduler("gradient", {.seed = seed})->Next(tasks);
+    EXPECT_EQ(choice, CreateTaskScheduler("gradient", {.seed = seed})->Next(tasks));
+    chosen.insert(choice);
+  }
+  EXPECT_EQ(chosen, (std::set<int>{0, 1, 2, 3}));
+}
+
+TEST(RoundRobinSchedulerTest, TurnsRoundAndSkipsFinishedTasks) {
+  auto scheduler = CreateTaskScheduler("round-robin", {});
+  std::vector<TaskProgress> tasks(3);
+  tasks[1].finished = true;
+  std::vector<int> order;
+  for (int turn = 0; turn < 4; ++turn) {
+    order.push_back(scheduler->Next(tasks));
+    tasks[order.back()].best_after_trial.push_back(1);
+    tasks[order.back()].slot_ends.push_back(tasks[order.back()].trials());
+  }
+  EXPECT_EQ(order, (std::vector<int>{0, 2, 0, 2}));
+}
+
+TEST(SequentialSchedulerTest, GivesEachTaskItsShareAndLeftoversToTheFirst) {
+  auto scheduler = CreateTaskScheduler("sequential", {.max_trials = 12});
+  std::vector<TaskProgress> tasks(3);
+  std::vector<int> order;
+  tasks[1].finished = true;  // its 4 trials are left over
+  for (int slot = 0; slot < 6; ++slot) {
+    order.push_back(scheduler->Next(tasks));
+    tasks[order.back()].best_after_trial.insert(tasks[order.back()].best_after_trial.end(), 2, 1.0);
+  }
+  EXPECT_EQ(order, (std::vector<int>{0, 0, 2, 2, 0, 0}));
+}
+
+TEST(CreateTaskSchedulerTest, KnowsItsNamesAndRefusesOthers) {
+  for (const std::string& name : TaskSchedulerNames()) {
+    EXPECT_EQ(CreateTaskScheduler(name, {})->name(), name);
+  }
+  EXPECT_THROW(CreateTaskScheduler("fair", {}), InputError);
+}
+
+}  // namespace
+}  // namespace bayloom
