@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/base/result.h"
+#include "bayloom/tensor/schedule.h"
+#include "bayloom/tensor/target.h"
+#include "bayloom/tensor/trace.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+/// A fully decided program of a design space.
+struct Candidate {
+  Trace trace;        ///< with all decisions
+  Program program;    ///< after postprocessing: what is compiled
+  uint64_t hash = 0;  ///< Program::StructuralHash; equal hashes are the same candidate
+  int space = 0;      ///< index of the design space
+};
+
+/// The design spaces of a workload on a target, and programs drawn from them.
+///
+/// A design space is a trace whose sampling instructions are undecided. The rules under
+/// sketch/rules build one to a few per workload (Rocke 2024, section 2.2.2; Shao et al. 2022);
+/// each holds up to billions of programs. A trace becomes a program by replaying it and running
+/// the postprocessors under sketch/postprocess; either step may refuse, which makes the decisions
+/// infeasible.
+///
+/// Immutable after construction and safe to use from several threads.
+class SpaceGenerator {
+ public:
+  SpaceGenerator(Workload workload, Target target);
+
+  const Workload& workload() const { return workload_; }
+  const Target& target() const { return target_; }
+  /// Undecided traces.
+  const std::vector<Trace>& spaces() const { return spaces_; }
+
+  /// A candidate with uniformly drawn decisions.
+  Result<Candidate> Sample(int space, RandomStream random) const;
+  /// A candidate with the decisions the trace has; missing ones are drawn.
+  Result<Candidate> Replay(int space, const Trace& trace, RandomStream random) const;
+  /// Index of the design space a trace belongs to, or -1.
+  int SpaceOf(const Trace& trace) const;
+
+  /// The program before any search: stages inlined where that is free, outer loops parallel,
+  /// inner loops vectorized, nothing tiled. The baseline tuned programs are compared with.
+  const Program& untuned() const { return untuned_; }
+
+ private:
+  Workload workload_;
+  Target target_;
+  std::vector<Trace> spaces_;
+  Program untuned_;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "bayloom/base/result.h"
+#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/target.h"
+
+namespace bayloom {
+
+/// Finishes a replayed program for the target: runs all passes below in order. What a pass does
+/// is a function of the program alone, so it is no part of the trace. A refusal makes the
+/// candidate infeasible.
+Status Postprocess(Program& program, const Target& target);
+
+// One pass per file, in the order they run.
+
+/// Removes loops of extent 1 (the tiling's trivial factors).
+void RemoveUnitLoops(Program& program);
+/// Stores constants, and copies annotated `packed`, in the order their reader visits them.
+void RewriteLayouts(Program& program);
+/// Vectorizes the innermost loops of every block that walk all its buffers contiguously.
+void VectorizeInnerLoops(Program& program, const Target& target);
+/// Fuses and parallelizes the outermost loops of every root nest until there are enough jobs.
+void ParallelizeOuterLoops(Program& program);
+/// Splits every reduction's initialization off at its outermost reduction loop.
+void DecomposeReductions(Program& program);
+/// Hands the unroll annotation to the loop nests.
+void AnnotateUnrolling(Program& program);
+/// Refuses what cannot be built: workspaces beyond the limit, excessive straight-line code.
+Status VerifyLimits(const Program& program, const Target& target);
+
+}  // namespace bayloom

@@ -1,0 +1,20 @@
+#include "bayloom/sketch/postprocess/postprocess.h"
+#include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/primitives.h"
+
+namespace bayloom {
+
+void AnnotateUnrolling(Program& program) {
+  int64_t max_step = 0;
+  for (const Block& block : program.blocks) {
+    if (!block.alive) continue;
+    const auto it = block.annotations.find(kUnrollMaxStep);
+    if (it != block.annotations.end()) max_step = it->second;
+  }
+  if (max_step == 0) return;
+  for (NodeRef nest : program.roots) {
+    if (nest.is_loop()) (void)AnnotateUnroll(program, nest.id, max_step);
+  }
+}
+
+}  // namespace bayloom

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <optional>
+
+#include "bayloom/sketch/postprocess/postprocess.h"
+#include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/access.h"
+#include "bayloom/tensor/primitives.h"
+
+namespace bayloom {
+namespace {
+
+/// Memory offsets of all accesses of a block; nullopt when one of them is not affine.
+std::optional<std::vector<Affine>> OffsetsOf(const Program& program, BlockId block) {
+  std::vector<Affine> offsets;
+  for (const Access& access : AccessesOf(program, block)) {
+    std::optional<Allocation> allocation;
+    if (program.buffers[access.buffer].role == BufferRole::kIntermediate) {
+      allocation = AllocationOf(program, access.buffer);
+    }
+    std::optional<Affine> offset =
+        LinearOffset(program, access, allocation ? &*allocation : nullptr);
+    if (!offset) return std::nullopt;
+    offsets.push_back(*std::move(offset));
+  }
+  return offsets;
+}
+
+/// Whether stepping through the digits (slowest first) moves every access by one element a step,
+/// or not at all.
+bool IsContiguous(const Program& program, const std::vector<DigitId>& digits,
+                  const std::vector<Affine>& offsets) {
+  for (const Affine& offset : offsets) {
+    int64_t radix = 1;
+    const int64_t step = offset.CoefficientOf(digits.back());
+    if (step != 0 && step != 1) return false;
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+      if (offset.CoefficientOf(*digit) != step * radix) return false;
+      radix *= program.digit_extents[*digit];
+    }
+  }
+  return true;
+}
+
+/// The longest perfect split of `extent` that fits a vectorized loop, preferring whole vectors.
+int64_t VectorFactor(int64_t extent, int64_t lanes) {
+  int64_t best = 1, best_whole = 0;
+  for (int64_t f = 1; f <= kMaxVectorExtent && f <= extent; ++f) {
+    if (extent % f != 0) continue;
+    best = f;
+    if (f % lanes == 0) best_whole = f;
+  }
+  return best_whole > 0 ? best_whole : best;
+}
+
+void VectorizeBlock(Program& program, BlockId block, int64_t lanes) {
+  const std::optional<std::vector<Affine>> offsets = OffsetsOf(program, block);
+  if (!offsets) return;
+  const std::vector<LoopId> around = program.LoopsAround(NodeRef::Block(block));
+  std::vector<LoopId> chain;  // outermost first
+  std::vector<DigitId> digits;
+  int64_t extent = 1;
+  for (auto loop = around.rbegin(); loop != around.rend(); ++loop) {
+    if (extent >= kMaxVectorExtent || program.loops[*loop].body.size() != 1) break;
+    if (program.loops[*loop].kind != LoopKind::kSerial || !CheckParallel(program, *loop)) break;
+    std::vector<DigitId> longer = program.loops[*loop].digits;
+    longer.insert(longer.end(), digits.begin(), digits.end());
+    if (!IsContiguous(program, longer, *offsets)) break;
+    digits = std::move(longer);
+    extent *= program.ExtentOf(*loop);
+    chain.insert(chain.begin(), *loop);
+  }
+  if (chain.empty()) return;
+  LoopId innermost = chain.back();
+  if (chain.size() > 1) {
+    Result<LoopId> fused = Fuse(program, chain);
+    if (fused) innermost = *fused;
+  }
+  const int64_t total = program.ExtentOf(innermost);
+  if (total > kMaxVectorExtent) {
+    const int64_t factor = VectorFactor(total, lanes);
+    if (factor > 1) {
+      const int64_t factors[] = {total / factor, factor};
+      Result<std::vector<LoopId>> split = Split(program, innermost, factors);
+      if (split) innermost = split->back();
+    }
+  }
+  (void)Vectorize(program, innermost);
+}
+
+}  // namespace
+
+void VectorizeInnerLoops(Program& program, const Target& target) {
+  for (BlockId block : program.BlocksInOrder()) {
+    const int64_t lanes =
+        target.vector_bytes / ByteSize(program.buffers[program.blocks[block].output].dtype);
+    VectorizeBlock(program, block, std::max<int64_t>(lanes, 1));
+  }
+}
+
+}  // namespace bayloom

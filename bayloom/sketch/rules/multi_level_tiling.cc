@@ -1,0 +1,163 @@
+#include <array>
+#include <optional>
+
+#include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/access.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int kSpatialLevels = 4;
+constexpr int kReductionLevels = 2;
+
+/// One alternative of the rule.
+struct Variant {
+  /// Tile level (1: outermost, 2) under which the epilogue or the write cache's copy runs; 0:
+  /// the block stores its output itself.
+  int epilogue_level;
+  bool pack_first;   ///< store the operand that is broadcast along vectors in tile order
+  bool pack_second;  ///< store the operand that is vectorized in tile order
+};
+
+/// An operand that is read again and again, one iterator per dimension, and whose order in memory
+/// is not ours to choose ahead of time: copying it once into the order of the tiles pays.
+struct Operand {
+  int read_index;
+  bool vectorized;  ///< moves with the innermost spatial iterator
+};
+
+std::optional<int> SingleIterator(const Expr& index) {
+  if (index->op != ExprOp::kIter) return std::nullopt;
+  return index->index;
+}
+
+std::vector<Operand> PackableOperands(const Program& program, BlockId id) {
+  const Block& block = program.blocks[id];
+  int innermost_spatial = 0;
+  for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
+    if (block.iters[i].kind == IterKind::kSpatial) innermost_spatial = i;
+  }
+  std::vector<Operand> operands;
+  int read_index = -1;
+  std::vector<Expr> loads;
+  Visit(block.value, [&](const Expr& e) {
+    if (e->op == ExprOp::kLoad) loads.push_back(e);
+  });
+  for (const Expr& load : loads) {
+    ++read_index;
+    if (program.buffers[load->index].role == BufferRole::kConstant) continue;
+    bool plain = true, vectorized = false, reduces = false;
+    for (const Expr& index : load->operands) {
+      if (IsIntLiteral(index, 0)) continue;
+      const std::optional<int> iter = SingleIterator(index);
+      plain &= iter.has_value();
+      if (!iter) continue;
+      vectorized |= *iter == innermost_spatial;
+      reduces |= block.iters[*iter].kind == IterKind::kReduction;
+    }
+    if (plain && reduces) operands.push_back({read_index, vectorized});
+  }
+  return operands;
+}
+
+std::vector<Variant> VariantsFor(const Program& program, BlockId id, bool has_epilogue) {
+  bool first = false, second = false;
+  for (const Operand& operand : PackableOperands(program, id)) {
+    (operand.vectorized ? second : first) = true;
+  }
+  const int level = has_epilogue ? 2 : 0;
+  std::vector<Variant> variants = {{level, false, false}};
+  if (second) {
+    variants.push_back({level, false, true});
+    variants.push_back({level, first, true});
+  } else {
+    variants.push_back({1, false, false});
+    if (first) variants.push_back({level, true, false});
+  }
+  return variants;
+}
+
+Status Pack(Schedule& schedule, BlockVar block, const Variant& variant) {
+  std::vector<Operand> operands = PackableOperands(schedule.program(), schedule.Get(block));
+  for (const Operand& operand : operands) {
+    if (!(operand.vectorized ? variant.pack_second : variant.pack_first)) continue;
+    Result<BlockVar> copy = schedule.CacheRead(block, operand.read_index, StorageScope::kGlobal);
+    if (!copy) return copy.error();
+    if (Status s = schedule.Annotate(*copy, kPacked, 1); !s) return s;
+  }
+  return Ok();
+}
+
+/// Splits every loop of the block into its levels and orders them S S R S R S. Returns the last
+/// loop of each of the two outer spatial levels.
+Result<std::array<LoopVar, 2>> Tile(Schedule& schedule, BlockVar block) {
+  Result<std::vector<LoopVar>> loops = schedule.GetLoops(block);
+  if (!loops) return loops.error();
+  std::vector<LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
+  const std::vector<Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const bool is_spatial = iters[i].kind == IterKind::kSpatial;
+    std::vector<LoopVar>* levels = is_spatial ? spatial : reduction;
+    if (iters[i].extent == 1) {
+      levels[0].push_back((*loops)[i]);
+      continue;
+    }
+    const int parts = is_spatial ? kSpatialLevels : kReductionLevels;
+    Result<std::vector<ValueVar>> tile =
+        schedule.SamplePerfectTile((*loops)[i], parts, kMaxInnermostFactor);
+    if (!tile) return tile.error();
+    Result<std::vector<LoopVar>> split = schedule.Split((*loops)[i], *tile);
+    if (!split) return split.error();
+    for (int level = 0; level < parts; ++level) levels[level].push_back((*split)[level]);
+  }
+  std::vector<LoopVar> order;
+  for (const std::vector<LoopVar>* level :
+       {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
+    order.insert(order.end(), level->begin(), level->end());
+  }
+  if (Status s = schedule.Reorder(order); !s) return s.error();
+  const LoopVar first = spatial[0].back();
+  return std::array<LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
+}
+
+Result<Schedule> Apply(Schedule schedule, const std::string& name, const Variant& variant) {
+  Result<BlockVar> block = schedule.GetBlock(name);
+  if (!block) return block.error();
+  std::optional<BlockVar> epilogue;
+  if (ElementwiseConsumer(schedule.program(), schedule.Get(*block)) >= 0) {
+    Result<std::vector<BlockVar>> consumers = schedule.GetConsumers(*block);
+    if (!consumers) return consumers.error();
+    epilogue = consumers->front();
+  } else if (variant.epilogue_level > 0) {
+    Result<BlockVar> copy = schedule.CacheWrite(*block, StorageScope::kLocal);
+    if (!copy) return copy.error();
+    epilogue = *copy;
+  }
+  if (Status s = Pack(schedule, *block, variant); !s) return s.error();
+  Result<std::array<LoopVar, 2>> levels = Tile(schedule, *block);
+  if (!levels) return levels.error();
+  if (epilogue && variant.epilogue_level > 0) {
+    const LoopVar at = (*levels)[variant.epilogue_level - 1];
+    if (Status s = schedule.ReverseComputeAt(*epilogue, at); !s) return s.error();
+  }
+  if (Status s = schedule.Annotate(*block, kTiled, 1); !s) return s.error();
+  return schedule;
+}
+
+}  // namespace
+
+std::vector<Schedule> MultiLevelTiling(Schedule schedule, const std::string& name, const Target&) {
+  const BlockId id = schedule.program().FindBlock(name);
+  if (!HasDataReuse(schedule.program(), id)) return {std::move(schedule)};
+  const bool has_epilogue = ElementwiseConsumer(schedule.program(), id) >= 0;
+  std::vector<Schedule> alternatives;
+  for (const Variant& variant : VariantsFor(schedule.program(), id, has_epilogue)) {
+    Result<Schedule> tiled = Apply(schedule, name, variant);
+    if (tiled) alternatives.push_back(*std::move(tiled));
+  }
+  if (alternatives.empty()) alternatives.push_back(std::move(schedule));
+  return alternatives;
+}
+
+}  // namespace bayloom
