@@ -1,0 +1,60 @@
+// Writes networks of published architectures, with seeded random weights, as ONNX files.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "bayloom/base/result.h"
+#include "examples/models/models.h"
+
+using namespace bayloom;
+using namespace bayloom::models;
+
+namespace {
+
+void List() {
+  for (const Model& model : Models()) fmt::print("{:<16}{}\n", model.name, model.summary);
+}
+
+void Write(const Model& model, uint64_t seed, const std::string& path) {
+  model.build(seed).Save(path);
+  fmt::print("{}: {}, {:.1f} MB\n", path, model.summary, std::filesystem::file_size(path) / 1e6);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Writes ONNX networks with seeded random weights.", "bayloom-models");
+  app.footer(
+      "Examples:\n"
+      "  bayloom-models --list\n"
+      "  bayloom-models resnet18 --out resnet18.onnx\n"
+      "  bayloom-models bert_tiny --seed 7");
+  std::string name;
+  std::string out;
+  uint64_t seed = 0;
+  bool list = false;
+  app.add_option("model", name, "Network to write; see --list");
+  app.add_option("--out,-o", out, "File to write; the default is <model>.onnx");
+  app.add_option("--seed", seed, "Seed of the weights")->capture_default_str();
+  app.add_flag("--list", list, "List the networks and exit");
+  try {
+    app.parse(argc, argv);
+    if (list) {
+      List();
+    } else {
+      if (name.empty()) throw InputError("say which model to write; --list shows them");
+      Write(FindModel(name), seed, out.empty() ? name + ".onnx" : out);
+    }
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "bayloom-models: {}\n", error.what());
+    return 2;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "bayloom-models: {}\n", error.what());
+    return 2;
+  }
+  return 0;
+}
