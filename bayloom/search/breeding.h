@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bayloom/search/fresh_samples.h"
+#include "bayloom/search/mutator.h"
+#include "bayloom/search/strategy.h"
+
+namespace bayloom {
+
+/// One generation of children.
+///
+/// Parents are drawn with probability proportional to their scores (>= 0; all zero: uniformly).
+/// A child is a mutated parent or, less often, a parent itself, each at most once. Where the
+/// mutator has nothing to change, the mutated program is infeasible or the mutation was without
+/// effect, another parent is drawn, `attempts_per_child` times in all; then the last parent is
+/// copied. The result does not depend on the number of threads.
+std::vector<CandidatePtr> Breed(const SpaceGenerator& space,
+                                std::span<const WeightedMutator> mutators,
+                                std::span<const CandidatePtr> parents,
+                                std::span<const double> scores, const EvolutionaryOptions& options,
+                                RandomStream& random, ThreadPool& pool);
+
+}  // namespace bayloom

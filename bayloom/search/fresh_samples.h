@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/sketch/design_space.h"
+
+namespace bayloom {
+
+using CandidatePtr = std::shared_ptr<const Candidate>;
+
+/// Programs known so far, by structural hash.
+using HashSet = std::unordered_set<uint64_t>;
+
+/// `attempts` draws of a uniform design space with uniform decisions, in parallel; infeasible
+/// draws are left out. The same for the same stream, whatever the number of threads.
+std::vector<CandidatePtr> DrawFresh(const SpaceGenerator& space, int attempts, RandomStream& random,
+                                    ThreadPool& pool);
+
+/// Draws until there are `count` distinct candidates that are not in `known`, and adds those to
+/// it. Fewer if the design spaces seem exhausted: `kExhaustedAfter` draws in a row gave nothing
+/// new.
+inline constexpr int kExhaustedAfter = 5 * 512;
+std::vector<CandidatePtr> DrawUnknown(const SpaceGenerator& space, int count, HashSet& known,
+                                      RandomStream& random, ThreadPool& pool);
+
+}  // namespace bayloom

@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <utility>
+
+#include "bayloom/search/mutator.h"
+
+namespace bayloom {
+namespace {
+
+/// Whether the value that the sampling step defines becomes an annotation called `key`.
+bool Annotates(const Trace& trace, int step, const std::string& key) {
+  const int value = trace.instructions()[step].outputs[0];
+  return std::any_of(trace.instructions().begin() + step + 1, trace.instructions().end(),
+                     [&](const Instruction& user) {
+                       return user.kind == InstructionKind::kAnnotate && user.text == key &&
+                              std::find(user.inputs.begin(), user.inputs.end(), value) !=
+                                  user.inputs.end();
+                     });
+}
+
+class CategoricalMutator final : public Mutator {
+ public:
+  explicit CategoricalMutator(std::string key) : key_(std::move(key)) {}
+
+  std::string name() const override { return key_.empty() ? "categorical" : key_; }
+
+  std::optional<Trace> Mutate(const Candidate& parent, RandomStream& random) const override {
+    const Trace& trace = parent.trace;
+    std::vector<int> steps;
+    for (int step : trace.SamplingSteps()) {
+      const Instruction& instruction = trace.instructions()[step];
+      if (instruction.kind == InstructionKind::kSampleCategorical &&
+          instruction.attributes.size() > 1 && (key_.empty() || Annotates(trace, step, key_))) {
+        steps.push_back(step);
+      }
+    }
+    if (steps.empty()) return std::nullopt;
+    const int step = steps[random.UniformInt(static_cast<int64_t>(steps.size()))];
+    const int64_t choices = static_cast<int64_t>(trace.instructions()[step].attributes.size());
+    const int64_t now = trace.decisions()[step]->values[0];
+    const int64_t other = (now + 1 + random.UniformInt(choices - 1)) % choices;
+    return trace.WithDecision(step, Decision{{other}});
+  }
+
+ private:
+  std::string key_;
+};
+
+}  // namespace
+
+std::unique_ptr<Mutator> MakeCategoricalMutator(std::string key) {
+  return std::make_unique<CategoricalMutator>(std::move(key));
+}
+
+}  // namespace bayloom

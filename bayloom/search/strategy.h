@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/sketch/design_space.h"
+#include "bayloom/space/outcome.h"
+
+namespace bayloom {
+
+/// Predicts how good programs are, one number each: the higher the faster, 1 about as fast as the
+/// best program measured so far. Only the order and the ratios matter.
+using Scorer = std::function<std::vector<double>(std::span<const Candidate* const>)>;
+
+/// Settings of the evolutionary search; the defaults are MetaSchedule's.
+struct EvolutionaryOptions {
+  int population = 512;
+  int generations = 4;
+  /// Part of the first generation that is taken from the best measured programs.
+  double measured_share = 0.2;
+  /// Fresh samples are drawn until there are this many, or `max_empty_rounds` rounds in a row
+  /// brought none.
+  int min_fresh = 50;
+  int max_empty_rounds = 5;
+  /// Probability that a child is a mutated parent and not the parent itself.
+  double mutation_probability = 0.85;
+  /// Attempts at one child before its parent is copied instead.
+  int attempts_per_child = 11;
+  /// Part of every batch that is drawn from the fresh samples, blind to their scores.
+  double epsilon = 0.05;
+};
+
+struct StrategyOptions {
+  const SpaceGenerator* space = nullptr;  ///< required; must outlive the strategy
+  ThreadPool* pool = nullptr;             ///< required; must outlive the strategy
+  Scorer scorer;                          ///< required by strategies that use a cost model
+  uint64_t seed = 0;
+  EvolutionaryOptions evolutionary;
+};
+
+/// Decides which programs of a workload's design spaces are worth a trial.
+///
+/// The choices are a function of the seed, the number of candidates known, and the outcomes the
+/// strategy was notified of, whatever the number of threads. So a strategy that is told of
+/// everything an earlier one knew goes on as that one would have done.
+class SearchStrategy {
+ public:
+  virtual ~SearchStrategy() = default;
+  virtual std::string name() const = 0;
+
+  /// Up to n distinct candidates, best first as far as known, none of which was ever returned or
+  /// notified before. Fewer only if the design spaces seem exhausted: thousands of draws in a row
+  /// gave nothing new.
+  virtual std::vector<Candidate> GenerateCandidates(int n) = 0;
+
+  /// Outcomes of candidates, parallel to them; in any order, and also of candidates that the
+  /// strategy did not propose (records of earlier sessions).
+  virtual void Notify(std::span<const Candidate> candidates, std::span<const Outcome> outcomes) = 0;
+};
+
+/// The names CreateStrategy understands.
+std::vector<std::string> StrategyNames();
+/// Throws InputError for a name it does not know.
+std::unique_ptr<SearchStrategy> CreateStrategy(const std::string& name, StrategyOptions options);
+
+/// "random": new random decisions for a uniformly drawn design space, every time.
+std::unique_ptr<SearchStrategy> MakeRandomSearch(StrategyOptions options);
+/// "evolutionary": MetaSchedule's evolutionary search (Shao et al. 2022), guided by the scorer.
+std::unique_ptr<SearchStrategy> MakeEvolutionarySearch(StrategyOptions options);
+
+}  // namespace bayloom
