@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace bayloom {
 class Schedule {
  public:
   Schedule(const Workload& workload, uint64_t seed);
+  Schedule(const Workload& workload, RandomStream random);
 
   const Program& program() const { return program_; }
   const Trace& trace() const { return trace_; }
@@ -76,14 +78,29 @@ class Schedule {
   Status RewriteLayout(BlockVar block, int read_index);
   Status SetScope(BlockVar block, StorageScope scope);
 
-  /// Runs an instruction from a trace; `decision` only for sampling instructions.
-  Status Apply(const Instruction& instruction, const Decision* decision);
+  /// Runs an instruction whose operands are variables of this schedule's trace and appends it
+  /// (its outputs are numbered anew); `decision` only for sampling instructions.
+  Status Apply(Instruction instruction, const Decision* decision);
 
   /// The program for postprocessors, whose rewriting is a function of the trace and therefore
   /// not recorded.
   Program& mutable_program() { return program_; }
 
  private:
+  friend Result<Schedule> Replay(const Workload& workload, const Trace& trace, RandomStream random);
+  /// What the outputs of an instruction stand for, and what it chose if it samples.
+  struct Effect {
+    std::vector<int64_t> outputs;
+    std::optional<Decision> decision;
+  };
+  Result<Effect> Execute(const Instruction& instruction, const Decision* decision);
+  Result<Effect> ExecuteQuery(const Instruction& instruction);
+  Result<Effect> ExecuteSampling(const Instruction& instruction, const Decision* decision);
+  Result<Effect> ExecuteOnLoops(const Instruction& instruction);
+  Result<Effect> ExecuteOnBlock(const Instruction& instruction);
+  /// Executes and records; returns the variables of the outputs.
+  Result<std::vector<int>> Record(Instruction instruction, const Decision* decision = nullptr);
+
   Program program_;
   Trace trace_;
   RandomStream random_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -12,16 +13,42 @@
 namespace bayloom {
 
 /// Names for results of instructions: positions in one numbering shared by all three kinds.
-struct BlockVar { int id = -1; };
-struct LoopVar { int id = -1; };
-struct ValueVar { int id = -1; };
+struct BlockVar {
+  int id = -1;
+};
+struct LoopVar {
+  int id = -1;
+};
+struct ValueVar {
+  int id = -1;
+};
 
 enum class InstructionKind : uint8_t {
-  kGetBlock, kGetLoops, kGetConsumers,
-  kSamplePerfectTile, kSampleCategorical, kSampleComputeLocation,
-  kSplit, kFuse, kReorder, kParallelize, kVectorize, kUnroll, kAnnotateUnroll, kBind, kAnnotate,
-  kComputeInline, kReverseComputeInline, kComputeAt, kReverseComputeAt,
-  kCacheRead, kCacheWrite, kRFactor, kDecomposeReduction, kRewriteLayout, kSetScope,
+  kGetBlock,
+  kGetLoops,
+  kGetConsumers,
+  kSamplePerfectTile,
+  kSampleCategorical,
+  kSampleComputeLocation,
+  kSplit,
+  kFuse,
+  kReorder,
+  kParallelize,
+  kVectorize,
+  kUnroll,
+  kAnnotateUnroll,
+  kBind,
+  kAnnotate,
+  kComputeInline,
+  kReverseComputeInline,
+  kComputeAt,
+  kReverseComputeAt,
+  kCacheRead,
+  kCacheWrite,
+  kRFactor,
+  kDecomposeReduction,
+  kRewriteLayout,
+  kSetScope,
 };
 
 bool IsSampling(InstructionKind kind);
@@ -54,24 +81,35 @@ struct Instruction {
 /// factors while they divide the extent (one that does not divide takes all that remains) and
 /// derives the outermost; a categorical index is clamped; a compute location that is illegal
 /// becomes the next legal one outwards, in the end root.
+///
+/// Copies share the instructions: a candidate costs no more than its decisions.
 class Trace {
  public:
-  const std::vector<Instruction>& instructions() const { return instructions_; }
+  Trace();
+
+  const std::vector<Instruction>& instructions() const { return steps_->instructions; }
   /// Parallel to instructions(); nullopt for steps that are not sampling or not decided.
   const std::vector<std::optional<Decision>>& decisions() const { return decisions_; }
   /// Positions of the sampling instructions.
   std::vector<int> SamplingSteps() const;
 
+  /// The outputs must be the next variables, variable_count() and following; the operands must
+  /// be as many and of the kinds that the instruction takes. Otherwise std::invalid_argument.
   void Append(Instruction instruction, std::optional<Decision> decision);
   /// The same trace with one decision changed; everything after it is decided on replay as the
   /// repair rules say.
   Trace WithDecision(int step, Decision decision) const;
+  /// The same instructions with other decisions (one optional per instruction).
+  Trace WithDecisions(std::vector<std::optional<Decision>> decisions) const;
   /// The design space: the trace without any decision.
   Trace WithoutDecisions() const;
-  int variable_count() const { return variable_count_; }
-  int NewVariable() { return variable_count_++; }
+  int variable_count() const { return static_cast<int>(variable_kinds().size()); }
+  /// Per variable: 'b' for a block, 'l' for a loop, 'v' for a value.
+  const std::vector<char>& variable_kinds() const { return steps_->variables; }
 
+  /// {"steps": [{"op": "split", "in": [0], "out": [4, 5], "decision": [...]}, ...]}
   nlohmann::json ToJson() const;
+  /// Refuses, in one line, whatever is not a well-formed trace.
   static Result<Trace> FromJson(const nlohmann::json& json);
   /// One line per step, as a person would write it.
   std::string Print() const;
@@ -79,9 +117,14 @@ class Trace {
   uint64_t SpaceHash() const;
 
  private:
-  std::vector<Instruction> instructions_;
+  struct Steps {
+    std::vector<Instruction> instructions;
+    std::vector<char> variables;
+  };
+  Status Check(const Instruction& instruction, const std::optional<Decision>& decision) const;
+
+  std::shared_ptr<Steps> steps_;  ///< never changed while shared
   std::vector<std::optional<Decision>> decisions_;
-  int variable_count_ = 0;
 };
 
 /// All ordered factorizations of `extent` into `parts` factors whose last is at most
@@ -90,5 +133,11 @@ const std::vector<std::vector<int64_t>>& PerfectTilings(int64_t extent, int part
                                                         int64_t max_innermost);
 /// Their number without listing them.
 int64_t CountPerfectTilings(int64_t extent, int parts, int64_t max_innermost);
+/// One of them, uniformly, without listing them; nullopt if there is none.
+std::optional<std::vector<int64_t>> SamplePerfectTiling(int64_t extent, int parts,
+                                                        int64_t max_innermost,
+                                                        RandomStream& random);
+/// The factorization of `extent` nearest to a decision made for another one, by the rule above.
+std::vector<int64_t> RepairTiling(int64_t extent, std::vector<int64_t> factors);
 
 }  // namespace bayloom

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+
+/// What ComputeInline would say.
+Status CheckComputeInline(const Program& program, BlockId block);
+
+}  // namespace bayloom
