@@ -1,0 +1,22 @@
+#include "benchmarks/peers/matmul.h"
+
+#include <cblas.h>
+
+namespace bayloom {
+
+PeerMatmul::PeerMatmul(int64_t m, int64_t n, int64_t k, std::span<const float> a,
+                       std::span<const float> b, std::span<float> c, int threads)
+    : m_(m), n_(n), k_(k), a_(a), b_(b), c_(c), threads_(threads) {}
+
+void PeerMatmul::Run() {
+  openblas_set_num_threads(threads_);
+  const auto m = static_cast<blasint>(m_);
+  const auto n = static_cast<blasint>(n_);
+  const auto k = static_cast<blasint>(k_);
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0F, a_.data(), k, b_.data(), n,
+              0.0F, c_.data(), n);
+}
+
+std::string PeerMatmul::Implementation() { return openblas_get_corename(); }
+
+}  // namespace bayloom

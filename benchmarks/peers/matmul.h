@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace bayloom {
+
+/// OpenBLAS's c = a b over row-major matrices, a of m x k, b of k x n. The spans are kept, not
+/// copied. Run is to be timed.
+class PeerMatmul {
+ public:
+  PeerMatmul(int64_t m, int64_t n, int64_t k, std::span<const float> a, std::span<const float> b,
+             std::span<float> c, int threads);
+
+  void Run();
+  /// The kernels OpenBLAS chose for this processor. OPENBLAS_CORETYPE in the environment
+  /// overrides the choice.
+  static std::string Implementation();
+
+ private:
+  int64_t m_, n_, k_;
+  std::span<const float> a_, b_;
+  std::span<float> c_;
+  int threads_;
+};
+
+}  // namespace bayloom
