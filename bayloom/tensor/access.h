@@ -16,6 +16,8 @@ struct Access {
   bool is_write;
   /// Per logical dimension; nullopt where the index is not affine (gathers, divisions).
   std::vector<std::optional<Affine>> indices;
+  /// Only made on one side of a select: the indices may lie outside the buffer otherwise.
+  bool guarded = false;
 };
 
 /// The block's accesses: loads in the order of the value's traversal, then the store. A
@@ -24,6 +26,8 @@ std::vector<Access> AccessesOf(const Program& program, BlockId block);
 
 /// A linear form over a block's iterators as an affine function of digits.
 Affine Compose(const LinearForm& form, const std::vector<Affine>& bindings);
+/// An index over a block's iterators as an affine function of digits, where it is one.
+std::optional<Affine> ComposeIndex(const Expr& index, const std::vector<Affine>& bindings);
 
 /// Inclusive bounds of an affine expression while the given digits run over their ranges and all
 /// others are held at zero.
@@ -37,18 +41,22 @@ Interval RangeOf(const Program& program, const Affine& index, const std::vector<
 /// the innermost loop around all its accesses, and holds only the region touched during one
 /// iteration of that loop.
 struct Allocation {
-  NodeRef scope;                ///< kRoot or a loop: allocated anew in each iteration of it
-  std::vector<int64_t> shape;   ///< extents of the region per logical dimension
+  NodeRef scope;               ///< kRoot or a loop: allocated anew in each iteration of it
+  std::vector<int64_t> shape;  ///< extents of the region per logical dimension
   /// What to subtract from an index to get its place in the region; affine in digits of the
   /// loops at or above `scope`, per logical dimension.
   std::vector<Affine> origin;
 };
-/// For kIntermediate buffers. A buffer with a rewritten layout is never shrunk.
+/// For kIntermediate buffers. A buffer with a rewritten layout is never shrunk. A dimension whose
+/// accesses do not agree on the part that the outer loops decide keeps its full extent.
 Allocation AllocationOf(const Program& program, BufferId buffer);
+/// Only the scope of that; kRoot for a buffer without accesses.
+NodeRef AllocationScope(const Program& program, BufferId buffer);
 
 /// The place of an element in the buffer's memory, in elements, as an affine function of digits:
-/// row-major over `shape` (an Allocation's, or the buffer's own), or through the buffer's layout.
-/// nullopt if an index is not affine or does not fall onto the layout's axes.
+/// row-major over `shape` (an Allocation's, or the buffer's own where `allocation` is null), or
+/// through the buffer's layout. nullopt if an index is not affine or does not fall onto the
+/// layout's axes.
 std::optional<Affine> LinearOffset(const Program& program, const Access& access,
                                    const Allocation* allocation);
 
