@@ -60,6 +60,7 @@ void TimeAll(int threads) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
+  bayloom::PeerMatmul::UseBestKernels(argv);
   CLI::App app("Times OpenBLAS and oneDNN on the operators of docs/benchmarks.md.",
                "bayloom-peers");
   std::vector<int> threads = {1, 2};

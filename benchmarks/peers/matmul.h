@@ -14,9 +14,11 @@ class PeerMatmul {
              std::span<float> c, int threads);
 
   void Run();
-  /// The kernels OpenBLAS chose for this processor. OPENBLAS_CORETYPE in the environment
-  /// overrides the choice.
+  /// The kernels OpenBLAS chose for this processor.
   static std::string Implementation();
+  /// To be called first in main. OpenBLAS takes processors younger than itself for older ones
+  /// without AVX-512; where that happens, this starts the program anew with OPENBLAS_CORETYPE set.
+  static void UseBestKernels(char** argv);
 
  private:
   int64_t m_, n_, k_;
