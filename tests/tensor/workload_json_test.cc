@@ -39,6 +39,7 @@ TEST(WorkloadJson, RoundTripsThroughText) {
   Result<Workload> back = WorkloadFromJson(Json::parse(json.dump()));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(WorkloadToJson(*back), json);
+  EXPECT_EQ(back->StructuralHash(), workload.StructuralHash());
   EXPECT_EQ(back->name, workload.name);
   ASSERT_EQ(back->stages.size(), workload.stages.size());
   for (size_t i = 0; i < workload.stages.size(); ++i) {

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace bayloom {
+
+class Database;
+class Statement;
+
+/// The rows of a running statement, one at a time. The statement ends with it, and with that the
+/// hold on the database's state that it reads from.
+class Rows {
+ public:
+  explicit Rows(Statement& statement) : statement_(statement) {}
+  ~Rows();
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  /// Moves to the next row (at first: the first one); false when there is none.
+  bool Step();
+
+  int64_t Int(int column) const;
+  uint64_t Hash(int column) const { return static_cast<uint64_t>(Int(column)); }
+  double Real(int column) const;  ///< NaN where the database has NULL
+  std::string Text(int column) const;
+
+ private:
+  Statement& statement_;
+};
+
+/// A prepared statement; its parameters are given all at once, in order.
+///
+///     Rows rows = database.Prepared("SELECT name FROM tasks WHERE id < ?").Start(id);
+///     while (rows.Step()) Use(rows.Text(0));
+class Statement {
+ public:
+  Statement(Database& database, std::string_view sql);
+
+  template <typename... Value>
+  Rows Start(const Value&... values) {
+    int place = 0;
+    (Bind(++place, values), ...);
+    return Rows(*this);
+  }
+  /// For statements without rows.
+  template <typename... Value>
+  void Run(const Value&... values) {
+    Start(values...).Step();
+  }
+
+ private:
+  friend class Rows;
+  struct Deleter {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  void Bind(int place, int64_t value);
+  void Bind(int place, uint64_t value) { Bind(place, static_cast<int64_t>(value)); }
+  void Bind(int place, int value) { Bind(place, int64_t{value}); }
+  void Bind(int place, bool value) { Bind(place, int64_t{value}); }
+  void Bind(int place, double value);  ///< NaN becomes NULL
+  void Bind(int place, std::string_view value);
+  void Bind(int place, const std::string& value) { Bind(place, std::string_view(value)); }
+
+  Database* database_;
+  std::unique_ptr<sqlite3_stmt, Deleter> statement_;
+};
+
+/// An open SQLite database file. Every failure is an InputError in one line that names the file:
+/// not a database, damaged, locked, not writable, disk full.
+///
+/// Writes are durable when they return, across a kill of the process and a loss of power: the log
+/// (WAL) is synchronized at every commit.
+class Database {
+ public:
+  enum class Mode : uint8_t { kReadWrite, kReadOnly };
+
+  /// Waits up to `patience_seconds` for other processes to finish what they write.
+  Database(std::string path, Mode mode, double patience_seconds = 10);
+
+  const std::string& path() const { return path_; }
+  Mode mode() const { return mode_; }
+  void Execute(const std::string& sql);
+  /// The statement for this text, prepared once and kept.
+  Statement& Prepared(std::string_view sql);
+  int64_t LastRowId() const;
+  /// Rows changed by the last statement.
+  int64_t Changes() const;
+  /// Throws what the last call's failure means for the person who named the file.
+  [[noreturn]] void Fail(int code) const;
+
+ private:
+  friend class Statement;
+  struct Closer {
+    void operator()(sqlite3* handle) const;
+  };
+
+  std::string path_;
+  Mode mode_;
+  std::unique_ptr<sqlite3, Closer> handle_;
+  std::map<std::string, std::unique_ptr<Statement>, std::less<>> prepared_;
+};
+
+/// Changes that happen together or not at all: undone unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void Commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+
+#include "bayloom/record/database.h"
+
+namespace bayloom {
+
+/// One step of the schema's history: SQL that turns version `version - 1` into `version`. Steps
+/// that have been released are never edited; a change is a new step at the end.
+struct Migration {
+  int version;
+  const char* sql;
+};
+
+/// The schema of the store, from an empty file on.
+std::span<const Migration> StoreMigrations();
+
+/// Brings the database to the last version, step by step, each one whole or not at all. A
+/// read-only database must already be there. Throws InputError if the file belongs to another
+/// program or to a newer version of this one.
+void Migrate(Database& database, std::span<const Migration> migrations);
+
+}  // namespace bayloom

@@ -1,0 +1,158 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "bayloom/base/random.h"
+#include "bayloom/base/result.h"
+#include "bayloom/record/schema.h"
+#include "bayloom/record/store.h"
+#include "tests/record/sample.h"
+#include "tests/record/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+
+/// The message of the InputError that `action` ends with.
+std::string ErrorOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& e) {
+    EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << e.what();
+    return e.what();
+  }
+  return "no error";
+}
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void Write(const std::string& path, const std::string& contents) {
+  std::ofstream(path, std::ios::binary) << contents;
+}
+
+/// A closed database file with trials in it.
+std::string SampleFile(const TemporaryFolder& folder) {
+  const std::string path = folder.File("sample.db");
+  Store store(path);
+  const Context context(store);
+  for (int i = 0; i < 50; ++i) store.AddTrial(MakeTrial(context, i, 1 + i));
+  store.SaveBatch(context.session, "state", std::vector<Metric>{{context.task, 0, "rmse", 1}});
+  return path;
+}
+
+TEST(BadFile, EveryKindIsNamedInOneLine) {
+  TemporaryFolder folder;
+  const std::string text = folder.File("text.db");
+  Write(text, std::string(5000, 'x'));
+  EXPECT_EQ(ErrorOf([&] { Store store(text); }), "cannot use " + text + ": it is not a database");
+  const std::string missing = folder.File("missing/a.db");
+  EXPECT_EQ(ErrorOf([&] { Store store(missing); }),
+            "cannot use " + missing + ": No such file or directory");
+  EXPECT_EQ(ErrorOf([&] { Store store(folder.File("none.db"), Store::Mode::kReadOnly); }),
+            "cannot use " + folder.File("none.db") + ": No such file or directory");
+  EXPECT_THAT(ErrorOf([&] { Store store(folder.File("")); }), HasSubstr("directory"));
+
+  const std::string foreign = folder.File("foreign.db");
+  Database(foreign, Database::Mode::kReadWrite).Execute("CREATE TABLE songs (name TEXT)");
+  EXPECT_EQ(ErrorOf([&] { Store store(foreign); }),
+            "cannot use " + foreign + ": it is a database of another program");
+
+  const std::string future = SampleFile(folder);
+  Database(future, Database::Mode::kReadWrite).Execute("PRAGMA user_version = 99");
+  EXPECT_THAT(ErrorOf([&] { Store store(future); }), HasSubstr("schema version 99 is newer than"));
+}
+
+TEST(BadFile, ALockedFileIsNotWaitedForForEver) {
+  TemporaryFolder folder;
+  const std::string path = SampleFile(folder);
+  Database holder(path, Database::Mode::kReadWrite);
+  Transaction transaction(holder);
+  Database other(path, Database::Mode::kReadWrite, /*patience_seconds=*/0.05);
+  EXPECT_EQ(
+      ErrorOf([&] { other.Execute("UPDATE sessions SET state = ''"); }),
+      "cannot use " + path + ": another process keeps it locked; wait for that process or end it");
+}
+
+TEST(BadFile, ReadOnlyStoresRefuseToWrite) {
+  TemporaryFolder folder;
+  const std::string path = SampleFile(folder);
+  Store store(path, Store::Mode::kReadOnly);
+  EXPECT_EQ(store.Sessions().size(), 1u);
+  EXPECT_EQ(store.AddTask(Matmul(4, 8, 16)), 1);
+  EXPECT_THAT(ErrorOf([&] { store.AddTask(Matmul(1, 1, 1)); }), HasSubstr("may not be written"));
+}
+
+TEST(BadFile, AFullDiskKeepsWhatWasThere) {
+  TemporaryFolder folder;
+  const std::string path = SampleFile(folder);
+  {
+    Store store(path);
+    Context context(store);
+    rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small = {64 << 10, before.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    const std::string message = ErrorOf([&] {
+      for (int i = 0; i < 10000; ++i) store.AddTrial(MakeTrial(context, i, 1));
+    });
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_THAT(message, testing::StartsWith("cannot use " + path + ": reading or writing failed"));
+    EXPECT_TRUE(store.AddTrial(MakeTrial(context, 20000, 1)));  // works again
+  }
+  EXPECT_EQ(Store(path).SessionTrials(1).size(), 50u);
+}
+
+/// Reads everything there is to read.
+void ReadAll(const std::string& path) {
+  Store store(path);
+  store.Targets();
+  for (const TaskRecord& task : store.Tasks()) store.WorkloadOf(task.id);
+  for (const SessionRecord& session : store.Sessions()) {
+    store.SessionTrials(session.id);
+    store.MetricsOf(session.id);
+    store.TargetOf(session.target);
+  }
+  for (const Trial& trial : store.BestOf(1, 1, 100)) store.SeenHashes(trial.task, trial.target);
+  Context context(store);
+  store.AddTrial(MakeTrial(context, 1000, 1));
+}
+
+TEST(BadFile, DamageNeverEndsInAnythingButOneLine) {
+  TemporaryFolder folder;
+  const std::string good = Contents(SampleFile(folder));
+  ASSERT_GT(good.size(), 10000u);
+  const std::string path = folder.File("damaged.db");
+  RandomStream random(7);
+  int noticed = 0;
+  for (int round = 0; round < 150; ++round) {
+    std::string bad = good;
+    if (round % 3 == 0) {
+      bad.resize(random.UniformInt(static_cast<int64_t>(bad.size())));
+    } else {
+      const int64_t flips = int64_t{1} << random.UniformInt(10);
+      for (int64_t i = 0; i < flips; ++i) {
+        bad[random.UniformInt(static_cast<int64_t>(bad.size()))] ^=
+            static_cast<char>(1 << random.UniformInt(8));
+      }
+    }
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+    Write(path, bad);
+    noticed += ErrorOf([&] { ReadAll(path); }) != "no error";
+  }
+  EXPECT_GT(noticed, 50);
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,100 @@
+#include "bayloom/record/json_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "bayloom/base/result.h"
+#include "tests/record/sample.h"
+#include "tests/record/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+std::string Export(Store& store) {
+  std::ostringstream out;
+  ExportJsonLines(store, out);
+  return out.str();
+}
+
+ImportSummary Import(Store& store, const std::string& text) {
+  std::istringstream in(text);
+  return ImportJsonLines(store, in, "r.jsonl");
+}
+
+void Fill(Store& store) {
+  const Context context(store);
+  for (int i = 0; i < 5; ++i) store.AddTrial(MakeTrial(context, i, 0.1 / (i + 3)));
+  Trial crash = MakeTrial(context, 5, NAN);
+  crash.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11 (SIGSEGV) \"while\" running\n");
+  store.AddTrial(crash);
+  store.SaveBatch(context.session, R"({"rng":[1,2]})",
+                  std::vector<Metric>{{context.task, 0, "rmse", 0.1}, {0, 0, "drift", NAN}});
+  store.FinishSession(context.session);
+}
+
+TEST(JsonLines, RoundTripIsExact) {
+  TemporaryFolder folder;
+  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Fill(source);
+  const std::string text = Export(source);
+  const ImportSummary summary = Import(copy, text);
+  EXPECT_EQ(summary.added, 6);
+  EXPECT_EQ(summary.present, 0);
+  EXPECT_EQ(Export(copy), text);
+  EXPECT_EQ(copy.SessionTrials(1)[2].outcome.seconds, 0.1 / 5);
+  EXPECT_EQ(copy.SessionTrials(1)[2].trace, source.SessionTrials(1)[2].trace);
+  EXPECT_EQ(copy.Sessions()[0].state, R"({"rng":[1,2]})");
+}
+
+TEST(JsonLines, ImportingTwiceAddsNothing) {
+  TemporaryFolder folder;
+  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Fill(source);
+  Fill(copy);  // other sessions and tasks are merged with what is there
+  Import(copy, Export(source));
+  const std::string merged = Export(copy);
+  const ImportSummary again = Import(copy, Export(source));
+  EXPECT_EQ(again.added, 0);
+  EXPECT_EQ(again.present, 6);
+  EXPECT_EQ(Export(copy), merged);
+  EXPECT_EQ(copy.Sessions().size(), 2u);
+  EXPECT_EQ(copy.Tasks().size(), 1u);
+}
+
+TEST(JsonLines, ABadLineIsNamedAndNothingIsKept) {
+  TemporaryFolder folder;
+  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Fill(source);
+  const std::string good = Export(source);
+  const auto error = [&](const std::string& text) -> std::string {
+    try {
+      Import(copy, text);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  using testing::HasSubstr;
+  using testing::StartsWith;
+  EXPECT_EQ(error(""), "r.jsonl holds no records");
+  EXPECT_THAT(error("{\"type\": \"trial\"}"), StartsWith("r.jsonl line 1: this is not a file of"));
+  EXPECT_THAT(error(good.substr(0, good.size() - 5)), StartsWith("r.jsonl line 12: "));
+  std::string bad = good;
+  bad.replace(bad.find("\"crash\""), 7, "\"crush\"");
+  EXPECT_EQ(error(bad), "r.jsonl line 10: unknown verdict 'crush'");
+  bad = good;
+  bad.erase(0, bad.find('\n') + 1);
+  EXPECT_THAT(error(bad), StartsWith("r.jsonl line 1: "));
+  bad = good;
+  const size_t task = bad.find("{\"hash\"", bad.find("\"target\""));
+  bad.erase(task, bad.find('\n', task) - task);
+  EXPECT_THAT(error(bad), HasSubstr("is not known from an earlier line"));
+  EXPECT_TRUE(copy.Sessions().empty());
+  EXPECT_TRUE(copy.Tasks().empty());
+}
+
+}  // namespace
+}  // namespace bayloom
