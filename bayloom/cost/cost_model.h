@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bayloom/cost/sample.h"
+#include "bayloom/feature/program_features.h"
+
+namespace bayloom {
+
+/// Predicts how good programs are without compiling them.
+///
+/// A score estimates normalized throughput, the task's best time so far over the program's time:
+/// about 1 for the best program known, 0 for a useless one. Scores compare programs of one task.
+///
+/// One model serves all tasks of a session, and is used by one thread at a time.
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+
+  /// One score per program. While a model knows too little, scores are random.
+  virtual std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) = 0;
+
+  /// Learns a batch of measurements (any tasks) and returns how well it was predicted before.
+  virtual BatchMetrics Update(std::span<const Sample> batch) = 0;
+};
+
+}  // namespace bayloom

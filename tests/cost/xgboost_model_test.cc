@@ -1,0 +1,169 @@
+#include "bayloom/cost/xgboost_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/cost/metrics.h"
+#include "bayloom/cost/random_model.h"
+
+namespace bayloom {
+namespace {
+
+/// A made-up program: a costly row and a cheap one, sometimes a third, whose times follow from a
+/// few of their features, with two per cent of noise. Tasks differ in scale.
+Sample MakeSample(RandomStream& random, uint64_t task) {
+  Sample sample{.task = task, .features = {}, .seconds = {}};
+  sample.features.rows = 2 + static_cast<int>(random.UniformInt(2));
+  sample.features.values.assign(sample.features.rows * kFeatureColumns, 0);
+  double time = 0;
+  for (int row = 0; row < sample.features.rows; ++row) {
+    float* values = sample.features.values.data() + row * kFeatureColumns;
+    for (int column = 0; column < 12; ++column) {
+      values[column] = static_cast<float>(random.UniformInt(12));
+    }
+    const double share = values[0] = row == 0 ? 1.0f : 0.1f;
+    time += share * (1 + 0.2 * std::abs(values[3] - 5) + 0.1 * values[7] * (values[9] > 4));
+  }
+  sample.seconds = 1e-3 * static_cast<double>(task + 1) * time * (1 + 0.02 * random.Normal());
+  return sample;
+}
+
+std::vector<Sample> MakeSamples(uint64_t seed, int count, int tasks = 1) {
+  RandomStream random(seed);
+  std::vector<Sample> samples;
+  for (int i = 0; i < count; ++i) samples.push_back(MakeSample(random, i % tasks));
+  return samples;
+}
+
+std::vector<const FeatureMatrix*> FeaturesOf(const std::vector<Sample>& samples) {
+  std::vector<const FeatureMatrix*> features;
+  for (const Sample& sample : samples) features.push_back(&sample.features);
+  return features;
+}
+
+std::vector<double> Throughputs(const std::vector<Sample>& samples) {
+  std::vector<double> throughputs;
+  for (const Sample& sample : samples) throughputs.push_back(1 / *sample.seconds);
+  return throughputs;
+}
+
+TEST(XgboostModel, RanksProgramsItHasNotSeen) {
+  XgboostModel model;
+  const std::vector<Sample> training = MakeSamples(1, 800), held_out = MakeSamples(2, 300);
+  model.Update(training);
+  EXPECT_GT(SpearmanCorrelation(model.Predict(FeaturesOf(held_out)), Throughputs(held_out)), 0.9);
+}
+
+TEST(XgboostModel, BatchesAreScoredBeforeTheyAreLearntAndScoresGetBetter) {
+  XgboostModel model;
+  std::vector<BatchMetrics> history;
+  for (int batch = 0; batch < 12; ++batch) {
+    history.push_back(model.Update(MakeSamples(100 + batch, 64, /*tasks=*/2)));
+  }
+  EXPECT_EQ(history[0].training_samples, 0);
+  EXPECT_LT(std::abs(history[0].spearman), 0.5);  // random scores
+  EXPECT_EQ(history[11].training_samples, 11 * 64);
+  EXPECT_GT(history[11].spearman, 0.8);
+  EXPECT_GT(history[11].pairwise_accuracy, 0.8);
+  EXPECT_LT(history[11].rmse, 0.5 * history[0].rmse);
+}
+
+TEST(XgboostModel, ScoresAreRandomUntilEnoughIsKnown) {
+  XgboostModel model({.random_until = 64});
+  const std::vector<Sample> samples = MakeSamples(3, 64);
+  model.Update(std::span(samples).first(63));
+  EXPECT_EQ(model.rounds(), 0);
+  EXPECT_NE(model.Predict(FeaturesOf(samples)), model.Predict(FeaturesOf(samples)));
+  model.Update(std::span(samples).last(1));
+  EXPECT_GT(model.rounds(), 0);
+  EXPECT_EQ(model.Predict(FeaturesOf(samples)), model.Predict(FeaturesOf(samples)));
+}
+
+TEST(XgboostModel, LearnsThatProgramsAreInfeasible) {
+  std::vector<Sample> samples = MakeSamples(4, 600);
+  for (Sample& sample : samples) {
+    if (sample.features.values[11] > 8) sample.seconds.reset();
+  }
+  XgboostModel model;
+  model.Update(std::span(samples).first(500));
+  double feasible = 0, infeasible = 0;
+  int feasible_count = 0, infeasible_count = 0;
+  const std::vector<double> scores = model.Predict(FeaturesOf(samples));
+  for (size_t i = 500; i < samples.size(); ++i) {
+    (samples[i].seconds ? feasible : infeasible) += scores[i];
+    ++(samples[i].seconds ? feasible_count : infeasible_count);
+  }
+  EXPECT_LT(infeasible / infeasible_count, 0.5 * feasible / feasible_count);
+}
+
+TEST(XgboostModel, SameSamplesGiveTheSameModelHoweverPredictionsAreGrouped) {
+  XgboostModel a, b;
+  for (int batch = 0; batch < 8; ++batch) {  // passes refits and extensions
+    a.Update(MakeSamples(batch, 64));
+    b.Update(MakeSamples(batch, 64));
+  }
+  const std::vector<Sample> samples = MakeSamples(9, 100);
+  const std::vector<double> together = a.Predict(FeaturesOf(samples));
+  EXPECT_EQ(together, b.Predict(FeaturesOf(samples)));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const FeatureMatrix* one = &samples[i].features;
+    EXPECT_EQ(a.Predict({&one, 1})[0], together[i]);
+  }
+}
+
+TEST(XgboostModel, SavedTreesPredictTheSameInAnotherModel) {
+  const std::vector<Sample> samples = MakeSamples(5, 200);
+  XgboostModel model;
+  EXPECT_EQ(model.Save(), "");
+  model.Update(samples);
+  XgboostModel other;
+  ASSERT_TRUE(other.Load(model.Save()).ok());
+  EXPECT_EQ(other.Predict(FeaturesOf(samples)), model.Predict(FeaturesOf(samples)));
+  other.Update(samples);  // grows its own
+  EXPECT_EQ(other.Predict(FeaturesOf(samples)), model.Predict(FeaturesOf(samples)));
+}
+
+TEST(XgboostModel, RefusesBytesThatAreNoTrees) {
+  XgboostModel model;
+  const Status status = model.Load("these are not trees");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message.find('\n'), std::string::npos);
+  EXPECT_EQ(model.rounds(), 0);
+}
+
+TEST(XgboostModel, ProgramsWithoutRowsScoreZero) {
+  XgboostModel model;
+  model.Update(MakeSamples(6, 100));
+  const FeatureMatrix nothing;
+  const FeatureMatrix* program = &nothing;
+  EXPECT_EQ(model.Predict({&program, 1}), std::vector<double>{0});
+  EXPECT_TRUE(model.Predict({}).empty());
+}
+
+TEST(RandomModel, IsReproducibleAndKnowsNothing) {
+  RandomModel a(7), b(7);
+  const std::vector<Sample> samples = MakeSamples(8, 400);
+  const BatchMetrics metrics = a.Update(samples);
+  EXPECT_EQ(metrics.samples, 400);
+  EXPECT_NEAR(metrics.pairwise_accuracy, 0.5, 0.1);
+  b.Update(samples);
+  EXPECT_EQ(a.Predict(FeaturesOf(samples)), b.Predict(FeaturesOf(samples)));
+}
+
+TEST(TaskBests, LabelsAreThroughputsRelativeToTheTasksBest) {
+  TaskBests bests;
+  bests.Add({.task = 1, .features = {}, .seconds = 2.0});
+  bests.Add({.task = 1, .features = {}, .seconds = 0.5});
+  bests.Add({.task = 2, .features = {}, .seconds = 8.0});
+  bests.Add({.task = 2, .features = {}, .seconds = std::nullopt});
+  EXPECT_DOUBLE_EQ(bests.Label(1, 2.0), 0.25);
+  EXPECT_DOUBLE_EQ(bests.Label(1, 0.5), 1);
+  EXPECT_DOUBLE_EQ(bests.Label(2, 8.0), 1);
+  EXPECT_DOUBLE_EQ(bests.Label(2, std::nullopt), 0);
+}
+
+}  // namespace
+}  // namespace bayloom
