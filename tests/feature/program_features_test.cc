@@ -1,0 +1,270 @@
+#include "bayloom/feature/program_features.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/primitives.h"
+
+namespace bayloom {
+namespace {
+
+float SLog(double x) { return static_cast<float>(std::log2(x + 1)); }
+
+/// c[8, 16] = a[8, 4] * w[4, 16], w being a constant; loops i (8), j (16), k (4).
+Program Matmul(int64_t m = 8, int64_t n = 16, int64_t k = 4) {
+  WorkloadBuilder b("matmul");
+  Tensor a = b.Input("a", {m, k}), w = b.Constant("w", {k, n});
+  Tensor c = b.Reduce("c", {m, n}, {{"k", k}}, Reduction::kSum,
+                      [&](auto s, auto r) { return a(s[0], r[0]) * w(r[0], s[1]); });
+  return Lower(b.Build({c}));
+}
+
+constexpr BufferId kW = 1;  // in Matmul()
+
+std::vector<LoopId> LoopsOf(const Program& program, const std::string& block) {
+  return program.LoopsAround(NodeRef::Block(program.FindBlock(block)));
+}
+
+/// Expects the 18 columns of one described buffer, given unslogged and by name.
+struct ExpectedBuffer {
+  BufferFeature access;
+  double bytes, unique_bytes, lines, unique_lines;
+  BufferFeature reuse;
+  double reuse_iterations, reuse_bytes, reuse_count, stride;
+};
+void ExpectBuffer(std::span<const float> row, int buffer, const ExpectedBuffer& want) {
+  const double per = want.reuse_count > 0 ? 1 / want.reuse_count : 2;
+  std::vector<float> expected(kBufferColumns, 0);
+  const auto set = [&](BufferFeature f, float value) { expected[static_cast<int>(f)] = value; };
+  set(want.access, 1);
+  set(want.reuse, 1);
+  set(BufferFeature::kBytes, SLog(want.bytes));
+  set(BufferFeature::kUniqueBytes, SLog(want.unique_bytes));
+  set(BufferFeature::kLines, SLog(want.lines));
+  set(BufferFeature::kUniqueLines, SLog(want.unique_lines));
+  set(BufferFeature::kReuseIterations, SLog(want.reuse_iterations));
+  set(BufferFeature::kReuseBytes, SLog(want.reuse_bytes));
+  set(BufferFeature::kReuseCount, SLog(want.reuse_count));
+  set(BufferFeature::kBytesPerReuse, SLog(want.bytes * per));
+  set(BufferFeature::kUniqueBytesPerReuse, SLog(want.unique_bytes * per));
+  set(BufferFeature::kLinesPerReuse, SLog(want.lines * per));
+  set(BufferFeature::kUniqueLinesPerReuse, SLog(want.unique_lines * per));
+  set(BufferFeature::kStride, SLog(want.stride));
+  for (int i = 0; i < kBufferColumns; ++i) {
+    const int column = BufferColumnOf(buffer, static_cast<BufferFeature>(i));
+    EXPECT_NEAR(row[column], expected[i], 1e-4) << FeatureColumnName(column);
+  }
+}
+
+TEST(FeatureColumns, EveryColumnHasItsOwnName) {
+  std::set<std::string> names;
+  for (int column = 0; column < kFeatureColumns; ++column) names.insert(FeatureColumnName(column));
+  EXPECT_EQ(names.size(), static_cast<size_t>(kFeatureColumns));
+  EXPECT_EQ(FeatureColumnName(kVectorizedColumn), "vectorized.count");
+  EXPECT_EQ(FeatureColumnName(BufferColumnOf(4, BufferFeature::kStride)), "buffer4.stride");
+  EXPECT_EQ(FeatureColumnName(kIntensityColumn + 9), "intensity.100");
+  EXPECT_EQ(FeatureColumnName(kFeatureColumns - 1), "auto_unroll");
+}
+
+TEST(ProgramFeatures, NaiveMatmul) {
+  const FeatureMatrix features = ExtractFeatures(Matmul());
+  ASSERT_EQ(features.rows, 1);
+  const std::span<const float> row = features.Row(0);
+
+  // Operations: one multiply-add in each of 512 iterations, and nothing else.
+  for (int op = 0; op < kOpClasses; ++op) {
+    const bool mad = op == static_cast<int>(OpClass::kFloatMad);
+    EXPECT_FLOAT_EQ(row[op], mad ? SLog(512) : 0) << FeatureColumnName(op);
+  }
+  for (int column : {kVectorizedColumn, kUnrolledColumn, kParallelColumn}) {
+    EXPECT_EQ(row[column + kAnnotatedCount], 0);
+    EXPECT_EQ(row[column + kAnnotatedPosition], 1);  // none
+  }
+  EXPECT_EQ(row[kAcceleratorColumn], 0);
+  EXPECT_EQ(row[kAcceleratorColumn + 1], 1);  // slog(1)
+
+  // w[k, j]: the innermost loop jumps a row of 16, each time to a new line. All of it is used
+  // again by the next i, after 4 x 16 iterations that touch 4 of a, 64 of w and 16 of c.
+  ExpectBuffer(row, 0,
+               {.access = BufferFeature::kRead,
+                .bytes = 2048,
+                .unique_bytes = 256,
+                .lines = 512,
+                .unique_lines = 4,
+                .reuse = BufferFeature::kLoopReuse,
+                .reuse_iterations = 64,
+                .reuse_bytes = 4 * (4 + 64 + 16),
+                .reuse_count = 8,
+                .stride = 16});
+  // a[i, k]: every 16th iteration reaches a new line; used again by the next j.
+  ExpectBuffer(row, 1,
+               {.access = BufferFeature::kRead,
+                .bytes = 2048,
+                .unique_bytes = 128,
+                .lines = 32,
+                .unique_lines = 2,
+                .reuse = BufferFeature::kLoopReuse,
+                .reuse_iterations = 4,
+                .reuse_bytes = 4 * (4 + 4 + 1),
+                .reuse_count = 16,
+                .stride = 1});
+  // c[i, j] stays put while k runs.
+  ExpectBuffer(row, 2,
+               {.access = BufferFeature::kReadWrite,
+                .bytes = 2048,
+                .unique_bytes = 512,
+                .lines = 8,
+                .unique_lines = 8,
+                .reuse = BufferFeature::kLoopReuse,
+                .reuse_iterations = 1,
+                .reuse_bytes = 12,
+                .reuse_count = 4,
+                .stride = 0});
+  for (int column = BufferColumnOf(3, BufferFeature::kRead); column < kIntensityColumn; ++column) {
+    EXPECT_EQ(row[column], 0) << FeatureColumnName(column);
+  }
+
+  // Innermost loops hold 2, 8, 128, 1024 operations on 12, 36, 336, 896 bytes.
+  EXPECT_NEAR(row[kIntensityColumn + 9], SLog(1024.0 / 896), 1e-5);
+  const double share = (0.1 * 1024 - 8) / (128 - 8);
+  EXPECT_NEAR(row[kIntensityColumn], (1 - share) * SLog(8.0 / 36) + share * SLog(128.0 / 336),
+              1e-5);
+
+  EXPECT_FLOAT_EQ(row[kAllocationColumn], SLog(512));
+  EXPECT_FLOAT_EQ(row[kAllocationColumn + 1], SLog(128));
+  EXPECT_FLOAT_EQ(row[kAllocationColumn + 2], SLog(1));
+  EXPECT_FLOAT_EQ(row[kAllocationColumn + 3], SLog(512));
+  EXPECT_FLOAT_EQ(row[kIterationsColumn], SLog(512));
+  EXPECT_FLOAT_EQ(row[kLoopCountColumn], SLog(3));
+  EXPECT_EQ(row[kAutoUnrollColumn], 0);
+}
+
+TEST(ProgramFeatures, AnnotatedLoopsAndTheirPositions) {
+  Program program = Matmul();
+  std::vector<LoopId> loops = LoopsOf(program, "c");
+  const std::vector<int64_t> factors = {2, 8};
+  const std::vector<LoopId> j = *Split(program, loops[1], factors);
+  ASSERT_TRUE(Reorder(program, std::vector<LoopId>{loops[0], j[0], loops[2], j[1]}).ok());
+  ASSERT_TRUE(Parallelize(program, loops[0]).ok());
+  ASSERT_TRUE(Vectorize(program, j[1]).ok());
+  ASSERT_TRUE(Unroll(program, loops[2]).ok());
+  ASSERT_TRUE(AnnotateUnroll(program, loops[0], 64).ok());
+  const FeatureMatrix features = ExtractFeatures(program);
+  const std::span<const float> row = features.Row(0);
+  const auto expect = [&](int column, double extent, LoopPosition position) {
+    EXPECT_FLOAT_EQ(row[column + kAnnotatedCount], SLog(1));
+    EXPECT_FLOAT_EQ(row[column + kAnnotatedProduct], SLog(extent));
+    EXPECT_FLOAT_EQ(row[column + kAnnotatedInnermost], SLog(extent));
+    EXPECT_EQ(row[column + kAnnotatedPosition], 0);
+    EXPECT_EQ(row[column + kAnnotatedPosition + static_cast<int>(position)], 1);
+  };
+  expect(kParallelColumn, 8, LoopPosition::kOuterSpatial);
+  expect(kVectorizedColumn, 8, LoopPosition::kInnerSpatial);
+  expect(kUnrolledColumn, 4, LoopPosition::kInnerReduction);
+  EXPECT_FLOAT_EQ(row[kAutoUnrollColumn], SLog(64));
+  EXPECT_FLOAT_EQ(row[kLoopCountColumn], SLog(4));
+}
+
+TEST(ProgramFeatures, RewrittenLayoutsDecideStrides) {
+  Program program = Matmul();
+  std::vector<LoopId> loops = LoopsOf(program, "c");
+  const std::vector<int64_t> factors = {4, 4};
+  const std::vector<LoopId> j = *Split(program, loops[1], factors);
+  ASSERT_TRUE(Reorder(program, std::vector<LoopId>{loops[0], j[0], j[1], loops[2]}).ok());
+  const int stride = BufferColumnOf(0, BufferFeature::kStride);
+  EXPECT_FLOAT_EQ(ExtractFeatures(program).Row(0)[stride], SLog(16));
+  // Tiles of 4 columns, in each of them k by k the 4 neighbours.
+  program.buffers[kW].layout = {{1, 4, 4}, {0, 1, 4}, {1, 1, 4}};
+  EXPECT_FLOAT_EQ(ExtractFeatures(program).Row(0)[stride], SLog(4));
+}
+
+TEST(ProgramFeatures, IndicesThatAreNotAffineTouchWhatTheyCanWithUnknownStride) {
+  WorkloadBuilder b("gather");
+  Tensor table = b.Input("table", {1000, 32});
+  Tensor ids = b.Input("ids", {8}, DType::kInt64);
+  Tensor rows = b.Compute("rows", {8, 32}, [&](auto i) { return table(ids(i[0]), i[1]); });
+  const FeatureMatrix features = ExtractFeatures(Lower(b.Build({rows})));
+  ASSERT_EQ(features.rows, 1);
+  const std::span<const float> row = features.Row(0);
+  // The store and the table touch the same number of lines and bytes; the table comes first.
+  EXPECT_EQ(row[BufferColumnOf(0, BufferFeature::kRead)], 1);
+  EXPECT_FLOAT_EQ(row[BufferColumnOf(0, BufferFeature::kUniqueBytes)], SLog(4 * 8 * 32 * 32));
+  EXPECT_FLOAT_EQ(row[BufferColumnOf(0, BufferFeature::kStride)], SLog(1));
+}
+
+TEST(ProgramFeatures, OperationsAreCountedByKind) {
+  WorkloadBuilder b("ops");
+  Tensor x = b.Input("x", {10});
+  Tensor y = b.Compute("y", {10}, [&](auto i) {
+    const Expr v = x(i[0]);
+    const Expr scaled = v * FloatLiteral(2) + FloatLiteral(1);                // mad
+    const Expr bounded = Max(Min(scaled, FloatLiteral(6)), FloatLiteral(0));  // 2 compares
+    const Expr sign = v < FloatLiteral(0) && i[0] < Expr(5);                  // 2 compares, bool
+    return Select(sign, bounded / FloatLiteral(6), Unary(ExprOp::kExp, v - FloatLiteral(1)));
+  });
+  const FeatureMatrix features = ExtractFeatures(Lower(b.Build({y})));
+  const std::span<const float> row = features.Row(0);
+  const auto count = [&](OpClass op) { return std::exp2(row[static_cast<int>(op)]) - 1; };
+  EXPECT_NEAR(count(OpClass::kFloatMad), 10, 1e-3);
+  EXPECT_NEAR(count(OpClass::kFloatAddSub), 10, 1e-3);
+  EXPECT_NEAR(count(OpClass::kFloatMul), 0, 1e-3);
+  EXPECT_NEAR(count(OpClass::kFloatDivMod), 10, 1e-3);
+  EXPECT_NEAR(count(OpClass::kFloatCompare), 30, 1e-3);
+  EXPECT_NEAR(count(OpClass::kFloatMath), 10, 1e-3);
+  EXPECT_NEAR(count(OpClass::kIntCompare), 10, 1e-3);
+  EXPECT_NEAR(count(OpClass::kBool), 10, 1e-3);
+  EXPECT_NEAR(count(OpClass::kSelect), 10, 1e-3);
+}
+
+TEST(ProgramFeatures, UnitLoopsDoNotMatter) {
+  Program plain = Matmul(), padded = Matmul();
+  for (LoopId loop : LoopsOf(padded, "c")) {
+    const std::vector<int64_t> factors = {1, padded.ExtentOf(loop), 1};
+    const std::vector<LoopId> parts = *Split(padded, loop, factors);
+    ASSERT_TRUE(Unroll(padded, parts[0]).ok());
+  }
+  EXPECT_EQ(ExtractFeatures(plain), ExtractFeatures(padded));
+}
+
+TEST(ProgramFeatures, EqualHashesGiveEqualFeatures) {
+  Program a = Matmul(), b = Matmul();
+  a.name = "another";
+  for (Buffer& buffer : a.buffers) buffer.name = "z" + buffer.name;
+  std::vector<LoopId> loops = LoopsOf(b, "c");
+  // To and fro: new ids for the same program.
+  const std::vector<LoopId> reordered = {loops[1], loops[0]};
+  ASSERT_TRUE(Reorder(b, reordered).ok());
+  ASSERT_NE(a.StructuralHash(), b.StructuralHash());
+  EXPECT_NE(ExtractFeatures(a), ExtractFeatures(b));
+  ASSERT_TRUE(Reorder(b, std::vector<LoopId>{loops[0], loops[1]}).ok());
+  ASSERT_EQ(a.StructuralHash(), b.StructuralHash());
+  EXPECT_EQ(ExtractFeatures(a), ExtractFeatures(b));
+}
+
+TEST(ProgramFeatures, FusingChangesNoMemoryColumn) {
+  Program program = Matmul();
+  const FeatureMatrix before = ExtractFeatures(program);
+  std::vector<LoopId> loops = LoopsOf(program, "c");
+  ASSERT_TRUE(Fuse(program, std::vector<LoopId>{loops[0], loops[1]}).ok());
+  const FeatureMatrix after = ExtractFeatures(program);
+  for (int column = kBufferColumn; column < kLoopCountColumn; ++column) {
+    EXPECT_EQ(before.Row(0)[column], after.Row(0)[column]) << FeatureColumnName(column);
+  }
+  EXPECT_FLOAT_EQ(after.Row(0)[kLoopCountColumn], SLog(2));
+}
+
+TEST(ProgramFeatures, LiteralStoresAreLeftOut) {
+  WorkloadBuilder b("fill");
+  Tensor zero = b.Compute("zero", {4}, [](auto) { return FloatLiteral(0); });
+  const FeatureMatrix features = ExtractFeatures(Lower(b.Build({zero})));
+  EXPECT_EQ(features.rows, 0);
+  EXPECT_TRUE(features.values.empty());
+}
+
+}  // namespace
+}  // namespace bayloom
