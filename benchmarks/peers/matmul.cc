@@ -27,8 +27,8 @@ void PeerMatmul::UseBestKernels(char** argv) {
   const bool left_behind = chosen == "Haswell" || chosen == "Zen";
   const bool avx512 = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq");
-  if (!left_behind || !avx512 || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
-  setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  if (!left_behind || !avx512) return;
+  setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
   execv("/proc/self/exe", argv);
 }
 

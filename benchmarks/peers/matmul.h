@@ -17,7 +17,8 @@ class PeerMatmul {
   /// The kernels OpenBLAS chose for this processor.
   static std::string Implementation();
   /// To be called first in main. OpenBLAS takes processors younger than itself for older ones
-  /// without AVX-512; where that happens, this starts the program anew with OPENBLAS_CORETYPE set.
+  /// without AVX-512; where that happens, or the environment asks for it, this starts the program
+  /// anew with the AVX-512 kernels.
   static void UseBestKernels(char** argv);
 
  private:
