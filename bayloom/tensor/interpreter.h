@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <memory>
 #include <vector>
 
 #include "bayloom/tensor/program.h"
@@ -8,8 +8,8 @@
 
 namespace bayloom {
 
-/// A dense row-major array of any DType, used where exactness matters more than speed.
-/// Values are kept as double (64-bit integers beyond 2^53 as int64 bits are kept exactly).
+/// A dense row-major array of any DType, used where exactness matters more than speed. Elements
+/// are read and written as double or, for integers beyond 2^53, as int64 (uint64 by its bits).
 struct HostTensor {
   DType dtype = DType::kFloat32;
   std::vector<int64_t> shape;
@@ -31,16 +31,20 @@ struct HostTensor {
 void Interpret(const Program& program, std::vector<HostTensor>& arguments);
 
 /// Computes chosen elements of a workload's output straight from its definition, on demand and
-/// with memory: a few elements of a large convolution cost no more than those elements.
+/// with memory: a few elements of a large convolution cost no more than those elements. Sums and
+/// products over reduction axes are kept in double precision and rounded once.
+///
+/// `workload` and `arguments` (as for Interpret; outputs are not looked at and may be left out)
+/// must outlive it.
 class PointEvaluator {
  public:
   PointEvaluator(const Workload& workload, const std::vector<HostTensor>& arguments);
+  ~PointEvaluator();
   double Evaluate(BufferId buffer, const std::vector<int64_t>& index);
 
  private:
-  const Workload& workload_;
-  const std::vector<HostTensor>& arguments_;
-  std::map<BufferId, std::map<int64_t, double>> memo_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// Reorders a row-major array into the buffer's layout (constants, before a program is run), and

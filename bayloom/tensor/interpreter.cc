@@ -1,0 +1,169 @@
+#include "bayloom/tensor/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "bayloom/tensor/flat_expr.h"
+
+namespace bayloom {
+namespace {
+
+/// A buffer's elements while the program runs, row-major, with a mark on each that is written.
+struct Memory {
+  std::vector<ScalarValue> values;
+  std::vector<uint8_t> written;
+};
+
+/// A block made ready to be run many times.
+struct FlatBlock {
+  FlatBlock(const Block& block, const std::vector<Buffer>& buffers)
+      : source(&block),
+        dtype(buffers[block.output].dtype),
+        output(buffers[block.output], block.output_index, static_cast<int>(block.iters.size())) {
+    if (block.kind != BlockKind::kInit) {
+      value.emplace(block.value, buffers, static_cast<int>(block.iters.size()));
+    }
+    if (block.reduction != Reduction::kNone) {
+      neutral = ScalarOf(NeutralElement(block.reduction, dtype));
+    }
+  }
+
+  const Block* source;
+  DType dtype;
+  LinearIndex output;
+  std::optional<FlatExpr> value;
+  ScalarValue neutral = {.i = 0};
+};
+
+class ProgramInterpreter {
+ public:
+  explicit ProgramInterpreter(const Program& program)
+      : program_(program), memory_(program.buffers.size()), digits_(program.digit_extents.size()) {
+    size_t most_iters = 0;
+    flat_blocks_.resize(program.blocks.size());
+    for (size_t i = 0; i < program.blocks.size(); ++i) {
+      const Block& block = program.blocks[i];
+      if (!block.alive) continue;
+      flat_blocks_[i].emplace(block, program.buffers);
+      most_iters = std::max(most_iters, block.iters.size());
+    }
+    iters_.resize(most_iters);
+  }
+
+  void Run(std::vector<HostTensor>& arguments) {
+    const std::vector<BufferId> parameters = program_.Parameters();
+    if (arguments.size() != parameters.size()) {
+      throw std::invalid_argument("the program takes another number of arguments");
+    }
+    for (size_t b = 0; b < program_.buffers.size(); ++b) {
+      const auto count = static_cast<size_t>(program_.buffers[b].ElementCount());
+      memory_[b] = {std::vector<ScalarValue>(count), std::vector<uint8_t>(count)};
+    }
+    for (size_t p = 0; p < parameters.size(); ++p) ReadArgument(parameters[p], arguments[p]);
+    RunBody(program_.roots);
+    for (size_t p = 0; p < parameters.size(); ++p) WriteOutput(parameters[p], arguments[p]);
+  }
+
+ private:
+  void ReadArgument(BufferId id, const HostTensor& argument) {
+    const Buffer& buffer = program_.buffers[id];
+    if (argument.dtype != buffer.dtype || argument.shape != buffer.shape) {
+      throw std::invalid_argument("the argument for " + buffer.name + " has another type or shape");
+    }
+    if (buffer.role == BufferRole::kOutput) return;
+    Memory& memory = memory_[id];
+    const int size = ByteSize(buffer.dtype);
+    for (size_t i = 0; i < memory.values.size(); ++i) {
+      memory.values[i] = LoadScalar(buffer.dtype, argument.data.data() + i * size);
+    }
+    memory.written.assign(memory.values.size(), 1);
+  }
+
+  void WriteOutput(BufferId id, HostTensor& argument) const {
+    const Buffer& buffer = program_.buffers[id];
+    if (buffer.role != BufferRole::kOutput) return;
+    const Memory& memory = memory_[id];
+    const int size = ByteSize(buffer.dtype);
+    for (size_t i = 0; i < memory.values.size(); ++i) {
+      if (!memory.written[i]) ThrowNeverWritten(id, static_cast<int64_t>(i));
+      StoreScalar(buffer.dtype, argument.data.data() + i * size, memory.values[i]);
+    }
+  }
+
+  [[noreturn]] void ThrowNeverWritten(BufferId id, int64_t place) const {
+    throw std::logic_error(
+        fmt::format("element {} of {} was never written", place, program_.buffers[id].name));
+  }
+
+  void RunBody(const std::vector<NodeRef>& body) {
+    for (NodeRef node : body) {
+      if (node.is_loop()) {
+        RunLoop(program_.loops[node.id]);
+      } else {
+        RunBlock(*flat_blocks_[node.id]);
+      }
+    }
+  }
+
+  void RunLoop(const Loop& loop) {
+    for (DigitId digit : loop.digits) digits_[digit] = 0;
+    for (;;) {
+      RunBody(loop.body);
+      // Count on: the last digit is the fastest.
+      size_t d = loop.digits.size();
+      while (d > 0 && ++digits_[loop.digits[d - 1]] == program_.digit_extents[loop.digits[d - 1]]) {
+        digits_[loop.digits[--d]] = 0;
+      }
+      if (d == 0) return;
+    }
+  }
+
+  void RunBlock(const FlatBlock& flat) {
+    const Block& block = *flat.source;
+    bool first = true;  // of the reduction
+    for (size_t i = 0; i < block.bindings.size(); ++i) {
+      int64_t value = block.bindings[i].constant;
+      for (const Affine::Term& term : block.bindings[i].terms) {
+        value += digits_[term.digit] * term.coefficient;
+      }
+      iters_[i] = value;
+      first &= block.iters[i].kind == IterKind::kSpatial || value == 0;
+    }
+    const int64_t place = flat.output.Place(iters_.data());
+    Memory& memory = memory_[block.output];
+    ScalarValue& element = memory.values[place];
+    if (block.kind == BlockKind::kInit || (block.kind == BlockKind::kReduce && first)) {
+      element = flat.neutral;
+      memory.written[place] = 1;
+    }
+    if (block.kind == BlockKind::kInit) return;
+    const ScalarValue value =
+        flat.value->Evaluate(iters_.data(), [this](BufferId id, int64_t at) -> ScalarValue {
+          if (!memory_[id].written[at]) ThrowNeverWritten(id, at);
+          return memory_[id].values[at];
+        });
+    if (block.kind == BlockKind::kPlain) {
+      element = value;
+      memory.written[place] = 1;
+      return;
+    }
+    if (!memory.written[place]) ThrowNeverWritten(block.output, place);
+    element = CombineScalars(block.reduction, flat.dtype, element, value);
+  }
+
+  const Program& program_;
+  std::vector<Memory> memory_;
+  std::vector<int64_t> digits_;
+  std::vector<int64_t> iters_;
+  std::vector<std::optional<FlatBlock>> flat_blocks_;
+};
+
+}  // namespace
+
+void Interpret(const Program& program, std::vector<HostTensor>& arguments) {
+  ProgramInterpreter(program).Run(arguments);
+}
+
+}  // namespace bayloom
