@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "bayloom/base/random.h"
 #include "bayloom/cost/sample.h"
 #include "bayloom/feature/program_features.h"
 
@@ -13,7 +14,9 @@ namespace bayloom {
 /// A score estimates normalized throughput, the task's best time so far over the program's time:
 /// about 1 for the best program known, 0 for a useless one. Scores compare programs of one task.
 ///
-/// One model serves all tasks of a session, and is used by one thread at a time.
+/// What a model knows follows from its options, the batches it was given and their order; a
+/// session is resumed by remembering the batches it had. One model serves all tasks of a session,
+/// and is used by one thread at a time.
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -23,6 +26,16 @@ class CostModel {
 
   /// Learns a batch of measurements (any tasks) and returns how well it was predicted before.
   virtual BatchMetrics Update(std::span<const Sample> batch) = 0;
+
+  /// As Update, for batches of an earlier run: nothing is evaluated, and what training becomes
+  /// superfluous by later batches is skipped.
+  virtual void Remember(std::span<const Sample> batch) = 0;
 };
+
+/// Uniform in [0, 1).
+std::vector<double> RandomScores(RandomStream& random, size_t count);
+/// The random stream of a model that knows so many samples: a resumed session draws the scores
+/// that the interrupted one would have drawn.
+RandomStream StreamAfter(uint64_t seed, int samples);
 
 }  // namespace bayloom

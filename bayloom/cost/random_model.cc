@@ -2,17 +2,16 @@
 
 namespace bayloom {
 
-std::vector<double> RandomModel::Predict(std::span<const FeatureMatrix* const> programs) {
-  std::vector<double> scores(programs.size());
-  for (double& score : scores) score = random_.Uniform();
-  return scores;
+BatchMetrics RandomModel::Update(std::span<const Sample> batch) {
+  const std::vector<double> predicted = RandomScores(random_, batch.size());
+  Remember(batch);
+  return EvaluateBatch(predicted, batch, bests_);
 }
 
-BatchMetrics RandomModel::Update(std::span<const Sample> batch) {
-  std::vector<double> scores(batch.size());
-  for (double& score : scores) score = random_.Uniform();
+void RandomModel::Remember(std::span<const Sample> batch) {
   for (const Sample& sample : batch) bests_.Add(sample);
-  return EvaluateBatch(scores, batch, bests_);
+  samples_ += static_cast<int>(batch.size());
+  random_ = StreamAfter(seed_, samples_);
 }
 
 }  // namespace bayloom

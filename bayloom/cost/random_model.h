@@ -1,6 +1,5 @@
 #pragma once
 
-#include "bayloom/base/random.h"
 #include "bayloom/cost/cost_model.h"
 
 namespace bayloom {
@@ -8,12 +7,17 @@ namespace bayloom {
 /// Scores drawn uniformly from [0, 1): the baseline that every cost model has to beat.
 class RandomModel final : public CostModel {
  public:
-  explicit RandomModel(uint64_t seed) : random_(seed) {}
+  explicit RandomModel(uint64_t seed) : seed_(seed), random_(seed) {}
 
-  std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) override;
+  std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) override {
+    return RandomScores(random_, programs.size());
+  }
   BatchMetrics Update(std::span<const Sample> batch) override;
+  void Remember(std::span<const Sample> batch) override;
 
  private:
+  uint64_t seed_;
+  int samples_ = 0;
   RandomStream random_;
   TaskBests bests_;
 };

@@ -7,6 +7,13 @@
 
 namespace bayloom {
 
+std::vector<const FeatureMatrix*> FeaturesOf(std::span<const Sample> samples) {
+  std::vector<const FeatureMatrix*> features;
+  features.reserve(samples.size());
+  for (const Sample& sample : samples) features.push_back(&sample.features);
+  return features;
+}
+
 void TaskBests::Add(const Sample& sample) {
   if (!sample.seconds) return;
   const auto [best, inserted] = best_seconds_.emplace(sample.task, *sample.seconds);

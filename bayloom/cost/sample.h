@@ -17,6 +17,9 @@ struct Sample {
   std::optional<double> seconds;  ///< nullopt: infeasible
 };
 
+/// The programs of a batch, as CostModel::Predict takes them.
+std::vector<const FeatureMatrix*> FeaturesOf(std::span<const Sample> samples);
+
 /// Keeps every task's best time, and with it makes times of different tasks comparable.
 class TaskBests {
  public:

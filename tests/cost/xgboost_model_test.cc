@@ -38,12 +38,6 @@ std::vector<Sample> MakeSamples(uint64_t seed, int count, int tasks = 1) {
   return samples;
 }
 
-std::vector<const FeatureMatrix*> FeaturesOf(const std::vector<Sample>& samples) {
-  std::vector<const FeatureMatrix*> features;
-  for (const Sample& sample : samples) features.push_back(&sample.features);
-  return features;
-}
-
 std::vector<double> Throughputs(const std::vector<Sample>& samples) {
   std::vector<double> throughputs;
   for (const Sample& sample : samples) throughputs.push_back(1 / *sample.seconds);
@@ -72,7 +66,7 @@ TEST(XgboostModel, BatchesAreScoredBeforeTheyAreLearntAndScoresGetBetter) {
 }
 
 TEST(XgboostModel, ScoresAreRandomUntilEnoughIsKnown) {
-  XgboostModel model({.random_until = 64});
+  XgboostModel model;  // enough are 64
   const std::vector<Sample> samples = MakeSamples(3, 64);
   model.Update(std::span(samples).first(63));
   EXPECT_EQ(model.rounds(), 0);
@@ -111,6 +105,22 @@ TEST(XgboostModel, SameSamplesGiveTheSameModelHoweverPredictionsAreGrouped) {
   for (size_t i = 0; i < samples.size(); ++i) {
     const FeatureMatrix* one = &samples[i].features;
     EXPECT_EQ(a.Predict({&one, 1})[0], together[i]);
+  }
+}
+
+TEST(XgboostModel, RememberedBatchesLeadToTheSameModelAsLearntOnes) {
+  const std::vector<Sample> probes = MakeSamples(99, 50);
+  for (int batches : {1, 4, 9, 14}) {
+    XgboostModel learning, resumed;
+    for (int batch = 0; batch < batches; ++batch) {
+      learning.Update(MakeSamples(batch, 40));
+      learning.Predict(FeaturesOf(probes));
+      resumed.Remember(MakeSamples(batch, 40));
+    }
+    EXPECT_EQ(learning.Predict(FeaturesOf(probes)), resumed.Predict(FeaturesOf(probes)))
+        << batches << " batches";
+    EXPECT_EQ(learning.Update(MakeSamples(98, 40)).rmse, resumed.Update(MakeSamples(98, 40)).rmse);
+    EXPECT_EQ(learning.Predict(FeaturesOf(probes)), resumed.Predict(FeaturesOf(probes)));
   }
 }
 
