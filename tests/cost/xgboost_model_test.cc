@@ -113,8 +113,8 @@ TEST(XgboostModel, RememberedBatchesLeadToTheSameModelAsLearntOnes) {
   for (int batches : {1, 4, 9, 14}) {
     XgboostModel learning, resumed;
     for (int batch = 0; batch < batches; ++batch) {
-      learning.Update(MakeSamples(batch, 40));
       learning.Predict(FeaturesOf(probes));
+      learning.Update(MakeSamples(batch, 40));
       resumed.Remember(MakeSamples(batch, 40));
     }
     EXPECT_EQ(learning.Predict(FeaturesOf(probes)), resumed.Predict(FeaturesOf(probes)))
