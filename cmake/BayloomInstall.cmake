@@ -9,6 +9,7 @@ get_property(rooms GLOBAL PROPERTY BAYLOOM_ROOMS)
 set_target_properties(bayloom_llvm PROPERTIES EXPORT_NAME llvm)
 install(TARGETS ${rooms} bayloom_llvm EXPORT bayloom-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS bayloom)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bayloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 

@@ -1,0 +1,63 @@
+#include "bayloom/cli/command_line.h"
+
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <exception>
+#include <string>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/commands.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int kBroken = 1;
+constexpr int kBadInput = 2;
+
+int Complain(int exit_code, const std::string& message) {
+  fmt::print(stderr, "bayloom: {}\n", message);
+  return exit_code;
+}
+
+/// The command whose help describes what was being parsed.
+std::string HelpOf(const CLI::App& app) {
+  std::string command = "bayloom";
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    command += " " + at->get_name();
+  }
+  return command + " --help";
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, char** argv) {
+  CLI::App app("Makes neural networks fast on this machine.", "bayloom");
+  app.footer(
+      "Examples:\n"
+      "  bayloom tune resnet18.onnx --trials 1000      find fast programs for a network\n"
+      "  bayloom tune --op matmul:512,512,512          or for one operator\n"
+      "  bayloom show resnet18.db                      what was found\n"
+      "\n"
+      "'bayloom SUBCOMMAND --help' explains each of them.");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(32);
+  AddRecordsCommand(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return Complain(kBadInput, std::string(error.what()) + "; see '" + HelpOf(app) + "'");
+  } catch (const InputError& error) {
+    return Complain(kBadInput, error.what());
+  } catch (const std::exception& error) {
+    return Complain(kBroken, std::string("this should not have happened: ") + error.what());
+  }
+  return 0;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,72 @@
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/record/json_lines.h"
+#include "bayloom/record/store.h"
+#include "bayloom/report/format.h"
+
+namespace bayloom {
+namespace {
+
+struct RecordsOptions {
+  std::string database;
+  std::string out;
+  std::vector<std::string> files;
+};
+
+void Export(const RecordsOptions& options) {
+  Store store(options.database, Store::Mode::kReadOnly);
+  if (options.out.empty()) return ExportJsonLines(store, std::cout);
+  std::ofstream file(options.out);
+  if (file) ExportJsonLines(store, file);
+  file.close();
+  if (!file) throw InputError("cannot write '" + options.out + "': " + std::strerror(errno));
+}
+
+void Import(const RecordsOptions& options) {
+  Store store(options.database);
+  for (const std::string& name : options.files) {
+    std::ifstream file(name);
+    if (!file) throw InputError("cannot read '" + name + "': " + std::strerror(errno));
+    const ImportSummary summary = ImportJsonLines(store, file, name);
+    fmt::print("{}: {} new trials, {} known already\n", name, FormatCount(summary.added),
+               FormatCount(summary.present));
+  }
+}
+
+}  // namespace
+
+void AddRecordsCommand(CLI::App& app) {
+  auto options = std::make_shared<RecordsOptions>();
+  CLI::App* records = app.add_subcommand("records", "Carry records from one database to another");
+  records->require_subcommand(1);
+  records->footer(
+      "Records travel as text, one JSON object a line.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom records export resnet18.db --out resnet18.jsonl\n"
+      "  bayloom records import all.db resnet18.jsonl bert_tiny.jsonl");
+
+  CLI::App* to_text = records->add_subcommand("export", "Write all records as text");
+  to_text->add_option("database", options->database, "The database to read")->required();
+  to_text->add_option("--out,-o", options->out, "File to write; standard output if not given");
+  to_text->callback([options] { Export(*options); });
+
+  CLI::App* from_text = records->add_subcommand("import", "Add records that are not there yet");
+  from_text->add_option("database", options->database, "The database to add to; may be new")
+      ->required();
+  from_text->add_option("files", options->files, "Files written by 'export'")->required();
+  from_text->callback([options] { Import(*options); });
+}
+
+}  // namespace bayloom

@@ -1,0 +1,64 @@
+#include "bayloom/report/format.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+namespace bayloom {
+namespace {
+
+/// Three significant digits, without an exponent: 1.23, 12.3, 123.
+std::string ThreeDigits(double value) {
+  const double size = std::abs(value);
+  const int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string WithSiPrefix(double value, const char* unit) {
+  if (!std::isfinite(value)) return "-";
+  constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P"};
+  int prefix = 0;
+  while (std::abs(value) >= 999.5 && prefix < 5) {
+    value /= 1000;
+    ++prefix;
+  }
+  return fmt::format("{} {}{}", ThreeDigits(value), kPrefixes[prefix], unit);
+}
+
+}  // namespace
+
+std::string FormatSeconds(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  const double size = std::abs(seconds);
+  if (size < 0.9995e-6) return ThreeDigits(seconds * 1e9) + " ns";
+  if (size < 0.9995e-3) return ThreeDigits(seconds * 1e6) + " us";
+  if (size < 0.9995) return ThreeDigits(seconds * 1e3) + " ms";
+  if (size < 59.95) return ThreeDigits(seconds) + " s";
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string FormatRate(double flops_per_second) { return WithSiPrefix(flops_per_second, "FLOP/s"); }
+
+std::string FormatFlops(double flops) { return WithSiPrefix(flops, "FLOP"); }
+
+std::string FormatCount(int64_t count) {
+  std::string digits = std::to_string(count);
+  const auto first = static_cast<int64_t>(count < 0);
+  for (auto i = static_cast<int64_t>(digits.size()) - 3; i > first; i -= 3) digits.insert(i, 1, ',');
+  return digits;
+}
+
+std::string FormatRatio(double ratio) {
+  return std::isfinite(ratio) ? ThreeDigits(ratio) + "x" : "-";
+}
+
+std::string FormatTime(int64_t microseconds) {
+  const auto seconds = static_cast<std::time_t>(microseconds / 1'000'000);
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
+}
+
+}  // namespace bayloom

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace bayloom {
+
+/// Quantities as people read them, with three significant digits and the fitting unit.
+
+/// "1.23 ms", "45.6 us", "12.3 s", "4 min 5 s", "2 h 10 min"; "-" unless finite.
+std::string FormatSeconds(double seconds);
+/// Floating-point operations per second: "12.3 GFLOP/s"; "-" unless finite.
+std::string FormatRate(double flops_per_second);
+/// Operations: "1.23 GFLOP".
+std::string FormatFlops(double flops);
+/// "17", "1,234,567".
+std::string FormatCount(int64_t count);
+/// "2.41x"; "-" unless finite.
+std::string FormatRatio(double ratio);
+/// A point in time, in microseconds since 1970, as local "2026-02-28 13:45".
+std::string FormatTime(int64_t microseconds);
+
+}  // namespace bayloom

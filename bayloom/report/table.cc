@@ -1,0 +1,63 @@
+#include "bayloom/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace bayloom {
+
+void Table::AddRow(std::vector<Cell> cells) {
+  if (cells.size() != columns_.size()) {
+    throw std::invalid_argument("a row must have one cell per column");
+  }
+  rows_.push_back(std::move(cells));
+}
+
+bool Table::IsNumeric(size_t column) const {
+  return std::none_of(rows_.begin(), rows_.end(), [&](const std::vector<Cell>& row) {
+    return std::holds_alternative<std::string>(row[column].value);
+  });
+}
+
+std::string Table::Text() const {
+  std::string text;
+  std::vector<size_t> widths;
+  std::vector<bool> right;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    size_t width = columns_[c].size();
+    for (const std::vector<Cell>& row : rows_) width = std::max(width, row[c].text.size());
+    widths.push_back(width);
+    right.push_back(IsNumeric(c));
+  }
+  const auto add_line = [&](const auto& text_of) {
+    std::string line;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const char* gap = c == 0 ? "" : "  ";
+      line += right[c] ? fmt::format("{}{:>{}}", gap, text_of(c), widths[c])
+                       : fmt::format("{}{:<{}}", gap, text_of(c), widths[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  };
+  add_line([&](size_t c) -> const std::string& { return columns_[c]; });
+  for (const std::vector<Cell>& row : rows_) {
+    add_line([&](size_t c) -> const std::string& { return row[c].text; });
+  }
+  return text;
+}
+
+nlohmann::json Table::Json() const {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::vector<Cell>& row : rows_) {
+    nlohmann::json object;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      std::visit([&](const auto& value) { object[columns_[c]] = value; }, row[c].value);
+    }
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
+}  // namespace bayloom
