@@ -4,8 +4,7 @@
 #   bayloom_room(sketch ROOMS tensor LIBRARIES fmt::fmt)
 function(bayloom_room name)
   cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-    ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.c)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   add_library(bayloom_${name} STATIC ${sources})
   target_include_directories(bayloom_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bayloom/base/result.h"
+#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/target.h"
+
+namespace bayloom {
+
+/// A compiled program. Its function has the C type
+///
+///     void symbol(void* const* parameters, void* workspace);
+///
+/// `parameters` point to the buffers of Program::Parameters(), in that order, each aligned to 64
+/// bytes and none overlapping another; constants are packed as their layout says. `workspace` is
+/// memory for intermediates, aligned to 64 bytes and WorkspaceBytes() large (it may be null when
+/// that is 0). Calls with different workspaces may run at the same time.
+struct KernelObject {
+  std::string symbol;
+  std::string object;                  ///< a relocatable, position-independent object file
+  int64_t shared_workspace_bytes = 0;  ///< used by all threads together
+  int64_t worker_workspace_bytes = 0;  ///< further bytes for each thread
+
+  int64_t WorkspaceBytes(int threads) const {
+    return shared_workspace_bytes + threads * worker_workspace_bytes;
+  }
+};
+
+/// Compiles a program for the target. Fails when the program uses what the target has not (loops
+/// bound to accelerator threads) or would become unreasonably large. Thread safe.
+Result<KernelObject> CompileProgram(const Program& program, const Target& target,
+                                    const std::string& symbol);
+
+/// What CompileProgram makes, as text for people: LLVM's intermediate representation after the
+/// passes over it, or the processor's assembly.
+Result<std::string> EmitLlvmIr(const Program& program, const Target& target,
+                               const std::string& symbol);
+Result<std::string> EmitAssembly(const Program& program, const Target& target,
+                                 const std::string& symbol);
+
+}  // namespace bayloom

@@ -1,0 +1,138 @@
+#include <stdexcept>
+
+#include "bayloom/codegen/emit/arithmetic.h"
+#include "bayloom/codegen/emit/nest.h"
+
+namespace bayloom {
+namespace {
+
+ExprOp CombiningOp(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum:
+      return ExprOp::kAdd;
+    case Reduction::kProduct:
+      return ExprOp::kMul;
+    case Reduction::kMin:
+      return ExprOp::kMin;
+    case Reduction::kMax:
+      return ExprOp::kMax;
+    case Reduction::kNone:
+      break;
+  }
+  throw std::logic_error("a reduction block without a reduction");
+}
+
+}  // namespace
+
+llvm::Value* NestEmitter::Neutral(const Block& block) {
+  const Expr neutral = NeutralElement(block.reduction, program_.buffers[block.output].dtype);
+  return EmitLiteral(builder_, *neutral);
+}
+
+void NestEmitter::EmitTile(const AccumulatorTile& tile) {
+  active_.push_back({&tile, {}});
+  Body emit = [&] { EmitTileAt(tile); };
+  for (const auto& [digit, steps] : tile.inner) {
+    const int64_t passes = program_.digit_extents[digit] / steps;
+    emit = [this, inside = std::move(emit), digit, steps, passes] {
+      RunLoop(digit, passes, steps, inside);
+    };
+  }
+  emit();
+  active_.pop_back();
+}
+
+void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
+  const Block& block = program_.blocks[tile.block];
+  const Affine& offset = plan_.accesses.at(tile.block).store.affine;
+  const DType dtype = program_.buffers[block.output].dtype;
+  std::map<int64_t, llvm::AllocaInst*>& slots = active_.back().by_offset;
+  ForEachPosition(tile, 0, [&] {
+    llvm::Type* type = RegisterType(builder_.getContext(), dtype, state_.chunk.width);
+    llvm::Value* slot = addresses_.AtEntry([&] { return builder_.CreateAlloca(type); });
+    slots_.push_back(llvm::cast<llvm::AllocaInst>(slot));
+    slots[digits_.Evaluate(offset).constant] = slots_.back();
+    builder_.CreateStore(StartValue(tile), slot);
+  });
+  EmitPlainLoop(tile.top);
+  ForEachPosition(tile, 0, [&] {
+    const IndexValue index = digits_.Evaluate(offset);
+    llvm::AllocaInst* slot = slots.at(index.constant);
+    llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
+    memory_.Store(block.output, index, state_.chunk, value);
+  });
+  slots.clear();
+}
+
+void NestEmitter::ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body) {
+  if (from == tile.spatial.size()) {
+    body();
+    return;
+  }
+  Iterate(tile.spatial[from], true, [&] { ForEachPosition(tile, from + 1, body); });
+}
+
+llvm::Value* NestEmitter::StartValue(const AccumulatorTile& tile) {
+  const Block& block = program_.blocks[tile.block];
+  llvm::Value* value = tile.starts_neutral ? Neutral(block) : OldValue(tile.block);
+  return Splat(builder_, value, state_.chunk.width);
+}
+
+/// True in the first of the iterations that the loops around make: all reduction iterators are
+/// zero but for what is reduced inside the tile.
+llvm::Value* NestEmitter::IsFirst(const Block& block) {
+  llvm::Value* first = builder_.getTrue();
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (block.iters[i].kind != IterKind::kReduction) continue;
+    Affine outside = block.bindings[i];
+    std::erase_if(outside.terms,
+                  [&](const Affine::Term& term) { return !digits_[term.digit].bound; });
+    llvm::Value* value = addresses_.Scalar(digits_.Evaluate(outside));
+    llvm::Value* is_zero = builder_.CreateICmpEQ(value, builder_.getInt64(0));
+    first = builder_.CreateAnd(first, is_zero);
+  }
+  return first;
+}
+
+/// What the output holds before it is combined with: for kReduce blocks the neutral element the
+/// first time.
+llvm::Value* NestEmitter::OldValue(BlockId id) {
+  const Block& block = program_.blocks[id];
+  const IndexValue index = digits_.Evaluate(plan_.accesses.at(id).store.affine);
+  llvm::Value* first = block.kind == BlockKind::kReduce ? IsFirst(block) : builder_.getFalse();
+  if (first == builder_.getTrue()) return Neutral(block);
+  llvm::Value* old = memory_.Load(block.output, index, nullptr, state_.chunk, nullptr);
+  if (first == builder_.getFalse()) return old;
+  return builder_.CreateSelect(Splat(builder_, first, LanesOf(old)),
+                               Splat(builder_, Neutral(block), LanesOf(old)), old);
+}
+
+llvm::Value* NestEmitter::Combined(const Block& block, ExpressionEmitter& values,
+                                   llvm::Value* old) {
+  const DType dtype = program_.buffers[block.output].dtype;
+  const bool fusable = dtype == DType::kFloat32 || dtype == DType::kFloat64;
+  const Expr& value = block.value;
+  if (fusable && block.reduction == Reduction::kSum && value->op == ExprOp::kMul) {
+    llvm::Value* a = values.Emit(value->operands[0]);
+    return EmitMultiplyAdd(builder_, a, values.Emit(value->operands[1]), old);
+  }
+  return EmitBinary(builder_, CombiningOp(block.reduction), dtype, old, values.Emit(value));
+}
+
+void NestEmitter::EmitReduction(BlockId id, ExpressionEmitter& values) {
+  const Block& block = program_.blocks[id];
+  const IndexValue index = digits_.Evaluate(plan_.accesses.at(id).store.affine);
+  const auto slots = std::ranges::find_if(
+      active_, [&](const Slots& candidate) { return candidate.tile->block == id; });
+  if (slots == active_.end()) {
+    llvm::Value* combined = Combined(block, values, OldValue(id));
+    memory_.Store(block.output, index, state_.chunk, combined);
+    return;
+  }
+  llvm::AllocaInst* slot = slots->by_offset.at(index.constant);
+  llvm::Value* old = builder_.CreateLoad(slot->getAllocatedType(), slot);
+  llvm::Value* combined = Combined(block, values, old);
+  builder_.CreateStore(Splat(builder_, combined, state_.chunk.width), slot);
+}
+
+}  // namespace bayloom

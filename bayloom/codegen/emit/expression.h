@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "bayloom/codegen/emit/memory.h"
+
+namespace bayloom {
+
+/// What code emission knows at a place in a function.
+struct EmitState {
+  const Program& program;
+  IrBuilder& builder;
+  Digits& digits;
+  AddressBuilder& addresses;
+  MemoryEmitter& memory;
+  Chunk chunk;  ///< the lanes that code is for
+};
+
+/// Emits the value of a block's expressions: for one point of the loops, or for all lanes of a
+/// chunk. Values that are the same in all lanes stay scalars.
+class ExpressionEmitter {
+ public:
+  ExpressionEmitter(EmitState& state, const BlockAccesses& accesses)
+      : state_(state), b_(state.builder), accesses_(accesses), memo_(1) {}
+
+  llvm::Value* Emit(const Expr& e);
+
+ private:
+  llvm::Value* EmitNew(const Expr& e);
+  llvm::Value* EmitLoad(const ExprNode& node);
+  llvm::Value* EmitSelect(const ExprNode& node);
+  llvm::Value* EmitGuarded(const Expr& e, llvm::Value* condition);
+  /// Where the value does not matter, division is by one.
+  llvm::Value* SafeDivisor(llvm::Value* divisor);
+
+  EmitState& state_;
+  IrBuilder& b_;
+  const BlockAccesses& accesses_;
+  llvm::Value* guard_ = nullptr;  ///< where it is false, the value emitted does not matter
+  /// Values known, by nesting of guards: what is valid under an outer guard is under an inner.
+  std::vector<std::map<const ExprNode*, llvm::Value*>> memo_;
+};
+
+}  // namespace bayloom

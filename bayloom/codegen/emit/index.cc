@@ -1,0 +1,43 @@
+#include "bayloom/codegen/emit/index.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace bayloom {
+
+void IndexValue::AddTerm(llvm::Value* value, int64_t coefficient) {
+  for (Term& term : terms) {
+    if (term.value == value) {
+      term.coefficient += coefficient;
+      return;
+    }
+  }
+  terms.push_back({value, coefficient});
+}
+
+IndexValue Digits::Evaluate(const Affine& index) const {
+  IndexValue result;
+  result.constant = index.constant;
+  for (const Affine::Term& term : index.terms) {
+    const DigitValue& digit = values_[term.digit];
+    if (!digit.bound) throw std::logic_error("an index uses a digit of no enclosing loop");
+    result.constant += term.coefficient * digit.offset;
+    if (digit.base) result.AddTerm(digit.base, term.coefficient * digit.scale);
+    if (!digit.lanes) continue;
+    result.lanes.resize(digit.lanes->size());
+    for (size_t l = 0; l < result.lanes.size(); ++l) {
+      result.lanes[l] += term.coefficient * (*digit.lanes)[l];
+    }
+  }
+  if (!result.lanes.empty()) {
+    const int64_t first = result.lanes[0];
+    result.constant += first;
+    for (int64_t& lane : result.lanes) lane -= first;
+    const bool uniform = std::ranges::all_of(result.lanes, [](int64_t lane) { return lane == 0; });
+    if (uniform) result.lanes.clear();
+  }
+  std::erase_if(result.terms, [](const IndexValue::Term& term) { return term.coefficient == 0; });
+  return result;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <llvm/IR/Value.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+
+/// What a digit is at the place where code is being emitted:
+///
+///     scale * base + offset + lanes[l]      in lane l
+///
+/// `base` is a loop's running value (or absent), `offset` comes from unrolling, `lanes` from
+/// vectorization (absent: the same in all lanes).
+struct DigitValue {
+  bool bound = false;
+  llvm::Value* base = nullptr;
+  int64_t scale = 1;
+  int64_t offset = 0;
+  const std::vector<int64_t>* lanes = nullptr;
+
+  static DigitValue Constant(int64_t value) { return {true, nullptr, 1, value, nullptr}; }
+  static DigitValue Running(llvm::Value* value) { return {true, value, 1, 0, nullptr}; }
+};
+
+/// An integer that is affine in loops' running values:
+///
+///     sum of coefficient * value over terms + constant + lanes[l]      in lane l
+struct IndexValue {
+  struct Term {
+    llvm::Value* value;
+    int64_t coefficient;
+  };
+  std::vector<Term> terms;
+  int64_t constant = 0;
+  std::vector<int64_t> lanes;  ///< empty: the same in all lanes; else lanes[0] is 0
+
+  bool is_constant() const { return terms.empty() && lanes.empty(); }
+  void AddTerm(llvm::Value* value, int64_t coefficient);
+};
+
+/// The digits of a program at the place where code is being emitted.
+class Digits {
+ public:
+  explicit Digits(const Program& program) : values_(program.digit_extents.size()) {}
+
+  DigitValue& operator[](DigitId digit) { return values_[digit]; }
+  const DigitValue& operator[](DigitId digit) const { return values_[digit]; }
+  int size() const { return static_cast<int>(values_.size()); }
+
+  IndexValue Evaluate(const Affine& index) const;
+
+ private:
+  std::vector<DigitValue> values_;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "bayloom/codegen/emit/address.h"
+#include "bayloom/codegen/emit/memory_plan.h"
+#include "bayloom/codegen/emit/vector_plan.h"
+
+namespace bayloom {
+
+/// Tells LLVM that buffers do not overlap: a scope for each, shared by all functions of a module.
+class AliasScopes {
+ public:
+  AliasScopes(llvm::LLVMContext& context, size_t buffers);
+  void Annotate(llvm::Instruction* access, BufferId buffer) const;
+
+ private:
+  std::vector<llvm::MDNode*> own_, others_;
+};
+
+/// Loads and stores of one function.
+class MemoryEmitter {
+ public:
+  /// What the function got from its caller.
+  struct Arguments {
+    llvm::Value* parameters;
+    llvm::Value* workspace;
+    llvm::Value* worker_workspace;  ///< null outside of parallel loops
+  };
+
+  MemoryEmitter(const Program& program, const MemoryPlan& plan, const AliasScopes& scopes,
+                IrBuilder& builder, AddressBuilder& addresses, Arguments arguments);
+
+  /// Elements at `index` plus `dynamic` (i64, one or per lane; null for none), as a register
+  /// value: a scalar when all lanes read the same element, else one per lane. Where `guard` (i1,
+  /// one or per lane; null for true) is false, memory is not touched and the value is arbitrary.
+  llvm::Value* Load(BufferId buffer, const IndexValue& index, llvm::Value* dynamic, Chunk chunk,
+                    llvm::Value* guard);
+  /// Stores a register value, a scalar meaning the same in all lanes.
+  void Store(BufferId buffer, const IndexValue& index, Chunk chunk, llvm::Value* value);
+
+  /// To be called where control flow joins or splits: what was loaded before may not be known
+  /// or not be valid after.
+  void ForgetLoads() { loaded_.clear(); }
+
+ private:
+  llvm::Value* Base(BufferId buffer);
+  llvm::Value* MakeBase(BufferId buffer);
+  llvm::Value* LoadScalar(BufferId buffer, llvm::Value* pointer, llvm::Align align,
+                          llvm::Value* guard);
+  llvm::Value* LoadVector(BufferId buffer, llvm::Value* pointer, llvm::Align align, Chunk chunk,
+                          llvm::Value* guard);
+  llvm::Value* Gather(BufferId buffer, llvm::Value* pointer, const IndexValue& index,
+                      llvm::Value* dynamic, Chunk chunk, llvm::Value* guard);
+  llvm::Align AlignmentOf(const IndexValue& index, int64_t element_bytes) const;
+  llvm::Value* ActiveMask(Chunk chunk) const;
+
+  const Program& program_;
+  const MemoryPlan& plan_;
+  const AliasScopes& scopes_;
+  IrBuilder& builder_;
+  AddressBuilder& addresses_;
+  const Arguments arguments_;
+  std::map<BufferId, llvm::Value*> bases_;
+  /// By buffer: (running pointer, displacement, lanes, active lanes) -> register value.
+  using LoadKey = std::tuple<llvm::Value*, int64_t, int, int>;
+  std::map<BufferId, std::map<LoadKey, llvm::Value*>> loaded_;
+};
+
+}  // namespace bayloom

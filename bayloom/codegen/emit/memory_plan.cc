@@ -1,0 +1,197 @@
+#include "bayloom/codegen/emit/memory_plan.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace bayloom {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr int64_t kLargestOnStack = 16 << 10;  // of all buffers in one function together
+
+int64_t RoundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Vectorized loops among `scope` and what is around it, outermost first.
+std::vector<LoopId> VectorizedAround(const Program& program, NodeRef scope) {
+  std::vector<LoopId> loops;
+  for (LoopId loop : program.LoopsAround(scope)) {
+    if (program.loops[loop].kind == LoopKind::kVectorized) loops.push_back(loop);
+  }
+  if (scope.is_loop() && program.loops[scope.id].kind == LoopKind::kVectorized) {
+    loops.push_back(scope.id);
+  }
+  return loops;
+}
+
+void ExpandOverLanes(const Program& program, BufferPlace& place) {
+  const std::vector<LoopId> loops = VectorizedAround(program, place.allocation->scope);
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    const std::vector<DigitId>& digits = program.loops[*loop].digits;
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+      place.lane_position.Add(*digit, place.lane_count);
+      place.lane_count *= program.digit_extents[*digit];
+    }
+  }
+}
+
+bool HasParallelLoopBelow(const Program& program, NodeRef node) {
+  for (NodeRef child : program.BodyOf(node)) {
+    if (!child.is_loop()) continue;
+    if (program.loops[child.id].kind == LoopKind::kParallel) return true;
+    if (HasParallelLoopBelow(program, child)) return true;
+  }
+  return false;
+}
+
+int64_t ElementCount(const Buffer& buffer, const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return buffer.layout.empty() ? count : buffer.ElementCount();
+}
+
+/// Row-major strides.
+std::vector<int64_t> Strides(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+/// Makes PlacedAccesses of one block.
+class Placer {
+ public:
+  Placer(const Program& program, const MemoryPlan& memory, const Block& block)
+      : program_(program), memory_(memory), block_(block) {}
+
+  Result<PlacedAccess> Place(BufferId buffer, const std::vector<Expr>& indices, bool is_write);
+  std::optional<Affine> ToAffine(const Expr& e) const {
+    const auto form = ToLinear(e, static_cast<int>(block_.iters.size()));
+    if (!form) return std::nullopt;
+    return Compose(*form, block_.bindings);
+  }
+
+ private:
+  Result<PlacedAccess> PlaceDynamic(const Access& access, const std::vector<Expr>& indices);
+
+  const Program& program_;
+  const MemoryPlan& memory_;
+  const Block& block_;
+};
+
+Result<PlacedAccess> Placer::Place(BufferId buffer, const std::vector<Expr>& indices,
+                                   bool is_write) {
+  Access access{buffer, is_write, {}};
+  bool affine = true;
+  for (const Expr& index : indices) {
+    access.indices.push_back(ToAffine(index));
+    affine = affine && access.indices.back();
+  }
+  const BufferPlace& place = memory_.buffers[buffer];
+  PlacedAccess placed;
+  placed.buffer = buffer;
+  const Allocation* allocation = place.allocation ? &*place.allocation : nullptr;
+  if (const auto offset = affine ? LinearOffset(program_, access, allocation) : std::nullopt) {
+    placed.affine.Add(*offset, place.lane_count);
+  } else {
+    Result<PlacedAccess> dynamic = PlaceDynamic(access, indices);
+    if (!dynamic) return dynamic;
+    placed = *dynamic;
+  }
+  placed.affine.Add(place.lane_position);
+  return placed;
+}
+
+Result<PlacedAccess> Placer::PlaceDynamic(const Access& access, const std::vector<Expr>& indices) {
+  const Buffer& buffer = program_.buffers[access.buffer];
+  const BufferPlace& place = memory_.buffers[access.buffer];
+  if (!buffer.layout.empty()) {
+    return Error{"block '" + block_.name + "' reads '" + buffer.name +
+                 "' at indices that do not fit its layout"};
+  }
+  const bool shrunk = place.allocation.has_value();
+  const std::vector<int64_t> strides = Strides(shrunk ? place.allocation->shape : buffer.shape);
+  PlacedAccess placed;
+  placed.buffer = access.buffer;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const int64_t stride = strides[d] * place.lane_count;
+    if (access.indices[d]) {
+      placed.affine.Add(*access.indices[d], stride);
+    } else {
+      placed.dynamic.push_back({indices[d], stride});
+    }
+    if (shrunk) placed.affine.Add(place.allocation->origin[d], -stride);
+  }
+  return placed;
+}
+
+}  // namespace
+
+LoopId ParallelLoopAround(const Program& program, NodeRef node) {
+  for (LoopId loop : program.LoopsAround(node)) {
+    if (program.loops[loop].kind == LoopKind::kParallel) return loop;
+  }
+  if (node.is_loop() && program.loops[node.id].kind == LoopKind::kParallel) return node.id;
+  return -1;
+}
+
+MemoryPlan PlanMemory(const Program& program) {
+  MemoryPlan plan;
+  plan.buffers.resize(program.buffers.size());
+  const std::vector<BufferId> parameters = program.Parameters();
+  std::map<LoopId, int64_t> stack_bytes;  // by the parallel loop whose body is a function
+  for (size_t id = 0; id < program.buffers.size(); ++id) {
+    const Buffer& buffer = program.buffers[id];
+    BufferPlace& place = plan.buffers[id];
+    if (buffer.role != BufferRole::kIntermediate) {
+      const auto at = std::ranges::find(parameters, static_cast<BufferId>(id));
+      place.position = at - parameters.begin();
+      place.bytes = ElementCount(buffer, buffer.shape) * ByteSize(buffer.dtype);
+      continue;
+    }
+    if (program.WriterOf(static_cast<BufferId>(id)) < 0) continue;  // inlined away
+    place.allocation = AllocationOf(program, static_cast<BufferId>(id));
+    ExpandOverLanes(program, place);
+    place.bytes =
+        ElementCount(buffer, place.allocation->shape) * place.lane_count * ByteSize(buffer.dtype);
+    const NodeRef scope = place.allocation->scope;
+    const LoopId parallel = ParallelLoopAround(program, scope);
+    const int64_t size = RoundUp(place.bytes);
+    const bool one_function = parallel >= 0 || !HasParallelLoopBelow(program, scope);
+    if (one_function && stack_bytes[parallel] + size <= kLargestOnStack) {
+      place.place = Place::kStack;
+      stack_bytes[parallel] += size;
+      continue;
+    }
+    place.place = parallel >= 0 ? Place::kWorker : Place::kShared;
+    int64_t& part = parallel >= 0 ? plan.worker_bytes : plan.shared_bytes;
+    place.position = part;
+    part += size;
+  }
+  return plan;
+}
+
+Result<BlockAccesses> PlaceAccesses(const Program& program, const MemoryPlan& memory, BlockId id) {
+  const Block& block = program.blocks[id];
+  Placer placer(program, memory, block);
+  BlockAccesses accesses;
+  Result<PlacedAccess> store = placer.Place(block.output, block.output_index, true);
+  if (!store) return store.error();
+  accesses.store = *store;
+  std::optional<Error> failure;
+  const auto visit = [&](const Expr& e) {
+    if (e->op == ExprOp::kLoad && !accesses.loads.contains(e.get())) {
+      Result<PlacedAccess> load = placer.Place(e->index, e->operands, false);
+      if (load) {
+        accesses.loads.emplace(e.get(), *load);
+      } else {
+        failure = load.error();
+      }
+    } else if (e->dtype == DType::kInt64) {
+      if (const auto affine = placer.ToAffine(e)) accesses.affine.emplace(e.get(), *affine);
+    }
+  };
+  if (block.value.defined()) Visit(block.value, visit);
+  if (failure) return *failure;
+  return accesses;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "bayloom/tensor/access.h"
+#include "bayloom/tensor/target.h"
+
+namespace bayloom {
+
+/// Where a buffer's memory comes from.
+enum class Place : uint8_t {
+  kParameter,  ///< the caller
+  kStack,      ///< the stack of the function that uses it
+  kShared,     ///< the workspace's part for all threads
+  kWorker,     ///< the workspace's part for each thread
+};
+
+struct BufferPlace {
+  Place place = Place::kParameter;
+  int64_t position = 0;  ///< index of the parameter, or byte offset into the part
+  int64_t bytes = 0;
+  /// Intermediates: the region held at a time.
+  std::optional<Allocation> allocation;
+  /// Memory private to an iteration of vectorized loops exists once per lane, innermost:
+  /// address = offset * lane_count + lane_position.
+  int64_t lane_count = 1;
+  Affine lane_position;
+};
+
+/// The memory of a program's buffers.
+struct MemoryPlan {
+  std::vector<BufferPlace> buffers;  ///< by BufferId
+  int64_t shared_bytes = 0;
+  int64_t worker_bytes = 0;
+};
+
+MemoryPlan PlanMemory(const Program& program);
+
+/// The loop whose iterations are distributed to threads around a node: the outermost parallel
+/// one, since threads do not start threads. -1 if there is none.
+LoopId ParallelLoopAround(const Program& program, NodeRef node);
+
+/// An access with its address worked out as far as it can be ahead of time:
+///
+///     element = affine + sum of stride * index over `dynamic`
+struct PlacedAccess {
+  struct Dynamic {
+    Expr index;  ///< over the block's iterators
+    int64_t stride;
+  };
+  BufferId buffer = -1;
+  Affine affine;
+  std::vector<Dynamic> dynamic;
+};
+
+/// The accesses of one block, and its integer expressions that are affine in digits.
+struct BlockAccesses {
+  PlacedAccess store;
+  std::map<const ExprNode*, PlacedAccess> loads;
+  std::map<const ExprNode*, Affine> affine;
+};
+
+/// Fails for an index that no address can be made of.
+Result<BlockAccesses> PlaceAccesses(const Program& program, const MemoryPlan& memory,
+                                    BlockId block);
+
+}  // namespace bayloom

@@ -1,0 +1,74 @@
+#include "bayloom/codegen/emit/nest.h"
+
+#include <llvm/IR/Dominators.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+namespace bayloom {
+
+NestEmitter::NestEmitter(ModuleState& module, llvm::Function* function, llvm::Instruction* anchor,
+                         MemoryEmitter::Arguments arguments)
+    : module_(module),
+      program_(module.program),
+      plan_(module.plan),
+      function_(function),
+      builder_(&function->getEntryBlock()),
+      digits_(program_),
+      addresses_(builder_),
+      arguments_(arguments),
+      memory_(program_, plan_.memory, module.scopes, builder_, addresses_, arguments),
+      state_{program_, builder_, digits_, addresses_, memory_, {}} {
+  addresses_.SetEntry(anchor);
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  builder_.setFastMathFlags(flags);
+}
+
+void NestEmitter::EmitBody(NodeRef node) {
+  for (NodeRef child : program_.BodyOf(node)) EmitNode(child);
+}
+
+void NestEmitter::EmitNode(NodeRef node) {
+  if (node.is_block()) {
+    if (!plan_.absorbed.contains(node.id)) EmitBlock(node.id);
+    return;
+  }
+  if (plan_.absorbed_loops.contains(node.id)) return;
+  const bool in_parallel = arguments_.worker_workspace != nullptr;
+  if (program_.loops[node.id].kind == LoopKind::kParallel && !in_parallel) {
+    EmitParallel(node.id);
+  } else if (const auto tile = plan_.tiles.find(node.id); tile != plan_.tiles.end()) {
+    EmitTile(tile->second);
+  } else {
+    EmitPlainLoop(node.id);
+  }
+}
+
+void NestEmitter::EmitPlainLoop(LoopId loop) {
+  const auto vector = plan_.vector_loops.find(loop);
+  const LoopId innermost = vector == plan_.vector_loops.end() ? loop : vector->second.loops.back();
+  const bool of_tile = std::ranges::any_of(active_, [&](const Slots& slots) {
+    return std::ranges::count(slots.tile->spatial, loop) > 0;
+  });
+  Iterate(loop, of_tile || plan_.unrolled.contains(loop),
+          [&] { EmitBody(NodeRef::Loop(innermost)); });
+}
+
+void NestEmitter::EmitBlock(BlockId id) {
+  const Block& block = program_.blocks[id];
+  const BlockAccesses& accesses = plan_.accesses.at(id);
+  ExpressionEmitter values(state_, accesses);
+  if (block.kind == BlockKind::kReduce || block.kind == BlockKind::kUpdate) {
+    EmitReduction(id, values);
+    return;
+  }
+  llvm::Value* value = block.kind == BlockKind::kInit ? Neutral(block) : values.Emit(block.value);
+  memory_.Store(block.output, digits_.Evaluate(accesses.store.affine), state_.chunk, value);
+}
+
+void NestEmitter::Finish() {
+  builder_.CreateRetVoid();
+  llvm::DominatorTree dominators(*function_);
+  llvm::PromoteMemToReg(slots_, dominators);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,115 @@
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+
+#include "bayloom/codegen/emit/nest.h"
+
+namespace bayloom {
+namespace {
+
+/// Slots of the context handed to the threads: parameters, workspace, then the running values of
+/// the loops around.
+enum { kParameterSlot, kWorkspaceSlot, kFirstValueSlot };
+
+llvm::Value* Slot(IrBuilder& b, llvm::Value* context, int64_t slot) {
+  return b.CreatePtrAdd(context, b.getInt64(static_cast<uint64_t>(8 * slot)));
+}
+
+llvm::Function* DeclareBody(llvm::Module& module, const std::string& name) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {pointer, i64, i64, llvm::Type::getInt32Ty(context)}, false);
+  return llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+}
+
+llvm::FunctionCallee DeclareRuntime(llvm::Module& module) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  return module.getOrInsertFunction("bayloom_parallel_for", llvm::Type::getVoidTy(context),
+                                    llvm::Type::getInt64Ty(context), pointer, pointer);
+}
+
+}  // namespace
+
+std::vector<llvm::Value*> NestEmitter::RunningValues() const {
+  std::vector<llvm::Value*> values;
+  for (DigitId digit = 0; digit < digits_.size(); ++digit) {
+    llvm::Value* base = digits_[digit].base;
+    if (base && std::ranges::count(values, base) == 0) values.push_back(base);
+  }
+  return values;
+}
+
+/// The body becomes a function of its own, called by the runtime's threads.
+void NestEmitter::EmitParallel(LoopId loop) {
+  const std::vector<llvm::Value*> running = RunningValues();
+  llvm::Function* function = DeclareBody(
+      module_.module, module_.symbol + ".parallel" + std::to_string(module_.parallel_loops++));
+  IrBuilder body(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
+  llvm::Value* context = function->getArg(0);
+  MemoryEmitter::Arguments arguments{};
+  arguments.parameters = body.CreateLoad(body.getPtrTy(), Slot(body, context, kParameterSlot));
+  arguments.workspace = body.CreateLoad(body.getPtrTy(), Slot(body, context, kWorkspaceSlot));
+  Digits outer = digits_;
+  for (size_t i = 0; i < running.size(); ++i) {
+    const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
+    llvm::Value* value = body.CreateLoad(body.getInt64Ty(), Slot(body, context, slot));
+    for (DigitId digit = 0; digit < outer.size(); ++digit) {
+      if (digits_[digit].base == running[i]) outer[digit].base = value;
+    }
+  }
+  llvm::Value* worker = body.CreateZExt(function->getArg(3), body.getInt64Ty());
+  llvm::Value* offset =
+      body.CreateMul(worker, body.getInt64(static_cast<uint64_t>(plan_.memory.worker_bytes)));
+  offset = body.CreateAdd(offset, body.getInt64(static_cast<uint64_t>(plan_.memory.shared_bytes)));
+  arguments.worker_workspace = body.CreatePtrAdd(arguments.workspace, offset);
+  NestEmitter nest(module_, function, &function->getEntryBlock().back(), arguments);
+  nest.EmitIterations(loop, outer, function->getArg(1), function->getArg(2));
+  nest.Finish();
+
+  const int64_t slots = kFirstValueSlot + static_cast<int64_t>(running.size());
+  llvm::Value* frame = addresses_.AtEntry([&] {
+    return builder_.CreateAlloca(builder_.getInt64Ty(),
+                                 builder_.getInt64(static_cast<uint64_t>(slots)));
+  });
+  builder_.CreateStore(arguments_.parameters, Slot(builder_, frame, kParameterSlot));
+  builder_.CreateStore(arguments_.workspace, Slot(builder_, frame, kWorkspaceSlot));
+  for (size_t i = 0; i < running.size(); ++i) {
+    const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
+    builder_.CreateStore(running[i], Slot(builder_, frame, slot));
+  }
+  llvm::Value* extent = builder_.getInt64(static_cast<uint64_t>(program_.ExtentOf(loop)));
+  builder_.CreateCall(DeclareRuntime(module_.module), {extent, function, frame});
+  memory_.ForgetLoads();
+}
+
+/// The digits of position p, slowest first, are p / stride modulo extent.
+void NestEmitter::EmitIterations(LoopId loop, const Digits& outer, llvm::Value* begin,
+                                 llvm::Value* end) {
+  digits_ = outer;
+  for (llvm::Value* value : RunningValues()) addresses_.DefineAtEntry(value);
+  EmitLoop(begin, end, [&](llvm::PHINode* position) {
+    std::vector<DigitId> digits = program_.loops[loop].digits;
+    std::erase_if(digits, [&](DigitId digit) {
+      if (program_.digit_extents[digit] > 1) return false;
+      digits_[digit] = DigitValue::Constant(0);
+      return true;
+    });
+    llvm::Value* rest = position;
+    std::vector<llvm::Value*> values;
+    for (size_t i = digits.size(); i-- > 0;) {
+      llvm::Value* extent =
+          builder_.getInt64(static_cast<uint64_t>(program_.digit_extents[digits[i]]));
+      llvm::Value* value = i > 0 ? builder_.CreateURem(rest, extent) : rest;
+      if (i > 0) rest = builder_.CreateUDiv(rest, extent);
+      digits_[digits[i]] = DigitValue::Running(value);
+      values.push_back(value);
+    }
+    addresses_.Define(values, &builder_.GetInsertBlock()->back(), depth_);
+    EmitBody(NodeRef::Loop(loop));
+  });
+}
+
+}  // namespace bayloom

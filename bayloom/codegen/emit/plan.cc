@@ -1,0 +1,57 @@
+#include "bayloom/codegen/emit/plan.h"
+
+namespace bayloom {
+namespace {
+
+bool IsForCpu(LoopKind kind) { return kind <= LoopKind::kUnrolled; }
+
+/// All live loops, outer ones before inner ones.
+std::vector<LoopId> LoopsBelow(const Program& program, NodeRef node) {
+  std::vector<LoopId> loops;
+  for (NodeRef child : program.BodyOf(node)) {
+    if (!child.is_loop()) continue;
+    loops.push_back(child.id);
+    const std::vector<LoopId> below = LoopsBelow(program, child);
+    loops.insert(loops.end(), below.begin(), below.end());
+  }
+  return loops;
+}
+
+}  // namespace
+
+Result<EmitPlan> MakeEmitPlan(const Program& program, const Target& target) {
+  EmitPlan plan;
+  plan.memory = PlanMemory(program);
+  for (BlockId block : program.BlocksInOrder()) {
+    Result<BlockAccesses> accesses = PlaceAccesses(program, plan.memory, block);
+    if (!accesses) return accesses.error();
+    plan.accesses.emplace(block, std::move(*accesses));
+  }
+  std::set<LoopId> inside_vector;
+  for (LoopId loop : LoopsBelow(program, NodeRef::Root())) {
+    const LoopKind kind = program.loops[loop].kind;
+    if (!IsForCpu(kind)) {
+      return Error{"'" + program.name +
+                   "' has a loop bound to accelerator threads, which a CPU "
+                   "has not"};
+    }
+    if (kind != LoopKind::kVectorized) continue;
+    if (inside_vector.contains(loop)) continue;
+    if (auto vector = PlanVectorLoop(program, target, plan.accesses, loop)) {
+      inside_vector.insert(vector->loops.begin(), vector->loops.end());
+      plan.vector_loops.emplace(loop, std::move(*vector));
+    }
+  }
+  for (AccumulatorTile& tile :
+       PlanAccumulators(program, target, plan.accesses, plan.vector_loops)) {
+    const NodeRef init = tile.init;
+    const LoopId top = tile.top;
+    if (!plan.tiles.emplace(top, std::move(tile)).second || init == NodeRef::Root()) continue;
+    if (init.is_loop()) plan.absorbed_loops.insert(init.id);
+    for (BlockId block : program.BlocksBelow(init)) plan.absorbed.insert(block);
+  }
+  if (Status status = PlanUnrolling(program, plan); !status) return status.error();
+  return plan;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,57 @@
+#include "bayloom/codegen/host.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <set>
+
+namespace bayloom {
+namespace {
+
+int AllowedProcessors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed);
+}
+
+int64_t CacheBytes(int name, int64_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+int VectorBytes(const llvm::StringMap<bool>& features) {
+  if (features.lookup("avx512f")) return 64;
+  return features.lookup("avx") ? 32 : 16;
+}
+
+/// Sorted, so that the text is the same in every run.
+std::string FeatureString(const llvm::StringMap<bool>& features) {
+  std::set<std::string> names;
+  for (const auto& feature : features) {
+    names.insert((feature.second ? "+" : "-") + feature.first().str());
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+}  // namespace
+
+Target HostTarget(int threads) {
+  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  Target target;
+  target.name = "native";
+  target.triple = llvm::sys::getProcessTriple();
+  target.cpu = llvm::sys::getHostCPUName().str();
+  target.features = FeatureString(features);
+  target.cores = threads > 0 ? threads : AllowedProcessors();
+  target.vector_bytes = VectorBytes(features);
+  target.l1_bytes = CacheBytes(_SC_LEVEL1_DCACHE_SIZE, target.l1_bytes);
+  target.l2_bytes = CacheBytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes);
+  return target;
+}
+
+}  // namespace bayloom

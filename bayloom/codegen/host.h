@@ -1,0 +1,11 @@
+#pragma once
+
+#include "bayloom/tensor/target.h"
+
+namespace bayloom {
+
+/// The machine this process runs on, with every feature its processor has.
+/// `threads`: how many parallel loops are to use; 0 for all processors the process may run on.
+Target HostTarget(int threads = 0);
+
+}  // namespace bayloom

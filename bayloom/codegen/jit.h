@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bayloom/base/result.h"
+#include "bayloom/codegen/compile.h"
+
+namespace bayloom {
+
+/// A compiled program loaded into this process, its parallel loops running on this process's
+/// thread pool (codegen/runtime/bayloom_runtime.h). The code lives as long as this object.
+///
+///     Result<LoadedKernel> kernel = LoadedKernel::Load(*CompileProgram(program, target, "f"));
+///     (*kernel)(parameters, workspace);
+class LoadedKernel {
+ public:
+  using Function = void (*)(void* const* parameters, void* workspace);
+
+  /// Fails when the object is not one of this machine or needs a symbol that is not here.
+  static Result<LoadedKernel> Load(const KernelObject& kernel);
+
+  LoadedKernel(LoadedKernel&&) noexcept;
+  LoadedKernel& operator=(LoadedKernel&&) noexcept;
+  ~LoadedKernel();
+
+  void operator()(void* const* parameters, void* workspace) const {
+    function_(parameters, workspace);
+  }
+  Function function() const { return function_; }
+
+ private:
+  struct Code;
+  LoadedKernel(std::unique_ptr<Code> code, Function entry);
+
+  std::unique_ptr<Code> code_;
+  Function function_ = nullptr;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,71 @@
+#include "bayloom/codegen/object.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetOptions.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace bayloom {
+namespace {
+
+void InitializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+}
+
+}  // namespace
+
+Result<llvm::TargetMachine*> TargetMachineFor(const Target& target) {
+  InitializeLlvm();
+  thread_local std::map<std::string, std::unique_ptr<llvm::TargetMachine>> machines;
+  std::unique_ptr<llvm::TargetMachine>& machine =
+      machines[target.triple + " " + target.cpu + " " + target.features];
+  if (machine) return machine.get();
+  std::string problem;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(target.triple, problem);
+  if (!found) return Error{"cannot make code for '" + target.triple + "': " + problem};
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  machine.reset(found->createTargetMachine(target.triple, target.cpu, target.features, options,
+                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                           llvm::CodeGenOptLevel::Default));
+  return machine.get();
+}
+
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& target) {
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  const std::string vector_bits = std::to_string(8 * target.vector_bytes);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width", vector_bits);
+    function.addFnAttr("min-legal-vector-width", vector_bits);
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+}
+
+std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
+                            llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  machine.addPassesToEmitFile(passes, stream, nullptr, type);
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace bayloom

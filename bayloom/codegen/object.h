@@ -1,0 +1,24 @@
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <string>
+
+#include "bayloom/base/result.h"
+#include "bayloom/tensor/target.h"
+
+namespace bayloom {
+
+/// LLVM's description of the target, for use by this thread only; it lives as long as the thread.
+/// Fails for a processor LLVM does not know.
+Result<llvm::TargetMachine*> TargetMachineFor(const Target& target);
+
+/// Runs the passes over a module that code generation is preceded by.
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& target);
+
+/// Machine code for the module, as an object file or as assembly. The module is used up.
+std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
+                            llvm::CodeGenFileType type);
+
+}  // namespace bayloom

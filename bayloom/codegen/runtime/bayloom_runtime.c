@@ -1,0 +1,214 @@
+#define _GNU_SOURCE
+#include "bayloom_runtime.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+  kMaxThreads = 256,
+  kChunksPerThread = 8, /* small enough to even out, large enough not to be felt */
+  kSpinsPerClockCheck = 64,
+};
+static const int64_t kSpinNanoseconds = 60000;
+
+/* The gate holds the state of the current loop in one word, so that joining it is one
+ * compare-and-swap: [ serial number | open | workers inside ]. */
+static const uint64_t kInsideMask = 0xffff;
+static const uint64_t kOpen = 0x10000;
+static const uint64_t kSerialStep = 0x20000;
+
+typedef struct {
+  bayloom_loop_body body;
+  void* context;
+  int64_t extent;
+  int64_t chunk;
+} Job;
+
+static struct {
+  pthread_mutex_t user; /* held while a loop runs or the pool changes */
+  pthread_mutex_t sleep_lock;
+  pthread_cond_t wake;
+  pthread_t threads[kMaxThreads];
+  int started; /* workers running, the caller not included */
+  int wanted;  /* threads asked for; 0: not decided yet */
+  bool fork_handler_installed;
+  Job job; /* written while the gate is closed and nobody is inside */
+  _Alignas(64) atomic_uint_fast64_t gate;
+  _Alignas(64) atomic_int_fast64_t next;
+  _Alignas(64) atomic_int sleepers;
+  atomic_bool stop;
+} pool = {.user = PTHREAD_MUTEX_INITIALIZER,
+          .sleep_lock = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local bool inside_loop;
+
+static void Pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static int64_t Nanoseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int DefaultThreads(void) {
+  const char* text = getenv("BAYLOOM_THREADS");
+  if (text != NULL && atoi(text) > 0) return atoi(text);
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed);
+}
+
+static void RunChunks(int32_t worker) {
+  const Job job = pool.job;
+  inside_loop = true;
+  for (;;) {
+    const int64_t begin = atomic_fetch_add_explicit(&pool.next, job.chunk, memory_order_relaxed);
+    if (begin >= job.extent) break;
+    const int64_t rest = job.extent - begin;
+    job.body(job.context, begin, begin + (rest < job.chunk ? rest : job.chunk), worker);
+  }
+  inside_loop = false;
+}
+
+/* A gate that is worth looking at: open, and not the loop this worker has already been in. */
+static bool IsNews(uint64_t gate, uint64_t last_serial) {
+  return (gate & kOpen) != 0 && gate / kSerialStep != last_serial;
+}
+
+/* Spins, then sleeps, until a new loop opens; false when the pool stops. */
+static bool AwaitLoop(uint64_t last_serial) {
+  const int64_t deadline = Nanoseconds() + kSpinNanoseconds;
+  for (int spins = 0;; ++spins) {
+    if (atomic_load_explicit(&pool.stop, memory_order_acquire)) return false;
+    if (IsNews(atomic_load_explicit(&pool.gate, memory_order_acquire), last_serial)) return true;
+    Pause();
+    if (spins % kSpinsPerClockCheck == 0 && Nanoseconds() > deadline) break;
+  }
+  /* Sequentially consistent with the caller's store to `gate` and load of `sleepers`: either we
+   * see the open gate or the caller sees us. */
+  pthread_mutex_lock(&pool.sleep_lock);
+  atomic_fetch_add(&pool.sleepers, 1);
+  while (!atomic_load(&pool.stop) && !IsNews(atomic_load(&pool.gate), last_serial)) {
+    pthread_cond_wait(&pool.wake, &pool.sleep_lock);
+  }
+  atomic_fetch_sub(&pool.sleepers, 1);
+  pthread_mutex_unlock(&pool.sleep_lock);
+  return !atomic_load(&pool.stop);
+}
+
+static void* Work(void* argument) {
+  const int32_t worker = (int32_t)(intptr_t)argument;
+  uint64_t last_serial = 0;
+  while (AwaitLoop(last_serial)) {
+    uint64_t gate = atomic_load_explicit(&pool.gate, memory_order_acquire);
+    while (IsNews(gate, last_serial)) {
+      if (!atomic_compare_exchange_weak_explicit(&pool.gate, &gate, gate + 1, memory_order_acq_rel,
+                                                 memory_order_acquire)) {
+        continue;
+      }
+      last_serial = gate / kSerialStep;
+      RunChunks(worker);
+      atomic_fetch_sub_explicit(&pool.gate, 1, memory_order_release);
+    }
+  }
+  return NULL;
+}
+
+static void WakeSleepers(void) {
+  pthread_mutex_lock(&pool.sleep_lock);
+  pthread_cond_broadcast(&pool.wake);
+  pthread_mutex_unlock(&pool.sleep_lock);
+}
+
+/* The child of a fork has none of the workers: it starts its own when it needs them. */
+static void ForgetWorkers(void) {
+  pthread_mutex_init(&pool.user, NULL);
+  pthread_mutex_init(&pool.sleep_lock, NULL);
+  pthread_cond_init(&pool.wake, NULL);
+  pool.started = 0;
+  atomic_store(&pool.gate, 0);
+  atomic_store(&pool.sleepers, 0);
+}
+
+static void StopWorkers(void) {
+  atomic_store(&pool.stop, true);
+  WakeSleepers();
+  for (int i = 0; i < pool.started; ++i) pthread_join(pool.threads[i], NULL);
+  pool.started = 0;
+  atomic_store(&pool.stop, false);
+}
+
+static int Clamp(int threads) {
+  return threads < 1 ? 1 : threads > kMaxThreads ? kMaxThreads : threads;
+}
+
+/* Brings the pool to the wanted size; fewer workers than wanted if the system gives no more. */
+static void StartWorkers(void) {
+  if (pool.wanted == 0) pool.wanted = Clamp(DefaultThreads());
+  if (!pool.fork_handler_installed) {
+    pthread_atfork(NULL, NULL, ForgetWorkers);
+    pool.fork_handler_installed = true;
+  }
+  while (pool.started < pool.wanted - 1) {
+    void* argument = (void*)(intptr_t)(pool.started + 1);
+    if (pthread_create(&pool.threads[pool.started], NULL, Work, argument) != 0) {
+      pool.wanted = pool.started + 1;
+      return;
+    }
+    ++pool.started;
+  }
+}
+
+void bayloom_set_threads(int threads) {
+  if (inside_loop) return;
+  pthread_mutex_lock(&pool.user);
+  const int wanted = Clamp(threads > 0 ? threads : DefaultThreads());
+  if (wanted - 1 < pool.started) StopWorkers();
+  pool.wanted = wanted;
+  pthread_mutex_unlock(&pool.user);
+}
+
+int bayloom_threads(void) {
+  if (inside_loop) return 1;
+  pthread_mutex_lock(&pool.user);
+  if (pool.wanted == 0) pool.wanted = Clamp(DefaultThreads());
+  const int threads = pool.wanted;
+  pthread_mutex_unlock(&pool.user);
+  return threads;
+}
+
+void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context) {
+  if (extent <= 0) return;
+  if (extent == 1 || inside_loop || pthread_mutex_trylock(&pool.user) != 0) {
+    body(context, 0, extent, 0);
+    return;
+  }
+  if (pool.started != pool.wanted - 1) StartWorkers();
+  if (pool.wanted == 1) {
+    pthread_mutex_unlock(&pool.user);
+    body(context, 0, extent, 0);
+    return;
+  }
+  const int64_t chunks = (int64_t)pool.wanted * kChunksPerThread;
+  pool.job = (Job){body, context, extent, extent < chunks ? 1 : extent / chunks};
+  atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+  const uint64_t serial = atomic_load_explicit(&pool.gate, memory_order_relaxed) / kSerialStep + 1;
+  atomic_store(&pool.gate, serial * kSerialStep | kOpen);
+  if (atomic_load(&pool.sleepers) > 0) WakeSleepers();
+  RunChunks(0);
+  atomic_fetch_and_explicit(&pool.gate, ~kOpen, memory_order_acq_rel);
+  while ((atomic_load_explicit(&pool.gate, memory_order_acquire) & kInsideMask) != 0) Pause();
+  pthread_mutex_unlock(&pool.user);
+}

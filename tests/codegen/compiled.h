@@ -1,0 +1,100 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/codegen/host.h"
+#include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/tensor/interpreter.h"
+
+namespace bayloom::testing {
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using AlignedMemory = std::unique_ptr<void, Free>;
+
+/// Aligned as kernels want it. `bytes` exactly, so that address sanitizer sees overruns.
+inline AlignedMemory Allocate(size_t bytes) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, 64, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
+  return AlignedMemory(memory);
+}
+
+/// Compiles a program for this machine and runs it like Interpret.
+inline void RunCompiled(const Program& program, std::vector<HostTensor>& arguments,
+                        const Target& target = HostTarget()) {
+  const Result<KernelObject> object = CompileProgram(program, target, "kernel");
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  const Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const std::vector<BufferId> parameters = program.Parameters();
+  std::vector<AlignedMemory> memory;
+  std::vector<void*> pointers;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::vector<std::byte> packed =
+        PackLayout(program.buffers[parameters[i]], arguments[i].data.data());
+    memory.push_back(Allocate(packed.size()));
+    pointers.push_back(memory.back().get());
+    std::memcpy(pointers.back(), packed.data(), packed.size());
+  }
+  const auto workspace_bytes = static_cast<size_t>(object->WorkspaceBytes(bayloom_threads()));
+  const AlignedMemory workspace = Allocate(workspace_bytes);
+  std::memset(workspace.get(), 0xff, workspace_bytes);
+  (*kernel)(pointers.data(), workspace.get());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Buffer& buffer = program.buffers[parameters[i]];
+    if (buffer.role != BufferRole::kOutput) continue;
+    std::memcpy(arguments[i].data.data(), pointers[i], arguments[i].data.size());
+  }
+}
+
+/// Equal up to rounding: relative to the larger of the value and `scale`.
+inline void ExpectClose(const HostTensor& actual, const HostTensor& expected, double tolerance,
+                        const std::string& what) {
+  ASSERT_EQ(actual.ElementCount(), expected.ElementCount());
+  double scale = 0;
+  for (int64_t i = 0; i < expected.ElementCount(); ++i) {
+    if (std::isfinite(expected.Get(i))) scale = std::max(scale, std::abs(expected.Get(i)));
+  }
+  for (int64_t i = 0; i < expected.ElementCount(); ++i) {
+    const double a = actual.Get(i), e = expected.Get(i);
+    if (a == e || (std::isnan(a) && std::isnan(e))) continue;
+    const double allowed = IsFloat(expected.dtype) ? tolerance * std::max(std::abs(e), scale) : 0;
+    ASSERT_LE(std::abs(a - e), allowed) << what << ", element " << i << ": " << a << " for " << e;
+  }
+}
+
+inline double ToleranceOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return 1e-12;
+    case DType::kFloat16: return 2e-3;
+    case DType::kBFloat16: return 1.6e-2;
+    default: return 1e-5;
+  }
+}
+
+/// Compiled, the program computes what the interpreter computes.
+inline void ExpectMatchesInterpreter(const Program& program, std::vector<HostTensor> arguments,
+                                     const std::string& what,
+                                     const Target& target = HostTarget()) {
+  std::vector<HostTensor> expected = arguments;
+  Interpret(program, expected);
+  RunCompiled(program, arguments, target);
+  if (::testing::Test::HasFatalFailure()) return;
+  const std::vector<BufferId> parameters = program.Parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Buffer& buffer = program.buffers[parameters[i]];
+    if (buffer.role != BufferRole::kOutput) continue;
+    ExpectClose(arguments[i], expected[i], ToleranceOf(buffer.dtype), what);
+  }
+}
+
+}  // namespace bayloom::testing

@@ -1,0 +1,120 @@
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <deque>
+#include <thread>
+#include <vector>
+
+namespace bayloom {
+namespace {
+
+/// Counts how often each iteration ran.
+struct Counts {
+  explicit Counts(int64_t extent) : runs(extent) {}
+  std::vector<std::atomic<int>> runs;
+  std::atomic<bool> bad_worker{false};
+
+  static void Body(void* context, int64_t begin, int64_t end, int32_t worker) {
+    auto* counts = static_cast<Counts*>(context);
+    if (worker < 0 || worker >= 4) counts->bad_worker = true;
+    for (int64_t i = begin; i < end; ++i) ++counts->runs[i];
+  }
+  bool EachOnce() const {
+    for (const std::atomic<int>& count : runs) {
+      if (count != 1) return false;
+    }
+    return !bad_worker;
+  }
+};
+
+bool RunsEachOnce(int64_t extent) {
+  Counts counts(extent);
+  bayloom_parallel_for(extent, Counts::Body, &counts);
+  return counts.EachOnce();
+}
+
+class RuntimeTest : public ::testing::Test {
+ protected:
+  void SetUp() override { bayloom_set_threads(4); }
+  void TearDown() override { bayloom_set_threads(0); }
+};
+
+TEST_F(RuntimeTest, EveryIterationRunsOnce) {
+  for (int64_t extent : {0, 1, 2, 3, 7, 31, 32, 33, 1000, 12345}) {
+    EXPECT_TRUE(RunsEachOnce(extent)) << extent;
+  }
+  for (int repeat = 0; repeat < 2000; ++repeat) ASSERT_TRUE(RunsEachOnce(5));
+}
+
+TEST_F(RuntimeTest, WorkersWakeUpAfterSleeping) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    usleep(1000);
+    ASSERT_TRUE(RunsEachOnce(64));
+  }
+}
+
+TEST_F(RuntimeTest, ThreadsCanBeChangedAtAnyTime) {
+  for (int threads : {1, 3, 2, 4, 1, 4}) {
+    bayloom_set_threads(threads);
+    EXPECT_EQ(bayloom_threads(), threads);
+    EXPECT_TRUE(RunsEachOnce(100));
+  }
+}
+
+TEST_F(RuntimeTest, AtMostOneThreadPerWorkerNumberIsAtWork) {
+  struct State {
+    std::atomic<int> busy[4] = {};
+    std::atomic<bool> clash{false};
+  } state;
+  const auto body = [](void* context, int64_t, int64_t, int32_t worker) {
+    auto* s = static_cast<State*>(context);
+    if (s->busy[worker]++ != 0) s->clash = true;
+    std::this_thread::yield();
+    --s->busy[worker];
+  };
+  for (int repeat = 0; repeat < 200; ++repeat) bayloom_parallel_for(32, body, &state);
+  EXPECT_FALSE(state.clash);
+}
+
+TEST_F(RuntimeTest, NestedLoopsRunInTheCallingThread) {
+  std::deque<Counts> inner;
+  for (int i = 0; i < 8; ++i) inner.emplace_back(50);
+  const auto body = [](void* context, int64_t begin, int64_t end, int32_t) {
+    auto* counts = static_cast<std::deque<Counts>*>(context);
+    for (int64_t i = begin; i < end; ++i) {
+      bayloom_parallel_for(50, Counts::Body, &(*counts)[i]);
+    }
+  };
+  bayloom_parallel_for(8, body, &inner);
+  for (const Counts& counts : inner) EXPECT_TRUE(counts.EachOnce());
+}
+
+TEST_F(RuntimeTest, SeveralThreadsMayCallAtOnce) {
+  std::atomic<bool> good{true};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 3; ++t) {
+    callers.emplace_back([&] {
+      for (int repeat = 0; repeat < 200; ++repeat) {
+        if (!RunsEachOnce(40)) good = false;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_TRUE(good);
+}
+
+TEST_F(RuntimeTest, WorksInTheChildOfAFork) {
+  ASSERT_TRUE(RunsEachOnce(100));
+  const pid_t child = fork();
+  if (child == 0) _exit(RunsEachOnce(100) && RunsEachOnce(1000) ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+}  // namespace
+}  // namespace bayloom
