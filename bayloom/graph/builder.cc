@@ -1,0 +1,217 @@
+#include "bayloom/graph/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bayloom/base/result.h"
+#include "bayloom/graph/evaluate.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+/// Constants made by folding: at most this many elements each (data from the model itself may be
+/// of any size, and what is computed from it elementwise stays as large as it).
+constexpr int64_t kMaxFoldedElements = int64_t{1} << 26;
+constexpr int64_t kFoldingBudget = int64_t{1} << 32;
+/// Folding a node may cost this many points at most.
+constexpr int64_t kMaxFoldedPoints = int64_t{1} << 28;
+constexpr int kMaxRank = 16;
+
+/// a * b, or kMaxElements + 1 when it is more than that; a and b are not negative.
+int64_t SaturatingProduct(int64_t a, int64_t b) {
+  if (a != 0 && b > kMaxElements / a) return kMaxElements + 1;
+  return a * b;
+}
+
+int64_t PointCount(const Stage& stage) {
+  int64_t points = 1;
+  for (const Iter& iter : stage.iters) points = SaturatingProduct(points, iter.extent);
+  return points;
+}
+
+std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape) {
+  std::vector<Iter> iters;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    iters.push_back({fmt::format("i{}", d), shape[d], IterKind::kSpatial});
+  }
+  return iters;
+}
+
+bool ReadsEmptyValue(const Graph& graph, const Node& node) {
+  for (ValueId operand : OperandsOf(node)) {
+    if (graph.values[operand].ElementCount() == 0) return true;
+  }
+  return false;
+}
+
+GraphBuilder::Exprs IterVars(size_t first, size_t count) {
+  GraphBuilder::Exprs vars;
+  for (size_t i = 0; i < count; ++i) vars.push_back(IterVar(static_cast<int>(first + i)));
+  return vars;
+}
+
+}  // namespace
+
+int64_t CheckedElementCount(const std::vector<int64_t>& shape) {
+  if (shape.size() > kMaxRank) {
+    throw InputError(
+        fmt::format("a tensor of {} dimensions; at most {} are supported", shape.size(), kMaxRank));
+  }
+  int64_t count = 1;
+  for (int64_t extent : shape) {
+    if (extent < 0) throw InputError(fmt::format("a tensor with the extent {}", extent));
+    if (extent > kMaxElements) throw InputError("a tensor with an extent above 2^40");
+    count = SaturatingProduct(count, extent);
+  }
+  if (count > kMaxElements) throw InputError("a tensor of more than 2^40 elements");
+  return count;
+}
+
+GraphBuilder::GraphBuilder(std::string name) : folding_budget_(kFoldingBudget) {
+  graph_.name = std::move(name);
+}
+
+GraphBuilder::GraphBuilder(Graph graph)
+    : graph_(std::move(graph)), folding_budget_(kFoldingBudget) {}
+
+Tensor GraphBuilder::Input(std::string name, DType dtype, std::vector<int64_t> shape) {
+  CheckedElementCount(shape);
+  const ValueId id = static_cast<ValueId>(graph_.values.size());
+  graph_.values.push_back({std::move(name), dtype, shape, nullptr});
+  graph_.inputs.push_back(id);
+  return Tensor(id, dtype, std::move(shape));
+}
+
+Tensor GraphBuilder::Constant(std::string name, HostTensor data) {
+  return Constant(std::move(name), std::make_shared<const HostTensor>(std::move(data)));
+}
+
+Tensor GraphBuilder::Constant(std::string name, std::shared_ptr<const HostTensor> data) {
+  const ValueId id = static_cast<ValueId>(graph_.values.size());
+  Tensor tensor(id, data->dtype, data->shape);
+  graph_.values.push_back({std::move(name), data->dtype, data->shape, std::move(data)});
+  return tensor;
+}
+
+Tensor GraphBuilder::Map(std::string op, std::vector<int64_t> shape, const ElementFunction& value) {
+  Node node{.op = std::move(op), .kind = NodeKind::kMap};
+  node.stage.iters = SpatialIters(shape);
+  node.stage.value = value(IterVars(0, shape.size()));
+  return AddNode(std::move(node), std::move(shape));
+}
+
+Tensor GraphBuilder::Reduce(std::string op, std::vector<int64_t> shape, std::vector<Axis> axes,
+                            Reduction reduction, const TermFunction& term, NodeKind kind) {
+  Node node{.op = std::move(op), .kind = kind};
+  node.stage.iters = SpatialIters(shape);
+  for (Axis& axis : axes) {
+    node.stage.iters.push_back({std::move(axis.name), axis.extent, IterKind::kReduction});
+  }
+  node.stage.value = term(IterVars(0, shape.size()), IterVars(shape.size(), axes.size()));
+  if (axes.empty()) {
+    node.kind = NodeKind::kMap;
+  } else {
+    node.stage.reduction = reduction;
+  }
+  return AddNode(std::move(node), std::move(shape));
+}
+
+Tensor GraphBuilder::View(const Tensor& source, std::vector<int64_t> shape) {
+  if (CheckedElementCount(shape) != CheckedElementCount(source.shape())) {
+    throw InputError(fmt::format("{} elements cannot take the shape {}",
+                                 CheckedElementCount(source.shape()),
+                                 ToString(source.dtype(), shape)));
+  }
+  if (shape == source.shape()) return source;
+  Node node{.op = "view", .kind = NodeKind::kView};
+  node.source = source.id();
+  return AddNode(std::move(node), std::move(shape));
+}
+
+bool GraphBuilder::CanFold(const Stage& stage, const std::vector<int64_t>& shape) {
+  bool known = true;
+  int64_t largest_operand = 0;
+  Visit(stage.value, [&](const Expr& e) {
+    if (e->op != ExprOp::kLoad) return;
+    const Value& operand = graph_.values[e->index];
+    known &= operand.constant != nullptr;
+    largest_operand = std::max(largest_operand, operand.ElementCount());
+  });
+  const int64_t elements = CheckedElementCount(shape);
+  const int64_t points = PointCount(stage);
+  if (!known || elements > std::max(kMaxFoldedElements, largest_operand) ||
+      points > std::max(kMaxFoldedPoints, largest_operand) || points > folding_budget_) {
+    return false;
+  }
+  folding_budget_ -= points;
+  return true;
+}
+
+Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
+  const int64_t elements = CheckedElementCount(shape);
+  const ValueId id = static_cast<ValueId>(graph_.values.size());
+  const bool is_view = node.kind == NodeKind::kView;
+  const DType dtype = is_view ? graph_.values[node.source].dtype : node.stage.value->dtype;
+  node.stage.name = scope_.empty() ? node.op : scope_ + "." + node.op;
+  node.stage.output = id;
+  Value value{node.stage.name, dtype, shape, nullptr};
+
+  const int64_t points = is_view ? elements : PointCount(node.stage);
+  if (elements > 0 && points > 0 && !is_view && ReadsEmptyValue(graph_, node)) {
+    throw InputError("elements of an empty tensor are needed");
+  }
+  if (elements == 0) {
+    value.constant = std::make_shared<const HostTensor>(HostTensor::Zeros(dtype, shape));
+  } else if (is_view) {
+    if (const auto& source = graph_.values[node.source].constant) {
+      value.constant = std::make_shared<const HostTensor>(dtype, shape, source->data);
+    }
+  } else if (points == 0) {  // reduces over nothing
+    Stage neutral = node.stage;
+    std::erase_if(neutral.iters, [](const Iter& i) { return i.kind == IterKind::kReduction; });
+    neutral.value = NeutralElement(neutral.reduction, dtype);
+    neutral.reduction = Reduction::kNone;
+    node.stage = std::move(neutral);
+    node.kind = NodeKind::kMap;
+  }
+  if (!value.constant && !is_view && CanFold(node.stage, shape)) {
+    const auto lookup = [&](ValueId v) -> const HostTensor& { return *graph_.values[v].constant; };
+    value.constant = std::make_shared<const HostTensor>(EvaluateStage(node.stage, lookup));
+  }
+  if (!value.constant) graph_.nodes.push_back(std::move(node));
+  graph_.values.push_back(std::move(value));
+  return Tensor(id, dtype, std::move(shape));
+}
+
+const HostTensor* GraphBuilder::ConstantOf(const Tensor& tensor) const {
+  return graph_.values[tensor.id()].constant.get();
+}
+
+std::vector<std::string> GraphBuilder::InputsBehind(const Tensor& tensor) const {
+  std::vector<bool> behind(graph_.values.size(), false);
+  behind[tensor.id()] = true;
+  for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+    if (!behind[node->output()]) continue;
+    for (ValueId operand : OperandsOf(*node)) behind[operand] = true;
+  }
+  std::vector<std::string> names;
+  for (ValueId input : graph_.inputs) {
+    if (behind[input]) names.push_back(graph_.values[input].name);
+  }
+  return names;
+}
+
+void GraphBuilder::Rename(const Tensor& tensor, std::string name) {
+  graph_.values[tensor.id()].name = std::move(name);
+}
+
+Graph GraphBuilder::Build(std::vector<GraphOutput> outputs) {
+  graph_.outputs = std::move(outputs);
+  RemoveDeadNodes(graph_);
+  return std::move(graph_);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bayloom/graph/graph.h"
+
+namespace bayloom {
+
+/// The data of a value that a stage loads.
+using TensorLookup = std::function<const HostTensor&(ValueId)>;
+
+/// Computes a stage's output from its operands: many points of the iteration domain at a time, so
+/// that folding the weights of a large model takes moments. Elements are rounded to their type
+/// after every operation; sums are accumulated in double or int64. An integer division by zero
+/// gives zero. A load outside its tensor, not guarded by a select, throws std::logic_error.
+HostTensor EvaluateStage(const Stage& stage, const TensorLookup& operands);
+
+/// Runs a graph node by node: the reference for everything the compiler makes of it. `inputs`
+/// parallel to graph.inputs, result parallel to graph.outputs.
+std::vector<HostTensor> EvaluateGraph(const Graph& graph, const std::vector<HostTensor>& inputs);
+
+}  // namespace bayloom

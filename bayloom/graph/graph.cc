@@ -1,0 +1,134 @@
+#include "bayloom/graph/graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+
+int64_t Value::ElementCount() const {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count;
+}
+
+std::vector<ValueId> OperandsOf(const Node& node) {
+  if (node.kind == NodeKind::kView) return {node.source};
+  std::vector<ValueId> operands;
+  Visit(node.stage.value, [&](const Expr& e) {
+    if (e->op != ExprOp::kLoad) return;
+    if (std::find(operands.begin(), operands.end(), e->index) == operands.end()) {
+      operands.push_back(e->index);
+    }
+  });
+  return operands;
+}
+
+std::vector<int> Graph::Producers() const {
+  std::vector<int> producers(values.size(), -1);
+  for (size_t i = 0; i < nodes.size(); ++i) producers[nodes[i].output()] = static_cast<int>(i);
+  return producers;
+}
+
+std::vector<std::vector<int>> Graph::Consumers() const {
+  std::vector<std::vector<int>> consumers(values.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (ValueId operand : OperandsOf(nodes[i])) consumers[operand].push_back(static_cast<int>(i));
+  }
+  return consumers;
+}
+
+std::vector<bool> Graph::IsOutput() const {
+  std::vector<bool> is_output(values.size(), false);
+  for (const GraphOutput& output : outputs) is_output[output.value] = true;
+  return is_output;
+}
+
+namespace {
+
+/// Values that an output depends on.
+std::vector<bool> LiveValues(const Graph& graph) {
+  std::vector<bool> live = graph.IsOutput();
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    if (!live[node->output()]) continue;
+    for (ValueId operand : OperandsOf(*node)) live[operand] = true;
+  }
+  return live;
+}
+
+void Renumber(Node& node, const std::vector<ValueId>& new_id) {
+  node.stage.output = new_id[node.stage.output];
+  if (node.kind == NodeKind::kView) {
+    node.source = new_id[node.source];
+    return;
+  }
+  node.stage.value = Rewrite(node.stage.value, [&](const Expr& e) -> std::optional<Expr> {
+    if (e->op != ExprOp::kLoad || new_id[e->index] == e->index) return std::nullopt;
+    return Load(new_id[e->index], e->dtype, e->operands);
+  });
+}
+
+}  // namespace
+
+void RemoveDeadNodes(Graph& graph) {
+  std::vector<bool> live = LiveValues(graph);
+  std::erase_if(graph.nodes, [&](const Node& node) { return !live[node.output()]; });
+  for (ValueId input : graph.inputs) live[input] = true;
+
+  std::vector<ValueId> new_id(graph.values.size(), -1);
+  std::vector<Value> values;
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    if (!live[v]) continue;
+    new_id[v] = static_cast<ValueId>(values.size());
+    values.push_back(std::move(graph.values[v]));
+  }
+  graph.values = std::move(values);
+  for (Node& node : graph.nodes) Renumber(node, new_id);
+  for (ValueId& input : graph.inputs) input = new_id[input];
+  for (GraphOutput& output : graph.outputs) output.value = new_id[output.value];
+}
+
+std::string ToString(DType dtype, const std::vector<int64_t>& shape) {
+  return fmt::format("{}[{}]", ToString(dtype), fmt::join(shape, ", "));
+}
+
+std::string Print(const Graph& graph) {
+  std::vector<Buffer> names;  // what the expression printer knows values by
+  for (const Value& value : graph.values) {
+    Buffer buffer;
+    buffer.name = value.name;
+    buffer.dtype = value.dtype;
+    buffer.shape = value.shape;
+    names.push_back(std::move(buffer));
+  }
+  const auto typed = [&](ValueId id) {
+    const Value& value = graph.values[id];
+    return fmt::format("{}: {}", value.name, ToString(value.dtype, value.shape));
+  };
+
+  std::string text = fmt::format("graph {}\n", graph.name);
+  for (ValueId input : graph.inputs) text += fmt::format("  input {}\n", typed(input));
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    if (graph.values[v].constant) {
+      text += fmt::format("  constant {}\n", typed(static_cast<ValueId>(v)));
+    }
+  }
+  for (const Node& node : graph.nodes) {
+    if (node.kind == NodeKind::kView) {
+      text += fmt::format("  {} = view {}\n", typed(node.output()), graph.values[node.source].name);
+      continue;
+    }
+    text += fmt::format("  {} = {}", typed(node.output()), node.op);
+    for (const Iter& iter : node.stage.iters) text += fmt::format(" {}<{}", iter.name, iter.extent);
+    text += fmt::format(": {}\n", Print(node.stage.value, node.stage.iters, names));
+  }
+  for (const GraphOutput& output : graph.outputs) {
+    text += fmt::format("  output {} = {}\n", output.name, typed(output.value));
+  }
+  return text;
+}
+
+}  // namespace bayloom

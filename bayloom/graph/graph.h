@@ -1,0 +1,84 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/tensor/interpreter.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+/// A network as a DAG of tensor computations with static shapes.
+///
+/// There is no fixed list of operators here: what a node computes is written down as a `Stage`, a
+/// scalar expression over its output's coordinates, exactly as in a Workload. Importing ONNX is
+/// where operators, their versions and their attributes end; folding, layout conversion and
+/// fusion are substitutions in expressions and work for every operator alike.
+
+/// Position of a value in Graph::values; loads in a node's expression name values by it.
+using ValueId = BufferId;
+
+/// A dense row-major tensor that a node writes, the caller passes in, or the model contains.
+struct Value {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> shape;
+  /// The data, where it is known at compile time.
+  std::shared_ptr<const HostTensor> constant;
+
+  int64_t ElementCount() const;
+};
+
+/// What a node is to the passes: how it may be fused and which memory order it wants.
+enum class NodeKind : uint8_t {
+  kMap,     ///< no reduction: elementwise, broadcasting, moving elements about
+  kReduce,  ///< combines whole axes; reads each element of its operands about once
+  kWindow,  ///< convolution or pooling over [batch, channels, positions...]; wants channels last
+  kMatmul,  ///< contraction; wants the last output axis contiguous in its second operand
+  kView,    ///< `source` under another shape: the same elements in the same row-major order
+};
+
+struct Node {
+  std::string op;  ///< what it was in the model: "relu", "conv", "softmax.max"
+  NodeKind kind = NodeKind::kMap;
+  /// The computation; `stage.name` says where in the model it comes from. A view's stage has an
+  /// output only.
+  Stage stage = {};
+  ValueId source = -1;  ///< kView only
+
+  ValueId output() const { return stage.output; }
+};
+
+struct GraphOutput {
+  std::string name;
+  ValueId value;  ///< may be an input or a constant too
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Value> values;
+  std::vector<Node> nodes;  ///< in topological order; each value is written by one node at most
+  std::vector<ValueId> inputs;
+  std::vector<GraphOutput> outputs;
+
+  /// Per value: the node writing it, or -1.
+  std::vector<int> Producers() const;
+  /// Per value: the nodes reading it, in order, each once.
+  std::vector<std::vector<int>> Consumers() const;
+  /// Per value: whether it is one of the outputs.
+  std::vector<bool> IsOutput() const;
+};
+
+/// The values a node reads, each once, in the order in which its expression names them.
+std::vector<ValueId> OperandsOf(const Node& node);
+
+/// Nodes that nothing depends on are taken out, and values that nobody names.
+void RemoveDeadNodes(Graph& graph);
+
+/// "float32[1, 3, 224, 224]"
+std::string ToString(DType dtype, const std::vector<int64_t>& shape);
+/// The graph, one line per value and node, with the nodes' expressions.
+std::string Print(const Graph& graph);
+
+}  // namespace bayloom

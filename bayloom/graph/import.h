@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/result.h"
+#include "bayloom/graph/graph.h"
+
+namespace bayloom {
+
+struct ImportOptions {
+  /// Shapes for inputs by name, in place of what the file says. A symbolic or unknown extent that
+  /// is not given here becomes 1.
+  std::map<std::string, std::vector<int64_t>> input_shapes;
+  /// Inputs that are to be constants of the graph, by name.
+  std::map<std::string, std::shared_ptr<const HostTensor>> frozen_inputs;
+};
+
+/// What an operator needs at compile time (the shape of a Reshape, the bounds of a Slice) depends
+/// on inputs of the model: it can be imported with those frozen.
+class RunTimeDependence : public InputError {
+ public:
+  RunTimeDependence(const std::string& message, std::vector<std::string> inputs)
+      : InputError(message), inputs_(std::move(inputs)) {}
+  const std::vector<std::string>& inputs() const { return inputs_; }
+
+ private:
+  std::vector<std::string> inputs_;
+};
+
+/// Reads an ONNX model (operator sets 7 to 17, tensors in the file or in files beside it) as a
+/// graph with static shapes: shape arithmetic and whatever else depends on constants only is
+/// evaluated, functions are expanded, composite operators are decomposed.
+///
+/// Throws InputError, one line naming the file, the node with its operator, and the reason, for
+/// whatever cannot be used: damaged files, operators or attributes that are not supported, shapes
+/// that do not fit or are known at run time only.
+Graph ImportOnnx(const std::string& path, const ImportOptions& options = {});
+
+/// Reads one tensor stored as a protobuf file. Throws InputError.
+HostTensor ReadOnnxTensor(const std::string& path);
+
+/// The names of a model's inputs in order, without those that have data in the file. Throws as
+/// ImportOnnx.
+std::vector<std::string> ReadInputNames(const std::string& path);
+
+}  // namespace bayloom

@@ -1,0 +1,248 @@
+/// Convolutions in any number of dimensions: plain, grouped, depthwise, transposed, of integers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bayloom/graph/operators/quantization.h"
+#include "bayloom/graph/operators/windows.h"
+
+namespace bayloom {
+namespace {
+
+Exprs Slice(const Exprs& all, size_t first, size_t count) {
+  const auto begin = all.begin() + static_cast<int64_t>(first);
+  return Exprs(begin, begin + static_cast<int64_t>(count));
+}
+
+Exprs Join(Exprs head, const Exprs& tail) {
+  head.insert(head.end(), tail.begin(), tail.end());
+  return head;
+}
+
+std::vector<int64_t> SpatialShape(const Tensor& x) {
+  return std::vector<int64_t>(x.shape().begin() + 2, x.shape().end());
+}
+
+/// [first..., extents...]
+std::vector<int64_t> ShapeOf(std::vector<int64_t> first, const std::vector<int64_t>& extents) {
+  first.insert(first.end(), extents.begin(), extents.end());
+  return first;
+}
+
+/// Every channel by itself: the weights are [c, 1, kernel...].
+Tensor DepthwiseConv(OperatorContext& context, const Tensor& image, const Tensor& weights,
+                     const Windows& w) {
+  const int64_t channels = weights.shape()[0];
+  const Tensor taps = context.builder().View(weights, ShapeOf({channels}, w.kernel));
+  return context.builder().Reduce(
+      "depthwise", ShapeOf({image.shape()[0], channels}, w.counts), WindowAxes(w), Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        const Exprs positions = WindowPositions(w, Slice(s, 2, w.rank()), r);
+        return image.At(Join({s[0], s[1]}, positions)) * taps.At(Join({s[1]}, r));
+      },
+      NodeKind::kWindow);
+}
+
+Tensor PlainConv(OperatorContext& context, const Tensor& image, const Tensor& weights,
+                 const Windows& w) {
+  std::vector<GraphBuilder::Axis> axes = WindowAxes(w);
+  axes.push_back({"ci", weights.shape()[1]});
+  return context.builder().Reduce(
+      "conv", ShapeOf({image.shape()[0], weights.shape()[0]}, w.counts), axes, Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        const Exprs window = Slice(r, 0, w.rank());
+        const Exprs positions = WindowPositions(w, Slice(s, 2, w.rank()), window);
+        const Expr ci = r.back();
+        return image.At(Join({s[0], ci}, positions)) * weights.At(Join({s[1], ci}, window));
+      },
+      NodeKind::kWindow);
+}
+
+/// Output channels as [group, channel in the group], so that every index stays affine.
+Tensor GroupedConv(OperatorContext& context, const Tensor& image, const Tensor& weights,
+                   const Windows& w, int64_t groups) {
+  const int64_t out = weights.shape()[0] / groups, in = weights.shape()[1];
+  const Tensor taps = context.builder().View(weights, ShapeOf({groups, out, in}, w.kernel));
+  std::vector<GraphBuilder::Axis> axes = WindowAxes(w);
+  axes.push_back({"ci", in});
+  const Tensor result = context.builder().Reduce(
+      "conv", ShapeOf({image.shape()[0], groups, out}, w.counts), axes, Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        const Exprs window = Slice(r, 0, w.rank());
+        const Exprs positions = WindowPositions(w, Slice(s, 3, w.rank()), window);
+        const Expr ci = r.back();
+        return image.At(Join({s[0], s[1] * Expr(in) + ci}, positions)) *
+               taps.At(Join({s[1], s[2], ci}, window));
+      },
+      NodeKind::kWindow);
+  return context.builder().View(result, ShapeOf({image.shape()[0], groups * out}, w.counts));
+}
+
+/// `x` and `weights` already of the type to compute in.
+Tensor Convolve(OperatorContext& context, const Tensor& x, const Tensor& weights) {
+  if (weights.shape().size() < 3 || x.shape().size() != weights.shape().size()) {
+    context.Refuse(fmt::format("input {} and weights {} do not fit together",
+                               ToString(x.dtype(), x.shape()),
+                               ToString(weights.dtype(), weights.shape())));
+  }
+  const int64_t groups = context.Int("group", 1);
+  const bool fits = groups >= 1 && weights.shape()[0] % groups == 0 && x.shape()[1] % groups == 0 &&
+                    x.shape()[1] / groups == weights.shape()[1];
+  if (!fits) {
+    context.Refuse(fmt::format("{} channels in {} groups do not fit weights {}", x.shape()[1],
+                               groups, ToString(weights.dtype(), weights.shape())));
+  }
+  const std::vector<int64_t> kernel = SpatialShape(weights);
+  if (context.Ints("kernel_shape", kernel) != kernel) {
+    context.Refuse("attribute kernel_shape differs from the weights' shape");
+  }
+  const Windows w = ReadWindows(context, x.shape(), kernel);
+  const Tensor image = PadForWindows(context, x, w, Literal(0, x.dtype()));
+  if (groups == 1) return PlainConv(context, image, weights, w);
+  if (groups == x.shape()[1] && groups == weights.shape()[0]) {
+    return DepthwiseConv(context, image, weights, w);
+  }
+  return GroupedConv(context, image, weights, w, groups);
+}
+
+Tensor AddBias(OperatorContext& context, const Tensor& y, const Tensor& bias) {
+  if (bias.shape() != std::vector<int64_t>{y.shape()[1]}) {
+    context.Refuse("the bias needs one element per output channel");
+  }
+  return context.builder().Map("bias", y.shape(),
+                               [&](const Exprs& s) { return y.At(s) + bias(s[1]); });
+}
+
+void Conv(OperatorContext& context) {
+  const Tensor y = Convolve(context, context.Input(0), context.Input(1));
+  context.SetOutput(0, context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y);
+}
+
+void ConvInteger(OperatorContext& context) {
+  const Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
+  const Tensor weights = WithoutZeroPoint(context, context.Input(1), 3, 0);
+  context.SetOutput(0, Convolve(context, x, weights));
+}
+
+void QLinearConv(OperatorContext& context) {
+  const Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
+  const Tensor weights = WithoutZeroPoint(context, context.Input(3), 5, 0);
+  Tensor y = Convolve(context, x, weights);
+  if (context.HasInput(8)) y = AddBias(context, y, context.Input(8));
+  context.SetOutput(0, Requantize(context, y, {1, 4}, 6, 7, 1));
+}
+
+/// Output extents and pads of a transposed convolution, per spatial axis.
+struct TransposedWindows {
+  std::vector<int64_t> kernel, strides, dilations, low, counts;
+};
+
+TransposedWindows ReadTransposedWindows(OperatorContext& context, const Tensor& x,
+                                        std::vector<int64_t> kernel) {
+  const int rank = static_cast<int>(kernel.size());
+  const auto read = [&](const char* name, int64_t otherwise, int count) {
+    std::vector<int64_t> values = context.Ints(name, std::vector<int64_t>(count, otherwise));
+    for (int64_t value : values) {
+      if (value < 0 || value > (int64_t{1} << 31)) {
+        context.RefuseAttribute(name, fmt::format("{}", value), "out of range");
+      }
+    }
+    if (static_cast<int>(values.size()) != count) {
+      context.Refuse(fmt::format("attribute {} has {} numbers", name, values.size()));
+    }
+    return values;
+  };
+  TransposedWindows w{
+      std::move(kernel), read("strides", 1, rank), read("dilations", 1, rank), {}, {}};
+  const std::vector<int64_t> extra = read("output_padding", 0, rank);
+  const std::vector<int64_t> pads = read("pads", 0, 2 * rank);
+  const std::string mode = context.String("auto_pad", "NOTSET");
+  const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  const bool shaped = context.HasAttribute("output_shape");
+  const std::vector<int64_t> given =
+      shaped ? read("output_shape", 0, rank) : std::vector<int64_t>();
+  for (int d = 0; d < rank; ++d) {
+    if (w.strides[d] < 1 || w.dilations[d] < 1) context.Refuse("a stride or dilation of 0");
+    const int64_t full =
+        (x.shape()[d + 2] - 1) * w.strides[d] + extra[d] + (w.kernel[d] - 1) * w.dilations[d] + 1;
+    int64_t low = pads[d], count = full - pads[d] - pads[d + rank];
+    if (same || shaped) {
+      count = shaped ? given[d] : x.shape()[d + 2] * w.strides[d];
+      const int64_t total = std::max<int64_t>(0, full - count);
+      low = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+    }
+    if (count < 1) context.Refuse("the output would have no elements");
+    w.low.push_back(low);
+    w.counts.push_back(count);
+  }
+  return w;
+}
+
+/// The input with strides - 1 zeros between its elements and room for the kernel on both sides;
+/// convolving that with the mirrored kernel is the transposed convolution.
+Tensor Dilated(OperatorContext& context, const Tensor& x, const TransposedWindows& w) {
+  const int rank = static_cast<int>(w.kernel.size());
+  std::vector<int64_t> shape = {x.shape()[0], x.shape()[1]}, before;
+  for (int d = 0; d < rank; ++d) {
+    const int64_t reach = (w.kernel[d] - 1) * w.dilations[d];
+    before.push_back(reach - w.low[d]);
+    shape.push_back(w.counts[d] + reach);
+  }
+  return context.builder().Map("dilate", shape, [&](const Exprs& place) {
+    Expr inside = BoolLiteral(true);
+    Exprs index = {place[0], place[1]};
+    for (int d = 0; d < rank; ++d) {
+      const Expr at = place[d + 2] - Expr(before[d]);
+      const Expr step = Expr(w.strides[d]);
+      inside = inside && Expr(0) <= at && at < Expr((x.shape()[d + 2] - 1) * w.strides[d] + 1);
+      if (w.strides[d] > 1) inside = inside && Equal(FloorMod(at, step), Expr(0));
+      index.push_back(w.strides[d] > 1 ? FloorDiv(at, step) : at);
+    }
+    return Select(inside, x.At(index), Literal(0, x.dtype()));
+  });
+}
+
+void ConvTranspose(OperatorContext& context) {
+  const Tensor x = context.Input(0), weights = context.Input(1);
+  const int64_t groups = context.Int("group", 1);
+  const bool fits = weights.shape().size() >= 3 && x.shape().size() == weights.shape().size() &&
+                    groups >= 1 && x.shape()[1] == weights.shape()[0] && x.shape()[1] % groups == 0;
+  if (!fits) context.Refuse("input, weights and groups do not fit together");
+  const TransposedWindows w = ReadTransposedWindows(context, x, SpatialShape(weights));
+  const int rank = static_cast<int>(w.kernel.size());
+  const Tensor image = Dilated(context, x, w);
+  const int64_t in = x.shape()[1] / groups, out = weights.shape()[1];
+  const Tensor taps = context.builder().View(weights, ShapeOf({groups, in, out}, w.kernel));
+  std::vector<GraphBuilder::Axis> axes;
+  for (int d = 0; d < rank; ++d) axes.push_back({fmt::format("k{}", d), w.kernel[d]});
+  axes.push_back({"ci", in});
+  const Tensor conv = context.builder().Reduce(
+      "convtranspose", ShapeOf({x.shape()[0], groups, out}, w.counts), axes, Reduction::kSum,
+      [&](const Exprs& s, const Exprs& r) {
+        Exprs positions, mirrored;
+        for (int d = 0; d < rank; ++d) {
+          positions.push_back(s[d + 3] + r[d] * Expr(w.dilations[d]));
+          mirrored.push_back(Expr(w.kernel[d] - 1) - r[d]);
+        }
+        const Expr ci = r.back();
+        return image.At(Join({s[0], s[1] * Expr(in) + ci}, positions)) *
+               taps.At(Join({s[1], ci, s[2]}, mirrored));
+      },
+      NodeKind::kWindow);
+  const Tensor y = context.builder().View(conv, ShapeOf({x.shape()[0], groups * out}, w.counts));
+  context.SetOutput(0, context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y);
+}
+
+}  // namespace
+
+std::span<const Operator> ConvolutionOperators() {
+  static const Operator operators[] = {
+      {"Conv", Conv},
+      {"ConvInteger", ConvInteger},
+      {"ConvTranspose", ConvTranspose},
+      {"QLinearConv", QLinearConv},
+  };
+  return operators;
+}
+
+}  // namespace bayloom

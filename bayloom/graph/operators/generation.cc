@@ -1,0 +1,95 @@
+/// Tensors made from nothing: constants and regular sequences.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "bayloom/graph/onnx_tensor.h"
+#include "bayloom/graph/operators/helpers.h"
+
+namespace bayloom {
+namespace {
+
+HostTensor FromFloats(const std::vector<float>& values, std::vector<int64_t> shape) {
+  HostTensor tensor{DType::kFloat32, std::move(shape), std::vector<std::byte>(values.size() * 4)};
+  if (!values.empty()) std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+  return tensor;
+}
+
+void ConstantOperator(OperatorContext& context) {
+  if (context.HasAttribute("value_int")) {
+    return context.SetOutput(0, IntConstant(context, {context.Int("value_int")}, {}));
+  }
+  if (context.HasAttribute("value_ints")) {
+    const std::vector<int64_t> values = context.Ints("value_ints");
+    return context.SetOutput(0,
+                             IntConstant(context, values, {static_cast<int64_t>(values.size())}));
+  }
+  HostTensor tensor;
+  if (context.HasAttribute("value_float")) {
+    tensor = FromFloats({context.Float("value_float")}, {});
+  } else if (context.HasAttribute("value_floats")) {
+    const std::vector<float> values = context.Floats("value_floats");
+    tensor = FromFloats(values, {static_cast<int64_t>(values.size())});
+  } else {
+    tensor = context.TensorAttribute("value");
+  }
+  context.SetOutput(0, context.builder().Constant("constant", std::move(tensor)));
+}
+
+void ConstantOfShape(OperatorContext& context) {
+  const std::vector<int64_t> shape = context.IntsInput(0);
+  Expr value = FloatLiteral(0);
+  if (context.HasAttribute("value")) {
+    const HostTensor tensor = context.TensorAttribute("value");
+    if (tensor.ElementCount() != 1) context.Refuse("attribute value has to have one element");
+    value = IsFloat(tensor.dtype) ? Literal(tensor.Get(0), tensor.dtype)
+                                  : IntLiteral(tensor.GetInt(0), tensor.dtype);
+  }
+  context.SetOutput(
+      0, context.builder().Map("constantofshape", shape, [&](const Exprs&) { return value; }));
+}
+
+void Range(OperatorContext& context) {
+  const DType dtype = context.Input(0).dtype();
+  double bounds[3];
+  for (int k = 0; k < 3; ++k) bounds[k] = context.NumbersInput(k).at(0);
+  const double steps = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
+  if (!std::isfinite(steps) || steps > 0x1p40) {
+    context.Refuse(
+        fmt::format("a range from {} to {} in steps of {}", bounds[0], bounds[1], bounds[2]));
+  }
+  const int64_t count = steps > 0 ? static_cast<int64_t>(steps) : 0;
+  context.SetOutput(0, context.builder().Map("range", {count}, [&](const Exprs& place) {
+    return Literal(bounds[0], dtype) + Cast(dtype, place[0]) * Literal(bounds[2], dtype);
+  }));
+}
+
+void EyeLike(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  if (x.shape().size() != 2) context.Refuse("the input needs 2 dimensions");
+  DType dtype = x.dtype();
+  if (context.HasAttribute("dtype")) {
+    const int64_t type = context.Int("dtype");
+    dtype = DTypeFromOnnx(type > 0 && type < 1000 ? static_cast<int>(type) : 0);
+  }
+  const int64_t k = context.Int("k", 0);
+  if (std::abs(static_cast<double>(k)) > 0x1p41) context.Refuse("a diagonal outside the matrix");
+  context.SetOutput(0, context.builder().Map("eyelike", x.shape(), [&](const Exprs& place) {
+    return Select(Equal(place[0] + Expr(k), place[1]), Literal(1, dtype), Literal(0, dtype));
+  }));
+}
+
+}  // namespace
+
+std::span<const Operator> GenerationOperators() {
+  static const Operator operators[] = {
+      {"Constant", ConstantOperator},
+      {"ConstantOfShape", ConstantOfShape},
+      {"EyeLike", EyeLike},
+      {"Range", Range},
+  };
+  return operators;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bayloom/graph/operators/operator.h"
+
+namespace bayloom {
+
+/// The shape that the shapes broadcast to (NumPy's rule: aligned at the right, extents of 1 give
+/// way); refuses when they do not fit.
+std::vector<int64_t> BroadcastShape(const OperatorContext& context,
+                                    const std::vector<std::vector<int64_t>>& shapes);
+/// The element of `tensor` that belongs to a place of a shape it broadcasts to.
+Expr BroadcastAt(const Tensor& tensor, const Exprs& place);
+
+/// One element per place of the shape that the tensors broadcast to, from their elements there.
+Tensor Elementwise(OperatorContext& context, const std::string& op,
+                   const std::vector<Tensor>& tensors,
+                   const std::function<Expr(const Exprs&)>& function);
+Tensor Elementwise(OperatorContext& context, const std::string& op, const Tensor& a,
+                   const std::function<Expr(const Expr&)>& function);
+
+/// A literal of the expression's type.
+Expr LiteralLike(double value, const Expr& like);
+/// log(1 + exp(x)) without overflow.
+Expr Softplus(const Expr& x);
+/// Conversion as ONNX's Cast does it: to bool means unequal to zero.
+Expr ConvertTo(DType dtype, const Expr& x);
+Tensor ConvertTo(OperatorContext& context, DType dtype, const Tensor& x);
+
+/// Combines over the axes, which the result does not have any more.
+Tensor ReduceAxes(OperatorContext& context, const std::string& op, const Tensor& x,
+                  const std::vector<int>& axes, Reduction reduction,
+                  const std::function<Expr(const Expr&)>& term);
+/// As above, where the term also depends on where in the full shape it stands.
+Tensor ReduceAxesAt(OperatorContext& context, const std::string& op,
+                    const std::vector<int64_t>& shape, const std::vector<int>& axes,
+                    Reduction reduction, const std::function<Expr(const Exprs&)>& term);
+/// The shape with the axes set to 1, or left out.
+std::vector<int64_t> ReducedShape(const std::vector<int64_t>& shape, const std::vector<int>& axes,
+                                  bool keep);
+/// `place` without the axes: where a reduction's result over `axes` belongs.
+Exprs Without(const Exprs& place, const std::vector<int>& axes);
+bool Contains(const std::vector<int>& axes, int axis);
+std::vector<int> AllAxes(int rank);
+
+/// 64-bit integers as a constant of the graph, or numbers of any type.
+Tensor IntConstant(OperatorContext& context, const std::vector<int64_t>& values,
+                   std::vector<int64_t> shape);
+
+/// `x` with `low[d]` elements before and `high[d]` after, all of them `fill`.
+Tensor PadWith(OperatorContext& context, const Tensor& x, const std::vector<int64_t>& low,
+               const std::vector<int64_t>& high, const Expr& fill);
+/// The axes of `x` reordered: axis d of the result is axis permutation[d] of x.
+Tensor Permute(OperatorContext& context, const Tensor& x, const std::vector<int>& permutation);
+/// A kMatmul node: out[batch..., m, n] = sum over k of a(batch, m, k) * b(batch, k, n).
+/// Batch axes broadcast.
+Tensor Contract(OperatorContext& context, const Tensor& a, const Tensor& b);
+
+/// Position of the first extreme along each axis-reduced row: two stages, the extreme and then
+/// the least (or greatest) index that has it. The result has no `axis`.
+Tensor ArgExtreme(OperatorContext& context, const Tensor& x, int axis, bool maximum,
+                  bool last_index);
+
+}  // namespace bayloom

@@ -1,0 +1,339 @@
+/// Operators that move elements about: slices, concatenations, permutations, padding.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "bayloom/graph/operators/helpers.h"
+
+namespace bayloom {
+namespace {
+
+int Rank(const Tensor& x) { return static_cast<int>(x.shape().size()); }
+
+void Transpose(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  std::vector<int64_t> reversed(Rank(x));
+  for (int d = 0; d < Rank(x); ++d) reversed[d] = Rank(x) - 1 - d;
+  const std::vector<int64_t> permutation = context.Ints("perm", reversed);
+  std::vector<int> axes(permutation.begin(), permutation.end());
+  std::vector<int> sorted = axes;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != AllAxes(Rank(x))) {
+    context.Refuse("attribute perm is not a permutation of the input's axes");
+  }
+  context.SetOutput(0, Permute(context, x, axes));
+}
+
+/// One axis of a slice: element i is taken from start + i * step.
+struct Cut {
+  int64_t start = 0, step = 1, count = 0;
+};
+
+Cut MakeCut(OperatorContext& context, int64_t start, int64_t end, int64_t step, int64_t extent) {
+  if (step == 0 || step == std::numeric_limits<int64_t>::min()) {
+    context.Refuse(fmt::format("a step of {}", step));
+  }
+  const bool forward = step > 0;
+  const auto clamp = [&](int64_t at) {
+    if (at < 0) at += extent;
+    return forward ? std::clamp<int64_t>(at, 0, extent) : std::clamp<int64_t>(at, -1, extent - 1);
+  };
+  Cut cut{clamp(start), step, 0};
+  const int64_t reach = forward ? clamp(end) - cut.start : cut.start - clamp(end);
+  const int64_t stride = forward ? step : -step;
+  cut.count = reach <= 0 ? 0 : (reach - 1) / stride + 1;
+  return cut;
+}
+
+/// Bounds are attributes before operator set 10 and inputs from then on.
+void Slice(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const bool inputs = context.opset() >= 10;
+  const auto list = [&](const char* name, int input) {
+    if (!inputs) return context.Ints(name);
+    return context.HasInput(input) ? context.IntsInput(input) : std::vector<int64_t>{};
+  };
+  const std::vector<int64_t> starts = list("starts", 1), ends = list("ends", 2);
+  std::vector<int64_t> axes = list("axes", 3);
+  std::vector<int64_t> steps = inputs ? list("steps", 4) : std::vector<int64_t>{};
+  if (axes.empty()) {
+    axes.resize(starts.size());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    context.Refuse("starts, ends, axes and steps are of different lengths");
+  }
+  context.CheckAxes(axes, Rank(x));
+  std::vector<int64_t> shape = x.shape();
+  std::vector<Cut> cuts(Rank(x));
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int axis = context.CheckAxis(axes[k], Rank(x));
+    cuts[axis] = MakeCut(context, starts[k], ends[k], steps[k], x.shape()[axis]);
+    shape[axis] = cuts[axis].count;
+  }
+  if (shape == x.shape() &&
+      std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s > 0; })) {
+    return context.SetOutput(0, x);
+  }
+  context.SetOutput(0, context.builder().Map("slice", shape, [&](const Exprs& place) {
+    Exprs index;
+    for (int d = 0; d < Rank(x); ++d) {
+      index.push_back(place[d] * Expr(cuts[d].step) + Expr(cuts[d].start));
+    }
+    return x.At(index);
+  }));
+}
+
+/// The lengths of the parts: an input (from operator set 13), an attribute, or all equal.
+std::vector<int64_t> SplitLengths(OperatorContext& context, int64_t extent) {
+  std::vector<int64_t> lengths = context.HasInput(1) ? context.IntsInput(1) : context.Ints("split");
+  const int64_t parts = context.output_count();
+  if (lengths.empty() && parts > 0) {
+    const int64_t each = (extent + parts - 1) / parts;
+    for (int64_t p = 0; p < parts; ++p) {
+      lengths.push_back(std::clamp<int64_t>(extent - p * each, 0, each));
+    }
+  }
+  int64_t sum = 0;
+  for (int64_t length : lengths) sum += std::clamp<int64_t>(length, 0, extent + 1);
+  const bool negative =
+      std::any_of(lengths.begin(), lengths.end(), [](int64_t l) { return l < 0; });
+  if (static_cast<int64_t>(lengths.size()) != parts || sum != extent || negative) {
+    context.Refuse(fmt::format("the parts do not add up to the extent of {}", extent));
+  }
+  return lengths;
+}
+
+void Split(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const int axis = context.Axis("axis", 0, Rank(x));
+  int64_t start = 0, part = 0;
+  for (int64_t length : SplitLengths(context, x.shape()[axis])) {
+    std::vector<int64_t> shape = x.shape();
+    shape[axis] = length;
+    const Tensor result = context.builder().Map("split", shape, [&](const Exprs& place) {
+      Exprs index = place;
+      index[axis] = index[axis] + Expr(start);
+      return x.At(index);
+    });
+    context.SetOutput(static_cast<int>(part++), result);
+    start += length;
+  }
+}
+
+void Concat(OperatorContext& context) {
+  std::vector<Tensor> parts = context.Inputs();
+  const Tensor first = context.Input(0);
+  const int axis = context.Axis("axis", std::nullopt, Rank(first));
+  std::vector<int64_t> shape = first.shape();
+  shape[axis] = 0;
+  for (const Tensor& part : parts) {
+    std::vector<int64_t> expected = shape;
+    if (Rank(part) == Rank(first)) expected[axis] = part.shape()[axis];
+    if (part.shape() != expected || part.dtype() != first.dtype()) {
+      context.Refuse(fmt::format("{} cannot be joined to {} along axis {}",
+                                 ToString(part.dtype(), part.shape()),
+                                 ToString(first.dtype(), first.shape()), axis));
+    }
+    shape[axis] += part.shape()[axis];
+  }
+  std::erase_if(parts, [&](const Tensor& part) { return part.shape()[axis] == 0; });
+  if (parts.empty()) return context.SetOutput(0, first);
+  if (parts.size() == 1) return context.SetOutput(0, parts[0]);
+  context.SetOutput(0, context.builder().Map("concat", shape, [&](const Exprs& place) {
+    int64_t end = shape[axis];
+    Expr value;
+    for (size_t p = parts.size(); p-- > 0;) {
+      const int64_t start = end - parts[p].shape()[axis];
+      Exprs index = place;
+      index[axis] = index[axis] - Expr(start);
+      const Expr element = parts[p].At(index);
+      value = value.defined() ? Select(place[axis] < Expr(end), element, value) : element;
+      end = start;
+    }
+    return value;
+  }));
+}
+
+/// Where a reflected or clamped coordinate falls in [0, extent).
+Expr MirroredIndex(const Expr& at, int64_t extent) {
+  const Expr below = Select(at < Expr(0), -at, at);
+  return Select(below < Expr(extent), below, Expr(2 * (extent - 1)) - below);
+}
+Expr ClampedIndex(const Expr& at, int64_t extent) {
+  return Max(Min(at, Expr(extent - 1)), Expr(0));
+}
+
+Expr PadFill(OperatorContext& context, const Tensor& x) {
+  if (context.opset() < 11) return Literal(context.Float("value", 0.0f), x.dtype());
+  if (!context.HasInput(2)) return Literal(0, x.dtype());
+  const Tensor fill = context.Input(2);
+  if (CheckedElementCount(fill.shape()) != 1) context.Refuse("the fill value is not a scalar");
+  if (const HostTensor* data = context.ConstantInput(2)) return Literal(data->Get(0), x.dtype());
+  return context.builder().View(fill, {}).At({});
+}
+
+void Pad(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const std::string mode = context.String("mode", "constant");
+  const std::vector<int64_t> pads =
+      context.opset() < 11 ? context.Ints("pads") : context.IntsInput(1);
+  const size_t rank = x.shape().size();
+  if (pads.size() != 2 * rank) context.Refuse("pads needs two numbers per axis of the input");
+  const std::vector<int64_t> low(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
+  const std::vector<int64_t> high(pads.begin() + static_cast<int64_t>(rank), pads.end());
+  std::vector<int64_t> shape = x.shape();
+  constexpr int64_t kWidest = int64_t{1} << 40;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t reach = mode == "reflect" ? x.shape()[d] - 1 : kWidest;
+    if (std::min(low[d], high[d]) < -kWidest || std::max(low[d], high[d]) > reach ||
+        x.shape()[d] + low[d] + high[d] < 0) {
+      context.Refuse(
+          fmt::format("padding by {} and {} of an extent of {}", low[d], high[d], x.shape()[d]));
+    }
+    shape[d] += low[d] + high[d];
+  }
+  if (mode == "constant") {
+    return context.SetOutput(0, PadWith(context, x, low, high, PadFill(context, x)));
+  }
+  if (mode != "reflect" && mode != "edge") {
+    context.RefuseAttribute("mode", mode, "has to be constant, reflect or edge");
+  }
+  context.SetOutput(0, context.builder().Map("pad", shape, [&](const Exprs& place) {
+    Exprs index;
+    for (size_t d = 0; d < rank; ++d) {
+      const Expr at = place[d] - Expr(low[d]);
+      const bool inside = low[d] <= 0 && high[d] <= 0;
+      index.push_back(inside              ? at
+                      : mode == "reflect" ? MirroredIndex(at, x.shape()[d])
+                                          : ClampedIndex(at, x.shape()[d]));
+    }
+    return x.At(index);
+  }));
+}
+
+void Expand(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const std::vector<int64_t> shape = BroadcastShape(context, {x.shape(), context.IntsInput(1)});
+  if (shape == x.shape()) return context.SetOutput(0, x);
+  context.SetOutput(0, context.builder().Map("expand", shape, [&](const Exprs& place) {
+    return BroadcastAt(x, place);
+  }));
+}
+
+void Tile(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const std::vector<int64_t> repeats = context.IntsInput(1);
+  if (repeats.size() != x.shape().size()) context.Refuse("repeats needs one number per axis");
+  std::vector<int64_t> shape = x.shape();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    shape[d] = CheckedElementCount({shape[d], repeats[d]});
+  }
+  context.SetOutput(0, context.builder().Map("tile", shape, [&](const Exprs& place) {
+    Exprs index;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int64_t extent = x.shape()[d];
+      index.push_back(extent == 1       ? Expr(0)
+                      : repeats[d] == 1 ? place[d]
+                                        : FloorMod(place[d], Expr(extent)));
+    }
+    return x.At(index);
+  }));
+}
+
+int64_t BlockSize(OperatorContext& context, const Tensor& x) {
+  const int64_t block = context.Int("blocksize");
+  if (Rank(x) != 4) context.Refuse("the input needs 4 dimensions");
+  if (block < 1 || block > (1 << 20)) {
+    context.RefuseAttribute("blocksize", fmt::format("{}", block), "has to be positive");
+  }
+  return block;
+}
+
+void DepthToSpace(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const int64_t block = BlockSize(context, x);
+  const std::string mode = context.String("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") {
+    context.RefuseAttribute("mode", mode, "has to be DCR or CRD");
+  }
+  const int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2], w = x.shape()[3];
+  if (c % (block * block) != 0) context.Refuse("channels do not divide into blocks");
+  const int64_t depth = c / (block * block);
+  const bool depth_first = mode == "DCR";
+  const Tensor split =
+      context.builder().View(x, depth_first ? std::vector<int64_t>{n, block, block, depth, h, w}
+                                            : std::vector<int64_t>{n, depth, block, block, h, w});
+  const Tensor moved = Permute(
+      context, split,
+      depth_first ? std::vector<int>{0, 3, 4, 1, 5, 2} : std::vector<int>{0, 1, 4, 2, 5, 3});
+  context.SetOutput(0, context.builder().View(moved, {n, depth, h * block, w * block}));
+}
+
+void SpaceToDepth(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const int64_t block = BlockSize(context, x);
+  const int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2], w = x.shape()[3];
+  if (h % block != 0 || w % block != 0) context.Refuse("the image does not divide into blocks");
+  const Tensor split = context.builder().View(x, {n, c, h / block, block, w / block, block});
+  const Tensor moved = Permute(context, split, {0, 3, 5, 1, 2, 4});
+  context.SetOutput(0, context.builder().View(moved, {n, c * block * block, h / block, w / block}));
+}
+
+/// Keeps the part above (or below) the k-th diagonal.
+void Trilu(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const int rank = Rank(x);
+  if (rank < 2) context.Refuse("the input needs two dimensions at least");
+  const bool upper = context.Int("upper", 1) != 0;
+  constexpr int64_t kFar = int64_t{1} << 41;  // beyond any matrix
+  const int64_t k = context.HasInput(1) ? std::clamp(context.IntsInput(1).at(0), -kFar, kFar) : 0;
+  context.SetOutput(0, context.builder().Map("trilu", x.shape(), [&](const Exprs& place) {
+    const Expr diagonal = place[rank - 2] + Expr(k);
+    const Expr column = place[rank - 1];
+    return Select(upper ? diagonal <= column : column <= diagonal, x.At(place),
+                  Literal(0, x.dtype()));
+  }));
+}
+
+/// Reverses the first sequence_lens[b] steps of every sequence of a batch.
+void ReverseSequence(OperatorContext& context) {
+  const Tensor x = context.Input(0), lengths = context.Input(1);
+  const int batch_axis = context.Axis("batch_axis", 1, Rank(x));
+  const int time_axis = context.Axis("time_axis", 0, Rank(x));
+  if (lengths.shape() != std::vector<int64_t>{x.shape()[batch_axis]} || batch_axis == time_axis) {
+    context.Refuse("needs one length per sequence of the batch");
+  }
+  context.SetOutput(0, context.builder().Map("reversesequence", x.shape(), [&](const Exprs& place) {
+    const Expr length = Cast(DType::kInt64, lengths(place[batch_axis]));
+    Exprs index = place;
+    const Expr mirrored = length - place[time_axis] - Expr(1);
+    const Expr at = Select(place[time_axis] < length, mirrored, place[time_axis]);
+    index[time_axis] = ClampedIndex(at, x.shape()[time_axis]);
+    return x.At(index);
+  }));
+}
+
+}  // namespace
+
+std::span<const Operator> IndexingOperators() {
+  static const Operator operators[] = {
+      {"Concat", Concat},
+      {"DepthToSpace", DepthToSpace},
+      {"Expand", Expand},
+      {"Pad", Pad},
+      {"ReverseSequence", ReverseSequence},
+      {"Slice", Slice},
+      {"SpaceToDepth", SpaceToDepth},
+      {"Split", Split},
+      {"Tile", Tile},
+      {"Transpose", Transpose},
+      {"Trilu", Trilu},
+  };
+  return operators;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,116 @@
+/// Reductions over axes, and the position of extremes.
+#include <cmath>
+
+#include "bayloom/graph/operators/helpers.h"
+
+namespace bayloom {
+namespace {
+
+Expr Itself(const Expr& x) { return x; }
+Expr Magnitude(const Expr& x) { return IsUnsigned(x->dtype) ? x : Unary(ExprOp::kAbs, x); }
+Expr Square(const Expr& x) { return x * x; }
+
+/// The axes to reduce: an attribute, or from operator set 13 (ReduceSum) or 18 (the others) on
+/// an input. nullopt: the operator is to do nothing.
+std::optional<std::vector<int>> ReducedAxes(OperatorContext& context, int rank) {
+  std::vector<int64_t> axes = context.Ints("axes");
+  if (context.HasInput(1)) axes = context.IntsInput(1);
+  if (!axes.empty()) return context.CheckAxes(axes, rank);
+  if (context.Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
+  return AllAxes(rank);
+}
+
+double ElementsReduced(const Tensor& x, const std::vector<int>& axes) {
+  double count = 1;
+  for (int axis : axes) count *= static_cast<double>(x.shape()[axis]);
+  return count;
+}
+
+Expr MeanOf(const Expr& sum, double count) { return sum / LiteralLike(count, sum); }
+
+/// Reduces term(x), then applies `finish` to the result and the number of elements in it.
+void ReduceOperator(OperatorContext& context, Reduction reduction, Expr (*term)(const Expr&),
+                    Expr (*finish)(const Expr&, double) = nullptr) {
+  const Tensor x = context.Input(0);
+  const auto axes = ReducedAxes(context, static_cast<int>(x.shape().size()));
+  if (!axes) return context.SetOutput(0, x);
+  Tensor result = ReduceAxes(context, context.label(), x, *axes, reduction, term);
+  if (finish) {
+    const double count = ElementsReduced(x, *axes);
+    result = Elementwise(context, context.label() + ".finish", result,
+                         [&](const Expr& e) { return finish(e, count); });
+  }
+  const bool keep = context.Int("keepdims", 1) != 0;
+  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), *axes, keep)));
+}
+
+void ReduceL1(OperatorContext& context) { ReduceOperator(context, Reduction::kSum, Magnitude); }
+void ReduceMax(OperatorContext& context) { ReduceOperator(context, Reduction::kMax, Itself); }
+void ReduceMin(OperatorContext& context) { ReduceOperator(context, Reduction::kMin, Itself); }
+void ReduceProd(OperatorContext& context) { ReduceOperator(context, Reduction::kProduct, Itself); }
+void ReduceSum(OperatorContext& context) { ReduceOperator(context, Reduction::kSum, Itself); }
+void ReduceSumSquare(OperatorContext& context) { ReduceOperator(context, Reduction::kSum, Square); }
+void ReduceMean(OperatorContext& context) {
+  ReduceOperator(context, Reduction::kSum, Itself, MeanOf);
+}
+void ReduceL2(OperatorContext& context) {
+  ReduceOperator(context, Reduction::kSum, Square,
+                 [](const Expr& sum, double) { return Unary(ExprOp::kSqrt, sum); });
+}
+void ReduceLogSum(OperatorContext& context) {
+  ReduceOperator(context, Reduction::kSum, Itself,
+                 [](const Expr& sum, double) { return Unary(ExprOp::kLog, sum); });
+}
+
+/// log(sum(exp(x - max))) + max, which neither overflows nor underflows.
+void ReduceLogSumExp(OperatorContext& context) {
+  const Tensor x = context.Input(0);
+  const auto axes = ReducedAxes(context, static_cast<int>(x.shape().size()));
+  if (!axes) return context.SetOutput(0, x);
+  const Tensor largest =
+      ReduceAxes(context, context.label() + ".max", x, *axes, Reduction::kMax, Itself);
+  const Tensor sum =
+      ReduceAxesAt(context, context.label() + ".sum", x.shape(), *axes, Reduction::kSum,
+                   [&](const Exprs& place) {
+                     return Unary(ExprOp::kExp, x.At(place) - largest.At(Without(place, *axes)));
+                   });
+  const Tensor result = Elementwise(context, context.label(), {sum, largest}, [](const Exprs& e) {
+    return Unary(ExprOp::kLog, e[0]) + e[1];
+  });
+  const bool keep = context.Int("keepdims", 1) != 0;
+  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), *axes, keep)));
+}
+
+void ArgOperator(OperatorContext& context, bool maximum) {
+  const Tensor x = context.Input(0);
+  const int axis = context.Axis("axis", 0, static_cast<int>(x.shape().size()));
+  const bool last_index = context.Int("select_last_index", 0) != 0;
+  const bool keep = context.Int("keepdims", 1) != 0;
+  const Tensor index = ArgExtreme(context, x, axis, maximum, last_index);
+  context.SetOutput(0, context.builder().View(index, ReducedShape(x.shape(), {axis}, keep)));
+}
+
+void ArgMax(OperatorContext& context) { ArgOperator(context, true); }
+void ArgMin(OperatorContext& context) { ArgOperator(context, false); }
+
+}  // namespace
+
+std::span<const Operator> ReductionOperators() {
+  static const Operator operators[] = {
+      {"ArgMax", ArgMax},
+      {"ArgMin", ArgMin},
+      {"ReduceL1", ReduceL1},
+      {"ReduceL2", ReduceL2},
+      {"ReduceLogSum", ReduceLogSum},
+      {"ReduceLogSumExp", ReduceLogSumExp},
+      {"ReduceMax", ReduceMax},
+      {"ReduceMean", ReduceMean},
+      {"ReduceMin", ReduceMin},
+      {"ReduceProd", ReduceProd},
+      {"ReduceSum", ReduceSum},
+      {"ReduceSumSquare", ReduceSumSquare},
+  };
+  return operators;
+}
+
+}  // namespace bayloom
