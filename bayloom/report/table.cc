@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -53,7 +54,9 @@ nlohmann::json Table::Json() const {
   for (const std::vector<Cell>& row : rows_) {
     nlohmann::json object;
     for (size_t c = 0; c < columns_.size(); ++c) {
-      std::visit([&](const auto& value) { object[columns_[c]] = value; }, row[c].value);
+      nlohmann::json& place = object[columns_[c]];
+      std::visit([&](const auto& value) { place = value; }, row[c].value);
+      if (place.is_number_float() && !std::isfinite(place.get<double>())) place = nullptr;
     }
     rows.push_back(std::move(object));
   }

@@ -79,6 +79,8 @@ class EvolutionarySearch final : public SearchStrategy {
     KeepBest(measured_, static_cast<size_t>(o.population * o.measured_share));
   }
 
+  void Exclude(uint64_t hash) override { known_.insert(hash); }
+
  private:
   std::vector<CandidatePtr> FreshPopulation(RandomStream& random) const {
     const EvolutionaryOptions& o = options_.evolutionary;

@@ -27,6 +27,8 @@ class RandomSearch final : public SearchStrategy {
     for (const Candidate& candidate : candidates) known_.insert(candidate.hash);
   }
 
+  void Exclude(uint64_t hash) override { known_.insert(hash); }
+
  private:
   StrategyOptions options_;
   HashSet known_;

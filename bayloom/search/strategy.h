@@ -53,14 +53,17 @@ class SearchStrategy {
   virtual ~SearchStrategy() = default;
   virtual std::string name() const = 0;
 
-  /// Up to n distinct candidates, best first as far as known, none of which was ever returned or
-  /// notified before. Fewer only if the design spaces seem exhausted: thousands of draws in a row
-  /// gave nothing new.
+  /// Up to n distinct candidates, best first as far as known, none of which was ever returned,
+  /// notified or excluded before. Fewer only if the design spaces seem exhausted: thousands of
+  /// draws in a row gave nothing new.
   virtual std::vector<Candidate> GenerateCandidates(int n) = 0;
 
   /// Outcomes of candidates, parallel to them; in any order, and also of candidates that the
   /// strategy did not propose (records of earlier sessions).
   virtual void Notify(std::span<const Candidate> candidates, std::span<const Outcome> outcomes) = 0;
+
+  /// Never to propose the program with this structural hash.
+  virtual void Exclude(uint64_t hash) = 0;
 };
 
 /// The names CreateStrategy understands.

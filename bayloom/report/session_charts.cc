@@ -1,0 +1,82 @@
+#include "bayloom/report/session_charts.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace bayloom {
+namespace {
+
+using Points = std::vector<std::pair<double, double>>;
+
+/// Best seconds after a number of trials, at those trials that brought a better program, and
+/// after the last trial.
+class BestCurve {
+ public:
+  void Add(const Outcome& outcome) {
+    ++trials_;
+    if (!outcome.ok() || (!improvements_.empty() && outcome.seconds >= best())) return;
+    improvements_.emplace_back(static_cast<double>(trials_), outcome.seconds);
+  }
+  bool empty() const { return improvements_.empty(); }
+
+  Points RelativeThroughputs() const {
+    Points points;
+    for (const auto& [trial, seconds] : improvements_) {
+      points.emplace_back(trial, best() / seconds);
+    }
+    points.emplace_back(static_cast<double>(trials_), 1);
+    return points;
+  }
+
+ private:
+  double best() const { return improvements_.back().second; }
+
+  int trials_ = 0;
+  Points improvements_;
+};
+
+}  // namespace
+
+LineChart ConvergenceChart(Store& store, SessionId session) {
+  std::map<TaskId, BestCurve> curves;
+  const SessionRecord record = store.SessionOf(session);
+  for (const Trial& trial : store.SessionTrials(session)) curves[trial.task].Add(trial.outcome);
+
+  LineChart chart;
+  chart.title = record.model;
+  chart.x_label = "trials of the task";
+  chart.y_label = "throughput relative to the best found";
+  for (const TaskRecord& task : store.Tasks()) {
+    const auto curve = curves.find(task.id);
+    if (curve == curves.end() || curve->second.empty()) continue;
+    chart.series.push_back({task.name, curve->second.RelativeThroughputs(), /*steps=*/true});
+  }
+  return chart;
+}
+
+LineChart ModelQualityChart(Store& store, SessionId session) {
+  struct Measure {
+    const char* metric;
+    const char* name;
+  };
+  constexpr std::array<Measure, 4> kMeasures = {{{"rmse", "root mean squared error"},
+                                                 {"spearman", "rank correlation"},
+                                                 {"pairwise_accuracy", "pairs in order"},
+                                                 {"top_recall", "recall of best quarter"}}};
+  LineChart chart;
+  chart.title = store.SessionOf(session).model + ": cost model before learning a batch";
+  chart.x_label = "batch";
+  const std::vector<Metric> metrics = store.MetricsOf(session);
+  for (const Measure& measure : kMeasures) {
+    LineChart::Series series{measure.name, {}, /*steps=*/false};
+    for (const Metric& metric : metrics) {
+      if (metric.name != measure.metric) continue;
+      series.points.emplace_back(static_cast<double>(metric.batch), metric.value);
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+}  // namespace bayloom

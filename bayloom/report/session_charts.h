@@ -1,0 +1,19 @@
+#pragma once
+
+#include "bayloom/record/store.h"
+#include "bayloom/report/line_chart.h"
+
+namespace bayloom {
+
+/// How a session got on, drawn from the store.
+
+/// Best-so-far curves of all tasks: throughput relative to the best in the end (1) over the
+/// task's trials. Tasks without a feasible program have no curve. Throws InputError if there is no
+/// such session.
+LineChart ConvergenceChart(Store& store, SessionId session);
+
+/// How well the cost model predicted each batch before learning it: root mean squared error, rank
+/// correlation, pairwise accuracy and top recall over the batches. Throws as above.
+LineChart ModelQualityChart(Store& store, SessionId session);
+
+}  // namespace bayloom

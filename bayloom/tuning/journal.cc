@@ -1,0 +1,104 @@
+#include "bayloom/tuning/journal.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+#include <utility>
+
+namespace bayloom {
+namespace {
+
+std::string ToText(const std::vector<Slot>& slots, double seconds) {
+  nlohmann::json json = {{"seconds", seconds}, {"slots", nlohmann::json::array()}};
+  for (const Slot& slot : slots) json["slots"].push_back({slot.task, slot.trials});
+  return json.dump();
+}
+
+std::vector<Metric> ToMetrics(TaskId task, int64_t slot, const BatchMetrics& metrics) {
+  return {{task, slot, "rmse", metrics.rmse},
+          {task, slot, "spearman", metrics.spearman},
+          {task, slot, "pairwise_accuracy", metrics.pairwise_accuracy},
+          {task, slot, "top_recall", metrics.top_recall},
+          {task, slot, "top1_score", metrics.top1_score},
+          {task, slot, "training_samples", static_cast<double>(metrics.training_samples)}};
+}
+
+}  // namespace
+
+Journal::Journal(Store& store, SessionRecord session)
+    : store_(&store), session_(std::move(session)) {}
+
+Journal Journal::Begin(Store& store, TargetId target, const std::string& model,
+                       const std::string& options, uint64_t seed) {
+  return Journal(store, store.SessionOf(store.BeginSession(target, model, options, seed)));
+}
+
+Journal Journal::Resume(Store& store, SessionId session, TargetId target) {
+  Journal journal(store, store.SessionOf(session));
+  if (journal.session_.target != target) {
+    throw InputError(fmt::format(
+        "cannot resume session {} of {}: it was begun on another target; begin a new one", session,
+        store.path()));
+  }
+  journal.ReadState();
+  return journal;
+}
+
+void Journal::ReadState() {
+  trials_ = store_->SessionTrials(session_.id);
+  next_ordinal_ = static_cast<int64_t>(trials_.size());
+  int64_t in_slots = 0;
+  if (!session_.state.empty()) {
+    const nlohmann::json state = nlohmann::json::parse(session_.state);
+    seconds_ = state.at("seconds");
+    for (const nlohmann::json& slot : state.at("slots")) {
+      slots_.push_back({slot.at(0), slot.at(1)});
+      in_slots += slots_.back().trials;
+    }
+  }
+  // What came after the last written slot belongs to one that was cut off; or to several, if
+  // that happened again before the first slot after a resumption was written.
+  for (int64_t i = in_slots; i < next_ordinal_; ++i) {
+    const bool continues = i > in_slots && trials_[i].task == slots_.back().task;
+    if (!continues) slots_.push_back({trials_[i].task, 0});
+    ++slots_.back().trials;
+  }
+}
+
+std::vector<Trial> Journal::EarlierTrials(TaskId task) const {
+  std::vector<Trial> trials = store_->TrialsOf(task, session_.target);
+  std::unordered_set<uint64_t> met;
+  std::erase_if(trials, [&](const Trial& trial) {
+    return trial.session == session_.id || !met.insert(trial.program_hash).second;
+  });
+  return trials;
+}
+
+void Journal::Record(TaskId task, const std::string& strategy, const Candidate& candidate,
+                     const Outcome& outcome) {
+  const bool is_new = store_->AddTrial({.session = session_.id,
+                                        .task = task,
+                                        .target = session_.target,
+                                        .ordinal = next_ordinal_,
+                                        .strategy = strategy,
+                                        .space = candidate.space,
+                                        .trace = candidate.trace.ToJson().dump(),
+                                        .program_hash = candidate.hash,
+                                        .outcome = outcome,
+                                        .timestamp = 0});
+  if (!is_new) throw std::logic_error("a program was tried twice: " + strategy);
+  ++next_ordinal_;
+  ++unfinished_slot_trials_;
+}
+
+void Journal::EndSlot(TaskId task, double seconds, const std::optional<BatchMetrics>& metrics) {
+  slots_.push_back({task, std::exchange(unfinished_slot_trials_, 0)});
+  std::vector<Metric> rows;
+  if (metrics) rows = ToMetrics(task, static_cast<int64_t>(slots_.size()) - 1, *metrics);
+  store_->SaveBatch(session_.id, ToText(slots_, seconds), rows);
+}
+
+void Journal::Finish() { store_->FinishSession(session_.id); }
+
+}  // namespace bayloom

@@ -1,0 +1,50 @@
+#include "bayloom/tuning/learner.h"
+
+#include <utility>
+
+namespace bayloom {
+
+std::vector<FeatureMatrix> Learner::Features(std::span<const Candidate* const> candidates) {
+  return clock_.In(&PhaseTimes::features, [&] {
+    std::vector<FeatureMatrix> features(candidates.size());
+    pool_.ParallelFor(static_cast<int64_t>(candidates.size()),
+                      [&](int64_t i) { features[i] = ExtractFeatures(candidates[i]->program); });
+    return features;
+  });
+}
+
+std::vector<double> Learner::Score(std::span<const Candidate* const> candidates) {
+  if (model_ == nullptr) return std::vector<double>(candidates.size(), 1.0);
+  const std::vector<FeatureMatrix> features = Features(candidates);
+  std::vector<const FeatureMatrix*> pointers;
+  for (const FeatureMatrix& f : features) pointers.push_back(&f);
+  return clock_.In(&PhaseTimes::predict, [&] { return model_->Predict(pointers); });
+}
+
+std::vector<Sample> Learner::Samples(std::span<const Lesson> lessons) {
+  std::vector<const Candidate*> candidates;
+  for (const Lesson& lesson : lessons) candidates.push_back(lesson.candidate);
+  std::vector<FeatureMatrix> features = Features(candidates);
+  std::vector<Sample> samples;
+  for (size_t i = 0; i < lessons.size(); ++i) {
+    const Outcome& outcome = *lessons[i].outcome;
+    samples.push_back({.task = lessons[i].task,
+                       .features = std::move(features[i]),
+                       .seconds = outcome.ok() ? std::optional(outcome.seconds) : std::nullopt});
+  }
+  return samples;
+}
+
+std::optional<BatchMetrics> Learner::Learn(std::span<const Lesson> lessons) {
+  if (model_ == nullptr || lessons.empty()) return std::nullopt;
+  const std::vector<Sample> samples = Samples(lessons);
+  return clock_.In(&PhaseTimes::train, [&] { return model_->Update(samples); });
+}
+
+void Learner::Remember(std::span<const Lesson> lessons) {
+  if (model_ == nullptr || lessons.empty()) return;
+  const std::vector<Sample> samples = Samples(lessons);
+  clock_.In(&PhaseTimes::train, [&] { model_->Remember(samples); });
+}
+
+}  // namespace bayloom

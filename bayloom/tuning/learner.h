@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/cost/cost_model.h"
+#include "bayloom/sketch/design_space.h"
+#include "bayloom/space/outcome.h"
+#include "bayloom/tuning/phase_times.h"
+
+namespace bayloom {
+
+/// A trial to learn from.
+struct Lesson {
+  uint64_t task;  ///< structural hash of the workload
+  const Candidate* candidate;
+  const Outcome* outcome;
+};
+
+/// Puts a cost model to work: turns candidates into features, in parallel, and keeps account of
+/// the time. Without a model all scores are equal and nothing is learnt.
+class Learner {
+ public:
+  /// `model` may be null; all three must outlive the learner.
+  Learner(CostModel* model, ThreadPool& pool, PhaseClock& clock)
+      : model_(model), pool_(pool), clock_(clock) {}
+
+  /// One score per candidate of one task; the higher the faster.
+  std::vector<double> Score(std::span<const Candidate* const> candidates);
+  /// Learns and returns how well the lessons would have been predicted.
+  std::optional<BatchMetrics> Learn(std::span<const Lesson> lessons);
+  /// Learns what an earlier run learnt, batch by batch as it did.
+  void Remember(std::span<const Lesson> lessons);
+
+ private:
+  std::vector<Sample> Samples(std::span<const Lesson> lessons);
+  std::vector<FeatureMatrix> Features(std::span<const Candidate* const> candidates);
+
+  CostModel* model_;
+  ThreadPool& pool_;
+  PhaseClock& clock_;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,56 @@
+#include "bayloom/report/session_charts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bayloom/base/result.h"
+#include "tests/record/sample.h"
+#include "tests/record/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+using Points = std::vector<std::pair<double, double>>;
+
+TEST(SessionCharts, ConvergenceRisesToOneAndSkipsWhatFailed) {
+  TemporaryFolder folder;
+  Store store(folder.File("a.db"));
+  const Context context(store);
+  const double seconds[] = {NAN, 0.008, 0.016, 0.002, 0.004};
+  for (int i = 0; i < 5; ++i) {
+    Trial trial = MakeTrial(context, i, seconds[i]);
+    if (i == 0) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11");
+    ASSERT_TRUE(store.AddTrial(trial));
+  }
+  const LineChart chart = ConvergenceChart(store, context.session);
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].name, "matmul");
+  EXPECT_EQ(chart.series[0].points, (Points{{2, 0.25}, {4, 1}, {5, 1}}));
+  EXPECT_TRUE(chart.series[0].steps);
+}
+
+TEST(SessionCharts, ModelQualityFollowsTheRecordedMetrics) {
+  TemporaryFolder folder;
+  Store store(folder.File("a.db"));
+  const Context context(store);
+  for (int batch = 0; batch < 2; ++batch) {
+    store.SaveBatch(context.session, "state",
+                    std::vector<Metric>{{context.task, batch, "rmse", 0.4 - 0.1 * batch},
+                                        {context.task, batch, "training_samples", 64.0}});
+  }
+  const LineChart chart = ModelQualityChart(store, context.session);
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].name, "root mean squared error");
+  EXPECT_EQ(chart.series[0].points, (Points{{0, 0.4}, {1, 0.4 - 0.1}}));
+}
+
+TEST(SessionCharts, UnknownSessionsAreRefused) {
+  TemporaryFolder folder;
+  Store store(folder.File("a.db"));
+  EXPECT_THROW(ConvergenceChart(store, 7), InputError);
+  EXPECT_THROW(ModelQualityChart(store, 7), InputError);
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,213 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/cost/xgboost_model.h"
+#include "tests/tuning/simulated_evaluator.h"
+
+namespace bayloom {
+namespace {
+
+/// Hashes appended to a file: what was written survives the process that wrote it.
+class HashLog {
+ public:
+  explicit HashLog(std::string path) : path_(std::move(path)) {}
+
+  void Append(uint64_t hash) const {
+    const int file = open(path_.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+    if (write(file, &hash, sizeof(hash)) != sizeof(hash)) abort();
+    close(file);
+  }
+  std::vector<uint64_t> Read() const {
+    std::vector<uint64_t> hashes;
+    uint64_t hash;
+    const int file = open(path_.c_str(), O_RDONLY);
+    while (read(file, &hash, sizeof(hash)) == sizeof(hash)) hashes.push_back(hash);
+    close(file);
+    return hashes;
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Kills this process, without warning, at the given number of calls.
+class Killer {
+ public:
+  explicit Killer(int64_t calls) : left_(calls) {}
+  void operator()() {
+    if (--left_ == 0) kill(getpid(), SIGKILL);
+  }
+
+ private:
+  int64_t left_;
+};
+
+class ResumeTest : public testing::Test {
+ protected:
+  SessionOptions Options() {
+    SessionOptions options = QuickOptions();
+    options.max_trials = kTrials;
+    return options;
+  }
+
+  /// Runs the session in a process of its own that is killed at one of the moments before and
+  /// after an outcome is recorded, and after a slot. True if it lived to the end.
+  bool RunInChild(std::optional<SessionId> resume, int64_t moments) {
+    const pid_t child = fork();
+    if (child == 0) {
+      Killer killer(moments);
+      SimulatedEvaluator evaluator;
+      evaluator.before_report = [&](const Candidate& candidate, const Outcome&) {
+        tried_.Append(candidate.hash);
+        killer();
+      };
+      evaluator.after_report = [&](const Candidate& candidate, const Outcome&) {
+        recorded_.Append(candidate.hash);
+        killer();
+      };
+      Store store(folder_ / "tuning.db");
+      SessionOptions options = Options();
+      options.resume = resume;
+      Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+      session.Run({.on_trial = {}, .on_slot = [&](const SessionStatus&) { killer(); }});
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status)) {
+      EXPECT_EQ(WEXITSTATUS(status), 0);
+      return true;
+    }
+    EXPECT_EQ(WTERMSIG(status), SIGKILL);
+    return false;
+  }
+
+  static constexpr int kTrials = 90;
+  TemporaryFolder folder_;
+  HashLog tried_{folder_ / "tried"}, recorded_{folder_ / "recorded"};
+};
+
+TEST_F(ResumeTest, KilledAnywhereItLosesNoTrialAndRepeatsNone) {
+  RandomStream random(17);
+  std::optional<SessionId> session;
+  int kills = 0;
+  while (!RunInChild(session, 1 + random.UniformInt(40))) {
+    ++kills;
+    ASSERT_LT(kills, 100);
+    Store store(folder_ / "tuning.db");
+    session = store.Sessions().back().id;
+    std::set<uint64_t> kept;
+    for (const Trial& trial : store.SessionTrials(*session)) kept.insert(trial.program_hash);
+    for (uint64_t hash : recorded_.Read()) ASSERT_TRUE(kept.contains(hash));
+  }
+  EXPECT_GE(kills, 5);
+  Store store(folder_ / "tuning.db");
+  EXPECT_EQ(store.Sessions().size(), 1u);
+  const std::vector<Trial> trials = store.SessionTrials(*session);
+  ASSERT_EQ(trials.size(), static_cast<size_t>(kTrials));
+  std::set<uint64_t> distinct;
+  for (int i = 0; i < kTrials; ++i) {
+    EXPECT_EQ(trials[i].ordinal, i);
+    EXPECT_TRUE(distinct.insert(trials[i].program_hash).second);
+  }
+  // A program is tried again only if its first outcome never got as far as the store.
+  const std::vector<uint64_t> tried = tried_.Read();
+  EXPECT_LE(tried.size(), static_cast<size_t>(kTrials + kills));
+}
+
+TEST_F(ResumeTest, AtTheEndOfASlotItGoesOnAsIfNothingHadHappened) {
+  SimulatedEvaluator evaluator;
+  const auto hashes = [](Store& store, SessionId session) {
+    std::vector<uint64_t> all;
+    for (const Trial& trial : store.SessionTrials(session)) all.push_back(trial.program_hash);
+    return all;
+  };
+  Store whole_store(folder_ / "whole.db");
+  XgboostModel whole_model;
+  Session whole(SimulatedTarget(), TwoTasks(), whole_store, &whole_model, evaluator, Options());
+  whole.Run();
+
+  Store store(folder_ / "parts.db");
+  SessionOptions options = Options();
+  options.seed = 0;
+  std::optional<SessionId> id;
+  for (int64_t trials : {24, 40, 48, kTrials}) {
+    options.max_trials = trials;
+    options.resume = id;
+    XgboostModel model;
+    Session part(SimulatedTarget(), TwoTasks(), store, &model, evaluator, options);
+    part.Run();
+    id = part.id();
+    options.seed = 99;  // of no consequence: the session keeps its own
+  }
+  EXPECT_EQ(hashes(store, *id), hashes(whole_store, whole.id()));
+}
+
+TEST_F(ResumeTest, TheSchedulerSeesTheSameProgress) {
+  SimulatedEvaluator evaluator;
+  Store store(folder_ / "tuning.db");
+  SessionOptions options = Options();
+  Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  session.Run();
+  options.resume = session.id();
+  const Session resumed(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  const SessionStatus before = session.Status(), after = resumed.Status();
+  EXPECT_EQ(after.trials, before.trials);
+  EXPECT_EQ(after.feasible_trials, before.feasible_trials);
+  EXPECT_EQ(after.total_seconds, before.total_seconds);
+  for (size_t i = 0; i < before.tasks.size(); ++i) {
+    EXPECT_EQ(after.tasks[i].best_after_trial, before.tasks[i].best_after_trial);
+    EXPECT_EQ(after.tasks[i].slot_ends, before.tasks[i].slot_ends);
+  }
+}
+
+TEST_F(ResumeTest, RefusesAnotherTargetAndOtherTasks) {
+  SimulatedEvaluator evaluator;
+  Store store(folder_ / "tuning.db");
+  SessionOptions options = Options();
+  Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  session.Run();
+  options.resume = session.id();
+  Target other = SimulatedTarget();
+  other.cores = 64;
+  EXPECT_THROW(Session(other, TwoTasks(), store, nullptr, evaluator, options), InputError);
+  EXPECT_THROW(Session(SimulatedTarget(), {TwoTasks()[0]}, store, nullptr, evaluator, options),
+               InputError);
+}
+
+TEST_F(ResumeTest, ProgramsThatAreMadeDifferentlyNowAreNotTriedAgain) {
+  SimulatedEvaluator evaluator;
+  Store store(folder_ / "tuning.db");
+  SessionOptions options = Options();
+  options.max_trials = 16;
+  Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  session.Run();
+  // Trials of a later version of the program, whose traces this one cannot replay.
+  const TaskId task = session.tasks()[0].id;
+  const std::vector<Trial> trials = store.SessionTrials(session.id());
+  const SessionId stranger = store.BeginSession(trials[0].target, "", "{}", 0);
+  Trial unknown = trials[0];
+  unknown.session = stranger;
+  unknown.program_hash = 4711;
+  unknown.trace = "a later format";
+  unknown.outcome.seconds = 1e-12;
+  unknown.ordinal = 0;
+  ASSERT_TRUE(store.AddTrial(unknown));
+  options.max_trials = 24;
+  options.resume = session.id();
+  Session resumed(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  EXPECT_EQ(resumed.tasks()[0].id, task);
+  EXPECT_GT(resumed.tasks()[0].best->outcome.seconds, 1e-12);
+  EXPECT_EQ(resumed.Run(), SessionEnd::kTrials);
+}
+
+}  // namespace
+}  // namespace bayloom
