@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace bayloom {
+
+/// Memory whose surroundings are watched: it ends (rounded up to 64 bytes) where a page begins
+/// that may not be touched, and another such page lies before its first one. The bytes between
+/// those pages that are not part of it hold a pattern.
+///
+///     [ no access | pattern, data, pattern | no access ]
+class GuardedMemory {
+ public:
+  GuardedMemory() = default;
+  /// Throws std::bad_alloc when there is no room. `name` is for CrashNote and messages.
+  GuardedMemory(std::string name, int64_t bytes);
+  GuardedMemory(GuardedMemory&& other) noexcept { *this = std::move(other); }
+  GuardedMemory& operator=(GuardedMemory&& other) noexcept;
+  ~GuardedMemory();
+
+  const std::string& name() const { return name_; }
+  std::byte* data() const { return data_; }  ///< aligned to 64 bytes
+  int64_t size() const { return size_; }
+  std::span<std::byte> bytes() const { return {data_, static_cast<size_t>(size_)}; }
+  /// Everything from guard page to guard page, guards included.
+  std::span<const std::byte> mapping() const { return {mapping_, mapping_size_}; }
+
+  /// Makes every write a fault.
+  void ProtectFromWrites();
+  void Fill(std::byte value);
+  /// Says where the pattern around the data has been overwritten, if it has.
+  std::optional<std::string> FindOverrun() const;
+
+ private:
+  std::string name_;
+  std::byte* mapping_ = nullptr;
+  size_t mapping_size_ = 0;
+  std::byte* data_ = nullptr;
+  int64_t size_ = 0;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/measure/builder.h"
+#include "bayloom/measure/reference.h"
+#include "bayloom/measure/runner.h"
+#include "bayloom/measure/timing.h"
+#include "bayloom/space/outcome.h"
+#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+struct MeasureOptions {
+  RunnerOptions runner;
+  TimingOptions timing;
+  /// A candidate that takes more than this many times as long as the best known is not timed in
+  /// full: it is run once or twice (Outcome::cut_short). 0 never cuts.
+  double cut_factor = 3;
+  /// After so many trials of a task its incumbent is timed again, to see the machine's drift.
+  int drift_interval = 32;
+  uint64_t data_seed = 1;
+  /// Compilations at a time; 0 for one per hardware thread.
+  int build_threads = 0;
+  /// Shared memory that may be spent on keeping tasks' data for when they are measured next.
+  int64_t kept_data_bytes = int64_t{2} << 30;
+};
+
+/// Evaluates candidates on the real thing: compiles them, several at a time, then runs, checks and
+/// times them one by one in another process.
+///
+///     Measurer measurer(HostTarget(), {});
+///     std::vector<Outcome> outcomes = measurer.Measure(workload, programs);
+///
+/// Not thread safe: it has the machine to itself.
+class Measurer {
+ public:
+  /// Called with the index of a candidate and its outcome, as soon as that is known: record it.
+  using Observer = std::function<void(size_t, const Outcome&)>;
+
+  Measurer(Target target, MeasureOptions options);
+  ~Measurer();
+
+  const Target& target() const { return builder_.target(); }
+
+  /// Outcomes in the candidates' order; fewer than candidates if a stop was requested meanwhile
+  /// (StopRequested). Throws InputError if no runner process can be started.
+  std::vector<Outcome> Measure(const Workload& workload, std::span<const Program* const> candidates,
+                               const Observer& observer = {});
+
+  /// Tells of a result from an earlier session: candidates are cut short by its time, and it is
+  /// what is timed again to see drift.
+  void SetIncumbent(const Workload& workload, const Program& program, double seconds);
+
+  /// Seconds that one run of the plainly scheduled program took when the task's expected results
+  /// were made.
+  Result<double> ReferenceSeconds(const Workload& workload);
+
+  struct Statistics {
+    int64_t trials = 0;
+    double build_seconds = 0;  ///< wall clock
+    double run_seconds = 0;    ///< wall clock, references and drift included
+    int runner_starts = 0;
+    double drift = 1;  ///< latest, of any task
+  };
+  Statistics statistics() const;
+
+ private:
+  struct Task;
+  Task& TaskOf(const Workload& workload);
+  /// Makes the reference if the task has none. Returns what went wrong.
+  std::optional<std::string> PrepareReference(const Workload& workload, Task& task);
+  void DropOldReferences(const Task& needed);
+  Outcome Try(Task& task, const Program& program, Build build);
+  void WatchDrift(Task& task);
+
+  MeasureOptions options_;
+  Builder builder_;
+  Runner runner_;
+  std::list<Task> tasks_;  ///< most recently used first
+  Statistics statistics_;
+};
+
+}  // namespace bayloom

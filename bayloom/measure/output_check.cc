@@ -1,0 +1,148 @@
+#include "bayloom/measure/output_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "bayloom/tensor/scalar.h"
+
+namespace bayloom {
+namespace {
+
+constexpr double kUnitsPerRootTerm = 16;
+constexpr double kUnitsAlways = 64;
+constexpr double kOutliers = 1e-3;
+
+/// Distance from 1 to the next larger value.
+double Epsilon(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 0x1p-10;
+    case DType::kBFloat16:
+      return 0x1p-7;
+    case DType::kFloat32:
+      return 0x1p-23;
+    case DType::kFloat64:
+      return 0x1p-52;
+    default:
+      return 0;
+  }
+}
+
+/// Terms summed up, at most, on the way to any element.
+double LongestSum(const Workload& workload) {
+  std::vector<double> length(workload.buffers.size(), 0);
+  double longest = 0;
+  for (const Stage& stage : workload.stages) {
+    double own = stage.reduction == Reduction::kNone ? 0 : 1;
+    for (const Iter& iter : stage.iters) {
+      if (iter.kind == IterKind::kReduction) own *= static_cast<double>(iter.extent);
+    }
+    double before = 0;
+    Visit(stage.value, [&](const Expr& e) {
+      if (e->op == ExprOp::kLoad) before = std::max(before, length[e->index]);
+    });
+    length[stage.output] = before + own;
+    longest = std::max(longest, length[stage.output]);
+  }
+  return longest;
+}
+
+/// True if a small change of a float can make a large change of a result.
+bool HasSteps(const Workload& workload) {
+  bool steps = false;
+  for (const Stage& stage : workload.stages) {
+    Visit(stage.value, [&](const Expr& e) {
+      if (e->operands.empty() || !IsFloat(e->operands[0]->dtype)) return;
+      const bool compares = e->op >= ExprOp::kLess && e->op <= ExprOp::kEqual;
+      const bool rounds = e->op == ExprOp::kFloor || e->op == ExprOp::kCeil ||
+                          e->op == ExprOp::kRound || e->op == ExprOp::kSign ||
+                          e->op == ExprOp::kMod;
+      steps |= compares || rounds || (e->op == ExprOp::kCast && !IsFloat(e->dtype));
+    });
+  }
+  return steps;
+}
+
+template <typename Load>
+double RootMeanSquare(const Load& load, const std::byte* data, int bytes, int64_t count) {
+  double sum = 0;
+  int64_t finite = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = load(data + i * bytes);
+    if (!std::isfinite(value)) continue;
+    sum += value * value;
+    ++finite;
+  }
+  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+}
+
+bool IsPoison(const std::byte* at, int bytes) {
+  return std::all_of(at, at + bytes, [](std::byte b) { return b == kPoison; });
+}
+
+/// `load` gives an element as a number.
+template <typename Load>
+std::optional<std::string> Compare(const std::string& name, const Load& load, bool is_float,
+                                   int bytes, const std::byte* actual, const std::byte* expected,
+                                   int64_t count, const Tolerance& tolerance) {
+  const double typical = is_float ? RootMeanSquare(load, expected, bytes, count) : 0;
+  int64_t wrong = 0, unwritten = 0, first = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto a = load(actual + i * bytes);
+    const auto e = load(expected + i * bytes);
+    if (a == e || (a != a && e != e)) continue;
+    const double scale = std::max(std::abs(static_cast<double>(e)), typical);
+    const double difference = std::abs(static_cast<double>(a) - static_cast<double>(e));
+    if (is_float && std::isfinite(scale) && difference <= tolerance.relative * scale) continue;
+    if (first < 0) first = i;
+    ++wrong;
+    unwritten += IsPoison(actual + i * bytes, bytes);
+  }
+  if (static_cast<double>(wrong) <= tolerance.outliers * static_cast<double>(count)) {
+    return std::nullopt;
+  }
+  const std::string what = IsPoison(actual + first * bytes, bytes) && is_float
+                               ? "was never written"
+                               : fmt::format("is {}, expected {}", load(actual + first * bytes),
+                                             load(expected + first * bytes));
+  return fmt::format("element {} of '{}' {} ({} of {} elements differ, {} of them unwritten)",
+                     first, name, what, wrong, count, unwritten);
+}
+
+}  // namespace
+
+Tolerance ToleranceOf(const Workload& workload) {
+  double epsilon = 0;
+  for (const Buffer& buffer : workload.buffers) {
+    epsilon = std::max(epsilon, Epsilon(buffer.dtype));
+  }
+  Tolerance tolerance;
+  tolerance.relative =
+      epsilon * (kUnitsAlways + kUnitsPerRootTerm * std::sqrt(LongestSum(workload)));
+  tolerance.outliers = HasSteps(workload) ? kOutliers : 0;
+  return tolerance;
+}
+
+std::optional<std::string> CompareOutput(const std::string& name, DType dtype,
+                                         const std::byte* actual, const std::byte* expected,
+                                         int64_t count, const Tolerance& tolerance) {
+  const int bytes = ByteSize(dtype);
+  const auto compare = [&](const auto& load) {
+    return Compare(name, load, IsFloat(dtype), bytes, actual, expected, count, tolerance);
+  };
+  if (dtype == DType::kFloat32) {
+    return compare([](const std::byte* at) {
+      float value;
+      std::memcpy(&value, at, sizeof(value));
+      return value;
+    });
+  }
+  if (IsFloat(dtype)) return compare([=](const std::byte* at) { return LoadFloat(dtype, at); });
+  return compare([=](const std::byte* at) { return LoadInt(dtype, at); });
+}
+
+}  // namespace bayloom

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bayloom/tensor/dtype.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+/// How far two ways of computing a workload may differ. An element may deviate by `relative`
+/// times its own size or the root mean square of its tensor, whichever is larger.
+struct Tolerance {
+  double relative = 0;
+  /// Share of the elements that may differ by more: nonzero where rounding decides between
+  /// values far apart (floor, comparisons of computed numbers).
+  double outliers = 0;
+};
+
+/// The tolerance for reordered floating-point arithmetic. Errors of a sum of n terms grow like
+/// sqrt(n) units in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+/// sec. 2.8); a constant allows for short polynomials in place of the mathematical library.
+/// Workloads without floats are exact.
+Tolerance ToleranceOf(const Workload& workload);
+
+/// The byte that outputs are filled with before a run: a NaN in every float type.
+constexpr std::byte kPoison{0xff};
+
+/// Nothing if `actual` is right; else says where and how it differs, for people. NaN equals NaN,
+/// infinities equal themselves.
+std::optional<std::string> CompareOutput(const std::string& name, DType dtype,
+                                         const std::byte* actual, const std::byte* expected,
+                                         int64_t count, const Tolerance& tolerance);
+
+}  // namespace bayloom

@@ -1,0 +1,97 @@
+#include "bayloom/measure/protocol.h"
+
+#include <functional>
+#include <numeric>
+
+#include "bayloom/measure/channel.h"
+
+namespace bayloom {
+
+int64_t TaskParameter::ElementCount() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::string TaskMessage::Encode() const {
+  BodyWriter writer;
+  writer.Put(data_bytes);
+  writer.Put(tolerance);
+  writer.Put(uint64_t{parameters.size()});
+  for (const TaskParameter& parameter : parameters) {
+    writer.Put(parameter.name);
+    writer.Put(parameter.dtype);
+    writer.Put(parameter.role);
+    writer.Put(parameter.shape);
+    writer.Put(parameter.offset);
+  }
+  return writer.Take();
+}
+
+TaskMessage TaskMessage::Decode(const std::string& body) {
+  BodyReader reader(body);
+  TaskMessage message;
+  reader.Get(message.data_bytes);
+  reader.Get(message.tolerance);
+  uint64_t count;
+  reader.Get(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    TaskParameter& parameter = message.parameters.emplace_back();
+    reader.Get(parameter.name);
+    reader.Get(parameter.dtype);
+    reader.Get(parameter.role);
+    reader.Get(parameter.shape);
+    reader.Get(parameter.offset);
+  }
+  return message;
+}
+
+std::string TrialMessage::Encode() const {
+  BodyWriter writer;
+  writer.Put(kernel.symbol);
+  writer.Put(kernel.object);
+  writer.Put(kernel.shared_workspace_bytes);
+  writer.Put(kernel.worker_workspace_bytes);
+  writer.Put(layouts);
+  writer.Put(threads);
+  writer.Put(is_reference);
+  writer.Put(cut_seconds);
+  writer.Put(timing);
+  return writer.Take();
+}
+
+TrialMessage TrialMessage::Decode(const std::string& body) {
+  BodyReader reader(body);
+  TrialMessage message;
+  reader.Get(message.kernel.symbol);
+  reader.Get(message.kernel.object);
+  reader.Get(message.kernel.shared_workspace_bytes);
+  reader.Get(message.kernel.worker_workspace_bytes);
+  reader.Get(message.layouts);
+  reader.Get(message.threads);
+  reader.Get(message.is_reference);
+  reader.Get(message.cut_seconds);
+  reader.Get(message.timing);
+  return message;
+}
+
+std::string OutcomeMessage::Encode() const {
+  BodyWriter writer;
+  writer.Put(verdict);
+  writer.Put(reason);
+  writer.Put(seconds);
+  writer.Put(spread);
+  writer.Put(cut_short);
+  return writer.Take();
+}
+
+OutcomeMessage OutcomeMessage::Decode(const std::string& body) {
+  BodyReader reader(body);
+  OutcomeMessage message;
+  reader.Get(message.verdict);
+  reader.Get(message.reason);
+  reader.Get(message.seconds);
+  reader.Get(message.spread);
+  reader.Get(message.cut_short);
+  return message;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bayloom/codegen/compile.h"
+#include "bayloom/measure/output_check.h"
+#include "bayloom/measure/timing.h"
+#include "bayloom/space/outcome.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+/// What a tuner and its runner process say to each other. The tuner asks, the runner answers each
+/// request with one message.
+enum class MessageType : uint32_t {
+  kReady,    ///< runner: I am here; or: the task is set
+  kSetTask,  ///< tuner: TaskMessage, with the descriptor of the task's data
+  kTrial,    ///< tuner: TrialMessage
+  kOutcome,  ///< runner: OutcomeMessage
+};
+
+/// A parameter of a task's programs, and where its row-major content is in the task's data. For
+/// outputs that is the expected content.
+struct TaskParameter {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  BufferRole role = BufferRole::kInput;
+  std::vector<int64_t> shape;
+  int64_t offset = 0;  ///< bytes, multiple of a page
+
+  int64_t ElementCount() const;
+  int64_t ByteCount() const { return ElementCount() * ByteSize(dtype); }
+};
+
+/// What all programs of a task have in common.
+struct TaskMessage {
+  int64_t data_bytes = 0;
+  std::vector<TaskParameter> parameters;  ///< in the order of Workload::Parameters()
+  Tolerance tolerance;
+
+  std::string Encode() const;
+  static TaskMessage Decode(const std::string& body);  ///< throws std::out_of_range
+};
+
+/// A compiled program to be run.
+struct TrialMessage {
+  KernelObject kernel;
+  /// Per parameter, as Buffer::layout.
+  std::vector<std::vector<LayoutAxis>> layouts;
+  int threads = 1;
+  /// Runs it once and keeps its outputs as what the task's other programs must compute.
+  bool is_reference = false;
+  double cut_seconds = 0;
+  TimingOptions timing;
+
+  std::string Encode() const;
+  static TrialMessage Decode(const std::string& body);  ///< throws std::out_of_range
+};
+
+struct OutcomeMessage {
+  Verdict verdict = Verdict::kOk;
+  std::string reason;
+  double seconds = 0;
+  double spread = 0;
+  bool cut_short = false;
+
+  std::string Encode() const;
+  static OutcomeMessage Decode(const std::string& body);  ///< throws std::out_of_range
+};
+
+}  // namespace bayloom

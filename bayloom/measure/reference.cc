@@ -1,0 +1,207 @@
+#include "bayloom/measure/reference.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/codegen/compile.h"
+#include "bayloom/measure/test_data.h"
+#include "bayloom/tensor/interpreter.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int64_t kMaxSamples = 64, kMinSamples = 8;
+/// Terms that all samples together may sum up: the definition is evaluated slowly.
+constexpr double kMaxSampledTerms = 1e6;
+/// Share of the sample that may differ where rounding decides between values far apart.
+constexpr double kSampleOutliers = 0.05;
+
+/// An element of an output and its value by definition.
+struct SamplePoint {
+  size_t parameter;
+  int64_t element;
+  double value;
+};
+
+std::vector<int64_t> IndexOf(int64_t element, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t d = shape.size(); d-- > 0; element /= shape[d]) index[d] = element % shape[d];
+  return index;
+}
+
+double TermsPerElement(const Workload& workload) {
+  double terms = 1;
+  for (const Stage& stage : workload.stages) {
+    double own = 1;
+    for (const Iter& iter : stage.iters) {
+      if (iter.kind == IterKind::kReduction) own *= static_cast<double>(iter.extent);
+    }
+    terms += own;
+  }
+  return terms;
+}
+
+/// The corners of every output and some elements between them.
+std::vector<SamplePoint> EvaluateSample(const Workload& workload,
+                                        const std::vector<HostTensor>& arguments, uint64_t seed) {
+  const double affordable = kMaxSampledTerms / TermsPerElement(workload);
+  const auto count = static_cast<int64_t>(std::clamp<double>(affordable, kMinSamples, kMaxSamples));
+  PointEvaluator evaluator(workload, arguments);
+  RandomStream random(seed);
+  std::vector<SamplePoint> sample;
+  const std::vector<BufferId> parameters = workload.Parameters();
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const Buffer& buffer = workload.buffers[parameters[p]];
+    if (buffer.role != BufferRole::kOutput) continue;
+    const int64_t elements = buffer.ElementCount();
+    for (int64_t i = 0; i < std::min(count, elements); ++i) {
+      const int64_t element = i == 0 ? 0 : i == 1 ? elements - 1 : random.UniformInt(elements);
+      sample.push_back(
+          {p, element, evaluator.Evaluate(parameters[p], IndexOf(element, buffer.shape))});
+    }
+  }
+  return sample;
+}
+
+bool MostlyFinite(const std::vector<SamplePoint>& sample) {
+  const auto finite = std::count_if(sample.begin(), sample.end(), [](const SamplePoint& point) {
+    return std::isfinite(point.value);
+  });
+  return 4 * finite >= 3 * static_cast<int64_t>(sample.size());
+}
+
+TaskMessage DescribeTask(const Workload& workload) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  TaskMessage task;
+  for (BufferId id : workload.Parameters()) {
+    const Buffer& buffer = workload.buffers[id];
+    task.parameters.push_back(
+        {buffer.name, buffer.dtype, buffer.role, buffer.shape, task.data_bytes});
+    task.data_bytes += (task.parameters.back().ByteCount() + page - 1) / page * page;
+  }
+  task.tolerance = ToleranceOf(workload);
+  return task;
+}
+
+/// A view of a task's shared memory.
+class DataView {
+ public:
+  explicit DataView(const TaskData& data)
+      : size_(static_cast<size_t>(data.message.data_bytes)),
+        bytes_(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, data.descriptor, 0)) {}
+  ~DataView() {
+    if (valid()) munmap(bytes_, size_);
+  }
+  DataView(const DataView&) = delete;
+  DataView& operator=(const DataView&) = delete;
+  bool valid() const { return bytes_ != MAP_FAILED; }
+  std::byte* at(int64_t offset) const { return static_cast<std::byte*>(bytes_) + offset; }
+
+ private:
+  size_t size_;
+  void* bytes_;
+};
+
+/// Nothing if the results in shared memory are those of the definition.
+std::optional<std::string> CheckSample(const TaskData& data, const DataView& view,
+                                       const std::vector<SamplePoint>& sample) {
+  Tolerance tolerance = data.message.tolerance;
+  if (tolerance.outliers > 0) tolerance.outliers = kSampleOutliers;
+  for (size_t p = 0; p < data.message.parameters.size(); ++p) {
+    const TaskParameter& parameter = data.message.parameters[p];
+    HostTensor actual = HostTensor::Zeros(parameter.dtype, {0}), expected = actual;
+    const auto bytes = static_cast<size_t>(ByteSize(parameter.dtype));
+    for (const SamplePoint& point : sample) {
+      if (point.parameter != p) continue;
+      const std::byte* at = view.at(parameter.offset) + point.element * static_cast<int64_t>(bytes);
+      actual.data.insert(actual.data.end(), at, at + bytes);
+      expected.data.resize(expected.data.size() + bytes);
+      expected.Set(static_cast<int64_t>(expected.data.size() / bytes) - 1, point.value);
+    }
+    if (std::optional<std::string> difference =
+            CompareOutput(parameter.name, parameter.dtype, actual.data.data(), expected.data.data(),
+                          static_cast<int64_t>(actual.data.size() / bytes), tolerance)) {
+      return "among the sampled elements, " + *difference;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TrialMessage MakeTrialMessage(const Program& program, KernelObject kernel, const Target& target) {
+  TrialMessage trial;
+  trial.kernel = std::move(kernel);
+  for (BufferId id : program.Parameters()) trial.layouts.push_back(program.buffers[id].layout);
+  trial.threads = target.cores;
+  return trial;
+}
+
+Result<Reference> Reference::Make(const Workload& workload, const Target& target, Runner& runner,
+                                  uint64_t seed) {
+  std::vector<HostTensor> arguments;
+  std::vector<SamplePoint> sample;
+  for (DataRange range : {DataRange::kSymmetric, DataRange::kPositive, DataRange::kAboveOne}) {
+    arguments = MakeArguments(workload, seed, range);
+    sample = EvaluateSample(workload, arguments, seed);
+    if (MostlyFinite(sample)) break;
+  }
+
+  static std::atomic<int64_t> next_id{1};
+  Reference reference;
+  TaskData& data = reference.data_;
+  data.id = next_id++;
+  data.message = DescribeTask(workload);
+  data.descriptor = memfd_create("bayloom-task", MFD_CLOEXEC);
+  if (data.descriptor < 0 || ftruncate(data.descriptor, data.message.data_bytes) != 0) {
+    return Error{"no shared memory for the task's data"};
+  }
+  const DataView view(data);
+  if (!view.valid()) return Error{"no shared memory for the task's data"};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::copy(arguments[i].data.begin(), arguments[i].data.end(),
+              view.at(data.message.parameters[i].offset));
+  }
+  arguments.clear();
+
+  std::string failure;
+  for (const Program& program : {PlainSchedule(workload, target), Lower(workload)}) {
+    Result<KernelObject> kernel = CompileProgram(program, target, "reference");
+    if (!kernel) {
+      failure = kernel.error().message;
+      continue;
+    }
+    TrialMessage trial = MakeTrialMessage(program, *std::move(kernel), target);
+    trial.is_reference = true;
+    const Outcome outcome = runner.Run(data, trial);
+    const std::optional<std::string> difference =
+        outcome.ok() ? CheckSample(data, view, sample) : outcome.reason;
+    if (!difference) {
+      reference.seconds_ = outcome.seconds;
+      return reference;
+    }
+    failure = *difference;
+  }
+  return Error{"the reference could not be computed: " + failure};
+}
+
+Reference& Reference::operator=(Reference&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(seconds_, other.seconds_);
+  return *this;
+}
+
+Reference::~Reference() {
+  if (data_.descriptor >= 0) close(data_.descriptor);
+}
+
+}  // namespace bayloom

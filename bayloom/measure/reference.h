@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+
+#include "bayloom/base/result.h"
+#include "bayloom/measure/runner.h"
+#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/target.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+/// A task's input data and the results that every program of it must compute, in shared memory.
+///
+/// The results are those of a plainly scheduled program, run in a runner process; a sample of
+/// their elements is compared with the workload's definition, evaluated without a compiler.
+class Reference {
+ public:
+  /// Fails when no program of the workload computes what the definition says: an error in this
+  /// compiler, or a machine at the end of its memory. Same seed, same data.
+  static Result<Reference> Make(const Workload& workload, const Target& target, Runner& runner,
+                                uint64_t seed);
+  Reference(Reference&& other) noexcept { *this = std::move(other); }
+  Reference& operator=(Reference&& other) noexcept;
+  ~Reference();
+
+  const TaskData& data() const { return data_; }
+  int64_t data_bytes() const { return data_.message.data_bytes; }
+  /// Time of the one run of the reference program: what not tuning at all costs, roughly.
+  double seconds() const { return seconds_; }
+
+ private:
+  Reference() = default;
+
+  TaskData data_;
+  double seconds_ = 0;
+};
+
+/// The workload lowered without tuning, but not foolishly: outermost spatial loops in parallel,
+/// reductions around a vectorized innermost spatial loop, wherever the primitives allow it.
+Program PlainSchedule(const Workload& workload, const Target& target);
+
+/// The arguments of a trial, except for options of timing.
+TrialMessage MakeTrialMessage(const Program& program, KernelObject kernel, const Target& target);
+
+}  // namespace bayloom

@@ -1,0 +1,128 @@
+#include "bayloom/measure/runner.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <stdexcept>
+#include <utility>
+
+#include "bayloom/base/result.h"
+#include "bayloom/measure/runner_main.h"
+
+namespace bayloom {
+namespace {
+
+constexpr double kStartSeconds = 60;
+/// Time to end for a process whose channel has closed.
+constexpr double kEndSeconds = 2;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kAddressSpaceCanBeLimited = false;
+#else
+constexpr bool kAddressSpaceCanBeLimited = true;
+#endif
+
+}  // namespace
+
+int64_t Runner::MemoryLimit() const {
+  if (options_.memory_limit_bytes > 0) return options_.memory_limit_bytes;
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
+}
+
+void Runner::Start() {
+  Result<std::pair<Channel, Channel>> ends = Channel::MakePair();
+  if (!ends) throw InputError(ends.error().message);
+  Result<CrashNotePage> note = CrashNotePage::Make();
+  if (!note) throw InputError(note.error().message);
+  SubprocessOptions options;
+  options.arguments = {RunnerExecutable(options_.executable), kRunnerCommand};
+  options.standard_input = options.standard_output = options.standard_error = ChildStream::kNull;
+  options.descriptors = {ends->second.descriptor(), note->descriptor()};
+  options.memory_limit_bytes = kAddressSpaceCanBeLimited ? MemoryLimit() : 0;
+  options.first_to_go = true;
+  Result<Subprocess> child = Subprocess::Start(options);
+  if (!child) throw InputError(child.error().message);
+  ++starts_;
+  { const Channel theirs = std::move(ends->second); }  // so that their end closes with them
+  process_ = std::make_unique<Process>(
+      Process{std::move(*child), std::move(ends->first), std::move(*note), -1});
+  const Channel::Received hello = process_->channel.Receive(kStartSeconds);
+  if (hello.event == Channel::Event::kMessage &&
+      hello.type == static_cast<uint32_t>(MessageType::kReady)) {
+    return;
+  }
+  process_.reset();
+  throw InputError(fmt::format("{} does not serve as a runner process", options.arguments[0]));
+}
+
+Outcome Runner::Run(const TaskData& task, const TrialMessage& trial) {
+  if (!process_) Start();
+  if (process_->task != task.id) {
+    Outcome set = Ask(MessageType::kSetTask, task.message.Encode(), task.descriptor,
+                      options_.reference_timeout_seconds);
+    if (!set.ok()) return set;
+    process_->task = task.id;
+  }
+  return Ask(MessageType::kTrial, trial.Encode(), -1,
+             trial.is_reference ? options_.reference_timeout_seconds : options_.timeout_seconds);
+}
+
+Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor, double timeout) {
+  // If sending fails, receiving will say why.
+  process_->channel.Send(static_cast<uint32_t>(type), body, descriptor);
+  const Channel::Received answer = process_->channel.Receive(timeout);
+  if (answer.event != Channel::Event::kMessage) return Bury(answer.event, timeout);
+  OutcomeMessage message;
+  try {
+    message = OutcomeMessage::Decode(answer.body);
+  } catch (const std::out_of_range&) {
+    return Bury(Channel::Event::kGarbage, timeout);
+  }
+  if (message.verdict > Verdict::kWrongOutput) return Bury(Channel::Event::kGarbage, timeout);
+  // What wrote something wrong may have written it somewhere wrong too.
+  if (message.verdict == Verdict::kWrongOutput) process_.reset();
+  if (message.verdict != Verdict::kOk) {
+    return Outcome::Infeasible(message.verdict, std::move(message.reason));
+  }
+  Outcome outcome;
+  outcome.seconds = message.seconds;
+  outcome.spread = message.spread;
+  outcome.cut_short = message.cut_short;
+  return outcome;
+}
+
+Outcome Runner::Bury(Channel::Event event, double timeout) {
+  const std::unique_ptr<Process> process = std::move(process_);
+  // Having closed its end, it is about to end by itself; let its status be its own.
+  std::optional<ExitStatus> status;
+  if (event == Channel::Event::kClosed) status = process->child.Wait(kEndSeconds);
+  const bool killed = !status;
+  if (killed) status = process->child.Kill();
+
+  const CrashNote note = process->note.note();
+  const auto because = [&](Verdict verdict, const std::string& what) {
+    const std::string where = Describe(note);
+    return Outcome::Infeasible(verdict, where.empty() ? what : what + " " + where);
+  };
+  if (event == Channel::Event::kTimeout) {
+    return because(Verdict::kTimeout, fmt::format("did not end within {:g} s", timeout));
+  }
+  if (event == Channel::Event::kGarbage) {
+    return because(Verdict::kCrash, "wrote rubbish to its runner's channel");
+  }
+  const int64_t limit = MemoryLimit();
+  const int64_t margin = std::max<int64_t>(limit / 8, 64 << 20);
+  if (kAddressSpaceCanBeLimited && status->signaled && note.address_space >= limit - margin) {
+    return because(Verdict::kMemory, fmt::format("needs more memory than the {:.0f} MB it may have",
+                                                 static_cast<double>(limit) / 1e6));
+  }
+  // Nobody here sent that signal: the system does when it runs out of memory.
+  if (!killed && status->signaled && status->code == SIGKILL) {
+    return because(Verdict::kMemory, "was killed by the system");
+  }
+  return because(Verdict::kCrash, status->Describe());
+}
+
+}  // namespace bayloom

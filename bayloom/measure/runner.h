@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bayloom/base/subprocess.h"
+#include "bayloom/measure/channel.h"
+#include "bayloom/measure/crash_note.h"
+#include "bayloom/measure/protocol.h"
+#include "bayloom/space/outcome.h"
+
+namespace bayloom {
+
+struct RunnerOptions {
+  /// The program to start as runner process; see RunnerExecutable.
+  std::string executable;
+  /// Wall-clock seconds for one trial, preparation and checking included.
+  double timeout_seconds = 10;
+  /// ... and for running a task's reference, which may be a very slow program.
+  double reference_timeout_seconds = 120;
+  /// Address space of the runner process; 0 means three quarters of the machine's memory. Not
+  /// enforced under sanitizers, which map terabytes.
+  int64_t memory_limit_bytes = 0;
+};
+
+/// A task's data in shared memory, ready to be sent to runner processes.
+struct TaskData {
+  int64_t id = 0;  ///< different for every task's data
+  TaskMessage message;
+  int descriptor = -1;  ///< memory that holds the parameters' contents; owned by who made it
+};
+
+/// The tuner's side: keeps a runner process, asks it to run kernels, and answers for it when it
+/// dies, hangs, eats memory or computes something wrong: that costs the one trial, and the next
+/// gets a new process. Not thread safe.
+class Runner {
+ public:
+  explicit Runner(RunnerOptions options) : options_(std::move(options)) {}
+
+  /// Runs a kernel on the task's data. `seconds`, `spread` and `cut_short` of the outcome are set
+  /// when feasible. Throws InputError if no runner process can be started.
+  Outcome Run(const TaskData& task, const TrialMessage& trial);
+  /// Number of runner processes started so far.
+  int starts() const { return starts_; }
+
+ private:
+  struct Process {
+    Subprocess child;
+    Channel channel;
+    CrashNotePage note;
+    int64_t task = -1;  ///< id of the data it has
+  };
+
+  void Start();
+  int64_t MemoryLimit() const;
+  Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout);
+  /// The runner did not answer: ends it and says what that means.
+  Outcome Bury(Channel::Event event, double timeout);
+
+  RunnerOptions options_;
+  std::unique_ptr<Process> process_;
+  int starts_ = 0;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace bayloom {
+
+/// How long to time a candidate for.
+struct TimingOptions {
+  /// Runs are timed together until they take this long, so that the clock's resolution and its
+  /// reading do not show.
+  double min_batch_seconds = 200e-6;
+  /// Batches are taken until all of them together take this long ...
+  double min_total_seconds = 0.03;
+  /// ... and there are this many for the median to be robust ...
+  int min_batches = 5;
+  /// ... but no longer than this.
+  double max_total_seconds = 1;
+  /// Empties the caches before every run; then a batch is one run.
+  bool flush_cache = false;
+};
+
+struct Timing {
+  double seconds = 0;  ///< per run: the median over batches
+  double spread = 0;   ///< interquartile range over median
+  bool cut_short = false;
+  int64_t runs = 0;  ///< timed ones
+};
+
+/// The q-quantile (0 <= q <= 1), linear between order statistics. `values` is not empty.
+double Quantile(std::span<const double> values, double q);
+
+/// Median and relative interquartile range of the values.
+Timing Summarize(std::span<const double> values);
+
+/// Times `run`, which has been run once before, taking `first_seconds` with cold caches. Cut short
+/// when that, or the runs that warm up, already say that the candidate takes more than
+/// `cut_seconds`; then `seconds` is the shortest run seen. `now` is a clock in seconds; `flush` is
+/// called before every run if the options say so.
+Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<void()>& run,
+                const std::function<double()>& now, const std::function<void()>& flush,
+                const TimingOptions& options);
+
+}  // namespace bayloom

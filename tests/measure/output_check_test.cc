@@ -1,0 +1,114 @@
+#include "bayloom/measure/output_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/tensor/operators.h"
+
+namespace bayloom {
+namespace {
+
+std::optional<std::string> Check(const std::vector<float>& actual,
+                                 const std::vector<float>& expected, Tolerance tolerance) {
+  return CompareOutput("y", DType::kFloat32, reinterpret_cast<const std::byte*>(actual.data()),
+                       reinterpret_cast<const std::byte*>(expected.data()),
+                       static_cast<int64_t>(actual.size()), tolerance);
+}
+
+TEST(OutputCheck, DeviationsAreRelativeToTheTensor) {
+  const std::vector<float> expected = {1, -1, 0, 1e-4F};
+  const Tolerance tolerance = {1e-3, 0};
+  EXPECT_FALSE(Check(expected, expected, tolerance));
+  EXPECT_FALSE(Check({1.0005F, -1, 0.0005F, 0}, expected, tolerance));
+  EXPECT_EQ(Check({1, -1, 0.01F, 1e-4F}, expected, tolerance),
+            "element 2 of 'y' is 0.01, expected 0 (1 of 4 elements differ, 0 of them unwritten)");
+}
+
+TEST(OutputCheck, SpecialValuesMustBeTheSame) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tolerance tolerance = {1e-3, 0};
+  EXPECT_FALSE(Check({nan, inf, -inf, 1}, {nan, inf, -inf, 1}, tolerance));
+  EXPECT_TRUE(Check({0, 1}, {nan, 1}, tolerance));
+  EXPECT_TRUE(Check({nan, 1}, {0, 1}, tolerance));
+  EXPECT_TRUE(Check({inf, 1}, {-inf, 1}, tolerance));
+  EXPECT_TRUE(Check({inf, 1}, {3e38F, 1}, tolerance));
+  EXPECT_TRUE(Check({3e38F, 1}, {inf, 1}, tolerance));
+}
+
+TEST(OutputCheck, OutliersAreCounted) {
+  std::vector<float> expected(1000, 1), actual = expected;
+  actual[3] = 2;
+  EXPECT_FALSE(Check(actual, expected, {1e-3, 1e-3}));
+  actual[4] = 2;
+  EXPECT_TRUE(Check(actual, expected, {1e-3, 1e-3}));
+}
+
+TEST(OutputCheck, IntegersAreExact) {
+  const std::vector<int32_t> expected = {1000000, -1}, actual = {1000001, -1};
+  const auto check = [&](const std::vector<int32_t>& values) {
+    return CompareOutput("i", DType::kInt32, reinterpret_cast<const std::byte*>(values.data()),
+                         reinterpret_cast<const std::byte*>(expected.data()), 2, {1, 0});
+  };
+  EXPECT_FALSE(check(expected));
+  EXPECT_THAT(check(actual).value(), testing::HasSubstr("is 1000001, expected 1000000"));
+}
+
+Workload MatmulOf(int64_t k, DType dtype) {
+  WorkloadBuilder b("matmul");
+  Tensor x = b.Input("x", {4, k}, dtype), w = b.Input("w", {k, 4}, dtype);
+  return b.Build({Matmul(b, "c", x, w)});
+}
+
+/// The tolerance lets another order of summation pass and a missing term not.
+TEST(OutputCheck, TheToleranceSeparatesRoundingFromErrors) {
+  RandomStream random(3);
+  for (int64_t k : {16, 512, 4608, 25088}) {
+    const double relative = ToleranceOf(MatmulOf(k, DType::kFloat32)).relative;
+    double worst_rounding = 0, least_error = 1e9, square = 0;
+    for (int trial = 0; trial < 50; ++trial) {
+      std::vector<float> terms;
+      for (int64_t i = 0; i < k; ++i) {
+        terms.push_back(
+            static_cast<float>((2 * random.Uniform() - 1) * (2 * random.Uniform() - 1)));
+      }
+      float forwards = 0, lanes[8] = {};
+      for (int64_t i = 0; i < k; ++i) forwards += terms[i];
+      for (int64_t i = 0; i < k; ++i) lanes[i % 8] += terms[i];
+      float by_lanes = 0;
+      for (float lane : lanes) by_lanes += lane;
+      square += forwards * forwards / 50.0;
+      worst_rounding = std::max(worst_rounding, double{std::abs(forwards - by_lanes)});
+      // A typical term: the size of an error that drops or repeats one.
+      double mean = 0;
+      for (float term : terms) mean += std::abs(term) / static_cast<double>(k);
+      least_error = std::min(least_error, mean);
+    }
+    const double allowed = relative * std::sqrt(square);
+    EXPECT_LT(worst_rounding * 4, allowed) << k;
+    EXPECT_LT(allowed * 4, least_error) << k;
+  }
+}
+
+TEST(OutputCheck, ToleranceFollowsTheElementType) {
+  const double f32 = ToleranceOf(MatmulOf(64, DType::kFloat32)).relative;
+  EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, DType::kFloat16)).relative, f32 * 0x1p13);
+  EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, DType::kFloat64)).relative, f32 * 0x1p-29);
+  EXPECT_EQ(ToleranceOf(MatmulOf(64, DType::kInt32)).relative, 0);
+}
+
+TEST(OutputCheck, OnlyWorkloadsWithStepsMayHaveOutliers) {
+  EXPECT_EQ(ToleranceOf(MatmulOf(64, DType::kFloat32)).outliers, 0);
+  WorkloadBuilder b("round");
+  Tensor x = b.Input("x", {4});
+  Tensor y = b.Compute("y", {4}, [&](const auto& i) { return Unary(ExprOp::kRound, x(i[0])); });
+  EXPECT_GT(ToleranceOf(b.Build({y})).outliers, 0);
+}
+
+}  // namespace
+}  // namespace bayloom

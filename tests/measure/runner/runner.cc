@@ -1,0 +1,4 @@
+// A program that can only be a runner process, for tests to start.
+#include "bayloom/measure/runner_main.h"
+
+int main(int argc, char** argv) { return bayloom::RunAsRunner(argc, argv).value_or(2); }

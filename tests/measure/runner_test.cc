@@ -1,0 +1,233 @@
+#include "bayloom/measure/runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/base/result.h"
+#include "bayloom/measure/runner_main.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kCount = 1000;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// The task y = 2 x that the hand-made kernels are about.
+class HandMadeTask {
+ public:
+  HandMadeTask() {
+    data_.id = next_id++;
+    data_.message.parameters = {
+        {"x", DType::kFloat32, BufferRole::kInput, {kCount}, 0},
+        {"y", DType::kFloat32, BufferRole::kOutput, {kCount}, 4096},
+    };
+    data_.message.data_bytes = 8192;
+    data_.message.tolerance.relative = 1e-5;
+    data_.descriptor = memfd_create("test", MFD_CLOEXEC);
+    std::vector<float> content(2048);
+    for (int i = 0; i < kCount; ++i) {
+      content[i] = static_cast<float>(i % 17 - 8);
+      content[1024 + i] = 2 * content[i];
+    }
+    EXPECT_EQ(write(data_.descriptor, content.data(), 8192), 8192);
+  }
+  ~HandMadeTask() { close(data_.descriptor); }
+
+  const TaskData& data() const { return data_; }
+
+ private:
+  static inline int64_t next_id = 1000;
+  TaskData data_;
+};
+
+TrialMessage Kernel(const std::string& symbol) {
+  static const std::string object = [] {
+    std::ifstream file(BAYLOOM_TEST_KERNELS, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
+  TrialMessage trial;
+  trial.kernel.symbol = symbol;
+  trial.kernel.object = object;
+  trial.kernel.shared_workspace_bytes = 100;
+  trial.layouts = {{}, {}};
+  trial.cut_seconds = std::numeric_limits<double>::infinity();
+  trial.timing.min_total_seconds = 1e-3;
+  return trial;
+}
+
+RunnerOptions Options() {
+  RunnerOptions options;
+  options.executable = BAYLOOM_TEST_RUNNER;
+  options.timeout_seconds = kSanitized ? 10 : 3;
+  options.memory_limit_bytes = int64_t{2} << 30;
+  return options;
+}
+
+struct Misdeed {
+  const char* kernel;
+  Verdict verdict;
+  const char* reason;
+  bool costs_process;
+};
+
+void PrintTo(const Misdeed& misdeed, std::ostream* out) { *out << misdeed.kernel; }
+
+class RunnerMisdeed : public testing::TestWithParam<Misdeed> {};
+
+/// Each costs one trial, is called by its name, and the next trial finds everything in order.
+TEST_P(RunnerMisdeed, CostsOneTrial) {
+  const Misdeed& misdeed = GetParam();
+  if (misdeed.verdict == Verdict::kMemory && kSanitized) {
+    GTEST_SKIP() << "address space cannot be limited under sanitizers";
+  }
+  const HandMadeTask task;
+  RunnerOptions options = Options();
+  if (misdeed.verdict == Verdict::kTimeout) options.timeout_seconds = 0.3;
+  Runner runner(options);
+  EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
+  EXPECT_EQ(runner.starts(), 1);
+
+  const Outcome outcome = runner.Run(task.data(), Kernel(misdeed.kernel));
+  EXPECT_EQ(ToString(outcome.verdict), ToString(misdeed.verdict)) << outcome.reason;
+  EXPECT_THAT(outcome.reason, HasSubstr(misdeed.reason));
+
+  const Outcome next = runner.Run(task.data(), Kernel("good"));
+  EXPECT_TRUE(next.ok()) << next.reason;
+  EXPECT_EQ(runner.starts(), misdeed.costs_process ? 2 : 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RunnerMisdeed,
+    testing::Values(
+        Misdeed{"crash", Verdict::kCrash, "signal 11 (SIGSEGV) in its first run", true},
+        Misdeed{"give_up", Verdict::kCrash, "signal 6 (SIGABRT) in its first run", true},
+        Misdeed{"leave", Verdict::kCrash, "exit code 0 in its first run", true},
+        Misdeed{"divide", Verdict::kCrash, "signal 8 (SIGFPE)", true},
+        Misdeed{"overflow_stack", Verdict::kCrash, "signal 11 (SIGSEGV)", true},
+        Misdeed{"hang", Verdict::kTimeout, "did not end within 0.3 s in its first run", true},
+        Misdeed{"stop", Verdict::kTimeout, "did not end within 0.3 s in its first run", true},
+        Misdeed{"eat_memory", Verdict::kMemory, "needs more memory than the 2147 MB", true},
+        Misdeed{"wrong", Verdict::kWrongOutput, "element 777 of 'y' is", true},
+        Misdeed{"unwritten", Verdict::kWrongOutput, "element 999 of 'y' was never written", true},
+        Misdeed{"overrun_near", Verdict::kWrongOutput, "wrote 1 bytes past the end of output 'y'",
+                true},
+        Misdeed{"underrun_near", Verdict::kWrongOutput, "bytes before the start of output 'y'",
+                true},
+        Misdeed{"overrun_far", Verdict::kCrash,
+                "touched memory 801 bytes past the end of output 'y'", true},
+        Misdeed{"write_input", Verdict::kCrash, "wrote to input 'x', which it may only read", true},
+        Misdeed{"overrun_workspace", Verdict::kWrongOutput,
+                "wrote 1 bytes past the end of the workspace", true},
+        Misdeed{"depends_on_output", Verdict::kWrongOutput, "in a later run, element", true},
+        Misdeed{"reads_workspace", Verdict::kWrongOutput, "element 3 of 'y'", true},
+        Misdeed{"babble", Verdict::kCrash, "wrote rubbish to its runner's channel", true},
+        Misdeed{"close_everything", Verdict::kCrash, "", true},
+        Misdeed{"no_such_symbol", Verdict::kBuildError, "cannot load 'no_such_symbol'", false}),
+    [](const auto& instance) { return std::string(instance.param.kernel); });
+
+TEST(Runner, TimesAGoodKernel) {
+  const HandMadeTask task;
+  Runner runner(Options());
+  const Outcome outcome = runner.Run(task.data(), Kernel("good"));
+  ASSERT_TRUE(outcome.ok()) << outcome.reason;
+  EXPECT_GT(outcome.seconds, 1e-9);
+  EXPECT_LT(outcome.seconds, 1e-3);
+  EXPECT_GE(outcome.spread, 0);
+  EXPECT_FALSE(outcome.cut_short);
+}
+
+TEST(Runner, SlowKernelsAreCutShort) {
+  const HandMadeTask task;
+  Runner runner(Options());
+  TrialMessage trial = Kernel("slow");
+  trial.cut_seconds = 1e-3;
+  const double start = MonotonicSeconds();
+  const Outcome outcome = runner.Run(task.data(), trial);
+  ASSERT_TRUE(outcome.ok()) << outcome.reason;
+  EXPECT_TRUE(outcome.cut_short);
+  EXPECT_GE(outcome.seconds, 0.03);
+  EXPECT_LT(MonotonicSeconds() - start, 1);
+}
+
+TEST(Runner, NoiseOnStandardStreamsDoesNotDisturb) {
+  const HandMadeTask task;
+  Runner runner(Options());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(runner.Run(task.data(), Kernel("noisy")).ok());
+  EXPECT_EQ(runner.starts(), 1);
+}
+
+TEST(Runner, ServesSeveralTasksInTurn) {
+  const HandMadeTask a, b;
+  Runner runner(Options());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(runner.Run(a.data(), Kernel("good")).ok());
+    EXPECT_TRUE(runner.Run(b.data(), Kernel("noisy")).ok());
+  }
+  EXPECT_EQ(runner.starts(), 1);
+}
+
+TEST(Runner, AReferenceRunStoresItsResults) {
+  const HandMadeTask task;
+  Runner runner(Options());
+  TrialMessage wrong = Kernel("wrong");
+  wrong.is_reference = true;
+  EXPECT_TRUE(runner.Run(task.data(), wrong).ok());
+  EXPECT_TRUE(runner.Run(task.data(), Kernel("wrong")).ok());  // now that is right
+  EXPECT_EQ(runner.Run(task.data(), Kernel("good")).verdict, Verdict::kWrongOutput);
+}
+
+TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t tuner = fork();
+  if (tuner == 0) {
+    // The runner inherits the pipe's writing end: it closes when both are gone.
+    Runner runner(Options());
+    const HandMadeTask task;
+    RunnerOptions patient = Options();
+    patient.timeout_seconds = 1000;
+    Runner hanging(patient);
+    hanging.Run(task.data(), Kernel("hang"));
+    _exit(0);
+  }
+  close(ends[1]);
+  usleep(500000);
+  kill(tuner, SIGKILL);
+  waitpid(tuner, nullptr, 0);
+  const double start = MonotonicSeconds();
+  char byte;
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);
+  EXPECT_LT(MonotonicSeconds() - start, 5);
+  close(ends[0]);
+}
+
+TEST(Runner, SaysWhenThereIsNoProgramToRun) {
+  RunnerOptions options;
+  options.executable = "/bin/true";
+  const HandMadeTask task;
+  EXPECT_THROW(Runner(options).Run(task.data(), Kernel("good")), InputError);
+  unsetenv("BAYLOOM_RUNNER");
+  EXPECT_THROW(RunnerExecutable(""), InputError);
+  EXPECT_EQ(RunnerExecutable("/some/program"), "/some/program");
+}
+
+}  // namespace
+}  // namespace bayloom
