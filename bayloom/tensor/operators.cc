@@ -375,12 +375,12 @@ Workload Conv2dWorkload(const Conv2dShape& s) {
   WorkloadBuilder b(depthwise ? "depthwise_conv2d" : "conv2d");
   const Tensor x = b.Input("x", {s.batch, s.height, s.width, s.in_channels}, s.dtype);
   if (depthwise) {
-    const Tensor w = b.Constant("w", {s.kernel[0], s.kernel[1], s.groups}, s.dtype);
+    const Tensor w = b.Constant("weight", {s.kernel[0], s.kernel[1], s.groups}, s.dtype);
     const Tensor y = DepthwiseConv2d(b, "conv", x, w, s.options);
     return b.Build({AddEpilogue(b, y, 1, s.epilogue)});
   }
   const int64_t in = s.in_channels / std::max<int64_t>(s.groups, 1);
-  const Tensor w = b.Constant("w", {s.kernel[0], s.kernel[1], in, s.out_channels}, s.dtype);
+  const Tensor w = b.Constant("weight", {s.kernel[0], s.kernel[1], in, s.out_channels}, s.dtype);
   const Tensor y = grouped ? GroupedConv2d(b, "conv", x, w, s.groups, s.options)
                            : Conv2d(b, "conv", x, w, s.options);
   return b.Build({AddEpilogue(b, y, grouped ? 2 : 1, s.epilogue)});
