@@ -12,13 +12,12 @@
 namespace bayloom {
 namespace {
 
-constexpr int kTrialsPerSlot = 64;
-
 /// As SessionOptions::trials_per_slot says.
 int SlotSize(const SessionOptions& options, size_t tasks) {
   if (options.trials_per_slot > 0) return options.trials_per_slot;
-  const int64_t two_turns_each = options.max_trials / (2 * static_cast<int64_t>(tasks));
-  return static_cast<int>(std::clamp<int64_t>(two_turns_each, 1, kTrialsPerSlot));
+  const int64_t share = options.max_trials / static_cast<int64_t>(tasks);
+  const int64_t eighth = std::clamp<int64_t>(share / 8, 16, 64);
+  return static_cast<int>(std::max<int64_t>(1, std::min(eighth, share / 2)));
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ struct SessionOptions {
   int64_t max_trials_per_task = std::numeric_limits<int64_t>::max();
   /// Budget of wall-clock time, that before a resumption included. Looked at between trials.
   double max_seconds = std::numeric_limits<double>::infinity();
-  /// Trials a task gets at one turn; 0: 64, or less when there are many tasks, so that each can
-  /// have two turns.
+  /// Trials a task gets at one turn. 0: an eighth of its equal share of the trials, within 16
+  /// and MetaSchedule's 64, but so that each task can have two turns.
   int trials_per_slot = 0;
   /// Seed of all choices; a resumed session keeps the one it began with.
   uint64_t seed = 0;
