@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "bayloom/tensor/access.h"
 #include "bayloom/tensor/flat_expr.h"
 
 namespace bayloom {
@@ -13,7 +14,8 @@ namespace {
 /// A buffer's elements while the program runs, row-major, with a mark on each that is written.
 struct Memory {
   std::vector<ScalarValue> values;
-  std::vector<uint8_t> written;
+  std::vector<uint32_t> marks;
+  uint32_t written = 1;  ///< the mark; raising it forgets all elements
 };
 
 /// A block made ready to be run many times.
@@ -39,8 +41,12 @@ struct FlatBlock {
 
 class ProgramInterpreter {
  public:
-  explicit ProgramInterpreter(const Program& program)
-      : program_(program), memory_(program.buffers.size()), digits_(program.digit_extents.size()) {
+  ProgramInterpreter(const Program& program, bool strict)
+      : program_(program),
+        strict_(strict),
+        memory_(program.buffers.size()),
+        allocated_in_(program.loops.size()),
+        digits_(program.digit_extents.size()) {
     size_t most_iters = 0;
     flat_blocks_.resize(program.blocks.size());
     for (size_t i = 0; i < program.blocks.size(); ++i) {
@@ -50,6 +56,11 @@ class ProgramInterpreter {
       most_iters = std::max(most_iters, block.iters.size());
     }
     iters_.resize(most_iters);
+    for (size_t b = 0; strict && b < program.buffers.size(); ++b) {
+      if (program.buffers[b].role != BufferRole::kIntermediate) continue;
+      const NodeRef scope = AllocationScope(program, static_cast<BufferId>(b));
+      if (scope.is_loop()) allocated_in_[scope.id].push_back(static_cast<BufferId>(b));
+    }
   }
 
   void Run(std::vector<HostTensor>& arguments) {
@@ -59,7 +70,7 @@ class ProgramInterpreter {
     }
     for (size_t b = 0; b < program_.buffers.size(); ++b) {
       const auto count = static_cast<size_t>(program_.buffers[b].ElementCount());
-      memory_[b] = {std::vector<ScalarValue>(count), std::vector<uint8_t>(count)};
+      memory_[b] = {std::vector<ScalarValue>(count), std::vector<uint32_t>(count)};
     }
     for (size_t p = 0; p < parameters.size(); ++p) ReadArgument(parameters[p], arguments[p]);
     RunBody(program_.roots);
@@ -78,7 +89,7 @@ class ProgramInterpreter {
     for (size_t i = 0; i < memory.values.size(); ++i) {
       memory.values[i] = LoadScalar(buffer.dtype, argument.data.data() + i * size);
     }
-    memory.written.assign(memory.values.size(), 1);
+    memory.marks.assign(memory.values.size(), memory.written);
   }
 
   void WriteOutput(BufferId id, HostTensor& argument) const {
@@ -87,7 +98,7 @@ class ProgramInterpreter {
     const Memory& memory = memory_[id];
     const int size = ByteSize(buffer.dtype);
     for (size_t i = 0; i < memory.values.size(); ++i) {
-      if (!memory.written[i]) ThrowNeverWritten(id, static_cast<int64_t>(i));
+      if (memory.marks[i] != memory.written) ThrowNeverWritten(id, static_cast<int64_t>(i));
       StoreScalar(buffer.dtype, argument.data.data() + i * size, memory.values[i]);
     }
   }
@@ -100,23 +111,27 @@ class ProgramInterpreter {
   void RunBody(const std::vector<NodeRef>& body) {
     for (NodeRef node : body) {
       if (node.is_loop()) {
-        RunLoop(program_.loops[node.id]);
+        RunLoop(node.id);
       } else {
         RunBlock(*flat_blocks_[node.id]);
       }
     }
   }
 
-  void RunLoop(const Loop& loop) {
-    for (DigitId digit : loop.digits) digits_[digit] = 0;
-    for (;;) {
-      RunBody(loop.body);
-      // Count on: the last digit is the fastest.
-      size_t d = loop.digits.size();
-      while (d > 0 && ++digits_[loop.digits[d - 1]] == program_.digit_extents[loop.digits[d - 1]]) {
-        digits_[loop.digits[--d]] = 0;
+  void RunLoop(LoopId id) {
+    const Loop& loop = program_.loops[id];
+    const bool backwards =
+        strict_ && loop.kind != LoopKind::kSerial && loop.kind != LoopKind::kUnrolled;
+    const int64_t count = program_.ExtentOf(id);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t rest = backwards ? count - 1 - i : i;
+      for (size_t d = loop.digits.size(); d-- > 0;) {  // the last digit is the fastest
+        const int64_t extent = program_.digit_extents[loop.digits[d]];
+        digits_[loop.digits[d]] = rest % extent;
+        rest /= extent;
       }
-      if (d == 0) return;
+      for (BufferId buffer : allocated_in_[id]) ++memory_[buffer].written;
+      RunBody(loop.body);
     }
   }
 
@@ -136,25 +151,27 @@ class ProgramInterpreter {
     ScalarValue& element = memory.values[place];
     if (block.kind == BlockKind::kInit || (block.kind == BlockKind::kReduce && first)) {
       element = flat.neutral;
-      memory.written[place] = 1;
+      memory.marks[place] = memory.written;
     }
     if (block.kind == BlockKind::kInit) return;
     const ScalarValue value =
         flat.value->Evaluate(iters_.data(), [this](BufferId id, int64_t at) -> ScalarValue {
-          if (!memory_[id].written[at]) ThrowNeverWritten(id, at);
+          if (memory_[id].marks[at] != memory_[id].written) ThrowNeverWritten(id, at);
           return memory_[id].values[at];
         });
     if (block.kind == BlockKind::kPlain) {
       element = value;
-      memory.written[place] = 1;
+      memory.marks[place] = memory.written;
       return;
     }
-    if (!memory.written[place]) ThrowNeverWritten(block.output, place);
+    if (memory.marks[place] != memory.written) ThrowNeverWritten(block.output, place);
     element = CombineScalars(block.reduction, flat.dtype, element, value);
   }
 
   const Program& program_;
+  const bool strict_;
   std::vector<Memory> memory_;
+  std::vector<std::vector<BufferId>> allocated_in_;  ///< per loop; only when strict
   std::vector<int64_t> digits_;
   std::vector<int64_t> iters_;
   std::vector<std::optional<FlatBlock>> flat_blocks_;
@@ -163,7 +180,11 @@ class ProgramInterpreter {
 }  // namespace
 
 void Interpret(const Program& program, std::vector<HostTensor>& arguments) {
-  ProgramInterpreter(program).Run(arguments);
+  ProgramInterpreter(program, /*strict=*/false).Run(arguments);
+}
+
+void InterpretStrictly(const Program& program, std::vector<HostTensor>& arguments) {
+  ProgramInterpreter(program, /*strict=*/true).Run(arguments);
 }
 
 }  // namespace bayloom

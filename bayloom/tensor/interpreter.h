@@ -30,6 +30,11 @@ struct HostTensor {
 /// `arguments`: one tensor per Program::Parameters() entry; outputs are written.
 void Interpret(const Program& program, std::vector<HostTensor>& arguments);
 
+/// As Interpret, and as hard on the program as compiling it may be: an intermediate buffer forgets
+/// its elements at every iteration of the loop that it is allocated in (AllocationScope), and the
+/// iterations of parallel, vectorized and bound loops run backwards.
+void InterpretStrictly(const Program& program, std::vector<HostTensor>& arguments);
+
 /// Computes chosen elements of a workload's output straight from its definition, on demand and
 /// with memory: a few elements of a large convolution cost no more than those elements. Sums and
 /// products over reduction axes are kept in double precision and rounded once.

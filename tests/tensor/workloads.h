@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct NamedWorkload {
   std::string name;
   Workload workload;
 };
+/// For GoogleTest.
+inline void PrintTo(const NamedWorkload& named, std::ostream* out) { *out << named.name; }
 
 inline Conv2dShape ConvShape(int64_t size, int64_t in, int64_t out, int64_t kernel,
                              int64_t pad = 0) {

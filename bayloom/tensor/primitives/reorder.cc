@@ -59,9 +59,10 @@ Status CheckVectorizedStayInnermost(const Program& program, const std::vector<Lo
 /// A block that initializes at the first point of its reduction, and one that only adds up, must
 /// meet every element once per reduction point: below its outermost reduction loop, no two
 /// iterations of the other loops may be at the same element.
-Status CheckReductions(const Program& program, const std::vector<LoopId>& chain) {
-  const NodeRef bottom = NodeRef::Loop(chain.back());
-  const std::vector<LoopId> outside = program.LoopsAround(NodeRef::Loop(chain.front()));
+Status CheckReductions(const Program& program, const std::vector<LoopId>& old_chain,
+                       const std::vector<LoopId>& chain) {
+  const NodeRef bottom = NodeRef::Loop(old_chain.back());
+  const std::vector<LoopId> outside = program.LoopsAround(NodeRef::Loop(old_chain.front()));
   std::string offender;
   ForEachBlockBelow(program, bottom, [&](BlockId id) {
     const Block& block = program.blocks[id];
@@ -94,7 +95,7 @@ Status Reorder(Program& program, std::span<const LoopId> order) {
   }
   if (chain == *old_chain) return Ok();
   if (Status s = CheckVectorizedStayInnermost(program, chain); !s) return s;
-  if (Status s = CheckReductions(program, chain); !s) return s;
+  if (Status s = CheckReductions(program, *old_chain, chain); !s) return s;
 
   std::vector<NodeRef> body = std::move(program.loops[old_chain->back()].body);
   const NodeRef old_top = NodeRef::Loop(old_chain->front());
