@@ -74,17 +74,20 @@ inline void ExpectClose(const HostTensor& actual, const HostTensor& expected, do
 
 inline double ToleranceOf(DType dtype) {
   switch (dtype) {
-    case DType::kFloat64: return 1e-12;
-    case DType::kFloat16: return 2e-3;
-    case DType::kBFloat16: return 1.6e-2;
-    default: return 1e-5;
+    case DType::kFloat64:
+      return 1e-12;
+    case DType::kFloat16:
+      return 2e-3;
+    case DType::kBFloat16:
+      return 1.6e-2;
+    default:
+      return 1e-5;
   }
 }
 
 /// Compiled, the program computes what the interpreter computes.
 inline void ExpectMatchesInterpreter(const Program& program, std::vector<HostTensor> arguments,
-                                     const std::string& what,
-                                     const Target& target = HostTarget()) {
+                                     const std::string& what, const Target& target = HostTarget()) {
   std::vector<HostTensor> expected = arguments;
   Interpret(program, expected);
   RunCompiled(program, arguments, target);

@@ -1,5 +1,3 @@
-#include "bayloom/codegen/runtime/bayloom_runtime.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +6,8 @@
 #include <deque>
 #include <thread>
 #include <vector>
+
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
 
 namespace bayloom {
 namespace {

@@ -31,13 +31,19 @@ llvm::Value* IntegerToInteger(IrBuilder& b, llvm::Value* value, DType from, llvm
   return b.CreateIntCast(value, type, !zero_extend);
 }
 
-/// Saturates at 64 bits and then wraps to the type, as the interpreter does.
+/// Saturates at 64 bits and then wraps to the type, as the interpreter does: what no int64 holds
+/// is taken for a uint64 if the type is unsigned.
 llvm::Value* FloatToInteger(IrBuilder& b, llvm::Value* value, DType to, llvm::Type* type) {
   llvm::Type* wide = Like(value, b.getInt64Ty());
-  const auto intrinsic =
-      to == DType::kUInt64 ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
-  llvm::Value* saturated = b.CreateIntrinsic(intrinsic, {wide, value->getType()}, {value});
-  return b.CreateTrunc(saturated, type);
+  const auto convert = [&](llvm::Intrinsic::ID id) {
+    return b.CreateIntrinsic(id, {wide, value->getType()}, {value});
+  };
+  llvm::Value* result = convert(llvm::Intrinsic::fptosi_sat);
+  if (IsUnsigned(to)) {
+    llvm::Value* large = b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 0x1p63));
+    result = b.CreateSelect(large, convert(llvm::Intrinsic::fptoui_sat), result);
+  }
+  return b.CreateTrunc(result, type);
 }
 
 }  // namespace
