@@ -41,7 +41,7 @@ void NoteFaultAddress(const void* address) {
   for (int i = 0; i < watched_count; ++i) {
     const std::span<const std::byte> mapping = watched[i]->mapping();
     if (fault < mapping.data() || fault >= mapping.data() + mapping.size()) continue;
-    the_note->touched = i + 1;
+    the_note->touched = 1;
     the_note->touched_offset = fault - watched[i]->data();
     the_note->touched_size = watched[i]->size();
     std::strncpy(the_note->touched_name, watched[i]->name().c_str(),
@@ -69,8 +69,6 @@ const char* Describe(CrashNote::Phase phase) {
       return "in its first run";
     case CrashNote::Phase::kTiming:
       return "while it was timed";
-    case CrashNote::Phase::kLastRun:
-      return "in its last run";
     default:
       return "";
   }

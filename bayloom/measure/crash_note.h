@@ -14,7 +14,7 @@ namespace bayloom {
 /// handler, so plain numbers only, and not to be trusted.
 struct CrashNote {
   /// What the process was doing.
-  enum class Phase : int32_t { kIdle, kPreparing, kLoading, kFirstRun, kTiming, kLastRun };
+  enum class Phase : int32_t { kIdle, kPreparing, kLoading, kFirstRun, kTiming };
 
   Phase phase = Phase::kIdle;
   int32_t signal = 0;          ///< 0: no last words

@@ -53,13 +53,17 @@ Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<vo
   if (timing.seconds > cut_seconds) return timing;
 
   const double estimate = std::max(time_batch(1), 1e-9);
-  const double fitting = std::ceil(options.min_batch_seconds / estimate);
-  const int64_t count = options.flush_cache ? 1 : std::max<int64_t>(1, std::llround(fitting));
+  const int64_t fitting = std::llround(std::ceil(options.min_batch_seconds / estimate));
+  const int64_t count = options.flush_cache ? 1 : std::max<int64_t>(1, fitting);
   std::vector<double> batches;
   double total = 0;
-  while (total < options.max_total_seconds &&
-         (total < options.min_total_seconds ||
-          static_cast<int>(batches.size()) < options.min_batches)) {
+  if (count == 1) {
+    batches.push_back(estimate);
+    total = estimate;
+  }
+  while (batches.empty() || (total < options.max_total_seconds &&
+                             (total < options.min_total_seconds ||
+                              static_cast<int>(batches.size()) < options.min_batches))) {
     batches.push_back(time_batch(count));
     total += batches.back() * static_cast<double>(count);
   }

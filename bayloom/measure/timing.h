@@ -16,7 +16,7 @@ struct TimingOptions {
   /// ... and there are this many for the median to be robust ...
   int min_batches = 5;
   /// ... but no longer than this.
-  double max_total_seconds = 1;
+  double max_total_seconds = 0.5;
   /// Empties the caches before every run; then a batch is one run.
   bool flush_cache = false;
 };

@@ -1,0 +1,200 @@
+#include "bayloom/measure/measurer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bayloom/base/stop_flag.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/measure/test_data.h"
+#include "bayloom/tensor/interpreter.h"
+#include "bayloom/tensor/operator_shorthand.h"
+#include "bayloom/tensor/primitives.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+
+MeasureOptions Options() {
+  MeasureOptions options;
+  options.runner.executable = BAYLOOM_TEST_RUNNER;
+  options.timing.min_total_seconds = 2e-3;
+  return options;
+}
+
+std::vector<Outcome> MeasureAll(Measurer& measurer, const Workload& workload,
+                                const std::vector<Program>& programs,
+                                const Measurer::Observer& observer = {}) {
+  std::vector<const Program*> pointers;
+  for (const Program& program : programs) pointers.push_back(&program);
+  return measurer.Measure(workload, pointers, observer);
+}
+
+/// A program that no CPU can run.
+Program Unbuildable(const Workload& workload) {
+  Program program = Lower(workload);
+  const Status bound = Bind(program, program.roots[0].id, LoopKind::kBlockX);
+  EXPECT_TRUE(bound);
+  return program;
+}
+
+/// One that computes something else.
+Program Wrong(const Workload& workload) {
+  Program program = Lower(workload);
+  Block& block = program.blocks[program.BlocksInOrder().back()];
+  block.value = block.value + FloatLiteral(0.5);
+  return program;
+}
+
+TEST(Measurer, AnswersForEveryCandidateInOrder) {
+  const Workload workload = ParseOperator("matmul:32,48,64");
+  Measurer measurer(HostTarget(2), Options());
+  std::vector<size_t> seen;
+  const std::vector<Outcome> outcomes =
+      MeasureAll(measurer, workload,
+                 {Lower(workload), Unbuildable(workload),
+                  PlainSchedule(workload, measurer.target()), Wrong(workload)},
+                 [&](size_t i, const Outcome&) { seen.push_back(i); });
+  ASSERT_EQ(outcomes.size(), 4u);
+  EXPECT_THAT(seen, testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(outcomes[0].ok()) << outcomes[0].reason;
+  EXPECT_GT(outcomes[0].seconds, 1e-7);
+  EXPECT_GT(outcomes[0].build_seconds, 0);
+  EXPECT_GT(outcomes[0].measure_seconds, 0);
+  EXPECT_EQ(outcomes[1].verdict, Verdict::kBuildError);
+  EXPECT_FALSE(outcomes[1].reason.empty());
+  EXPECT_TRUE(std::isnan(outcomes[1].seconds));
+  EXPECT_TRUE(outcomes[2].ok()) << outcomes[2].reason;
+  EXPECT_EQ(outcomes[3].verdict, Verdict::kWrongOutput) << outcomes[3].reason;
+
+  const Measurer::Statistics statistics = measurer.statistics();
+  EXPECT_EQ(statistics.trials, 4);
+  EXPECT_GT(statistics.build_seconds, 0);
+  EXPECT_GT(statistics.run_seconds, 0);
+  Result<double> reference = measurer.ReferenceSeconds(workload);
+  ASSERT_TRUE(reference) << reference.error().message;
+  EXPECT_GT(*reference, 0);
+}
+
+TEST(Measurer, ConstantsComeInTheCandidatesLayout) {
+  const Workload workload = ParseOperator("matmul:8,6,10");
+  Program columns_first = Lower(workload);
+  Buffer& weights = columns_first.buffers[1];
+  ASSERT_EQ(weights.role, BufferRole::kConstant);
+  weights.layout = {{1, 1, 6}, {0, 1, 10}};
+  Measurer measurer(HostTarget(1), Options());
+  for (const Outcome& outcome :
+       MeasureAll(measurer, workload, {Lower(workload), columns_first, Lower(workload)})) {
+    EXPECT_TRUE(outcome.ok()) << outcome.reason;
+  }
+}
+
+TEST(Measurer, SlowCandidatesAreCutShort) {
+  const Workload workload = ParseOperator("matmul:32,48,64");
+  Measurer measurer(HostTarget(1), Options());
+  measurer.SetIncumbent(workload, Lower(workload), 1e-9);
+  const Outcome outcome = MeasureAll(measurer, workload, {Lower(workload)})[0];
+  ASSERT_TRUE(outcome.ok()) << outcome.reason;
+  EXPECT_TRUE(outcome.cut_short);
+
+  MeasureOptions never = Options();
+  never.cut_factor = 0;
+  Measurer patient(HostTarget(1), never);
+  patient.SetIncumbent(workload, Lower(workload), 1e-9);
+  EXPECT_FALSE(MeasureAll(patient, workload, {Lower(workload)})[0].cut_short);
+}
+
+TEST(Measurer, DriftIsSeenAndAllowedFor) {
+  const Workload workload = ParseOperator("matmul:32,48,64");
+  MeasureOptions options = Options();
+  options.drift_interval = 2;
+  Measurer measurer(HostTarget(1), options);
+  // As if the machine were thousands of times slower now than when this was recorded.
+  measurer.SetIncumbent(workload, Lower(workload), 1e-9);
+  const std::vector<Outcome> outcomes =
+      MeasureAll(measurer, workload, {Lower(workload), Lower(workload), Lower(workload)});
+  EXPECT_EQ(outcomes[0].drift, 1);
+  EXPECT_TRUE(outcomes[0].cut_short);
+  EXPECT_GT(outcomes[1].drift, 100);
+  EXPECT_EQ(outcomes[2].drift, outcomes[1].drift);
+  EXPECT_EQ(measurer.statistics().drift, outcomes[2].drift);
+  // Three times the slowed incumbent is what it takes now.
+  EXPECT_FALSE(outcomes[1].cut_short && outcomes[2].cut_short);
+}
+
+TEST(Measurer, AStopIsHeardBetweenCandidates) {
+  const Workload workload = ParseOperator("matmul:8,8,8");
+  Measurer measurer(HostTarget(1), Options());
+  const std::vector<Outcome> outcomes =
+      MeasureAll(measurer, workload, {Lower(workload), Lower(workload), Lower(workload)},
+                 [](size_t i, const Outcome&) {
+                   if (i == 1) RequestStop();
+                 });
+  ClearStop();
+  EXPECT_EQ(outcomes.size(), 2u);
+}
+
+TEST(Measurer, ForgottenTasksAreMadeAnew) {
+  MeasureOptions options = Options();
+  options.kept_data_bytes = 0;
+  Measurer measurer(HostTarget(1), options);
+  const Workload a = ParseOperator("matmul:8,8,8"), b = ParseOperator("matmul:8,8,16");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(MeasureAll(measurer, a, {Lower(a)})[0].ok());
+    EXPECT_TRUE(MeasureAll(measurer, b, {Lower(b)})[0].ok());
+  }
+  EXPECT_EQ(measurer.statistics().runner_starts, 1);
+}
+
+Workload Elementwise(const std::function<Expr(Expr)>& value) {
+  WorkloadBuilder b("elementwise");
+  Tensor x = b.Input("x", {300});
+  return b.Build({b.Compute("y", {300}, [&](const auto& i) { return value(x(i[0])); })});
+}
+
+/// Data is chosen so that checking it means something.
+TEST(Measurer, WorkloadsWithoutValuesEverywhereAreStillChecked) {
+  Measurer measurer(HostTarget(1), Options());
+  for (ExprOp op : {ExprOp::kLog, ExprOp::kSqrt, ExprOp::kAcosh, ExprOp::kAtanh}) {
+    const Workload workload = Elementwise([&](const Expr& x) { return Unary(op, x); });
+    EXPECT_TRUE(MeasureAll(measurer, workload, {Lower(workload)})[0].ok());
+    EXPECT_EQ(MeasureAll(measurer, workload, {Wrong(workload)})[0].verdict, Verdict::kWrongOutput);
+  }
+}
+
+TEST(Measurer, IndicesAndIntegersAndBoolsAreFine) {
+  Measurer measurer(HostTarget(1), Options());
+  WorkloadBuilder b("mixed");
+  Tensor table = b.Constant("table", {50, 8});
+  Tensor rows = b.Input("rows", {40}, DType::kInt64);
+  Tensor limit = b.Input("limit", {40}, DType::kInt32);
+  Tensor gathered =
+      b.Compute("gathered", {40, 8}, [&](const auto& i) { return table(rows(i[0]), i[1]); });
+  Tensor positive = b.Compute(
+      "positive", {40}, [&](const auto& i) { return IntLiteral(0, DType::kInt32) < limit(i[0]); });
+  Tensor twice = b.Compute("twice", {40}, [&](const auto& i) { return limit(i[0]) + limit(i[0]); });
+  const Workload workload = b.Build({gathered, positive, twice});
+  const Outcome outcome = MeasureAll(measurer, workload, {Lower(workload)})[0];
+  EXPECT_TRUE(outcome.ok()) << outcome.reason;
+}
+
+TEST(PlainSchedule, ComputesWhatTheNaiveProgramComputes) {
+  const Target target = HostTarget(2);
+  for (const char* line : {"matmul:7,16,5,bias,relu", "matmul:4,6,8,batch=3",
+                           "conv2d:9x7x5,12,3x3,stride=2,pad=1,bias,relu",
+                           "depthwise:8x8x13,3x3,pad=1", "matmul:1,1,9"}) {
+    const Workload workload = ParseOperator(line);
+    const Program plain = PlainSchedule(workload, target);
+    EXPECT_TRUE(Validate(plain)) << line;
+    std::vector<HostTensor> expected = MakeArguments(workload, 1, DataRange::kSymmetric);
+    std::vector<HostTensor> actual = expected;
+    Interpret(Lower(workload), expected);
+    Interpret(plain, actual);
+    EXPECT_EQ(actual.back().data, expected.back().data) << line;
+  }
+}
+
+}  // namespace
+}  // namespace bayloom
