@@ -1,0 +1,79 @@
+// What the cost model costs: learning a batch, and scoring a generation of candidates.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+
+#include "bayloom/base/random.h"
+#include "bayloom/cost/xgboost_model.h"
+#include "bayloom/sketch/design_space.h"
+#include "bayloom/tensor/operators.h"
+
+namespace bayloom {
+namespace {
+
+/// Random programs of a convolution with bias and ReLU. Their times are made up from how much
+/// memory they touch and how they are vectorized: it is the model that is timed here.
+std::vector<Sample> MakeSamples(int count) {
+  Conv2dShape shape;
+  shape.height = shape.width = 28;
+  shape.in_channels = shape.out_channels = 128;
+  shape.kernel = {3, 3};
+  shape.options.pad_before = shape.options.pad_after = {1, 1};
+  shape.epilogue = {.bias = true, .relu = true};
+  const SpaceGenerator generator(Conv2dWorkload(shape), Target{});
+  RandomStream random(1);
+  std::vector<Sample> samples;
+  while (static_cast<int>(samples.size()) < count) {
+    const auto space = static_cast<int>(samples.size() % generator.spaces().size());
+    const Result<Candidate> candidate = generator.Sample(space, random.Fork());
+    if (!candidate) continue;
+    Sample sample{.task = 1, .features = ExtractFeatures(candidate->program), .seconds = {}};
+    double cost = 0.1 * random.Uniform();
+    for (int row = 0; row < sample.features.rows; ++row) {
+      const std::span<const float> columns = sample.features.Row(row);
+      cost += 0.3 * columns[BufferColumnOf(0, BufferFeature::kLines)] -
+              0.2 * columns[kVectorizedColumn + kAnnotatedInnermost] -
+              0.1 * columns[BufferColumnOf(1, BufferFeature::kReuseCount)];
+    }
+    sample.seconds = std::exp2(cost);
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+void BM_Refit(benchmark::State& state) {
+  const std::vector<Sample> samples = MakeSamples(static_cast<int>(state.range(0)));
+  for (auto _ : state) {
+    XgboostModel model;
+    model.Remember(samples);
+    benchmark::DoNotOptimize(model.rounds());
+  }
+}
+BENCHMARK(BM_Refit)->Arg(64)->Arg(1000)->Arg(4000)->Unit(benchmark::kMillisecond);
+
+/// The usual batch: between two complete fits.
+void BM_LearnBatch(benchmark::State& state) {
+  const std::vector<Sample> samples = MakeSamples(static_cast<int>(state.range(0)) + 64);
+  for (auto _ : state) {
+    state.PauseTiming();
+    XgboostModel model;
+    model.Remember(std::span(samples).first(samples.size() - 64));
+    model.rounds();
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(model.Update(std::span(samples).last(64)));
+  }
+}
+BENCHMARK(BM_LearnBatch)->Arg(1000)->Arg(4000)->Unit(benchmark::kMillisecond);
+
+void BM_Predict(benchmark::State& state) {
+  const std::vector<Sample> samples = MakeSamples(2560);
+  XgboostModel model;
+  model.Remember(std::span(samples).first(1000));
+  const std::vector<const FeatureMatrix*> programs = FeaturesOf(samples);
+  for (auto _ : state) benchmark::DoNotOptimize(model.Predict(programs));
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(programs.size()));
+}
+BENCHMARK(BM_Predict)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace bayloom

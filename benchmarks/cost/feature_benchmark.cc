@@ -1,0 +1,77 @@
+// What a candidate costs before it is compiled: replaying its trace and extracting its features.
+#include <benchmark/benchmark.h>
+
+#include "bayloom/base/random.h"
+#include "bayloom/feature/program_features.h"
+#include "bayloom/sketch/design_space.h"
+#include "bayloom/tensor/operators.h"
+
+namespace bayloom {
+namespace {
+
+/// A 3 x 3 convolution of ResNet-50 with bias and ReLU.
+Workload ConvolutionBiasRelu() {
+  Conv2dShape shape;
+  shape.height = shape.width = 28;
+  shape.in_channels = shape.out_channels = 128;
+  shape.kernel = {3, 3};
+  shape.options.pad_before = shape.options.pad_after = {1, 1};
+  shape.epilogue = {.bias = true, .relu = true};
+  return Conv2dWorkload(shape);
+}
+
+/// Random candidates of all design spaces.
+std::vector<Candidate> DrawCandidates(const SpaceGenerator& generator, int count) {
+  RandomStream random(1);
+  std::vector<Candidate> candidates;
+  while (static_cast<int>(candidates.size()) < count) {
+    const auto space = static_cast<int>(candidates.size() % generator.spaces().size());
+    Result<Candidate> candidate = generator.Sample(space, random.Fork());
+    if (candidate) candidates.push_back(*std::move(candidate));
+  }
+  return candidates;
+}
+
+struct Fixture {
+  SpaceGenerator generator{ConvolutionBiasRelu(), Target{}};
+  std::vector<Candidate> candidates = DrawCandidates(generator, 64);
+};
+const Fixture& Convolution() {
+  static const Fixture fixture;
+  return fixture;
+}
+
+void BM_ExtractFeatures(benchmark::State& state) {
+  const std::vector<Candidate>& candidates = Convolution().candidates;
+  size_t i = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ExtractFeatures(candidates[i++ % candidates.size()].program));
+  }
+}
+BENCHMARK(BM_ExtractFeatures)->Unit(benchmark::kMicrosecond);
+
+void BM_Replay(benchmark::State& state) {
+  const Fixture& fixture = Convolution();
+  size_t i = 0;
+  for (auto _ : state) {
+    const Candidate& candidate = fixture.candidates[i++ % fixture.candidates.size()];
+    benchmark::DoNotOptimize(
+        fixture.generator.Replay(candidate.space, candidate.trace, RandomStream(1)));
+  }
+}
+BENCHMARK(BM_Replay)->Unit(benchmark::kMicrosecond);
+
+void BM_ReplayAndExtractFeatures(benchmark::State& state) {
+  const Fixture& fixture = Convolution();
+  size_t i = 0;
+  for (auto _ : state) {
+    const Candidate& candidate = fixture.candidates[i++ % fixture.candidates.size()];
+    const Result<Candidate> replayed =
+        fixture.generator.Replay(candidate.space, candidate.trace, RandomStream(1));
+    benchmark::DoNotOptimize(ExtractFeatures(replayed->program));
+  }
+}
+BENCHMARK(BM_ReplayAndExtractFeatures)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace bayloom
