@@ -170,6 +170,67 @@ TEST(ProgramFeatures, AnnotatedLoopsAndTheirPositions) {
   EXPECT_FLOAT_EQ(row[kLoopCountColumn], SLog(4));
 }
 
+/// x[8, 16] scaled by its rows' sums; both stages under the loop over rows.
+Program RowScaling() {
+  WorkloadBuilder b("scale");
+  Tensor x = b.Input("x", {8, 16});
+  Tensor sum = b.Reduce("sum", {8}, {{"j", 16}}, Reduction::kSum,
+                        [&](auto s, auto r) { return x(s[0], r[0]); });
+  Tensor scaled = b.Compute("scaled", {8, 16}, [&](auto i) { return x(i[0], i[1]) * sum(i[0]); });
+  Program program = Lower(b.Build({scaled}));
+  const LoopId rows = LoopsOf(program, "sum")[0];
+  EXPECT_TRUE(ReverseComputeAt(program, program.FindBlock("scaled"), rows).ok());
+  return program;
+}
+
+TEST(ProgramFeatures, EarlierStoresOfALoopBodyAreSerialReuse) {
+  const FeatureMatrix features = ExtractFeatures(RowScaling());
+  ASSERT_EQ(features.rows, 2);
+  // scaled[i, j] and x[i, j] touch the same lines and bytes; x is accessed first. The stores under
+  // the loop over rows touched 128 of x and one of sum, then both again and 128 of scaled.
+  ExpectBuffer(features.Row(1), 0,
+               {.access = BufferFeature::kRead,
+                .bytes = 512,
+                .unique_bytes = 512,
+                .lines = 8,
+                .unique_lines = 8,
+                .reuse = BufferFeature::kSerialReuse,
+                .reuse_iterations = 128 / 8,
+                .reuse_bytes = 4.0 * (129 + 257) / 8,
+                .reuse_count = 1,
+                .stride = 1});
+  ExpectBuffer(features.Row(1), 1,
+               {.access = BufferFeature::kWrite,
+                .bytes = 512,
+                .unique_bytes = 512,
+                .lines = 8,
+                .unique_lines = 8,
+                .reuse = BufferFeature::kNoReuse,
+                .reuse_iterations = 0,
+                .reuse_bytes = 0,
+                .reuse_count = 0,
+                .stride = 1});
+}
+
+TEST(ProgramFeatures, IntermediatesAreSeenAsTheyAreAllocated) {
+  const FeatureMatrix features = ExtractFeatures(RowScaling());
+  // One element of sum, anew for each of the 8 rows.
+  const std::span<const float> row = features.Row(0);
+  EXPECT_FLOAT_EQ(row[kAllocationColumn], SLog(4));
+  EXPECT_FLOAT_EQ(row[kAllocationColumn + 1], SLog(8));
+  EXPECT_FLOAT_EQ(row[kAllocationColumn + 2], SLog(8));
+  EXPECT_FLOAT_EQ(row[kAllocationColumn + 3], SLog(16));
+  // It is 8 elements if it has to outlive the rows.
+  WorkloadBuilder b("sum");
+  Tensor x = b.Input("x", {8, 16});
+  Tensor sum = b.Reduce("sum", {8}, {{"j", 16}}, Reduction::kSum,
+                        [&](auto s, auto r) { return x(s[0], r[0]); });
+  Tensor next = b.Compute("next", {8}, [&](auto i) { return -sum(i[0]); });
+  const FeatureMatrix apart = ExtractFeatures(Lower(b.Build({next})));
+  EXPECT_FLOAT_EQ(apart.Row(0)[kAllocationColumn], SLog(32));
+  EXPECT_FLOAT_EQ(apart.Row(0)[kAllocationColumn + 2], SLog(1));
+}
+
 TEST(ProgramFeatures, RewrittenLayoutsDecideStrides) {
   Program program = Matmul();
   std::vector<LoopId> loops = LoopsOf(program, "c");
