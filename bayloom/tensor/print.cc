@@ -315,11 +315,11 @@ std::string PrintStatement(const Block& block, const std::vector<Buffer>& buffer
 class DigitNames {
  public:
   explicit DigitNames(const Program& program)
-      : program_(program), names_(program.digit_extents.size()) {
+      : program_(program), names_(program.digit_extents.size()), mentioned_(names_.size()) {
     for (NodeRef root : program.roots) NameNest(root);
   }
 
-  const std::string& Of(DigitId digit) const { return names_[digit]; }
+  bool IsMentioned(DigitId digit) const { return mentioned_[digit]; }
 
   std::string Of(const Loop& loop) const {
     std::vector<std::string> names;
@@ -377,6 +377,7 @@ class DigitNames {
         taken.insert(base);
       }
       for (size_t k = 0; k < pieces.size(); ++k) {
+        mentioned_[pieces[k].digit] = true;
         names_[pieces[k].digit] = pieces.size() == 1 ? base : fmt::format("{}{}", base, k);
       }
     }
@@ -396,6 +397,7 @@ class DigitNames {
 
   const Program& program_;
   std::vector<std::string> names_;
+  std::vector<bool> mentioned_;  ///< by a binding
 };
 
 // --- Programs ----------------------------------------------------------------------------------
@@ -448,6 +450,14 @@ class ProgramPrinter {
     return program_.WriterOf(static_cast<BufferId>(&buffer - program_.buffers.data())) >= 0;
   }
 
+  /// A loop of one iteration that no index mentions, as splitting by a factor of 1 leaves behind.
+  bool SaysNothing(const Loop& loop) const {
+    return loop.kind == LoopKind::kSerial && loop.unroll_max_step == 0 &&
+           std::all_of(loop.digits.begin(), loop.digits.end(), [&](DigitId digit) {
+             return program_.digit_extents[digit] == 1 && !names_.IsMentioned(digit);
+           });
+  }
+
   void Line(int depth, std::string_view line) {
     text_.append(2 * static_cast<size_t>(depth), ' ').append(line).append("\n");
   }
@@ -455,6 +465,10 @@ class ProgramPrinter {
   void PrintNode(NodeRef node, int depth) {
     if (node.is_block()) return PrintBlock(program_.blocks[node.id], depth);
     const Loop& loop = program_.loops[node.id];
+    if (SaysNothing(loop)) {
+      for (NodeRef child : loop.body) PrintNode(child, depth);
+      return;
+    }
     std::string line = fmt::format("{}for {} in 0..{}:", KindPrefix(loop.kind), names_.Of(loop),
                                    program_.ExtentOf(node.id));
     if (loop.unroll_max_step > 0) line += fmt::format("  # unroll up to {}", loop.unroll_max_step);

@@ -113,7 +113,9 @@ BlockId Program::WriterOf(BufferId buffer) const {
 
 std::vector<BlockId> Program::ReadersOf(BufferId buffer) const {
   std::vector<BlockId> readers = BlocksInOrder();
-  std::erase_if(readers, [&](BlockId id) { return !Loads(blocks[id].value, buffer); });
+  std::erase_if(readers, [&](BlockId id) {
+    return blocks[id].kind == BlockKind::kInit || !Loads(blocks[id].value, buffer);
+  });
   return readers;
 }
 

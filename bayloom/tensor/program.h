@@ -143,7 +143,8 @@ Program Lower(const Workload& workload);
 /// Checks the invariants; used by tests and after postprocessing.
 Status Validate(const Program& program);
 
-/// The program as a readable loop nest.
+/// The program as a readable loop nest. Loops of one iteration that no index mentions are left
+/// out.
 std::string Print(const Program& program);
 std::string Print(const Workload& workload);
 /// An expression with the given iterator and buffer names.

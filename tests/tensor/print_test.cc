@@ -33,11 +33,20 @@ TEST(PrintTest, ProgramReadsAsALoopNest) {
   Program program = Lower(MatmulWorkload(4, 8, 16));
   program.loops[0].kind = LoopKind::kParallel;
   program.loops[0].unroll_max_step = 64;
+  // A loop that nothing depends on, of one iteration: not shown.
+  program.digit_extents.push_back(1);
+  program.loops.push_back(program.loops[0]);
+  program.loops.back().kind = LoopKind::kSerial;
+  program.loops.back().unroll_max_step = 0;
+  program.loops.back().digits = {3};
+  program.loops[0].parent = NodeRef::Loop(3);
+  program.loops.back().body = {NodeRef::Loop(0)};
+  program.roots = {NodeRef::Loop(3)};
   // i = i0 * 2 + i1, with i1 beside k in the innermost loop.
   program.digit_extents[0] = 2;
   program.digit_extents.push_back(2);
-  program.loops[2].digits = {2, 3};
-  program.blocks[0].bindings[0] = {0, {{0, 2}, {3, 1}}};
+  program.loops[2].digits = {2, 4};
+  program.blocks[0].bindings[0] = {0, {{0, 2}, {4, 1}}};
   EXPECT_EQ(Print(program),
             R"(program matmul(a: float32[4, 16], const w: float32[16, 8]) -> matmul: float32[4, 8]
 parallel for i0 in 0..2:  # unroll up to 64

@@ -61,6 +61,15 @@ TEST(LowerTest, MakesOneLoopPerIteratorAndStagesInOrder) {
   EXPECT_EQ(program.ReadersOf(conv), (std::vector<BlockId>{2}));
 }
 
+TEST(ProgramTest, AnInitializationReadsNothing) {
+  Program program = Lower(FindWorkload("conv2d"));
+  const BufferId x = program.Parameters()[0];
+  EXPECT_EQ(program.ReadersOf(x), (std::vector<BlockId>{0}));
+  program.blocks[0].kind = BlockKind::kInit;
+  EXPECT_TRUE(program.ReadersOf(x).empty());
+  EXPECT_EQ(program.WriterOf(program.blocks[0].output), -1);
+}
+
 /// The same program under a permutation of the ids of loops, blocks and digits, with other names.
 Program Renamed(const Program& from, RandomStream& random) {
   const auto permutation = [&](size_t count) {
