@@ -6,200 +6,12 @@
 #include <span>
 #include <string_view>
 
+#include "bayloom/tensor/names.h"
+#include "bayloom/tensor/print_expr.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom {
 namespace {
-
-// --- Expressions -------------------------------------------------------------------------------
-
-/// Binding strength of infix operators, weakest first; functions and leaves bind strongest.
-enum Precedence {
-  kOrLevel = 1,
-  kAndLevel,
-  kCompareLevel,
-  kShiftLevel,
-  kSumLevel,
-  kProductLevel,
-  kUnaryLevel,
-  kAtomLevel
-};
-
-struct Infix {
-  std::string_view symbol;
-  int precedence;
-};
-
-std::optional<Infix> InfixOf(ExprOp op) {
-  switch (op) {
-    case ExprOp::kAdd:
-      return Infix{"+", kSumLevel};
-    case ExprOp::kSub:
-      return Infix{"-", kSumLevel};
-    case ExprOp::kMul:
-      return Infix{"*", kProductLevel};
-    case ExprOp::kDiv:
-      return Infix{"/", kProductLevel};
-    case ExprOp::kFloorDiv:
-      return Infix{"//", kProductLevel};
-    case ExprOp::kFloorMod:
-      return Infix{"%", kProductLevel};
-    case ExprOp::kShiftLeft:
-      return Infix{"<<", kShiftLevel};
-    case ExprOp::kShiftRight:
-      return Infix{">>", kShiftLevel};
-    case ExprOp::kLess:
-      return Infix{"<", kCompareLevel};
-    case ExprOp::kLessEqual:
-      return Infix{"<=", kCompareLevel};
-    case ExprOp::kEqual:
-      return Infix{"==", kCompareLevel};
-    case ExprOp::kAnd:
-      return Infix{"and", kAndLevel};
-    case ExprOp::kOr:
-      return Infix{"or", kOrLevel};
-    case ExprOp::kXor:
-      return Infix{"xor", kOrLevel};
-    default:
-      return std::nullopt;
-  }
-}
-
-std::string_view FunctionName(ExprOp op) {
-  switch (op) {
-    case ExprOp::kMod:
-      return "fmod";
-    case ExprOp::kMin:
-      return "min";
-    case ExprOp::kMax:
-      return "max";
-    case ExprOp::kPow:
-      return "pow";
-    case ExprOp::kAbs:
-      return "abs";
-    case ExprOp::kSign:
-      return "sign";
-    case ExprOp::kFloor:
-      return "floor";
-    case ExprOp::kCeil:
-      return "ceil";
-    case ExprOp::kRound:
-      return "round";
-    case ExprOp::kSqrt:
-      return "sqrt";
-    case ExprOp::kExp:
-      return "exp";
-    case ExprOp::kLog:
-      return "log";
-    case ExprOp::kErf:
-      return "erf";
-    case ExprOp::kSin:
-      return "sin";
-    case ExprOp::kCos:
-      return "cos";
-    case ExprOp::kTan:
-      return "tan";
-    case ExprOp::kAsin:
-      return "asin";
-    case ExprOp::kAcos:
-      return "acos";
-    case ExprOp::kAtan:
-      return "atan";
-    case ExprOp::kSinh:
-      return "sinh";
-    case ExprOp::kCosh:
-      return "cosh";
-    case ExprOp::kTanh:
-      return "tanh";
-    case ExprOp::kAsinh:
-      return "asinh";
-    case ExprOp::kAcosh:
-      return "acosh";
-    case ExprOp::kAtanh:
-      return "atanh";
-    case ExprOp::kIsNan:
-      return "isnan";
-    case ExprOp::kIsInf:
-      return "isinf";
-    default:
-      return "select";
-  }
-}
-
-class ExprPrinter {
- public:
-  ExprPrinter(std::span<const Iter> iters, std::span<const Buffer> buffers)
-      : iters_(iters), buffers_(buffers) {}
-
-  std::string Print(const Expr& e, int context = 0) const {
-    switch (e->op) {
-      case ExprOp::kInt:
-        return e->dtype == DType::kBool ? (e->int_value ? "true" : "false")
-                                        : fmt::format("{}", e->int_value);
-      case ExprOp::kFloat:
-        return PrintFloat(*e);
-      case ExprOp::kIter:
-        return static_cast<size_t>(e->index) < iters_.size() ? iters_[e->index].name
-                                                             : fmt::format("i{}", e->index);
-      case ExprOp::kLoad:
-        return BufferName(e->index) + "[" + List(e->operands) + "]";
-      case ExprOp::kCast:
-        return ToString(e->dtype) + "(" + List(e->operands) + ")";
-      case ExprOp::kNegate:
-        return Enclosed("-" + Print(e->operands[0], kUnaryLevel), kUnaryLevel, context);
-      case ExprOp::kNot:
-        return Enclosed("not " + Print(e->operands[0], kCompareLevel), kAndLevel, context);
-      default:
-        break;
-    }
-    if (std::optional<Infix> infix = InfixOf(e->op)) return PrintInfix(*e, *infix, context);
-    return std::string(FunctionName(e->op)) + "(" + List(e->operands) + ")";
-  }
-
-  std::string List(std::span<const Expr> items) const {
-    std::string text;
-    for (const Expr& item : items) text += (text.empty() ? "" : ", ") + Print(item);
-    return text;
-  }
-
-  std::string BufferName(BufferId id) const {
-    return static_cast<size_t>(id) < buffers_.size() ? buffers_[id].name
-                                                     : fmt::format("buffer{}", id);
-  }
-
- private:
-  static std::string Enclosed(std::string text, int precedence, int context) {
-    return precedence < context ? "(" + text + ")" : text;
-  }
-
-  static std::string PrintFloat(const ExprNode& node) {
-    // The shortest text that reads back as the same number of the type.
-    std::string text = node.dtype == DType::kFloat64
-                           ? fmt::format("{}", node.float_value)
-                           : fmt::format("{}", static_cast<float>(node.float_value));
-    const bool looks_integer = text.find_first_not_of("-0123456789") == std::string::npos;
-    return looks_integer ? text + ".0" : text;
-  }
-
-  std::string PrintInfix(const ExprNode& node, Infix infix, int context) const {
-    const Expr& a = node.operands[0];
-    const Expr& b = node.operands[1];
-    if (node.op == ExprOp::kAdd && b->op == ExprOp::kInt && b->int_value < 0) {
-      return Enclosed(
-          fmt::format("{} - {}", Print(a, kSumLevel), 0 - static_cast<uint64_t>(b->int_value)),
-          kSumLevel, context);
-    }
-    const bool associative = node.op == ExprOp::kAdd || node.op == ExprOp::kMul ||
-                             node.op == ExprOp::kAnd || node.op == ExprOp::kOr;
-    const bool chains = infix.precedence != kCompareLevel;
-    const std::string left = Print(a, infix.precedence + !chains);
-    const std::string right = Print(b, infix.precedence + !associative);
-    return Enclosed(fmt::format("{} {} {}", left, infix.symbol, right), infix.precedence, context);
-  }
-
-  std::span<const Iter> iters_;
-  std::span<const Buffer> buffers_;
-};
 
 // --- Buffers -----------------------------------------------------------------------------------
 
@@ -234,35 +46,7 @@ std::string PrintSignature(const std::string& name, std::span<const Buffer> buff
   return fmt::format("{}({}) -> {}", name, fmt::join(inputs, ", "), fmt::join(outputs, ", "));
 }
 
-std::string_view ScopeName(StorageScope scope) {
-  switch (scope) {
-    case StorageScope::kGlobal:
-      return "global";
-    case StorageScope::kShared:
-      return "shared";
-    case StorageScope::kLocal:
-      return "local";
-  }
-  return "";
-}
-
 // --- Statements --------------------------------------------------------------------------------
-
-std::string ReductionName(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kSum:
-      return "sum";
-    case Reduction::kProduct:
-      return "product";
-    case Reduction::kMin:
-      return "min";
-    case Reduction::kMax:
-      return "max";
-    case Reduction::kNone:
-      break;
-  }
-  return "";
-}
 
 /// "c[i, j] = sum over k < 8: a[i, k] * b[k, j]".
 std::string PrintEquation(const Stage& stage, const std::vector<Buffer>& buffers) {
@@ -277,7 +61,7 @@ std::string PrintEquation(const Stage& stage, const std::vector<Buffer>& buffers
   }
   std::string text = fmt::format("{}[{}] = ", buffers[stage.output].name, fmt::join(spatial, ", "));
   if (stage.reduction != Reduction::kNone) {
-    text += fmt::format("{} over {}: ", ReductionName(stage.reduction), fmt::join(reduced, ", "));
+    text += fmt::format("{} over {}: ", NameOf(stage.reduction), fmt::join(reduced, ", "));
   }
   return text + printer.Print(stage.value);
 }
@@ -303,8 +87,7 @@ std::string PrintStatement(const Block& block, const std::vector<Buffer>& buffer
     case Reduction::kProduct:
       return fmt::format("{} *= {}{}", target, value, start);
     default:
-      return fmt::format("{0} = {1}({0}, {2}){3}", target, ReductionName(block.reduction), value,
-                         start);
+      return fmt::format("{0} = {1}({0}, {2}){3}", target, NameOf(block.reduction), value, start);
   }
 }
 
@@ -402,34 +185,6 @@ class DigitNames {
 
 // --- Programs ----------------------------------------------------------------------------------
 
-std::string_view KindPrefix(LoopKind kind) {
-  switch (kind) {
-    case LoopKind::kSerial:
-      return "";
-    case LoopKind::kParallel:
-      return "parallel ";
-    case LoopKind::kVectorized:
-      return "vectorized ";
-    case LoopKind::kUnrolled:
-      return "unrolled ";
-    case LoopKind::kBlockX:
-      return "block_x ";
-    case LoopKind::kBlockY:
-      return "block_y ";
-    case LoopKind::kBlockZ:
-      return "block_z ";
-    case LoopKind::kThreadX:
-      return "thread_x ";
-    case LoopKind::kThreadY:
-      return "thread_y ";
-    case LoopKind::kThreadZ:
-      return "thread_z ";
-    case LoopKind::kVirtualThread:
-      return "virtual_thread ";
-  }
-  return "";
-}
-
 class ProgramPrinter {
  public:
   explicit ProgramPrinter(const Program& program) : program_(program), names_(program) {}
@@ -438,8 +193,8 @@ class ProgramPrinter {
     text_ = "program " + PrintSignature(program_.name, program_.buffers) + "\n";
     for (const Buffer& buffer : program_.buffers) {
       if (buffer.role != BufferRole::kIntermediate || !IsUsed(buffer)) continue;
-      text_ += fmt::format("  {} {}: {}{}\n", ScopeName(buffer.scope), buffer.name,
-                           PrintShape(buffer), PrintLayout(buffer));
+      text_ += fmt::format("  {} {}: {}{}\n", NameOf(buffer.scope), buffer.name, PrintShape(buffer),
+                           PrintLayout(buffer));
     }
     for (NodeRef root : program_.roots) PrintNode(root, 0);
     return std::move(text_);
@@ -469,8 +224,8 @@ class ProgramPrinter {
       for (NodeRef child : loop.body) PrintNode(child, depth);
       return;
     }
-    std::string line = fmt::format("{}for {} in 0..{}:", KindPrefix(loop.kind), names_.Of(loop),
-                                   program_.ExtentOf(node.id));
+    std::string line = fmt::format("for {} in 0..{}:", names_.Of(loop), program_.ExtentOf(node.id));
+    if (loop.kind != LoopKind::kSerial) line = fmt::format("{} {}", NameOf(loop.kind), line);
     if (loop.unroll_max_step > 0) line += fmt::format("  # unroll up to {}", loop.unroll_max_step);
     Line(depth, line);
     for (NodeRef child : loop.body) PrintNode(child, depth + 1);
@@ -497,11 +252,6 @@ class ProgramPrinter {
 };
 
 }  // namespace
-
-std::string Print(const Expr& e, const std::vector<Iter>& iters,
-                  const std::vector<Buffer>& buffers) {
-  return ExprPrinter(iters, buffers).Print(e);
-}
 
 std::string Print(const Workload& workload) {
   std::string text = "workload " + PrintSignature(workload.name, workload.buffers) + "\n";

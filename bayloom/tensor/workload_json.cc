@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,57 +10,13 @@
 #include <string_view>
 #include <utility>
 
+#include "bayloom/tensor/names.h"
+
 namespace bayloom {
 namespace {
 
 using Json = nlohmann::json;
 using Op = ExprOp;
-
-constexpr auto kOps = std::to_array<std::pair<ExprOp, std::string_view>>({
-    {Op::kInt, "int"},           {Op::kFloat, "float"},   {Op::kIter, "iter"},
-    {Op::kLoad, "load"},         {Op::kAdd, "add"},       {Op::kSub, "sub"},
-    {Op::kMul, "mul"},           {Op::kDiv, "div"},       {Op::kFloorDiv, "floordiv"},
-    {Op::kFloorMod, "floormod"}, {Op::kMod, "mod"},       {Op::kMin, "min"},
-    {Op::kMax, "max"},           {Op::kPow, "pow"},       {Op::kShiftLeft, "shl"},
-    {Op::kShiftRight, "shr"},    {Op::kLess, "less"},     {Op::kLessEqual, "less_equal"},
-    {Op::kEqual, "equal"},       {Op::kAnd, "and"},       {Op::kOr, "or"},
-    {Op::kXor, "xor"},           {Op::kNot, "not"},       {Op::kSelect, "select"},
-    {Op::kCast, "cast"},         {Op::kNegate, "negate"}, {Op::kAbs, "abs"},
-    {Op::kSign, "sign"},         {Op::kFloor, "floor"},   {Op::kCeil, "ceil"},
-    {Op::kRound, "round"},       {Op::kSqrt, "sqrt"},     {Op::kExp, "exp"},
-    {Op::kLog, "log"},           {Op::kErf, "erf"},       {Op::kSin, "sin"},
-    {Op::kCos, "cos"},           {Op::kTan, "tan"},       {Op::kAsin, "asin"},
-    {Op::kAcos, "acos"},         {Op::kAtan, "atan"},     {Op::kSinh, "sinh"},
-    {Op::kCosh, "cosh"},         {Op::kTanh, "tanh"},     {Op::kAsinh, "asinh"},
-    {Op::kAcosh, "acosh"},       {Op::kAtanh, "atanh"},   {Op::kIsNan, "isnan"},
-    {Op::kIsInf, "isinf"},
-});
-constexpr auto kRoles = std::to_array<std::pair<BufferRole, std::string_view>>({
-    {BufferRole::kInput, "input"},
-    {BufferRole::kConstant, "constant"},
-    {BufferRole::kIntermediate, "intermediate"},
-    {BufferRole::kOutput, "output"},
-});
-constexpr auto kScopes = std::to_array<std::pair<StorageScope, std::string_view>>({
-    {StorageScope::kGlobal, "global"},
-    {StorageScope::kShared, "shared"},
-    {StorageScope::kLocal, "local"},
-});
-constexpr auto kReductions = std::to_array<std::pair<Reduction, std::string_view>>({
-    {Reduction::kNone, "none"},
-    {Reduction::kSum, "sum"},
-    {Reduction::kProduct, "product"},
-    {Reduction::kMin, "min"},
-    {Reduction::kMax, "max"},
-});
-
-template <typename Table, typename Value>
-std::string NameIn(const Table& table, Value value) {
-  for (const auto& [entry, name] : table) {
-    if (entry == value) return std::string(name);
-  }
-  throw std::logic_error("an enumerator without a name");
-}
 
 template <typename Table>
 auto ValueIn(const Table& table, const Json& json, const char* what) {
@@ -89,7 +44,7 @@ class NodeWriter {
  public:
   int Write(const Expr& e) {
     if (auto known = places_.find(e.get()); known != places_.end()) return known->second;
-    Json node = {NameIn(kOps, e->op), ToString(e->dtype)};
+    Json node = {NameOf(e->op), ToString(e->dtype)};
     if (e->op == Op::kInt) node.push_back(e->int_value);
     if (e->op == Op::kFloat) node.push_back(FloatToJson(e->float_value));
     if (e->op == Op::kIter || e->op == Op::kLoad) node.push_back(e->index);
@@ -110,8 +65,8 @@ Json BufferToJson(const Buffer& buffer) {
   Json json = {{"name", buffer.name},
                {"dtype", ToString(buffer.dtype)},
                {"shape", buffer.shape},
-               {"role", NameIn(kRoles, buffer.role)}};
-  if (buffer.scope != StorageScope::kGlobal) json["scope"] = NameIn(kScopes, buffer.scope);
+               {"role", NameOf(buffer.role)}};
+  if (buffer.scope != StorageScope::kGlobal) json["scope"] = NameOf(buffer.scope);
   for (const LayoutAxis& axis : buffer.layout) {
     json["layout"].push_back({axis.dimension, axis.stride, axis.extent});
   }
@@ -124,7 +79,7 @@ Json StageToJson(const Stage& stage) {
     json["iters"].push_back(
         {iter.name, iter.extent, iter.kind == IterKind::kSpatial ? "spatial" : "reduction"});
   }
-  if (stage.reduction != Reduction::kNone) json["reduction"] = NameIn(kReductions, stage.reduction);
+  if (stage.reduction != Reduction::kNone) json["reduction"] = NameOf(stage.reduction);
   NodeWriter writer;
   writer.Write(stage.value);
   json["value"] = writer.Take();
@@ -186,7 +141,7 @@ Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage&
                   const std::vector<Buffer>& buffers) {
   Require(json.is_array() && json.size() >= 2, "a node is a list of operation, type, operands");
   auto node = std::make_shared<ExprNode>();
-  node->op = ValueIn(kOps, json[0], "operation");
+  node->op = ValueIn(kOpNames, json[0], "operation");
   node->dtype = DTypeFromJson(json[1]);
   const bool is_leaf = node->op <= Op::kLoad;
   Require(!is_leaf || json.size() > 2, "a literal, iterator or load lacks its number");
@@ -221,8 +176,8 @@ Buffer BufferFromJson(const Json& json) {
   buffer.dtype = DTypeFromJson(json.at("dtype"));
   for (const Json& extent : json.at("shape")) buffer.shape.push_back(IntFromJson(extent));
   for (int64_t extent : buffer.shape) Require(extent >= 1, "a dimension has at least one element");
-  buffer.role = ValueIn(kRoles, json.at("role"), "role");
-  if (json.contains("scope")) buffer.scope = ValueIn(kScopes, json["scope"], "scope");
+  buffer.role = ValueIn(kRoleNames, json.at("role"), "role");
+  if (json.contains("scope")) buffer.scope = ValueIn(kScopeNames, json["scope"], "scope");
   if (!json.contains("layout")) return buffer;
   for (const Json& axis : json["layout"]) {
     const auto rank = static_cast<int64_t>(buffer.shape.size());
@@ -262,7 +217,7 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
                            kind == "spatial" ? IterKind::kSpatial : IterKind::kReduction});
   }
   if (json.contains("reduction")) {
-    stage.reduction = ValueIn(kReductions, json["reduction"], "reduction");
+    stage.reduction = ValueIn(kReductionNames, json["reduction"], "reduction");
   }
   CheckIters(stage, buffers[stage.output]);
   std::vector<Expr> nodes;
