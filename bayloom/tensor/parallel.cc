@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "bayloom/tensor/access.h"
 
@@ -162,13 +163,29 @@ class ParallelChecker {
     return true;
   }
 
+  /// However the same range was cut into digits.
   bool SameSteps(const Cell& a, const Cell& b) const {
-    return std::is_permutation(a.inner.begin(), a.inner.end(), b.inner.begin(), b.inner.end(),
-                               [&](const Affine::Term& x, const Affine::Term& y) {
-                                 return x.coefficient == y.coefficient &&
-                                        program_.digit_extents[x.digit] ==
-                                            program_.digit_extents[y.digit];
-                               });
+    return MergedSteps(a.inner) == MergedSteps(b.inner);
+  }
+
+  /// Steps and counts in increasing order, a step that goes on where the one before ends merged
+  /// with it.
+  std::vector<std::pair<int64_t, int64_t>> MergedSteps(
+      const std::vector<Affine::Term>& terms) const {
+    std::vector<std::pair<int64_t, int64_t>> steps;
+    for (const Affine::Term& term : terms) {
+      steps.emplace_back(term.coefficient, program_.digit_extents[term.digit]);
+    }
+    std::sort(steps.begin(), steps.end());
+    std::vector<std::pair<int64_t, int64_t>> merged;
+    for (const auto& [step, count] : steps) {
+      if (!merged.empty() && step == merged.back().first * merged.back().second) {
+        merged.back().second *= count;
+      } else {
+        merged.emplace_back(step, count);
+      }
+    }
+    return merged;
   }
 
   const Program& program_;
