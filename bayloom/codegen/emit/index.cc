@@ -15,6 +15,12 @@ void IndexValue::AddTerm(llvm::Value* value, int64_t coefficient) {
   terms.push_back({value, coefficient});
 }
 
+Digits::Digits(const Program& program) : values_(program.digit_extents.size()) {
+  for (size_t digit = 0; digit < values_.size(); ++digit) {
+    if (program.digit_extents[digit] == 1) values_[digit] = DigitValue::Constant(0);
+  }
+}
+
 IndexValue Digits::Evaluate(const Affine& index) const {
   IndexValue result;
   result.constant = index.constant;

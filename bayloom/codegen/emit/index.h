@@ -42,10 +42,11 @@ struct IndexValue {
   void AddTerm(llvm::Value* value, int64_t coefficient);
 };
 
-/// The digits of a program at the place where code is being emitted.
+/// The digits of a program at the place where code is being emitted. Digits of extent 1 are 0
+/// everywhere.
 class Digits {
  public:
-  explicit Digits(const Program& program) : values_(program.digit_extents.size()) {}
+  explicit Digits(const Program& program);
 
   DigitValue& operator[](DigitId digit) { return values_[digit]; }
   const DigitValue& operator[](DigitId digit) const { return values_[digit]; }

@@ -84,9 +84,8 @@ void NestEmitter::EmitLoop(llvm::Value* begin, llvm::Value* end,
 
 void NestEmitter::IterateLanes(const VectorLoop& vector, bool unroll, const Body& body) {
   const DigitId innermost = vector.lanes.back();
-  const bool cut = digits_[innermost].bound;
-  std::vector<Chunk> chunks =
-      cut ? ChunksOf(StepsOf(innermost), vector.width, vector.masks) : vector.Chunks();
+  const int64_t cut = program_.digit_extents[innermost] / StepsOf(innermost);
+  std::vector<Chunk> chunks = ChunksOf(vector.lane_count / cut, vector.width, vector.masks);
   if (!unroll && static_cast<int64_t>(chunks.size()) > kMaxChunks) {
     const int64_t whole = vector.lane_count / vector.width;
     RunLoop(innermost, whole, vector.width, [&] {

@@ -92,11 +92,7 @@ void NestEmitter::EmitIterations(LoopId loop, const Digits& outer, llvm::Value* 
   for (llvm::Value* value : RunningValues()) addresses_.DefineAtEntry(value);
   EmitLoop(begin, end, [&](llvm::PHINode* position) {
     std::vector<DigitId> digits = program_.loops[loop].digits;
-    std::erase_if(digits, [&](DigitId digit) {
-      if (program_.digit_extents[digit] > 1) return false;
-      digits_[digit] = DigitValue::Constant(0);
-      return true;
-    });
+    std::erase_if(digits, [&](DigitId digit) { return program_.digit_extents[digit] == 1; });
     llvm::Value* rest = position;
     std::vector<llvm::Value*> values;
     for (size_t i = digits.size(); i-- > 0;) {

@@ -73,15 +73,15 @@ std::optional<VectorLoop> PlanVectorLoop(const Program& program, const Target& t
     AppendOffsets(accesses.at(child.id), offsets);
   }
   plan.width = std::max(1, target.vector_bytes / widest);
+  std::erase_if(digits, [&](DigitId digit) { return program.digit_extents[digit] == 1; });
+  if (digits.empty()) return std::nullopt;
   while (!digits.empty()) {
     const int64_t extent = program.digit_extents[digits.back()];
-    if (!plan.lanes.empty() && extent > 1) {
+    if (!plan.lanes.empty()) {
       const bool full = plan.lane_count % plan.width == 0;
       const bool long_enough = plan.lane_count * extent > kMaxChunks * plan.width;
       if (full || long_enough) break;
-      const auto inner = std::ranges::find_if(
-          plan.lanes, [&](DigitId digit) { return program.digit_extents[digit] > 1; });
-      if (inner != plan.lanes.end() && !GoTogether(program, offsets, digits.back(), *inner)) break;
+      if (!GoTogether(program, offsets, digits.back(), plan.lanes.front())) break;
     }
     plan.lanes.insert(plan.lanes.begin(), digits.back());
     plan.lane_count *= extent;

@@ -38,7 +38,8 @@ struct VectorLoop {
 /// At most this many chunks are emitted one after the other; more become a loop.
 inline constexpr int64_t kMaxChunks = 16;
 
-/// nullopt when there are loops below that are not vectorized: the loop is run serially.
+/// nullopt when there is but one iteration, or loops below that are not vectorized: the loop is
+/// run serially.
 std::optional<VectorLoop> PlanVectorLoop(const Program& program, const Target& target,
                                          const std::map<BlockId, BlockAccesses>& accesses,
                                          LoopId loop);

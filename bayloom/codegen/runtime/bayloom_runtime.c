@@ -12,6 +12,7 @@ enum {
   kMaxThreads = 256,
   kChunksPerThread = 8, /* small enough to even out, large enough not to be felt */
   kSpinsPerClockCheck = 64,
+  kSpinsPerYield = 1024,
 };
 static const int64_t kSpinNanoseconds = 60000;
 
@@ -209,6 +210,10 @@ void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context)
   if (atomic_load(&pool.sleepers) > 0) WakeSleepers();
   RunChunks(0);
   atomic_fetch_and_explicit(&pool.gate, ~kOpen, memory_order_acq_rel);
-  while ((atomic_load_explicit(&pool.gate, memory_order_acquire) & kInsideMask) != 0) Pause();
+  for (int spins = 1; (atomic_load_explicit(&pool.gate, memory_order_acquire) & kInsideMask) != 0;
+       ++spins) {
+    Pause();
+    if (spins % kSpinsPerYield == 0) sched_yield(); /* the worker may need this processor */
+  }
   pthread_mutex_unlock(&pool.user);
 }
