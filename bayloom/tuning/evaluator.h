@@ -5,14 +5,15 @@
 
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/space/outcome.h"
+#include "bayloom/tuning/measured_candidate.h"
 
 namespace bayloom {
 
 /// What an evaluator may want to know beside the candidates.
 struct EvaluationContext {
-  /// Time of the task's best program so far; infinity if there is none.
-  double best_seconds;
-  /// Looked at between candidates: once true, no further one is begun.
+  /// The task's best program so far; null if there is none.
+  const MeasuredCandidate* best = nullptr;
+  /// Looked at every now and then: once true, no further candidate is begun.
   std::function<bool()> stop;
 };
 
@@ -24,9 +25,10 @@ class Evaluator {
   using Report = std::function<void(int, const Outcome&)>;
 
   virtual ~Evaluator() = default;
-  /// Tries the candidates, all of one task, in order as far as `context.stop` lets it.
-  virtual void Evaluate(const Workload& workload, std::span<const Candidate> candidates,
-                        const EvaluationContext& context, const Report& report) = 0;
+  /// Tries the candidates, all of one task, in order as far as `context.stop` lets it. Returns
+  /// the wall-clock seconds of this that went into compiling.
+  virtual double Evaluate(const Workload& workload, std::span<const Candidate> candidates,
+                          const EvaluationContext& context, const Report& report) = 0;
 };
 
 }  // namespace bayloom

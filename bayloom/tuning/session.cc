@@ -209,29 +209,23 @@ std::vector<Session::Experience> Session::Try(int task, std::span<const Candidat
                                               const SessionObserver& observer) {
   TuningTask& turn = tasks_[task];
   std::vector<Experience> trials;
-  double measuring = 0;
   auto report = [&](int index, const Outcome& outcome) {
     clock_.In(&PhaseTimes::record, [&] {
       journal_->Record(turn.id, turn.strategy->name(), candidates[index], outcome);
     });
-    measuring += outcome.measure_seconds;
     trials.push_back({task, candidates[index], outcome, true});
     KeepIfBest(trials.back());
     CountTrial(trials.back());
     if (observer.on_trial) observer.on_trial(Status(), outcome);
   };
-  const EvaluationContext context = {.best_seconds = turn.best
-                                                         ? turn.best->outcome.seconds
-                                                         : std::numeric_limits<double>::infinity(),
+  const std::optional<MeasuredCandidate> best = turn.best;  // as it is now
+  const EvaluationContext context = {.best = best ? &*best : nullptr,
                                      .stop = [this] { return options_.stop() || OutOfTime(); }};
-  PhaseTimes& times = clock_.times();
-  const double before = times.measure;
-  clock_.In(&PhaseTimes::measure,
-            [&] { evaluator_.Evaluate(turn.space->workload(), candidates, context, report); });
-  // Evaluating takes turns: when nothing is run, something is compiled.
-  const double compiling = std::max(0.0, times.measure - before - measuring);
-  times.measure -= compiling;
-  times.compile += compiling;
+  const double compiling = clock_.In(&PhaseTimes::measure, [&] {
+    return evaluator_.Evaluate(turn.space->workload(), candidates, context, report);
+  });
+  clock_.times().measure -= compiling;
+  clock_.times().compile += compiling;
   return trials;
 }
 

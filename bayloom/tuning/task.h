@@ -8,6 +8,7 @@
 #include "bayloom/record/trial.h"
 #include "bayloom/search/strategy.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/tuning/measured_candidate.h"
 
 namespace bayloom {
 
@@ -16,12 +17,6 @@ struct TaskSpec {
   std::string name;
   Workload workload;
   double weight = 1;  ///< how often one run of the whole (a network) runs it
-};
-
-/// A program together with what its trial answered.
-struct MeasuredCandidate {
-  Candidate candidate;
-  Outcome outcome;
 };
 
 /// A task of a session: a workload with its design spaces, the strategy that searches them, and

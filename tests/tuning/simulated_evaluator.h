@@ -30,17 +30,18 @@ class SimulatedEvaluator : public Evaluator {
     return outcome;
   }
 
-  void Evaluate(const Workload&, std::span<const Candidate> batch, const EvaluationContext& context,
-                const Report& report) override {
+  double Evaluate(const Workload&, std::span<const Candidate> batch,
+                  const EvaluationContext& context, const Report& report) override {
     ++calls;
     for (int i = 0; i < static_cast<int>(batch.size()); ++i) {
-      if (context.stop()) return;
+      if (context.stop()) break;
       ++candidates;
       const Outcome outcome = Try(batch[i]);
       if (before_report) before_report(batch[i], outcome);
       report(i, outcome);
       if (after_report) after_report(batch[i], outcome);
     }
+    return 0;
   }
 };
 
