@@ -79,6 +79,14 @@ struct Sum {
   }
 };
 
+/// True if there is a quotient, remainder, minimum, maximum or order of indices to decide.
+bool HasOpenQuestion(const Expr& e) {
+  const bool decides = (e->op >= ExprOp::kDiv && e->op <= ExprOp::kMax) || e->op == ExprOp::kLess ||
+                       e->op == ExprOp::kLessEqual;
+  if (decides && e->operands[0]->dtype == DType::kInt64) return true;
+  return std::any_of(e->operands.begin(), e->operands.end(), HasOpenQuestion);
+}
+
 class Simplifier {
  public:
   explicit Simplifier(const std::vector<Iter>& iters) : iters_(iters) {}
@@ -284,6 +292,8 @@ class Simplifier {
 
 }  // namespace
 
-Expr Simplify(const Expr& e, const std::vector<Iter>& iters) { return Simplifier(iters).Run(e); }
+Expr Simplify(const Expr& e, const std::vector<Iter>& iters) {
+  return HasOpenQuestion(e) ? Simplifier(iters).Run(e) : e;
+}
 
 }  // namespace bayloom

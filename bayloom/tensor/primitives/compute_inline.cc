@@ -4,6 +4,7 @@
 #include "bayloom/tensor/primitives/legality.h"
 #include "bayloom/tensor/primitives/region.h"
 #include "bayloom/tensor/primitives/tree.h"
+#include "bayloom/tensor/simplify.h"
 
 namespace bayloom {
 namespace {
@@ -67,6 +68,7 @@ Status ComputeInline(Program& program, BlockId id) {
       }
       return SubstituteIters(block.value, iters);
     });
+    value = Simplify(value, program.blocks[reader].iters);
   }
   Detach(program, NodeRef::Block(id));
   program.blocks[id].alive = false;
