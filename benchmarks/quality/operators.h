@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom {
+
+/// Row-major data of one operator: the inputs and constants of its workload, in order.
+using OperatorData = std::vector<std::vector<float>>;
+
+/// The peer's side of a comparison, set up and ready to be timed.
+struct Peer {
+  std::string implementation;
+  std::function<void()> run;
+  /// What the last run computed, in the order of the workload's output.
+  std::function<std::vector<float>()> output;
+};
+
+/// An operator that is measured against a library's.
+struct OperatorCase {
+  std::string group;  ///< ratios are averaged within it
+  std::string name;
+  Workload workload;
+  std::function<Peer(const OperatorData& data, int threads)> make_peer;
+};
+
+/// Everything docs/benchmarks.md compares: matrix products with OpenBLAS, convolutions with
+/// oneDNN.
+std::vector<OperatorCase> AllOperatorCases();
+
+/// Seeded values for a workload's inputs and constants.
+OperatorData RandomData(const Workload& workload);
+
+}  // namespace bayloom

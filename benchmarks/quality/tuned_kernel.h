@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bayloom/codegen/jit.h"
+#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/target.h"
+#include "benchmarks/quality/operators.h"
+
+namespace bayloom {
+
+/// A program compiled into this process with its data in place: constants packed, buffers aligned.
+class TunedKernel {
+ public:
+  TunedKernel(const Program& program, const Target& target, const OperatorData& data);
+
+  void Run() const;
+  std::vector<float> Output() const;
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<void, Free>;
+  static Memory Allocate(int64_t bytes);
+
+  int threads_;
+  int64_t output_count_ = 0;
+  std::vector<Memory> memory_;
+  std::vector<void*> parameters_;
+  Memory workspace_;
+  std::unique_ptr<LoadedKernel> kernel_;
+};
+
+}  // namespace bayloom
