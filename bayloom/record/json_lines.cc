@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <stdexcept>
+#include <tuple>
 
 #include "bayloom/base/result.h"
 #include "bayloom/record/target_json.h"

@@ -48,13 +48,15 @@ TEST(Durability, AWriterKilledAtAnyMomentLosesAndRepeatsNothing) {
       _exit(0);
     }
     close(ends[1]);
-    usleep(static_cast<useconds_t>(random.UniformInt(40000)));
+    // Kill it while it opens the store, or after some trials, at any point of writing the next.
+    int64_t ordinal = 0;
+    const auto note = [&] { EXPECT_TRUE(acknowledged.insert(ordinal).second) << ordinal; };
+    const auto next = [&] { return read(ends[0], &ordinal, sizeof(ordinal)) == sizeof(ordinal); };
+    for (int64_t trials = random.UniformInt(30); trials > 0 && next(); --trials) note();
+    usleep(static_cast<useconds_t>(random.UniformInt(2000)));
     kill(writer, SIGKILL);
     waitpid(writer, nullptr, 0);
-    int64_t ordinal = 0;
-    while (read(ends[0], &ordinal, sizeof(ordinal)) == sizeof(ordinal)) {
-      EXPECT_TRUE(acknowledged.insert(ordinal).second) << ordinal << " was measured twice";
-    }
+    while (next()) note();
     close(ends[0]);
 
     Store store(path);
