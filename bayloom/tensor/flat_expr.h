@@ -73,7 +73,7 @@ class FlatExpr {
 
   template <typename Load>
   ScalarValue Evaluate(const int64_t* iters, Load&& load) const {
-    std::array<ScalarValue, kInlineStack> inline_stack;
+    std::array<ScalarValue, kInlineStack> inline_stack;  // NOLINT: written before it is read
     if (stack_size_ <= kInlineStack) return Run(iters, load, inline_stack.data());
     std::vector<ScalarValue> stack(static_cast<size_t>(stack_size_));
     return Run(iters, load, stack.data());
@@ -94,7 +94,7 @@ class FlatExpr {
     kJump,
   };
   struct Step {
-    StepKind kind;
+    StepKind kind = StepKind::kConstant;
     ExprOp op = ExprOp::kInt;
     DType dtype = DType::kInt64;  ///< of the operands
     DType result = DType::kInt64;
@@ -102,7 +102,7 @@ class FlatExpr {
     ScalarValue constant = {.i = 0};
   };
   struct LinearLoad {
-    BufferId buffer;
+    BufferId buffer = -1;
     LinearIndex index;
   };
 

@@ -55,7 +55,7 @@ int64_t WindowCount(const std::string& name, int64_t extent, int64_t window, int
 }
 
 /// What the window reads: x with its rows and columns padded, if at all.
-Tensor PadImage(WorkloadBuilder& b, const std::string& name, Tensor x,
+Tensor PadImage(WorkloadBuilder& b, const std::string& name, const Tensor& x,
                 const std::array<int64_t, 2>& before, const std::array<int64_t, 2>& after,
                 Expr value) {
   Require(x.shape().size() == 4, name, "the image must have the dimensions n, h, w, c");
@@ -67,17 +67,17 @@ Tensor PadImage(WorkloadBuilder& b, const std::string& name, Tensor x,
 /// A convolution's padded image and the extents of its result.
 struct Windows {
   Tensor x;
-  int64_t rows, columns;
+  int64_t rows = 0, columns = 0;
 };
 
-Windows ConvWindows(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
+Windows ConvWindows(WorkloadBuilder& b, const std::string& name, const Tensor& x, const Tensor& w,
                     const Conv2dOptions& o) {
-  x = PadImage(b, name, x, o.pad_before, o.pad_after, Literal(0, x.dtype()));
+  const Tensor padded = PadImage(b, name, x, o.pad_before, o.pad_after, Literal(0, x.dtype()));
   Require(o.dilation[0] >= 1 && o.dilation[1] >= 1, name, "dilation must be positive");
   const int64_t reach_h = (w.shape()[0] - 1) * o.dilation[0] + 1;
   const int64_t reach_w = (w.shape()[1] - 1) * o.dilation[1] + 1;
-  return {x, WindowCount(name, x.shape()[1], reach_h, o.stride[0]),
-          WindowCount(name, x.shape()[2], reach_w, o.stride[1])};
+  return {padded, WindowCount(name, padded.shape()[1], reach_h, o.stride[0]),
+          WindowCount(name, padded.shape()[2], reach_w, o.stride[1])};
 }
 
 Expr Product(const std::optional<DType>& accumulator, Expr a, Expr c) {
@@ -101,14 +101,14 @@ Tensor AddEpilogue(WorkloadBuilder& b, Tensor y, size_t channel_dims, const Epil
 
 }  // namespace
 
-Tensor Map(WorkloadBuilder& b, const std::string& name, Tensor x,
+Tensor Map(WorkloadBuilder& b, const std::string& name, const Tensor& x,
            const std::function<Expr(Expr)>& value) {
   return b.Compute(
       name, x.shape(), [&](const Exprs& at) { return value(x.At(at)); },
       ImageAxes(x.shape().size()));
 }
 
-Tensor Zip(WorkloadBuilder& b, const std::string& name, Tensor a, Tensor c,
+Tensor Zip(WorkloadBuilder& b, const std::string& name, const Tensor& a, const Tensor& c,
            const std::function<Expr(Expr, Expr)>& combine) {
   const std::vector<int64_t> shape = BroadcastShape(name, a.shape(), c.shape());
   return b.Compute(
@@ -139,7 +139,7 @@ Expr Clip(Expr x, double low, double high) {
   return Min(Max(std::move(x), Literal(low, dtype)), Literal(high, dtype));
 }
 
-Tensor Matmul(WorkloadBuilder& b, const std::string& name, Tensor a, Tensor w,
+Tensor Matmul(WorkloadBuilder& b, const std::string& name, const Tensor& a, const Tensor& w,
               const MatmulOptions& options) {
   Require(a.shape().size() >= 2 && w.shape().size() >= 2, name, "operands must be matrices");
   const auto split = [](const Tensor& t, bool transposed) {
@@ -181,7 +181,7 @@ Tensor Matmul(WorkloadBuilder& b, const std::string& name, Tensor a, Tensor w,
       axes);
 }
 
-Tensor Conv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
+Tensor Conv2d(WorkloadBuilder& b, const std::string& name, const Tensor& x, const Tensor& w,
               const Conv2dOptions& o) {
   Require(w.shape().size() == 4, name, "weights must have the dimensions kh, kw, ci, co");
   const auto [image, rows, columns] = ConvWindows(b, name, x, w, o);
@@ -198,7 +198,7 @@ Tensor Conv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
                   {"n", "h", "w", "co"});
 }
 
-Tensor GroupedConv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
+Tensor GroupedConv2d(WorkloadBuilder& b, const std::string& name, const Tensor& x, const Tensor& w,
                      int64_t groups, const Conv2dOptions& o) {
   Require(w.shape().size() == 4, name, "weights must have the dimensions kh, kw, ci, co");
   const auto [image, rows, columns] = ConvWindows(b, name, x, w, o);
@@ -217,8 +217,8 @@ Tensor GroupedConv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tens
                   {"n", "h", "w", "g", "co"});
 }
 
-Tensor DepthwiseConv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
-                       const Conv2dOptions& o) {
+Tensor DepthwiseConv2d(WorkloadBuilder& b, const std::string& name, const Tensor& x,
+                       const Tensor& w, const Conv2dOptions& o) {
   Require(w.shape().size() == 3, name, "weights must have the dimensions kh, kw, c");
   const auto [image, rows, columns] = ConvWindows(b, name, x, w, o);
   Require(image.shape()[3] == w.shape()[2], name, "image and weights differ in channels");
@@ -233,7 +233,7 @@ Tensor DepthwiseConv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Te
                   {"n", "h", "w", "c"});
 }
 
-Tensor Pad(WorkloadBuilder& b, const std::string& name, Tensor x,
+Tensor Pad(WorkloadBuilder& b, const std::string& name, const Tensor& x,
            const std::vector<int64_t>& before, const std::vector<int64_t>& after, Expr value) {
   const size_t rank = x.shape().size();
   Require(before.size() == rank && after.size() == rank, name, "one pad per dimension and side");
@@ -257,7 +257,7 @@ Tensor Pad(WorkloadBuilder& b, const std::string& name, Tensor x,
       ImageAxes(rank));
 }
 
-Tensor ReduceAxes(WorkloadBuilder& b, const std::string& name, Tensor x,
+Tensor ReduceAxes(WorkloadBuilder& b, const std::string& name, const Tensor& x,
                   const std::vector<int>& axes, Reduction reduction, bool keep_dims) {
   const int rank = static_cast<int>(x.shape().size());
   std::vector<int64_t> shape;
@@ -284,7 +284,8 @@ Tensor ReduceAxes(WorkloadBuilder& b, const std::string& name, Tensor x,
   });
 }
 
-Tensor Pool2d(WorkloadBuilder& b, const std::string& name, Tensor x, const Pool2dOptions& o) {
+Tensor Pool2d(WorkloadBuilder& b, const std::string& name, const Tensor& x,
+              const Pool2dOptions& o) {
   const bool max = o.kind == PoolKind::kMax;
   const Reduction reduction = max ? Reduction::kMax : Reduction::kSum;
   const Tensor image =
@@ -314,7 +315,7 @@ Tensor Pool2d(WorkloadBuilder& b, const std::string& name, Tensor x, const Pool2
                    {"n", "h", "w", "c"});
 }
 
-Tensor GlobalAveragePool(WorkloadBuilder& b, const std::string& name, Tensor x) {
+Tensor GlobalAveragePool(WorkloadBuilder& b, const std::string& name, const Tensor& x) {
   Require(x.shape().size() == 4, name, "the image must have the dimensions n, h, w, c");
   const Tensor sum = b.Reduce(
       name + "_sum", {x.shape()[0], x.shape()[3]}, {{"h", x.shape()[1]}, {"w", x.shape()[2]}},
@@ -326,7 +327,7 @@ Tensor GlobalAveragePool(WorkloadBuilder& b, const std::string& name, Tensor x) 
                    {"n", "c"});
 }
 
-Tensor Softmax(WorkloadBuilder& b, const std::string& name, Tensor x) {
+Tensor Softmax(WorkloadBuilder& b, const std::string& name, const Tensor& x) {
   Require(!x.shape().empty(), name, "a scalar has no last axis");
   const std::vector<int> last = {static_cast<int>(x.shape().size()) - 1};
   const Tensor max = ReduceAxes(b, name + "_max", x, last, Reduction::kMax, true);
@@ -338,8 +339,8 @@ Tensor Softmax(WorkloadBuilder& b, const std::string& name, Tensor x) {
              [](Expr value, Expr row_sum) { return std::move(value) / std::move(row_sum); });
 }
 
-Tensor LayerNorm(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor scale, Tensor shift,
-                 double epsilon) {
+Tensor LayerNorm(WorkloadBuilder& b, const std::string& name, const Tensor& x, const Tensor& scale,
+                 const Tensor& shift, double epsilon) {
   Require(!x.shape().empty(), name, "a scalar has no last axis");
   const std::vector<int> last = {static_cast<int>(x.shape().size()) - 1};
   const Expr count = Literal(static_cast<double>(x.shape().back()), x.dtype());

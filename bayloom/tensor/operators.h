@@ -20,10 +20,10 @@ namespace bayloom {
 // --- Elementwise -------------------------------------------------------------------------------
 
 /// value(x's element) for every element.
-Tensor Map(WorkloadBuilder& b, const std::string& name, Tensor x,
+Tensor Map(WorkloadBuilder& b, const std::string& name, const Tensor& x,
            const std::function<Expr(Expr)>& value);
 /// combine(a's element, c's element) with numpy's broadcasting of either side.
-Tensor Zip(WorkloadBuilder& b, const std::string& name, Tensor a, Tensor c,
+Tensor Zip(WorkloadBuilder& b, const std::string& name, const Tensor& a, const Tensor& c,
            const std::function<Expr(Expr, Expr)>& combine);
 
 Expr Relu(Expr x);
@@ -46,7 +46,7 @@ struct MatmulOptions {
 };
 /// c[..., m, n] = sum over k of a[..., m, k] * w[..., k, n]. Leading dimensions of either operand
 /// broadcast as in numpy; both have rank 2 or more.
-Tensor Matmul(WorkloadBuilder& b, const std::string& name, Tensor a, Tensor w,
+Tensor Matmul(WorkloadBuilder& b, const std::string& name, const Tensor& a, const Tensor& w,
               const MatmulOptions& options = {});
 
 struct Conv2dOptions {
@@ -58,25 +58,25 @@ struct Conv2dOptions {
 };
 /// x[n, h, w, ci] with weights w[kh, kw, ci, co] gives [n, oh, ow, co]. Padding, where there is
 /// any, is a stage "<name>_pad" of its own.
-Tensor Conv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
+Tensor Conv2d(WorkloadBuilder& b, const std::string& name, const Tensor& x, const Tensor& w,
               const Conv2dOptions& options = {});
 /// Channels in `groups` groups that know nothing of each other: x[n, h, w, ci] with weights
 /// w[kh, kw, ci / groups, co] gives [n, oh, ow, groups, co / groups], which lies in memory as
 /// [n, oh, ow, co] does.
-Tensor GroupedConv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
+Tensor GroupedConv2d(WorkloadBuilder& b, const std::string& name, const Tensor& x, const Tensor& w,
                      int64_t groups, const Conv2dOptions& options = {});
 /// Every channel by itself: x[n, h, w, c] with weights w[kh, kw, c] gives [n, oh, ow, c].
-Tensor DepthwiseConv2d(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor w,
-                       const Conv2dOptions& options = {});
+Tensor DepthwiseConv2d(WorkloadBuilder& b, const std::string& name, const Tensor& x,
+                       const Tensor& w, const Conv2dOptions& options = {});
 
 /// x extended on both sides of each dimension by a literal; a select guards the reads.
-Tensor Pad(WorkloadBuilder& b, const std::string& name, Tensor x,
+Tensor Pad(WorkloadBuilder& b, const std::string& name, const Tensor& x,
            const std::vector<int64_t>& before, const std::vector<int64_t>& after, Expr value);
 
 // --- Reductions --------------------------------------------------------------------------------
 
 /// Reduces the given axes (ascending); with keep_dims they stay as extents of 1.
-Tensor ReduceAxes(WorkloadBuilder& b, const std::string& name, Tensor x,
+Tensor ReduceAxes(WorkloadBuilder& b, const std::string& name, const Tensor& x,
                   const std::vector<int>& axes, Reduction reduction, bool keep_dims);
 
 enum class PoolKind : uint8_t { kMax, kAverage };
@@ -89,15 +89,16 @@ struct Pool2dOptions {
   bool count_padding = false;  ///< kAverage: padding counts as zeros in the mean
 };
 /// x[n, h, w, c] to [n, oh, ow, c].
-Tensor Pool2d(WorkloadBuilder& b, const std::string& name, Tensor x, const Pool2dOptions& options);
+Tensor Pool2d(WorkloadBuilder& b, const std::string& name, const Tensor& x,
+              const Pool2dOptions& options);
 /// The mean over rows and columns: x[n, h, w, c] to [n, c].
-Tensor GlobalAveragePool(WorkloadBuilder& b, const std::string& name, Tensor x);
+Tensor GlobalAveragePool(WorkloadBuilder& b, const std::string& name, const Tensor& x);
 
 /// exp(x - max) / sum of the same, over the last axis, in four stages.
-Tensor Softmax(WorkloadBuilder& b, const std::string& name, Tensor x);
+Tensor Softmax(WorkloadBuilder& b, const std::string& name, const Tensor& x);
 /// (x - mean) / sqrt(variance + epsilon) * scale + shift over the last axis.
-Tensor LayerNorm(WorkloadBuilder& b, const std::string& name, Tensor x, Tensor scale, Tensor shift,
-                 double epsilon = 1e-5);
+Tensor LayerNorm(WorkloadBuilder& b, const std::string& name, const Tensor& x, const Tensor& scale,
+                 const Tensor& shift, double epsilon = 1e-5);
 
 // --- Whole workloads -----------------------------------------------------------------------------
 
