@@ -45,6 +45,8 @@ int RunCommandLine(int argc, char** argv) {
       "'bayloom SUBCOMMAND --help' explains each of them.");
   app.require_subcommand(1);
   app.get_formatter()->column_width(32);
+  AddTuneCommand(app);
+  AddShowCommand(app);
   AddRecordsCommand(app);
   try {
     app.parse(argc, argv);

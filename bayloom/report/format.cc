@@ -32,6 +32,7 @@ std::string WithSiPrefix(double value, const char* unit) {
 std::string FormatSeconds(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   const double size = std::abs(seconds);
+  if (size == 0) return "0 s";
   if (size < 0.9995e-6) return ThreeDigits(seconds * 1e9) + " ns";
   if (size < 0.9995e-3) return ThreeDigits(seconds * 1e6) + " us";
   if (size < 0.9995) return ThreeDigits(seconds * 1e3) + " ms";

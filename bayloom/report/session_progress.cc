@@ -31,6 +31,12 @@ double SecondsOfTheWhole(std::span<const TaskProgress> tasks) {
   return sum;
 }
 
+/// "64/1000", or "64" where only time limits the session.
+std::string Trials(const SessionStatus& status) {
+  const bool limited = status.max_trials < std::numeric_limits<int64_t>::max();
+  return std::to_string(status.trials) + (limited ? fmt::format("/{}", status.max_trials) : "");
+}
+
 }  // namespace
 
 double SecondsLeft(const SessionStatus& status) {
@@ -50,7 +56,7 @@ std::string ProgressLine(const SessionStatus& status) {
   const TaskProgress& task = status.tasks[status.task];
   const std::string number = fmt::format(" ({}/{})", status.task + 1, status.tasks.size());
   return fmt::format(
-      fmt::runtime(kLine), fmt::format("{}/{}", status.trials, status.max_trials),
+      fmt::runtime(kLine), Trials(status),
       FormatSeconds(std::round(status.seconds)), FormatSeconds(std::round(SecondsLeft(status))),
       Shortened(task.name, 36 - number.size()) + number, FormatSeconds(task.best_seconds()),
       FormatRate(Rate(task)), FormatSeconds(status.total_seconds));

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bayloom/base/hash.h"
+#include "bayloom/tuning/recall.h"
 
 namespace bayloom {
 namespace {
@@ -121,16 +121,10 @@ std::vector<Session::Experience> Session::Recall(const std::vector<Trial>& trial
     if (experience.task < 0) return;
     experience.outcome = trial.outcome;
     experience.candidate.hash = trial.program_hash;
-    const SpaceGenerator& space = *tasks_[experience.task].space;
-    Result<Trace> trace = Trace::FromJson(nlohmann::json::parse(trial.trace, nullptr, false));
-    if (!trace) return;
-    const int index = space.SpaceOf(*trace);
-    if (index < 0) return;
-    Result<Candidate> candidate = space.Replay(index, *trace, RandomStream(0));
-    if (candidate && candidate->hash == trial.program_hash) {
-      experience.candidate = *std::move(candidate);
-      experience.is_usable = true;
-    }
+    Result<Candidate> candidate = RecallCandidate(*tasks_[experience.task].space, trial);
+    if (!candidate) return;
+    experience.candidate = *std::move(candidate);
+    experience.is_usable = true;
   });
   for (const Experience& experience : recalled) {
     if (experience.task >= 0) continue;

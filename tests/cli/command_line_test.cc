@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "bayloom/measure/runner_main.h"
 
 namespace bayloom {
 namespace {
@@ -39,6 +43,17 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {},
            {"weave"},
+           {"tune"},
+           {"tune", "model.onnx", "--op", "matmul:8,8,8"},
+           {"tune", "--op", "matmul:8,8"},
+           {"tune", "--op", "matmul:8,8,8", "--trials", "0"},
+           {"tune", "--op", "matmul:8,8,8", "--time", "soon"},
+           {"tune", "--op", "matmul:8,8,8", "--strategy", "guess"},
+           {"tune", "--op", "matmul:8,8,8", "--target", "abacus"},
+           {"show"},
+           {"show", "/nonexistent/tuning.db"},
+           {"show", "/nonexistent/tuning.db", "--trace"},
+           {"show", "--op", "matmul:8,8,8", "--threads", "-1"},
            {"records"},
            {"records", "export"},
            {"records", "export", "/nonexistent/tuning.db"},
@@ -52,5 +67,64 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
   }
 }
 
+TEST(CommandLine, ShowsTheDesignSpacesOfAnOperator) {
+  const Answer text = RunBayloom({"show", "--op", "matmul:64,64,64"});
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_THAT(text.out, HasSubstr("sum over k < 64"));
+  EXPECT_THAT(text.out, HasSubstr("524 kFLOP"));
+  EXPECT_THAT(text.out, HasSubstr("sample_perfect_tile"));
+
+  const Answer json = RunBayloom({"show", "--op", "matmul:64,64,64", "--json"});
+  const nlohmann::json shown = nlohmann::json::parse(json.out);
+  EXPECT_EQ(shown["flops"], 2 * 64 * 64 * 64);
+  EXPECT_FALSE(shown["spaces"].empty());
+}
+
+TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
+  const std::string folder = testing::TempDir() + "bayloom_cli_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  const std::string database = folder + "/tuning.db";
+  const std::vector<std::string> tune = {
+      "tune", "--op", "matmul:32,32,32", "--strategy", "random", "--json", "--db", database};
+  const auto with = [](std::vector<std::string> arguments, std::vector<std::string> more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+
+  const Answer first = RunBayloom(with(tune, {"--trials", "4"}));
+  EXPECT_EQ(first.exit_code, 0) << first.error;
+  const nlohmann::json result = nlohmann::json::parse(first.out);
+  EXPECT_EQ(result["trials"], 4);
+  EXPECT_GT(result["tasks"][0]["best"], 0);
+
+  const Answer resumed = RunBayloom(with(tune, {"--trials", "6", "--resume"}));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.error;
+  EXPECT_EQ(nlohmann::json::parse(resumed.out)["session"], result["session"]);
+  EXPECT_EQ(nlohmann::json::parse(resumed.out)["trials"], 6);
+  EXPECT_EQ(RunBayloom({"tune", "--op", "matmul:32,32,32", "--strategy", "evolutionary", "--resume",
+                        "--db", database})
+                .exit_code,
+            2);
+
+  EXPECT_THAT(RunBayloom({"show", database}).out, HasSubstr("matmul:32,32,32"));
+  const Answer task = RunBayloom({"show", database, "--task", "1", "--trace", "--history"});
+  EXPECT_THAT(task.out, HasSubstr("Best of 6 trials"));
+  EXPECT_THAT(task.out, HasSubstr("sample_perfect_tile"));
+  EXPECT_EQ(RunBayloom({"show", database, "--task", "7"}).exit_code, 2);
+
+  EXPECT_EQ(RunBayloom({"records", "export", database, "--out", folder + "/records"}).exit_code, 0);
+  const Answer imported =
+      RunBayloom({"records", "import", folder + "/copy.db", folder + "/records"});
+  EXPECT_THAT(imported.out, HasSubstr("6 new trials"));
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace bayloom
+
+int main(int argc, char** argv) {
+  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -38,6 +38,7 @@ TEST(Format, KeepsThreeDigitsAndFindsTheUnit) {
   EXPECT_EQ(FormatSeconds(1.2345e-3), "1.23 ms");
   EXPECT_EQ(FormatSeconds(45.678e-6), "45.7 us");
   EXPECT_EQ(FormatSeconds(999.96e-6), "1.00 ms");
+  EXPECT_EQ(FormatSeconds(0), "0 s");
   EXPECT_EQ(FormatSeconds(12), "12.0 s");
   EXPECT_EQ(FormatSeconds(59.97), "1 min 0 s");
   EXPECT_EQ(FormatSeconds(245), "4 min 5 s");

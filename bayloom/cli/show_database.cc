@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/cli/show.h"
+#include "bayloom/record/store.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom {
+namespace {
+
+Table SessionTable(Store& store) {
+  Table table({"session", "begun", "model", "seed", "trials", "state"});
+  for (const SessionRecord& session : store.Sessions()) {
+    table.AddRow({session.id, FormatTime(session.started), session.model,
+                  static_cast<int64_t>(session.seed), store.CountTrials(session.id),
+                  session.finished ? "finished" : "can be resumed"});
+  }
+  return table;
+}
+
+/// The tasks that were tried on a target.
+Table TasksOn(Store& store, TargetId target) {
+  Table table({"task", "name", "trials", "best", "rate"});
+  for (const TaskRecord& task : store.Tasks()) {
+    const std::vector<Trial> trials = store.TrialsOf(task.id, target);
+    if (trials.empty()) continue;
+    const std::vector<Trial> best = store.BestOf(task.id, target, 1);
+    const double seconds =
+        best.empty() ? std::numeric_limits<double>::infinity() : best.front().outcome.seconds;
+    const double rate = store.WorkloadOf(task.id).Flops() / seconds;
+    table.AddRow({task.id,
+                  task.name,
+                  static_cast<int64_t>(trials.size()),
+                  {seconds, FormatSeconds(seconds)},
+                  {rate, FormatRate(rate)}});
+  }
+  return table;
+}
+
+std::string Describe(const Target& target) {
+  return fmt::format("{} with {} thread{} and vectors of {} bytes", target.cpu, target.cores,
+                     target.cores == 1 ? "" : "s", target.vector_bytes);
+}
+
+void PrintAsJson(Store& store) {
+  nlohmann::json targets = nlohmann::json::array();
+  for (TargetId id : store.Targets()) {
+    const Target target = store.TargetOf(id);
+    targets.push_back({{"target", id},
+                       {"cpu", target.cpu},
+                       {"threads", target.cores},
+                       {"tasks", TasksOn(store, id).Json()}});
+  }
+  const nlohmann::json shown = {{"sessions", SessionTable(store).Json()}, {"targets", targets}};
+  fmt::print("{}\n", shown.dump(2));
+}
+
+}  // namespace
+
+void ShowDatabase(const ShowOptions& options) {
+  Store store(options.subject, Store::Mode::kReadOnly);
+  if (options.json) return PrintAsJson(store);
+  const Table sessions = SessionTable(store);
+  fmt::print("{}", sessions.empty() ? "No sessions yet.\n" : sessions.Text());
+  for (TargetId id : store.Targets()) {
+    const Table tasks = TasksOn(store, id);
+    if (tasks.empty()) continue;
+    fmt::print("\nOn {}:\n{}", Describe(store.TargetOf(id)), tasks.Text());
+  }
+}
+
+}  // namespace bayloom

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/show.h"
+#include "bayloom/codegen/compile.h"
+#include "bayloom/record/store.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/table.h"
+#include "bayloom/tuning/recall.h"
+
+namespace bayloom {
+namespace {
+
+/// The machine to show a task for: the one that was asked for if it has trials of it, else the
+/// first one that has.
+TargetId TargetWithTrials(Store& store, TaskId task, const Target& wanted) {
+  const std::optional<TargetId> exact = store.FindTarget(wanted);
+  if (exact && !store.TrialsOf(task, *exact).empty()) return *exact;
+  for (TargetId id : store.Targets()) {
+    if (!store.TrialsOf(task, id).empty()) return id;
+  }
+  throw InputError(fmt::format("{}: task {} has no trials", store.path(), task));
+}
+
+TaskRecord FindTask(Store& store, TaskId id) {
+  std::string known;
+  for (TaskRecord& task : store.Tasks()) {
+    if (task.id == id) return std::move(task);
+    known += (known.empty() ? "" : ", ") + std::to_string(task.id);
+  }
+  throw InputError(fmt::format("{} has no task {}; there are {}", store.path(), id,
+                               known.empty() ? "none" : known));
+}
+
+/// The trials that were faster than all before them.
+Table Improvements(const std::vector<Trial>& trials) {
+  Table table({"trial", "session", "found", "time", "by"});
+  double best = std::numeric_limits<double>::infinity();
+  int64_t number = 0;
+  for (const Trial& trial : trials) {
+    ++number;
+    const Outcome& outcome = trial.outcome;
+    if (!outcome.ok() || outcome.cut_short || outcome.seconds >= best) continue;
+    best = outcome.seconds;
+    table.AddRow({number,
+                  trial.session,
+                  FormatTime(trial.timestamp),
+                  {best, FormatSeconds(best)},
+                  trial.strategy});
+  }
+  return table;
+}
+
+std::string Assembly(const MeasuredCandidate& best, const Target& target) {
+  Result<std::string> assembly = EmitAssembly(best.candidate.program, target, "kernel");
+  return assembly ? *assembly : "no code can be made: " + assembly.error().message + "\n";
+}
+
+struct ShownTask {
+  TaskRecord record;
+  SpaceGenerator space;
+  std::vector<Trial> trials;
+  std::optional<MeasuredCandidate> best;
+};
+
+void PrintAsJson(const ShownTask& task) {
+  nlohmann::json shown = {
+      {"task", task.record.id},       {"name", task.record.name},
+      {"workload", task.record.text}, {"flops", task.space.workload().Flops()},
+      {"trials", task.trials.size()}, {"history", Improvements(task.trials).Json()}};
+  if (task.best) {
+    shown["best"] = {{"seconds", task.best->outcome.seconds},
+                     {"spread", task.best->outcome.spread},
+                     {"program", Print(task.best->candidate.program)},
+                     {"trace", task.best->candidate.trace.ToJson()}};
+  }
+  fmt::print("{}\n", shown.dump(2));
+}
+
+void PrintAsText(const ShownTask& task, const ShowOptions& options) {
+  fmt::print("{}\n", task.record.text);
+  if (options.history) fmt::print("{}\n", Improvements(task.trials).Text());
+  if (!task.best) {
+    fmt::print("None of {} trials gave a program that could be made again.\n", task.trials.size());
+    return;
+  }
+  const Outcome& outcome = task.best->outcome;
+  fmt::print("Best of {} trials: {}, spread {:.1f} %, {} ({} a run)\n\n", task.trials.size(),
+             FormatSeconds(outcome.seconds), 100 * outcome.spread,
+             FormatRate(task.space.workload().Flops() / outcome.seconds),
+             FormatFlops(task.space.workload().Flops()));
+  fmt::print("{}", Print(task.best->candidate.program));
+  if (options.trace) fmt::print("\n{}", task.best->candidate.trace.Print());
+  if (options.assembly) fmt::print("\n{}", Assembly(*task.best, task.space.target()));
+}
+
+}  // namespace
+
+void ShowTask(const ShowOptions& options) {
+  Store store(options.subject, Store::Mode::kReadOnly);
+  const TaskRecord record = FindTask(store, *options.task);
+  const TargetId target = TargetWithTrials(store, record.id, options.target.Resolve());
+  ShownTask task{record, SpaceGenerator(store.WorkloadOf(record.id), store.TargetOf(target)),
+                 store.TrialsOf(record.id, target), std::nullopt};
+  task.best = RecallBest(store, task.space);
+  options.json ? PrintAsJson(task) : PrintAsText(task, options);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "bayloom/tensor/target.h"
+
+namespace CLI {
+class App;
+}
+
+namespace bayloom {
+
+/// The options --target and --threads, which say what code is made for.
+struct TargetOption {
+  std::string name = "native";
+  int threads = 0;  ///< 0: all processors this process may run on
+
+  void AddTo(CLI::App& command);
+  /// Throws InputError for a target there is not.
+  Target Resolve() const;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "bayloom/base/result.h"
+#include "bayloom/base/stop_flag.h"
+#include "bayloom/cli/at_least_one.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/duration.h"
+#include "bayloom/cli/target_option.h"
+#include "bayloom/cli/tuning_subject.h"
+#include "bayloom/cost/xgboost_model.h"
+#include "bayloom/record/store.h"
+#include "bayloom/report/session_progress.h"
+#include "bayloom/tensor/operator_shorthand.h"
+#include "bayloom/tuning/measured_evaluator.h"
+#include "bayloom/tuning/session.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int64_t kTrialsOfAModel = 1000;
+constexpr int64_t kTrialsOfAnOperator = 256;
+
+struct TuneOptions {
+  std::string model;
+  std::string op;
+  std::optional<int64_t> trials;
+  std::string time;
+  std::optional<std::string> strategy;
+  std::optional<std::string> scheduler;
+  uint64_t seed = 0;
+  std::string database;
+  bool resume = false;
+  bool json = false;
+  TargetOption target;
+};
+
+/// The last session on this subject and target, for --resume.
+std::optional<SessionRecord> LastSession(Store& store, const std::string& subject,
+                                         const Target& target) {
+  const std::optional<TargetId> id = store.FindTarget(target);
+  std::optional<SessionRecord> last;
+  for (SessionRecord& session : store.Sessions()) {
+    if (session.model == subject && session.target == id) last = std::move(session);
+  }
+  return last;
+}
+
+/// What a session was begun with; options given anew must agree with it.
+std::string Agreed(const std::optional<std::string>& given, const nlohmann::json& begun,
+                   const std::string& option) {
+  const std::string before = begun.value(option, "");
+  if (given && *given != before) {
+    throw InputError("--resume: the session was begun with --" + option + " " + before +
+                     "; leave --" + option + " away, or --resume");
+  }
+  return before;
+}
+
+SessionOptions MakeSessionOptions(const TuneOptions& options, const std::string& subject,
+                                  const std::optional<SessionRecord>& resumed) {
+  SessionOptions session;
+  session.model = subject;
+  session.seed = options.seed;
+  if (resumed) {
+    const nlohmann::json begun = nlohmann::json::parse(resumed->options, nullptr, false);
+    session.strategy = Agreed(options.strategy, begun, "strategy");
+    session.scheduler = Agreed(options.scheduler, begun, "scheduler");
+    session.resume = resumed->id;
+  } else {
+    session.strategy = options.strategy.value_or(session.strategy);
+    session.scheduler = options.scheduler.value_or(session.scheduler);
+  }
+  session.description =
+      nlohmann::json{{"strategy", session.strategy}, {"scheduler", session.scheduler}}.dump();
+  session.max_trials =
+      options.trials.value_or(options.op.empty() ? kTrialsOfAModel : kTrialsOfAnOperator);
+  if (!options.time.empty()) {
+    session.max_seconds = ParseDuration(options.time, "--time");
+    if (!options.trials) session.max_trials = std::numeric_limits<int64_t>::max();
+  }
+  return session;
+}
+
+std::string_view Explain(SessionEnd end) {
+  switch (end) {
+    case SessionEnd::kTrials:
+      return "all trials done";
+    case SessionEnd::kTime:
+      return "time is up";
+    case SessionEnd::kExhausted:
+      return "nothing left to try";
+    case SessionEnd::kStopped:
+      return "stopped; --resume goes on from here";
+  }
+  return "";
+}
+
+void PrintResult(const Session& session, SessionEnd end, const TuneOptions& options) {
+  const SessionStatus status = session.Status();
+  const Table tasks = TaskTable(status.tasks);
+  if (options.json) {
+    const nlohmann::json shown = {{"session", session.id()},
+                                  {"end", Explain(end)},
+                                  {"trials", status.trials},
+                                  {"seconds", status.seconds},
+                                  {"overhead", status.phases.OverheadShare()},
+                                  {"tasks", tasks.Json()}};
+    fmt::print("{}\n", shown.dump(2));
+    return;
+  }
+  fmt::print("\n{}\n{}: {}\n'bayloom show {}' shows what was found.\n", tasks.Text(), Explain(end),
+             SummaryLine(status), options.database);
+}
+
+void Tune(TuneOptions options) {
+  const TuningSubject subject = LoadSubject(options.model, options.op);
+  const Target target = options.target.Resolve();
+  if (options.database.empty()) options.database = subject.DefaultDatabase();
+  Store store(options.database);
+  const std::optional<SessionRecord> resumed =
+      options.resume ? LastSession(store, subject.name, target) : std::nullopt;
+  const SessionOptions session_options = MakeSessionOptions(options, subject.name, resumed);
+
+  XgboostModel model;
+  MeasuredEvaluator evaluator(target, {});
+  CatchStopSignals();
+  Session session(target, subject.specs, store,
+                  session_options.strategy == "random" ? nullptr : &model, evaluator,
+                  session_options);
+  fmt::print(stderr, "{} session {}: {} tasks of {} on {} with {} threads, records in {}\n",
+             resumed ? "Resuming" : "Beginning", session.id(), subject.specs.size(), subject.name,
+             target.cpu, target.cores, options.database);
+  ProgressPrinter progress(stderr);
+  const SessionEnd end = session.Run(progress.Observer());
+  PrintResult(session, end, options);
+}
+
+}  // namespace
+
+void AddTuneCommand(CLI::App& app) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App* tune = app.add_subcommand("tune", "Find fast programs for a model or an operator");
+  tune->add_option("model", options->model, "ONNX file");
+  tune->add_option("--op", options->op, "Tune one operator instead; see below");
+  tune->add_option("--trials", options->trials,
+                   "Programs to measure in all; default 1000, for an operator 256")
+      ->check(AtLeastOne());
+  tune->add_option("--time", options->time, "Stop after this long: 90s, 10m, 1h30m");
+  tune->add_option("--strategy", options->strategy,
+                   "How to choose what to measure; default evolutionary")
+      ->check(CLI::IsMember(StrategyNames()));
+  tune->add_option("--scheduler", options->scheduler,
+                   "How to divide trials between operators; default gradient")
+      ->check(CLI::IsMember(TaskSchedulerNames()));
+  tune->add_option("--seed", options->seed, "Seed of all choices")->capture_default_str();
+  tune->add_option("--db", options->database,
+                   "Where records are kept; default MODEL.db, for an operator operators.db");
+  tune->add_flag("--resume", options->resume,
+                 "Go on with the last session of this model on this target, if there is one");
+  tune->add_flag("--json", options->json, "Print the result as JSON");
+  options->target.AddTo(*tune);
+  tune->footer(
+      "Every trial is recorded as it is made: stop when you like, even by kill -9, and go on\n"
+      "with --resume.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom tune resnet18.onnx\n"
+      "  bayloom tune resnet18.onnx --time 10m --threads 1 --db one-thread.db\n"
+      "  bayloom tune resnet18.onnx --resume --trials 2000\n"
+      "  bayloom tune --op conv2d:56x56x64,64,3x3,pad=1,bias,relu --strategy random\n"
+      "\n"
+      "Operators:\n" +
+      OperatorExamples());
+  tune->callback([options] { Tune(*options); });
+}
+
+}  // namespace bayloom
