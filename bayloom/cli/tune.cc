@@ -18,7 +18,7 @@
 #include "bayloom/record/store.h"
 #include "bayloom/report/session_progress.h"
 #include "bayloom/tensor/operator_shorthand.h"
-#include "bayloom/tuning/measured_evaluator.h"
+#include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/session.h"
 
 namespace bayloom {
@@ -129,7 +129,8 @@ void Tune(TuneOptions options) {
   const SessionOptions session_options = MakeSessionOptions(options, subject.name, resumed);
 
   XgboostModel model;
-  MeasuredEvaluator evaluator(target, {});
+  Measurer measurer(target, {});
+  MeasureEvaluator evaluator(measurer);
   CatchStopSignals();
   Session session(target, subject.specs, store,
                   session_options.strategy == "random" ? nullptr : &model, evaluator,
