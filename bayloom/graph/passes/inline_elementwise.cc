@@ -1,0 +1,91 @@
+#include <algorithm>
+
+#include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/sketch/analysis.h"
+
+namespace bayloom {
+namespace {
+
+/// Expressions beyond this are left in two stages.
+constexpr int kLargest = 256;
+
+/// Whether every load of the value is at the same place.
+bool OnePlace(const std::vector<Expr>& loads) {
+  return std::all_of(loads.begin(), loads.end(),
+                     [&](const Expr& load) { return StructurallyEqual(load, loads[0]); });
+}
+
+/// Per value: whether it is an anchor's result, perhaps with elementwise nodes behind it that
+/// will be fused with the anchor.
+std::vector<bool> AnchoredValues(const Graph& graph,
+                                 const std::vector<std::vector<int>>& consumers) {
+  std::vector<bool> anchored(graph.values.size(), false);
+  for (const Node& node : graph.nodes) {
+    if (IsAnchor(node)) anchored[node.output()] = true;
+    if (node.kind != NodeKind::kMap) continue;
+    for (ValueId operand : OperandsOf(node)) {
+      if (anchored[operand] && consumers[operand].size() == 1 &&
+          ReadsElementwise(graph, node, operand)) {
+        anchored[node.output()] = true;
+      }
+    }
+  }
+  return anchored;
+}
+
+bool MayInline(const Graph& graph, const Node& node, const Node& reader,
+               const std::vector<bool>& anchored) {
+  if (reader.kind != NodeKind::kMap && reader.kind != NodeKind::kReduce) return false;
+  const std::vector<Expr> loads = LoadsOf(reader.stage.value, node.output());
+  const int growth = static_cast<int>(loads.size()) * SizeOf(node.stage.value);
+  if (!OnePlace(loads) || SizeOf(reader.stage.value) + growth > kLargest) return false;
+  const bool epilogue = anchored[node.output()];
+  if (ReadsElementwise(graph, reader, node.output())) {
+    const std::vector<ValueId> operands = OperandsOf(reader);
+    const auto joined = std::count_if(operands.begin(), operands.end(),
+                                      [&](ValueId operand) { return anchored[operand]; });
+    return !epilogue || (reader.kind == NodeKind::kMap && joined == 1);
+  }
+  // Elements that are read many times are only worth computing again if that costs nothing.
+  return BareIters(loads[0]) && !epilogue && !IsExpensive(node.stage.value) &&
+         !ContainsSelect(node.stage.value);
+}
+
+std::string JoinedOp(const std::string& first, const std::string& second) {
+  constexpr size_t kLongest = 60;
+  const std::string joined = first + "+" + second;
+  return joined.size() <= kLongest ? joined : second;
+}
+
+/// One round; whether anything was inlined.
+bool InlineOnce(Graph& graph) {
+  bool inlined = false;
+  const std::vector<std::vector<int>> consumers = graph.Consumers();
+  const std::vector<bool> anchored = AnchoredValues(graph, consumers);
+  const std::vector<bool> is_output = graph.IsOutput();
+  for (Node& node : graph.nodes) {
+    const ValueId value = node.output();
+    if (node.kind != NodeKind::kMap || is_output[value] || consumers[value].size() != 1) continue;
+    Node& reader = graph.nodes[consumers[value][0]];
+    if (!MayInline(graph, node, reader, anchored)) continue;
+    const Expr element =
+        SubstituteIters(node.stage.value, LoadsOf(reader.stage.value, value)[0]->operands);
+    reader.stage.value = RewriteLoads(reader.stage.value, [&](const Expr& load) {
+      return load->index == value ? std::optional(element) : std::nullopt;
+    });
+    reader.op = JoinedOp(node.op, reader.op);
+    inlined = true;
+  }
+  RemoveDeadNodes(graph);
+  return inlined;
+}
+
+}  // namespace
+
+void InlineElementwise(Graph& graph) {
+  while (InlineOnce(graph)) {
+  }
+}
+
+}  // namespace bayloom

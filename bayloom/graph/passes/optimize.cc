@@ -1,0 +1,17 @@
+#include "bayloom/graph/passes/passes.h"
+
+namespace bayloom {
+
+void Optimize(Graph& graph) {
+  NormalizeViews(graph);
+  FoldScales(graph);
+  InlineElementwise(graph);
+  NormalizeViews(graph);
+  InlineElementwise(graph);
+  ConvertLayouts(graph);
+  RemoveCopies(graph);
+  InlineElementwise(graph);
+  FoldConstants(graph);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "bayloom/graph/graph.h"
+
+namespace bayloom {
+
+/// Rewritings of a graph into another one that computes the same outputs from the same inputs,
+/// one pass per file. They work on expressions, not on operators.
+
+/// Parts of expressions that depend on constants only become constants; constants of one element
+/// become literals.
+void FoldConstants(Graph& graph);
+
+/// Folds what scales a convolution's or matrix product's result per output channel into its
+/// constant weights: batch normalization, scales, divisions. What is added stays behind it.
+void FoldScales(Graph& graph);
+
+/// Substitutes elementwise nodes into their only reader where nothing is computed twice by that:
+/// a chain from a convolution to the end of its activation becomes one node. Sides that come
+/// together again (x * sigmoid(x)) come together here.
+void InlineElementwise(Graph& graph);
+
+/// Takes views out of the way of fusion: views of views become one, elementwise nodes and
+/// reductions behind a view compute in the shape before it, and those whose results are only
+/// wanted under another shape compute in that.
+void NormalizeViews(Graph& graph);
+
+/// Chooses the order of axes in which values are stored. Convolutions and pools get their
+/// channels last and their weights as [kernel..., in, out]; matrix products get the last output
+/// axis contiguous; everything between follows, so that transpositions mostly become copies of
+/// nothing. Inputs and outputs of the graph keep their order.
+void ConvertLayouts(Graph& graph);
+
+/// Nodes that only pass their operand on are replaced by it, or by a view of it.
+void RemoveCopies(Graph& graph);
+
+/// All of the above, in the order that suits them.
+void Optimize(Graph& graph);
+
+}  // namespace bayloom

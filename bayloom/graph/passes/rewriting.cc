@@ -1,0 +1,163 @@
+#include "bayloom/graph/passes/rewriting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bayloom {
+
+int SizeOf(const Expr& e) {
+  int size = 0;
+  Visit(e, [&](const Expr&) { ++size; });
+  return size;
+}
+
+bool MentionsIter(const Expr& e, int iter) {
+  bool found = false;
+  Visit(e, [&](const Expr& inner) { found |= inner->op == ExprOp::kIter && inner->index == iter; });
+  return found;
+}
+
+std::vector<Expr> LoadsOf(const Expr& e) {
+  std::vector<Expr> loads;
+  Visit(e, [&](const Expr& inner) {
+    if (inner->op == ExprOp::kLoad) loads.push_back(inner);
+  });
+  return loads;
+}
+
+std::vector<Expr> LoadsOf(const Expr& e, ValueId value) {
+  std::vector<Expr> loads = LoadsOf(e);
+  std::erase_if(loads, [&](const Expr& load) { return load->index != value; });
+  return loads;
+}
+
+Expr RewriteLoads(const Expr& e, const std::function<std::optional<Expr>(const Expr&)>& replace) {
+  return Rewrite(e, [&](const Expr& leaf) -> std::optional<Expr> {
+    return leaf->op == ExprOp::kLoad ? replace(leaf) : std::nullopt;
+  });
+}
+
+std::optional<std::vector<int>> BareIters(const Expr& load) {
+  std::vector<int> iters;
+  for (const Expr& index : load->operands) {
+    const bool is_iter = index->op == ExprOp::kIter;
+    if (!is_iter && !IsIntLiteral(index, 0)) return std::nullopt;
+    if (is_iter && std::find(iters.begin(), iters.end(), index->index) != iters.end()) {
+      return std::nullopt;
+    }
+    iters.push_back(is_iter ? index->index : -1);
+  }
+  return iters;
+}
+
+bool ReadsElementwise(const Graph& graph, const Node& node, ValueId value) {
+  if (graph.values[value].ElementCount() != PointsOf(node)) return false;
+  for (const Expr& load : LoadsOf(node.stage.value, value)) {
+    const auto iters = BareIters(load);
+    if (!iters) return false;
+    for (int i = 0; i < static_cast<int>(node.stage.iters.size()); ++i) {
+      const bool used = std::find(iters->begin(), iters->end(), i) != iters->end();
+      if (node.stage.iters[i].extent > 1 && !used) return false;
+    }
+  }
+  return true;
+}
+
+bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value) {
+  if (graph.values[value].ElementCount() != PointsOf(node)) return false;
+  for (const Expr& load : LoadsOf(node.stage.value, value)) {
+    if (load->operands.size() != node.stage.iters.size()) return false;
+    for (size_t d = 0; d < load->operands.size(); ++d) {
+      const Expr& index = load->operands[d];
+      const bool own = index->op == ExprOp::kIter && index->index == static_cast<int>(d);
+      if (!own && !(node.stage.iters[d].extent == 1 && IsIntLiteral(index, 0))) return false;
+    }
+  }
+  return true;
+}
+
+bool IsAnchor(const Node& node) {
+  return node.kind == NodeKind::kWindow || node.kind == NodeKind::kMatmul;
+}
+
+std::vector<int64_t> ShapeOf(const Node& node) {
+  std::vector<int64_t> shape;
+  for (const Iter& iter : node.stage.iters) {
+    if (iter.kind == IterKind::kSpatial) shape.push_back(iter.extent);
+  }
+  return shape;
+}
+
+int64_t PointsOf(const Node& node) {
+  int64_t points = 1;
+  for (const Iter& iter : node.stage.iters) points *= iter.extent;
+  return points;
+}
+
+std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape) {
+  std::vector<Iter> iters;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    iters.push_back({fmt::format("i{}", d), shape[d], IterKind::kSpatial});
+  }
+  return iters;
+}
+
+Node MakeMap(Graph& graph, const std::string& name, const std::string& op,
+             const std::vector<int64_t>& shape, Expr value) {
+  Node node;
+  node.op = op;
+  node.stage.name = name;
+  node.stage.output = static_cast<ValueId>(graph.values.size());
+  node.stage.iters = SpatialIters(shape);
+  graph.values.push_back({name, value->dtype, shape, nullptr});
+  node.stage.value = std::move(value);
+  return node;
+}
+
+ValueId AddView(Graph& graph, std::vector<Node>& nodes, ValueId source,
+                const std::vector<int64_t>& shape) {
+  const Value& from = graph.values[source];
+  if (from.shape == shape) return source;
+  Value value{from.name + ".view", from.dtype, shape, nullptr};
+  const auto id = static_cast<ValueId>(graph.values.size());
+  if (from.constant) {
+    value.constant = std::make_shared<const HostTensor>(from.dtype, shape, from.constant->data);
+  } else {
+    Node view;
+    view.op = "view";
+    view.kind = NodeKind::kView;
+    view.source = source;
+    view.stage.name = value.name;
+    view.stage.output = id;
+    nodes.push_back(std::move(view));
+  }
+  graph.values.push_back(std::move(value));
+  return id;
+}
+
+std::vector<DimGroup> MatchShapes(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  std::vector<DimGroup> groups;
+  const int a_rank = static_cast<int>(a.size()), b_rank = static_cast<int>(b.size());
+  int i = 0, j = 0;
+  while (i < a_rank && j < b_rank) {
+    DimGroup group{i, i + 1, j, j + 1};
+    int64_t a_product = a[i++], b_product = b[j++];
+    while (a_product != b_product) {
+      if (a_product < b_product) {
+        a_product *= a[i++];
+      } else {
+        b_product *= b[j++];
+      }
+    }
+    group.a_end = i;
+    group.b_end = j;
+    groups.push_back(group);
+  }
+  if (groups.empty()) return {{0, a_rank, 0, b_rank}};
+  groups.back().a_end = a_rank;  // extents of 1 at the end belong to the last group
+  groups.back().b_end = b_rank;
+  return groups;
+}
+
+}  // namespace bayloom

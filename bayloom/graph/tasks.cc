@@ -1,0 +1,171 @@
+#include "bayloom/graph/tasks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "bayloom/graph/fusion.h"
+#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+namespace {
+
+/// Writes the nodes of one group as a workload. Parameters are declared in the order in which
+/// the stages name them, so that equal groups give equal workloads.
+class GroupWriter {
+ public:
+  GroupWriter(const Graph& graph, const FusionGroup& group) : graph_(graph), group_(group) {}
+
+  Workload Write() {
+    std::string name;
+    for (int n : group_.nodes) {
+      const Node& node = graph_.nodes[n];
+      name += (name.empty() ? "" : "+") + node.op;
+      written_.push_back(node.output());
+    }
+    workload_.name = name;
+    for (int n : group_.nodes) DeclareOperands(graph_.nodes[n]);
+    for (int n : group_.nodes) {
+      const bool last = n == group_.nodes.back();
+      Declare(graph_.nodes[n].output(), last ? BufferRole::kOutput : BufferRole::kIntermediate,
+              graph_.nodes[n].op);
+    }
+    for (int n : group_.nodes) AddStage(graph_.nodes[n]);
+    return std::move(workload_);
+  }
+
+  /// The graph's values behind the workload's parameters.
+  std::vector<ValueId> Parameters(const Workload& workload) const {
+    std::vector<ValueId> parameters;
+    for (BufferId buffer : workload.Parameters()) parameters.push_back(value_of_[buffer]);
+    return parameters;
+  }
+
+ private:
+  void DeclareOperands(const Node& node) {
+    for (ValueId operand : OperandsOf(node)) {
+      const bool inside = std::find(written_.begin(), written_.end(), operand) != written_.end();
+      if (inside || buffer_of_.contains(operand)) continue;
+      const bool constant = graph_.values[operand].constant != nullptr;
+      const std::string name = fmt::format("{}{}", constant ? "w" : "x", value_of_.size());
+      Declare(operand, constant ? BufferRole::kConstant : BufferRole::kInput, name);
+    }
+  }
+
+  void Declare(ValueId value, BufferRole role, const std::string& name) {
+    Buffer buffer;
+    buffer.name = UniqueName(name);
+    buffer.dtype = graph_.values[value].dtype;
+    buffer.shape = graph_.values[value].shape;
+    buffer.role = role;
+    buffer_of_[value] = static_cast<BufferId>(workload_.buffers.size());
+    value_of_.push_back(value);
+    workload_.buffers.push_back(std::move(buffer));
+  }
+
+  std::string UniqueName(const std::string& name) const {
+    const auto taken = [&](const std::string& candidate) {
+      return std::any_of(workload_.buffers.begin(), workload_.buffers.end(),
+                         [&](const Buffer& buffer) { return buffer.name == candidate; });
+    };
+    std::string unique = name;
+    for (int suffix = 2; taken(unique); ++suffix) unique = fmt::format("{}_{}", name, suffix);
+    return unique;
+  }
+
+  void AddStage(const Node& node) {
+    Stage stage = node.stage;
+    stage.output = buffer_of_.at(node.output());
+    stage.name = workload_.buffers[stage.output].name;
+    stage.value = RewriteLoads(stage.value, [&](const Expr& load) {
+      return std::optional(Load(buffer_of_.at(load->index), load->dtype, load->operands));
+    });
+    workload_.stages.push_back(std::move(stage));
+  }
+
+  const Graph& graph_;
+  const FusionGroup& group_;
+  Workload workload_;
+  std::vector<ValueId> written_;
+  std::unordered_map<ValueId, BufferId> buffer_of_;
+  std::vector<ValueId> value_of_;  // by buffer
+};
+
+}  // namespace
+
+ValueId TaskGraph::StorageOf(ValueId value) const {
+  const std::vector<int> producers = graph.Producers();
+  while (producers[value] >= 0 && graph.nodes[producers[value]].kind == NodeKind::kView) {
+    value = graph.nodes[producers[value]].source;
+  }
+  return value;
+}
+
+TaskGraph ExtractTasks(Graph graph) {
+  TaskGraph result;
+  std::map<uint64_t, int> known;
+  for (const FusionGroup& group : Fuse(graph)) {
+    GroupWriter writer(graph, group);
+    Workload workload = writer.Write();
+    TaskCall call{0, writer.Parameters(workload), group.nodes};
+    const auto [entry, is_new] =
+        known.emplace(workload.StructuralHash(), static_cast<int>(result.tasks.size()));
+    if (is_new) result.tasks.push_back({std::move(workload), 0, {}});
+    GraphTask& task = result.tasks[entry->second];
+    ++task.weight;
+    task.groups.push_back(static_cast<int>(result.calls.size()));
+    call.task = entry->second;
+    result.calls.push_back(std::move(call));
+  }
+  result.graph = std::move(graph);
+  return result;
+}
+
+std::vector<HostTensor> InterpretTasks(const TaskGraph& tasks,
+                                       const std::vector<HostTensor>& inputs) {
+  const Graph& graph = tasks.graph;
+  std::vector<HostTensor> data(graph.values.size());
+  for (size_t i = 0; i < graph.inputs.size(); ++i) data[graph.inputs[i]] = inputs[i];
+  const auto read = [&](ValueId value) {
+    HostTensor tensor =
+        graph.values[value].constant ? *graph.values[value].constant : data[tasks.StorageOf(value)];
+    tensor.shape = graph.values[value].shape;
+    return tensor;
+  };
+  for (const TaskCall& call : tasks.calls) {
+    const ValueId output = call.parameters.back();
+    std::vector<HostTensor> arguments;
+    for (ValueId value : call.parameters) {
+      arguments.push_back(
+          value == output ? HostTensor::Zeros(graph.values[value].dtype, graph.values[value].shape)
+                          : read(value));
+    }
+    Interpret(Lower(tasks.tasks[call.task].workload), arguments);
+    data[output] = std::move(arguments.back());
+  }
+  std::vector<HostTensor> outputs;
+  for (const GraphOutput& output : graph.outputs) outputs.push_back(read(output.value));
+  return outputs;
+}
+
+std::string Print(const TaskGraph& tasks) {
+  std::string text;
+  for (size_t t = 0; t < tasks.tasks.size(); ++t) {
+    const GraphTask& task = tasks.tasks[t];
+    text += fmt::format("task {}: {} x {}, {:.3f} Mflop\n", t, task.weight, task.workload.name,
+                        task.workload.Flops() / 1e6);
+  }
+  for (const TaskCall& call : tasks.calls) {
+    std::vector<std::string> names;
+    for (ValueId value : call.parameters) names.push_back(tasks.graph.values[value].name);
+    text += fmt::format("call task {}: {}\n", call.task, fmt::join(names, ", "));
+  }
+  return text;
+}
+
+}  // namespace bayloom
