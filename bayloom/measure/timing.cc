@@ -7,11 +7,12 @@
 namespace bayloom {
 namespace {
 
-constexpr int kWarmUpRuns = 2;
-/// A cold first run takes longer than a warm one, but not this many times longer.
-constexpr double kColdFactor = 4;
-/// Thread pools start with the first run: below this its time says nothing.
-constexpr double kStartUpSeconds = 1e-3;
+/// A cold first run takes longer than a warm one, but not this many times longer ...
+constexpr double kColdFactor = 2.5;
+/// ... unless it is short: threads have to start.
+constexpr double kStartUpSeconds = 5e-3;
+/// Runs longer than this are warm after one.
+constexpr double kLongSeconds = 20e-3;
 
 }  // namespace
 
@@ -47,7 +48,8 @@ Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<vo
   timing.cut_short = true;
   if (first_seconds > kColdFactor * cut_seconds && first_seconds > kStartUpSeconds) return timing;
 
-  for (int i = 0; i < kWarmUpRuns && timing.seconds > cut_seconds; ++i) {
+  const int warm_ups = first_seconds > kLongSeconds ? 1 : 2;
+  for (int i = 0; i < warm_ups && timing.seconds > cut_seconds; ++i) {
     timing.seconds = std::min(timing.seconds, time_batch(1));
   }
   if (timing.seconds > cut_seconds) return timing;

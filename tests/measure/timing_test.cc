@@ -82,12 +82,15 @@ TEST(Timing, SlowCandidatesAreCutAfterWarmingUp) {
   const Timing timing = machine.Time(0.06, 0.03);
   EXPECT_TRUE(timing.cut_short);
   EXPECT_NEAR(timing.seconds, 0.04, 1e-9);
-  EXPECT_EQ(machine.runs(), 2);
+  EXPECT_EQ(machine.runs(), 1);
+  FakeMachine shorter([](int i) { return i == 0 ? 5e-3 : 4e-3; });
+  EXPECT_NEAR(shorter.Time(6e-3, 3e-3).seconds, 4e-3, 1e-9);
+  EXPECT_EQ(shorter.runs(), 2);
 }
 
 TEST(Timing, AColdFirstRunDoesNotCondemnAFastCandidate) {
   FakeMachine machine([](int i) { return i == 0 ? 5e-5 : 1e-5; });
-  const Timing timing = machine.Time(9e-4, 2e-5);  // 45 times too slow: starting threads
+  const Timing timing = machine.Time(4e-3, 2e-5);  // 200 times too slow: starting threads
   EXPECT_FALSE(timing.cut_short);
   EXPECT_NEAR(timing.seconds, 1e-5, 1e-9);
 }
