@@ -28,3 +28,17 @@ function(bayloom_room_tests name)
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 900)
 endfunction()
+
+# Compiles a text file into a target: `extern const char <symbol>[]` in namespace bayloom.
+function(bayloom_embed_text target symbol file)
+  file(READ ${file} BAYLOOM_EMBEDDED_TEXT)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded/${symbol}.cc)
+  file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT
+"namespace bayloom {
+extern const char ${symbol}[];
+const char ${symbol}[] = R\"text(@BAYLOOM_EMBEDDED_TEXT@)text\";
+}  // namespace bayloom
+")
+  target_sources(${target} PRIVATE ${generated})
+endfunction()

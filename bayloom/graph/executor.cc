@@ -1,0 +1,152 @@
+#include "bayloom/graph/executor.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
+
+namespace bayloom {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+struct FreeMemory {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using AlignedMemory = std::unique_ptr<void, FreeMemory>;
+
+AlignedMemory Allocate(int64_t bytes) {
+  const size_t rounded = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return AlignedMemory(memory);
+}
+
+bool IsAligned(const void* memory) { return reinterpret_cast<uintptr_t>(memory) % kAlignment == 0; }
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::vector<KernelObject> CompileTasks(const TaskGraph& network,
+                                       const std::vector<const Program*>& programs,
+                                       const Target& target) {
+  std::vector<KernelObject> kernels(programs.size());
+  std::vector<std::string> errors(programs.size());
+  ThreadPool pool(std::max(1, target.cores));
+  pool.ParallelFor(static_cast<int64_t>(programs.size()), [&](int64_t task) {
+    Result<KernelObject> kernel =
+        CompileProgram(*programs[task], target, fmt::format("kernel_{}", task));
+    if (kernel) {
+      kernels[task] = *std::move(kernel);
+    } else {
+      errors[task] = kernel.error().message;
+    }
+  });
+  for (size_t task = 0; task < errors.size(); ++task) {
+    if (errors[task].empty()) continue;
+    throw InputError(
+        fmt::format("task {} cannot be compiled: {}", network.tasks[task].workload.name, errors[task]));
+  }
+  return kernels;
+}
+
+struct Executor::Impl {
+  NetworkPlan plan;
+  std::vector<LoadedKernel> kernels;
+  int threads = 1;
+  AlignedMemory arena, workspace, constants;
+  std::vector<AlignedMemory> input_copies, output_copies;
+
+  Impl(const TaskGraph& network, const std::vector<const Program*>& programs, const Target& target)
+      : plan(PlanNetwork(network, programs)), threads(target.cores) {
+    int64_t workspace_bytes = 0;
+    for (const KernelObject& object : CompileTasks(network, programs, target)) {
+      Result<LoadedKernel> kernel = LoadedKernel::Load(object);
+      if (!kernel) throw InputError("cannot load compiled code: " + kernel.error().message);
+      kernels.push_back(*std::move(kernel));
+      workspace_bytes = std::max(workspace_bytes, object.WorkspaceBytes(threads));
+    }
+    arena = Allocate(plan.arena_bytes);
+    workspace = Allocate(workspace_bytes);
+    constants = Allocate(static_cast<int64_t>(plan.constants.size()));
+    if (!plan.constants.empty()) {
+      std::memcpy(constants.get(), plan.constants.data(), plan.constants.size());
+    }
+    plan.constants = {};
+    for (int64_t bytes : plan.input_bytes) input_copies.push_back(Allocate(bytes));
+    for (int64_t bytes : plan.output_bytes) output_copies.push_back(Allocate(bytes));
+  }
+
+  char* Resolve(const Storage& storage, const std::vector<const void*>& inputs,
+                const std::vector<void*>& outputs) const {
+    switch (storage.kind) {
+      case Storage::Kind::kInput:
+        // Kernels only read their inputs.
+        return static_cast<char*>(const_cast<void*>(inputs[storage.position]));
+      case Storage::Kind::kOutput:
+        return static_cast<char*>(outputs[storage.position]);
+      case Storage::Kind::kArena:
+        return static_cast<char*>(arena.get()) + storage.position;
+      case Storage::Kind::kConstant:
+        break;
+    }
+    return static_cast<char*>(constants.get()) + storage.position;
+  }
+
+  void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
+           std::vector<double>* seconds) {
+    bayloom_set_threads(threads);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (IsAligned(inputs[i])) continue;
+      std::memcpy(input_copies[i].get(), inputs[i], plan.input_bytes[i]);
+      inputs[i] = input_copies[i].get();
+    }
+    std::vector<void*> results = outputs;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!IsAligned(results[i])) results[i] = output_copies[i].get();
+    }
+    std::vector<void*> parameters;
+    for (size_t c = 0; c < plan.calls.size(); ++c) {
+      const PlannedCall& call = plan.calls[c];
+      parameters.clear();
+      for (const Storage& s : call.arguments) parameters.push_back(Resolve(s, inputs, results));
+      const double start = seconds != nullptr ? Now() : 0;
+      kernels[call.task](parameters.data(), workspace.get());
+      if (seconds != nullptr) (*seconds)[c] += Now() - start;
+    }
+    for (const PlannedCopy& copy : plan.copies) {
+      std::memcpy(results[copy.output], Resolve(copy.from, inputs, results), copy.bytes);
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i] != outputs[i]) std::memcpy(outputs[i], results[i], plan.output_bytes[i]);
+    }
+  }
+};
+
+Executor::Executor(const TaskGraph& network, const std::vector<const Program*>& programs,
+                   const Target& target)
+    : impl_(std::make_unique<Impl>(network, programs, target)) {}
+Executor::~Executor() = default;
+Executor::Executor(Executor&&) noexcept = default;
+
+void Executor::Run(const std::vector<const void*>& inputs, const std::vector<void*>& outputs) {
+  impl_->Run(inputs, outputs, nullptr);
+}
+
+void Executor::RunTimed(const std::vector<const void*>& inputs, const std::vector<void*>& outputs,
+                        std::vector<double>& seconds) {
+  seconds.resize(impl_->plan.calls.size());
+  impl_->Run(inputs, outputs, &seconds);
+}
+
+const NetworkPlan& Executor::plan() const { return impl_->plan; }
+
+}  // namespace bayloom

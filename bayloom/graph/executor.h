@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bayloom/codegen/compile.h"
+#include "bayloom/graph/tasks.h"
+#include "bayloom/graph/network_plan.h"
+#include "bayloom/tensor/target.h"
+
+namespace bayloom {
+
+/// Compiles one program per task on all cores; results in the order of the programs. Throws
+/// InputError naming the task if one cannot be compiled.
+std::vector<KernelObject> CompileTasks(const TaskGraph& network,
+                                       const std::vector<const Program*>& programs,
+                                       const Target& target);
+
+/// A network ready to run in this process.
+///
+///     Executor executor(network, programs, HostTarget());
+///     executor.Run(inputs, outputs);
+///
+/// Not safe for concurrent use: the intermediate values have one place.
+class Executor {
+ public:
+  /// `programs`: one per task of the network. Throws InputError if one cannot be compiled.
+  Executor(const TaskGraph& network, const std::vector<const Program*>& programs,
+           const Target& target);
+  ~Executor();
+  Executor(Executor&&) noexcept;
+
+  /// Row-major tensors, in the order and of the sizes of the graph's inputs and outputs. Buffers
+  /// that are not aligned to 64 bytes are copied.
+  void Run(const std::vector<const void*>& inputs, const std::vector<void*>& outputs);
+
+  /// As Run, adding the seconds each call took to `seconds` (one entry per call).
+  void RunTimed(const std::vector<const void*>& inputs, const std::vector<void*>& outputs,
+                std::vector<double>& seconds);
+
+  const NetworkPlan& plan() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bayloom

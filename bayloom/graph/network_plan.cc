@@ -1,0 +1,146 @@
+#include "bayloom/graph/network_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "bayloom/base/hash.h"
+#include "bayloom/graph/memory_plan.h"
+#include "bayloom/tensor/interpreter.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+uint64_t HashOf(const std::vector<LayoutAxis>& layout) {
+  Hasher hasher;
+  for (const LayoutAxis& axis : layout) {
+    hasher.Add(axis.dimension).Add(axis.stride).Add(axis.extent);
+  }
+  return hasher.Digest();
+}
+
+class Planner {
+ public:
+  Planner(const TaskGraph& network, const std::vector<const Program*>& programs)
+      : network_(network), graph_(network.graph), programs_(programs) {}
+
+  NetworkPlan Plan() {
+    PlaceCallersBuffers();
+    PlaceIntermediates();
+    for (const TaskCall& call : network_.calls) PlanCall(call);
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) PlanOutput(static_cast<int>(i));
+    return std::move(plan_);
+  }
+
+ private:
+  int64_t BytesOf(ValueId value) const {
+    return graph_.values[value].ElementCount() * ByteSize(graph_.values[value].dtype);
+  }
+
+  void PlaceCallersBuffers() {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      placed_[graph_.inputs[i]] = {Storage::Kind::kInput, static_cast<int64_t>(i)};
+      plan_.input_bytes.push_back(BytesOf(graph_.inputs[i]));
+    }
+    std::vector<bool> computed(graph_.values.size());
+    for (const TaskCall& call : network_.calls) {
+      for (ValueId result : ResultsOf(call)) computed[network_.StorageOf(result)] = true;
+    }
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const ValueId source = network_.StorageOf(graph_.outputs[i].value);
+      plan_.output_bytes.push_back(BytesOf(source));
+      if (computed[source] && !placed_.contains(source)) {
+        placed_[source] = {Storage::Kind::kOutput, static_cast<int64_t>(i)};
+      }
+    }
+  }
+
+  std::vector<ValueId> ResultsOf(const TaskCall& call) const {
+    const Workload& workload = network_.tasks[call.task].workload;
+    const std::vector<BufferId> parameters = workload.Parameters();
+    std::vector<ValueId> results;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (workload.buffers[parameters[i]].role == BufferRole::kOutput) {
+        results.push_back(call.parameters[i]);
+      }
+    }
+    return results;
+  }
+
+  void PlaceIntermediates() {
+    std::map<ValueId, MemoryRequest> live;
+    for (int step = 0; step < static_cast<int>(network_.calls.size()); ++step) {
+      for (ValueId argument : network_.calls[step].parameters) {
+        const ValueId source = network_.StorageOf(argument);
+        if (placed_.contains(source) || graph_.values[source].constant) continue;
+        auto [it, is_new] = live.try_emplace(source, MemoryRequest{BytesOf(source), step, step});
+        it->second.last_step = step;
+      }
+    }
+    std::vector<MemoryRequest> requests;
+    for (const auto& [value, request] : live) requests.push_back(request);
+    const MemoryPlan memory = PlanMemory(requests);
+    plan_.arena_bytes = memory.arena_bytes;
+    size_t i = 0;
+    for (const auto& [value, request] : live) {
+      placed_[value] = {Storage::Kind::kArena, memory.offsets[i++]};
+    }
+  }
+
+  void PlanCall(const TaskCall& call) {
+    const Program& program = *programs_[call.task];
+    const std::vector<BufferId> parameters = program.Parameters();
+    PlannedCall planned{call.task, {}};
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const ValueId source = network_.StorageOf(call.parameters[i]);
+      const bool is_constant = graph_.values[source].constant != nullptr;
+      planned.arguments.push_back(
+          is_constant ? PlaceConstant(source, program.buffers[parameters[i]]) : placed_.at(source));
+    }
+    plan_.calls.push_back(std::move(planned));
+  }
+
+  Storage PlaceConstant(ValueId value, const Buffer& buffer) {
+    const auto key = std::make_pair(value, HashOf(buffer.layout));
+    const auto it = constants_.find(key);
+    if (it != constants_.end()) return it->second;
+    const std::vector<std::byte> packed =
+        PackLayout(buffer, graph_.values[value].constant->data.data());
+    const Storage storage = AppendConstant(packed);
+    constants_[key] = storage;
+    return storage;
+  }
+
+  Storage AppendConstant(const std::vector<std::byte>& bytes) {
+    const int64_t position = static_cast<int64_t>(plan_.constants.size());
+    plan_.constants.insert(plan_.constants.end(), bytes.begin(), bytes.end());
+    const int64_t rest = static_cast<int64_t>(plan_.constants.size()) % kAlignment;
+    if (rest > 0) plan_.constants.resize(plan_.constants.size() + kAlignment - rest);
+    return {Storage::Kind::kConstant, position};
+  }
+
+  void PlanOutput(int output) {
+    const ValueId source = network_.StorageOf(graph_.outputs[output].value);
+    const Value& value = graph_.values[source];
+    const Storage from = value.constant ? AppendConstant(value.constant->data) : placed_.at(source);
+    if (from == Storage{Storage::Kind::kOutput, output}) return;
+    plan_.copies.push_back({from, output, plan_.output_bytes[output]});
+  }
+
+  const TaskGraph& network_;
+  const Graph& graph_;
+  const std::vector<const Program*>& programs_;
+  NetworkPlan plan_;
+  std::map<ValueId, Storage> placed_;
+  std::map<std::pair<ValueId, uint64_t>, Storage> constants_;
+};
+
+}  // namespace
+
+NetworkPlan PlanNetwork(const TaskGraph& network, const std::vector<const Program*>& programs) {
+  return Planner(network, programs).Plan();
+}
+
+}  // namespace bayloom

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bayloom/graph/tasks.h"
+#include "bayloom/tensor/program.h"
+
+namespace bayloom {
+
+/// Where a kernel's argument lies when the network runs.
+struct Storage {
+  enum class Kind : uint8_t {
+    kInput,     ///< the caller's input number `position`
+    kOutput,    ///< the caller's output number `position`
+    kArena,     ///< at byte `position` of the arena
+    kConstant,  ///< at byte `position` of the constants
+  };
+  Kind kind = Kind::kArena;
+  int64_t position = 0;
+  bool operator==(const Storage&) const = default;
+};
+
+struct PlannedCall {
+  int task;
+  std::vector<Storage> arguments;
+};
+
+/// Bytes to copy after the last call: outputs that are somebody else's memory (an input passed
+/// through, a constant, a value that is two outputs).
+struct PlannedCopy {
+  Storage from;
+  int output;
+  int64_t bytes;
+};
+
+/// Everything about a network that is decided before it runs: the place of every argument, and
+/// the constants packed in the order in which the chosen programs read them. Shared by the
+/// executor and by ahead-of-time packages.
+struct NetworkPlan {
+  std::vector<PlannedCall> calls;
+  std::vector<PlannedCopy> copies;
+  std::vector<std::byte> constants;  ///< every constant starts at a multiple of 64
+  int64_t arena_bytes = 0;           ///< values that are neither inputs, outputs nor constants
+  std::vector<int64_t> input_bytes;
+  std::vector<int64_t> output_bytes;
+};
+
+/// `programs`: one per task, as it will be compiled.
+NetworkPlan PlanNetwork(const TaskGraph& network, const std::vector<const Program*>& programs);
+
+}  // namespace bayloom
