@@ -23,20 +23,20 @@ Status CheckDecomposable(const Program& program, BlockId id, LoopId loop) {
   if (block.kind != BlockKind::kReduce) {
     return Error{fmt::format("{} is not a reduction that initializes itself", block.name)};
   }
-  for (LoopId outer : program.LoopsAround(NodeRef::Block(id))) {
-    if (outer == loop) {
-      if (VisitsElementsOnce(program, block, LoopsFrom(program, id, loop))) return Ok();
-      return Error{
-          fmt::format("cannot initialize {} before loop {}: it computes elements more "
-                      "than once below",
-                      block.name, loop)};
-    }
-    if (ReducesOver(program, block, program.loops[outer].digits)) {
-      return Error{fmt::format("cannot initialize {} before loop {}: a loop further out reduces",
-                               block.name, loop)};
-    }
+  if (!IsBelow(program, NodeRef::Block(id), NodeRef::Loop(loop))) {
+    return Error{fmt::format("loop {} is not around {}", loop, block.name)};
   }
-  return Error{fmt::format("loop {} is not around {}", loop, block.name)};
+  for (LoopId outer : program.LoopsAround(NodeRef::Loop(loop))) {
+    if (!ReducesOver(program, block, program.loops[outer].digits)) continue;
+    return Error{fmt::format("cannot initialize {} before loop {}: a loop further out reduces",
+                             block.name, loop)};
+  }
+  if (!VisitsElementsOnce(program, block, LoopsFrom(program, id, loop))) {
+    return Error{fmt::format("cannot initialize {} before loop {}: it computes elements more than "
+                             "once below",
+                             block.name, loop)};
+  }
+  return Ok();
 }
 
 /// The part of a reduction that stores the neutral element, not yet placed.

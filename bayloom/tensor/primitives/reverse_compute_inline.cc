@@ -115,14 +115,18 @@ Result<Fold> FindFold(const Program& program, BlockId id) {
         fmt::format("cannot fold {} into its producer: it is part of a reduction", block.name)};
   }
   if (Status s = CheckNoLayouts(program, id); !s) return s.error();
-  Result<Fold> fold = Error{fmt::format("{} reads nothing that a block computes", block.name)};
+  // Of several refusals that of an elementwise producer tells most.
+  Error refusal{fmt::format("{} reads nothing that a block computes", block.name)};
+  bool refused_by_plain = false;
   for (BufferId buffer : BuffersReadBy(block)) {
     const BlockId producer = program.WriterOf(buffer);
     if (producer < 0) continue;
-    fold = PlanFold(program, id, producer);
-    if (fold) break;
+    Result<Fold> fold = PlanFold(program, id, producer);
+    if (fold) return fold;
+    if (!refused_by_plain) refusal = fold.error();
+    refused_by_plain |= program.blocks[producer].kind == BlockKind::kPlain;
   }
-  return fold;
+  return refusal;
 }
 
 }  // namespace
