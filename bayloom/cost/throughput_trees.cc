@@ -12,70 +12,57 @@ namespace bayloom {
 namespace {
 
 constexpr char kColumnsAttribute[] = "bayloom_columns";
-
-// What trees see of a row: its features, then its place in the program.
-constexpr int kRowsColumn = kFeatureColumns;
-constexpr int kPlaceColumn = kFeatureColumns + 1;
-constexpr int kTreeColumns = kFeatureColumns + 2;
-
-float ValueOf(const FeatureMatrix& program, int row, int column) {
-  if (column == kRowsColumn) return static_cast<float>(program.rows);
-  if (column == kPlaceColumn) return static_cast<float>(row);
-  return program.Row(row)[column];
-}
+constexpr char kEncodingAttribute[] = "bayloom_encoding";
 
 /// Columns that are not the same in all rows; never none, as trees need something to look at.
-std::vector<int> VaryingColumns(std::span<const Sample> samples) {
-  const auto first = std::find_if(samples.begin(), samples.end(),
-                                  [](const Sample& sample) { return sample.features.rows > 0; });
+std::vector<int> VaryingColumns(const EncodedRows& encoded) {
   std::vector<int> varying;
-  for (int column = 0; column < kTreeColumns && first != samples.end(); ++column) {
-    const float value = ValueOf(first->features, 0, column);
-    const bool varies = std::any_of(first, samples.end(), [&](const Sample& sample) {
-      for (int row = 0; row < sample.features.rows; ++row) {
-        if (ValueOf(sample.features, row, column) != value) return true;
-      }
-      return false;
-    });
-    if (varies) varying.push_back(column);
+  for (int column = 0; column < encoded.columns; ++column) {
+    for (size_t i = column; i < encoded.values.size(); i += encoded.columns) {
+      if (encoded.values[i] == encoded.values[column]) continue;
+      varying.push_back(column);
+      break;
+    }
   }
-  if (varying.empty()) varying.push_back(kRowsColumn);
+  if (varying.empty()) varying.push_back(0);
   return varying;
 }
 
-PackSum ObjectiveOf(std::span<const Sample> samples) {
+std::vector<double> LabelsOf(std::span<const Sample> samples) {
   TaskBests bests;
   for (const Sample& sample : samples) bests.Add(sample);
-  std::vector<int> rows;
   std::vector<double> labels;
   for (const Sample& sample : samples) {
-    rows.push_back(sample.features.rows);
     labels.push_back(bests.Label(sample.task, sample.seconds));
   }
-  return PackSum(std::move(rows), std::move(labels));
+  return labels;
 }
 
 }  // namespace
 
 void ThroughputTrees::Fit(std::span<const Sample> samples) {
-  columns_ = VaryingColumns(samples);
-  const std::vector<float> rows = RowsOf(samples);
-  if (rows.empty()) return;
-  booster_.emplace(Shape(rows), Parameters());
+  const EncodedRows encoded = Encode(FeaturesOf(samples), options_.encoding);
+  if (encoded.values.empty()) return;
+  columns_ = VaryingColumns(encoded);
+  const std::vector<float> selected = SelectColumns(encoded);
+  booster_.emplace(Shape(selected), Parameters());
+  booster_->SetAttribute(kEncodingAttribute, EncodingName());
   booster_->SetAttribute(kColumnsAttribute, fmt::format("{}", fmt::join(columns_, " ")));
-  Boost(samples, options_.max_rounds);
+  Boost(samples, encoded, options_.max_rounds);
 }
 
 void ThroughputTrees::Extend(std::span<const Sample> samples, int rounds) {
   if (!booster_) return Fit(samples);
-  const std::vector<float> rows = RowsOf(samples);
-  booster_->SetTrainingData(Shape(rows));
-  Boost(samples, rounds);
+  const EncodedRows encoded = Encode(FeaturesOf(samples), options_.encoding);
+  const std::vector<float> selected = SelectColumns(encoded);
+  booster_->SetTrainingData(Shape(selected));
+  Boost(samples, encoded, rounds);
 }
 
 /// Adds trees, but none after the training loss was least.
-void ThroughputTrees::Boost(std::span<const Sample> samples, int rounds) {
-  const PackSum objective = ObjectiveOf(samples);
+void ThroughputTrees::Boost(std::span<const Sample> samples, const EncodedRows& encoded,
+                            int rounds) {
+  const PackSum objective(encoded.rows, LabelsOf(samples));
   std::vector<float> gradient(objective.row_count()), curvature(objective.row_count());
   double least_loss = std::numeric_limits<double>::infinity();
   const int first = booster_->rounds();
@@ -83,7 +70,7 @@ void ThroughputTrees::Boost(std::span<const Sample> samples, int rounds) {
   for (int round = 0; round <= rounds; ++round) {
     const std::span<const float> predictions = booster_->TrainingPredictions();
     const double loss = objective.Loss(predictions);
-    if (loss < least_loss) {
+    if (loss < least_loss * (1 - options_.min_improvement)) {
       least_loss = loss;
       best_round = round;
     }
@@ -95,33 +82,34 @@ void ThroughputTrees::Boost(std::span<const Sample> samples, int rounds) {
 }
 
 std::vector<double> ThroughputTrees::Predict(std::span<const FeatureMatrix* const> programs) const {
-  std::vector<float> rows;
-  for (const FeatureMatrix* program : programs) AppendRows(*program, rows);
+  const EncodedRows encoded = Encode(programs, options_.encoding);
   std::vector<double> scores(programs.size(), 0);
-  if (rows.empty()) return scores;
-  const std::vector<float> predictions = booster_->Predict(Shape(rows));
+  if (encoded.values.empty()) return scores;
+  const std::vector<float> selected = SelectColumns(encoded);
+  const std::vector<float> predictions = booster_->Predict(Shape(selected));
   size_t row = 0;
   for (size_t i = 0; i < programs.size(); ++i) {
-    for (int r = 0; r < programs[i]->rows; ++r) scores[i] += predictions[row++];
+    for (int r = 0; r < encoded.rows[i]; ++r) scores[i] += predictions[row++];
   }
   return scores;
 }
 
-std::vector<float> ThroughputTrees::RowsOf(std::span<const Sample> samples) const {
-  std::vector<float> rows;
-  for (const Sample& sample : samples) AppendRows(sample.features, rows);
-  return rows;
-}
-
-void ThroughputTrees::AppendRows(const FeatureMatrix& program, std::vector<float>& rows) const {
-  for (int row = 0; row < program.rows; ++row) {
-    for (int column : columns_) rows.push_back(ValueOf(program, row, column));
+std::vector<float> ThroughputTrees::SelectColumns(const EncodedRows& encoded) const {
+  std::vector<float> selected;
+  selected.reserve(encoded.values.size() / encoded.columns * columns_.size());
+  for (size_t row = 0; row < encoded.values.size(); row += encoded.columns) {
+    for (int column : columns_) selected.push_back(encoded.values[row + column]);
   }
+  return selected;
 }
 
-DenseRows ThroughputTrees::Shape(const std::vector<float>& rows) const {
+DenseRows ThroughputTrees::Shape(const std::vector<float>& selected) const {
   const int columns = static_cast<int>(columns_.size());
-  return {rows, static_cast<int>(rows.size()) / columns, columns};
+  return {selected, static_cast<int>(selected.size()) / columns, columns};
+}
+
+std::string ThroughputTrees::EncodingName() const {
+  return options_.encoding == Encoding::kRowPerStore ? "row-per-store" : "row-per-program";
 }
 
 Booster::Parameters ThroughputTrees::Parameters() const {
@@ -143,13 +131,20 @@ std::string ThroughputTrees::Save() const { return booster_ ? booster_->Save() :
 Status ThroughputTrees::Load(std::string_view bytes) {
   try {
     Booster booster(bytes, Parameters());
+    if (booster.Attribute(kEncodingAttribute) != EncodingName()) {
+      return Error{
+          fmt::format("the saved trees were not grown on the encoding '{}'", EncodingName())};
+    }
+    const int known_columns = Encode({}, options_.encoding).columns;
     std::istringstream text(booster.Attribute(kColumnsAttribute));
     std::vector<int> columns;
     for (int column; text >> column;) {
-      if (column < 0 || column >= kTreeColumns) return Error{"saved trees use unknown columns"};
+      if (column < 0 || column >= known_columns) {
+        return Error{fmt::format("the saved trees use a column {}, which there is not", column)};
+      }
       columns.push_back(column);
     }
-    if (columns.empty()) return Error{"saved trees do not say which feature columns they use"};
+    if (columns.empty()) return Error{"the saved trees do not say which columns they use"};
     columns_ = std::move(columns);
     booster_.emplace(std::move(booster));
     return Ok();

@@ -9,25 +9,27 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cost/booster.h"
+#include "bayloom/cost/encoding.h"
 #include "bayloom/cost/sample.h"
 
 namespace bayloom {
 
 /// How trees are grown. Depth, gain and learning rate are MetaSchedule's.
 struct TreeOptions {
+  Encoding encoding = Encoding::kRowPerProgram;
   int max_depth = 10;
   double min_gain = 0.001;
   double learning_rate = 0.2;
-  /// A fit ends after so many rounds, or `patience` rounds after the training loss was least.
+  /// A fit ends after so many rounds, or when `patience` rounds have not made the training loss
+  /// smaller by `min_improvement` of itself.
   int max_rounds = 10000;
   int patience = 50;
+  double min_improvement = 0.001;
   uint64_t seed = 43;
 };
 
 /// Boosted regression trees on normalized throughput (Chen and Guestrin 2016; as a cost model
-/// Chen et al. 2018): a program's score is the sum of its rows' predictions (PackSum). Beside a
-/// row's features the trees see how many rows the program has and which of them this is; without
-/// it the sum's share of each row is anybody's guess.
+/// Chen et al. 2018), trained by the PackSum objective.
 ///
 /// Training and prediction run on one thread, so that the same samples always give the same
 /// trees: XGBoost's sums depend on how rows are dealt to threads.
@@ -43,20 +45,21 @@ class ThroughputTrees {
   void Fit(std::span<const Sample> samples);
   /// Keeps the trees and adds up to `rounds` that correct them on these samples.
   void Extend(std::span<const Sample> samples, int rounds);
-  /// One score per program.
+  /// One score per program; 0 for a program without stores.
   std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) const;
 
   /// Empty before the first fit.
   std::string Save() const;
-  /// Takes over saved trees, or says what is wrong with the bytes and changes nothing.
+  /// Takes over saved trees, which must have been grown on the same encoding, or says what is
+  /// wrong with the bytes and changes nothing.
   Status Load(std::string_view bytes);
 
  private:
-  void Boost(std::span<const Sample> samples, int rounds);
-  std::vector<float> RowsOf(std::span<const Sample> samples) const;
-  void AppendRows(const FeatureMatrix& program, std::vector<float>& rows) const;
-  DenseRows Shape(const std::vector<float>& rows) const;
+  void Boost(std::span<const Sample> samples, const EncodedRows& encoded, int rounds);
+  std::vector<float> SelectColumns(const EncodedRows& encoded) const;
+  DenseRows Shape(const std::vector<float>& selected) const;
   Booster::Parameters Parameters() const;
+  std::string EncodingName() const;
 
   TreeOptions options_;
   std::vector<int> columns_;  ///< those that varied among the samples fitted; trees see no others

@@ -12,20 +12,25 @@
 namespace bayloom {
 namespace {
 
-/// A made-up program: a costly row and a cheap one, sometimes a third, whose times follow from a
-/// few of their features, with two per cent of noise. Tasks differ in scale.
+/// Columns that vary in made-up programs.
+constexpr int kFirst = kBufferColumn, kLast = kBufferColumn + 8;
+
+/// A made-up program of a store that computes much and one that computes little. Their times
+/// follow from some of their features, with two per cent of noise. Tasks differ in scale.
 Sample MakeSample(RandomStream& random, uint64_t task) {
   Sample sample{.task = task, .features = {}, .seconds = {}};
-  sample.features.rows = 2 + static_cast<int>(random.UniformInt(2));
-  sample.features.values.assign(sample.features.rows * kFeatureColumns, 0);
+  sample.features.rows = 2;
+  sample.features.values.assign(2 * kFeatureColumns, 0);
   double time = 0;
-  for (int row = 0; row < sample.features.rows; ++row) {
+  for (int row = 0; row < 2; ++row) {
     float* values = sample.features.values.data() + row * kFeatureColumns;
-    for (int column = 0; column < 12; ++column) {
+    values[static_cast<int>(OpClass::kFloatMad)] = row == 0 ? 20 : 10;
+    for (int column = kFirst; column < kLast; ++column) {
       values[column] = static_cast<float>(random.UniformInt(12));
     }
-    const double share = values[0] = row == 0 ? 1.0f : 0.1f;
-    time += share * (1 + 0.2 * std::abs(values[3] - 5) + 0.1 * values[7] * (values[9] > 4));
+    const double steps =
+        std::abs(values[kFirst] - 5) + values[kFirst + 1] * (values[kFirst + 2] > 4);
+    time += (row == 0 ? 1 : 0.1) * (1 + 0.15 * steps);
   }
   sample.seconds = 1e-3 * static_cast<double>(task + 1) * time * (1 + 0.02 * random.Normal());
   return sample;
@@ -44,8 +49,14 @@ std::vector<double> Throughputs(const std::vector<Sample>& samples) {
   return throughputs;
 }
 
-TEST(XgboostModel, RanksProgramsItHasNotSeen) {
-  XgboostModel model;
+class BothEncodings : public testing::TestWithParam<Encoding> {};
+INSTANTIATE_TEST_SUITE_P(XgboostModel, BothEncodings,
+                         testing::Values(Encoding::kRowPerStore, Encoding::kRowPerProgram));
+
+TEST_P(BothEncodings, RankProgramsThatWereNotSeen) {
+  XgboostOptions options;
+  options.trees.encoding = GetParam();
+  XgboostModel model(options);
   const std::vector<Sample> training = MakeSamples(1, 800), held_out = MakeSamples(2, 300);
   model.Update(training);
   EXPECT_GT(SpearmanCorrelation(model.Predict(FeaturesOf(held_out)), Throughputs(held_out)), 0.9);
@@ -79,7 +90,7 @@ TEST(XgboostModel, ScoresAreRandomUntilEnoughIsKnown) {
 TEST(XgboostModel, LearnsThatProgramsAreInfeasible) {
   std::vector<Sample> samples = MakeSamples(4, 600);
   for (Sample& sample : samples) {
-    if (sample.features.values[11] > 8) sample.seconds.reset();
+    if (sample.features.values[kFirst + 3] > 8) sample.seconds.reset();
   }
   XgboostModel model;
   model.Update(std::span(samples).first(500));
@@ -134,6 +145,16 @@ TEST(XgboostModel, SavedTreesPredictTheSameInAnotherModel) {
   EXPECT_EQ(other.Predict(FeaturesOf(samples)), model.Predict(FeaturesOf(samples)));
   other.Update(samples);  // grows its own
   EXPECT_EQ(other.Predict(FeaturesOf(samples)), model.Predict(FeaturesOf(samples)));
+}
+
+TEST(XgboostModel, RefusesTreesOfAnotherEncoding) {
+  XgboostModel model;
+  model.Update(MakeSamples(5, 100));
+  XgboostOptions options;
+  options.trees.encoding = Encoding::kRowPerStore;
+  XgboostModel other(options);
+  EXPECT_FALSE(other.Load(model.Save()).ok());
+  EXPECT_EQ(other.rounds(), 0);
 }
 
 TEST(XgboostModel, RefusesBytesThatAreNoTrees) {

@@ -1,0 +1,78 @@
+#include "bayloom/cost/encoding.h"
+
+#include <cmath>
+#include <utility>
+
+namespace bayloom {
+namespace {
+
+/// Main store, second store, sum of the others, number of stores.
+constexpr int kProgramColumns = 3 * kFeatureColumns + 1;
+
+double FloatOps(std::span<const float> row) {
+  const auto count = [&](OpClass op) { return std::exp2(row[static_cast<int>(op)]) - 1; };
+  double total = count(OpClass::kFloatMad);
+  for (int op = static_cast<int>(OpClass::kFloatMad); op <= static_cast<int>(OpClass::kFloatOther);
+       ++op) {
+    total += count(static_cast<OpClass>(op));
+  }
+  return total;
+}
+
+/// How much a store matters to its program.
+std::pair<double, float> Weight(std::span<const float> row) {
+  return {FloatOps(row), row[kIterationsColumn]};
+}
+
+/// The first of the rows that matter most, or -1.
+int MainRow(const FeatureMatrix& program) {
+  int main = -1;
+  for (int row = 0; row < program.rows; ++row) {
+    if (main < 0 || Weight(program.Row(row)) > Weight(program.Row(main))) main = row;
+  }
+  return main;
+}
+
+/// The first of the rows with most iterations but for one, or -1.
+int RowOfMostIterations(const FeatureMatrix& program, int except) {
+  int most = -1;
+  for (int row = 0; row < program.rows; ++row) {
+    if (row == except) continue;
+    if (most < 0 || program.Row(row)[kIterationsColumn] > program.Row(most)[kIterationsColumn]) {
+      most = row;
+    }
+  }
+  return most;
+}
+
+void AppendProgram(const FeatureMatrix& program, std::vector<float>& values) {
+  const size_t start = values.size();
+  values.resize(start + kProgramColumns, 0.0f);
+  const int main = MainRow(program), second = RowOfMostIterations(program, main);
+  for (int row = 0; row < program.rows; ++row) {
+    const int place = row == main ? 0 : row == second ? 1 : 2;
+    float* out = values.data() + start + place * kFeatureColumns;
+    const std::span<const float> features = program.Row(row);
+    for (int column = 0; column < kFeatureColumns; ++column) out[column] += features[column];
+  }
+  values.back() = static_cast<float>(program.rows);
+}
+
+}  // namespace
+
+EncodedRows Encode(std::span<const FeatureMatrix* const> programs, Encoding encoding) {
+  EncodedRows encoded;
+  encoded.columns = encoding == Encoding::kRowPerStore ? kFeatureColumns : kProgramColumns;
+  for (const FeatureMatrix* program : programs) {
+    if (encoding == Encoding::kRowPerStore) {
+      encoded.rows.push_back(program->rows);
+      encoded.values.insert(encoded.values.end(), program->values.begin(), program->values.end());
+    } else {
+      encoded.rows.push_back(program->rows > 0 ? 1 : 0);
+      if (program->rows > 0) AppendProgram(*program, encoded.values);
+    }
+  }
+  return encoded;
+}
+
+}  // namespace bayloom
