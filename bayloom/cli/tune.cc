@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -26,9 +27,11 @@ namespace {
 
 constexpr int64_t kTrialsOfAModel = 1000;
 constexpr int64_t kTrialsOfAnOperator = 256;
+/// About what this kind of machine makes; decides how fine a time budget is divided.
+constexpr double kTrialsASecond = 5;
 
 struct TuneOptions {
-  std::string model;
+  ModelOption model;
   std::string op;
   std::optional<int64_t> trials;
   std::string time;
@@ -63,10 +66,10 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
   return before;
 }
 
-SessionOptions MakeSessionOptions(const TuneOptions& options, const std::string& subject,
+SessionOptions MakeSessionOptions(const TuneOptions& options, const TuningSubject& subject,
                                   const std::optional<SessionRecord>& resumed) {
   SessionOptions session;
-  session.model = subject;
+  session.model = subject.name;
   session.seed = options.seed;
   if (resumed) {
     const nlohmann::json begun = nlohmann::json::parse(resumed->options, nullptr, false);
@@ -83,7 +86,12 @@ SessionOptions MakeSessionOptions(const TuneOptions& options, const std::string&
       options.trials.value_or(options.op.empty() ? kTrialsOfAModel : kTrialsOfAnOperator);
   if (!options.time.empty()) {
     session.max_seconds = ParseDuration(options.time, "--time");
-    if (!options.trials) session.max_trials = std::numeric_limits<int64_t>::max();
+    if (!options.trials) {
+      session.max_trials = std::numeric_limits<int64_t>::max();
+      const double two_turns_each =
+          kTrialsASecond * session.max_seconds / (2 * static_cast<double>(subject.specs.size()));
+      session.trials_per_slot = static_cast<int>(std::clamp(two_turns_each, 8.0, 64.0));
+    }
   }
   return session;
 }
@@ -122,11 +130,11 @@ void PrintResult(const Session& session, SessionEnd end, const TuneOptions& opti
 void Tune(TuneOptions options) {
   const TuningSubject subject = LoadSubject(options.model, options.op);
   const Target target = options.target.Resolve();
-  if (options.database.empty()) options.database = subject.DefaultDatabase();
+  if (options.database.empty()) options.database = DefaultDatabase(options.model);
   Store store(options.database);
   const std::optional<SessionRecord> resumed =
       options.resume ? LastSession(store, subject.name, target) : std::nullopt;
-  const SessionOptions session_options = MakeSessionOptions(options, subject.name, resumed);
+  const SessionOptions session_options = MakeSessionOptions(options, subject, resumed);
 
   XgboostModel model;
   Measurer measurer(target, {});
@@ -135,9 +143,10 @@ void Tune(TuneOptions options) {
   Session session(target, subject.specs, store,
                   session_options.strategy == "random" ? nullptr : &model, evaluator,
                   session_options);
-  fmt::print(stderr, "{} session {}: {} tasks of {} on {} with {} threads, records in {}\n",
-             resumed ? "Resuming" : "Beginning", session.id(), subject.specs.size(), subject.name,
-             target.cpu, target.cores, options.database);
+  fmt::print(stderr, "{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
+             resumed ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
+             subject.specs.size() == 1 ? "" : "s", subject.name, target.cpu, target.cores,
+             options.database);
   ProgressPrinter progress(stderr);
   const SessionEnd end = session.Run(progress.Observer());
   PrintResult(session, end, options);
@@ -148,7 +157,7 @@ void Tune(TuneOptions options) {
 void AddTuneCommand(CLI::App& app) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* tune = app.add_subcommand("tune", "Find fast programs for a model or an operator");
-  tune->add_option("model", options->model, "ONNX file");
+  options->model.AddTo(*tune);
   tune->add_option("--op", options->op, "Tune one operator instead; see below");
   tune->add_option("--trials", options->trials,
                    "Programs to measure in all; default 1000, for an operator 256")

@@ -13,7 +13,7 @@ namespace bayloom {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr const char* kLine = "{:>11}  {:>10}  {:>10}  {:<36}  {:>8}  {:>12}  {:>9}";
+constexpr const char* kLine = "{:>11}  {:>10}  {:>10}  {:<52}  {:>8}  {:>12}  {:>9}";
 constexpr const char* kStartOfClearedLine = "\r\x1b[K";
 
 std::string Shortened(const std::string& text, size_t width) {
@@ -21,8 +21,9 @@ std::string Shortened(const std::string& text, size_t width) {
 }
 
 double Rate(const TaskProgress& task) {
-  return task.flops > 0 ? task.flops / task.best_seconds()
-                        : std::numeric_limits<double>::quiet_NaN();
+  const double best = task.best_seconds();
+  return task.flops > 0 && std::isfinite(best) ? task.flops / best
+                                               : std::numeric_limits<double>::quiet_NaN();
 }
 
 double SecondsOfTheWhole(std::span<const TaskProgress> tasks) {
@@ -54,12 +55,12 @@ std::string ProgressHeader() {
 
 std::string ProgressLine(const SessionStatus& status) {
   const TaskProgress& task = status.tasks[status.task];
-  const std::string number = fmt::format(" ({}/{})", status.task + 1, status.tasks.size());
-  return fmt::format(
-      fmt::runtime(kLine), Trials(status),
-      FormatSeconds(std::round(status.seconds)), FormatSeconds(std::round(SecondsLeft(status))),
-      Shortened(task.name, 36 - number.size()) + number, FormatSeconds(task.best_seconds()),
-      FormatRate(Rate(task)), FormatSeconds(status.total_seconds));
+  const std::string number = fmt::format("{}/{} ", status.task + 1, status.tasks.size());
+  return fmt::format(fmt::runtime(kLine), Trials(status), FormatSeconds(std::round(status.seconds)),
+                     FormatSeconds(std::round(SecondsLeft(status))),
+                     number + Shortened(task.name, 52 - number.size()),
+                     FormatSeconds(task.best_seconds()), FormatRate(Rate(task)),
+                     FormatSeconds(status.total_seconds));
 }
 
 Table TaskTable(std::span<const TaskProgress> tasks) {

@@ -48,7 +48,7 @@ TEST(SessionProgress, LinesStandUnderTheirHeader) {
   const std::vector<TaskProgress> tasks = TwoTasks();
   const std::string line = ProgressLine(StatusOf(tasks));
   EXPECT_EQ(line.size(), ProgressHeader().size());
-  EXPECT_EQ(line.find("conv1 (1/2)"), ProgressHeader().find("task"));
+  EXPECT_EQ(line.find("1/2 conv1"), ProgressHeader().find("task"));
   for (const char* part : {"4/10", "20.0 s", "30.0 s", "2.00 ms", "500 GFLOP/s", "5.00 ms"}) {
     EXPECT_THAT(line, testing::HasSubstr(part));
   }
@@ -69,6 +69,8 @@ TEST(SessionProgress, TasksShareTheTimeOfTheWhole) {
   EXPECT_EQ(rows[0]["trials"], 3);
   tasks[1].best_after_trial = {kInfinity};
   EXPECT_TRUE(TaskTable(tasks).Json()[0]["share"].is_null());
+  tasks[0].best_after_trial = {kInfinity};
+  EXPECT_TRUE(TaskTable(tasks).Json()[0]["rate"].is_null());
 }
 
 }  // namespace

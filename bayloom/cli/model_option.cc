@@ -1,0 +1,57 @@
+#include "bayloom/cli/model_option.h"
+
+#include <CLI/App.hpp>
+#include <charconv>
+#include <string_view>
+
+#include "bayloom/base/result.h"
+#include "bayloom/graph/import.h"
+#include "bayloom/graph/passes/passes.h"
+
+namespace bayloom {
+namespace {
+
+/// "1x3x224x224"; empty if it is none.
+std::vector<int64_t> ParseShape(std::string_view text) {
+  std::vector<int64_t> shape;
+  while (true) {
+    int64_t extent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+    if (error != std::errc() || extent < 1) return {};
+    shape.push_back(extent);
+    text.remove_prefix(end - text.data());
+    if (text.empty()) return shape;
+    if (text.front() != 'x') return {};
+    text.remove_prefix(1);
+  }
+}
+
+}  // namespace
+
+CLI::Option* ModelOption::AddTo(CLI::App& command) {
+  command
+      .add_option("--shape", shapes,
+                  "Shape of an input that the model leaves open: input=1x3x224x224")
+      ->expected(1)
+      ->take_all();
+  return command.add_option("model", path, "ONNX file");
+}
+
+TaskGraph ModelOption::Load() const {
+  ImportOptions options;
+  for (const std::string& text : shapes) {
+    const size_t equals = text.find('=');
+    const std::vector<int64_t> shape = equals == std::string::npos
+                                           ? std::vector<int64_t>()
+                                           : ParseShape(std::string_view(text).substr(equals + 1));
+    if (shape.empty()) {
+      throw InputError("--shape: '" + text + "' is no shape of an input; write input=1x3x224x224");
+    }
+    options.input_shapes[text.substr(0, equals)] = shape;
+  }
+  Graph graph = ImportOnnx(path, options);
+  Optimize(graph);
+  return ExtractTasks(std::move(graph));
+}
+
+}  // namespace bayloom

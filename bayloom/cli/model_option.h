@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/graph/tasks.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace bayloom {
+
+/// The argument that names a model and the option --shape.
+struct ModelOption {
+  std::string path;
+  std::vector<std::string> shapes;  ///< "input=1x3x224x224"
+
+  /// Returns the argument, for the command to say whether it is required.
+  CLI::Option* AddTo(CLI::App& command);
+  /// The network as calls of tasks. Throws InputError for what cannot be used.
+  TaskGraph Load() const;
+};
+
+}  // namespace bayloom
