@@ -52,10 +52,14 @@ GuardedMemory::~GuardedMemory() {
   if (mapping_) munmap(mapping_, mapping_size_);
 }
 
-void GuardedMemory::ProtectFromWrites() {
+void GuardedMemory::Protect(int protection) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  mprotect(mapping_ + page, mapping_size_ - 2 * page, PROT_READ);
+  mprotect(mapping_ + page, mapping_size_ - 2 * page, protection);
 }
+
+void GuardedMemory::ProtectFromWrites() { Protect(PROT_READ); }
+
+void GuardedMemory::AllowWrites() { Protect(PROT_READ | PROT_WRITE); }
 
 void GuardedMemory::Fill(std::byte value) {
   std::memset(data_, static_cast<int>(value), static_cast<size_t>(size_));

@@ -31,11 +31,14 @@ class GuardedMemory {
 
   /// Makes every write a fault.
   void ProtectFromWrites();
+  void AllowWrites();
   void Fill(std::byte value);
   /// Says where the pattern around the data has been overwritten, if it has.
   std::optional<std::string> FindOverrun() const;
 
  private:
+  void Protect(int protection);
+
   std::string name_;
   std::byte* mapping_ = nullptr;
   size_t mapping_size_ = 0;

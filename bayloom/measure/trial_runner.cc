@@ -98,11 +98,9 @@ void TrialRunner::PackConstants(const TrialMessage& trial) {
     buffer.shape = parameter.shape;
     buffer.role = parameter.role;
     buffer.layout = trial.layouts[i];
-    const std::vector<std::byte> content = PackLayout(buffer, DataOf(parameter));
-    GuardedMemory packed(memory_[i].name(), static_cast<int64_t>(content.size()));
-    std::copy(content.begin(), content.end(), packed.data());
-    packed.ProtectFromWrites();
-    memory_[i] = std::move(packed);
+    memory_[i].AllowWrites();
+    PackLayout(buffer, DataOf(parameter), memory_[i].data());
+    memory_[i].ProtectFromWrites();
     packed_[i] = trial.layouts[i];
   }
 }

@@ -55,6 +55,7 @@ class PointEvaluator {
 /// Reorders a row-major array into the buffer's layout (constants, before a program is run), and
 /// back.
 std::vector<std::byte> PackLayout(const Buffer& buffer, const std::byte* row_major);
+void PackLayout(const Buffer& buffer, const std::byte* row_major, std::byte* packed);
 std::vector<std::byte> UnpackLayout(const Buffer& buffer, const std::byte* packed);
 
 }  // namespace bayloom

@@ -88,37 +88,47 @@ void Unpack(const LayoutWalk& walk, const std::byte* packed, std::byte* row_majo
 
 enum class Direction : uint8_t { kPack, kUnpack };
 
-std::vector<std::byte> Reorder(const Buffer& buffer, const std::byte* from, Direction direction) {
-  const auto bytes = static_cast<size_t>(buffer.ElementCount() * ByteSize(buffer.dtype));
-  if (buffer.layout.empty()) return {from, from + bytes};
-  std::vector<std::byte> to(bytes);
+int64_t ByteCount(const Buffer& buffer) { return buffer.ElementCount() * ByteSize(buffer.dtype); }
+
+void Reorder(const Buffer& buffer, const std::byte* from, std::byte* to, Direction direction) {
+  if (buffer.layout.empty()) {
+    std::memcpy(to, from, static_cast<size_t>(ByteCount(buffer)));
+    return;
+  }
   const LayoutWalk walk(buffer);
   const bool pack = direction == Direction::kPack;
   switch (ByteSize(buffer.dtype)) {
     case 1:
-      pack ? Pack<1>(walk, from, to.data()) : Unpack<1>(walk, from, to.data());
+      pack ? Pack<1>(walk, from, to) : Unpack<1>(walk, from, to);
       break;
     case 2:
-      pack ? Pack<2>(walk, from, to.data()) : Unpack<2>(walk, from, to.data());
+      pack ? Pack<2>(walk, from, to) : Unpack<2>(walk, from, to);
       break;
     case 4:
-      pack ? Pack<4>(walk, from, to.data()) : Unpack<4>(walk, from, to.data());
+      pack ? Pack<4>(walk, from, to) : Unpack<4>(walk, from, to);
       break;
     default:
-      pack ? Pack<8>(walk, from, to.data()) : Unpack<8>(walk, from, to.data());
+      pack ? Pack<8>(walk, from, to) : Unpack<8>(walk, from, to);
       break;
   }
-  return to;
 }
 
 }  // namespace
 
+void PackLayout(const Buffer& buffer, const std::byte* row_major, std::byte* packed) {
+  Reorder(buffer, row_major, packed, Direction::kPack);
+}
+
 std::vector<std::byte> PackLayout(const Buffer& buffer, const std::byte* row_major) {
-  return Reorder(buffer, row_major, Direction::kPack);
+  std::vector<std::byte> packed(ByteCount(buffer));
+  Reorder(buffer, row_major, packed.data(), Direction::kPack);
+  return packed;
 }
 
 std::vector<std::byte> UnpackLayout(const Buffer& buffer, const std::byte* packed) {
-  return Reorder(buffer, packed, Direction::kUnpack);
+  std::vector<std::byte> row_major(ByteCount(buffer));
+  Reorder(buffer, packed, row_major.data(), Direction::kUnpack);
+  return row_major;
 }
 
 }  // namespace bayloom
