@@ -1,4 +1,5 @@
 #include "examples/models/models.h"
+#include "tests/graph/small_models.h"
 
 #include <gtest/gtest.h>
 
@@ -64,21 +65,51 @@ TEST(Models, BertLayersShareTheirTasks) {
   EXPECT_EQ(CountTasks(tasks, "matmul"), 16) << "everything elementwise is behind a product";
 }
 
-/// The optimized graph computes what the imported one does.
-TEST(Models, OptimizingKeepsTheResult) {
-  for (const std::string name : {"bert_tiny"}) {
-    const ModelFile file(name);
-    const Graph imported = ImportOnnx(file.path());
-    Graph optimized = imported;
-    Optimize(optimized);
-    const Value& input = imported.values[imported.inputs[0]];
-    HostTensor data = HostTensor::Zeros(input.dtype, input.shape);
-    RandomStream random(7);
-    for (int64_t i = 0; i < data.ElementCount(); ++i) {
-      data.Set(i, IsFloat(input.dtype) ? random.Normal() : static_cast<double>(i % 100));
+std::vector<HostTensor> RandomInputs(const Graph& graph) {
+  std::vector<HostTensor> inputs;
+  RandomStream random(7);
+  for (ValueId input : graph.inputs) {
+    const Value& value = graph.values[input];
+    inputs.push_back(HostTensor::Zeros(value.dtype, value.shape));
+    for (int64_t i = 0; i < value.ElementCount(); ++i) {
+      inputs.back().Set(i, IsFloat(value.dtype) ? random.Normal() : static_cast<double>(i % 50));
     }
-    const HostTensor expected = EvaluateGraph(imported, {data})[0];
-    EXPECT_EQ(Difference(EvaluateGraph(optimized, {data})[0], expected, 1e-4, 1e-4), "") << name;
+  }
+  return inputs;
+}
+
+/// The optimized graph and its tasks compute what the imported one does.
+void ExpectSameResults(const Graph& imported) {
+  const std::vector<HostTensor> inputs = RandomInputs(imported);
+  const std::vector<HostTensor> expected = EvaluateGraph(imported, inputs);
+  Graph optimized = imported;
+  Optimize(optimized);
+  const std::vector<HostTensor> folded = EvaluateGraph(optimized, inputs);
+  const std::vector<HostTensor> fused =
+      InterpretTasks(ExtractTasks(std::move(optimized)), inputs);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(Difference(folded[i], expected[i], 1e-4, 1e-5), "");
+    EXPECT_EQ(Difference(fused[i], expected[i], 1e-4, 1e-5), "");
+  }
+}
+
+TEST(Models, OptimizingKeepsTheResult) {
+  for (int batch : {1, 3}) {
+    ExpectSameResults(ImportOnnx(SmallConvolutionalNetwork(batch).path()));
+    ExpectSameResults(ImportOnnx(SmallTransformer(batch).path()));
+  }
+}
+
+TEST(Models, NothingIsTransposedBetweenConvolutions) {
+  const TaskGraph tasks = Compile(SmallConvolutionalNetwork().path());
+  EXPECT_EQ(CountTasks(tasks, "transpose"), 1) << "the second output, which is flattened too";
+}
+
+TEST(Models, BatchedDenseLayersAreMatrixProducts) {
+  const TaskGraph tasks = Compile(SmallTransformer(3).path());
+  for (const GraphTask& task : tasks.tasks) {
+    if (task.workload.name.find("matmul+add") == std::string::npos) continue;
+    EXPECT_EQ(task.workload.buffers[task.workload.Parameters().back()].shape.size(), 2u);
   }
 }
 
