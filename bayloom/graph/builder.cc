@@ -15,9 +15,10 @@ constexpr int64_t kMaxElements = int64_t{1} << 40;
 /// Constants made by folding: at most this many elements each (data from the model itself may be
 /// of any size, and what is computed from it elementwise stays as large as it).
 constexpr int64_t kMaxFoldedElements = int64_t{1} << 26;
-constexpr int64_t kFoldingBudget = int64_t{1} << 32;
-/// Folding a node may cost this many points at most.
-constexpr int64_t kMaxFoldedPoints = int64_t{1} << 28;
+/// Points of iteration domains beyond one for every element of the operands that may be computed:
+/// for a node, and for all of them.
+constexpr int64_t kMaxFoldedPoints = int64_t{1} << 25;
+constexpr int64_t kFoldingBudget = int64_t{1} << 28;
 constexpr int kMaxRank = 16;
 
 /// a * b, or kMaxElements + 1 when it is more than that; a and b are not negative.
@@ -142,11 +143,12 @@ bool GraphBuilder::CanFold(const Stage& stage, const std::vector<int64_t>& shape
   });
   const int64_t elements = CheckedElementCount(shape);
   const int64_t points = PointCount(stage);
+  const int64_t cost = std::max<int64_t>(0, points - largest_operand);
   if (!known || elements > std::max(kMaxFoldedElements, largest_operand) ||
-      points > std::max(kMaxFoldedPoints, largest_operand) || points > folding_budget_) {
+      cost > std::min(kMaxFoldedPoints, folding_budget_)) {
     return false;
   }
-  folding_budget_ -= points;
+  folding_budget_ -= cost;
   return true;
 }
 

@@ -56,7 +56,7 @@ class GraphBuilder {
 
   Graph graph_;
   std::string scope_;
-  int64_t folding_budget_;  ///< points of iteration domains that may still be computed
+  int64_t folding_budget_;  ///< work that may still be spent on folding
 };
 
 /// The product of the extents; throws InputError when one is negative or the tensor would exceed

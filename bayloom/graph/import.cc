@@ -241,6 +241,7 @@ class Importer {
     }
     CheckAgainstSchema(node, *schema);
     CheckAge(*schema, version->second);
+    CheckTypes(*schema, inputs);
     const Operator* op = domain.empty() ? FindOperator(node.op_type()) : nullptr;
     if (op) return ImportOperator(node, *op, version->second, inputs, scope, opsets, depth);
     onnx::FunctionProto body;
@@ -263,6 +264,21 @@ class Importer {
       *node.add_attribute() = attribute.default_value;
     }
     return node;
+  }
+
+  static void CheckTypes(const onnx::OpSchema& schema,
+                         const std::vector<std::optional<Tensor>>& inputs) {
+    const auto& formal = schema.inputs();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i]) continue;
+      const auto& allowed = formal[std::min(i, formal.size() - 1)].GetTypes();
+      const std::string type = fmt::format("tensor({})", OnnxName(inputs[i]->dtype()));
+      const bool fits = std::any_of(allowed.begin(), allowed.end(),
+                                    [&](const std::string* name) { return *name == type; });
+      if (!fits) {
+        throw InputError(fmt::format("input {} may not be of {}", i, ToString(inputs[i]->dtype())));
+      }
+    }
   }
 
   /// Operator sets before the oldest supported one are fine as far as nothing has changed since.

@@ -147,6 +147,11 @@ DType DTypeFromOnnx(int data_type) {
 
 int DTypeToOnnx(DType dtype) { return kOnnxTypes[static_cast<size_t>(dtype)]; }
 
+std::string OnnxName(DType dtype) {
+  if (dtype == DType::kFloat32) return "float";
+  return dtype == DType::kFloat64 ? "double" : ToString(dtype);
+}
+
 HostTensor TensorFromOnnx(const TensorProto& proto, const std::string& directory) {
   const DType dtype = DTypeFromOnnx(proto.data_type());
   if (proto.has_segment()) throw InputError("a tensor in segments is not supported");

@@ -13,6 +13,8 @@ namespace bayloom {
 /// The element type for ONNX's number of it; throws InputError if it is not supported.
 DType DTypeFromOnnx(int data_type);
 int DTypeToOnnx(DType dtype);
+/// ONNX's name of the element type: "float" for float32.
+std::string OnnxName(DType dtype);
 
 /// The tensor's data. `directory` is where the files with external data lie. Throws InputError,
 /// naming what is wrong with the tensor; nothing is allocated before its size was checked against

@@ -21,6 +21,21 @@ void BinaryOperator(OperatorContext& context) {
                                    [](const Exprs& x) { return Binary(op, x[0], x[1]); }));
 }
 
+/// An integer divisor that is no 0, so that data can never stop the program: ONNX leaves open
+/// what a division by 0 gives.
+Expr SafeDivisor(const Expr& divisor) {
+  if (IsFloat(divisor->dtype)) return divisor;
+  return Select(Equal(divisor, LiteralLike(0, divisor)), LiteralLike(1, divisor), divisor);
+}
+
+template <ExprOp op>
+void DivisionOperator(OperatorContext& context) {
+  context.SetOutput(0, Elementwise(context, context.label(), {context.Input(0), context.Input(1)},
+                                   [](const Exprs& x) {
+                                     return Binary(op, x[0], SafeDivisor(x[1]));
+                                   }));
+}
+
 /// Greater as Less with the operands exchanged.
 template <ExprOp op>
 void ExchangedOperator(OperatorContext& context) {
@@ -60,7 +75,8 @@ void Reciprocal(OperatorContext& context) {
                                    [](const Expr& x) { return LiteralLike(1, x) / x; }));
 }
 
-/// The result has the base's type; a float exponent of an integer base is honoured.
+/// The result has the base's type; a float exponent of an integer base is honoured. Negative
+/// integer powers of integers, which ONNX leaves open, are taken for 0.
 void Pow(OperatorContext& context) {
   context.SetOutput(
       0, Elementwise(context, "pow", {context.Input(0), context.Input(1)}, [](const Exprs& x) {
@@ -70,7 +86,9 @@ void Pow(OperatorContext& context) {
           return Cast(
               base, Binary(ExprOp::kPow, Cast(DType::kFloat64, x[0]), Cast(DType::kFloat64, x[1])));
         }
-        return Binary(ExprOp::kPow, x[0], Cast(base, x[1]));
+        const Expr power = Cast(base, x[1]);
+        const bool is_signed = IsInteger(base) && !IsUnsigned(base);
+        return Binary(ExprOp::kPow, x[0], is_signed ? Max(power, 0) : power);
       }));
 }
 
@@ -81,7 +99,9 @@ void Mod(OperatorContext& context) {
   }
   const ExprOp op = c_remainder ? ExprOp::kMod : ExprOp::kFloorMod;
   context.SetOutput(0, Elementwise(context, "mod", {context.Input(0), context.Input(1)},
-                                   [&](const Exprs& x) { return Binary(op, x[0], x[1]); }));
+                                   [&](const Exprs& x) {
+                                     return Binary(op, x[0], SafeDivisor(x[1]));
+                                   }));
 }
 
 void BitShift(OperatorContext& context) {
@@ -178,7 +198,7 @@ std::span<const Operator> ArithmeticOperators() {
       {"Clip", Clip},
       {"Cos", UnaryOperator<ExprOp::kCos>},
       {"Cosh", UnaryOperator<ExprOp::kCosh>},
-      {"Div", BinaryOperator<ExprOp::kDiv>},
+      {"Div", DivisionOperator<ExprOp::kDiv>},
       {"Equal", BinaryOperator<ExprOp::kEqual>},
       {"Erf", UnaryOperator<ExprOp::kErf>},
       {"Exp", UnaryOperator<ExprOp::kExp>},
