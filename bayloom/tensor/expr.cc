@@ -312,7 +312,8 @@ Expr Rewrite(const Expr& e, const std::function<std::optional<Expr>(const Expr&)
     }
     if (changed) result = Rebuild(*e, std::move(operands));
   }
-  if (result->op == ExprOp::kIter || result->op == ExprOp::kLoad) {
+  // What rebuilding has simplified to a leaf was one before and is rewritten already.
+  if (e->op == ExprOp::kIter || e->op == ExprOp::kLoad) {
     if (std::optional<Expr> replaced = leaf(result)) return *std::move(replaced);
   }
   return result;

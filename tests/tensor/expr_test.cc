@@ -83,6 +83,11 @@ TEST(ExprTest, SubstitutionFoldsAndSharesWhatIsUnchanged) {
   EXPECT_EQ(replaced->operands[1].get(), e->operands[1].get());
 }
 
+TEST(ExprTest, SubstitutionRewritesEveryLeafOnce) {
+  const Expr i = IterVar(0), j = IterVar(1);
+  EXPECT_EQ(Text(SubstituteIters(i + j, {j, 0})), "j") << "what folding leaves is not i again";
+}
+
 TEST(ExprTest, PrintsWithAsFewParenthesesAsNeeded) {
   const Expr i = IterVar(0), j = IterVar(1);
   const Expr x = Load(0, DType::kFloat32, {i, j});

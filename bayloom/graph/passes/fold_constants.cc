@@ -49,9 +49,22 @@ class Folder {
     }
     std::vector<Expr> operands;
     for (const Expr& operand : e->operands) operands.push_back(FoldParts(operand));
-    auto node = std::make_shared<ExprNode>(*e);
-    node->operands = std::move(operands);
-    return Expr(std::move(node));
+    return Rebuilt(*e, std::move(operands));
+  }
+
+  /// The operation with other operands, simplified.
+  static Expr Rebuilt(const ExprNode& e, std::vector<Expr> operands) {
+    switch (e.op) {
+      case ExprOp::kLoad:
+        return Load(e.index, e.dtype, std::move(operands));
+      case ExprOp::kSelect:
+        return Select(operands[0], operands[1], operands[2]);
+      case ExprOp::kCast:
+        return Cast(e.dtype, operands[0]);
+      default:
+        return operands.size() == 1 ? Unary(e.op, operands[0])
+                                    : Binary(e.op, operands[0], operands[1]);
+    }
   }
 
   /// A load of a tensor of one element.
