@@ -4,9 +4,12 @@
 
 #include <filesystem>
 
+#include "bayloom/codegen/host.h"
 #include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/executor.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
+#include "bayloom/sketch/design_space.h"
 
 namespace bayloom {
 namespace {
@@ -33,6 +36,34 @@ TEST(Conformance, FusedTasks) {
     Graph optimized = graph;
     Optimize(optimized);
     return InterpretTasks(ExtractTasks(std::move(optimized)), inputs);
+  });
+}
+
+/// Through the whole compiler: design space, code generation, executor.
+TEST(Conformance, CompiledNetworks) {
+  const Target target = HostTarget(2);
+  ExpectConformance([&](const Graph& graph, const std::vector<HostTensor>& inputs) {
+    Graph optimized = graph;
+    Optimize(optimized);
+    const TaskGraph network = ExtractTasks(std::move(optimized));
+    std::vector<Program> untuned;
+    for (const GraphTask& task : network.tasks) {
+      untuned.push_back(SpaceGenerator(task.workload, target).untuned());
+    }
+    std::vector<const Program*> programs;
+    for (const Program& program : untuned) programs.push_back(&program);
+
+    std::vector<const void*> arguments;
+    for (const HostTensor& input : inputs) arguments.push_back(input.data.data());
+    std::vector<HostTensor> outputs;
+    std::vector<void*> results;
+    for (const GraphOutput& output : network.graph.outputs) {
+      const Value& value = network.graph.values[output.value];
+      outputs.push_back(HostTensor::Zeros(value.dtype, value.shape));
+    }
+    for (HostTensor& output : outputs) results.push_back(output.data.data());
+    Executor(network, programs, target).Run(arguments, results);
+    return outputs;
   });
 }
 
