@@ -50,11 +50,18 @@ void Journal::ReadState() {
   next_ordinal_ = static_cast<int64_t>(trials_.size());
   int64_t in_slots = 0;
   if (!session_.state.empty()) {
-    const nlohmann::json state = nlohmann::json::parse(session_.state);
-    seconds_ = state.at("seconds");
-    for (const nlohmann::json& slot : state.at("slots")) {
-      slots_.push_back({slot.at(0), slot.at(1)});
-      in_slots += slots_.back().trials;
+    const nlohmann::json state = nlohmann::json::parse(session_.state, nullptr, false);
+    const bool is_whole = state.is_object() && state.contains("seconds") && state.contains("slots");
+    if (is_whole) {
+      seconds_ = state["seconds"];
+      for (const nlohmann::json& slot : state["slots"]) {
+        slots_.push_back({slot.at(0), slot.at(1)});
+        in_slots += slots_.back().trials;
+      }
+    }
+    if (!is_whole || in_slots > next_ordinal_) {
+      throw InputError(fmt::format("cannot resume session {} of {}: its trials are incomplete",
+                                   session_.id, store_->path()));
     }
   }
   // What came after the last written slot belongs to one that was cut off; or to several, if

@@ -169,7 +169,7 @@ TEST_F(ResumeTest, TheSchedulerSeesTheSameProgress) {
   }
 }
 
-TEST_F(ResumeTest, RefusesAnotherTargetAndOtherTasks) {
+TEST_F(ResumeTest, RefusesAnotherTargetOtherTasksAndMissingTrials) {
   SimulatedEvaluator evaluator;
   Store store(folder_ / "tuning.db");
   SessionOptions options = Options();
@@ -180,6 +180,9 @@ TEST_F(ResumeTest, RefusesAnotherTargetAndOtherTasks) {
   other.cores = 64;
   EXPECT_THROW(Session(other, TwoTasks(), store, nullptr, evaluator, options), InputError);
   EXPECT_THROW(Session(SimulatedTarget(), {TwoTasks()[0]}, store, nullptr, evaluator, options),
+               InputError);
+  store.SaveBatch(session.id(), R"({"seconds": 1, "slots": [[1, 10000]]})", {});
+  EXPECT_THROW(Session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options),
                InputError);
 }
 
