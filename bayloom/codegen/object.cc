@@ -1,8 +1,10 @@
 #include "bayloom/codegen/object.h"
 
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -58,12 +60,26 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& 
   }
 }
 
+/// As TargetMachine::addPassesToEmitFile sets them up, less the instruction schedulers: they take
+/// time quadratic in the length of unrolled code and measured no gain over the order in which the
+/// code was emitted.
 std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
                             llvm::CodeGenFileType type) {
+  auto& llvm_machine = static_cast<llvm::LLVMTargetMachine&>(machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  machine.addPassesToEmitFile(passes, stream, nullptr, type);
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&llvm_machine);  // owned by `passes`
+  llvm::TargetPassConfig* config = llvm_machine.createPassConfig(passes);
+  config->disablePass(&llvm::MachineSchedulerID);
+  config->disablePass(&llvm::PostRASchedulerID);
+  passes.add(config);
+  passes.add(info);
+  config->addISelPasses();
+  config->addMachinePasses();
+  config->setInitialized();
+  llvm_machine.addAsmPrinter(passes, stream, nullptr, type, info->getMMI().getContext());
+  passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
   return std::string(bytes.begin(), bytes.end());
 }
