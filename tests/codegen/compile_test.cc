@@ -1,0 +1,175 @@
+#include "bayloom/codegen/compile.h"
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <thread>
+
+#include "bayloom/codegen/constants.h"
+#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/primitives.h"
+#include "tests/codegen/compiled.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom {
+namespace {
+
+/// A machine with AVX-512, whatever this one has.
+Target Avx512Target() {
+  Target target;
+  target.name = "avx512";
+  target.triple = "x86_64-pc-linux-gnu";
+  target.cpu = "skylake-avx512";
+  target.vector_bytes = 64;
+  return target;
+}
+
+Target Avx2Target() {
+  Target target = Avx512Target();
+  target.name = "avx2";
+  target.cpu = "haswell";
+  target.vector_bytes = 32;
+  return target;
+}
+
+/// c[64, 64] tiled i, j, k, i, j with an inner tile of rows x columns, columns vectorized.
+Program TiledMatmul(int64_t rows, int64_t columns) {
+  Program program = Lower(MatmulWorkload(64, 64, 64));
+  const std::vector<LoopId> loops =
+      program.LoopsAround(NodeRef::Block(program.BlocksInOrder().back()));
+  const std::vector<LoopId> i = *Split(program, loops[0], std::vector<int64_t>{-1, rows});
+  const std::vector<LoopId> j = *Split(program, loops[1], std::vector<int64_t>{-1, columns});
+  EXPECT_TRUE(Reorder(program, std::vector<LoopId>{i[0], j[0], loops[2], i[1], j[1]}).ok());
+  EXPECT_TRUE(Vectorize(program, j[1]).ok());
+  return program;
+}
+
+int Count(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  return static_cast<int>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
+}
+
+TEST(CompileTest, AnInnerTileIsMultiplyAddsOnRegisters) {
+  const std::string assembly = *EmitAssembly(TiledMatmul(8, 32), Avx512Target(), "matmul");
+  EXPECT_EQ(Count(assembly, "vfmadd"), 16);
+  EXPECT_EQ(Count(assembly, "\\(%rsp"), 0) << "spills:\n" << assembly;
+  // Eight broadcasts and two vectors are loaded in the loop, sixteen vectors stored after it.
+  EXPECT_EQ(Count(assembly, "vbroadcastss\\s+[-0-9]*\\("), 8);
+  EXPECT_EQ(Count(assembly, "vmov[ua]ps\\s+%zmm[0-9]+, [-0-9]*\\("), 16);
+}
+
+TEST(CompileTest, TilesThatExceedTheRegistersAreCut) {
+  for (const auto& [rows, columns] : {std::pair{64, 64}, {32, 64}, {4, 64}, {64, 16}}) {
+    const Program program = TiledMatmul(rows, columns);
+    const std::string assembly = *EmitAssembly(program, Avx512Target(), "matmul");
+    EXPECT_EQ(Count(assembly, "zmm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
+    EXPECT_GE(Count(assembly, "vfmadd"), 8) << rows << " x " << columns;
+    const std::string narrow = *EmitAssembly(program, Avx2Target(), "matmul");
+    EXPECT_EQ(Count(narrow, "ymm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
+  }
+}
+
+TEST(CompileTest, RaggedVectorsAreMaskedWhereThereAreMasks) {
+  WorkloadBuilder b("negate");
+  const Tensor x = b.Input("x", {7});
+  Program program = Lower(b.Build({Map(b, "y", x, [](Expr e) { return -e; })}));
+  ASSERT_TRUE(Vectorize(program, 0).ok());
+  const std::string masked = *EmitAssembly(program, Avx512Target(), "negate");
+  EXPECT_GE(Count(masked, "%k[1-7]"), 2);
+  const std::string pieces = *EmitAssembly(program, Avx2Target(), "negate");
+  EXPECT_EQ(Count(pieces, "%k[1-7]"), 0);
+}
+
+TEST(CompileTest, NarrowVectorsComputeTheSame) {
+  for (const char* name : {"matmul_prime", "conv2d_pad", "softmax", "gelu_chain"}) {
+    const Workload workload = testing::FindWorkload(name);
+    Program program = Lower(workload);
+    for (BlockId block : program.BlocksInOrder()) {
+      const LoopId innermost = program.LoopsAround(NodeRef::Block(block)).back();
+      (void)Vectorize(program, innermost);
+    }
+    Target target = HostTarget();
+    for (int bytes : {16, 32}) {
+      if (bytes > target.vector_bytes) continue;
+      target.vector_bytes = bytes;
+      testing::ExpectMatchesInterpreter(program, testing::RandomArguments(workload, 3), name,
+                                        target);
+    }
+  }
+}
+
+TEST(CompileTest, ThreadsMayCompileAtTheSameTime) {
+  const Program program = TiledMatmul(8, 32);
+  const std::string expected = CompileProgram(program, HostTarget(), "f")->object;
+  std::vector<std::thread> threads;
+  std::vector<int> equal(4);
+  for (int& result : equal) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        result += CompileProgram(program, HostTarget(), "f")->object == expected;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int result : equal) EXPECT_EQ(result, 5);
+}
+
+TEST(CompileTest, LoopsOfAcceleratorsAreRefused) {
+  Program program = Lower(MatmulWorkload(8, 8, 8));
+  ASSERT_TRUE(Bind(program, 0, LoopKind::kBlockX).ok());
+  const Result<KernelObject> object = CompileProgram(program, HostTarget(), "f");
+  ASSERT_FALSE(object.ok());
+  EXPECT_NE(object.error().message.find("accelerator"), std::string::npos);
+}
+
+TEST(CompileTest, UnknownTargetsAreRefused) {
+  Target target = HostTarget();
+  target.triple = "no-such-machine";
+  EXPECT_FALSE(CompileProgram(Lower(MatmulWorkload(8, 8, 8)), target, "f").ok());
+}
+
+TEST(CompileTest, UnrollingEndsWhereCodeWouldNotFitTheInstructionCache) {
+  Program program = Lower(MatmulWorkload(64, 64, 64));
+  ASSERT_TRUE(AnnotateUnroll(program, 0, 1 << 20).ok());
+  const Result<KernelObject> object = CompileProgram(program, HostTarget(), "f");
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  EXPECT_LT(object->object.size(), 64u << 10);
+}
+
+TEST(CompileTest, IntermediatesInsideParallelLoopsArePrivateToAWorker) {
+  WorkloadBuilder b("private");
+  const Tensor x = b.Input("x", {16, 8192});
+  const Tensor y = Map(b, "y", x, [](Expr e) { return e * e; });
+  const Tensor z = Map(b, "z", y, [](Expr e) { return e + 1; });
+  Program program = Lower(b.Build({z}));
+  const LoopId rows = program.LoopsAround(NodeRef::Block(program.FindBlock("z")))[0];
+  ASSERT_TRUE(ComputeAt(program, program.FindBlock("y"), rows).ok());
+  ASSERT_TRUE(Parallelize(program, rows).ok());
+  const Result<KernelObject> object = CompileProgram(program, HostTarget(), "f");
+  ASSERT_TRUE(object.ok());
+  EXPECT_EQ(object->shared_workspace_bytes, 0);
+  EXPECT_EQ(object->worker_workspace_bytes, 8192 * 4);
+  EXPECT_EQ(object->WorkspaceBytes(3), 3 * 8192 * 4);
+}
+
+TEST(JitTest, MissingSymbolsAreReported) {
+  KernelObject object = *CompileProgram(TiledMatmul(8, 32), HostTarget(), "f");
+  object.symbol = "g";
+  EXPECT_FALSE(LoadedKernel::Load(object).ok());
+  object.object = "not an object file";
+  EXPECT_FALSE(LoadedKernel::Load(object).ok());
+}
+
+TEST(ConstantsTest, AFileBecomesASymbol) {
+  const std::string path = ::testing::TempDir() + "bayloom \"weights\".bin";
+  std::ofstream(path) << "0123456789";
+  const Result<std::string> object = EmbedFile("weights", path, HostTarget());
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  EXPECT_NE(object->find("0123456789"), std::string::npos);
+  EXPECT_NE(object->find("weights_size"), std::string::npos);
+  EXPECT_FALSE(EmbedFile("weights", path + ".none", HostTarget()).ok());
+}
+
+}  // namespace
+}  // namespace bayloom
