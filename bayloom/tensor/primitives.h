@@ -58,13 +58,15 @@ Status ReverseComputeInline(Program& program, BlockId block);
 /// region that the readers below `loop` need per iteration. All readers must be below `loop` (or
 /// the loop kRoot: `loop` = -1 moves the block back to the root level before its first reader,
 /// with its full range). Refused for outputs, when the needed region cannot be bounded by affine
-/// arithmetic or proved in range, or when the block reduces and is already decomposed. Placed
-/// before the first child of `loop` that reads it.
+/// arithmetic or proved in range, or when the block reduces and is already decomposed. It cannot
+/// leave a loop in which one of its own producers is computed. Placed before the first child of
+/// `loop` that reads it.
 Status ComputeAt(Program& program, BlockId block, LoopId loop);
 /// Moves an elementwise consumer under `loop` of its producer: its nest is regenerated to cover
-/// just the region the producer completes per iteration of `loop`. All blocks the consumer reads
-/// and that are written in the program must be complete there; the loops of a reduction that the
-/// block consumes must be below `loop`.
+/// just the region the producer completes per iteration of `loop`, one loop per iterator. All
+/// blocks the consumer reads and that are written in the program must be complete there; the
+/// loops of a reduction that the block consumes must be below `loop`. A block only moves inwards:
+/// it never leaves a loop that it shares with a producer or a reader.
 Status ReverseComputeAt(Program& program, BlockId block, LoopId loop);
 /// Loops under which ComputeAt(block, loop) is legal, outermost first, leaving out loops of
 /// extent 1. MetaSchedule's candidate rule: loops around the first reader down to the readers'
@@ -80,8 +82,9 @@ Result<BlockId> CacheRead(Program& program, BlockId block, BufferId buffer, Stor
 Result<BlockId> CacheWrite(Program& program, BlockId block, StorageScope scope);
 /// Factors one reduction loop out of a kReduce block: a new block "<name>_rf" computes, into a
 /// new buffer with one leading dimension per digit of the loop, the partial result of every
-/// iteration of `loop`; the old block then reduces over those. Returns the new (rf) block. Only
-/// for a block alone in its nest, all of whose loops bind digits one to one.
+/// iteration of `loop`; the old block then reduces over those, in a nest of one loop per spatial
+/// iterator and one loop over the partial results. Returns the new (rf) block. Only for a block
+/// alone in its nest, all of whose loops bind digits one to one.
 Result<BlockId> RFactor(Program& program, BlockId block, LoopId loop);
 /// Splits a kReduce block's initialization into a kInit block whose nest (the spatial loops
 /// below `loop`) is placed directly before `loop`, leaving kUpdate. `loop` must be around the

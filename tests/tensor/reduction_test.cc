@@ -116,6 +116,7 @@ TEST_F(ReductionTest, RFactorOverAFusedLoopHasADimensionPerDigit) {
   Must(RFactor(program_, BlockNamed("pool_sum"), fused));
   EXPECT_THAT(program_.buffers[BufferNamed("pool_sum.rf")].shape, ElementsAre(7, 7, 2, 10));
   EXPECT_EQ(At("pool_sum_rf").kind, BlockKind::kPlain);  // nothing is left to reduce
+  EXPECT_THAT(ExtentsOf("pool_sum"), ElementsAre(2, 10, 49));
   ExpectSameResult();
 }
 

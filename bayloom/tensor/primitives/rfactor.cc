@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/primitives/injective.h"
@@ -204,6 +205,9 @@ Result<BlockId> RFactor(Program& program, BlockId id, LoopId loop) {
   const NodeRef top = ChildTowards(program, NodeRef::Root(), NodeRef::Block(partial));
   placement.place = {NodeRef::Root(), IndexInParent(program, top) + 1};
   PlaceBlock(program, id, placement);
+  const std::vector<LoopId> loops = program.LoopsAround(NodeRef::Block(id));
+  const Result<LoopId> combining = Fuse(program, std::span(loops).last(factored.size()));
+  if (!combining) throw std::logic_error(combining.error().message);
   return partial;
 }
 
