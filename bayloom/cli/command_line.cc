@@ -14,7 +14,7 @@
 namespace bayloom {
 namespace {
 
-constexpr int kBroken = 1;
+constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 int Complain(int exit_code, const std::string& message) {
@@ -41,12 +41,17 @@ int RunCommandLine(int argc, char** argv) {
       "  bayloom tune resnet18.onnx --trials 1000      find fast programs for a network\n"
       "  bayloom tune --op matmul:512,512,512          or for one operator\n"
       "  bayloom show resnet18.db                      what was found\n"
+      "  bayloom bench resnet18.onnx --untuned         what was gained\n"
+      "  bayloom compile resnet18.onnx --out lib       a library to ship\n"
       "\n"
       "'bayloom SUBCOMMAND --help' explains each of them.");
   app.require_subcommand(1);
   app.get_formatter()->column_width(32);
   AddTuneCommand(app);
   AddShowCommand(app);
+  AddRunCommand(app);
+  AddBenchCommand(app);
+  AddCompileCommand(app);
   AddRecordsCommand(app);
   try {
     app.parse(argc, argv);
@@ -56,8 +61,10 @@ int RunCommandLine(int argc, char** argv) {
     return Complain(kBadInput, std::string(error.what()) + "; see '" + HelpOf(app) + "'");
   } catch (const InputError& error) {
     return Complain(kBadInput, error.what());
+  } catch (const CheckFailed& error) {
+    return Complain(kFailed, error.what());
   } catch (const std::exception& error) {
-    return Complain(kBroken, std::string("this should not have happened: ") + error.what());
+    return Complain(kFailed, std::string("this should not have happened: ") + error.what());
   }
   return 0;
 }

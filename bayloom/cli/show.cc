@@ -1,6 +1,9 @@
 #include "bayloom/cli/show.h"
 
 #include <CLI/App.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "bayloom/base/result.h"
@@ -10,16 +13,28 @@
 namespace bayloom {
 namespace {
 
+/// SQLite's files begin with these words.
+bool IsDatabase(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError("cannot read '" + path + "': " + std::strerror(errno));
+  char start[15] = {};
+  file.read(start, sizeof(start));
+  return std::string_view(start, sizeof(start)) == "SQLite format 3";
+}
+
 void Show(const ShowOptions& options) {
-  if (options.op.empty() == options.subject.empty()) {
-    throw InputError("show: name a database or an operator; see 'bayloom show --help'");
+  const std::string& path = options.subject.path;
+  if (options.op.empty() == path.empty()) {
+    throw InputError("show: name a database, a model or an operator; see 'bayloom show --help'");
   }
-  if (!options.op.empty()) return ShowOperator(options);
-  if (options.task) return ShowTask(options);
-  if (options.trace || options.history || options.assembly) {
-    throw InputError("show: --trace, --history and --assembly are about one task; add --task");
+  const bool is_database = options.op.empty() && IsDatabase(path);
+  if ((options.trace || options.history || options.assembly) && !(is_database && options.task)) {
+    throw InputError(
+        "show: --trace, --history and --assembly are about one task of a database; add --task");
   }
-  ShowDatabase(options);
+  if (!options.op.empty()) return ShowWorkload(ParseOperator(options.op), options);
+  if (!is_database) return ShowModel(options);
+  options.task ? ShowTask(options) : ShowDatabase(options);
 }
 
 }  // namespace
@@ -27,9 +42,10 @@ void Show(const ShowOptions& options) {
 void AddShowCommand(CLI::App& app) {
   auto options = std::make_shared<ShowOptions>();
   CLI::App* show = app.add_subcommand("show", "Show tasks, design spaces and what was found");
-  show->add_option("database", options->subject, "Database written by 'bayloom tune'");
+  options->subject.AddTo(*show)->description("Database written by 'bayloom tune', or ONNX file");
   show->add_option("--op", options->op, "Show the design spaces of an operator instead");
-  show->add_option("--task", options->task, "Show the best program of this task");
+  show->add_option("--task", options->task,
+                   "Show one task: of a database its best program, of a model its design spaces");
   show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
   show->add_flag("--history", options->history, "With --task: the trials that were improvements");
   show->add_flag("--assembly", options->assembly, "With --task: the code for the processor");
@@ -40,6 +56,7 @@ void AddShowCommand(CLI::App& app) {
       "  bayloom show resnet18.db                     sessions and tasks\n"
       "  bayloom show resnet18.db --task 3            the best program as a loop nest\n"
       "  bayloom show resnet18.db --task 3 --history  how it was found\n"
+      "  bayloom show resnet18.onnx                   a model's tasks\n"
       "  bayloom show --op matmul:512,512,512         what there is to search\n"
       "\n"
       "Operators:\n" +

@@ -3,12 +3,14 @@
 #include <optional>
 #include <string>
 
+#include "bayloom/cli/model_option.h"
 #include "bayloom/cli/target_option.h"
+#include "bayloom/tensor/workload.h"
 
 namespace bayloom {
 
 struct ShowOptions {
-  std::string subject;  ///< a database or a model
+  ModelOption subject;  ///< a model or a database
   std::string op;
   std::optional<int64_t> task;
   bool trace = false;
@@ -18,8 +20,10 @@ struct ShowOptions {
   TargetOption target;
 };
 
-/// An operator: what it computes, the untuned program, its design spaces.
-void ShowOperator(const ShowOptions& options);
+/// What a workload computes, its untuned program, its design spaces.
+void ShowWorkload(const Workload& workload, const ShowOptions& options);
+/// A model: its tasks, or the workload of one of them.
+void ShowModel(const ShowOptions& options);
 /// A database: its sessions and tasks.
 void ShowDatabase(const ShowOptions& options);
 /// One task of a database: its best program, with trace, history or assembly where asked for.

@@ -61,7 +61,7 @@ void PrintAsJson(Store& store) {
 }  // namespace
 
 void ShowDatabase(const ShowOptions& options) {
-  Store store(options.subject, Store::Mode::kReadOnly);
+  Store store(options.subject.path, Store::Mode::kReadOnly);
   if (options.json) return PrintAsJson(store);
   const Table sessions = SessionTable(store);
   fmt::print("{}", sessions.empty() ? "No sessions yet.\n" : sessions.Text());

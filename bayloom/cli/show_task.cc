@@ -100,7 +100,7 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
 }  // namespace
 
 void ShowTask(const ShowOptions& options) {
-  Store store(options.subject, Store::Mode::kReadOnly);
+  Store store(options.subject.path, Store::Mode::kReadOnly);
   const TaskRecord record = FindTask(store, *options.task);
   const TargetId target = TargetWithTrials(store, record.id, options.target.Resolve());
   ShownTask task{record, SpaceGenerator(store.WorkloadOf(record.id), store.TargetOf(target)),

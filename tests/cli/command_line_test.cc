@@ -1,5 +1,3 @@
-#include "bayloom/cli/command_line.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,29 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/measure/runner_main.h"
+#include "tests/cli/run_bayloom.h"
 
 namespace bayloom {
 namespace {
 
 using testing::HasSubstr;
-
-struct Answer {
-  int exit_code;
-  std::string out;
-  std::string error;
-};
-
-Answer RunBayloom(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "bayloom");
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int exit_code = RunCommandLine(static_cast<int>(argv.size()), argv.data());
-  const std::string out = testing::internal::GetCapturedStdout();
-  return {exit_code, out, testing::internal::GetCapturedStderr()};
-}
 
 TEST(CommandLine, HelpsWithExamples) {
   const Answer answer = RunBayloom({"--help"});
@@ -54,6 +35,12 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
            {"show", "/nonexistent/tuning.db"},
            {"show", "/nonexistent/tuning.db", "--trace"},
            {"show", "--op", "matmul:8,8,8", "--threads", "-1"},
+           {"run"},
+           {"run", "/nonexistent/model.onnx"},
+           {"bench", "/nonexistent/model.onnx"},
+           {"compile", "/nonexistent/model.onnx"},
+           {"show", "/nonexistent/model.onnx"},
+           {"tune", "/nonexistent/model.onnx"},
            {"records"},
            {"records", "export"},
            {"records", "export", "/nonexistent/tuning.db"},
@@ -122,9 +109,3 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
 
 }  // namespace
 }  // namespace bayloom
-
-int main(int argc, char** argv) {
-  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
-  testing::InitGoogleMock(&argc, argv);
-  return RUN_ALL_TESTS();
-}

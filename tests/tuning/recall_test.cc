@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bayloom/tuning/choose_program.h"
 #include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {
@@ -36,6 +37,9 @@ class RecallTest : public testing::Test {
 
 TEST_F(RecallTest, NothingIsRecalledFromAnEmptyStore) {
   EXPECT_FALSE(RecallBest(store_, space_).has_value());
+  const ChosenProgram chosen = ChooseProgram(&store_, space_.workload(), space_.target());
+  EXPECT_FALSE(chosen.measured.has_value());
+  EXPECT_EQ(chosen.program.StructuralHash(), space_.untuned().StructuralHash());
 }
 
 TEST_F(RecallTest, TheFastestProgramIsMadeAnew) {
@@ -47,6 +51,9 @@ TEST_F(RecallTest, TheFastestProgramIsMadeAnew) {
   EXPECT_EQ(best->candidate.hash, fast.hash);
   EXPECT_EQ(best->candidate.program.StructuralHash(), fast.hash);
   EXPECT_EQ(best->outcome.seconds, 1e-3);
+  EXPECT_EQ(ChooseProgram(&store_, space_.workload(), space_.target()).program.StructuralHash(),
+            fast.hash);
+  EXPECT_FALSE(ChooseProgram(nullptr, space_.workload(), space_.target()).measured.has_value());
 }
 
 TEST_F(RecallTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {

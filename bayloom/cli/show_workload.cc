@@ -5,7 +5,6 @@
 #include "bayloom/cli/show.h"
 #include "bayloom/report/format.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/tensor/operator_shorthand.h"
 
 namespace bayloom {
 namespace {
@@ -23,8 +22,8 @@ void PrintAsJson(const SpaceGenerator& generator) {
 
 }  // namespace
 
-void ShowOperator(const ShowOptions& options) {
-  const SpaceGenerator generator(ParseOperator(options.op), options.target.Resolve());
+void ShowWorkload(const Workload& workload, const ShowOptions& options) {
+  const SpaceGenerator generator(workload, options.target.Resolve());
   if (options.json) return PrintAsJson(generator);
   fmt::print("{}\n{} a run\n", Print(generator.workload()),
              FormatFlops(generator.workload().Flops()));

@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/duration.h"
+#include "bayloom/cli/network_runner.h"
+#include "bayloom/cli/tuning_subject.h"
+#include "bayloom/measure/machine_rates.h"
+#include "bayloom/measure/timing.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom {
+namespace {
+
+struct BenchOptions {
+  NetworkOption network;
+  std::string time = "3s";
+  bool untuned = false;
+  bool json = false;
+};
+
+/// Latencies of at least ten runs, after a warm-up.
+Timing TimeLatency(NetworkRunner& runner, double seconds) {
+  for (int i = 0; i < 3; ++i) runner.Run();
+  std::vector<double> times;
+  const double end = MonotonicSeconds() + seconds;
+  while (times.size() < 10 || MonotonicSeconds() < end) {
+    const double start = MonotonicSeconds();
+    runner.Run();
+    times.push_back(MonotonicSeconds() - start);
+  }
+  Timing timing = Summarize(times);
+  timing.runs = static_cast<int64_t>(times.size());
+  return timing;
+}
+
+/// Seconds that each call of the network takes in one run, on average.
+std::vector<double> TimeCalls(const ChosenNetwork& network, NetworkRunner& runner, double seconds) {
+  std::vector<double> sums(network.network.calls.size());
+  const double end = MonotonicSeconds() + seconds;
+  int runs = 0;
+  do {
+    runner.RunTimed(sums);
+    ++runs;
+  } while (MonotonicSeconds() < end);
+  for (double& sum : sums) sum /= runs;
+  return sums;
+}
+
+/// Bytes of everything a task reads and writes, each once.
+double BytesOf(const Workload& workload) {
+  double bytes = 0;
+  for (BufferId id : workload.Parameters()) {
+    const Buffer& buffer = workload.buffers[id];
+    bytes += static_cast<double>(buffer.ElementCount() * ByteSize(buffer.dtype));
+  }
+  return bytes;
+}
+
+/// Where the time of one run goes, the longest task first.
+Table Breakdown(const ChosenNetwork& network, const std::vector<double>& call_seconds,
+                const MachineRates& rates) {
+  const std::vector<TaskSpec> specs = SpecsOf(network.network);
+  const double whole = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
+  std::vector<double> seconds(specs.size());
+  for (size_t i = 0; i < call_seconds.size(); ++i) {
+    seconds[network.network.calls[i].task] += call_seconds[i];
+  }
+  std::vector<int> order(specs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return seconds[a] > seconds[b]; });
+
+  Table table({"task", "calls", "time", "share", "rate", "roofline", "tuned"});
+  const auto percent = [](double part) { return Cell(part, fmt::format("{:.1f} %", 100 * part)); };
+  for (int i : order) {
+    const double flops = specs[i].weight * specs[i].workload.Flops();
+    const double least = specs[i].weight * RooflineSeconds(rates, specs[i].workload.Flops(),
+                                                           BytesOf(specs[i].workload));
+    const double rate = flops > 0 ? flops / seconds[i] : std::nan("");
+    table.AddRow({specs[i].name,
+                  static_cast<int64_t>(specs[i].weight),
+                  {seconds[i], FormatSeconds(seconds[i])},
+                  percent(seconds[i] / whole),
+                  {rate, FormatRate(rate)},
+                  percent(least / seconds[i]),
+                  network.chosen[i].measured ? "yes" : "no"});
+  }
+  return table;
+}
+
+nlohmann::json ToJson(const Timing& timing) {
+  return {{"seconds", timing.seconds}, {"spread", timing.spread}, {"runs", timing.runs}};
+}
+
+std::string Describe(const Timing& timing) {
+  return fmt::format("{}, spread {:.1f} % ({} runs)", FormatSeconds(timing.seconds),
+                     100 * timing.spread, timing.runs);
+}
+
+void Bench(const BenchOptions& options) {
+  const double seconds = ParseDuration(options.time, "--time");
+  const ChosenNetwork network = options.network.Load();
+  const std::vector<HostTensor> inputs = RandomInputs(network.network.graph, 0);
+  NetworkRunner runner(network, inputs);
+  const Timing latency = TimeLatency(runner, seconds);
+  std::optional<Timing> untuned;
+  if (options.untuned) {
+    NetworkRunner untuned_runner(Untuned(network), inputs);
+    untuned = TimeLatency(untuned_runner, seconds);
+  }
+  const MachineRates rates = MeasureMachineRates(network.target.cores);
+  const Table breakdown =
+      Breakdown(network, TimeCalls(network, runner, std::min(seconds, 1.0)), rates);
+
+  if (options.json) {
+    nlohmann::json shown = {{"model", options.network.model.path},
+                            {"threads", network.target.cores},
+                            {"latency", ToJson(latency)},
+                            {"peak_flops_per_second", rates.flops_per_second},
+                            {"peak_bytes_per_second", rates.bytes_per_second},
+                            {"tasks", breakdown.Json()}};
+    if (untuned) shown["untuned"] = ToJson(*untuned);
+    fmt::print("{}\n", shown.dump(2));
+    return;
+  }
+  fmt::print("{}\n", breakdown.Text());
+  fmt::print("roofline: {} and {:.1f} GB/s at best\n", FormatRate(rates.flops_per_second),
+             rates.bytes_per_second / 1e9);
+  fmt::print("latency: {}\n", Describe(latency));
+  if (untuned) {
+    fmt::print("untuned: {}\ngain: {}\n", Describe(*untuned),
+               FormatRatio(untuned->seconds / latency.seconds));
+  }
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* bench = app.add_subcommand("bench", "Time a model, operator by operator");
+  options->network.AddTo(*bench);
+  bench->add_option("--time", options->time, "How long to measure")->capture_default_str();
+  bench->add_flag("--untuned", options->untuned, "Time the untuned programs too, and compare");
+  bench->add_flag("--json", options->json, "Print JSON instead of text");
+  bench->footer(
+      "The latency is the median of single runs, its spread their interquartile range over it.\n"
+      "'roofline' says how near a task is to what the machine could do at best, given its\n"
+      "arithmetic and the memory it has to read and write; data that stays in the caches can\n"
+      "take it above 100 %.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom bench resnet18.onnx --untuned\n"
+      "  bayloom bench resnet18.onnx --threads 1 --db one-thread.db --json");
+  bench->callback([options] { Bench(*options); });
+}
+
+}  // namespace bayloom

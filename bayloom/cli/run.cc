@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/network_runner.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom {
+namespace {
+
+struct RunOptions {
+  NetworkOption network;
+  std::string data;
+  uint64_t seed = 0;
+  double tolerance = 1e-4;
+  bool json = false;
+};
+
+/// Largest difference, relative to the largest expected magnitude; infinite where one side is not
+/// finite and the other is something else.
+double RelativeError(const HostTensor& actual, const HostTensor& expected) {
+  double difference = 0;
+  double magnitude = 0;
+  for (int64_t i = 0; i < expected.ElementCount(); ++i) {
+    const double a = actual.Get(i);
+    const double e = expected.Get(i);
+    const bool same = a == e || (std::isnan(a) && std::isnan(e));
+    if (!same && !(std::isfinite(a) && std::isfinite(e))) {
+      return std::numeric_limits<double>::infinity();
+    }
+    if (!same) difference = std::max(difference, std::abs(a - e));
+    if (std::isfinite(e)) magnitude = std::max(magnitude, std::abs(e));
+  }
+  return difference == 0 ? 0 : difference / std::max(magnitude, 1e-30);
+}
+
+Table DescribeOutputs(const Graph& graph, const std::vector<HostTensor>& outputs) {
+  Table table({"output", "type", "least", "mean", "greatest"});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const HostTensor& tensor = outputs[i];
+    double least = std::numeric_limits<double>::infinity();
+    double greatest = -least;
+    double sum = 0;
+    for (int64_t e = 0; e < tensor.ElementCount(); ++e) {
+      least = std::min(least, tensor.Get(e));
+      greatest = std::max(greatest, tensor.Get(e));
+      sum += tensor.Get(e);
+    }
+    const double mean = sum / static_cast<double>(tensor.ElementCount());
+    const auto cell = [](double value) { return Cell(value, fmt::format("{:.6g}", value)); };
+    table.AddRow({graph.outputs[i].name, ToString(tensor.dtype, tensor.shape), cell(least),
+                  cell(mean), cell(greatest)});
+  }
+  return table;
+}
+
+/// How far the outputs are from those expected.
+Table CompareOutputs(const Graph& graph, const std::vector<HostTensor>& outputs,
+                     const std::vector<HostTensor>& expected) {
+  Table table({"output", "type", "relative error"});
+  for (size_t i = 0; i < std::min(outputs.size(), expected.size()); ++i) {
+    const HostTensor& e = expected[i];
+    if (e.shape != outputs[i].shape) {
+      throw InputError(fmt::format("output '{}' is {}, but {} was expected", graph.outputs[i].name,
+                                   ToString(outputs[i].dtype, outputs[i].shape),
+                                   ToString(e.dtype, e.shape)));
+    }
+    const double error = RelativeError(outputs[i], e);
+    table.AddRow(
+        {graph.outputs[i].name, ToString(e.dtype, e.shape), {error, fmt::format("{:.2e}", error)}});
+  }
+  return table;
+}
+
+void Run(const RunOptions& options) {
+  const ChosenNetwork network = options.network.Load();
+  const Graph& graph = network.network.graph;
+  NetworkRunner runner(network, options.data.empty() ? RandomInputs(graph, options.seed)
+                                                     : ReadTensors(options.data, "input"));
+  runner.Run();
+  const std::vector<HostTensor>& outputs = runner.outputs();
+  const bool compare = !options.data.empty();
+  const std::vector<HostTensor> expected =
+      compare ? ReadTensors(options.data, "output") : std::vector<HostTensor>();
+  const Table table =
+      compare ? CompareOutputs(graph, outputs, expected) : DescribeOutputs(graph, outputs);
+  fmt::print("{}", options.json ? table.Json().dump(2) + "\n" : table.Text());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!(RelativeError(outputs[i], expected[i]) <= options.tolerance)) {
+      throw CheckFailed(fmt::format("output '{}' is further than {:g} from what was expected",
+                                    graph.outputs[i].name, options.tolerance));
+    }
+  }
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* run = app.add_subcommand("run", "Run a model once and look at its outputs");
+  options->network.AddTo(*run);
+  run->add_option("--data", options->data,
+                  "Folder with input_0.pb, ... and output_0.pb, ... to compare with");
+  run->add_option("--seed", options->seed, "Seed of random inputs, if there is no --data")
+      ->capture_default_str();
+  run->add_option("--tolerance", options->tolerance,
+                  "Largest difference from --data's outputs, relative to their largest value")
+      ->capture_default_str();
+  run->add_flag("--json", options->json, "Print JSON instead of a table");
+  run->footer(
+      "Examples:\n"
+      "  bayloom run resnet18.onnx\n"
+      "  bayloom run resnet18.onnx --db resnet18.db --data build/reference/resnet18");
+  run->callback([options] { Run(*options); });
+}
+
+}  // namespace bayloom

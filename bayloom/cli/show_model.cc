@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/show.h"
+#include "bayloom/cli/tuning_subject.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom {
+
+void ShowModel(const ShowOptions& options) {
+  const TaskGraph network = options.subject.Load();
+  const std::vector<TaskSpec> specs = SpecsOf(network);
+  if (options.task) {
+    if (*options.task < 1 || *options.task > static_cast<int64_t>(specs.size())) {
+      throw InputError(fmt::format("{} has no task {}; they are numbered from 1 to {}",
+                                   options.subject.path, *options.task, specs.size()));
+    }
+    return ShowWorkload(specs[*options.task - 1].workload, options);
+  }
+  Table table({"task", "name", "calls", "arithmetic"});
+  int64_t number = 0;
+  double total = 0;
+  for (const TaskSpec& spec : specs) {
+    const double flops = spec.workload.Flops();
+    total += spec.weight * flops;
+    table.AddRow(
+        {++number, spec.name, static_cast<int64_t>(spec.weight), {flops, FormatFlops(flops)}});
+  }
+  if (options.json) {
+    fmt::print("{}\n", table.Json().dump(2));
+  } else {
+    fmt::print("{}\n{} in {} calls of {} tasks\n", table.Text(), FormatFlops(total),
+               network.calls.size(), specs.size());
+  }
+}
+
+}  // namespace bayloom

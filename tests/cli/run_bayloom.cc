@@ -1,0 +1,28 @@
+#include "tests/cli/run_bayloom.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bayloom/cli/command_line.h"
+#include "bayloom/measure/runner_main.h"
+
+namespace bayloom {
+
+Answer RunBayloom(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "bayloom");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int exit_code = RunCommandLine(static_cast<int>(argv.size()), argv.data());
+  const std::string out = testing::internal::GetCapturedStdout();
+  return {exit_code, out, testing::internal::GetCapturedStderr()};
+}
+
+}  // namespace bayloom
+
+int main(int argc, char** argv) {
+  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
