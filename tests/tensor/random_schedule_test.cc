@@ -6,7 +6,7 @@
 #include <map>
 
 #include "bayloom/tensor/access.h"
-#include "tests/tensor/workloads.h"
+#include "tests/tensor/awkward_workloads.h"
 
 namespace bayloom::testing {
 namespace {
@@ -73,6 +73,9 @@ TEST_P(RandomSchedules, ComputeWhatTheNaiveProgramComputes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, RandomSchedules, ::testing::ValuesIn(Catalogue()),
+                         [](const auto& named) { return named.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(AwkwardCatalogue, RandomSchedules, ::testing::ValuesIn(AwkwardCatalogue()),
                          [](const auto& named) { return named.param.name; });
 
 /// A fuzzer that never gets a primitive applied proves nothing about it.

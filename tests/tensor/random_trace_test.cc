@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/tensor/schedule.h"
-#include "tests/tensor/workloads.h"
+#include "tests/tensor/awkward_workloads.h"
 
 namespace bayloom::testing {
 namespace {
@@ -125,6 +125,9 @@ TEST_P(RandomTraces, SurviveJsonReplayTheSameAndStayCorrectWhenDecisionsChange) 
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, RandomTraces, ::testing::ValuesIn(Catalogue()),
+                         [](const auto& named) { return named.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(AwkwardCatalogue, RandomTraces, ::testing::ValuesIn(AwkwardCatalogue()),
                          [](const auto& named) { return named.param.name; });
 
 }  // namespace
