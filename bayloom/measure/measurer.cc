@@ -78,7 +78,7 @@ void Measurer::SetIncumbent(const Workload& workload, const Program& program, do
   const Program* const programs[] = {&program};
   Build build = std::move(builder_.BuildAll(programs).front());
   if (!build.kernel) return;
-  task.incumbent = MakeTrialMessage(program, *std::move(build.kernel), target());
+  task.incumbent = TrialMessage::For(program, *std::move(build.kernel), target().cores);
   task.incumbent_seconds = seconds;
   task.drift = 1;
 }
@@ -112,7 +112,7 @@ Outcome Measurer::Try(Task& task, const Program& program, Build build) {
   if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task);
 
   const double start = MonotonicSeconds();
-  TrialMessage trial = MakeTrialMessage(program, *std::move(build.kernel), target());
+  TrialMessage trial = TrialMessage::For(program, *std::move(build.kernel), target().cores);
   trial.timing = options_.timing;
   trial.cut_seconds = options_.cut_factor > 0
                           ? options_.cut_factor * task.incumbent_seconds * std::max(1.0, task.drift)

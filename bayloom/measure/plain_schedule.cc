@@ -1,7 +1,8 @@
+#include "bayloom/measure/plain_schedule.h"
+
 #include <algorithm>
 #include <vector>
 
-#include "bayloom/measure/reference.h"
 #include "bayloom/tensor/primitives.h"
 
 namespace bayloom {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "bayloom/measure/channel.h"
 
@@ -42,6 +43,14 @@ TaskMessage TaskMessage::Decode(const std::string& body) {
     reader.Get(parameter.offset);
   }
   return message;
+}
+
+TrialMessage TrialMessage::For(const Program& program, KernelObject kernel, int threads) {
+  TrialMessage trial;
+  trial.kernel = std::move(kernel);
+  for (BufferId id : program.Parameters()) trial.layouts.push_back(program.buffers[id].layout);
+  trial.threads = threads;
+  return trial;
 }
 
 std::string TrialMessage::Encode() const {

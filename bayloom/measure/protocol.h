@@ -8,7 +8,7 @@
 #include "bayloom/measure/output_check.h"
 #include "bayloom/measure/timing.h"
 #include "bayloom/space/outcome.h"
-#include "bayloom/tensor/workload.h"
+#include "bayloom/tensor/program.h"
 
 namespace bayloom {
 
@@ -55,6 +55,7 @@ struct TrialMessage {
   double cut_seconds = 0;
   TimingOptions timing;
 
+  static TrialMessage For(const Program& program, KernelObject kernel, int threads);
   std::string Encode() const;
   static TrialMessage Decode(const std::string& body);  ///< throws std::out_of_range
 };

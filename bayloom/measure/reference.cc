@@ -13,6 +13,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/codegen/compile.h"
+#include "bayloom/measure/plain_schedule.h"
 #include "bayloom/measure/test_data.h"
 #include "bayloom/tensor/interpreter.h"
 
@@ -138,14 +139,6 @@ std::optional<std::string> CheckSample(const TaskData& data, const DataView& vie
 
 }  // namespace
 
-TrialMessage MakeTrialMessage(const Program& program, KernelObject kernel, const Target& target) {
-  TrialMessage trial;
-  trial.kernel = std::move(kernel);
-  for (BufferId id : program.Parameters()) trial.layouts.push_back(program.buffers[id].layout);
-  trial.threads = target.cores;
-  return trial;
-}
-
 Result<Reference> Reference::Make(const Workload& workload, const Target& target, Runner& runner,
                                   uint64_t seed) {
   std::vector<HostTensor> arguments;
@@ -180,7 +173,7 @@ Result<Reference> Reference::Make(const Workload& workload, const Target& target
       failure = kernel.error().message;
       continue;
     }
-    TrialMessage trial = MakeTrialMessage(program, *std::move(kernel), target);
+    TrialMessage trial = TrialMessage::For(program, *std::move(kernel), target.cores);
     trial.is_reference = true;
     const Outcome outcome = runner.Run(data, trial);
     const std::optional<std::string> difference =

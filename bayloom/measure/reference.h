@@ -36,11 +36,4 @@ class Reference {
   double seconds_ = 0;
 };
 
-/// The workload lowered without tuning, but not foolishly: outermost spatial loops in parallel,
-/// reductions around a vectorized innermost spatial loop, wherever the primitives allow it.
-Program PlainSchedule(const Workload& workload, const Target& target);
-
-/// The arguments of a trial, except for options of timing.
-TrialMessage MakeTrialMessage(const Program& program, KernelObject kernel, const Target& target);
-
 }  // namespace bayloom

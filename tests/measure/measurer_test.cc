@@ -7,6 +7,7 @@
 
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/measure/plain_schedule.h"
 #include "bayloom/measure/test_data.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/operator_shorthand.h"
