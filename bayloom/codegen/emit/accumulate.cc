@@ -32,14 +32,23 @@ llvm::Value* NestEmitter::Neutral(const Block& block) {
 void NestEmitter::EmitTile(const AccumulatorTile& tile) {
   active_.push_back({&tile, {}});
   Body emit = [&] { EmitTileAt(tile); };
-  for (const auto& [digit, steps] : tile.inner) {
-    const int64_t passes = program_.digit_extents[digit] / steps;
-    emit = [this, inside = std::move(emit), digit, steps, passes] {
-      RunLoop(digit, passes, steps, inside);
+  for (auto cut = tile.cuts.rbegin(); cut != tile.cuts.rend(); ++cut) {
+    const int64_t passes = program_.digit_extents[cut->digit] / cut->steps;
+    emit = [this, inside = std::move(emit), cut, passes] {
+      RunLoop(cut->digit, passes, cut->steps, inside);
     };
   }
   emit();
   active_.pop_back();
+}
+
+void NestEmitter::EmitNest(const AccumulatorTile& tile, size_t from) {
+  if (from == tile.reduction.size()) {
+    ForEachPosition(tile, 0, [&] { EmitBlock(tile.block); });
+    return;
+  }
+  const LoopId loop = tile.reduction[from];
+  Iterate(loop, plan_.unrolled.contains(loop), [&] { EmitNest(tile, from + 1); });
 }
 
 void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
@@ -54,7 +63,11 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
     slots[digits_.Evaluate(offset).constant] = slots_.back();
     builder_.CreateStore(StartValue(tile), slot);
   });
-  EmitPlainLoop(tile.top);
+  if (tile.alone) {
+    EmitNest(tile, 0);
+  } else {
+    EmitPlainLoop(tile.top);
+  }
   ForEachPosition(tile, 0, [&] {
     const IndexValue index = digits_.Evaluate(offset);
     llvm::AllocaInst* slot = slots.at(index.constant);

@@ -32,8 +32,8 @@ void NestEmitter::IterateDigits(const std::vector<DigitId>& digits, size_t from,
 
 int64_t NestEmitter::StepsOf(DigitId digit) const {
   for (const Slots& slots : active_) {
-    const auto cut = slots.tile->inner.find(digit);
-    if (cut != slots.tile->inner.end()) return cut->second;
+    const int64_t steps = slots.tile->StepsOf(program_, digit);
+    if (steps != program_.digit_extents[digit]) return steps;
   }
   return program_.digit_extents[digit];
 }

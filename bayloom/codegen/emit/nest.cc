@@ -34,10 +34,14 @@ void NestEmitter::EmitNode(NodeRef node) {
   }
   if (plan_.absorbed_loops.contains(node.id)) return;
   const bool in_parallel = arguments_.worker_workspace != nullptr;
-  if (program_.loops[node.id].kind == LoopKind::kParallel && !in_parallel) {
-    EmitParallel(node.id);
+  const auto nest =
+      std::ranges::find_if(active_, [&](const Slots& slots) { return slots.tile->nest == node; });
+  if (nest != active_.end()) {
+    EmitNest(*nest->tile, 0);
   } else if (const auto tile = plan_.tiles.find(node.id); tile != plan_.tiles.end()) {
     EmitTile(tile->second);
+  } else if (program_.loops[node.id].kind == LoopKind::kParallel && !in_parallel) {
+    EmitParallel(node.id);
   } else {
     EmitPlainLoop(node.id);
   }
@@ -46,11 +50,7 @@ void NestEmitter::EmitNode(NodeRef node) {
 void NestEmitter::EmitPlainLoop(LoopId loop) {
   const auto vector = plan_.vector_loops.find(loop);
   const LoopId innermost = vector == plan_.vector_loops.end() ? loop : vector->second.loops.back();
-  const bool of_tile = std::ranges::any_of(active_, [&](const Slots& slots) {
-    return std::ranges::count(slots.tile->spatial, loop) > 0;
-  });
-  Iterate(loop, of_tile || plan_.unrolled.contains(loop),
-          [&] { EmitBody(NodeRef::Loop(innermost)); });
+  Iterate(loop, plan_.unrolled.contains(loop), [&] { EmitBody(NodeRef::Loop(innermost)); });
 }
 
 void NestEmitter::EmitBlock(BlockId id) {

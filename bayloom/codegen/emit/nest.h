@@ -69,6 +69,8 @@ class NestEmitter {
   // Accumulators (accumulate.cc).
   void EmitTile(const AccumulatorTile& tile);
   void EmitTileAt(const AccumulatorTile& tile);
+  /// The tile's reduction loops from number `from` on, all positions inside.
+  void EmitNest(const AccumulatorTile& tile, size_t from);
   void ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body);
   void EmitReduction(BlockId block, ExpressionEmitter& values);
   llvm::Value* StartValue(const AccumulatorTile& tile);

@@ -45,8 +45,8 @@ Result<EmitPlan> MakeEmitPlan(const Program& program, const Target& target) {
   for (AccumulatorTile& tile :
        PlanAccumulators(program, target, plan.accesses, plan.vector_loops)) {
     const NodeRef init = tile.init;
-    const LoopId top = tile.top;
-    if (!plan.tiles.emplace(top, std::move(tile)).second || init == NodeRef::Root()) continue;
+    const LoopId root = tile.root;
+    if (!plan.tiles.emplace(root, std::move(tile)).second || init == NodeRef::Root()) continue;
     if (init.is_loop()) plan.absorbed_loops.insert(init.id);
     for (BlockId block : program.BlocksBelow(init)) plan.absorbed.insert(block);
   }

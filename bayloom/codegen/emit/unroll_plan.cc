@@ -16,8 +16,8 @@ constexpr int64_t kUnrolledAnyway = 8;
 class Unroller {
  public:
   Unroller(const Program& program, EmitPlan& plan) : program_(program), plan_(plan) {
-    for (const auto& [top, tile] : plan.tiles) {
-      for (LoopId loop : tile.spatial) tile_of_[loop] = &tile;
+    for (const auto& [root, tile] : plan.tiles) {
+      if (!tile.alone && tile.nest.is_loop()) nests_[tile.nest.id] = &tile;
     }
   }
 
@@ -27,6 +27,7 @@ class Unroller {
     bool flat = true;        ///< no loop is left
     bool reduces = false;
   };
+
   Size VisitBody(NodeRef node, int64_t max_step) {
     Size sum;
     for (NodeRef child : program_.BodyOf(node)) {
@@ -40,40 +41,85 @@ class Unroller {
   }
 
  private:
-  Size VisitBlock(BlockId id) {
+  Size VisitBlock(BlockId id) const {
     if (plan_.absorbed.contains(id)) return {};
     const BlockKind kind = program_.blocks[id].kind;
     return {1, 1, true, kind == BlockKind::kReduce || kind == BlockKind::kUpdate};
   }
 
   Size VisitLoop(LoopId id, int64_t max_step) {
-    const Loop& loop = program_.loops[id];
-    if (loop.unroll_max_step > 0) max_step = loop.unroll_max_step;
-    const auto vector = plan_.vector_loops.find(id);
-    const NodeRef body =
-        NodeRef::Loop(vector == plan_.vector_loops.end() ? id : vector->second.loops.back());
-    Size size = VisitBody(body, max_step);
-    const auto tile = tile_of_.find(id);
-    const AccumulatorTile* const of_tile = tile == tile_of_.end() ? nullptr : tile->second;
-    std::vector<DigitId> digits = loop.digits;
-    if (vector != plan_.vector_loops.end()) {
-      size.statements *= Chunks(vector->second, of_tile);
-      digits = vector->second.outer;
+    if (const auto nest = nests_.find(id); nest != nests_.end()) {
+      return VisitNest(*nest->second, max_step);
     }
+    const auto tile = plan_.tiles.find(id);
+    return tile == plan_.tiles.end() ? VisitPlainLoop(id, max_step)
+                                     : VisitTile(tile->second, max_step);
+  }
+
+  Size VisitPlainLoop(LoopId id, int64_t max_step) {
+    max_step = MaxStep(id, max_step);
+    const auto vector = plan_.vector_loops.find(id);
+    const bool vectorized = vector != plan_.vector_loops.end();
+    Size size = VisitBody(NodeRef::Loop(vectorized ? vector->second.loops.back() : id), max_step);
+    if (vectorized) {
+      const auto chunks = static_cast<int64_t>(vector->second.Chunks().size());
+      size.statements *= chunks <= kMaxChunks ? chunks : 2;
+    }
+    MaybeUnroll(id, vectorized ? vector->second.outer : program_.loops[id].digits, max_step, size);
+    return size;
+  }
+
+  Size VisitTile(const AccumulatorTile& tile, int64_t max_step) {
+    Size size = tile.alone ? VisitNest(tile, max_step) : VisitPlainLoop(tile.top, max_step);
+    size.flat = size.flat && tile.cuts.empty();
+    return size;
+  }
+
+  /// The reduction loops around the unrolled positions of a tile.
+  Size VisitNest(const AccumulatorTile& tile, int64_t max_step) {
+    Size size = VisitBlock(tile.block);
+    for (LoopId loop : tile.spatial) {
+      max_step = MaxStep(loop, max_step);
+      const auto vector = plan_.vector_loops.find(loop);
+      const bool vectorized = vector != plan_.vector_loops.end();
+      for (DigitId digit : vectorized ? vector->second.outer : program_.loops[loop].digits) {
+        size.steps *= tile.StepsOf(program_, digit);
+        size.statements *= tile.StepsOf(program_, digit);
+      }
+      if (!vectorized) continue;
+      const DigitId lane = vector->second.lanes.back();
+      const int64_t cut = program_.digit_extents[lane] / tile.StepsOf(program_, lane);
+      size.statements *= static_cast<int64_t>(vector->second.Chunks().size()) / cut;
+    }
+    for (auto loop = tile.reduction.begin(); loop != tile.reduction.end(); ++loop) {
+      max_step = MaxStep(*loop, max_step);
+    }
+    for (auto loop = tile.reduction.rbegin(); loop != tile.reduction.rend(); ++loop) {
+      MaybeUnroll(*loop, program_.loops[*loop].digits, max_step, size);
+    }
+    return size;
+  }
+
+  int64_t MaxStep(LoopId loop, int64_t from_around) const {
+    const int64_t own = program_.loops[loop].unroll_max_step;
+    return own > 0 ? own : from_around;
+  }
+
+  /// `size` becomes that of the loop, whose body it has been of.
+  void MaybeUnroll(LoopId id, const std::vector<DigitId>& digits, int64_t max_step, Size& size) {
     int64_t extent = 1;
-    for (DigitId digit : digits) extent *= Steps(digit, of_tile);
-    if (extent == 1) return size;
-    if (of_tile || ShouldUnroll(loop, extent, size, max_step)) {
-      if (!of_tile) plan_.unrolled.insert(id);
+    for (DigitId digit : digits) extent *= program_.digit_extents[digit];
+    if (extent == 1) return;
+    if (ShouldUnroll(program_.loops[id], extent, size, max_step)) {
+      plan_.unrolled.insert(id);
       size.steps *= extent;
       size.statements *= extent;
     } else {
       size.flat = false;
     }
-    return size;
   }
 
-  bool ShouldUnroll(const Loop& loop, int64_t extent, const Size& body, int64_t max_step) const {
+  static bool ShouldUnroll(const Loop& loop, int64_t extent, const Size& body, int64_t max_step) {
     if (loop.kind == LoopKind::kParallel) return false;
     const int64_t statements = extent * body.statements;
     if (statements > kMaxUnrolled) return false;
@@ -82,24 +128,9 @@ class Unroller {
     return extent * body.steps <= max_step || (!body.reduces && statements <= kUnrolledAnyway);
   }
 
-  int64_t Steps(DigitId digit, const AccumulatorTile* tile) const {
-    if (tile) {
-      if (const auto cut = tile->inner.find(digit); cut != tile->inner.end()) return cut->second;
-    }
-    return program_.digit_extents[digit];
-  }
-
-  int64_t Chunks(const VectorLoop& vector, const AccumulatorTile* tile) const {
-    if (tile && tile->inner.contains(vector.lanes.back())) {
-      return tile->inner.at(vector.lanes.back()) / vector.width;
-    }
-    const auto chunks = static_cast<int64_t>(vector.Chunks().size());
-    return tile || chunks <= kMaxChunks ? chunks : 2;
-  }
-
   const Program& program_;
   EmitPlan& plan_;
-  std::map<LoopId, const AccumulatorTile*> tile_of_;
+  std::map<LoopId, const AccumulatorTile*> nests_;
 };
 
 }  // namespace

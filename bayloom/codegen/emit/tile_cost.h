@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bayloom/codegen/emit/memory_plan.h"
+
+namespace bayloom {
+
+/// A digit of a register tile, counted in steps of `unit` elements (a register's lanes for the
+/// digit that is vectorized).
+struct TileDigit {
+  DigitId digit;
+  int64_t steps;
+  int64_t unit = 1;
+  bool divisible = true;  ///< may be taken into the tile in part
+  bool optional = false;  ///< scheduled outside of the reduction loops
+};
+
+/// Estimates what a reduction's innermost iteration costs for tiles of various sizes.
+class TileCost {
+ public:
+  TileCost(const BlockAccesses& accesses, int registers)
+      : accesses_(accesses), registers_(registers) {}
+
+  /// Cycles per accumulator and iteration of a tile of so many steps per digit (slowest first);
+  /// nullopt when accumulators and operands do not fit into the registers.
+  std::optional<double> Of(const std::vector<TileDigit>& digits,
+                           const std::vector<int64_t>& steps) const;
+
+  /// The best steps for each digit: those scheduled unless others are clearly better. Empty when
+  /// none fits.
+  std::vector<int64_t> Best(const std::vector<TileDigit>& digits) const;
+
+ private:
+  const BlockAccesses& accesses_;
+  const int registers_;
+};
+
+}  // namespace bayloom
