@@ -95,7 +95,9 @@ class Schedule {
   };
   Result<Effect> Execute(const Instruction& instruction, const Decision* decision);
   Result<Effect> ExecuteQuery(const Instruction& instruction);
-  Result<Effect> ExecuteSampling(const Instruction& instruction, const Decision* decision);
+  Result<Effect> ExecuteSampleTile(const Instruction& instruction, const Decision* decision);
+  Result<Effect> ExecuteSampleCategory(const Instruction& instruction, const Decision* decision);
+  Result<Effect> ExecuteSampleLocation(const Instruction& instruction, const Decision* decision);
   Result<Effect> ExecuteOnLoops(const Instruction& instruction);
   Result<Effect> ExecuteOnBlock(const Instruction& instruction);
   /// Executes and records; returns the variables of the outputs.

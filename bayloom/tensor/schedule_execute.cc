@@ -4,16 +4,11 @@
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/instruction.h"
-#include "bayloom/tensor/primitives/legality.h"
 #include "bayloom/tensor/primitives/tree.h"
 #include "bayloom/tensor/schedule.h"
 
 namespace bayloom {
 namespace {
-
-/// Places a LoopVar can stand for besides loops; also the decisions that mean them.
-constexpr int64_t kAtRoot = -1;
-constexpr int64_t kInlined = -2;
 
 /// The block's read_index-th distinct read buffer, in the order of AccessesOf.
 Result<BufferId> ReadBuffer(const Program& program, BlockId block, int64_t read_index) {
@@ -38,9 +33,11 @@ Result<Schedule::Effect> Schedule::Execute(const Instruction& instruction,
     case InstructionKind::kGetConsumers:
       return ExecuteQuery(instruction);
     case InstructionKind::kSamplePerfectTile:
+      return ExecuteSampleTile(instruction, decision);
     case InstructionKind::kSampleCategorical:
+      return ExecuteSampleCategory(instruction, decision);
     case InstructionKind::kSampleComputeLocation:
-      return ExecuteSampling(instruction, decision);
+      return ExecuteSampleLocation(instruction, decision);
     case InstructionKind::kSplit:
     case InstructionKind::kFuse:
     case InstructionKind::kReorder:
@@ -69,67 +66,6 @@ Result<Schedule::Effect> Schedule::ExecuteQuery(const Instruction& instruction) 
                                      ? program_.LoopsAround(NodeRef::Block(block))
                                      : program_.ReadersOf(program_.blocks[block].output);
   effect.outputs.assign(found.begin(), found.end());
-  return effect;
-}
-
-Result<Schedule::Effect> Schedule::ExecuteSampling(const Instruction& instruction,
-                                                   const Decision* decision) {
-  const std::vector<int64_t>& attributes = instruction.attributes;
-  Effect effect;
-  if (instruction.kind == InstructionKind::kSampleCategorical) {
-    const int64_t last = static_cast<int64_t>(attributes.size()) - 1;
-    const int64_t index = decision != nullptr ? std::clamp<int64_t>(decision->values[0], 0, last)
-                                              : random_.Weighted(instruction.weights);
-    effect.outputs = {attributes[index]};
-    effect.decision = Decision{{index}};
-    return effect;
-  }
-  const int subject = static_cast<int>(values_[instruction.inputs[0]]);
-  if (instruction.kind == InstructionKind::kSamplePerfectTile) {
-    if (Status s = CheckLoop(program_, subject); !s) return s.error();
-    const int64_t extent = program_.ExtentOf(subject);
-    if (decision != nullptr) {
-      effect.outputs = RepairTiling(extent, decision->values);
-    } else {
-      std::optional<std::vector<int64_t>> tile =
-          SamplePerfectTiling(extent, static_cast<int>(attributes[0]), attributes[1], random_);
-      if (!tile) {
-        return Error{
-            fmt::format("no tiling of extent {} in {} parts has an innermost part of at "
-                        "most {}",
-                        extent, attributes[0], attributes[1])};
-      }
-      effect.outputs = std::move(*tile);
-    }
-    effect.decision = Decision{effect.outputs};
-    return effect;
-  }
-  if (Status s = CheckBlock(program_, subject); !s) return s.error();
-  const bool may_inline = CheckComputeInline(program_, subject).ok();
-  const std::vector<LoopId> locations = ComputeLocations(program_, subject);
-  const std::vector<BlockId> readers = program_.ReadersOf(program_.blocks[subject].output);
-  const std::vector<LoopId> around =
-      readers.empty() ? std::vector<LoopId>{} : program_.LoopsAround(NodeRef::Block(readers[0]));
-  int64_t choice;
-  if (decision == nullptr) {
-    const int64_t count = static_cast<int64_t>(locations.size()) + 1 + (may_inline ? 1 : 0);
-    const int64_t draw = random_.UniformInt(count);
-    const int64_t loops = static_cast<int64_t>(locations.size());
-    choice = draw < loops
-                 ? std::find(around.begin(), around.end(), locations[draw]) - around.begin()
-             : draw == loops ? kAtRoot
-                             : kInlined;
-  } else {
-    choice = decision->values[0];
-    if (choice == kInlined && !may_inline) choice = kAtRoot;
-    choice = std::clamp<int64_t>(choice, kInlined, static_cast<int64_t>(around.size()) - 1);
-    auto is_legal = [&](int64_t k) {
-      return std::find(locations.begin(), locations.end(), around[k]) != locations.end();
-    };
-    while (choice >= 0 && !is_legal(choice)) --choice;
-  }
-  effect.outputs = {choice >= 0 ? around[choice] : choice};
-  effect.decision = Decision{{choice}};
   return effect;
 }
 
@@ -187,7 +123,7 @@ Result<Schedule::Effect> Schedule::ExecuteOnBlock(const Instruction& instruction
     if (!made) return made.error();
     return Effect{{*made}, std::nullopt};
   };
-  const int64_t place = inputs.size() > 1 ? values_[inputs[1]] : kAtRoot;
+  const int64_t place = inputs.size() > 1 ? values_[inputs[1]] : kLocationRoot;
   switch (instruction.kind) {
     case InstructionKind::kAnnotate:
       return done(bayloom::Annotate(program_, block, instruction.text,
@@ -197,11 +133,11 @@ Result<Schedule::Effect> Schedule::ExecuteOnBlock(const Instruction& instruction
     case InstructionKind::kReverseComputeInline:
       return done(bayloom::ReverseComputeInline(program_, block));
     case InstructionKind::kComputeAt:
-      if (place == kAtRoot) return Effect{};  // where it is
-      if (place == kInlined) return done(bayloom::ComputeInline(program_, block));
+      if (place == kLocationRoot) return Effect{};  // where it is
+      if (place == kLocationInline) return done(bayloom::ComputeInline(program_, block));
       return done(bayloom::ComputeAt(program_, block, static_cast<LoopId>(place)));
     case InstructionKind::kReverseComputeAt:
-      if (place == kAtRoot) return Effect{};
+      if (place == kLocationRoot) return Effect{};
       return done(bayloom::ReverseComputeAt(program_, block, static_cast<LoopId>(place)));
     case InstructionKind::kCacheRead: {
       Result<BufferId> buffer = ReadBuffer(program_, block, attributes[0]);

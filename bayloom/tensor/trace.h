@@ -64,9 +64,13 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
+/// Compute locations besides loops, as decisions and as what a LoopVar stands for.
+constexpr int64_t kLocationRoot = -1;
+constexpr int64_t kLocationInline = -2;
+
 /// One step of a trace. Operands are variables defined by earlier steps' outputs.
 struct Instruction {
-  InstructionKind kind;
+  InstructionKind kind = InstructionKind::kGetBlock;
   std::vector<int> inputs;          ///< variables
   std::vector<int64_t> attributes;  ///< literal arguments: parts, candidates, scope, ...
   std::vector<double> weights;      ///< kSampleCategorical: probabilities

@@ -32,9 +32,10 @@ Status CheckDecomposable(const Program& program, BlockId id, LoopId loop) {
                              block.name, loop)};
   }
   if (!VisitsElementsOnce(program, block, LoopsFrom(program, id, loop))) {
-    return Error{fmt::format("cannot initialize {} before loop {}: it computes elements more than "
-                             "once below",
-                             block.name, loop)};
+    return Error{
+        fmt::format("cannot initialize {} before loop {}: it computes elements more than "
+                    "once below",
+                    block.name, loop)};
   }
   return Ok();
 }

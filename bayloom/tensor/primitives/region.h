@@ -59,7 +59,7 @@ bool Covers(const Program& program, const Buffer& buffer, const Region& written,
 /// A place for a block: child number `index` of a loop (or the root).
 struct Place {
   NodeRef parent;
-  int index;
+  int index = 0;
 };
 
 /// Checks that a part (relative to `place`) of a buffer is written, completely and for good, before

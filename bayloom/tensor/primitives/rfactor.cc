@@ -165,6 +165,7 @@ BufferId NewPartialBuffer(Program& program, BufferId output, const std::vector<D
   partial.name = FreshBufferName(program, partial.name + ".rf");
   partial.role = BufferRole::kIntermediate;
   std::vector<int64_t> extents;
+  extents.reserve(factored.size());
   for (DigitId digit : factored) extents.push_back(program.digit_extents[digit]);
   partial.shape.insert(partial.shape.begin(), extents.begin(), extents.end());
   program.buffers.push_back(std::move(partial));

@@ -72,6 +72,7 @@ Result<Deal> DealDigits(const Program& program, LoopId loop, const std::vector<i
       const int64_t taken = std::min(needed, left);
       if (needed % taken != 0 || left % taken != 0) {
         std::vector<int64_t> extents;
+        extents.reserve(digits.size());
         for (DigitId digit : digits) extents.push_back(program.digit_extents[digit]);
         return Error{
             fmt::format("cannot split a fused loop of parts {} into {}: the factor {} "
