@@ -59,11 +59,12 @@ void Runner::Start() {
 
 Outcome Runner::Run(const TaskData& task, const TrialMessage& trial) {
   if (!process_) Start();
-  if (process_->task != task.id) {
+  Process& process = *process_;
+  if (process.task != task.id) {
     Outcome set = Ask(MessageType::kSetTask, task.message.Encode(), task.descriptor,
                       options_.reference_timeout_seconds);
     if (!set.ok()) return set;
-    process_->task = task.id;
+    process.task = task.id;
   }
   return Ask(MessageType::kTrial, trial.Encode(), -1,
              trial.is_reference ? options_.reference_timeout_seconds : options_.timeout_seconds);

@@ -176,8 +176,8 @@ SessionId Store::InsertSession(const SessionRecord& record) {
 }
 
 SessionRecord Store::SessionOf(SessionId id) {
-  for (SessionRecord& session : Sessions()) {
-    if (session.id == id) return std::move(session);
+  for (const SessionRecord& session : Sessions()) {
+    if (session.id == id) return session;
   }
   throw InputError(fmt::format("{} has no session {}", path(), id));
 }
