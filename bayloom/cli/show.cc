@@ -32,8 +32,13 @@ void Show(const ShowOptions& options) {
     throw InputError(
         "show: --trace, --history and --assembly are about one task of a database; add --task");
   }
+  const bool draws = !options.chart.empty() || !options.model_chart.empty();
+  if ((draws || options.session) && !(is_database && draws && !options.task)) {
+    throw InputError("show: --chart, --model-chart and --session draw a session of a database");
+  }
   if (!options.op.empty()) return ShowWorkload(ParseOperator(options.op), options);
   if (!is_database) return ShowModel(options);
+  if (draws) return ShowCharts(options);
   options.task ? ShowTask(options) : ShowDatabase(options);
 }
 
@@ -49,6 +54,10 @@ void AddShowCommand(CLI::App& app) {
   show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
   show->add_flag("--history", options->history, "With --task: the trials that were improvements");
   show->add_flag("--assembly", options->assembly, "With --task: the code for the processor");
+  show->add_option("--chart", options->chart, "Draw how a session got on into this SVG file");
+  show->add_option("--model-chart", options->model_chart,
+                   "Draw how well its cost model predicted into this SVG file");
+  show->add_option("--session", options->session, "Which session to draw; default the last");
   show->add_flag("--json", options->json, "Print JSON instead of text");
   options->target.AddTo(*show);
   show->footer(
@@ -57,6 +66,7 @@ void AddShowCommand(CLI::App& app) {
       "  bayloom show resnet18.db --task 3            the best program as a loop nest\n"
       "  bayloom show resnet18.db --task 3 --history  how it was found\n"
       "  bayloom show resnet18.onnx                   a model's tasks\n"
+      "  bayloom show resnet18.db --chart found.svg   best-so-far curves of all tasks\n"
       "  bayloom show --op matmul:512,512,512         what there is to search\n"
       "\n"
       "Operators:\n" +

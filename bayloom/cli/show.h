@@ -17,6 +17,9 @@ struct ShowOptions {
   bool history = false;
   bool assembly = false;
   bool json = false;
+  std::string chart;               ///< file to draw a session's convergence into
+  std::string model_chart;         ///< file to draw a session's cost model quality into
+  std::optional<int64_t> session;  ///< the last if not given
   TargetOption target;
 };
 
@@ -26,6 +29,8 @@ void ShowWorkload(const Workload& workload, const ShowOptions& options);
 void ShowModel(const ShowOptions& options);
 /// A database: its sessions and tasks.
 void ShowDatabase(const ShowOptions& options);
+/// A session's charts, written as SVG files.
+void ShowCharts(const ShowOptions& options);
 /// One task of a database: its best program, with trace, history or assembly where asked for.
 void ShowTask(const ShowOptions& options);
 
