@@ -2,27 +2,10 @@
 #include <limits>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/loop_tree.h"
 
 namespace bayloom {
 namespace {
-
-int DepthOf(const Program& program, NodeRef node) {
-  int depth = 0;
-  for (; node.is_loop(); node = program.ParentOf(node)) ++depth;
-  return depth;
-}
-
-/// The innermost loop (or the root) that both are in or are.
-NodeRef CommonAncestor(const Program& program, NodeRef a, NodeRef b) {
-  int depth_a = DepthOf(program, a), depth_b = DepthOf(program, b);
-  for (; depth_a > depth_b; --depth_a) a = program.ParentOf(a);
-  for (; depth_b > depth_a; --depth_b) b = program.ParentOf(b);
-  while (a != b) {
-    a = program.ParentOf(a);
-    b = program.ParentOf(b);
-  }
-  return a;
-}
 
 bool Touches(const Block& block, BufferId buffer) {
   if (!block.alive) return false;

@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/loop_tree.h"
 
 namespace bayloom {
 namespace {
-
-bool IsAtOrBelow(const Program& program, NodeRef node, NodeRef ancestor) {
-  while (node.is_loop() && node != ancestor) node = program.ParentOf(node);
-  return node == ancestor;
-}
 
 /// An index seen from one loop: which terms tell its iterations apart, and what the loops below
 /// add. Whatever the loops above contribute is the same for all iterations.
@@ -75,7 +71,7 @@ class ParallelChecker {
 
   bool IsPrivate(BufferId buffer) const {
     return program_.buffers[buffer].role == BufferRole::kIntermediate &&
-           IsAtOrBelow(program_, AllocationScope(program_, buffer), NodeRef::Loop(loop_));
+           IsBelow(program_, AllocationScope(program_, buffer), NodeRef::Loop(loop_));
   }
 
   int64_t Reach(const Affine::Term& term) const {

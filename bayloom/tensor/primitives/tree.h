@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/loop_tree.h"
 
 namespace bayloom {
 
@@ -22,8 +22,6 @@ LoopId NewLoop(Program& program, std::vector<DigitId> digits, LoopKind kind = Lo
 std::string FreshBlockName(const Program& program, const std::string& base);
 std::string FreshBufferName(const Program& program, const std::string& base);
 
-/// Position of a node among its parent's children.
-int IndexInParent(const Program& program, NodeRef node);
 /// Puts `replacement` where `node` is; `node` is left without a place.
 void ReplaceNode(Program& program, NodeRef node, NodeRef replacement);
 void InsertChild(Program& program, NodeRef parent, int index, NodeRef child);
@@ -34,23 +32,6 @@ void SetBody(Program& program, LoopId loop, std::vector<NodeRef> body);
 void Detach(Program& program, NodeRef node);
 /// Nests `loops` (outermost first, without bodies yet) around `innermost`. Returns the top.
 NodeRef Nest(Program& program, const std::vector<LoopId>& loops, NodeRef innermost);
-
-/// True if `node` is below `ancestor` or the same; everything is below the root.
-bool IsBelow(const Program& program, NodeRef node, NodeRef ancestor);
-/// The innermost loop (or the root) around both nodes.
-NodeRef CommonAncestor(const Program& program, NodeRef a, NodeRef b);
-/// The child of `ancestor` that contains `node`.
-NodeRef ChildTowards(const Program& program, NodeRef ancestor, NodeRef node);
-
-/// Calls visit(BlockId) for the live blocks below a node, in execution order.
-template <typename Visitor>
-void ForEachBlockBelow(const Program& program, NodeRef node, const Visitor& visit) {
-  if (node.is_block()) {
-    visit(node.id);
-    return;
-  }
-  for (NodeRef child : program.BodyOf(node)) ForEachBlockBelow(program, child, visit);
-}
 
 /// True if some block below the loop reduces over it. Loops of extent 1 never count.
 bool IsReductionLoop(const Program& program, LoopId loop);
