@@ -49,7 +49,8 @@ std::string FormatFlops(double flops) { return WithSiPrefix(flops, "FLOP"); }
 std::string FormatCount(int64_t count) {
   std::string digits = std::to_string(count);
   const auto first = static_cast<int64_t>(count < 0);
-  for (auto i = static_cast<int64_t>(digits.size()) - 3; i > first; i -= 3) digits.insert(i, 1, ',');
+  for (auto i = static_cast<int64_t>(digits.size()) - 3; i > first; i -= 3)
+    digits.insert(i, 1, ',');
   return digits;
 }
 
