@@ -59,12 +59,11 @@ void Runner::Start() {
 
 Outcome Runner::Run(const TaskData& task, const TrialMessage& trial) {
   if (!process_) Start();
-  Process& process = *process_;
-  if (process.task != task.id) {
+  if (process_->task != task.id) {
     Outcome set = Ask(MessageType::kSetTask, task.message.Encode(), task.descriptor,
                       options_.reference_timeout_seconds);
-    if (!set.ok()) return set;
-    process.task = task.id;
+    if (!set.ok() || !process_) return set;
+    process_->task = task.id;
   }
   return Ask(MessageType::kTrial, trial.Encode(), -1,
              trial.is_reference ? options_.reference_timeout_seconds : options_.timeout_seconds);
