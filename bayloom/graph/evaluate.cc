@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bayloom/graph/evaluate_copy.h"
 #include "bayloom/tensor/scalar.h"
 
 namespace bayloom {
@@ -101,7 +102,7 @@ class Compiler {
   int EmitLoad(const ExprNode& e, int mask) {
     Step step{ExprOp::kLoad, e.dtype, e.dtype};
     step.tensor = &lookup_(e.index);
-    if (const auto offset = ProvenOffset(e)) {
+    if (const auto offset = OffsetOf(e)) {
       step.proven = true;
       step.offset = *offset;
     } else {
@@ -113,31 +114,12 @@ class Compiler {
 
   bool NeedsMask(const Expr& e) {
     bool found = false;
-    Visit(e,
-          [&](const Expr& inner) { found |= inner->op == ExprOp::kLoad && !ProvenOffset(*inner); });
+    Visit(e, [&](const Expr& inner) { found |= inner->op == ExprOp::kLoad && !OffsetOf(*inner); });
     return found;
   }
 
-  /// The element's place as a linear form if every index is linear and stays in range.
-  std::optional<LinearForm> ProvenOffset(const ExprNode& load) {
-    const std::vector<int64_t>& shape = lookup_(load.index).shape;
-    const int iter_count = static_cast<int>(stage_.iters.size());
-    LinearForm offset{0, std::vector<int64_t>(iter_count, 0)};
-    int64_t stride = 1;
-    for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) {
-      const auto index = ToLinear(load.operands[d], iter_count);
-      if (!index) return std::nullopt;
-      int64_t low = index->constant, high = index->constant;
-      for (int k = 0; k < iter_count; ++k) {
-        const int64_t reach = index->coefficients[k] * (stage_.iters[k].extent - 1);
-        (reach < 0 ? low : high) += reach;
-        offset.coefficients[k] += stride * index->coefficients[k];
-      }
-      if (low < 0 || high >= shape[d]) return std::nullopt;
-      offset.constant += stride * index->constant;
-      stride *= shape[d];
-    }
-    return offset;
+  std::optional<LinearForm> OffsetOf(const ExprNode& load) {
+    return ProvenOffset(stage_, load, lookup_(load.index).shape);
   }
 
   const Stage& stage_;
@@ -430,6 +412,7 @@ class Accumulator {
 }  // namespace
 
 HostTensor EvaluateStage(const Stage& stage, const TensorLookup& operands) {
+  if (auto copied = CopyStage(stage, operands)) return *std::move(copied);
   std::vector<int64_t> shape;
   for (const Iter& iter : stage.iters) {
     if (iter.kind == IterKind::kSpatial) shape.push_back(iter.extent);
