@@ -33,14 +33,6 @@ int64_t PointCount(const Stage& stage) {
   return points;
 }
 
-std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape) {
-  std::vector<Iter> iters;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    iters.push_back({fmt::format("i{}", d), shape[d], IterKind::kSpatial});
-  }
-  return iters;
-}
-
 bool ReadsEmptyValue(const Graph& graph, const Node& node) {
   for (ValueId operand : OperandsOf(node)) {
     if (graph.values[operand].ElementCount() == 0) return true;

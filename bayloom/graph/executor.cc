@@ -52,8 +52,8 @@ std::vector<KernelObject> CompileTasks(const TaskGraph& network,
   });
   for (size_t task = 0; task < errors.size(); ++task) {
     if (errors[task].empty()) continue;
-    throw InputError(
-        fmt::format("task {} cannot be compiled: {}", network.tasks[task].workload.name, errors[task]));
+    throw InputError(fmt::format("task {} cannot be compiled: {}",
+                                 network.tasks[task].workload.name, errors[task]));
   }
   return kernels;
 }

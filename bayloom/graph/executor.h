@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bayloom/codegen/compile.h"
-#include "bayloom/graph/tasks.h"
 #include "bayloom/graph/network_plan.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/tensor/target.h"
 
 namespace bayloom {

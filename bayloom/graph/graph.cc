@@ -27,6 +27,17 @@ std::vector<ValueId> OperandsOf(const Node& node) {
   return operands;
 }
 
+std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape) {
+  constexpr std::string_view kImageAxes = "nchw", kAxes = "ijlmopqstuvxyz";
+  std::vector<Iter> iters;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const std::string_view names = shape.size() == kImageAxes.size() ? kImageAxes : kAxes;
+    std::string name = d < names.size() ? std::string(1, names[d]) : fmt::format("i{}", d);
+    iters.push_back({std::move(name), shape[d], IterKind::kSpatial});
+  }
+  return iters;
+}
+
 std::vector<int> Graph::Producers() const {
   std::vector<int> producers(values.size(), -1);
   for (size_t i = 0; i < nodes.size(); ++i) producers[nodes[i].output()] = static_cast<int>(i);

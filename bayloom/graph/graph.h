@@ -73,6 +73,10 @@ struct Graph {
 /// The values a node reads, each once, in the order in which its expression names them.
 std::vector<ValueId> OperandsOf(const Node& node);
 
+/// Spatial iterators over a shape, named as people know them: n, c, h, w over images, i, j, ...
+/// else.
+std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape);
+
 /// Nodes that nothing depends on are taken out, and values that nobody names.
 void RemoveDeadNodes(Graph& graph);
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "bayloom/graph/tasks.h"
 #include "bayloom/graph/network_plan.h"
+#include "bayloom/graph/tasks.h"
 
 namespace bayloom {
 

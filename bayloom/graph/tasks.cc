@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <unordered_map>
 #include <utility>
 
@@ -22,13 +23,8 @@ class GroupWriter {
   GroupWriter(const Graph& graph, const FusionGroup& group) : graph_(graph), group_(group) {}
 
   Workload Write() {
-    std::string name;
-    for (int n : group_.nodes) {
-      const Node& node = graph_.nodes[n];
-      name += (name.empty() ? "" : "+") + node.op;
-      written_.push_back(node.output());
-    }
-    workload_.name = name;
+    for (int n : group_.nodes) written_.push_back(graph_.nodes[n].output());
+    workload_.name = Name();
     for (int n : group_.nodes) DeclareOperands(graph_.nodes[n]);
     for (int n : group_.nodes) {
       const bool last = n == group_.nodes.back();
@@ -47,6 +43,21 @@ class GroupWriter {
   }
 
  private:
+  /// What the group computes, in order: "conv+batchnorm+relu". Parts of one operator
+  /// ("softmax.max") count once.
+  std::string Name() const {
+    std::string name, last;
+    for (int n : group_.nodes) {
+      std::istringstream ops(graph_.nodes[n].op);
+      for (std::string op; std::getline(ops, op, '+');) {
+        op = op.substr(0, op.find('.'));
+        if (op != last) name += (name.empty() ? "" : "+") + op;
+        last = op;
+      }
+    }
+    return name;
+  }
+
   void DeclareOperands(const Node& node) {
     for (ValueId operand : OperandsOf(node)) {
       const bool inside = std::find(written_.begin(), written_.end(), operand) != written_.end();

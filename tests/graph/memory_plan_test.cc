@@ -15,8 +15,8 @@ TEST(MemoryPlanTest, RequestsThatLiveTogetherNeverOverlap) {
     std::vector<MemoryRequest> requests;
     for (int i = 0; i < 40; ++i) {
       const int first = static_cast<int>(random.UniformInt(30));
-      requests.push_back({1 + random.UniformInt(5000), first,
-                          first + static_cast<int>(random.UniformInt(6))});
+      requests.push_back(
+          {1 + random.UniformInt(5000), first, first + static_cast<int>(random.UniformInt(6))});
     }
     const MemoryPlan plan = PlanMemory(requests);
     for (size_t a = 0; a < requests.size(); ++a) {

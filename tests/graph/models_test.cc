@@ -1,5 +1,4 @@
 #include "examples/models/models.h"
-#include "tests/graph/small_models.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
+#include "tests/graph/small_models.h"
 
 namespace bayloom {
 namespace {
@@ -85,8 +85,7 @@ void ExpectSameResults(const Graph& imported) {
   Graph optimized = imported;
   Optimize(optimized);
   const std::vector<HostTensor> folded = EvaluateGraph(optimized, inputs);
-  const std::vector<HostTensor> fused =
-      InterpretTasks(ExtractTasks(std::move(optimized)), inputs);
+  const std::vector<HostTensor> fused = InterpretTasks(ExtractTasks(std::move(optimized)), inputs);
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(Difference(folded[i], expected[i], 1e-4, 1e-5), "");
     EXPECT_EQ(Difference(fused[i], expected[i], 1e-4, 1e-5), "");

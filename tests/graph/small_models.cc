@@ -20,24 +20,25 @@ class ConvolutionalNetwork {
   GraphBuilder Build() && {
     Value x = g_.Input("image", {batch_, 3, 12, 12});
     x = Relu(BatchNorm(Conv(x, 3, 8, 3, {.stride = 2, .pad = 1}), 8));
-    x = g_.Node("MaxPool", {x}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{1, 1}},
-                                 {"pads", Ints{1, 1, 1, 1}}});
+    x = g_.Node(
+        "MaxPool", {x},
+        {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{1, 1}}, {"pads", Ints{1, 1, 1, 1}}});
     const Value shortcut = BatchNorm(Conv(x, 8, 16, 1, {}), 16);
     Value y = Clip(BatchNorm(Conv(x, 8, 16, 3, {.pad = 1, .groups = 4}), 16));
     y = Relu(BatchNorm(Conv(y, 16, 16, 3, {.pad = 2, .groups = 16, .dilation = 2}), 16));
     y = BatchNorm(Conv(y, 16, 16, 1, {}), 16);
     x = Relu(g_.Node("Add", {y, shortcut}));
-    const Value pooled = g_.Node("AveragePool", {x},
-                                 {{"kernel_shape", Ints{2, 2}}, {"pads", Ints{1, 1, 0, 0}}});
+    const Value pooled =
+        g_.Node("AveragePool", {x}, {{"kernel_shape", Ints{2, 2}}, {"pads", Ints{1, 1, 0, 0}}});
     x = g_.Node("Concat", {x, Swish(Conv(x, 16, 4, 3, {.pad = 1})), pooled},
                 {{"axis", int64_t{1}}});
     x = Relu(BatchNorm(x, 36));  // before its convolution: nothing to fold it into
     x = Conv(x, 36, 6, 3, {.pad = 1});
     const Value flat = g_.Node("Flatten", {x});
-    Value scores = g_.Node("Gemm",
-                           {flat, g_.Weight("fc.weight", {10, 216}, 216, 1),
-                            g_.Uniform("fc.bias", {10}, -1, 1)},
-                           {{"transB", int64_t{1}}});
+    Value scores = g_.Node(
+        "Gemm",
+        {flat, g_.Weight("fc.weight", {10, 216}, 216, 1), g_.Uniform("fc.bias", {10}, -1, 1)},
+        {{"transB", int64_t{1}}});
     const Value mean = g_.Node("Flatten", {g_.Node("GlobalAveragePool", {x})});
     scores = g_.Node("Concat", {scores, mean}, {{"axis", int64_t{1}}});
     g_.Output(g_.Node("Softmax", {scores}), {batch_, 16});
@@ -63,11 +64,10 @@ class ConvolutionalNetwork {
   }
 
   Value BatchNorm(const Value& x, int64_t channels) {
-    return g_.Node("BatchNormalization",
-                   {x, g_.Uniform(NextName(), {channels}, 0.5F, 1.5F),
-                    g_.Uniform(NextName(), {channels}, -1, 1),
-                    g_.Uniform(NextName(), {channels}, -1, 1),
-                    g_.Uniform(NextName(), {channels}, 0.5F, 1.5F)});
+    return g_.Node("BatchNormalization", {x, g_.Uniform(NextName(), {channels}, 0.5F, 1.5F),
+                                          g_.Uniform(NextName(), {channels}, -1, 1),
+                                          g_.Uniform(NextName(), {channels}, -1, 1),
+                                          g_.Uniform(NextName(), {channels}, 0.5F, 1.5F)});
   }
 
   Value Relu(const Value& x) { return g_.Node("Relu", {x}); }
@@ -125,8 +125,8 @@ class Transformer {
   }
 
   Value Heads(const Value& x, const Ints& permutation) {
-    const Value split = g_.Node("Reshape", {Dense(x, kWidth, kWidth),
-                                            Shape({batch_, kLength, kHeads, kWidth / kHeads})});
+    const Value split = g_.Node(
+        "Reshape", {Dense(x, kWidth, kWidth), Shape({batch_, kLength, kHeads, kWidth / kHeads})});
     return g_.Node("Transpose", {split}, {{"perm", permutation}});
   }
 

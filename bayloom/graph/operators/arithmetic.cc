@@ -30,10 +30,9 @@ Expr SafeDivisor(const Expr& divisor) {
 
 template <ExprOp op>
 void DivisionOperator(OperatorContext& context) {
-  context.SetOutput(0, Elementwise(context, context.label(), {context.Input(0), context.Input(1)},
-                                   [](const Exprs& x) {
-                                     return Binary(op, x[0], SafeDivisor(x[1]));
-                                   }));
+  context.SetOutput(
+      0, Elementwise(context, context.label(), {context.Input(0), context.Input(1)},
+                     [](const Exprs& x) { return Binary(op, x[0], SafeDivisor(x[1])); }));
 }
 
 /// Greater as Less with the operands exchanged.
@@ -75,13 +74,26 @@ void Reciprocal(OperatorContext& context) {
                                    [](const Expr& x) { return LiteralLike(1, x) / x; }));
 }
 
+/// Frequent powers without calling anything; undefined for others.
+Expr AsProduct(const Expr& base, const Expr& exponent) {
+  const bool is_literal = exponent->op == ExprOp::kFloat || exponent->op == ExprOp::kInt;
+  if (!is_literal) return {};
+  const double power =
+      IsFloat(exponent->dtype) ? exponent->float_value : static_cast<double>(exponent->int_value);
+  if (power == 1) return base;
+  if (power == 2) return base * base;
+  if (power == 3) return base * base * base;
+  if (power == 0.5 && IsFloat(base->dtype)) return Unary(ExprOp::kSqrt, base);
+  return {};
+}
+
 /// The result has the base's type; a float exponent of an integer base is honoured. Negative
 /// integer powers of integers, which ONNX leaves open, are taken for 0.
 void Pow(OperatorContext& context) {
   context.SetOutput(
       0, Elementwise(context, "pow", {context.Input(0), context.Input(1)}, [](const Exprs& x) {
         const DType base = x[0]->dtype, exponent = x[1]->dtype;
-        if (x[1]->op == ExprOp::kFloat && x[1]->float_value == 2) return x[0] * x[0];
+        if (const Expr product = AsProduct(x[0], x[1]); product.defined()) return product;
         if (!IsFloat(base) && IsFloat(exponent)) {
           return Cast(
               base, Binary(ExprOp::kPow, Cast(DType::kFloat64, x[0]), Cast(DType::kFloat64, x[1])));
@@ -98,10 +110,9 @@ void Mod(OperatorContext& context) {
     context.RefuseAttribute("fmod", "0", "floating-point operands need fmod = 1");
   }
   const ExprOp op = c_remainder ? ExprOp::kMod : ExprOp::kFloorMod;
-  context.SetOutput(0, Elementwise(context, "mod", {context.Input(0), context.Input(1)},
-                                   [&](const Exprs& x) {
-                                     return Binary(op, x[0], SafeDivisor(x[1]));
-                                   }));
+  context.SetOutput(
+      0, Elementwise(context, "mod", {context.Input(0), context.Input(1)},
+                     [&](const Exprs& x) { return Binary(op, x[0], SafeDivisor(x[1])); }));
 }
 
 void BitShift(OperatorContext& context) {
@@ -145,11 +156,6 @@ void Clip(OperatorContext& context) {
   const bool attributes = context.opset() < 11;
   const double low = attributes ? context.Float("min", std::numeric_limits<float>::lowest()) : 0;
   const double high = attributes ? context.Float("max", std::numeric_limits<float>::max()) : 0;
-  const auto bound = [&](int k) {  // literals are better than loads of constants
-    const HostTensor* data = context.ConstantInput(k);
-    return data && IsFloat(data->dtype) ? Literal(data->Get(0), data->dtype) : Expr();
-  };
-  const Expr known_low = bound(1), known_high = bound(2);
   context.SetOutput(0, Elementwise(context, "clip", operands, [&](const Exprs& e) {
                       if (attributes) {
                         Expr result = e[0];
@@ -160,10 +166,8 @@ void Clip(OperatorContext& context) {
                         return result;
                       }
                       Expr result = e[0];
-                      if (has_low) result = Max(result, known_low.defined() ? known_low : e[1]);
-                      if (has_high)
-                        result =
-                            Min(result, known_high.defined() ? known_high : e[has_low ? 2 : 1]);
+                      if (has_low) result = Max(result, e[1]);
+                      if (has_high) result = Min(result, e[has_low ? 2 : 1]);
                       return result;
                     }));
 }

@@ -36,6 +36,13 @@ Expr BroadcastAt(const Tensor& tensor, const Exprs& place) {
   return tensor.At(std::move(index));
 }
 
+Expr KnownScalar(OperatorContext& context, const Tensor& tensor) {
+  const HostTensor* data = context.builder().ConstantOf(tensor);
+  if (!data || data->ElementCount() != 1) return {};
+  if (!IsFloat(data->dtype)) return IntLiteral(data->GetInt(0), data->dtype);
+  return FloatLiteral(data->Get(0), data->dtype);
+}
+
 Tensor Elementwise(OperatorContext& context, const std::string& op,
                    const std::vector<Tensor>& tensors,
                    const std::function<Expr(const Exprs&)>& function) {
@@ -43,7 +50,10 @@ Tensor Elementwise(OperatorContext& context, const std::string& op,
   for (const Tensor& tensor : tensors) shapes.push_back(tensor.shape());
   return context.builder().Map(op, BroadcastShape(context, shapes), [&](const Exprs& place) {
     Exprs elements;
-    for (const Tensor& tensor : tensors) elements.push_back(BroadcastAt(tensor, place));
+    for (const Tensor& tensor : tensors) {
+      const Expr known = KnownScalar(context, tensor);
+      elements.push_back(known.defined() ? known : BroadcastAt(tensor, place));
+    }
     return function(elements);
   });
 }

@@ -15,7 +15,11 @@ std::vector<int64_t> BroadcastShape(const OperatorContext& context,
 /// The element of `tensor` that belongs to a place of a shape it broadcasts to.
 Expr BroadcastAt(const Tensor& tensor, const Exprs& place);
 
+/// The tensor's only element as a literal; undefined if it has more, or is known at run time only.
+Expr KnownScalar(OperatorContext& context, const Tensor& tensor);
+
 /// One element per place of the shape that the tensors broadcast to, from their elements there.
+/// Known scalars are literals.
 Tensor Elementwise(OperatorContext& context, const std::string& op,
                    const std::vector<Tensor>& tensors,
                    const std::function<Expr(const Exprs&)>& function);

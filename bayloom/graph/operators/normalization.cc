@@ -165,9 +165,10 @@ void InstanceNormalization(OperatorContext& context) {
   std::vector<int> axes = AllAxes(Rank(x));
   axes.erase(axes.begin(), axes.begin() + 2);
   const Moments m = MomentsOf(context, x, axes);
-  context.SetOutput(0, context.builder().Map("instancenorm", x.shape(), [&](const Exprs& s) {
-    return m.centred.At(s) / m.Deviation({s[0], s[1]}, epsilon) * scale(s[1]) + bias(s[1]);
-  }));
+  context.SetOutput(
+      0, context.builder().Map("instancenormalization", x.shape(), [&](const Exprs& s) {
+        return m.centred.At(s) / m.Deviation({s[0], s[1]}, epsilon) * scale(s[1]) + bias(s[1]);
+      }));
 }
 
 void LayerNormalization(OperatorContext& context) {
@@ -177,12 +178,12 @@ void LayerNormalization(OperatorContext& context) {
   std::vector<int> axes;
   for (int d = first; d < Rank(x); ++d) axes.push_back(d);
   const Moments m = MomentsOf(context, x, axes);
-  const Tensor normal = context.builder().Map("layernorm.normal", x.shape(), [&](const Exprs& s) {
-    return m.centred.At(s) / m.Deviation(Without(s, axes), epsilon);
-  });
+  const Tensor normal = context.builder().Map(
+      "layernormalization.normal", x.shape(),
+      [&](const Exprs& s) { return m.centred.At(s) / m.Deviation(Without(s, axes), epsilon); });
   std::vector<Tensor> operands = {normal, context.Input(1)};
   if (context.HasInput(2)) operands.push_back(context.Input(2));
-  const Tensor y = Elementwise(context, "layernorm", operands, [](const Exprs& e) {
+  const Tensor y = Elementwise(context, "layernormalization", operands, [](const Exprs& e) {
     return e.size() == 3 ? e[0] * e[1] + e[2] : e[0] * e[1];
   });
   if (y.shape() != x.shape()) context.Refuse("scale or bias has more elements than the input");
@@ -191,11 +192,12 @@ void LayerNormalization(OperatorContext& context) {
   const std::vector<int64_t> rows = ReducedShape(x.shape(), axes, false);
   const std::vector<int64_t> kept = ReducedShape(x.shape(), axes, true);
   if (context.WantsOutput(1)) {
-    const Tensor mean = b.Map("layernorm.mean", rows, [&](const Exprs& s) { return m.Mean(s); });
+    const Tensor mean =
+        b.Map("layernormalization.mean", rows, [&](const Exprs& s) { return m.Mean(s); });
     context.SetOutput(1, b.View(mean, kept));
   }
   if (context.WantsOutput(2)) {
-    const Tensor inverse = b.Map("layernorm.inverse", rows, [&](const Exprs& s) {
+    const Tensor inverse = b.Map("layernormalization.inverse", rows, [&](const Exprs& s) {
       const Expr deviation = m.Deviation(s, epsilon);
       return LiteralLike(1, deviation) / deviation;
     });

@@ -119,6 +119,7 @@ Exprs WindowPositions(const Windows& windows, const Exprs& place, const Exprs& o
 
 std::vector<GraphBuilder::Axis> WindowAxes(const Windows& windows) {
   std::vector<GraphBuilder::Axis> axes;
+  if (windows.rank() == 2) return {{"kh", windows.kernel[0]}, {"kw", windows.kernel[1]}};
   for (int d = 0; d < windows.rank(); ++d)
     axes.push_back({fmt::format("k{}", d), windows.kernel[d]});
   return axes;

@@ -29,7 +29,7 @@ Tensor PadForWindows(OperatorContext& context, const Tensor& x, const Windows& w
 /// `over` hold those axes' iterators only.
 Exprs WindowPositions(const Windows& windows, const Exprs& place, const Exprs& over);
 
-/// Reduction axes "k0", "k1", ... over the window.
+/// Reduction axes over the window: kh and kw, or "k0", "k1", ...
 std::vector<GraphBuilder::Axis> WindowAxes(const Windows& windows);
 
 }  // namespace bayloom

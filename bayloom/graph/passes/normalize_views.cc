@@ -9,14 +9,14 @@
 namespace bayloom {
 namespace {
 
-bool OnlyUnitsDiffer(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
-  std::vector<int64_t> rest_a = a, rest_b = b;
-  std::erase(rest_a, 1);
-  std::erase(rest_b, 1);
-  return rest_a == rest_b;
+bool OnlyAddsUnits(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
+  std::vector<int64_t> rest_from = from, rest_to = to;
+  std::erase(rest_from, 1);
+  std::erase(rest_to, 1);
+  return rest_from == rest_to && from.size() < to.size();
 }
 
-/// Loads through views that only add or drop extents of 1 become loads of what the view shows.
+/// Loads through views that only add extents of 1 become loads of what the view shows.
 void LookThroughUnitViews(Graph& graph) {
   const std::vector<int> producers = graph.Producers();
   for (Node& node : graph.nodes) {
@@ -27,7 +27,7 @@ void LookThroughUnitViews(Graph& graph) {
       const ValueId source = graph.nodes[producer].source;
       const std::vector<int64_t>& from = graph.values[source].shape;
       const std::vector<int64_t>& shown = graph.values[load->index].shape;
-      if (!OnlyUnitsDiffer(from, shown)) return std::nullopt;
+      if (!OnlyAddsUnits(from, shown)) return std::nullopt;
       std::vector<Expr> indices;
       size_t next = 0;
       for (int64_t extent : from) {
@@ -155,8 +155,7 @@ class Reshaper {
         indices.push_back(IterVar(static_cast<int>(node_.stage.iters.size()) + merge->new_iter));
         continue;
       }
-      const bool dropped =
-          index->op == ExprOp::kIter && dropped_units_.contains(index->index) && shape[d] == 1;
+      const bool dropped = shape[d] == 1 && IsDropped(index, static_cast<int>(d));
       if (!dropped) {
         view_shape.push_back(shape[d]);
         indices.push_back(index);
@@ -170,6 +169,13 @@ class Reshaper {
     }
     const ValueId view = AddView(graph_, new_nodes_, load->index, view_shape);
     return Load(view, load->dtype, std::move(indices));
+  }
+
+  /// Whether an index runs, or would run if broadcasting had not made it 0, with a dropped axis.
+  bool IsDropped(const Expr& index, int dimension) const {
+    return index->op == ExprOp::kIter
+               ? dropped_units_.contains(index->index)
+               : IsIntLiteral(index, 0) && dropped_units_.contains(dimension);
   }
 
   const Merge* MergeStartingAt(const Expr& index) const {
@@ -239,34 +245,55 @@ void Replace(Graph& graph, std::vector<Node>& out, std::vector<Node> nodes, Valu
   graph.values[old_output].constant = nullptr;
 }
 
-/// Nodes that read a computed value through a view compute in its shape instead.
-void SinkViews(Graph& graph) {
-  std::vector<int> producers = graph.Producers();
-  std::vector<bool> computed(graph.values.size());
-  for (size_t v = 0; v < computed.size(); ++v) computed[v] = producers[v] >= 0;
-  std::vector<Node> nodes;
-  std::map<ValueId, Node> views;  // by what they write
-  for (const Node& node : graph.nodes) {
-    std::optional<std::vector<Node>> replaced;
-    for (ValueId operand : IsReshapable(node) ? OperandsOf(node) : std::vector<ValueId>()) {
-      const auto view = views.find(operand);
-      if (view == views.end() || !computed[view->second.source]) continue;
-      const auto shape = ShapeBeforeView(graph, node, view->second);
-      if (!shape) continue;
-      replaced = Reshaper(graph, producers, node, *shape).Run(true);
-      if (replaced) break;
+/// Nodes that read an anchor's result through a view, or that of elementwise nodes behind it,
+/// compute in the anchor's shape instead.
+class ViewSinker {
+ public:
+  explicit ViewSinker(Graph& graph) : graph_(graph), producers_(graph.Producers()) {}
+
+  void Run() {
+    for (const Node& node : graph_.nodes) {
+      auto replacement = IsReshapable(node) ? BeforeView(node) : std::nullopt;
+      if (replacement) {
+        anchored_.insert(replacement->back().output());
+        Replace(graph_, nodes_, *std::move(replacement), node.output());
+      } else {
+        if (IsAnchor(node) || FollowsInPlace(node)) anchored_.insert(node.output());
+        nodes_.push_back(node);
+      }
+      producers_.resize(graph_.values.size(), -1);
+      const Node& last = nodes_.back();
+      if (last.kind == NodeKind::kView) views_[last.output()] = last;
     }
-    if (replaced) {
-      Replace(graph, nodes, *std::move(replaced), node.output());
-    } else {
-      nodes.push_back(node);
-    }
-    producers.resize(graph.values.size(), -1);
-    computed.resize(graph.values.size(), true);
-    if (nodes.back().kind == NodeKind::kView) views[nodes.back().output()] = nodes.back();
+    graph_.nodes = std::move(nodes_);
   }
-  graph.nodes = std::move(nodes);
-}
+
+ private:
+  std::optional<std::vector<Node>> BeforeView(const Node& node) {
+    for (ValueId operand : OperandsOf(node)) {
+      const auto view = views_.find(operand);
+      if (view == views_.end() || !anchored_.contains(view->second.source)) continue;
+      const auto shape = ShapeBeforeView(graph_, node, view->second);
+      if (!shape) continue;
+      if (auto nodes = Reshaper(graph_, producers_, node, *shape).Run(true)) return nodes;
+    }
+    return std::nullopt;
+  }
+
+  bool FollowsInPlace(const Node& node) const {
+    if (node.kind != NodeKind::kMap) return false;
+    const std::vector<ValueId> operands = OperandsOf(node);
+    return std::any_of(operands.begin(), operands.end(), [&](ValueId operand) {
+      return anchored_.contains(operand) && ReadsInPlace(graph_, node, operand);
+    });
+  }
+
+  Graph& graph_;
+  std::vector<int> producers_;
+  std::vector<Node> nodes_;
+  std::map<ValueId, Node> views_;  // by what they write
+  std::set<ValueId> anchored_;
+};
 
 /// Who reads which value, while nodes are gone through from the last to the first.
 class Readers {
@@ -328,10 +355,10 @@ void HoistViews(Graph& graph) {
 
 void NormalizeViews(Graph& graph) {
   RemoveCopies(graph);
+  ViewSinker(graph).Run();
+  RemoveCopies(graph);
   LookThroughUnitViews(graph);
   RemoveDeadNodes(graph);
-  SinkViews(graph);
-  RemoveCopies(graph);
   HoistViews(graph);
   RemoveCopies(graph);
 }

@@ -10,6 +10,7 @@ void Optimize(Graph& graph) {
   InlineElementwise(graph);
   ConvertLayouts(graph);
   RemoveCopies(graph);
+  AbsorbMoves(graph);
   InlineElementwise(graph);
   FoldConstants(graph);
 }

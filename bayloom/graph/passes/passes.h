@@ -31,8 +31,13 @@ void NormalizeViews(Graph& graph);
 /// nothing. Inputs and outputs of the graph keep their order.
 void ConvertLayouts(Graph& graph);
 
-/// Nodes that only pass their operand on are replaced by it, or by a view of it.
+/// Nodes that only pass their operand on are replaced by it, or by a view of it; equal views are
+/// one.
 void RemoveCopies(Graph& graph);
+
+/// Slices and transpositions go into the index arithmetic of their readers, unless a matrix
+/// product would lose the contiguous axis by that.
+void AbsorbMoves(Graph& graph);
 
 /// All of the above, in the order that suits them.
 void Optimize(Graph& graph);

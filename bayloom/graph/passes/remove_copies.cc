@@ -1,4 +1,6 @@
-#include <unordered_map>
+#include <map>
+#include <numeric>
+#include <utility>
 
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
@@ -31,45 +33,76 @@ ValueId CopiedValue(const Graph& graph, const Node& node) {
   return next == count ? value->index : -1;
 }
 
+class CopyRemover {
+ public:
+  explicit CopyRemover(Graph& graph) : graph_(graph), replacement_(graph.values.size()) {
+    std::iota(replacement_.begin(), replacement_.end(), 0);
+  }
+
+  void Run() {
+    for (Node& node : graph_.nodes) {
+      const ValueId copied = node.kind == NodeKind::kView ? replacement_[node.source]
+                                                          : CopiedValue(graph_, Redirect(node));
+      if (copied < 0) {
+        nodes_.push_back(std::move(node));
+      } else {
+        Show(node, copied);
+      }
+    }
+    graph_.nodes = std::move(nodes_);
+    for (GraphOutput& output : graph_.outputs) output.value = replacement_[output.value];
+  }
+
+ private:
+  /// Lets the node read what has taken its operands' places.
+  const Node& Redirect(Node& node) const {
+    node.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) {
+      const ValueId value = replacement_[load->index];
+      return value == load->index ? std::nullopt
+                                  : std::optional(Load(value, load->dtype, load->operands));
+    });
+    return node;
+  }
+
+  /// Makes the node's output another name for the copied value: that value itself, a view of the
+  /// same shape that is there already, or a new one. A view of a view is a view of what that
+  /// shows.
+  void Show(const Node& node, ValueId copied) {
+    const auto view = shown_.find(copied);
+    const ValueId root = view == shown_.end() ? copied : view->second;
+    const ValueId output = node.output();
+    const std::vector<int64_t> shape = graph_.values[output].shape;
+    if (shape == graph_.values[root].shape) {
+      replacement_[output] = root;
+      return;
+    }
+    const auto [known, is_new] = views_.emplace(std::pair(root, shape), output);
+    if (is_new && graph_.values[root].constant) {
+      known->second = AddView(graph_, nodes_, root, shape);
+    } else if (is_new) {
+      Node shows;
+      shows.op = "view";
+      shows.kind = NodeKind::kView;
+      shows.source = root;
+      shows.stage.name = node.stage.name;
+      shows.stage.output = output;
+      nodes_.push_back(std::move(shows));
+      shown_[output] = root;
+    }
+    replacement_[output] = known->second;
+  }
+
+  Graph& graph_;
+  std::vector<ValueId> replacement_;  // what stands in for a value
+  std::vector<Node> nodes_;
+  std::map<ValueId, ValueId> shown_;  // what each view shows
+  std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> views_;
+};
+
 }  // namespace
 
 void RemoveCopies(Graph& graph) {
-  std::vector<ValueId> replacement(graph.values.size());
-  for (size_t v = 0; v < replacement.size(); ++v) replacement[v] = static_cast<ValueId>(v);
-  std::vector<Node> nodes;
-  std::unordered_map<ValueId, ValueId> shown;  // what each view shows
-  for (Node& node : graph.nodes) {
-    if (node.kind == NodeKind::kView) {
-      node.source = replacement[node.source];
-      // A view of a view is a view of what that shows.
-      if (const auto earlier = shown.find(node.source); earlier != shown.end()) {
-        node.source = earlier->second;
-      }
-      shown[node.output()] = node.source;
-    } else {
-      node.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) {
-        return replacement[load->index] == load->index
-                   ? std::nullopt
-                   : std::optional(Load(replacement[load->index], load->dtype, load->operands));
-      });
-    }
-    const ValueId source = node.kind == NodeKind::kView ? node.source : CopiedValue(graph, node);
-    const ValueId output = node.output();
-    if (source < 0) {
-      nodes.push_back(std::move(node));
-    } else if (graph.values[source].shape == graph.values[output].shape) {
-      replacement[output] = source;
-    } else if (node.kind == NodeKind::kView) {
-      nodes.push_back(std::move(node));
-    } else {
-      const auto earlier = shown.find(source);
-      const ValueId root = earlier == shown.end() ? source : earlier->second;
-      replacement[output] = AddView(graph, nodes, root, graph.values[output].shape);
-      shown[replacement[output]] = root;
-    }
-  }
-  graph.nodes = std::move(nodes);
-  for (GraphOutput& output : graph.outputs) output.value = replacement[output.value];
+  CopyRemover(graph).Run();
   RemoveDeadNodes(graph);
 }
 

@@ -1,7 +1,5 @@
 #include "bayloom/graph/passes/rewriting.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace bayloom {
@@ -93,14 +91,6 @@ int64_t PointsOf(const Node& node) {
   int64_t points = 1;
   for (const Iter& iter : node.stage.iters) points *= iter.extent;
   return points;
-}
-
-std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape) {
-  std::vector<Iter> iters;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    iters.push_back({fmt::format("i{}", d), shape[d], IterKind::kSpatial});
-  }
-  return iters;
 }
 
 Node MakeMap(Graph& graph, const std::string& name, const std::string& op,

@@ -43,8 +43,6 @@ Node MakeMap(Graph& graph, const std::string& name, const std::string& op,
 /// to `nodes`; a view of a constant is a constant without a node.
 ValueId AddView(Graph& graph, std::vector<Node>& nodes, ValueId source,
                 const std::vector<int64_t>& shape);
-/// Names for an iterator list: "i0", "i1", ...
-std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape);
 
 /// A group of dimensions of shape `a` that together are a group of dimensions of shape `b`.
 struct DimGroup {

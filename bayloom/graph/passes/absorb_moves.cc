@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/passes/rewriting.h"
+
+namespace bayloom {
+namespace {
+
+/// A node that only moves elements, each index affine: slices, transpositions.
+bool IsMove(const Node& node) {
+  if (node.kind != NodeKind::kMap || node.stage.value->op != ExprOp::kLoad) return false;
+  const std::vector<Expr>& indices = node.stage.value->operands;
+  const int iter_count = static_cast<int>(node.stage.iters.size());
+  return std::all_of(indices.begin(), indices.end(),
+                     [&](const Expr& index) { return ToLinear(index, iter_count).has_value(); });
+}
+
+/// Where in the view's source the element of the view at `indices` lies, if that is affine.
+std::optional<std::vector<Expr>> IndicesBehindView(const std::vector<int64_t>& source,
+                                                   const std::vector<int64_t>& shown,
+                                                   const std::vector<Expr>& indices) {
+  std::vector<Expr> behind(source.size(), Expr(0));
+  for (const DimGroup& group : MatchShapes(source, shown)) {
+    int wide = -1;
+    for (int d = group.a_begin; d < group.a_end; ++d) {
+      if (source[d] == 1) continue;
+      if (wide >= 0) return std::nullopt;
+      wide = d;
+    }
+    if (wide < 0) continue;
+    Expr position = 0;
+    for (int d = group.b_begin; d < group.b_end; ++d) {
+      if (shown[d] > 1) position = position * Expr(shown[d]) + indices[d];
+    }
+    behind[wide] = position;
+  }
+  return behind;
+}
+
+/// A matrix product wants what its last axis runs along to be contiguous.
+bool Suits(const Node& reader, const Expr& load) {
+  if (reader.kind == NodeKind::kMap || reader.kind == NodeKind::kReduce) return true;
+  if (reader.kind != NodeKind::kMatmul) return false;
+  const int last = static_cast<int>(ShapeOf(reader).size()) - 1;
+  for (size_t d = 0; d + 1 < load->operands.size(); ++d) {
+    if (last >= 0 && MentionsIter(load->operands[d], last)) return false;
+  }
+  return true;
+}
+
+/// The load of what lies behind the move that wrote the loaded value; nullopt to keep it.
+std::optional<Expr> BehindMove(const Graph& graph, const std::vector<int>& producers,
+                               const Node& reader, const Expr& load) {
+  int producer = producers[load->index];
+  std::vector<Expr> indices = load->operands;
+  if (producer >= 0 && graph.nodes[producer].kind == NodeKind::kView) {
+    const ValueId source = graph.nodes[producer].source;
+    const auto behind =
+        IndicesBehindView(graph.values[source].shape, graph.values[load->index].shape, indices);
+    if (!behind) return std::nullopt;
+    indices = *behind;
+    producer = producers[source];
+  }
+  if (producer < 0 || !IsMove(graph.nodes[producer])) return std::nullopt;
+  Expr moved = SubstituteIters(graph.nodes[producer].stage.value, indices);
+  return Suits(reader, moved) ? std::optional(std::move(moved)) : std::nullopt;
+}
+
+}  // namespace
+
+void AbsorbMoves(Graph& graph) {
+  const std::vector<int> producers = graph.Producers();
+  for (Node& node : graph.nodes) {
+    if (node.kind == NodeKind::kView) continue;
+    node.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) {
+      return BehindMove(graph, producers, node, load);
+    });
+  }
+  RemoveDeadNodes(graph);
+}
+
+}  // namespace bayloom
