@@ -29,7 +29,7 @@ Table TasksOn(Store& store, TargetId target) {
     if (trials.empty()) continue;
     const std::vector<Trial> best = store.BestOf(task.id, target, 1);
     const double seconds =
-        best.empty() ? std::numeric_limits<double>::infinity() : best.front().outcome.seconds;
+        best.empty() ? std::numeric_limits<double>::infinity() : best.front().outcome.value;
     const double rate = store.WorkloadOf(task.id).Flops() / seconds;
     table.AddRow({task.id,
                   task.name,

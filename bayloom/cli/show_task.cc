@@ -43,8 +43,8 @@ Table Improvements(const std::vector<Trial>& trials) {
   for (const Trial& trial : trials) {
     ++number;
     const Outcome& outcome = trial.outcome;
-    if (!outcome.ok() || outcome.cut_short || outcome.seconds >= best) continue;
-    best = outcome.seconds;
+    if (!outcome.ok() || outcome.cut_short || outcome.value >= best) continue;
+    best = outcome.value;
     table.AddRow({number,
                   trial.session,
                   FormatTime(trial.timestamp),
@@ -72,7 +72,7 @@ void PrintAsJson(const ShownTask& task) {
       {"workload", task.record.text}, {"flops", task.space.workload().Flops()},
       {"trials", task.trials.size()}, {"history", Improvements(task.trials).Json()}};
   if (task.best) {
-    shown["best"] = {{"seconds", task.best->outcome.seconds},
+    shown["best"] = {{"seconds", task.best->outcome.value},
                      {"spread", task.best->outcome.spread},
                      {"program", Print(task.best->candidate.program)},
                      {"trace", task.best->candidate.trace.ToJson()}};
@@ -89,8 +89,8 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
   }
   const Outcome& outcome = task.best->outcome;
   fmt::print("Best of {} trials: {}, spread {:.1f} %, {} ({} a run)\n\n", task.trials.size(),
-             FormatSeconds(outcome.seconds), 100 * outcome.spread,
-             FormatRate(task.space.workload().Flops() / outcome.seconds),
+             FormatSeconds(outcome.value), 100 * outcome.spread,
+             FormatRate(task.space.workload().Flops() / outcome.value),
              FormatFlops(task.space.workload().Flops()));
   fmt::print("{}", Print(task.best->candidate.program));
   if (options.trace) fmt::print("\n{}", task.best->candidate.trace.Print());

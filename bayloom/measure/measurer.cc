@@ -122,9 +122,9 @@ Outcome Measurer::Try(Task& task, const Program& program, Build build) {
   outcome.measure_seconds = MonotonicSeconds() - start;
   statistics_.run_seconds += outcome.measure_seconds;
   outcome.drift = task.drift;
-  if (outcome.ok() && !outcome.cut_short && outcome.seconds < task.incumbent_seconds) {
+  if (outcome.ok() && !outcome.cut_short && outcome.value < task.incumbent_seconds) {
     task.incumbent = std::move(trial);
-    task.incumbent_seconds = outcome.seconds;
+    task.incumbent_seconds = outcome.value;
     task.drift = 1;
     task.trials_since_drift = 0;
   }
@@ -141,7 +141,7 @@ void Measurer::WatchDrift(Task& task) {
   const Outcome outcome = runner_.Run(task.reference->data(), again);
   statistics_.run_seconds += MonotonicSeconds() - start;
   if (!outcome.ok()) return;
-  task.drift = outcome.seconds / task.incumbent_seconds;
+  task.drift = outcome.value / task.incumbent_seconds;
   statistics_.drift = task.drift;
 }
 

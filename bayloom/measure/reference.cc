@@ -179,7 +179,7 @@ Result<Reference> Reference::Make(const Workload& workload, const Target& target
     const std::optional<std::string> difference =
         outcome.ok() ? CheckSample(data, view, sample) : outcome.reason;
     if (!difference) {
-      reference.seconds_ = outcome.seconds;
+      reference.seconds_ = outcome.value;
       return reference;
     }
     failure = *difference;

@@ -87,7 +87,7 @@ Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor, d
     return Outcome::Infeasible(message.verdict, std::move(message.reason));
   }
   Outcome outcome;
-  outcome.seconds = message.seconds;
+  outcome.value = message.seconds;
   outcome.spread = message.spread;
   outcome.cut_short = message.cut_short;
   return outcome;

@@ -39,7 +39,7 @@ class Runner {
  public:
   explicit Runner(RunnerOptions options) : options_(std::move(options)) {}
 
-  /// Runs a kernel on the task's data. `seconds`, `spread` and `cut_short` of the outcome are set
+  /// Runs a kernel on the task's data. `value`, `spread` and `cut_short` of the outcome are set
   /// when feasible. Throws InputError if no runner process can be started.
   Outcome Run(const TaskData& task, const TrialMessage& trial);
   /// Number of runner processes started so far.

@@ -60,7 +60,7 @@ Json TrialToJson(const Trial& trial, const std::string& session, const std::stri
           {"trace", Embed(trial.trace)},
           {"program", Hex(trial.program_hash)},
           {"verdict", std::string(ToString(outcome.verdict))},
-          {"seconds", outcome.seconds},
+          {"seconds", outcome.value},
           {"spread", outcome.spread},
           {"cut_short", outcome.cut_short},
           {"drift", outcome.drift},
@@ -76,7 +76,7 @@ Outcome OutcomeFromJson(const Json& json) {
   const std::optional<Verdict> parsed = ParseVerdict(verdict);
   if (!parsed) throw std::invalid_argument(fmt::format("unknown verdict '{}'", verdict));
   outcome.verdict = *parsed;
-  outcome.seconds = Real(json.at("seconds"));
+  outcome.value = Real(json.at("seconds"));
   outcome.spread = Real(json.at("spread"));
   json.at("cut_short").get_to(outcome.cut_short);
   outcome.drift = Real(json.at("drift"));

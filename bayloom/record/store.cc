@@ -52,7 +52,7 @@ Trial ReadTrial(const Database& database, const Rows& row) {
   const std::optional<Verdict> verdict = ParseVerdict(row.Text(8));
   if (!verdict) Damaged(database, fmt::format("a trial has the verdict '{}'", row.Text(8)));
   trial.outcome.verdict = *verdict;
-  trial.outcome.seconds = row.Real(9);
+  trial.outcome.value = row.Real(9);
   trial.outcome.spread = row.Real(10);
   trial.outcome.cut_short = row.Int(11) != 0;
   trial.outcome.drift = row.Real(12);
@@ -242,7 +242,7 @@ bool Store::AddTrial(const Trial& trial) {
                             " ON CONFLICT DO NOTHING",
                             kTrialColumns))
       .Run(trial.session, trial.task, trial.target, trial.ordinal, trial.strategy, trial.space,
-           trial.trace, trial.program_hash, std::string(ToString(outcome.verdict)), outcome.seconds,
+           trial.trace, trial.program_hash, std::string(ToString(outcome.verdict)), outcome.value,
            outcome.spread, outcome.cut_short, outcome.drift, outcome.reason, outcome.build_seconds,
            outcome.measure_seconds, trial.timestamp != 0 ? trial.timestamp : UnixMicroseconds());
   if (database_.Changes() == 1) return true;

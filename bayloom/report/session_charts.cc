@@ -15,8 +15,8 @@ class BestCurve {
  public:
   void Add(const Outcome& outcome) {
     ++trials_;
-    if (!outcome.ok() || (!improvements_.empty() && outcome.seconds >= best())) return;
-    improvements_.emplace_back(static_cast<double>(trials_), outcome.seconds);
+    if (!outcome.ok() || (!improvements_.empty() && outcome.value >= best())) return;
+    improvements_.emplace_back(static_cast<double>(trials_), outcome.value);
   }
   bool empty() const { return improvements_.empty(); }
 

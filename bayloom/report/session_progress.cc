@@ -101,7 +101,7 @@ SessionObserver ProgressPrinter::Observer() {
 
 void ProgressPrinter::ShowTrial(const SessionStatus& status, const Outcome& outcome) {
   const std::string answer =
-      outcome.ok() ? FormatSeconds(outcome.seconds) : std::string(ToString(outcome.verdict));
+      outcome.ok() ? FormatSeconds(outcome.value) : std::string(ToString(outcome.verdict));
   fmt::print(out_, "{}{}   last trial: {}", kStartOfClearedLine, ProgressLine(status), answer);
   std::fflush(out_);
 }

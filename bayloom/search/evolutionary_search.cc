@@ -73,7 +73,7 @@ class EvolutionarySearch final : public SearchStrategy {
       known_.insert(candidates[i].hash);
       if (outcomes[i].verdict != Verdict::kOk) continue;
       measured_.push_back(
-          {1 / outcomes[i].seconds, std::make_shared<const Candidate>(candidates[i])});
+          {1 / outcomes[i].value, std::make_shared<const Candidate>(candidates[i])});
     }
     const EvolutionaryOptions& o = options_.evolutionary;
     KeepBest(measured_, static_cast<size_t>(o.population * o.measured_share));

@@ -30,7 +30,7 @@ std::vector<Sample> Learner::Samples(std::span<const Lesson> lessons) {
     const Outcome& outcome = *lessons[i].outcome;
     samples.push_back({.task = lessons[i].task,
                        .features = std::move(features[i]),
-                       .seconds = outcome.ok() ? std::optional(outcome.seconds) : std::nullopt});
+                       .seconds = outcome.ok() ? std::optional(outcome.value) : std::nullopt});
   }
   return samples;
 }

@@ -17,7 +17,7 @@ double MeasureEvaluator::Evaluate(const Workload& workload, std::span<const Cand
   // A best program from an earlier run: slow candidates are cut short by its time.
   if (met_.insert(workload.StructuralHash()).second && context.best != nullptr) {
     measurer_.SetIncumbent(workload, context.best->candidate.program,
-                           context.best->outcome.seconds);
+                           context.best->outcome.value);
   }
   for (size_t begin = 0; begin < candidates.size() && !context.stop(); begin += kChunk) {
     std::vector<const Program*> programs;

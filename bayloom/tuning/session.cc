@@ -138,14 +138,14 @@ void Session::KeepIfBest(const Experience& trial) {
   const Outcome& outcome = trial.outcome;
   if (!trial.is_usable || !outcome.ok() || outcome.cut_short) return;
   std::optional<MeasuredCandidate>& best = tasks_[trial.task].best;
-  if (!best || outcome.seconds < best->outcome.seconds) best = {trial.candidate, outcome};
+  if (!best || outcome.value < best->outcome.value) best = {trial.candidate, outcome};
 }
 
 void Session::CountTrial(const Experience& trial) {
   ++trials_;
   if (trial.outcome.ok()) ++feasible_trials_;
   const std::optional<MeasuredCandidate>& best = tasks_[trial.task].best;
-  progress_[trial.task].best_after_trial.push_back(best ? best->outcome.seconds
+  progress_[trial.task].best_after_trial.push_back(best ? best->outcome.value
                                                         : std::numeric_limits<double>::infinity());
 }
 
@@ -250,7 +250,7 @@ SessionStatus Session::Status() const {
   status.phases = clock_.times();
   status.model = last_metrics_;
   for (const TuningTask& task : tasks_) {
-    status.total_seconds += task.weight * (task.best ? task.best->outcome.seconds
+    status.total_seconds += task.weight * (task.best ? task.best->outcome.value
                                                      : std::numeric_limits<double>::infinity());
   }
   return status;

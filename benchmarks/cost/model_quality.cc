@@ -31,7 +31,7 @@ std::vector<Sample> SamplesOf(Store& store, TaskId task, TargetId target) {
     Sample sample{.task = static_cast<uint64_t>(task),
                   .features = ExtractFeatures(candidate->program),
                   .seconds = {}};
-    if (trial.outcome.ok()) sample.seconds = trial.outcome.seconds;
+    if (trial.outcome.ok()) sample.seconds = trial.outcome.value;
     samples.push_back(std::move(sample));
   }
   return samples;

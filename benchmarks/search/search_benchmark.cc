@@ -48,7 +48,7 @@ void Teach(int count, Learner& learner, SearchStrategy& strategy, ThreadPool& po
   std::vector<Outcome> outcomes(candidates.size());
   std::vector<Lesson> lessons;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    outcomes[i].seconds = 1e-3 * (1 + random.Uniform());
+    outcomes[i].value = 1e-3 * (1 + random.Uniform());
     lessons.push_back({1, candidates[i].get(), &outcomes[i]});
     strategy.Notify({candidates[i].get(), 1}, {&outcomes[i], 1});
   }

@@ -61,12 +61,12 @@ TEST(Measurer, AnswersForEveryCandidateInOrder) {
   ASSERT_EQ(outcomes.size(), 4u);
   EXPECT_THAT(seen, testing::ElementsAre(0, 1, 2, 3));
   EXPECT_TRUE(outcomes[0].ok()) << outcomes[0].reason;
-  EXPECT_GT(outcomes[0].seconds, 1e-7);
+  EXPECT_GT(outcomes[0].value, 1e-7);
   EXPECT_GT(outcomes[0].build_seconds, 0);
   EXPECT_GT(outcomes[0].measure_seconds, 0);
   EXPECT_EQ(outcomes[1].verdict, Verdict::kBuildError);
   EXPECT_FALSE(outcomes[1].reason.empty());
-  EXPECT_TRUE(std::isnan(outcomes[1].seconds));
+  EXPECT_TRUE(std::isnan(outcomes[1].value));
   EXPECT_TRUE(outcomes[2].ok()) << outcomes[2].reason;
   EXPECT_EQ(outcomes[3].verdict, Verdict::kWrongOutput) << outcomes[3].reason;
 

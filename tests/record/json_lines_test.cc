@@ -44,7 +44,7 @@ TEST(JsonLines, RoundTripIsExact) {
   EXPECT_EQ(summary.added, 6);
   EXPECT_EQ(summary.present, 0);
   EXPECT_EQ(Export(copy), text);
-  EXPECT_EQ(copy.SessionTrials(1)[2].outcome.seconds, 0.1 / 5);
+  EXPECT_EQ(copy.SessionTrials(1)[2].outcome.value, 0.1 / 5);
   EXPECT_EQ(copy.SessionTrials(1)[2].trace, source.SessionTrials(1)[2].trace);
   EXPECT_EQ(copy.Sessions()[0].state, R"({"rng":[1,2]})");
 }

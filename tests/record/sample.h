@@ -47,7 +47,7 @@ inline Trial MakeTrial(const Context& context, int64_t ordinal, double seconds) 
   trial.space = 1;
   trial.trace = R"({"steps":[1,2,)" + std::to_string(ordinal) + "]}";
   trial.program_hash = 0x9000000000000000 + static_cast<uint64_t>(ordinal);
-  trial.outcome.seconds = seconds;
+  trial.outcome.value = seconds;
   trial.outcome.spread = 0.25;
   trial.outcome.build_seconds = 0.5;
   trial.outcome.measure_seconds = 0.125;

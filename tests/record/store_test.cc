@@ -62,11 +62,11 @@ TEST(Store, KeepsEverythingAcrossReopening) {
   ASSERT_THAT(Ordinals(trials), ElementsAre(0, 1));
   EXPECT_EQ(trials[0].trace, R"({"steps":[1,2,0]})");
   EXPECT_EQ(trials[0].program_hash, 0x9000000000000000);
-  EXPECT_EQ(trials[0].outcome.seconds, 0.002);
+  EXPECT_EQ(trials[0].outcome.value, 0.002);
   EXPECT_EQ(trials[0].outcome.spread, 0.25);
   EXPECT_EQ(trials[0].timestamp, 1700000000000000);
   EXPECT_EQ(trials[1].outcome.verdict, Verdict::kWrongOutput);
-  EXPECT_TRUE(std::isnan(trials[1].outcome.seconds));
+  EXPECT_TRUE(std::isnan(trials[1].outcome.value));
   EXPECT_EQ(trials[1].outcome.reason, "'c' differs");
   EXPECT_EQ(trials[1].outcome.drift, 1.5);
 

@@ -23,7 +23,7 @@ std::vector<uint64_t> Hashes(const std::vector<Candidate>& candidates) {
 std::vector<Outcome> Simulate(const std::vector<Candidate>& candidates) {
   std::vector<Outcome> outcomes(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
-    outcomes[i].seconds = SimulatedMachine::Run(candidates[i].program);
+    outcomes[i].value = SimulatedMachine::Run(candidates[i].program);
     if (i % 7 == 3) outcomes[i] = Outcome::Infeasible(Verdict::kCrash, "simulated");
   }
   return outcomes;

@@ -16,10 +16,10 @@ TEST(Outcome, VerdictsHaveNamesThatReadBack) {
   EXPECT_FALSE(ParseVerdict("fine").has_value());
 }
 
-TEST(Outcome, AnInfeasibleOutcomeHasNoTime) {
+TEST(Outcome, AnInfeasibleOutcomeHasNoValue) {
   const Outcome outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11 (SIGSEGV)");
   EXPECT_FALSE(outcome.ok());
-  EXPECT_TRUE(std::isnan(outcome.seconds));
+  EXPECT_TRUE(std::isnan(outcome.value));
   EXPECT_EQ(outcome.reason, "signal 11 (SIGSEGV)");
 }
 

@@ -43,8 +43,8 @@ TEST_F(MeasureEvaluatorTest, ReportsEveryCandidateInOrderWithItsTime) {
                                                [&](int index, const Outcome& outcome) {
                                                  reported.push_back(index);
                                                  ASSERT_TRUE(outcome.ok()) << outcome.reason;
-                                                 EXPECT_GT(outcome.seconds, 0);
-                                                 EXPECT_LT(outcome.seconds, 1);
+                                                 EXPECT_GT(outcome.value, 0);
+                                                 EXPECT_LT(outcome.value, 1);
                                                });
   std::vector<int> all(candidates_.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
@@ -63,7 +63,7 @@ TEST_F(MeasureEvaluatorTest, BeginsNothingMoreOnceAskedToStop) {
 
 TEST_F(MeasureEvaluatorTest, CutsSlowCandidatesShortByTheBestOfAnEarlierRun) {
   MeasuredCandidate best{candidates_[0], {}};
-  best.outcome.seconds = 1e-9;
+  best.outcome.value = 1e-9;
   int cut = 0;
   evaluator_.Evaluate(space_.workload(), {candidates_.data() + 1, 3},
                       {.best = &best, .stop = [] { return false; }},

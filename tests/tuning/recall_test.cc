@@ -21,7 +21,7 @@ class RecallTest : public testing::Test {
   Candidate Record(uint64_t seed, double seconds) {
     Candidate candidate = *space_.Sample(0, RandomStream(seed));
     Outcome outcome;
-    outcome.seconds = seconds;
+    outcome.value = seconds;
     store_.AddTrial({session_, task_, target_, store_.CountTrials(session_), "test", 0,
                      candidate.trace.ToJson().dump(), candidate.hash, outcome, 0});
     return candidate;
@@ -50,7 +50,7 @@ TEST_F(RecallTest, TheFastestProgramIsMadeAnew) {
   ASSERT_TRUE(best.has_value());
   EXPECT_EQ(best->candidate.hash, fast.hash);
   EXPECT_EQ(best->candidate.program.StructuralHash(), fast.hash);
-  EXPECT_EQ(best->outcome.seconds, 1e-3);
+  EXPECT_EQ(best->outcome.value, 1e-3);
   EXPECT_EQ(ChooseProgram(&store_, space_.workload(), space_.target()).program.StructuralHash(),
             fast.hash);
   EXPECT_FALSE(ChooseProgram(nullptr, space_.workload(), space_.target()).measured.has_value());
@@ -60,7 +60,7 @@ TEST_F(RecallTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {
   const Candidate good = Record(1, 2e-3);
   Trial trial = store_.TrialsOf(task_, target_).front();
   trial.ordinal = 1;
-  trial.outcome.seconds = 1e-3;
+  trial.outcome.value = 1e-3;
   trial.program_hash = 42;
   EXPECT_FALSE(RecallCandidate(space_, trial).ok());
   store_.AddTrial(trial);

@@ -201,14 +201,14 @@ TEST_F(ResumeTest, ProgramsThatAreMadeDifferentlyNowAreNotTriedAgain) {
   unknown.session = stranger;
   unknown.program_hash = 4711;
   unknown.trace = "a later format";
-  unknown.outcome.seconds = 1e-12;
+  unknown.outcome.value = 1e-12;
   unknown.ordinal = 0;
   ASSERT_TRUE(store.AddTrial(unknown));
   options.max_trials = 24;
   options.resume = session.id();
   Session resumed(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   EXPECT_EQ(resumed.tasks()[0].id, task);
-  EXPECT_GT(resumed.tasks()[0].best->outcome.seconds, 1e-12);
+  EXPECT_GT(resumed.tasks()[0].best->outcome.value, 1e-12);
   EXPECT_EQ(resumed.Run(), SessionEnd::kTrials);
 }
 

@@ -23,7 +23,7 @@ double TunedSeconds(const std::string& strategy, uint64_t seed) {
   Session session(SimulatedTarget(), {{"matmul", MatmulWorkload(512, 512, 512), 1}}, store, &model,
                   evaluator, options);
   session.Run();
-  return session.tasks()[0].best->outcome.seconds;
+  return session.tasks()[0].best->outcome.value;
 }
 
 TEST(SearchComparisonTest, EvolutionaryFindsBetterProgramsThanRandomInAsManyTrials) {

@@ -56,11 +56,11 @@ TEST_F(SessionTest, TheBestOfATaskIsItsFastestTrial) {
     double fastest = std::numeric_limits<double>::infinity();
     for (const Trial& trial : store_.SessionTrials(session.id())) {
       if (trial.task == task.id && trial.outcome.ok()) {
-        fastest = std::min(fastest, trial.outcome.seconds);
+        fastest = std::min(fastest, trial.outcome.value);
       }
     }
     ASSERT_TRUE(task.best);
-    EXPECT_EQ(task.best->outcome.seconds, fastest);
+    EXPECT_EQ(task.best->outcome.value, fastest);
     EXPECT_EQ(SimulatedMachine::Run(task.best->candidate.program), fastest);
     const TaskProgress& progress = status.tasks[i];
     EXPECT_EQ(progress.best_seconds(), fastest);
@@ -187,7 +187,7 @@ TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
   Session second(SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(second.Status().trials, 0);
   ASSERT_TRUE(second.tasks()[0].best);
-  EXPECT_EQ(second.tasks()[0].best->outcome.seconds, first.tasks()[0].best->outcome.seconds);
+  EXPECT_EQ(second.tasks()[0].best->outcome.value, first.tasks()[0].best->outcome.value);
   second.Run();
   const std::vector<uint64_t> hashes = HashesOf(second.id());
   EXPECT_EQ(hashes.size(), 24u);

@@ -26,7 +26,7 @@ class SimulatedEvaluator : public Evaluator {
   static Outcome Try(const Candidate& candidate) {
     if (candidate.hash % 11 == 0) return Outcome::Infeasible(Verdict::kCrash, "simulated");
     Outcome outcome;
-    outcome.seconds = SimulatedMachine::Run(candidate.program);
+    outcome.value = SimulatedMachine::Run(candidate.program);
     return outcome;
   }
 
