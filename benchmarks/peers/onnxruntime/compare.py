@@ -1,11 +1,13 @@
-"""Latency of tuned models beside onnxruntime's, in turns, and the difference of their outputs.
+"""Tunes models and times them in turns with onnxruntime and with their untuned programs.
 
-    build/venv/bin/python benchmarks/peers/onnxruntime/compare.py --threads 2 \\
-        --bayloom build/release/bin/bayloom resnet18.onnx mobilenet_v2.onnx
+    build/venv/bin/python benchmarks/peers/onnxruntime/compare.py --threads 2 --seeds 1 2 3 \\
+        --trials 1000 --records build/networks resnet18.onnx mobilenet_v2.onnx
 
-Expects MODEL.db beside every model, written by 'bayloom tune'. Each turn times both sides for
---seconds; the ratio is onnxruntime's time over Bayloom's, turn by turn: above 1 Bayloom is
-faster. Prints the median ratio with its extremes.
+Every model is tuned once per seed; the records stay in --records, where an interrupted run goes
+on. Outputs must equal onnxruntime's within 1e-4 of their largest value. Then come the turns: each
+times every seed's program and onnxruntime for --seconds, one after the other. The ratio is
+onnxruntime's time over Bayloom's of the same turn: above 1 Bayloom is faster. A seed's ratio is
+the median over the turns; printed are the median seed and the extremes.
 """
 
 import argparse
@@ -17,82 +19,94 @@ import sys
 import tempfile
 import time
 
-import numpy
-import onnx.numpy_helper
 import onnxruntime
 
-from latency import random_inputs
-
-
-def open_session(model, threads):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # Idle workers must not take a core from the other side's turn.
-    options.add_session_config_entry("session.force_spinning_stop", "1")
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
-def peer_latency(session, inputs, seconds):
-    for _ in range(3):
-        session.run(None, inputs)
-    times, end = [], time.perf_counter() + seconds
-    while len(times) < 5 or time.perf_counter() < end:
-        start = time.perf_counter()
-        session.run(None, inputs)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+import latency
 
 
 def bayloom(arguments):
     result = subprocess.run(arguments, capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"compare.py: {' '.join(arguments)}\n{result.stderr}")
-    return json.loads(result.stdout)
+    return json.loads(result.stdout) if "--json" in arguments else None
 
 
-def save_tensors(folder, kind, arrays):
-    for i, array in enumerate(arrays):
-        tensor = onnx.numpy_helper.from_array(numpy.ascontiguousarray(array))
-        (folder / f"{kind}_{i}.pb").write_bytes(tensor.SerializeToString())
+def bench(program, model, database, options, *more):
+    return bayloom([program, "bench", model, "--db", database, "--threads", str(options.threads),
+                    "--time", f"{options.seconds}s", "--json", *more])
 
 
-def check_outputs(program, model, session, inputs, threads):
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        save_tensors(folder, "input", inputs.values())
-        save_tensors(folder, "output", session.run(None, inputs))
-        bayloom([program, "run", model, "--threads", str(threads), "--data", name, "--json"])
+def tune(model, seed, options):
+    """The records of one tuning, and the seconds that were spent on it now."""
+    stem = pathlib.Path(model).stem
+    database = options.records / f"{stem}.threads{options.threads}.seed{seed}.db"
+    start = time.perf_counter()
+    bayloom([options.bayloom, "tune", model, "--trials", str(options.trials), "--seed", str(seed),
+             "--threads", str(options.threads), "--db", str(database), "--resume"])
+    return str(database), time.perf_counter() - start
 
 
-def compare(model, arguments):
-    session = open_session(model, arguments.threads)
-    inputs = random_inputs(session, seed=0)
-    check_outputs(arguments.bayloom, model, session, inputs, arguments.threads)
-    ours, peers = [], []
-    for _ in range(arguments.turns):
-        bench = bayloom([arguments.bayloom, "bench", model, "--threads", str(arguments.threads),
-                         "--time", f"{arguments.seconds}s", "--json"])
-        ours.append(bench["latency"]["seconds"])
-        peers.append(peer_latency(session, inputs, arguments.seconds))
-    ratios = sorted(p / o for p, o in zip(peers, ours))
-    print(f"{pathlib.Path(model).stem:<16}{arguments.threads:>4}{statistics.median(ours) * 1e3:>12.2f}"
-          f"{statistics.median(peers) * 1e3:>14.2f}{statistics.median(ratios):>8.2f}"
-          f"   {ratios[0]:.2f} .. {ratios[-1]:.2f}", flush=True)
+def check_outputs(model, database, session, inputs, options):
+    with tempfile.TemporaryDirectory() as folder:
+        latency.save(pathlib.Path(folder), session, inputs)
+        bayloom([options.bayloom, "run", model, "--db", database, "--data", folder,
+                 "--threads", str(options.threads), "--json"])
+
+
+def compare(model, options):
+    """One row: latencies in seconds, ratios of the seeds."""
+    tunings = [tune(model, seed, options) for seed in options.seeds]
+    session = latency.open_session(model, options.threads)
+    inputs = latency.random_inputs(session, seed=0)
+    for database, _ in tunings:
+        check_outputs(model, database, session, inputs, options)
+    ours, peers = [[] for _ in tunings], []
+    for _ in range(options.turns):
+        for times, (database, _) in zip(ours, tunings):
+            times.append(bench(options.bayloom, model, database, options)["latency"]["seconds"])
+        durations = latency.measure(lambda: session.run(None, inputs), options.seconds)
+        peers.append(statistics.median(durations))
+    untuned = bench(options.bayloom, model, tunings[0][0], options, "--untuned")
+    ratios = [statistics.median(p / o for p, o in zip(peers, times)) for times in ours]
+    return {
+        "model": pathlib.Path(model).stem,
+        "threads": options.threads,
+        "tuning_seconds": statistics.median(seconds for _, seconds in tunings),
+        "seconds": statistics.median(statistics.median(times) for times in ours),
+        "onnxruntime_seconds": statistics.median(peers),
+        "ratios": sorted(ratios),
+        "ratio": statistics.median(ratios),
+        "gain": untuned["untuned"]["seconds"] / untuned["latency"]["seconds"],
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--bayloom", default="build/release/bin/bayloom")
+    parser.add_argument("models", nargs="+", help="ONNX files")
+    parser.add_argument("--bayloom", default="build/release/bin/bayloom", help="the program")
+    parser.add_argument("--records", type=pathlib.Path, default="build/networks", metavar="DIR")
+    parser.add_argument("--trials", type=int, default=1000, help="trials a tuning")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3], help="one tuning each")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=2)
-    arguments = parser.parse_args()
-    print(f"onnxruntime {onnxruntime.__version__}; outputs agree within 1e-4 of the largest value")
-    print(f"{'network':<16}{'thr':>4}{'Bayloom ms':>12}{'onnxrt ms':>14}{'ratio':>8}   of turns")
-    for model in arguments.models:
-        compare(model, arguments)
+    parser.add_argument("--seconds", type=int, default=1, help="measuring time of each in a turn")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    options = parser.parse_args()
+    options.records.mkdir(parents=True, exist_ok=True)
+    if not options.json:
+        print(f"onnxruntime {onnxruntime.__version__}, {options.threads} threads, "
+              f"{options.trials} trials, seeds {options.seeds}")
+        print(f"{'network':<16}{'tuning s':>9}{'Bayloom ms':>12}{'onnxrt ms':>11}{'ratio':>7}"
+              f"   {'of seeds':<14}{'untuned/tuned':>14}")
+    for model in options.models:
+        row = compare(model, options)
+        if options.json:
+            print(json.dumps(row), flush=True)
+            continue
+        spread = f"{row['ratios'][0]:.2f} .. {row['ratios'][-1]:.2f}"
+        print(f"{row['model']:<16}{row['tuning_seconds']:>9.0f}{row['seconds'] * 1e3:>12.2f}"
+              f"{row['onnxruntime_seconds'] * 1e3:>11.2f}{row['ratio']:>7.2f}   {spread:<14}"
+              f"{row['gain']:>14.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ def open_session(path, threads):
     options.inter_op_num_threads = 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    # Workers spin while a run lasts, and sleep between runs: they take no core from anybody else.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
@@ -63,11 +65,14 @@ def measure(run, seconds):
     return durations
 
 
-def save(folder, inputs, outputs):
+def save(folder, session, inputs):
+    """Writes the inputs and what the session computes of them: input_<i>.pb, output_<i>.pb."""
     folder.mkdir(parents=True, exist_ok=True)
-    for kind, arrays in (("input", inputs), ("output", outputs)):
+    names = [value.name for value in session.get_outputs()]
+    outputs = zip(names, session.run(None, inputs))
+    for kind, arrays in (("input", inputs.items()), ("output", outputs)):
         for i, (name, array) in enumerate(arrays):
-            tensor = onnx.numpy_helper.from_array(array, name)
+            tensor = onnx.numpy_helper.from_array(numpy.ascontiguousarray(array), name)
             (folder / f"{kind}_{i}.pb").write_bytes(tensor.SerializeToString())
 
 
@@ -97,8 +102,7 @@ def main():
                 print(f"{model:<16} {threads} threads  {median * 1e3:9.3f} ms  "
                       f"+- {(high - low) * 1e3:.3f}  ({len(durations)} runs)", flush=True)
         if arguments.save:
-            names = [value.name for value in session.get_outputs()]
-            save(arguments.save / model, inputs.items(), zip(names, session.run(None, inputs)))
+            save(arguments.save / model, session, inputs)
 
 
 if __name__ == "__main__":
