@@ -1,0 +1,30 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "bayloom/base/hash.h"
+
+namespace bayloom {
+
+/// One coordinate per parameter, in the order of the space: the value itself of a real parameter,
+/// the rank within its domain of every other kind (ranks are below 2^53, hence exact).
+struct Configuration {
+  std::vector<double> coordinates;
+
+  bool operator==(const Configuration&) const = default;
+
+  uint64_t Hash() const {
+    Hasher hasher;
+    for (double c : coordinates) hasher.Add(std::bit_cast<uint64_t>(c + 0.0));  // -0 hashes as 0
+    return hasher.Digest();
+  }
+};
+
+}  // namespace bayloom
+
+template <>
+struct std::hash<bayloom::Configuration> {
+  size_t operator()(const bayloom::Configuration& c) const noexcept { return c.Hash(); }
+};

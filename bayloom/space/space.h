@@ -1,0 +1,120 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/base/result.h"
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/parameter.h"
+
+namespace bayloom {
+
+/// How a configuration is drawn from the feasible ones.
+enum class SamplingMethod : uint8_t {
+  /// All feasible configurations alike.
+  kUniformLeaves,
+  /// From the root of each tree down, all children alike: biased towards where the trees are thin
+  /// (Rasch et al. 2018). For comparison.
+  kBiasedPath,
+  /// In proportion to the product of the parameters' priors.
+  kPrior,
+};
+
+/// A known constraint in code: whether it holds for the values of its parameters, in the order in
+/// which they were named. Must be a function of them, and callable from any thread.
+using ConstraintFunction = std::function<bool(std::span<const Value>)>;
+
+/// What may be tried: parameters, and known constraints on them.
+///
+///     Space::Builder builder;
+///     builder.Add(MakeOrdinal("tile", {1, 2, 4, 8}, Scale::kLog));
+///     builder.Add(MakeInteger("unroll", 1, 8));
+///     builder.AddConstraint("tile % unroll == 0");
+///     std::shared_ptr<const Space> space = *builder.Build();
+///
+/// Immutable; shared by pointer; thread safe.
+class Space {
+ public:
+  class Builder;
+  ~Space();
+
+  int size() const { return static_cast<int>(parameters_.size()); }
+  const Parameter& parameter(int i) const { return *parameters_[i]; }
+  /// -1 if there is none of that name.
+  int IndexOf(std::string_view name) const;
+
+  /// Number of feasible configurations: exact below 2^53, rounded above; infinity with a real
+  /// parameter, or where constraints bind more values than can be counted.
+  double CountFeasible() const;
+  /// Whether each coordinate is in its domain and all known constraints hold.
+  bool Contains(const Configuration& configuration) const;
+
+  /// Nullopt where drawing and looking whether the constraints hold, which is what real parameters
+  /// under constraints take, found nothing within many draws.
+  std::optional<Configuration> Sample(RandomStream& random,
+                                      SamplingMethod method = SamplingMethod::kUniformLeaves) const;
+
+  /// Feasible configurations that differ in one parameter, by one step. Of integer and ordinal
+  /// parameters that is the next feasible value each way.
+  std::vector<Configuration> Neighbours(const Configuration& configuration,
+                                        RandomStream& random) const;
+
+  /// Calls back with all feasible configurations, each once, until told to stop by a false.
+  /// CountFeasible() must be finite.
+  void ForEach(const std::function<bool(const Configuration&)>& visit) const;
+
+  Value ValueOf(const Configuration& configuration, int i) const {
+    return parameters_[i]->ValueAt(configuration.coordinates[i]);
+  }
+  /// The configuration with these values, defaults where a parameter that has one is left out;
+  /// whether constraints hold is not looked at. Fails, naming the parameter, for a value outside of
+  /// the domain, a missing one or one too many.
+  Result<Configuration> Parse(const std::map<std::string, Value>& values) const;
+  /// All parameters' defaults; nullopt unless every parameter has one and they are feasible.
+  std::optional<Configuration> Default() const;
+  /// "tile=8 unroll=2"
+  std::string ToString(const Configuration& configuration) const;
+
+ private:
+  struct CodeConstraint {
+    std::vector<int> parameters;
+    ConstraintFunction holds;
+  };
+
+  Space();
+  bool Satisfies(const Configuration& configuration) const;
+
+  std::vector<std::unique_ptr<Parameter>> parameters_;
+  std::map<std::string, int, std::less<>> indices_;
+  std::vector<CodeConstraint> constraints_;
+};
+
+/// Parameters first, then constraints on them.
+class Space::Builder {
+ public:
+  Builder();
+  ~Builder();
+
+  /// Throws InputError if the name is empty or taken.
+  Builder& Add(std::unique_ptr<Parameter> parameter);
+  /// A constraint as text (space/constraint.h has the language). Fails, pointing at the column, for
+  /// what is not in the language.
+  Status AddConstraint(std::string_view text);
+  /// A constraint in code on the named parameters. Throws InputError for a name that is not there.
+  void AddConstraint(std::span<const std::string> names, ConstraintFunction holds);
+  /// The builder is empty afterwards. Fails, naming the parameters, if constraints contradict each
+  /// other.
+  Result<std::shared_ptr<const Space>> Build();
+
+ private:
+  std::shared_ptr<Space> space_;
+};
+
+}  // namespace bayloom
