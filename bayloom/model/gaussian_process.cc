@@ -1,0 +1,153 @@
+#include "bayloom/model/gaussian_process.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "bayloom/model/log_posterior.h"
+
+namespace bayloom {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// Rows predicted at a time: enough for matrix products, few enough for the cache.
+constexpr Index kBatch = 128;
+
+void CheckFinite(const VectorXd& values) {
+  if (!values.allFinite()) {
+    throw std::invalid_argument("a surrogate cannot learn from values that are not finite");
+  }
+}
+
+}  // namespace
+
+GaussianProcess::GaussianProcess(ColumnGroups group_of_column, GaussianProcessOptions options)
+    : group_of_column_(std::move(group_of_column)), options_(std::move(options)) {}
+
+void GaussianProcess::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+  CheckFinite(values);
+  rows_ = rows;
+  values_ = values;
+  const Scales scales = PossibleScales();
+  if (SearchIsDue(scales)) {
+    Search(scales, random);
+  } else {
+    standardizer_ = Standardizer(values_, standardizer_.log());
+    hyperparameters_ = RefineHyperparameters(rows_, group_of_column_, standardizer_.Apply(values_),
+                                             hyperparameters_, options_.search)
+                           .parameters;
+  }
+  Factorize();
+}
+
+void GaussianProcess::Condition(const RowMatrix& rows, const VectorXd& values,
+                                const KernelHyperparameters& hyperparameters) {
+  CheckFinite(values);
+  rows_ = rows;
+  values_ = values;
+  standardizer_ = Standardizer(values_, !PossibleScales().linear);
+  hyperparameters_ = hyperparameters;
+  Factorize();
+}
+
+GaussianProcess::Scales GaussianProcess::PossibleScales() const {
+  const bool positive = values_.minCoeff() > 0;
+  if (!positive || options_.scale == ObjectiveScale::kLinear) return {true, false};
+  return {options_.scale == ObjectiveScale::kAuto, true};
+}
+
+bool GaussianProcess::SearchIsDue(Scales scales) const {
+  const bool scale_is_gone = standardizer_.log() ? !scales.log : !scales.linear;
+  return searched_at_ == 0 || scale_is_gone ||
+         observations() >= options_.search_growth * searched_at_;
+}
+
+void GaussianProcess::Search(Scales scales, RandomStream& random) {
+  const int groups = CountGroups(group_of_column_);
+  const auto start = searched_at_ == 0 ? UsualHyperparameters(groups) : hyperparameters_;
+  double most = -std::numeric_limits<double>::infinity();
+  for (const bool log : {false, true}) {
+    if (!(log ? scales.log : scales.linear)) continue;
+    const Standardizer standardizer(values_, log);
+    const auto fitted = SearchHyperparameters(rows_, group_of_column_, standardizer.Apply(values_),
+                                              start, options_.search, random);
+    const double explained = fitted.log_posterior + standardizer.LogJacobian(values_);
+    if (explained <= most) continue;
+    most = explained;
+    standardizer_ = standardizer;
+    hyperparameters_ = fitted.parameters;
+  }
+  searched_at_ = observations();
+}
+
+void GaussianProcess::Factorize() {
+  scaled_ = ScaledColumns(rows_, group_of_column_, hyperparameters_.length_scales);
+  KernelTriangle kernel;
+  Matern52Triangle(scaled_, kernel);
+  const double signal = hyperparameters_.signal_variance;
+  MatrixXd covariance = signal * kernel.value;
+  covariance.diagonal().array() += signal * kNugget + hyperparameters_.noise_variance;
+  for (double jitter = kNugget; !factor_.Reset(covariance); jitter *= 10) {
+    covariance.diagonal().array() += signal * jitter;
+  }
+  Weigh();
+}
+
+void GaussianProcess::Weigh() {
+  const VectorXd standard = standardizer_.Apply(values_);
+  const VectorXd ones = factor_.Solve(VectorXd::Ones(standard.size()));
+  mean_ = ones.dot(standard) / (1 + ones.sum());
+  weights_ = factor_.Solve(standard) - mean_ * ones;
+}
+
+void GaussianProcess::Add(const RowMatrix& rows, const VectorXd& values) {
+  CheckFinite(values);
+  const Index known = rows_.rows(), added = rows.rows();
+  rows_.conservativeResize(known + added, Eigen::NoChange);
+  rows_.bottomRows(added) = rows;
+  values_.conservativeResize(known + added);
+  values_.tail(added) = values;
+  if (standardizer_.log() && values.minCoeff() <= 0) {
+    standardizer_ = Standardizer(values_, false);
+    Factorize();
+    return;
+  }
+
+  const MatrixXd scaled = ScaledColumns(rows, group_of_column_, hyperparameters_.length_scales);
+  const double signal = hyperparameters_.signal_variance;
+  MatrixXd corner = signal * Matern52(scaled, scaled);
+  corner.diagonal().array() += signal * kNugget + hyperparameters_.noise_variance;
+  if (!factor_.Append(signal * Matern52(scaled_, scaled), corner)) {
+    Factorize();
+    return;
+  }
+  scaled_.conservativeResize(known + added, Eigen::NoChange);
+  scaled_.bottomRows(added) = scaled;
+  Weigh();
+}
+
+void GaussianProcess::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& variance) const {
+  mean.resize(rows.rows());
+  variance.resize(rows.rows());
+  const double signal = hyperparameters_.signal_variance;
+  for (Index begin = 0; begin < rows.rows(); begin += kBatch) {
+    const Index size = std::min(kBatch, rows.rows() - begin);
+    const MatrixXd scaled = ScaledColumns(rows.middleRows(begin, size), group_of_column_,
+                                          hyperparameters_.length_scales);
+    MatrixXd cross = signal * Matern52(scaled_, scaled);
+    mean.segment(begin, size) = (cross.transpose() * weights_).array() + mean_;
+    factor_.SolveLower(cross);
+    variance.segment(begin, size) =
+        (signal - cross.colwise().squaredNorm().transpose().array()).max(signal * kNugget);
+  }
+}
+
+std::unique_ptr<Surrogate> GaussianProcess::Clone() const {
+  return std::make_unique<GaussianProcess>(*this);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+
+#include "bayloom/base/random.h"
+
+namespace bayloom {
+
+/// n x columns numbers, one configuration a row: what models know of a configuration. Columns
+/// come in groups, one group a parameter (a permutation of n items has several columns).
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// A regression model of an objective from few observations, which knows what it does not know.
+///
+///     surrogate->Fit(rows, values, random);        // learns everything
+///     surrogate->Add(row, value);                  // cheap: one more observation
+///     surrogate->Predict(candidates, mean, variance);
+///     double incumbent = surrogate->Transform(best_value);   // on the scale of `mean`
+///
+/// Predictions are on the surrogate's own scale (standardized, perhaps logarithmic), a strictly
+/// increasing function of the objective that every Fit may change, and Add as well.
+/// Predicting is thread safe; fitting and adding are not.
+class Surrogate {
+ public:
+  virtual ~Surrogate() = default;
+
+  /// Learns from these observations alone, hyperparameters included. At least one row; values
+  /// must be finite (std::invalid_argument).
+  virtual void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) = 0;
+
+  /// Learns from more observations, keeping what is expensive to learn. After a Fit only.
+  virtual void Add(const RowMatrix& rows, const Eigen::VectorXd& values) = 0;
+
+  /// Mean and variance of the noise-free objective at each row. After a Fit only.
+  virtual void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
+                       Eigen::VectorXd& variance) const = 0;
+
+  /// From the objective's scale to that of the predictions, and back.
+  virtual double Transform(double value) const = 0;
+  virtual double Untransform(double prediction) const = 0;
+
+  /// A copy that learns on its own: for what-if observations, as batches need them.
+  virtual std::unique_ptr<Surrogate> Clone() const = 0;
+};
+
+}  // namespace bayloom
