@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,6 +79,21 @@ TEST_F(RuntimeTest, AtMostOneThreadPerWorkerNumberIsAtWork) {
   };
   for (int repeat = 0; repeat < 200; ++repeat) bayloom_parallel_for(32, body, &state);
   EXPECT_FALSE(state.clash);
+}
+
+TEST_F(RuntimeTest, EachThreadBeginsWithItsOwnShare) {
+  struct State {
+    std::atomic<int> arrived{0};
+    int64_t first[4] = {-1, -1, -1, -1};
+  } state;
+  const auto body = [](void* context, int64_t begin, int64_t, int32_t worker) {
+    auto* s = static_cast<State*>(context);
+    if (s->first[worker] >= 0) return;
+    s->first[worker] = begin;
+    for (++s->arrived; s->arrived < 4;) std::this_thread::yield();
+  };
+  bayloom_parallel_for(42, body, &state);
+  EXPECT_THAT(state.first, testing::ElementsAre(0, 11, 22, 32));
 }
 
 TEST_F(RuntimeTest, NestedLoopsRunInTheCallingThread) {

@@ -25,9 +25,17 @@ static const uint64_t kSerialStep = 0x20000;
 typedef struct {
   bayloom_loop_body body;
   void* context;
-  int64_t extent;
   int64_t chunk;
+  int shares;
 } Job;
+
+/* The part of a loop that belongs to one thread; who has done his own helps the others. The same
+ * iterations of loops of equal extent so go to the same thread, in whose cache the rows of a
+ * tensor stay from one kernel to the next. */
+typedef struct {
+  _Alignas(64) atomic_int_fast64_t next;
+  int64_t end;
+} Share;
 
 static struct {
   pthread_mutex_t user; /* held while a loop runs or the pool changes */
@@ -37,9 +45,9 @@ static struct {
   int started; /* workers running, the caller not included */
   int wanted;  /* threads asked for; 0: not decided yet */
   bool fork_handler_installed;
-  Job job; /* written while the gate is closed and nobody is inside */
+  Job job; /* this and the shares: written while the gate is closed and nobody is inside */
+  Share shares[kMaxThreads];
   _Alignas(64) atomic_uint_fast64_t gate;
-  _Alignas(64) atomic_int_fast64_t next;
   _Alignas(64) atomic_int sleepers;
   atomic_bool stop;
 } pool = {.user = PTHREAD_MUTEX_INITIALIZER,
@@ -71,16 +79,36 @@ static int DefaultThreads(void) {
   return CPU_COUNT(&allowed);
 }
 
+static void RunShare(const Job* job, Share* share, int32_t worker) {
+  while (atomic_load_explicit(&share->next, memory_order_relaxed) < share->end) {
+    const int64_t begin = atomic_fetch_add_explicit(&share->next, job->chunk, memory_order_relaxed);
+    const int64_t rest = share->end - begin;
+    if (rest <= 0) break;
+    job->body(job->context, begin, begin + (rest < job->chunk ? rest : job->chunk), worker);
+  }
+}
+
 static void RunChunks(int32_t worker) {
   const Job job = pool.job;
   inside_loop = true;
-  for (;;) {
-    const int64_t begin = atomic_fetch_add_explicit(&pool.next, job.chunk, memory_order_relaxed);
-    if (begin >= job.extent) break;
-    const int64_t rest = job.extent - begin;
-    job.body(job.context, begin, begin + (rest < job.chunk ? rest : job.chunk), worker);
+  for (int i = 0; i < job.shares; ++i) {
+    RunShare(&job, &pool.shares[(worker + i) % job.shares], worker);
   }
   inside_loop = false;
+}
+
+/* Divides a loop evenly among all threads, each share to be taken in chunks. */
+static void DivideLoop(int64_t extent, bayloom_loop_body body, void* context) {
+  const int shares = pool.wanted;
+  const int64_t chunks = (int64_t)shares * kChunksPerThread;
+  pool.job = (Job){body, context, extent < chunks ? 1 : extent / chunks, shares};
+  int64_t begin = 0;
+  for (int i = 0; i < shares; ++i) {
+    const int64_t end = begin + extent / shares + (i < extent % shares);
+    atomic_store_explicit(&pool.shares[i].next, begin, memory_order_relaxed);
+    pool.shares[i].end = end;
+    begin = end;
+  }
 }
 
 /* A gate that is worth looking at: open, and not the loop this worker has already been in. */
@@ -202,9 +230,7 @@ void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context)
     body(context, 0, extent, 0);
     return;
   }
-  const int64_t chunks = (int64_t)pool.wanted * kChunksPerThread;
-  pool.job = (Job){body, context, extent, extent < chunks ? 1 : extent / chunks};
-  atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+  DivideLoop(extent, body, context);
   const uint64_t serial = atomic_load_explicit(&pool.gate, memory_order_relaxed) / kSerialStep + 1;
   atomic_store(&pool.gate, serial * kSerialStep | kOpen);
   if (atomic_load(&pool.sleepers) > 0) WakeSleepers();
