@@ -13,8 +13,8 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/codegen/compile.h"
-#include "bayloom/measure/plain_schedule.h"
 #include "bayloom/measure/test_data.h"
+#include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom {

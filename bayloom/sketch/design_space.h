@@ -45,15 +45,10 @@ class SpaceGenerator {
   /// Index of the design space a trace belongs to, or -1.
   int SpaceOf(const Trace& trace) const;
 
-  /// The program before any search: stages inlined where that is free, outer loops parallel,
-  /// inner loops vectorized, nothing tiled. The baseline tuned programs are compared with.
-  const Program& untuned() const { return untuned_; }
-
  private:
   Workload workload_;
   Target target_;
   std::vector<Trace> spaces_;
-  Program untuned_;
 };
 
 }  // namespace bayloom

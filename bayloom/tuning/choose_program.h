@@ -17,7 +17,7 @@ struct ChosenProgram {
 };
 
 /// The fastest program recorded for the workload on the target; without a store or a record, the
-/// untuned one.
+/// untuned one (PlainSchedule).
 ChosenProgram ChooseProgram(Store* store, const Workload& workload, const Target& target);
 
 }  // namespace bayloom

@@ -9,7 +9,7 @@
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
-#include "bayloom/sketch/design_space.h"
+#include "bayloom/sketch/plain_schedule.h"
 
 namespace bayloom {
 namespace {
@@ -48,7 +48,7 @@ TEST(Conformance, CompiledNetworks) {
     const TaskGraph network = ExtractTasks(std::move(optimized));
     std::vector<Program> untuned;
     for (const GraphTask& task : network.tasks) {
-      untuned.push_back(SpaceGenerator(task.workload, target).untuned());
+      untuned.push_back(PlainSchedule(task.workload, target));
     }
     std::vector<const Program*> programs;
     for (const Program& program : untuned) programs.push_back(&program);

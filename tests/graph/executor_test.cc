@@ -13,7 +13,7 @@
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/sketch/design_space.h"
+#include "bayloom/sketch/plain_schedule.h"
 
 namespace bayloom {
 namespace {
@@ -50,7 +50,7 @@ Graph TwoLayers() {
 
 struct Compiled {
   TaskGraph network;
-  std::vector<SpaceGenerator> spaces;
+  std::vector<Program> untuned;
   std::vector<const Program*> programs;
 };
 
@@ -59,11 +59,9 @@ std::unique_ptr<Compiled> Compile(Graph graph, const Target& target) {
   Optimize(graph);
   compiled->network = ExtractTasks(std::move(graph));
   for (const GraphTask& task : compiled->network.tasks) {
-    compiled->spaces.emplace_back(task.workload, target);
+    compiled->untuned.push_back(PlainSchedule(task.workload, target));
   }
-  for (const SpaceGenerator& space : compiled->spaces) {
-    compiled->programs.push_back(&space.untuned());
-  }
+  for (const Program& program : compiled->untuned) compiled->programs.push_back(&program);
   return compiled;
 }
 

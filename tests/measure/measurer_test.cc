@@ -7,9 +7,7 @@
 
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/codegen/host.h"
-#include "bayloom/measure/plain_schedule.h"
-#include "bayloom/measure/test_data.h"
-#include "bayloom/tensor/interpreter.h"
+#include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/primitives.h"
 
@@ -179,22 +177,6 @@ TEST(Measurer, IndicesAndIntegersAndBoolsAreFine) {
   const Workload workload = b.Build({gathered, positive, twice});
   const Outcome outcome = MeasureAll(measurer, workload, {Lower(workload)})[0];
   EXPECT_TRUE(outcome.ok()) << outcome.reason;
-}
-
-TEST(PlainSchedule, ComputesWhatTheNaiveProgramComputes) {
-  const Target target = HostTarget(2);
-  for (const char* line : {"matmul:7,16,5,bias,relu", "matmul:4,6,8,batch=3",
-                           "conv2d:9x7x5,12,3x3,stride=2,pad=1,bias,relu",
-                           "depthwise:8x8x13,3x3,pad=1", "matmul:1,1,9"}) {
-    const Workload workload = ParseOperator(line);
-    const Program plain = PlainSchedule(workload, target);
-    EXPECT_TRUE(Validate(plain)) << line;
-    std::vector<HostTensor> expected = MakeArguments(workload, 1, DataRange::kSymmetric);
-    std::vector<HostTensor> actual = expected;
-    Interpret(Lower(workload), expected);
-    Interpret(plain, actual);
-    EXPECT_EQ(actual.back().data, expected.back().data) << line;
-  }
 }
 
 }  // namespace

@@ -93,20 +93,5 @@ TEST(SpaceGeneratorTest, SamplingReachesManyPrograms) {
   EXPECT_GT(hashes.size(), 90u);
 }
 
-TEST(SpaceGeneratorTest, UntunedProgramIsCorrect) {
-  for (const auto& [name, workload] : testing::Catalogue()) {
-    const SpaceGenerator generator(workload, TestTarget());
-    std::vector<HostTensor> expected = RandomArguments(workload, 5);
-    std::vector<HostTensor> actual = expected;
-    Interpret(Lower(workload), expected);
-    Interpret(generator.untuned(), actual);
-    for (int64_t i = 0; i < actual.back().ElementCount(); ++i) {
-      ASSERT_NEAR(actual.back().Get(i), expected.back().Get(i),
-                  1e-4 * (1 + std::abs(expected.back().Get(i))))
-          << name;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace bayloom

@@ -22,6 +22,10 @@ struct Rule {
 /// The rule set for CPU targets, in order.
 std::span<const Rule> CpuRules();
 
+/// All alternatives the rules make of the workload, lowered as it is.
+std::vector<Schedule> ApplyRules(const Workload& workload, std::span<const Rule> rules,
+                                 const Target& target);
+
 /// Innermost tile factor a perfect tile may have.
 inline constexpr int64_t kMaxInnermostFactor = 64;
 /// Longest run of elements one vectorized loop covers.

@@ -6,8 +6,10 @@
 
 namespace bayloom {
 
-/// The workload lowered without tuning, but not foolishly: outermost spatial loops in parallel,
+/// The workload as a simple compiler would make it, the "untuned" program that tuned ones are
+/// compared with: stages inlined where that is free, outermost spatial loops in parallel,
 /// reductions around a vectorized innermost spatial loop, wherever the primitives allow it.
+/// Nothing is tiled and no layout is changed.
 Program PlainSchedule(const Workload& workload, const Target& target);
 
 }  // namespace bayloom
