@@ -13,6 +13,7 @@ find_package(XGBoost 1.6 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
 find_package(Eigen3 3.4 REQUIRED)
 find_package(NLopt 2.7 REQUIRED)
+find_package(yaml-cpp 0.7 REQUIRED)
 
 add_library(bayloom_llvm INTERFACE)
 target_include_directories(bayloom_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})

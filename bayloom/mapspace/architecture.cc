@@ -1,0 +1,82 @@
+#include "bayloom/mapspace/architecture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+
+int Architecture::LevelNamed(std::string_view wanted) const {
+  const auto found = std::find_if(levels.begin(), levels.end(),
+                                  [&](const StorageLevel& level) { return level.name == wanted; });
+  return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
+}
+
+Fanout Architecture::FanoutOf(int level) const {
+  const StorageLevel& outer = levels[level];
+  const int64_t inner_instances = level == 0 ? arithmetic.instances : levels[level - 1].instances;
+  const int64_t inner_mesh_x = level == 0 ? arithmetic.mesh_x : levels[level - 1].mesh_x;
+  const int64_t x = std::max<int64_t>(1, inner_mesh_x / outer.mesh_x);
+  return {x, std::max<int64_t>(1, inner_instances / outer.instances / x)};
+}
+
+std::string Architecture::Describe() const {
+  std::string text = fmt::format("{}: {} multiplier{} of {} bits, {:.4g} pJ each\n", name,
+                                 arithmetic.instances, arithmetic.instances == 1 ? "" : "s",
+                                 arithmetic.word_bits, arithmetic.mac_energy_pj);
+  for (int l = 0; l < LevelCount(); ++l) {
+    const StorageLevel& level = levels[l];
+    const Fanout fanout = FanoutOf(l);
+    text += fmt::format(
+        "  {:<20} {:>6} x {:>10} words of {:>2} bits, {:8.4g} pJ a word, feeds {}x{}\n", level.name,
+        level.instances, level.words == 0 ? "unbounded" : std::to_string(level.words),
+        level.word_bits, level.access_energy_pj / static_cast<double>(level.block_words), fanout.x,
+        fanout.y);
+  }
+  return text;
+}
+
+void CheckArchitecture(const Architecture& architecture) {
+  if (architecture.levels.empty() || architecture.levels.size() > kMaxLevels) {
+    throw InputError("architecture '" + architecture.name + "' has " +
+                     std::to_string(architecture.levels.size()) + " levels of memory; 1 to " +
+                     std::to_string(kMaxLevels) + " are possible");
+  }
+  std::set<std::string> names;
+  for (int l = 0; l < architecture.LevelCount(); ++l) {
+    const StorageLevel& level = architecture.levels[l];
+    if (!names.insert(level.name).second) {
+      throw InputError("two levels of memory are called '" + level.name + "'");
+    }
+    const bool innermost = l == 0;
+    const int64_t inner =
+        innermost ? architecture.arithmetic.instances : architecture.levels[l - 1].instances;
+    const int64_t inner_x =
+        innermost ? architecture.arithmetic.mesh_x : architecture.levels[l - 1].mesh_x;
+    if (level.instances < 1 || inner % level.instances != 0 || inner_x % level.mesh_x != 0 ||
+        level.instances % level.mesh_x != 0) {
+      throw InputError(fmt::format(
+          "level '{}' has {} instances in rows of {}, which do not divide the {} in rows of {} "
+          "that they feed",
+          level.name, level.instances, level.mesh_x, inner, inner_x));
+    }
+  }
+  if (architecture.arithmetic.instances % architecture.arithmetic.mesh_x != 0) {
+    throw InputError("the multipliers do not fill rows of their meshX");
+  }
+}
+
+double SramAccessEnergy(int64_t height, int64_t width_bits) {
+  // 1 at half a kilobyte and 6 at a hundred, for every 16 bits.
+  const double kilobytes = static_cast<double>(height * width_bits) / 8192;
+  return (1 + 5 / 99.5 * (kilobytes - 0.5)) * static_cast<double>(width_bits) / 16;
+}
+
+double DramAccessEnergy(int64_t width_bits) { return 200.0 * static_cast<double>(width_bits) / 16; }
+
+double MacEnergy(int word_bits) { return word_bits / 16.0 * word_bits / 16.0; }
+
+}  // namespace bayloom

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bayloom {
+
+/// Most levels of an architecture; mappings and evaluations are arrays of this size.
+inline constexpr int kMaxLevels = 8;
+
+/// A level of memory: `instances` equal buffers, laid out in rows of `mesh_x`.
+struct StorageLevel {
+  std::string name;
+  /// Capacity of one instance, for all tensors it keeps together; 0 is unbounded.
+  int64_t words = 0;
+  int word_bits = 16;
+  /// Words that one access moves; what is read or written is rounded up to blocks.
+  int64_t block_words = 1;
+  int64_t instances = 1;
+  int64_t mesh_x = 1;
+  /// Words a cycle, of one instance.
+  double read_bandwidth = std::numeric_limits<double>::infinity();
+  double write_bandwidth = std::numeric_limits<double>::infinity();
+  /// Of reading or writing one block.
+  double access_energy_pj = 0;
+
+  bool operator==(const StorageLevel&) const = default;
+};
+
+/// The multipliers that everything is brought to.
+struct Arithmetic {
+  std::string name = "MAC";
+  int word_bits = 16;
+  int64_t instances = 1;
+  int64_t mesh_x = 1;
+  double mac_energy_pj = 1;
+
+  bool operator==(const Arithmetic&) const = default;
+};
+
+/// What an instance of a level feeds: x by y instances of the next level inwards.
+struct Fanout {
+  int64_t x = 1;
+  int64_t y = 1;
+
+  bool operator==(const Fanout&) const = default;
+};
+
+/// A line of Timeloop's mapping and constraint files, which share one grammar: what is said of one
+/// level. Names are resolved only when the problem is known.
+struct Directive {
+  enum class Kind : uint8_t { kTemporal, kSpatial, kBypass };
+  struct Factor {
+    std::string dimension;
+    int64_t value;         ///< 0 stands for the dimension's whole bound
+    bool at_most = false;  ///< an upper bound ("C<=16"), else the factor itself
+  };
+
+  Kind kind;
+  std::string target;
+  std::vector<Factor> factors;
+  /// Dimensions, innermost first, "CMR" or "C,M,R". Of a constraint: the innermost loops, then
+  /// after a '*' the outermost.
+  std::string permutation;
+  /// How many of the permutation's first dimensions spread along x; the others along y. -1: all.
+  int split = -1;
+  std::vector<std::string> keep;
+  std::vector<std::string> bypass;
+  /// "file.yaml:12: ", for messages; may be empty.
+  std::string where;
+};
+
+/// An accelerator: levels of memory around an array of multipliers (Kannan 2023, sec. IV-B).
+struct Architecture {
+  std::string name;
+  Arithmetic arithmetic;
+  /// Innermost first, as everywhere in this room.
+  std::vector<StorageLevel> levels;
+  /// What the architecture asks of every mapping.
+  std::vector<Directive> constraints;
+
+  int LevelCount() const { return static_cast<int>(levels.size()); }
+  /// Position, or -1.
+  int LevelNamed(std::string_view name) const;
+  /// What one instance of a level feeds.
+  Fanout FanoutOf(int level) const;
+  /// A table: level, capacity, instances, energy of a word, bandwidths.
+  std::string Describe() const;
+};
+
+/// Throws InputError unless there are 1 to kMaxLevels levels with distinct names and the instances
+/// of each are a multiple of those of the level outside.
+void CheckArchitecture(const Architecture& architecture);
+
+/// Energy of one access of a block in an SRAM, and of one multiply-accumulate, in units of a 16-bit
+/// multiply-accumulate reported as pJ: the public, technology-free table that Timeloop comes with,
+/// which fits the relative costs of Eyeriss (Chen et al. 2016). `height` rows of `width_bits`.
+double SramAccessEnergy(int64_t height, int64_t width_bits);
+double DramAccessEnergy(int64_t width_bits);
+double MacEnergy(int word_bits);
+
+/// The architectures that come with the program, by name: "gemmini", "gemmini16x16",
+/// "eyeriss-like", "simba-like". Throws InputError naming them for any other.
+Architecture ShippedArchitecture(std::string_view name);
+std::vector<std::string> ShippedArchitectureNames();
+
+/// A shipped architecture's name, or a file of Timeloop's YAML (architecture_yaml.h).
+Architecture LoadArchitecture(const std::string& name_or_file);
+
+}  // namespace bayloom

@@ -1,0 +1,289 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <regex>
+
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/directive_yaml.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/mapspace/yaml_value.h"
+
+namespace bayloom {
+namespace {
+
+/// "PE[0..167]" is 168 of them.
+struct NamedRange {
+  std::string name;
+  int64_t count = 1;
+};
+
+NamedRange ReadName(const YamlValue& value) {
+  static const std::regex kRange("^(.*)\\[([0-9]{1,9})\\.\\.([0-9]{1,9})\\]$");
+  const std::string text = value.Text();
+  std::smatch match;
+  if (!std::regex_match(text, match, kRange)) return {text};
+  const int64_t first = std::stoll(match[2]);
+  const int64_t last = std::stoll(match[3]);
+  if (last < first) value.Refuse("'" + text + "' is an empty range");
+  return {match[1], last - first + 1};
+}
+
+/// One memory or arithmetic unit: its keys stand beside its name or under `attributes`.
+class UnitReader {
+ public:
+  UnitReader(const YamlValue& unit, int64_t copies)
+      : unit_(unit), attributes_(unit.Find({"attributes"}).value_or(unit)) {
+    const auto name = unit.Find({"name"});
+    const NamedRange range = name ? ReadName(*name) : NamedRange{"MAC"};
+    name_ = range.name;
+    copies_ = copies * range.count;
+    if (const auto kind = unit.Find({"class", "subclass"})) class_ = kind->Text();
+  }
+
+  /// Whether this is an arithmetic unit, going by its class.
+  bool IsArithmetic() const {
+    return class_.find("mac") != std::string::npos || class_.find("MAC") != std::string::npos ||
+           class_.find("compute") != std::string::npos;
+  }
+
+  Arithmetic ReadArithmetic() const {
+    Arithmetic arithmetic;
+    arithmetic.name = name_;
+    arithmetic.word_bits = WordBits();
+    ReadInstances(arithmetic.instances, arithmetic.mesh_x);
+    const auto energy = attributes_.Find({"energy"});
+    arithmetic.mac_energy_pj = energy ? energy->Number() : MacEnergy(arithmetic.word_bits);
+    return arithmetic;
+  }
+
+  StorageLevel ReadStorage() const {
+    StorageLevel level;
+    level.name = name_;
+    level.word_bits = WordBits();
+    ReadInstances(level.instances, level.mesh_x);
+    int64_t cluster = 1;
+    ReadBlock(level, cluster);
+    const std::optional<int64_t> words = Words(level);
+    if (!words && !IsDram()) {
+      unit_.Refuse("memory '" + name_ + "' needs its size: entries, depth or sizeKB");
+    }
+    level.words = words.value_or(0);
+    level.access_energy_pj = AccessEnergy(level, cluster);
+    if (const auto buffering = attributes_.Find({"multiple-buffering", "multiple_buffering"})) {
+      const double copies = buffering->Number();
+      if (copies < 1) buffering->Refuse("must be at least 1");
+      level.words = static_cast<int64_t>(std::ceil(static_cast<double>(level.words) / copies));
+    }
+    ReadBandwidth({"read_bandwidth", "bandwidth"}, level.read_bandwidth);
+    ReadBandwidth({"write_bandwidth", "bandwidth"}, level.write_bandwidth);
+    return level;
+  }
+
+ private:
+  bool IsDram() const {
+    if (class_.find("DRAM") != std::string::npos) return true;
+    const auto technology = attributes_.Find({"technology"});
+    return technology && technology->Text() == "DRAM";
+  }
+
+  int WordBits() const {
+    const auto bits = attributes_.Find({"word-bits", "word_bits", "word_width", "datawidth"});
+    return bits ? static_cast<int>(std::min<int64_t>(bits->Integer(1), 4096)) : 16;
+  }
+
+  void ReadInstances(int64_t& instances, int64_t& mesh_x) const {
+    const auto count = attributes_.Find({"instances"});
+    instances = count ? count->Integer(1) : copies_;
+    const auto x = attributes_.Find({"meshX"});
+    const auto y = attributes_.Find({"meshY"});
+    mesh_x = x ? x->Integer(1) : y ? instances / y->Integer(1) : instances;
+    if (mesh_x == 0 || instances % mesh_x != 0) {
+      (x ? *x : *y).Refuse(fmt::format("{} instances do not fill such a mesh", instances));
+    }
+  }
+
+  void ReadBlock(StorageLevel& level, int64_t& cluster) const {
+    const auto block = attributes_.Find({"block-size", "block_size", "n_words"});
+    const auto clusters = attributes_.Find({"cluster-size", "cluster_size"});
+    const auto width = attributes_.Find({"width", "memory_width", "data_storage_width"});
+    if (block) level.block_words = block->Integer(1);
+    if (clusters) cluster = clusters->Integer(1);
+    if (!width) return;
+    const int64_t words = width->Integer(1) / level.word_bits;
+    if (words == 0 || width->Integer(1) % level.word_bits != 0) {
+      width->Refuse(fmt::format("is no multiple of words of {} bits", level.word_bits));
+    }
+    if (!block) {
+      level.block_words = std::max<int64_t>(1, words / cluster);
+    } else if (!clusters) {
+      cluster = std::max<int64_t>(1, words / level.block_words);
+    }
+  }
+
+  std::optional<int64_t> Words(const StorageLevel& level) const {
+    if (const auto entries = attributes_.Find({"entries"})) return entries->Integer(1);
+    if (const auto depth = attributes_.Find({"depth", "memory_depth", "data_storage_depth"})) {
+      return depth->Integer(1) * level.block_words;
+    }
+    if (const auto kilobytes = attributes_.Find({"sizeKB"})) {
+      return kilobytes->Integer(1) * 8192 / level.word_bits;
+    }
+    return std::nullopt;
+  }
+
+  double AccessEnergy(const StorageLevel& level, int64_t cluster) const {
+    if (const auto given = attributes_.Find({"vector-access-energy", "vector_access_energy"})) {
+      return given->Number();
+    }
+    const int64_t width = level.word_bits * level.block_words * cluster;
+    if (IsDram()) return DramAccessEnergy(level.word_bits * level.block_words);
+    const int64_t height = (level.words + level.block_words - 1) / level.block_words;
+    return SramAccessEnergy(height, width) / static_cast<double>(cluster);
+  }
+
+  void ReadBandwidth(std::initializer_list<const char*> keys, double& bandwidth) const {
+    const auto given = attributes_.Find(keys);
+    if (!given) return;
+    bandwidth = given->Number();
+    if (!(bandwidth > 0)) given->Refuse("must be above 0 words a cycle");
+  }
+
+  YamlValue unit_;
+  YamlValue attributes_;
+  std::string name_;
+  std::string class_;
+  int64_t copies_ = 1;
+};
+
+/// A tree's units, outermost first; `copies` of this node.
+void ReadTree(const YamlValue& node, int64_t copies, Architecture& architecture,
+              bool& has_arithmetic) {
+  if (const auto local = node.Find({"local"})) {
+    for (const YamlValue& item : local->Items()) {
+      const UnitReader unit(item, copies);
+      if (unit.IsArithmetic()) {
+        architecture.arithmetic = unit.ReadArithmetic();
+        has_arithmetic = true;
+      } else {
+        architecture.levels.insert(architecture.levels.begin(), unit.ReadStorage());
+      }
+    }
+  }
+  const auto subtree = node.Find({"subtree"});
+  if (!subtree) return;
+  for (const YamlValue& child : subtree->Items()) {
+    ReadTree(child, copies * ReadName(child.At({"name"})).count, architecture, has_arithmetic);
+  }
+}
+
+Architecture ReadDocument(const YamlValue& document, const std::string& name) {
+  const YamlValue root = document.At({"arch", "architecture"});
+  Architecture architecture;
+  architecture.name = name;
+  if (const auto given = root.Find({"name"})) architecture.name = given->Text();
+  if (root.Find({"nodes"})) {
+    root.Refuse("version 0.4 is not read; versions 0.2 and 0.3 (subtree) and arch/storage are");
+  }
+  if (root.Find({"subtree"})) {
+    bool has_arithmetic = false;
+    ReadTree(root, 1, architecture, has_arithmetic);
+    if (!has_arithmetic) root.Refuse("there is no arithmetic unit, of a class such as 'intmac'");
+  } else {
+    const YamlValue arithmetic = root.At({"arithmetic"});
+    architecture.arithmetic = UnitReader(arithmetic, 1).ReadArithmetic();
+    for (const YamlValue& level : root.At({"storage"}).Items()) {
+      architecture.levels.push_back(UnitReader(level, 1).ReadStorage());
+    }
+  }
+  if (const auto constraints = root.Find({"constraints"})) {
+    architecture.constraints = ReadDirectives(*constraints);
+  }
+  try {
+    CheckArchitecture(architecture);
+  } catch (const InputError& error) {
+    root.Refuse(error.what());
+  }
+  return architecture;
+}
+
+}  // namespace
+
+Architecture ReadArchitecture(const std::string& file) {
+  return ReadDocument(YamlValue::Load(file), std::filesystem::path(file).stem().string());
+}
+
+Architecture ParseArchitectureYaml(const std::string& text, const std::string& file) {
+  return ReadDocument(YamlValue::Parse(text, file), std::filesystem::path(file).stem().string());
+}
+
+std::vector<Directive> ReadConstraints(const std::string& file) {
+  const YamlValue document = YamlValue::Load(file);
+  std::vector<Directive> directives;
+  for (const char* section :
+       {"architecture_constraints", "mapspace_constraints", "constraints", "mapspace"}) {
+    const auto found = document.Find({section});
+    if (!found) continue;
+    const YamlValue list = found->IsMap() ? found->At({"targets", "constraints"}) : *found;
+    for (Directive& directive : ReadDirectives(list)) directives.push_back(std::move(directive));
+  }
+  if (directives.empty()) {
+    document.Refuse("no constraints; they stand under 'constraints' or 'mapspace_constraints'");
+  }
+  return directives;
+}
+
+namespace {
+
+std::string PrintConstraint(const Directive& directive) {
+  constexpr const char* kKinds[] = {"temporal", "spatial", "bypass"};
+  std::string text = fmt::format("  - target: {}\n    type: {}\n", directive.target,
+                                 kKinds[static_cast<int>(directive.kind)]);
+  if (directive.kind == Directive::Kind::kBypass) {
+    return text + fmt::format("    keep: [{}]\n    bypass: [{}]\n", fmt::join(directive.keep, ", "),
+                              fmt::join(directive.bypass, ", "));
+  }
+  if (!directive.factors.empty()) text += "    factors:";
+  for (const Directive::Factor& factor : directive.factors) {
+    text += fmt::format(" {}{}{}", factor.dimension, factor.at_most ? "<=" : "=", factor.value);
+  }
+  if (!directive.factors.empty()) text += "\n";
+  if (!directive.permutation.empty()) {
+    text += fmt::format("    permutation: \"{}\"\n", directive.permutation);
+  }
+  if (directive.split >= 0) text += fmt::format("    split: {}\n", directive.split);
+  return text;
+}
+
+}  // namespace
+
+std::string PrintArchitectureYaml(const Architecture& architecture) {
+  const Arithmetic& arithmetic = architecture.arithmetic;
+  std::string text = fmt::format(
+      "arch:\n  arithmetic:\n    name: {}\n    instances: {}\n    meshX: {}\n    word-bits: {}\n"
+      "    energy: {}\n  storage:\n",
+      arithmetic.name, arithmetic.instances, arithmetic.mesh_x, arithmetic.word_bits,
+      arithmetic.mac_energy_pj);
+  for (const StorageLevel& level : architecture.levels) {
+    text += fmt::format("  - name: {}\n", level.name);
+    text +=
+        level.words == 0 ? "    technology: DRAM\n" : fmt::format("    entries: {}\n", level.words);
+    text += fmt::format(
+        "    instances: {}\n    meshX: {}\n    word-bits: {}\n    block-size: {}\n"
+        "    vector-access-energy: {}\n",
+        level.instances, level.mesh_x, level.word_bits, level.block_words, level.access_energy_pj);
+    if (std::isfinite(level.read_bandwidth)) {
+      text += fmt::format("    read_bandwidth: {}\n", level.read_bandwidth);
+    }
+    if (std::isfinite(level.write_bandwidth)) {
+      text += fmt::format("    write_bandwidth: {}\n", level.write_bandwidth);
+    }
+  }
+  if (!architecture.constraints.empty()) text += "  constraints:\n";
+  for (const Directive& directive : architecture.constraints) text += PrintConstraint(directive);
+  return text;
+}
+
+}  // namespace bayloom

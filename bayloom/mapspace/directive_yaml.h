@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "bayloom/mapspace/architecture.h"
+#include "bayloom/mapspace/yaml_value.h"
+
+namespace bayloom {
+
+/// A list of directives; refuses what is no directive.
+std::vector<Directive> ReadDirectives(const YamlValue& list);
+
+}  // namespace bayloom

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/mapspace/yaml_value.h"
+
+namespace bayloom {
+namespace {
+
+class ProblemReader {
+ public:
+  explicit ProblemReader(const YamlValue& problem)
+      : shape_(problem.At({"shape"})), instance_(problem.Find({"instance"}).value_or(problem)) {}
+
+  Problem Read() {
+    if (!shape_.IsMap()) {
+      shape_.Refuse("shapes by name are not known here; write dimensions and data-spaces out");
+    }
+    if (const auto name = shape_.Find({"name"})) problem_.name = name->Text();
+    problem_.dimensions = shape_.At({"dimensions"}).Words();
+    for (const std::string& dimension : problem_.dimensions) {
+      problem_.bounds.push_back(instance_.At({dimension.c_str()}).Integer(1));
+    }
+    ReadCoefficients();
+    const YamlValue spaces = shape_.At({"data-spaces", "data_spaces"});
+    for (const YamlValue& space : spaces.Items()) problem_.tensors.push_back(ReadTensor(space));
+    try {
+      CheckProblem(problem_);
+    } catch (const InputError& error) {
+      shape_.Refuse(error.what());
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  void ReadCoefficients() {
+    const auto list = shape_.Find({"coefficients"});
+    if (!list) return;
+    for (const YamlValue& item : list->Items()) {
+      const std::string name = item.At({"name"}).Text();
+      const auto given = instance_.Find({name.c_str()});
+      coefficients_[name] = given ? given->Integer(1) : item.At({"default"}).Integer(1);
+    }
+  }
+
+  DataSpace ReadTensor(const YamlValue& space) const {
+    DataSpace tensor;
+    tensor.name = space.At({"name"}).Text();
+    if (const auto flag = space.Find({"read-write", "read_write"})) {
+      tensor.read_write = flag->Boolean();
+    }
+    for (const YamlValue& axis : space.At({"projection"}).Items()) {
+      std::vector<AxisTerm>& terms = tensor.axes.emplace_back();
+      for (const YamlValue& term : axis.Items()) terms.push_back(ReadTerm(term));
+    }
+    return tensor;
+  }
+
+  /// [dimension] or [dimension, coefficient].
+  AxisTerm ReadTerm(const YamlValue& value) const {
+    const std::vector<std::string> words = value.Words();
+    if (words.empty() || words.size() > 2) {
+      value.Refuse("a term is [dimension] or [dimension, coefficient]");
+    }
+    AxisTerm term{problem_.DimensionNamed(words[0])};
+    if (term.dimension < 0) value.Refuse("there is no dimension '" + words[0] + "'");
+    if (words.size() == 2) {
+      const auto found = coefficients_.find(words[1]);
+      if (found == coefficients_.end()) {
+        value.Refuse("there is no coefficient '" + words[1] + "'");
+      }
+      term.coefficient = found->second;
+    }
+    return term;
+  }
+
+  YamlValue shape_;
+  YamlValue instance_;
+  Problem problem_;
+  std::map<std::string, int64_t> coefficients_;
+};
+
+}  // namespace
+
+Problem ReadProblem(const std::string& file) {
+  return ProblemReader(YamlValue::Load(file).At({"problem"})).Read();
+}
+
+Problem ParseProblemYaml(const std::string& text, const std::string& file) {
+  return ProblemReader(YamlValue::Parse(text, file).At({"problem"})).Read();
+}
+
+namespace {
+
+/// A term's coefficient has a name of its own in the file.
+std::string CoefficientName(const Problem& problem, const AxisTerm& term) {
+  return problem.dimensions[term.dimension] + "step";
+}
+
+}  // namespace
+
+std::string PrintProblemYaml(const Problem& problem) {
+  std::string spaces;
+  std::map<std::string, int64_t> coefficients;
+  for (const DataSpace& tensor : problem.tensors) {
+    spaces += fmt::format("    - name: {}\n      projection:\n", tensor.name);
+    for (const std::vector<AxisTerm>& axis : tensor.axes) {
+      std::string terms;
+      for (const AxisTerm& term : axis) {
+        std::string name;
+        if (term.coefficient != 1) {
+          name = CoefficientName(problem, term);
+          coefficients[name] = term.coefficient;
+        }
+        terms += fmt::format("{}[{}{}]", terms.empty() ? "" : ", ",
+                             problem.dimensions[term.dimension], name.empty() ? "" : ", " + name);
+      }
+      spaces += fmt::format("      - [{}]\n", terms);
+    }
+    if (tensor.read_write) spaces += "      read-write: True\n";
+  }
+  std::string text = fmt::format("problem:\n  shape:\n    name: {}\n    dimensions: [ {} ]\n",
+                                 problem.name, fmt::join(problem.dimensions, ", "));
+  if (!coefficients.empty()) text += "    coefficients:\n";
+  for (const auto& [name, value] : coefficients) {
+    text += fmt::format("    - name: {}\n      default: {}\n", name, value);
+  }
+  text += "    data-spaces:\n" + spaces;
+  for (int d = 0; d < problem.DimensionCount(); ++d) {
+    text += fmt::format("  {}: {}\n", problem.dimensions[d], problem.bounds[d]);
+  }
+  return text;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/mapspace/architecture.h"
+#include "bayloom/mapspace/mapping.h"
+#include "bayloom/mapspace/problem.h"
+
+namespace bayloom {
+
+/// Timeloop's files (v2 and v3 as far as dense workloads go). Each reader looks for its own
+/// section, so that one file may hold several. All throw InputError naming file, line and key.
+
+/// `problem:` with `shape:` (dimensions, coefficients, data-spaces) and the bounds beside it or
+/// under `instance:`. Sparsity (densities) is ignored.
+Problem ReadProblem(const std::string& file);
+Problem ParseProblemYaml(const std::string& text, const std::string& file);
+
+/// `arch:` / `architecture:`, either `arithmetic:` and `storage:` (innermost first) or a tree of
+/// `subtree:` and `local:` (version 0.2, 0.3; outermost first); with its `constraints:` if it has
+/// any. Energies are `vector-access-energy` and `energy` where given, in pJ, else those of
+/// SramAccessEnergy and its like.
+Architecture ReadArchitecture(const std::string& file);
+Architecture ParseArchitectureYaml(const std::string& text, const std::string& file);
+
+/// `constraints:`, `architecture_constraints:`, `mapspace_constraints:` or `mapspace:`; a list, or
+/// one under `targets:`.
+std::vector<Directive> ReadConstraints(const std::string& file);
+
+/// `mapping:`, a list of directives that say everything; factors not named are 1, tensors not
+/// named are kept.
+Mapping ReadMapping(const std::string& file, const Problem& problem,
+                    const Architecture& architecture);
+Mapping ParseMappingYaml(const std::string& text, const std::string& file, const Problem& problem,
+                         const Architecture& architecture);
+
+/// The other way round: what timeloop-model reads.
+std::string PrintMappingYaml(const Mapping& mapping, const Problem& problem,
+                             const Architecture& architecture);
+std::string PrintProblemYaml(const Problem& problem);
+std::string PrintArchitectureYaml(const Architecture& architecture);
+
+}  // namespace bayloom

@@ -1,0 +1,105 @@
+#include "bayloom/mapspace/architecture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/constraints.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(Architecture, EnergiesAreThoseOfTimeloopsPublicTable) {
+  const Architecture gemmini = ShippedArchitecture("gemmini");
+  ASSERT_EQ(gemmini.LevelCount(), 4);
+  EXPECT_NEAR(gemmini.levels[0].access_energy_pj, 0.493718593, 1e-9);
+  EXPECT_NEAR(gemmini.levels[1].access_energy_pj, 8.381909548, 1e-9);
+  EXPECT_NEAR(gemmini.levels[2].access_energy_pj, 110.7135678, 1e-6);
+  EXPECT_EQ(gemmini.levels[3].access_energy_pj, 6400);
+  EXPECT_EQ(gemmini.arithmetic.mac_energy_pj, 0.25);
+  EXPECT_EQ(gemmini.levels[2].words, 262144);
+  EXPECT_EQ(gemmini.levels[3].words, 0);
+}
+
+TEST(Architecture, ShippedOnesFeedTheirMultipliers) {
+  struct {
+    const char* name;
+    int64_t multipliers;
+  } const shipped[] = {
+      {"gemmini", 1}, {"gemmini16x16", 256}, {"eyeriss-like", 168}, {"simba-like", 1024}};
+  for (const auto& [name, multipliers] : shipped) {
+    const Architecture architecture = ShippedArchitecture(name);
+    EXPECT_EQ(architecture.name, name);
+    EXPECT_EQ(architecture.arithmetic.instances, multipliers);
+    int64_t fed = 1;
+    for (int l = 0; l < architecture.LevelCount(); ++l) {
+      fed *= architecture.FanoutOf(l).x * architecture.FanoutOf(l).y;
+    }
+    EXPECT_EQ(fed, multipliers);
+    EXPECT_NO_THROW(
+        ResolveConstraints(architecture.constraints, MatmulProblem(1, 1, 1), architecture));
+  }
+  const Architecture eyeriss = ShippedArchitecture("eyeriss-like");
+  EXPECT_EQ(eyeriss.FanoutOf(eyeriss.LevelNamed("GlobalBuffer")), (Fanout{14, 1}));
+  EXPECT_EQ(eyeriss.FanoutOf(eyeriss.LevelNamed("Column")), (Fanout{1, 12}));
+  EXPECT_THAT([] { ShippedArchitecture("tpu"); },
+              ThrowsMessage<InputError>(HasSubstr("gemmini, gemmini16x16")));
+}
+
+TEST(Architecture, TimeloopsFilesGoThereAndBack) {
+  for (const std::string& name : ShippedArchitectureNames()) {
+    const Architecture architecture = ShippedArchitecture(name);
+    const Architecture back = ParseArchitectureYaml(PrintArchitectureYaml(architecture), name);
+    EXPECT_EQ(back.levels, architecture.levels);
+    EXPECT_EQ(back.arithmetic, architecture.arithmetic);
+    EXPECT_EQ(back.constraints.size(), architecture.constraints.size());
+  }
+}
+
+TEST(Architecture, FilesSayWhereTheyAreWrong) {
+  const auto refusal = [](const std::string& text, const std::string& message) {
+    EXPECT_THAT([&] { ParseArchitectureYaml(text, "a.yaml"); },
+                ThrowsMessage<InputError>(HasSubstr(message)));
+  };
+  refusal("arch:\n  storage: []\n", "a.yaml:2: arch: key 'arithmetic' is missing");
+  const std::string head = "arch:\n  arithmetic:\n    instances: 4\n  storage:\n";
+  refusal(head + "  - name: Buffer\n    sizeKB: 64k\n",
+          "a.yaml:6: arch.storage[0].sizeKB: '64k' is no whole number");
+  refusal(head + "  - name: Buffer\n", "a.yaml:5: arch.storage[0]: memory 'Buffer' needs its size");
+  refusal(head + "  - {name: B, entries: 4, instances: 3}\n", "level 'B' has 3 instances");
+  refusal(head + "  - {name: B, entries: 4}\n  constraints:\n  - {target: B, type: bypas}\n",
+          "a.yaml:7: arch.constraints[0].type: 'bypas' is none of");
+  refusal("architecture:\n  nodes: []\n", "version 0.4 is not read");
+}
+
+TEST(Constraints, NameWhatTheyDoNotFind) {
+  const Architecture gemmini = ShippedArchitecture("gemmini");
+  const Problem problem = MatmulProblem(8, 8, 8);
+  const auto refusal = [&](Directive directive, const std::string& message) {
+    directive.where = "c.yaml:3: ";
+    EXPECT_THAT([&] { ResolveConstraints(std::vector{directive}, problem, gemmini); },
+                ThrowsMessage<InputError>(HasSubstr(message)));
+  };
+  const auto on = [](std::string target) {
+    Directive directive;
+    directive.kind = Directive::Kind::kTemporal;
+    directive.target = std::move(target);
+    return directive;
+  };
+  refusal(on("L1"), "c.yaml:3: target: there is no level 'L1'");
+  Directive factors = on("DRAM");
+  factors.factors = {{"Z", 4}};
+  refusal(factors, "c.yaml:3: factors: there is no dimension 'Z'; there are I, J, K");
+  factors.factors = {{"I", 3}};
+  refusal(factors, "I=3 does not divide its bound 8");
+  Directive order = on("DRAM");
+  order.permutation = "IJI";
+  refusal(order, "c.yaml:3: permutation 'IJI': at 'I' expected another one of I, J, K");
+}
+
+}  // namespace
+}  // namespace bayloom
