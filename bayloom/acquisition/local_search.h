@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <span>
+
+#include "bayloom/base/random.h"
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+/// A configuration and its utility; -infinity means that it must not be suggested.
+struct Suggestion {
+  Configuration configuration;
+  double utility = -std::numeric_limits<double>::infinity();
+
+  bool exists() const { return utility > -std::numeric_limits<double>::infinity(); }
+};
+
+/// Writes the utility of each configuration. Called with many at once, so that a surrogate
+/// predicts them together.
+using UtilityFunction =
+    std::function<void(std::span<const Configuration> configurations, std::span<double> utilities)>;
+
+/// Climbs from every start, step by step to the best of the feasible neighbours, until no
+/// neighbour is better: the local search of Hellsten et al. 2023, sec. 3.3. Gives the best
+/// configuration met that is not `excluded`; climbs may start at and pass through those that are.
+///
+/// All climbs step together, and none treads in another's steps.
+Suggestion ClimbToBest(const Space& space, const UtilityFunction& utility,
+                       std::span<const Configuration> starts,
+                       const std::function<bool(const Configuration&)>& excluded, int max_steps,
+                       RandomStream& random);
+
+}  // namespace bayloom

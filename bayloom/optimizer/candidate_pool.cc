@@ -1,0 +1,21 @@
+#include "bayloom/optimizer/candidate_pool.h"
+
+namespace bayloom {
+
+CandidatePool::CandidatePool(std::vector<Configuration> configurations, const Features& features)
+    : configurations_(std::move(configurations)),
+      rows_(features(configurations_)),
+      is_free_(configurations_.size(), 1) {
+  places_.reserve(configurations_.size());
+  for (int i = 0; i < size(); ++i) {
+    const bool is_new = places_.emplace(configurations_[i], i).second;
+    if (!is_new) is_free_[i] = 0;
+  }
+}
+
+void CandidatePool::Take(const Configuration& configuration) {
+  const auto place = places_.find(configuration);
+  if (place != places_.end()) is_free_[place->second] = 0;
+}
+
+}  // namespace bayloom

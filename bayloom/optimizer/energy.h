@@ -1,0 +1,19 @@
+#pragma once
+
+#include "bayloom/optimizer/memory.h"
+
+namespace bayloom {
+
+/// Makes rises of any objective comparable: the logarithm where all values are positive (1 is a
+/// factor of e), else multiples of the mean distance from the best known.
+class Energy {
+ public:
+  /// The memory has a best trial.
+  explicit Energy(const Memory& memory);
+  double operator()(double value) const;
+
+ private:
+  double scale_ = 0;  ///< 0 means logarithmic
+};
+
+}  // namespace bayloom

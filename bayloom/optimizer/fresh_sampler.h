@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/optimizer/memory.h"
+
+namespace bayloom {
+
+/// Random feasible configurations that a memory does not know yet: draws, and draws again when the
+/// configuration is known. When that keeps failing, the few that are left are listed and dealt out
+/// in random order, so that small spaces are exhausted exactly.
+class FreshSampler {
+ public:
+  explicit FreshSampler(SamplingMethod method = SamplingMethod::kUniformLeaves) : method_(method) {}
+
+  /// None when the space has no more (or, for spaces too large to list, seems to).
+  std::optional<Configuration> Draw(const Memory& memory, RandomStream& random);
+
+ private:
+  SamplingMethod method_;
+  bool listed_ = false;
+  std::vector<Configuration> left_;  ///< shuffled; some may be known by now
+};
+
+}  // namespace bayloom

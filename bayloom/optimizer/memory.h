@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/outcome.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+/// A configuration and what came of it.
+struct Trial {
+  Configuration configuration;
+  Outcome outcome;
+};
+
+/// What an optimizer has asked for and been told: every configuration once.
+class Memory {
+ public:
+  explicit Memory(std::shared_ptr<const Space> space) : space_(std::move(space)) {}
+
+  const Space& space() const { return *space_; }
+  const std::shared_ptr<const Space>& shared_space() const { return space_; }
+
+  /// Whether it was asked or told.
+  bool Knows(const Configuration& configuration) const { return states_.contains(configuration); }
+  size_t known() const { return states_.size(); }
+  /// Null when it was not told.
+  const Outcome* OutcomeOf(const Configuration& configuration) const;
+
+  void MarkAsked(const Configuration& configuration);
+  /// As Optimizer::Tell, errors included.
+  void Record(const Configuration& configuration, const Outcome& outcome);
+
+  /// In the order in which they were first told.
+  const std::vector<Trial>& trials() const { return trials_; }
+  /// Asked and not told, in the order in which they were asked.
+  const std::vector<Configuration>& pending() const { return asked_; }
+  /// The feasible trial of least value; null if there is none.
+  const Trial* best() const { return best_ < 0 ? nullptr : &trials_[best_]; }
+
+ private:
+  static constexpr int kPending = -1;
+
+  void FindBest();
+
+  std::shared_ptr<const Space> space_;
+  /// kPending, or the place in trials_.
+  std::unordered_map<Configuration, int> states_;
+  std::vector<Trial> trials_;
+  std::vector<Configuration> asked_;  ///< in order, not told yet
+  int best_ = -1;
+};
+
+}  // namespace bayloom

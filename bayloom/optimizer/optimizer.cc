@@ -1,0 +1,65 @@
+#include "bayloom/optimizer/optimizer.h"
+
+#include <array>
+#include <string>
+
+#include "bayloom/base/result.h"
+#include "bayloom/optimizer/heuristic_search.h"
+#include "bayloom/optimizer/random_search.h"
+#include "bayloom/optimizer/technique.h"
+
+namespace bayloom {
+namespace {
+
+using OptimizerFactory = std::unique_ptr<Optimizer> (*)(std::shared_ptr<const Space>,
+                                                        const OptimizerOptions&);
+
+template <SamplingMethod method>
+std::unique_ptr<Optimizer> MakeRandom(std::shared_ptr<const Space> space,
+                                      const OptimizerOptions& options) {
+  return std::make_unique<RandomSearch>(std::move(space), method, options.seed);
+}
+
+template <auto... make_technique>
+std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const Space> space,
+                                         const OptimizerOptions& options) {
+  std::vector<std::unique_ptr<Technique>> techniques;
+  (techniques.push_back(make_technique()), ...);
+  return std::make_unique<HeuristicSearch>(std::move(space), std::move(techniques), options.seed);
+}
+
+struct Entry {
+  std::string_view name;
+  OptimizerFactory make;
+};
+
+constexpr std::array kOptimizers = {
+    Entry{"random", MakeRandom<SamplingMethod::kUniformLeaves>},
+    Entry{"chain-of-trees", MakeRandom<SamplingMethod::kBiasedPath>},
+    Entry{"annealing", MakeHeuristic<MakeAnnealing>},
+    Entry{"genetic", MakeHeuristic<MakeGenetic>},
+    Entry{"ensemble", MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
+                                    MakeRandomTechnique>},
+};
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, kOptimizers.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kOptimizers[i].name;
+  return names;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> OptimizerNames() { return kNames; }
+
+std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name, std::shared_ptr<const Space> space,
+                                         const OptimizerOptions& options) {
+  std::string choices;
+  for (const Entry& entry : kOptimizers) {
+    if (entry.name == name) return entry.make(std::move(space), options);
+    choices += (choices.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw InputError("no optimizer is called '" + std::string(name) + "'; there are " + choices);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bayloom/acquisition/utility.h"
+#include "bayloom/model/objective_scale.h"
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/outcome.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+/// Decides which configurations of a space to try; everything minimizes.
+///
+///     const auto optimizer = MakeOptimizer("bayesian", space, {.seed = 1});
+///     while (trials-- > 0) {
+///       for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, Evaluate(c));
+///     }
+///
+/// The same seed, questions and outcomes give the same answers. Not thread safe: one thread drives
+/// an optimizer, however many evaluate what it asks for.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// `n` configurations to evaluate: distinct, feasible by the known constraints and never asked or
+  /// told before. Fewer when the space has no more. Asking again before telling is allowed: what is
+  /// still being evaluated is taken into account.
+  virtual std::vector<Configuration> Ask(int n) = 0;
+
+  /// What came of a trial, in any order; also of configurations that were never asked for (a warm
+  /// start). Of a configuration told twice the later outcome counts. Throws InputError when the
+  /// configuration is not in the space, or a feasible outcome has no finite value.
+  virtual void Tell(const Configuration& configuration, const Outcome& outcome) = 0;
+};
+
+/// How outcomes still to come are imagined, so that questions asked in parallel differ.
+enum class PendingPolicy : uint8_t {
+  kBeliever,  ///< as what the surrogate expects (kriging believer)
+  kLiar,      ///< as good as the best known (constant liar)
+};
+
+/// What the two bayesian optimizers can be told; the defaults serve every space.
+struct BayesianOptions {
+  AcquisitionKind acquisition = AcquisitionKind::kExpectedImprovement;
+  /// kAuto chooses the most likely of several powers, not of two scales only.
+  ObjectiveScale objective = ObjectiveScale::kAuto;
+  PendingPolicy pending = PendingPolicy::kBeliever;
+  /// Learn which configurations fail, from the first failure on (Hellsten et al. 2023, sec. 4.2).
+  bool learn_feasibility = true;
+  /// Largest of the minimum probabilities of feasibility that are drawn anew for each suggestion;
+  /// 0 demands none.
+  double feasibility_threshold = 0.1;
+  /// Spaces with at most this many feasible configurations are scored entirely; larger ones by
+  /// sampling and local search.
+  int score_all_up_to = 4096;
+  /// Larger spaces: configurations sampled at random a suggestion, and how many of the best climb.
+  int random_candidates = 1000;
+  int local_searches = 5;
+  /// Users' priors over good values weigh like this many trials (pi-BO's beta); 0 ignores them.
+  double prior_weight = 10;
+};
+
+struct OptimizerOptions {
+  uint64_t seed = 0;
+  /// Random configurations before the bayesian optimizers trust their surrogate; 0 chooses by the
+  /// number of parameters.
+  int initial_samples = 0;
+  BayesianOptions bayesian = {};
+};
+
+/// "random": uniform over the feasible configurations.
+/// "chain-of-trees": down each tree by even choices, thus biased to sparse branches (Rasch et al.).
+/// "annealing", "genetic": the classical ones, over the space's feasible neighbours.
+/// "ensemble": a bandit divides the trials among several heuristics (OpenTuner's idea).
+/// "forest": bayesian with a random forest as surrogate (Ytopt's idea).
+/// "bayesian": bayesian with a Gaussian process; the default everywhere.
+std::span<const std::string_view> OptimizerNames();
+
+/// Throws InputError naming the choices when there is no optimizer of that name.
+std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name, std::shared_ptr<const Space> space,
+                                         const OptimizerOptions& options = {});
+
+}  // namespace bayloom

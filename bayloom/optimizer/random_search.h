@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/optimizer.h"
+
+namespace bayloom {
+
+/// Draws without replacement: uniformly over the feasible configurations ("random"), or down the
+/// chain of trees by even choices at each level ("chain-of-trees"), which favours sparse branches
+/// (Hellsten et al. 2023, sec. 4.2).
+class RandomSearch final : public Optimizer {
+ public:
+  RandomSearch(std::shared_ptr<const Space> space, SamplingMethod method, uint64_t seed)
+      : memory_(std::move(space)), sampler_(method), random_(seed) {}
+
+  std::vector<Configuration> Ask(int n) override;
+  void Tell(const Configuration& configuration, const Outcome& outcome) override {
+    memory_.Record(configuration, outcome);
+  }
+
+ private:
+  Memory memory_;
+  FreshSampler sampler_;
+  RandomStream random_;
+};
+
+}  // namespace bayloom

@@ -1,0 +1,73 @@
+#include <cmath>
+#include <vector>
+
+#include "bayloom/optimizer/energy.h"
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/technique.h"
+
+namespace bayloom {
+namespace {
+
+/// In units of Energy: at first, twice as slow is taken half of the time.
+constexpr double kStartTemperature = 1.0;
+constexpr double kEndTemperature = 0.01;
+/// Per trial observed: cold after some 150 of them.
+constexpr double kCooling = 0.97;
+/// Moves over configurations that are known already cost nothing, but must end.
+constexpr int kFreeMoves = 64;
+/// Own trials without a new best after which the walk starts anew, hot, from a random place.
+constexpr int kPatience = 50;
+
+class Annealing final : public Technique {
+ public:
+  std::string_view name() const override { return "annealing"; }
+
+  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+    for (int move = 0; move < kFreeMoves && current_; ++move) {
+      std::vector<Configuration> neighbours =
+          memory.space().Neighbours(current_->configuration, random);
+      if (neighbours.empty()) break;
+      Configuration& next = neighbours[random.UniformInt(std::ssize(neighbours))];
+      if (!memory.Knows(next)) return std::move(next);
+      if (const Outcome* outcome = memory.OutcomeOf(next)) {
+        Consider({std::move(next), *outcome}, memory, random);
+      }
+    }
+    return sampler_.Draw(memory, random);
+  }
+
+  void Observe(const Memory& memory, const Trial& trial, bool own, RandomStream& random) override {
+    if (!own) return;
+    const bool is_best =
+        memory.best() != nullptr && memory.best()->configuration == trial.configuration;
+    since_best_ = is_best ? 0 : since_best_ + 1;
+    Consider(trial, memory, random);
+    temperature_ = std::max(kEndTemperature, temperature_ * kCooling);
+    if (since_best_ < kPatience) return;
+    since_best_ = 0;
+    temperature_ = kStartTemperature;
+    current_.reset();
+  }
+
+ private:
+  void Consider(Trial next, const Memory& memory, RandomStream& random) {
+    if (!next.outcome.ok()) return;
+    if (current_) {
+      const Energy energy(memory);
+      const double rise = energy(next.outcome.value) - energy(current_->outcome.value);
+      if (rise > 0 && random.Uniform() >= std::exp(-rise / temperature_)) return;
+    }
+    current_ = std::move(next);
+  }
+
+  std::optional<Trial> current_;  ///< feasible
+  double temperature_ = kStartTemperature;
+  int since_best_ = 0;
+  FreshSampler sampler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Technique> MakeAnnealing() { return std::make_unique<Annealing>(); }
+
+}  // namespace bayloom

@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <vector>
+
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/technique.h"
+
+namespace bayloom {
+namespace {
+
+constexpr size_t kPopulation = 20;
+constexpr int kTournament = 2;
+/// Children that break a known constraint are bred again, mixed otherwise, this often.
+constexpr int kBreedings = 16;
+/// Further mutations of a child that is known already.
+constexpr int kMutations = 8;
+constexpr double kMutationProbability = 0.4;
+
+class Genetic final : public Technique {
+ public:
+  std::string_view name() const override { return "genetic"; }
+
+  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+    if (population_.size() < kPopulation) return sampler_.Draw(memory, random);
+    Configuration child = Breed(memory.space(), random);
+    if (random.Uniform() < kMutationProbability) Mutate(child, memory.space(), random);
+    for (int i = 0; i < kMutations && memory.Knows(child); ++i) {
+      Mutate(child, memory.space(), random);
+    }
+    if (memory.Knows(child)) return sampler_.Draw(memory, random);
+    return child;
+  }
+
+  /// The newcomer takes the place of the worst if it is better.
+  void Observe(const Memory&, const Trial& trial, bool, RandomStream&) override {
+    if (!trial.outcome.ok()) return;
+    const auto better = [](const Trial& a, const Trial& b) {
+      return a.outcome.value < b.outcome.value;
+    };
+    std::erase_if(population_,
+                  [&](const Trial& t) { return t.configuration == trial.configuration; });
+    population_.insert(std::upper_bound(population_.begin(), population_.end(), trial, better),
+                       trial);
+    if (population_.size() > kPopulation) population_.pop_back();
+  }
+
+ private:
+  const Configuration& Select(RandomStream& random) const {
+    int64_t best = random.UniformInt(std::ssize(population_));
+    for (int i = 1; i < kTournament; ++i) {
+      best = std::min(best, random.UniformInt(std::ssize(population_)));
+    }
+    return population_[best].configuration;
+  }
+
+  /// Uniform crossover; a parent itself where no mixture is feasible.
+  Configuration Breed(const Space& space, RandomStream& random) const {
+    const Configuration& mother = Select(random);
+    const Configuration& father = Select(random);
+    for (int i = 0; i < kBreedings; ++i) {
+      Configuration child = mother;
+      for (size_t p = 0; p < child.coordinates.size(); ++p) {
+        if (random.UniformInt(2) == 1) child.coordinates[p] = father.coordinates[p];
+      }
+      if (space.Contains(child)) return child;
+    }
+    return mother;
+  }
+
+  static void Mutate(Configuration& child, const Space& space, RandomStream& random) {
+    std::vector<Configuration> neighbours = space.Neighbours(child, random);
+    if (neighbours.empty()) return;
+    child = std::move(neighbours[random.UniformInt(std::ssize(neighbours))]);
+  }
+
+  std::vector<Trial> population_;  ///< feasible, best first
+  FreshSampler sampler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Technique> MakeGenetic() { return std::make_unique<Genetic>(); }
+
+}  // namespace bayloom

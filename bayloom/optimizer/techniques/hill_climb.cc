@@ -1,0 +1,44 @@
+#include <vector>
+
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/technique.h"
+
+namespace bayloom {
+namespace {
+
+class HillClimb final : public Technique {
+ public:
+  std::string_view name() const override { return "hill-climb"; }
+
+  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+    if (!centre_) return sampler_.Draw(memory, random);
+    while (!untried_.empty()) {
+      Configuration next = std::move(untried_.back());
+      untried_.pop_back();
+      if (!memory.Knows(next)) return next;
+    }
+    centre_.reset();  // a local optimum: elsewhere
+    return sampler_.Draw(memory, random);
+  }
+
+  void Observe(const Memory& memory, const Trial& trial, bool own, RandomStream& random) override {
+    if (!trial.outcome.ok()) return;
+    const bool is_best = memory.best()->configuration == trial.configuration;
+    const bool is_downhill = own && (!centre_ || trial.outcome.value < centre_->outcome.value);
+    if (!is_best && !is_downhill) return;
+    centre_ = trial;
+    untried_ = memory.space().Neighbours(trial.configuration, random);
+    random.Shuffle(untried_);
+  }
+
+ private:
+  std::optional<Trial> centre_;  ///< feasible
+  std::vector<Configuration> untried_;
+  FreshSampler sampler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Technique> MakeHillClimb() { return std::make_unique<HillClimb>(); }
+
+}  // namespace bayloom

@@ -1,0 +1,57 @@
+#include "bayloom/optimizer/objective_transform.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "bayloom/base/random.h"
+
+namespace bayloom {
+namespace {
+
+/// Normal after the power transform of this power.
+std::vector<double> Values(double power, int count) {
+  RandomStream random(7);
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) {
+    const double normal = 0.2 * random.Normal();
+    values.push_back(power == 0 ? std::exp(5 * normal) : std::pow(1 + power * normal, 1 / power));
+  }
+  return values;
+}
+
+TEST(ObjectiveTransformTest, FindsThePowerThatMadeTheValues) {
+  for (double power : {-1.0, 0.0, 1.0}) {
+    EXPECT_EQ(ObjectiveTransform(Values(power, 2000), ObjectiveScale::kAuto).power(), power);
+  }
+}
+
+TEST(ObjectiveTransformTest, LeavesValuesThatAreNotPositiveAsTheyAre) {
+  const std::vector<double> values = {3, 0, 5};
+  for (ObjectiveScale scale :
+       {ObjectiveScale::kAuto, ObjectiveScale::kLog, ObjectiveScale::kLinear}) {
+    EXPECT_EQ(ObjectiveTransform(values, scale)(-2.5), -2.5);
+  }
+}
+
+TEST(ObjectiveTransformTest, IsIncreasing) {
+  for (double power : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
+    const ObjectiveTransform transform(Values(power, 500), ObjectiveScale::kAuto);
+    for (double v = 0.1; v < 100; v *= 1.5) EXPECT_LT(transform(v), transform(1.5 * v));
+  }
+}
+
+TEST(ObjectiveTransformTest, DoesAsTold) {
+  const std::vector<double> values = Values(-1, 100);
+  EXPECT_EQ(ObjectiveTransform(values, ObjectiveScale::kLog)(2), std::log(2));
+  EXPECT_EQ(ObjectiveTransform(values, ObjectiveScale::kLinear)(2), 2);
+}
+
+TEST(ObjectiveTransformTest, BearsEqualValues) {
+  const std::vector<double> values = {2, 2, 2};
+  EXPECT_TRUE(std::isfinite(ObjectiveTransform(values, ObjectiveScale::kAuto)(2)));
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,83 @@
+#include "tests/optimizer/spaces.h"
+
+#include <cmath>
+
+#include "bayloom/base/result.h"
+#include "bayloom/space/parameter.h"
+
+namespace bayloom {
+namespace {
+
+std::shared_ptr<const Space> Finish(Space::Builder& builder) {
+  Result<std::shared_ptr<const Space>> space = builder.Build();
+  if (!space) throw InputError(space.error().message);
+  return *space;
+}
+
+/// Figure 4 of Hellsten et al. 2023.
+std::shared_ptr<const Space> FigureFour() {
+  Space::Builder builder;
+  builder.Add(MakeOrdinal("p1", {2, 4}));
+  builder.Add(MakeOrdinal("p2", {2, 4}));
+  builder.Add(MakeOrdinal("p3", {1, 4}));
+  builder.Add(MakeOrdinal("p4", {1, 2, 4}));
+  builder.Add(MakeOrdinal("p5", {2, 4, 8}));
+  return Finish(builder);
+}
+
+std::shared_ptr<const Space> Single() {
+  Space::Builder builder;
+  builder.Add(MakeInteger("only", 7, 7));
+  builder.Add(MakeCategorical("choice", {"this"}));
+  return Finish(builder);
+}
+
+std::shared_ptr<const Space> Mixed() {
+  Space::Builder builder;
+  builder.Add(MakePermutation("order", 4));
+  builder.Add(MakeFactorization("tile", 48, 3));
+  builder.Add(MakeCategorical("schedule", {"static", "dynamic", "guided"}));
+  builder.Add(MakeInteger("threads", 1, 6));
+  return Finish(builder);
+}
+
+std::shared_ptr<const Space> Real() {
+  Space::Builder builder;
+  builder.Add(MakeReal("rate", 1e-3, 10, Scale::kLog));
+  builder.Add(MakeReal("share", -1, 1));
+  builder.Add(MakeInteger("count", 1, 1000, Scale::kLog));
+  return Finish(builder);
+}
+
+std::shared_ptr<const Space> Large() {
+  Space::Builder builder;
+  std::vector<double> powers;
+  for (double p = 1; p <= 1024; p *= 2) powers.push_back(p);
+  for (int i = 0; i < 10; ++i) {
+    builder.Add(MakeOrdinal("t" + std::to_string(i), powers, Scale::kLog));
+  }
+  return Finish(builder);
+}
+
+}  // namespace
+
+std::vector<SpaceCase> AllSpaceCases() {
+  return {{"figure4", FigureFour},
+          {"single", Single},
+          {"mixed", Mixed},
+          {"real", Real},
+          {"large", Large}};
+}
+
+Outcome Evaluate(const Configuration& configuration) {
+  double sum = 1;
+  for (size_t i = 0; i < configuration.coordinates.size(); ++i) {
+    const double distance = configuration.coordinates[i] - static_cast<double>(i % 3);
+    sum += distance * distance / static_cast<double>(i + 1);
+  }
+  Outcome outcome;
+  outcome.value = std::sqrt(sum);
+  return outcome;
+}
+
+}  // namespace bayloom

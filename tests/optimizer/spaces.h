@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/space/outcome.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+/// A space to test optimizers on.
+struct SpaceCase {
+  std::string name;
+  std::function<std::shared_ptr<const Space>()> make;
+};
+
+/// A chain of trees of 21 leaves, one of a single configuration, one with permutation, factors and
+/// categories (hidden in 4,320 configurations), one with real parameters, one of 1e11.
+std::vector<SpaceCase> AllSpaceCases();
+
+/// A smooth valley over the coordinates: positive, least somewhere in the middle.
+Outcome Evaluate(const Configuration& configuration);
+
+}  // namespace bayloom
