@@ -74,6 +74,7 @@ class OpCounter {
   }
 
   void Tally(const ExprNode& node) {
+    if (IsTranscendental(node.op)) return Add(OpClass::kFloatMath, node.dtype);
     switch (node.op) {
       case ExprOp::kInt:
       case ExprOp::kFloat:
@@ -117,23 +118,8 @@ class OpCounter {
       case ExprOp::kIsNan:
       case ExprOp::kIsInf:
         return Add(OpClass::kFloatOther, node.operands[0]->dtype);
-      case ExprOp::kPow:
-      case ExprOp::kExp:
-      case ExprOp::kLog:
-      case ExprOp::kErf:
-      case ExprOp::kSin:
-      case ExprOp::kCos:
-      case ExprOp::kTan:
-      case ExprOp::kAsin:
-      case ExprOp::kAcos:
-      case ExprOp::kAtan:
-      case ExprOp::kSinh:
-      case ExprOp::kCosh:
-      case ExprOp::kTanh:
-      case ExprOp::kAsinh:
-      case ExprOp::kAcosh:
-      case ExprOp::kAtanh:
-        return Add(OpClass::kFloatMath, node.dtype);
+      default:
+        return;
     }
   }
 

@@ -97,30 +97,7 @@ BlockId ElementwiseConsumer(const Program& program, BlockId id) {
 
 bool IsExpensive(const Expr& value) {
   bool expensive = false;
-  Visit(value, [&](const Expr& e) {
-    switch (e->op) {
-      case ExprOp::kPow:
-      case ExprOp::kExp:
-      case ExprOp::kLog:
-      case ExprOp::kErf:
-      case ExprOp::kSin:
-      case ExprOp::kCos:
-      case ExprOp::kTan:
-      case ExprOp::kAsin:
-      case ExprOp::kAcos:
-      case ExprOp::kAtan:
-      case ExprOp::kSinh:
-      case ExprOp::kCosh:
-      case ExprOp::kTanh:
-      case ExprOp::kAsinh:
-      case ExprOp::kAcosh:
-      case ExprOp::kAtanh:
-        expensive = true;
-        break;
-      default:
-        break;
-    }
-  });
+  Visit(value, [&](const Expr& e) { expensive |= IsTranscendental(e->op); });
   return expensive;
 }
 

@@ -73,6 +73,11 @@ enum class ExprOp : uint8_t {
   kIsInf,  ///< result is bool
 };
 
+/// Powers, exponentials, logarithms and the trigonometric kind: dozens of instructions each.
+constexpr bool IsTranscendental(ExprOp op) {
+  return op == ExprOp::kPow || (op >= ExprOp::kExp && op <= ExprOp::kAtanh);
+}
+
 struct ExprNode;
 
 /// An immutable scalar expression; copying shares the node.
@@ -88,7 +93,7 @@ class Expr {
  public:
   Expr() = default;
   /// An int64 literal.
-  Expr(int64_t value);  // NOLINT: literals read as numbers
+  Expr(int64_t value);                                    // NOLINT: literals read as numbers
   Expr(int value) : Expr(static_cast<int64_t>(value)) {}  // NOLINT
   explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
 
@@ -105,9 +110,9 @@ class Expr {
 struct ExprNode {
   ExprOp op;
   DType dtype;
-  int index = -1;           ///< kIter: position of the iterator; kLoad: BufferId
-  int64_t int_value = 0;    ///< kInt
-  double float_value = 0;   ///< kFloat
+  int index = -1;          ///< kIter: position of the iterator; kLoad: BufferId
+  int64_t int_value = 0;   ///< kInt
+  double float_value = 0;  ///< kFloat
   std::vector<Expr> operands = {};
 };
 

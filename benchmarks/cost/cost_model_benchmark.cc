@@ -6,7 +6,7 @@
 #include "bayloom/base/random.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/operator_shorthand.h"
 
 namespace bayloom {
 namespace {
@@ -14,13 +14,8 @@ namespace {
 /// Random programs of a convolution with bias and ReLU. Their times are made up from how much
 /// memory they touch and how they are vectorized: it is the model that is timed here.
 std::vector<Sample> MakeSamples(int count) {
-  Conv2dShape shape;
-  shape.height = shape.width = 28;
-  shape.in_channels = shape.out_channels = 128;
-  shape.kernel = {3, 3};
-  shape.options.pad_before = shape.options.pad_after = {1, 1};
-  shape.epilogue = {.bias = true, .relu = true};
-  const SpaceGenerator generator(Conv2dWorkload(shape), Target{});
+  const SpaceGenerator generator(ParseOperator("conv2d:28x28x128,128,3x3,pad=1,bias,relu"),
+                                 Target{});
   RandomStream random(1);
   std::vector<Sample> samples;
   while (static_cast<int>(samples.size()) < count) {

@@ -4,21 +4,10 @@
 #include "bayloom/base/random.h"
 #include "bayloom/feature/program_features.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/operator_shorthand.h"
 
 namespace bayloom {
 namespace {
-
-/// A 3 x 3 convolution of ResNet-50 with bias and ReLU.
-Workload ConvolutionBiasRelu() {
-  Conv2dShape shape;
-  shape.height = shape.width = 28;
-  shape.in_channels = shape.out_channels = 128;
-  shape.kernel = {3, 3};
-  shape.options.pad_before = shape.options.pad_after = {1, 1};
-  shape.epilogue = {.bias = true, .relu = true};
-  return Conv2dWorkload(shape);
-}
 
 /// Random candidates of all design spaces.
 std::vector<Candidate> DrawCandidates(const SpaceGenerator& generator, int count) {
@@ -33,7 +22,7 @@ std::vector<Candidate> DrawCandidates(const SpaceGenerator& generator, int count
 }
 
 struct Fixture {
-  SpaceGenerator generator{ConvolutionBiasRelu(), Target{}};
+  SpaceGenerator generator{ParseOperator("conv2d:28x28x128,128,3x3,pad=1,bias,relu"), Target{}};
   std::vector<Candidate> candidates = DrawCandidates(generator, 64);
 };
 const Fixture& Convolution() {

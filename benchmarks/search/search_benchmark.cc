@@ -8,7 +8,7 @@
 #include "bayloom/search/fresh_samples.h"
 #include "bayloom/search/mutator.h"
 #include "bayloom/search/strategy.h"
-#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tuning/learner.h"
 
 namespace bayloom {
@@ -22,15 +22,8 @@ Target FourCores() {
 
 /// A 3 x 3 convolution of ResNet-50 with bias and ReLU.
 const SpaceGenerator& Convolution() {
-  static const SpaceGenerator generator = [] {
-    Conv2dShape shape;
-    shape.height = shape.width = 28;
-    shape.in_channels = shape.out_channels = 128;
-    shape.kernel = {3, 3};
-    shape.options.pad_before = shape.options.pad_after = {1, 1};
-    shape.epilogue = {.bias = true, .relu = true};
-    return SpaceGenerator(Conv2dWorkload(shape), FourCores());
-  }();
+  static const SpaceGenerator generator(ParseOperator("conv2d:28x28x128,128,3x3,pad=1,bias,relu"),
+                                        FourCores());
   return generator;
 }
 

@@ -3,37 +3,18 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <iostream>
-
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/interpreter.h"
-#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/primitives.h"
+#include "benchmarks/must.h"
 
 namespace bayloom {
 namespace {
 
-Workload Conv(int64_t size, int64_t channels) {
-  Conv2dShape shape;
-  shape.height = shape.width = size;
-  shape.in_channels = shape.out_channels = channels;
-  shape.kernel = {3, 3};
-  shape.options.pad_before = shape.options.pad_after = {1, 1};
-  shape.epilogue.bias = shape.epilogue.relu = true;
-  return Conv2dWorkload(shape);
-}
-
-template <typename T>
-T Must(Result<T> result) {
-  if (result) return *std::move(result);
-  std::cerr << result.error().message << "\n";
-  std::exit(1);
-}
-
 /// Loops in the order SSRSRS, as multi-level tiling leaves them.
 Program TiledConv() {
-  Program program = Lower(Conv(56, 64));
+  Program program = Lower(ParseOperator("conv2d:56x56x64,64,3x3,pad=1,bias,relu"));
   const BlockId conv = program.FindBlock("conv");
   std::vector<LoopId> order(22);
   const std::vector<LoopId> loops = program.LoopsAround(NodeRef::Block(conv));
@@ -56,7 +37,7 @@ Program TiledConv() {
 }
 
 void BM_Lower(benchmark::State& state) {
-  const Workload workload = Conv(56, 64);
+  const Workload workload = ParseOperator("conv2d:56x56x64,64,3x3,pad=1,bias,relu");
   for (auto _ : state) benchmark::DoNotOptimize(Lower(workload));
 }
 BENCHMARK(BM_Lower);
@@ -113,7 +94,7 @@ void BM_CheckParallel(benchmark::State& state) {
 BENCHMARK(BM_CheckParallel);
 
 void BM_Interpret(benchmark::State& state) {
-  const Workload workload = Conv(14, 16);
+  const Workload workload = ParseOperator("conv2d:14x14x16,16,3x3,pad=1,bias,relu");
   const Program program = Lower(workload);
   std::vector<HostTensor> arguments;
   for (BufferId id : program.Parameters()) {

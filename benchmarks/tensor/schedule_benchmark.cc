@@ -3,32 +3,14 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/schedule.h"
+#include "benchmarks/must.h"
 
 namespace bayloom {
 namespace {
-
-Workload Conv(int64_t size, int64_t channels) {
-  Conv2dShape shape;
-  shape.height = shape.width = size;
-  shape.in_channels = shape.out_channels = channels;
-  shape.kernel = {3, 3};
-  shape.options.pad_before = shape.options.pad_after = {1, 1};
-  shape.epilogue.bias = shape.epilogue.relu = true;
-  return Conv2dWorkload(shape);
-}
-
-template <typename T>
-T Must(Result<T> result) {
-  if (result) return *std::move(result);
-  std::cerr << result.error().message << "\n";
-  std::exit(1);
-}
 
 Trace ConvTrace(const Workload& workload) {
   Schedule s(workload, 3);
@@ -63,7 +45,7 @@ Trace ConvTrace(const Workload& workload) {
 }
 
 void BM_ReplayWithItsDecisions(benchmark::State& state) {
-  const Workload workload = Conv(56, 64);
+  const Workload workload = ParseOperator("conv2d:56x56x64,64,3x3,pad=1,bias,relu");
   const Trace trace = ConvTrace(workload);
   const RandomStream random(1);
   for (auto _ : state) benchmark::DoNotOptimize(Replay(workload, trace, random));
@@ -73,7 +55,7 @@ BENCHMARK(BM_ReplayWithItsDecisions)->Unit(benchmark::kMicrosecond);
 
 /// Other decisions each time, some of which are refused.
 void BM_ReplayWithNewDecisions(benchmark::State& state) {
-  const Workload workload = Conv(56, 64);
+  const Workload workload = ParseOperator("conv2d:56x56x64,64,3x3,pad=1,bias,relu");
   const Trace space = ConvTrace(workload).WithoutDecisions();
   RandomStream random(1);
   int64_t refused = 0;
@@ -84,7 +66,7 @@ void BM_ReplayWithNewDecisions(benchmark::State& state) {
 BENCHMARK(BM_ReplayWithNewDecisions)->Unit(benchmark::kMicrosecond);
 
 void BM_TraceJsonRoundTrip(benchmark::State& state) {
-  const Trace trace = ConvTrace(Conv(56, 64));
+  const Trace trace = ConvTrace(ParseOperator("conv2d:56x56x64,64,3x3,pad=1,bias,relu"));
   for (auto _ : state) benchmark::DoNotOptimize(Trace::FromJson(trace.ToJson()));
 }
 BENCHMARK(BM_TraceJsonRoundTrip)->Unit(benchmark::kMicrosecond);
