@@ -30,7 +30,8 @@ llvm::Value* NestEmitter::Neutral(const Block& block) {
 }
 
 void NestEmitter::EmitTile(const AccumulatorTile& tile) {
-  active_.push_back({&tile, {}});
+  active_.push_back(
+      {&tile, GuardsOf(program_.blocks[tile.block], plan_.accesses.at(tile.block)), {}});
   Body emit = [&] { EmitTileAt(tile); };
   for (auto cut = tile.cuts.rbegin(); cut != tile.cuts.rend(); ++cut) {
     const int64_t passes = program_.digit_extents[cut->digit] / cut->steps;
@@ -40,15 +41,6 @@ void NestEmitter::EmitTile(const AccumulatorTile& tile) {
   }
   emit();
   active_.pop_back();
-}
-
-void NestEmitter::EmitNest(const AccumulatorTile& tile, size_t from) {
-  if (from == tile.reduction.size()) {
-    ForEachPosition(tile, 0, [&] { EmitBlock(tile.block); });
-    return;
-  }
-  const LoopId loop = tile.reduction[from];
-  Iterate(loop, plan_.unrolled.contains(loop), [&] { EmitNest(tile, from + 1); });
 }
 
 void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
@@ -64,7 +56,7 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
     builder_.CreateStore(StartValue(tile), slot);
   });
   if (tile.alone) {
-    EmitNest(tile, 0);
+    EmitNest(active_.back(), 0);
   } else {
     EmitPlainLoop(tile.top);
   }

@@ -1,6 +1,7 @@
 #include "bayloom/codegen/emit/expression.h"
 
 #include "bayloom/codegen/emit/arithmetic.h"
+#include "bayloom/codegen/emit/guard.h"
 
 namespace bayloom {
 namespace {
@@ -35,6 +36,8 @@ llvm::Value* ExpressionEmitter::EmitNew(const Expr& e) {
       return EmitLiteral(b_, *e);
     case ExprOp::kLoad:
       return EmitLoad(*e);
+    case ExprOp::kAnd:
+      return EmitAnd(*e);
     case ExprOp::kSelect:
       return EmitSelect(*e);
     case ExprOp::kCast:
@@ -42,12 +45,31 @@ llvm::Value* ExpressionEmitter::EmitNew(const Expr& e) {
     default:
       break;
   }
+  if (llvm::Value* decided = DecideComparison(*e)) return decided;
   const DType dtype = e->operands[0]->dtype;
   llvm::Value* a = Emit(e->operands[0]);
   if (e->operands.size() == 1) return EmitUnary(b_, e->op, dtype, a);
   llvm::Value* second = Emit(e->operands[1]);
   if (IsIntegerDivision(*e)) second = SafeDivisor(second);
   return EmitBinary(b_, e->op, dtype, a, second);
+}
+
+/// Guards of padding hold in all of an unrolled tile but at its rim.
+llvm::Value* ExpressionEmitter::DecideComparison(const ExprNode& node) {
+  if (state_.known.contains(&node)) return b_.getTrue();
+  const std::optional<Guard> guard = ToGuard(node, accesses_);
+  if (!guard) return nullptr;
+  const Interval range = state_.digits.RangeOf(guard->slack);
+  if (range.min >= 0) return b_.getTrue();
+  return range.max < 0 ? b_.getFalse() : nullptr;
+}
+
+llvm::Value* ExpressionEmitter::EmitAnd(const ExprNode& node) {
+  llvm::Value* a = Emit(node.operands[0]);
+  if (IsConstantBool(a, false)) return a;
+  llvm::Value* b = Emit(node.operands[1]);
+  if (IsConstantBool(a, true) || IsConstantBool(b, false)) return b;
+  return IsConstantBool(b, true) ? a : EmitBinary(b_, ExprOp::kAnd, DType::kBool, a, b);
 }
 
 llvm::Value* ExpressionEmitter::SafeDivisor(llvm::Value* divisor) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "bayloom/codegen/emit/memory.h"
@@ -14,7 +15,8 @@ struct EmitState {
   Digits& digits;
   AddressBuilder& addresses;
   MemoryEmitter& memory;
-  Chunk chunk;  ///< the lanes that code is for
+  Chunk chunk;                      ///< the lanes that code is for
+  std::set<const ExprNode*> known;  ///< conditions that hold here
 };
 
 /// Emits the value of a block's expressions: for one point of the loops, or for all lanes of a
@@ -28,6 +30,9 @@ class ExpressionEmitter {
 
  private:
   llvm::Value* EmitNew(const Expr& e);
+  /// A comparison of indices whose outcome is known; null for others.
+  llvm::Value* DecideComparison(const ExprNode& node);
+  llvm::Value* EmitAnd(const ExprNode& node);
   llvm::Value* EmitLoad(const ExprNode& node);
   llvm::Value* EmitSelect(const ExprNode& node);
   llvm::Value* EmitGuarded(const Expr& e, llvm::Value* condition);

@@ -46,4 +46,21 @@ IndexValue Digits::Evaluate(const Affine& index) const {
   return result;
 }
 
+Interval Digits::RangeOf(const Affine& index) const {
+  Interval range{index.constant, index.constant};
+  for (const Affine::Term& term : index.terms) {
+    const DigitValue& digit = values_[term.digit];
+    Interval of_digit{digit.offset, digit.offset + digit.reach};
+    if (digit.lanes) {
+      const auto [least, greatest] = std::ranges::minmax(*digit.lanes);
+      of_digit.min += least;
+      of_digit.max += greatest;
+    }
+    const int64_t a = term.coefficient * of_digit.min, b = term.coefficient * of_digit.max;
+    range.min += std::min(a, b);
+    range.max += std::max(a, b);
+  }
+  return range;
+}
+
 }  // namespace bayloom

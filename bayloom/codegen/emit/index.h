@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/access.h"
 
 namespace bayloom {
 
@@ -19,11 +19,15 @@ struct DigitValue {
   bool bound = false;
   llvm::Value* base = nullptr;
   int64_t scale = 1;
+  int64_t reach = 0;  ///< the greatest value of scale * base; the least is 0
   int64_t offset = 0;
   const std::vector<int64_t>* lanes = nullptr;
 
-  static DigitValue Constant(int64_t value) { return {true, nullptr, 1, value, nullptr}; }
-  static DigitValue Running(llvm::Value* value) { return {true, value, 1, 0, nullptr}; }
+  static DigitValue Constant(int64_t value) { return {true, nullptr, 1, 0, value, nullptr}; }
+  /// scale * value, `value` in [0, count).
+  static DigitValue Running(llvm::Value* value, int64_t count, int64_t scale = 1) {
+    return {true, value, scale, scale * (count - 1), 0, nullptr};
+  }
 };
 
 /// An integer that is affine in loops' running values:
@@ -53,6 +57,8 @@ class Digits {
   int size() const { return static_cast<int>(values_.size()); }
 
   IndexValue Evaluate(const Affine& index) const;
+  /// Bounds of an index in all lanes, whatever the loops' running values are.
+  Interval RangeOf(const Affine& index) const;
 
  private:
   std::vector<DigitValue> values_;

@@ -54,8 +54,7 @@ void NestEmitter::RunLoop(DigitId digit, int64_t extent, int64_t scale, const Bo
   EmitLoop(builder_.getInt64(0), builder_.getInt64(static_cast<uint64_t>(extent)),
            [&](llvm::PHINode* running) {
              addresses_.Define({running}, running, depth_);
-             digits_[digit] = DigitValue::Running(running);
-             digits_[digit].scale = scale;
+             digits_[digit] = DigitValue::Running(running, extent, scale);
              body();
            });
   digits_[digit] = before;

@@ -43,6 +43,12 @@ class MemoryEmitter {
   /// To be called where control flow joins or splits: what was loaded before may not be known
   /// or not be valid after.
   void ForgetLoads() { loaded_.clear(); }
+  /// What has been loaded, by buffer: (running pointer, displacement, lanes, active lanes) ->
+  /// register value. Code that may be skipped and stores nothing leaves it as it was.
+  using LoadKey = std::tuple<llvm::Value*, int64_t, int, int>;
+  using Loaded = std::map<BufferId, std::map<LoadKey, llvm::Value*>>;
+  const Loaded& loaded() const { return loaded_; }
+  void RestoreLoads(Loaded loaded) { loaded_ = std::move(loaded); }
 
  private:
   llvm::Value* Base(BufferId buffer);
@@ -63,9 +69,7 @@ class MemoryEmitter {
   AddressBuilder& addresses_;
   const Arguments arguments_;
   std::map<BufferId, llvm::Value*> bases_;
-  /// By buffer: (running pointer, displacement, lanes, active lanes) -> register value.
-  using LoadKey = std::tuple<llvm::Value*, int64_t, int, int>;
-  std::map<BufferId, std::map<LoadKey, llvm::Value*>> loaded_;
+  Loaded loaded_;
 };
 
 }  // namespace bayloom

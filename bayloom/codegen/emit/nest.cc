@@ -16,7 +16,7 @@ NestEmitter::NestEmitter(ModuleState& module, llvm::Function* function, llvm::In
       addresses_(builder_),
       arguments_(arguments),
       memory_(program_, plan_.memory, module.scopes, builder_, addresses_, arguments),
-      state_{program_, builder_, digits_, addresses_, memory_, {}} {
+      state_{program_, builder_, digits_, addresses_, memory_, {}, {}} {
   addresses_.SetEntry(anchor);
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
@@ -37,7 +37,7 @@ void NestEmitter::EmitNode(NodeRef node) {
   const auto nest =
       std::ranges::find_if(active_, [&](const Slots& slots) { return slots.tile->nest == node; });
   if (nest != active_.end()) {
-    EmitNest(*nest->tile, 0);
+    EmitNest(*nest, 0);
   } else if (const auto tile = plan_.tiles.find(node.id); tile != plan_.tiles.end()) {
     EmitTile(tile->second);
   } else if (program_.loops[node.id].kind == LoopKind::kParallel && !in_parallel) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bayloom/codegen/emit/expression.h"
+#include "bayloom/codegen/emit/guard.h"
 #include "bayloom/codegen/emit/plan.h"
 
 namespace bayloom {
@@ -43,6 +44,7 @@ class NestEmitter {
   /// the output's index.
   struct Slots {
     const AccumulatorTile* tile;
+    std::vector<Guard> guards;
     std::map<int64_t, llvm::AllocaInst*> by_offset;
   };
 
@@ -69,8 +71,12 @@ class NestEmitter {
   // Accumulators (accumulate.cc).
   void EmitTile(const AccumulatorTile& tile);
   void EmitTileAt(const AccumulatorTile& tile);
-  /// The tile's reduction loops from number `from` on, all positions inside.
-  void EmitNest(const AccumulatorTile& tile, size_t from);
+  /// The tile's loops from number `from` on, reduction loops first, all positions inside.
+  void EmitNest(const Slots& slots, size_t from);
+  /// Runs `body` where the guards hold that the tile's first `loops` loops, and not fewer, decide.
+  void EmitGuarded(const Slots& slots, size_t loops, const Body& body);
+  size_t DecidingLoops(const AccumulatorTile& tile, const Guard& guard) const;
+  void EmitIf(llvm::Value* condition, const Body& body);
   void ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body);
   void EmitReduction(BlockId block, ExpressionEmitter& values);
   llvm::Value* StartValue(const AccumulatorTile& tile);

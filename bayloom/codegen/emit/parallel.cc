@@ -96,11 +96,11 @@ void NestEmitter::EmitIterations(LoopId loop, const Digits& outer, llvm::Value* 
     llvm::Value* rest = position;
     std::vector<llvm::Value*> values;
     for (size_t i = digits.size(); i-- > 0;) {
-      llvm::Value* extent =
-          builder_.getInt64(static_cast<uint64_t>(program_.digit_extents[digits[i]]));
+      const int64_t count = program_.digit_extents[digits[i]];
+      llvm::Value* extent = builder_.getInt64(static_cast<uint64_t>(count));
       llvm::Value* value = i > 0 ? builder_.CreateURem(rest, extent) : rest;
       if (i > 0) rest = builder_.CreateUDiv(rest, extent);
-      digits_[digits[i]] = DigitValue::Running(value);
+      digits_[digits[i]] = DigitValue::Running(value, count);
       values.push_back(value);
     }
     addresses_.Define(values, &builder_.GetInsertBlock()->back(), depth_);

@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "bayloom/codegen/emit/nest.h"
+
+namespace bayloom {
+namespace {
+
+/// The tile's loop number `i` in the order in which EmitNest runs them.
+LoopId LoopOf(const AccumulatorTile& tile, size_t i) {
+  return i < tile.reduction.size() ? tile.reduction[i] : tile.spatial[i - tile.reduction.size()];
+}
+
+size_t LoopCount(const AccumulatorTile& tile) {
+  return tile.reduction.size() + tile.spatial.size();
+}
+
+}  // namespace
+
+void NestEmitter::EmitNest(const Slots& slots, size_t from) {
+  const AccumulatorTile& tile = *slots.tile;
+  EmitGuarded(slots, from, [&] {
+    if (from == LoopCount(tile)) {
+      EmitBlock(tile.block);
+      return;
+    }
+    const LoopId loop = LoopOf(tile, from);
+    const bool unroll = from >= tile.reduction.size() || plan_.unrolled.contains(loop);
+    Iterate(loop, unroll, [&] { EmitNest(slots, from + 1); });
+  });
+}
+
+/// How many of the tile's loops have to be entered until it is decided whether the guard holds.
+size_t NestEmitter::DecidingLoops(const AccumulatorTile& tile, const Guard& guard) const {
+  const auto decides = [&](DigitId digit) {
+    return tile.StepsOf(program_, digit) > 1 && guard.slack.CoefficientOf(digit) != 0;
+  };
+  for (size_t count = LoopCount(tile); count > 0; --count) {
+    const LoopId loop = LoopOf(tile, count - 1);
+    const auto vector = plan_.vector_loops.find(loop);
+    const bool decided = vector == plan_.vector_loops.end()
+                             ? std::ranges::any_of(program_.loops[loop].digits, decides)
+                             : std::ranges::any_of(vector->second.outer, decides) ||
+                                   std::ranges::any_of(vector->second.lanes, decides);
+    if (decided) return count;
+  }
+  return 0;
+}
+
+/// What the guards skip is skipped as early as possible: padded rows before their columns are
+/// looked at. A condition that differs between the lanes of a register is left to the block.
+void NestEmitter::EmitGuarded(const Slots& slots, size_t loops, const Body& body) {
+  llvm::Value* condition = nullptr;
+  std::vector<const ExprNode*> learnt;
+  for (const Guard& guard : slots.guards) {
+    if (DecidingLoops(*slots.tile, guard) != loops) continue;
+    const Interval range = digits_.RangeOf(guard.slack);
+    if (range.max < 0) return;
+    const IndexValue slack = digits_.Evaluate(guard.slack);
+    if (range.min >= 0 || !slack.lanes.empty()) continue;
+    llvm::Value* holds = builder_.CreateICmpSGE(addresses_.Scalar(slack), builder_.getInt64(0));
+    condition = condition ? builder_.CreateAnd(condition, holds) : holds;
+    learnt.push_back(guard.condition);
+  }
+  if (!condition) {
+    body();
+    return;
+  }
+  state_.known.insert(learnt.begin(), learnt.end());
+  EmitIf(condition, body);
+  for (const ExprNode* known : learnt) state_.known.erase(known);
+}
+
+/// `body` stores to nothing but slots.
+void NestEmitter::EmitIf(llvm::Value* condition, const Body& body) {
+  auto* then = llvm::BasicBlock::Create(builder_.getContext(), "then", function_);
+  auto* after = llvm::BasicBlock::Create(builder_.getContext(), "endif", function_);
+  builder_.CreateCondBr(condition, then, after);
+  builder_.SetInsertPoint(then);
+  MemoryEmitter::Loaded loaded = memory_.loaded();
+  body();
+  memory_.RestoreLoads(std::move(loaded));
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+}  // namespace bayloom

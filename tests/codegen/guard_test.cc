@@ -1,0 +1,174 @@
+#include "bayloom/codegen/emit/guard.h"
+
+#include "bayloom/codegen/compile.h"
+#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/trace.h"
+#include "tests/codegen/compiled.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom {
+namespace {
+
+Workload Depthwise(int64_t size, int64_t channels, Conv2dOptions options) {
+  WorkloadBuilder b("depthwise");
+  const Tensor x = b.Input("x", {1, size, size, channels});
+  const Tensor w = b.Constant("w", {3, 3, channels});
+  return b.Build({DepthwiseConv2d(b, "conv", x, w, options)});
+}
+
+Conv2dOptions Padded(int64_t before, int64_t after, int64_t stride = 1, int64_t dilation = 1) {
+  Conv2dOptions options;
+  options.stride = {stride, stride};
+  options.dilation = {dilation, dilation};
+  options.pad_before = {before, before};
+  options.pad_after = {after, after};
+  return options;
+}
+
+/// The naive program, padding read through guards.
+Program WithPaddingInlined(const Workload& workload) {
+  Program program = Lower(workload);
+  for (BlockId block : program.BlocksInOrder()) {
+    if (program.blocks[block].kind == BlockKind::kPlain) {
+      EXPECT_TRUE(ComputeInline(program, block).ok());
+    }
+  }
+  return program;
+}
+
+/// Every loop in random tiles, ordered S S R S R S as a tuner would; innermost channels in
+/// vectors, the rest unrolled to a random degree.
+Program RandomlyTiled(Program program, RandomStream& random) {
+  const BlockId block = program.BlocksInOrder().front();
+  const std::vector<Iter> iters = program.blocks[block].iters;
+  const std::vector<LoopId> loops = program.LoopsAround(NodeRef::Block(block));
+  std::vector<std::vector<LoopId>> levels(6);
+  LoopId lanes = -1;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const bool spatial = iters[i].kind == IterKind::kSpatial;
+    const int parts = spatial ? 4 : 2;
+    const auto tile = *SamplePerfectTiling(iters[i].extent, parts, 64, random);
+    const std::vector<LoopId> split = *Split(program, loops[i], tile);
+    const std::vector<int> order = spatial ? std::vector{0, 1, 3, 5} : std::vector{2, 4};
+    for (int part = 0; part < parts; ++part) levels[order[part]].push_back(split[part]);
+    if (spatial) lanes = split.back();
+  }
+  std::vector<LoopId> order;
+  for (std::vector<LoopId>& level : levels) {
+    if (random.UniformInt(4) == 0) random.Shuffle(level);
+    order.insert(order.end(), level.begin(), level.end());
+  }
+  EXPECT_TRUE(Reorder(program, order).ok());
+  if (order.back() == lanes) (void)Vectorize(program, lanes);
+  if (random.UniformInt(3) > 0) (void)Parallelize(program, order.front());
+  constexpr int64_t kSteps[] = {0, 16, 512};
+  EXPECT_TRUE(AnnotateUnroll(program, order.front(), kSteps[random.UniformInt(3)]).ok());
+  return program;
+}
+
+struct GuardCase {
+  std::string name;
+  Workload workload;
+};
+void PrintTo(const GuardCase& named, std::ostream* out) { *out << named.name; }
+
+std::vector<GuardCase> GuardCases() {
+  std::vector<GuardCase> all = {
+      {"depthwise", Depthwise(7, 24, Padded(1, 1))},
+      {"depthwise_stride", Depthwise(14, 16, Padded(1, 1, 2))},
+      {"depthwise_one_side", Depthwise(9, 5, Padded(0, 2, 2))},
+      {"depthwise_dilation", Depthwise(8, 8, Padded(2, 2, 1, 2))},
+      {"depthwise_mostly_padding", Depthwise(2, 16, Padded(4, 5))},
+  };
+  Conv2dShape shape = testing::ConvShape(6, 3, 16, 3, 1);
+  all.push_back({"conv2d", Conv2dWorkload(shape)});
+  shape = testing::ConvShape(9, 4, 6, 5, 2);
+  shape.options.stride = {2, 3};
+  all.push_back({"conv2d_stride", Conv2dWorkload(shape)});
+  shape = testing::ConvShape(5, 4, 8, 3, 1);
+  shape.dtype = DType::kInt32;
+  all.push_back({"conv2d_integer", Conv2dWorkload(shape)});
+  WorkloadBuilder b("max_pool");
+  const Tensor x = b.Input("x", {1, 7, 7, 20});
+  all.push_back(
+      {"max_pool",
+       b.Build({Pool2d(
+           b, "pool", x,
+           {.kernel = {3, 3}, .stride = {2, 2}, .pad_before = {1, 1}, .pad_after = {1, 1}})})});
+  return all;
+}
+
+class GuardTest : public ::testing::TestWithParam<GuardCase> {};
+
+TEST_P(GuardTest, TilesComputeWhatTheNaiveProgramComputes) {
+  constexpr int kSchedules = 40;
+  const Workload& workload = GetParam().workload;
+  const std::vector<HostTensor> inputs = testing::RandomArguments(workload, 5);
+  std::vector<HostTensor> expected = inputs;
+  Interpret(Lower(workload), expected);
+  const Program inlined = WithPaddingInlined(workload);
+  RandomStream random(17);
+  for (int i = 0; i < kSchedules; ++i) {
+    const Program program = RandomlyTiled(inlined, random);
+    SCOPED_TRACE(Print(program));
+    std::vector<HostTensor> actual = inputs;
+    ASSERT_NO_THROW(testing::RunCompiled(program, actual));
+    ASSERT_FALSE(HasFatalFailure());
+    testing::ExpectClose(actual.back(), expected.back(), 1e-5, "schedule " + std::to_string(i));
+    ASSERT_FALSE(HasFatalFailure());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GuardTest, ::testing::ValuesIn(GuardCases()),
+                         [](const auto& named) { return named.param.name; });
+
+int CountOf(const std::string& text, const std::string& word) {
+  int count = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+/// One row of a depthwise convolution at a time, all columns and the window unrolled.
+Program RowByRow() {
+  Program program = WithPaddingInlined(Depthwise(7, 16, Padded(1, 1)));
+  const std::vector<LoopId> n_h_w_c_kh_kw =
+      program.LoopsAround(NodeRef::Block(program.BlocksInOrder().front()));
+  const auto& l = n_h_w_c_kh_kw;
+  EXPECT_TRUE(Reorder(program, std::vector<LoopId>{l[0], l[1], l[4], l[5], l[2], l[3]}).ok());
+  EXPECT_TRUE(Vectorize(program, l[3]).ok());
+  EXPECT_TRUE(AnnotateUnroll(program, l[0], 512).ok());
+  return program;
+}
+
+TEST(GuardCodeTest, WhatOnlyAddsZerosIsLeftOut) {
+  Target target;
+  target.triple = "x86_64-pc-linux-gnu";
+  target.cpu = "skylake-avx512";
+  target.vector_bytes = 64;
+  const std::string ir = *EmitLlvmIr(RowByRow(), target, "depthwise");
+  // 7 columns x 3 rows of the window x 3 columns of the window, but 2 x 3 that are all padding.
+  EXPECT_EQ(CountOf(ir, "call contract <16 x float> @llvm.fmuladd"), 7 * 9 - 2 * 3) << ir;
+  EXPECT_EQ(CountOf(ir, " select "), 0) << ir;
+  // The first and the last row of the window are jumped over; the middle one is always inside.
+  EXPECT_EQ(CountOf(ir, "label %then"), 2) << ir;
+}
+
+TEST(GuardCodeTest, GuardsAreFoundWhereAZeroAddsNothing) {
+  const auto guards_of = [](const Workload& workload) {
+    const Program program = WithPaddingInlined(workload);
+    const BlockId block = program.BlocksInOrder().front();
+    const BlockAccesses accesses = *PlaceAccesses(program, PlanMemory(program), block);
+    return GuardsOf(program.blocks[block], accesses).size();
+  };
+  EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(1, 1))), 4u);
+  EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(0, 1))), 2u);
+  EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(0, 0))), 0u);
+  // A sum is another one without its ones.
+  WorkloadBuilder b("ones");
+  const Tensor x = Pad(b, "pad", b.Input("x", {5}), {1}, {1}, Literal(1, DType::kFloat32));
+  EXPECT_EQ(guards_of(b.Build({ReduceAxes(b, "sum", x, {0}, Reduction::kSum, true)})), 0u);
+}
+
+}  // namespace
+}  // namespace bayloom
