@@ -150,11 +150,12 @@ TEST(MutatorTest, MutatedLocationsAreReplayedAsDecided) {
   RandomStream random(5);
   int mutated = 0;
   for (int i = 0; i < 50; ++i) {
-    Result<Candidate> parent = generator.Sample(0, random.Fork());
+    const int space = i % static_cast<int>(generator.spaces().size());
+    Result<Candidate> parent = generator.Sample(space, random.Fork());
     if (!parent) continue;
     const std::optional<Trace> trace = mutator->Mutate(*parent, random);
     if (!trace) continue;
-    Result<Candidate> child = generator.Replay(0, *trace, random.Fork());
+    Result<Candidate> child = generator.Replay(space, *trace, random.Fork());
     if (!child) continue;
     const int step = ChangedSteps(parent->trace, *trace)[0];
     EXPECT_EQ(child->trace.decisions()[step], trace->decisions()[step]);

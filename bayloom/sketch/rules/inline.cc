@@ -31,6 +31,12 @@ bool IsFreeToInline(const Program& program, BlockId id) {
   return !IsExpensive(block.value) || ElementwiseConsumer(program, id) >= 0;
 }
 
+/// Whether the block copies a tensor or gives a constant, by a condition on its indices.
+bool IsPadding(const Expr& value) {
+  return value->op == ExprOp::kSelect && value->operands[1]->op == ExprOp::kLoad &&
+         (value->operands[2]->op == ExprOp::kFloat || value->operands[2]->op == ExprOp::kInt);
+}
+
 std::vector<Schedule> InlineIf(Schedule schedule, const std::string& name, bool wanted) {
   if (wanted) {
     Schedule inlined = schedule;
@@ -57,6 +63,24 @@ std::vector<Schedule> AutoInline(Schedule schedule, const std::string& name, con
                       program.buffers[block.output].role == BufferRole::kIntermediate &&
                       IsFreeToInline(program, id);
   return InlineIf(std::move(schedule), name, wanted);
+}
+
+/// Generated code leaves out what only adds padding's zeros, so that a reduction can read the
+/// tensor itself: no copy is made. A copy is closer together in memory; both are worth a trial.
+std::vector<Schedule> InlinePadding(Schedule schedule, const std::string& name, const Target&) {
+  const Program& program = schedule.program();
+  const Block& block = program.blocks[program.FindBlock(name)];
+  const std::vector<BlockId> readers = program.ReadersOf(block.output);
+  std::vector<Schedule> alternatives = {schedule};
+  if (block.kind != BlockKind::kPlain || !IsPadding(block.value) || readers.size() != 1 ||
+      program.blocks[readers[0]].kind != BlockKind::kReduce) {
+    return alternatives;
+  }
+  Result<BlockVar> padding = schedule.GetBlock(name);
+  if (padding && schedule.ComputeInline(*padding)) {
+    alternatives.insert(alternatives.begin(), std::move(schedule));
+  }
+  return alternatives;
 }
 
 }  // namespace bayloom

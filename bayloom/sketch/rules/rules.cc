@@ -41,6 +41,7 @@ std::span<const Rule> CpuRules() {
   static constexpr std::array kRules = {
       Rule{"inline constants", InlineConstants},
       Rule{"auto inline", AutoInline},
+      Rule{"inline padding", InlinePadding},
       Rule{"add rfactor", AddRFactor},
       Rule{"multi-level tiling", MultiLevelTiling},
       Rule{"tile reduction", TileReduction},

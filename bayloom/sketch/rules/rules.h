@@ -42,6 +42,7 @@ inline constexpr char kPacked[] = "packed";  ///< a copy to store in its reader'
 // One rule per file.
 std::vector<Schedule> InlineConstants(Schedule schedule, const std::string& block, const Target&);
 std::vector<Schedule> AutoInline(Schedule schedule, const std::string& block, const Target&);
+std::vector<Schedule> InlinePadding(Schedule schedule, const std::string& block, const Target&);
 std::vector<Schedule> AddRFactor(Schedule schedule, const std::string& block, const Target&);
 std::vector<Schedule> MultiLevelTiling(Schedule schedule, const std::string& block, const Target&);
 std::vector<Schedule> TileReduction(Schedule schedule, const std::string& block, const Target&);
