@@ -1,66 +1,21 @@
 #include "bayloom/model/cholesky.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <utility>
 
+#include "bayloom/model/dense_eigen.h"
+
 namespace bayloom {
-namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-using Block = Eigen::Ref<MatrixXd>;
-
-/// Below this size the recursions end in plain loops of Eigen.
-constexpr Index kSmall = 32;
-
-/// L <- L^-1, by halves: [A, 0; B, C]^-1 = [A^-1, 0; -C^-1 B A^-1, C^-1].
-void InvertLower(Block lower) {
-  const Index n = lower.rows();
-  if (n <= kSmall) {
-    MatrixXd inverse = MatrixXd::Identity(n, n);
-    lower.triangularView<Eigen::Lower>().solveInPlace(inverse);
-    lower.triangularView<Eigen::Lower>() = inverse;
-    return;
-  }
-  const Index half = n / 2;
-  auto a = lower.topLeftCorner(half, half);
-  auto b = lower.bottomLeftCorner(n - half, half);
-  auto c = lower.bottomRightCorner(n - half, n - half);
-  c.triangularView<Eigen::Lower>().solveInPlace(b);
-  a.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(b);
-  b = -b;
-  InvertLower(a);
-  InvertLower(c);
-}
-
-/// The lower triangle of L^T L in place of L, by halves: [A^T A + B^T B, .; C^T B, C^T C].
-void SquareLower(Block lower) {
-  const Index n = lower.rows();
-  if (n <= kSmall) {
-    const MatrixXd copy = lower.triangularView<Eigen::Lower>();
-    lower.triangularView<Eigen::Lower>() = copy.transpose() * copy;
-    return;
-  }
-  const Index half = n / 2;
-  auto a = lower.topLeftCorner(half, half);
-  auto b = lower.bottomLeftCorner(n - half, half);
-  auto c = lower.bottomRightCorner(n - half, n - half);
-  SquareLower(a);
-  a.selfadjointView<Eigen::Lower>().rankUpdate(b.transpose());
-  b = (c.triangularView<Eigen::Lower>().transpose() * b).eval();
-  SquareLower(c);
-}
-
-}  // namespace
 
 bool CholeskyInPlace(Eigen::Ref<MatrixXd> matrix) {
-  return Eigen::LLT<Eigen::Ref<MatrixXd>>(matrix).info() == Eigen::Success;
+  return Dense().cholesky(MutableViewOf(matrix));
 }
 
 void InvertCholeskyInPlace(Eigen::Ref<MatrixXd> factor) {
-  InvertLower(factor);
-  SquareLower(factor);
+  Dense().invert_cholesky(MutableViewOf(factor));
 }
 
 bool GrowingCholesky::Reset(const MatrixXd& matrix) {
@@ -91,7 +46,7 @@ bool GrowingCholesky::Append(const MatrixXd& cross, const MatrixXd& corner) {
 }
 
 void GrowingCholesky::SolveLower(Eigen::Ref<MatrixXd> b) const {
-  storage_.topLeftCorner(size_, size_).triangularView<Eigen::Lower>().solveInPlace(b);
+  Dense().solve_lower(ViewOf(storage_.topLeftCorner(size_, size_)), MutableViewOf(b));
 }
 
 Eigen::VectorXd GrowingCholesky::Solve(const Eigen::VectorXd& b) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include "bayloom/model/log_posterior.h"
@@ -16,12 +15,6 @@ using Eigen::VectorXd;
 
 /// Rows predicted at a time: enough for matrix products, few enough for the cache.
 constexpr Index kBatch = 128;
-
-void CheckFinite(const VectorXd& values) {
-  if (!values.allFinite()) {
-    throw std::invalid_argument("a surrogate cannot learn from values that are not finite");
-  }
-}
 
 }  // namespace
 
@@ -111,12 +104,6 @@ void GaussianProcess::Add(const RowMatrix& rows, const VectorXd& values) {
   rows_.bottomRows(added) = rows;
   values_.conservativeResize(known + added);
   values_.tail(added) = values;
-  if (standardizer_.log() && values.minCoeff() <= 0) {
-    standardizer_ = Standardizer(values_, false);
-    Factorize();
-    return;
-  }
-
   const MatrixXd scaled = ScaledColumns(rows, group_of_column_, hyperparameters_.length_scales);
   const double signal = hyperparameters_.signal_variance;
   MatrixXd corner = signal * Matern52(scaled, scaled);

@@ -1,19 +1,42 @@
 #include "bayloom/model/objective_scale.h"
 
+#include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace bayloom {
 
-Standardizer::Standardizer(const Eigen::VectorXd& values, bool log) : log_(log) {
-  const Eigen::ArrayXd scaled = log ? values.array().log().eval() : values.array().eval();
-  centre_ = scaled.mean();
-  const double spread = std::sqrt((scaled - centre_).square().mean());
+void CheckFinite(const Eigen::VectorXd& values) {
+  if (!values.allFinite()) {
+    throw std::invalid_argument("a surrogate cannot learn from values that are not finite");
+  }
+}
+
+Standardizer::Standardizer(bool log, double centre, double spread, double least)
+    : log_(log), centre_(centre), floor_(1e-3 * least) {
   // What is left of a constant objective is rounding.
-  if (spread > 1e-12 * (1 + std::abs(centre_))) spread_ = spread;
+  if (spread > 1e-12 * (1 + std::abs(centre))) spread_ = spread;
+}
+
+Standardizer::Standardizer(const Eigen::VectorXd& values, bool log) {
+  const Eigen::ArrayXd scaled = log ? values.array().log().eval() : values.array().eval();
+  const double centre = scaled.mean();
+  const double spread = std::sqrt((scaled - centre).square().mean());
+  *this = Standardizer(log, centre, spread, values.minCoeff());
+}
+
+Standardizer Standardizer::Choose(const Eigen::VectorXd& values, ObjectiveScale scale) {
+  CheckFinite(values);
+  const Standardizer linear(values, false);
+  if (scale == ObjectiveScale::kLinear || values.minCoeff() <= 0) return linear;
+  const Standardizer log(values, true);
+  // Standardized values have the same normal likelihood on both scales.
+  const bool better = log.LogJacobian(values) > linear.LogJacobian(values);
+  return scale == ObjectiveScale::kLog || better ? log : linear;
 }
 
 double Standardizer::Apply(double value) const {
-  return ((log_ ? std::log(value) : value) - centre_) / spread_;
+  return ((log_ ? std::log(std::max(value, floor_)) : value) - centre_) / spread_;
 }
 
 Eigen::VectorXd Standardizer::Apply(const Eigen::VectorXd& values) const {

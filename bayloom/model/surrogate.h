@@ -18,8 +18,8 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 ///     surrogate->Predict(candidates, mean, variance);
 ///     double incumbent = surrogate->Transform(best_value);   // on the scale of `mean`
 ///
-/// Predictions are on the surrogate's own scale (standardized, perhaps logarithmic), a strictly
-/// increasing function of the objective that every Fit may change, and Add as well.
+/// Predictions are on the surrogate's own scale (standardized, perhaps logarithmic), an increasing
+/// function of the objective that every Fit may change.
 /// Predicting is thread safe; fitting and adding are not.
 class Surrogate {
  public:

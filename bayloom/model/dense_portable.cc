@@ -1,0 +1,5 @@
+// Compiled as everything else.
+#define Eigen EigenPortable
+#define BAYLOOM_DENSE_NAME kDensePortable
+#define BAYLOOM_DENSE_INSTRUCTIONS "portable"
+#include "bayloom/model/dense_operations.inc"

@@ -1,0 +1,64 @@
+#include "bayloom/model/random_forest.h"
+
+namespace bayloom {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+/// How often each of n rows is drawn in n draws with replacement.
+VectorXd DrawWithReplacement(Index n, RandomStream& random) {
+  VectorXd counts = VectorXd::Zero(n);
+  for (Index i = 0; i < n; ++i) counts(random.UniformInt(n)) += 1;
+  return counts;
+}
+
+/// No prediction is surer than this, in units of the standardized objective's variance.
+constexpr double kLeastVariance = 1e-6;
+
+}  // namespace
+
+RandomForest::RandomForest(RandomForestOptions options) : options_(options) {}
+
+void RandomForest::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+  standardizer_ = Standardizer::Choose(values, options_.scale);
+  const VectorXd standard = standardizer_.Apply(values);
+  const RankedRows ranked(rows);
+  trees_.clear();
+  for (int i = 0; i < options_.trees; ++i) {
+    const VectorXd weights =
+        options_.bootstrap ? DrawWithReplacement(rows.rows(), random) : VectorXd::Ones(rows.rows());
+    trees_.emplace_back(ranked, standard, weights, options_.tree, random);
+  }
+}
+
+void RandomForest::Add(const RowMatrix& rows, const VectorXd& values) {
+  CheckFinite(values);
+  const VectorXd standard = standardizer_.Apply(values);
+  for (RegressionTree& tree : trees_) {
+    for (Index i = 0; i < rows.rows(); ++i) tree.LeafOf(&rows(i, 0)).Add(standard(i), 1);
+  }
+}
+
+void RandomForest::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& variance) const {
+  VectorXd squares = VectorXd::Zero(rows.rows());
+  mean = variance = VectorXd::Zero(rows.rows());
+  for (const RegressionTree& tree : trees_) {
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const RegressionTree::Leaf& leaf = tree.LeafOf(&rows(i, 0));
+      mean(i) += leaf.mean;
+      squares(i) += leaf.mean * leaf.mean;
+      variance(i) += leaf.variance();
+    }
+  }
+  const auto trees = static_cast<double>(trees_.size());
+  mean /= trees;
+  variance = (variance.array() + squares.array()) / trees - mean.array().square();
+  variance = variance.cwiseMax(kLeastVariance);
+}
+
+std::unique_ptr<Surrogate> RandomForest::Clone() const {
+  return std::make_unique<RandomForest>(*this);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "bayloom/model/objective_scale.h"
+#include "bayloom/model/regression_tree.h"
+#include "bayloom/model/surrogate.h"
+
+namespace bayloom {
+
+struct RandomForestOptions {
+  int trees = 100;
+  TreeOptions tree{.column_share = 0.5, .min_split = 2};
+  bool bootstrap = true;  ///< each tree grows on as many rows as there are, drawn with replacement
+  ObjectiveScale scale = ObjectiveScale::kAuto;
+};
+
+/// A random forest as surrogate (Breiman 2001; as in SMAC and Ytopt). Its mean is that of the
+/// trees' leaves; its variance that of a leaf drawn at random: the mean of their variances plus
+/// the variance of their means (Hutter et al. 2014, sec. 4.3.2).
+///
+/// Add drops the new observations into the leaves they belong to; only Fit grows trees.
+class RandomForest final : public Surrogate {
+ public:
+  explicit RandomForest(RandomForestOptions options = {});
+
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override;
+  void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
+               Eigen::VectorXd& variance) const override;
+  double Transform(double value) const override { return standardizer_.Apply(value); }
+  double Untransform(double prediction) const override { return standardizer_.Invert(prediction); }
+  std::unique_ptr<Surrogate> Clone() const override;
+
+ private:
+  RandomForestOptions options_;
+  Standardizer standardizer_;
+  std::vector<RegressionTree> trees_;
+};
+
+}  // namespace bayloom
