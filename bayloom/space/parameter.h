@@ -38,6 +38,8 @@ enum class PermutationMetric : uint8_t { kSpearman, kKendall, kHamming, kNaive }
 inline constexpr int64_t kUncountable = -1;
 /// Ranks are coordinates, which are doubles.
 inline constexpr int64_t kLargestCardinality = int64_t{1} << 53;
+/// Elements of a permutation or factorization.
+inline constexpr int kMostElements = 64;
 
 /// One dimension of a space: a domain, a metric, and a way to draw and to step.
 ///

@@ -2,94 +2,42 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
+#include "bayloom/space/constraint_parser.h"
 
 namespace bayloom {
-namespace {
-
-constexpr int kMostDraws = 100'000;
-
-}  // namespace
-
-Space::Space() = default;
-Space::~Space() = default;
-
 int Space::IndexOf(std::string_view name) const {
   const auto found = indices_.find(name);
   return found == indices_.end() ? -1 : found->second;
 }
 
-bool Space::Satisfies(const Configuration& configuration) const {
-  std::vector<Value> values;
-  for (const CodeConstraint& constraint : constraints_) {
-    values.clear();
-    for (int i : constraint.parameters) values.push_back(ValueOf(configuration, i));
-    if (!constraint.holds(values)) return false;
-  }
-  return true;
-}
-
-double Space::CountFeasible() const {
-  double count = 1;
-  for (const auto& parameter : parameters_) {
-    if (parameter->Cardinality() == kUncountable) return std::numeric_limits<double>::infinity();
-    count *= static_cast<double>(parameter->Cardinality());
-  }
-  return constraints_.empty() ? count : std::numeric_limits<double>::infinity();
-}
+double Space::CountFeasible() const { return chain_->CountFeasible(); }
 
 bool Space::Contains(const Configuration& configuration) const {
-  if (static_cast<int>(configuration.coordinates.size()) != size()) return false;
-  for (int i = 0; i < size(); ++i) {
-    const double c = configuration.coordinates[i];
-    const int64_t count = parameter(i).Cardinality();
-    if (count == kUncountable ? !parameter(i).CoordinateOf(c).ok()
-                              : !(c >= 0 && c < static_cast<double>(count) && c == std::floor(c))) {
-      return false;
-    }
-  }
-  return Satisfies(configuration);
+  return static_cast<int>(configuration.coordinates.size()) == size() &&
+         chain_->Contains(configuration.coordinates);
 }
 
 std::optional<Configuration> Space::Sample(RandomStream& random, SamplingMethod method) const {
-  Configuration drawn;
-  drawn.coordinates.resize(parameters_.size());
-  for (int draw = 0; draw < kMostDraws; ++draw) {
-    for (int i = 0; i < size(); ++i) {
-      drawn.coordinates[i] = method == SamplingMethod::kPrior ? parameter(i).SamplePrior(random)
-                                                              : parameter(i).Sample(random);
-    }
-    if (Satisfies(drawn)) return drawn;
-  }
-  return std::nullopt;
+  Configuration drawn{std::vector<double>(parameters_.size())};
+  if (!chain_->Sample(random, method, drawn.coordinates)) return std::nullopt;
+  return drawn;
 }
 
 std::vector<Configuration> Space::Neighbours(const Configuration& configuration,
                                              RandomStream& random) const {
   std::vector<Configuration> neighbours;
-  Configuration changed = configuration;
   for (int i = 0; i < size(); ++i) {
-    for (double c : parameter(i).Neighbours(configuration.coordinates[i], random)) {
-      changed.coordinates[i] = c;
-      if (Satisfies(changed)) neighbours.push_back(changed);
+    for (double c : chain_->Alternatives(i, configuration.coordinates, random)) {
+      neighbours.push_back(configuration);
+      neighbours.back().coordinates[i] = c;
     }
-    changed.coordinates[i] = configuration.coordinates[i];
   }
   return neighbours;
 }
 
 void Space::ForEach(const std::function<bool(const Configuration&)>& visit) const {
-  Configuration at{std::vector<double>(parameters_.size(), 0.0)};
-  for (;;) {
-    if (Satisfies(at) && !visit(at)) return;
-    int i = size() - 1;
-    for (; i >= 0; --i) {
-      if (++at.coordinates[i] < static_cast<double>(parameter(i).Cardinality())) break;
-      at.coordinates[i] = 0;
-    }
-    if (i < 0) return;
-  }
+  Configuration at{std::vector<double>(parameters_.size())};
+  chain_->ForEach(at.coordinates, [&] { return visit(at); });
 }
 
 Result<Configuration> Space::Parse(const std::map<std::string, Value>& values) const {
@@ -135,9 +83,6 @@ std::string Space::ToString(const Configuration& configuration) const {
   return text;
 }
 
-Space::Builder::Builder() : space_(new Space) {}
-Space::Builder::~Builder() = default;
-
 Space::Builder& Space::Builder::Add(std::unique_ptr<Parameter> parameter) {
   const std::string& name = parameter->name();
   if (name.empty()) throw InputError("a parameter has no name");
@@ -149,23 +94,31 @@ Space::Builder& Space::Builder::Add(std::unique_ptr<Parameter> parameter) {
 }
 
 Status Space::Builder::AddConstraint(std::string_view text) {
-  return Error{fmt::format("constraint '{}': column 1: constraints as text are yet to come", text)};
+  const Result<std::vector<int>> parsed =
+      ParseConstraint(text, space_->parameters_, space_->graph_);
+  if (!parsed) return parsed.error();
+  space_->constraints_.insert(space_->constraints_.end(), parsed->begin(), parsed->end());
+  return Ok();
 }
 
 void Space::Builder::AddConstraint(std::span<const std::string> names, ConstraintFunction holds) {
-  CodeConstraint constraint{{}, std::move(holds)};
+  std::vector<int> parameters;
   for (const std::string& name : names) {
-    constraint.parameters.push_back(space_->IndexOf(name));
-    if (constraint.parameters.back() < 0) {
+    parameters.push_back(space_->IndexOf(name));
+    if (parameters.back() < 0) {
       throw InputError(fmt::format("a constraint is on '{}', which is no parameter", name));
     }
   }
-  space_->constraints_.push_back(std::move(constraint));
+  space_->constraints_.push_back(space_->graph_.Call(std::move(parameters), std::move(holds)));
 }
 
 Result<std::shared_ptr<const Space>> Space::Builder::Build() {
   std::shared_ptr<Space> built(new Space);
   std::swap(built, space_);
+  Result<ChainOfTrees> chain =
+      ChainOfTrees::Grow(built->graph_, built->parameters_, built->constraints_);
+  if (!chain) return chain.error();
+  built->chain_ = std::move(*chain);
   return std::shared_ptr<const Space>(std::move(built));
 }
 

@@ -11,25 +11,12 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/space/chain_of_trees.h"
 #include "bayloom/space/configuration.h"
+#include "bayloom/space/expression.h"
 #include "bayloom/space/parameter.h"
 
 namespace bayloom {
-
-/// How a configuration is drawn from the feasible ones.
-enum class SamplingMethod : uint8_t {
-  /// All feasible configurations alike.
-  kUniformLeaves,
-  /// From the root of each tree down, all children alike: biased towards where the trees are thin
-  /// (Rasch et al. 2018). For comparison.
-  kBiasedPath,
-  /// In proportion to the product of the parameters' priors.
-  kPrior,
-};
-
-/// A known constraint in code: whether it holds for the values of its parameters, in the order in
-/// which they were named. Must be a function of them, and callable from any thread.
-using ConstraintFunction = std::function<bool(std::span<const Value>)>;
 
 /// What may be tried: parameters, and known constraints on them.
 ///
@@ -43,7 +30,6 @@ using ConstraintFunction = std::function<bool(std::span<const Value>)>;
 class Space {
  public:
   class Builder;
-  ~Space();
 
   int size() const { return static_cast<int>(parameters_.size()); }
   const Parameter& parameter(int i) const { return *parameters_[i]; }
@@ -66,8 +52,8 @@ class Space {
   std::vector<Configuration> Neighbours(const Configuration& configuration,
                                         RandomStream& random) const;
 
-  /// Calls back with all feasible configurations, each once, until told to stop by a false.
-  /// CountFeasible() must be finite.
+  /// Calls back with all feasible configurations, each once, until told to stop by a false. There
+  /// must be no real parameter.
   void ForEach(const std::function<bool(const Configuration&)>& visit) const;
 
   Value ValueOf(const Configuration& configuration, int i) const {
@@ -77,35 +63,32 @@ class Space {
   /// whether constraints hold is not looked at. Fails, naming the parameter, for a value outside of
   /// the domain, a missing one or one too many.
   Result<Configuration> Parse(const std::map<std::string, Value>& values) const;
+  /// The trees of what is feasible.
+  const ChainOfTrees& chain() const { return *chain_; }
   /// All parameters' defaults; nullopt unless every parameter has one and they are feasible.
   std::optional<Configuration> Default() const;
   /// "tile=8 unroll=2"
   std::string ToString(const Configuration& configuration) const;
 
  private:
-  struct CodeConstraint {
-    std::vector<int> parameters;
-    ConstraintFunction holds;
-  };
-
-  Space();
-  bool Satisfies(const Configuration& configuration) const;
+  Space() = default;
 
   std::vector<std::unique_ptr<Parameter>> parameters_;
   std::map<std::string, int, std::less<>> indices_;
-  std::vector<CodeConstraint> constraints_;
+  ExpressionGraph graph_;
+  std::vector<int> constraints_;  ///< expressions that must all be true
+  std::optional<ChainOfTrees> chain_;
 };
 
 /// Parameters first, then constraints on them.
 class Space::Builder {
  public:
-  Builder();
-  ~Builder();
+  Builder() : space_(new Space) {}
 
   /// Throws InputError if the name is empty or taken.
   Builder& Add(std::unique_ptr<Parameter> parameter);
-  /// A constraint as text (space/constraint.h has the language). Fails, pointing at the column, for
-  /// what is not in the language.
+  /// A constraint as text, on parameters added before (space/constraint_parser.h has the language).
+  /// Fails, pointing at the column, for what is not in the language.
   Status AddConstraint(std::string_view text);
   /// A constraint in code on the named parameters. Throws InputError for a name that is not there.
   void AddConstraint(std::span<const std::string> names, ConstraintFunction holds);

@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+namespace {
+
+/// The space of a T1 file of the auto-tuning community.
+std::shared_ptr<const Space> ReadT1(const std::filesystem::path& path) {
+  const nlohmann::json t1 = nlohmann::json::parse(std::ifstream(path)).at("ConfigurationSpace");
+  Space::Builder builder;
+  for (const nlohmann::json& p : t1.at("TuningParameters")) {
+    const auto values = nlohmann::json::parse(p.at("Values").get<std::string>());
+    builder.Add(MakeOrdinal(p.at("Name"), values.get<std::vector<double>>()));
+  }
+  for (const nlohmann::json& condition : t1.at("Conditions")) {
+    const Status added = builder.AddConstraint(condition.at("Expression").get<std::string>());
+    EXPECT_TRUE(added.ok()) << added.error().message;
+  }
+  return *builder.Build();
+}
+
+/// Empty if the environment does not name a folder with the recorded spaces.
+std::filesystem::path RecordedSpaces() {
+  const char* shared = std::getenv("BAYLOOM_SHARED_DATA");
+  return shared == nullptr ? "" : std::filesystem::path(shared) / "recorded-spaces";
+}
+
+struct KnownCount {
+  const char* name;
+  double feasible;
+};
+
+class RecordedSpace : public ::testing::TestWithParam<KnownCount> {};
+
+TEST_P(RecordedSpace, HasAsManyConfigurationsAsWereMeasured) {
+  const std::filesystem::path path = RecordedSpaces() / GetParam().name / "T1.json";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "BAYLOOM_SHARED_DATA does not name them";
+  const auto space = ReadT1(path);
+  EXPECT_EQ(space->CountFeasible(), GetParam().feasible);
+  double visited = 0;
+  space->ForEach([&](const Configuration& c) {
+    EXPECT_TRUE(space->Contains(c));
+    ++visited;
+    return true;
+  });
+  EXPECT_EQ(visited, GetParam().feasible);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RecordedSpace,
+                         ::testing::Values(KnownCount{"convolution", 4362},
+                                           KnownCount{"dedispersion", 11130}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace bayloom
