@@ -4,6 +4,9 @@
 #include <string>
 
 #include "bayloom/base/result.h"
+#include "bayloom/model/gaussian_process.h"
+#include "bayloom/model/random_forest.h"
+#include "bayloom/optimizer/bayesian_search.h"
 #include "bayloom/optimizer/heuristic_search.h"
 #include "bayloom/optimizer/random_search.h"
 #include "bayloom/optimizer/technique.h"
@@ -28,6 +31,26 @@ std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const Space> space,
   return std::make_unique<HeuristicSearch>(std::move(space), std::move(techniques), options.seed);
 }
 
+// The surrogates see what ObjectiveTransform makes of the objective, and leave it at that.
+
+std::unique_ptr<Surrogate> MakeGaussianProcess(const Features& features) {
+  GaussianProcessOptions options;
+  options.scale = ObjectiveScale::kLinear;
+  return std::make_unique<GaussianProcess>(features.group_of_column(), options);
+}
+
+std::unique_ptr<Surrogate> MakeForest(const Features&) {
+  RandomForestOptions options;
+  options.scale = ObjectiveScale::kLinear;
+  return std::make_unique<RandomForest>(options);
+}
+
+template <BayesianSearch::SurrogateFactory make_surrogate>
+std::unique_ptr<Optimizer> MakeBayesian(std::shared_ptr<const Space> space,
+                                        const OptimizerOptions& options) {
+  return std::make_unique<BayesianSearch>(std::move(space), make_surrogate, options);
+}
+
 struct Entry {
   std::string_view name;
   OptimizerFactory make;
@@ -40,6 +63,8 @@ constexpr std::array kOptimizers = {
     Entry{"genetic", MakeHeuristic<MakeGenetic>},
     Entry{"ensemble", MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
                                     MakeRandomTechnique>},
+    Entry{"forest", MakeBayesian<MakeForest>},
+    Entry{"bayesian", MakeBayesian<MakeGaussianProcess>},
 };
 
 constexpr auto kNames = [] {

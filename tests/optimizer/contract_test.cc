@@ -192,7 +192,7 @@ TEST(MakeOptimizerTest, NamesTheChoicesWhenAskedForAnother) {
     MakeOptimizer("gradient", space);
     FAIL() << "accepted";
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("genetic"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("bayesian"), std::string::npos) << error.what();
   }
 }
 

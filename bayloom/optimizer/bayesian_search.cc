@@ -1,0 +1,222 @@
+#include "bayloom/optimizer/bayesian_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bayloom/acquisition/improvement.h"
+
+namespace bayloom {
+namespace {
+
+using Eigen::VectorXd;
+
+/// The best known trials that climb beside the best of the sample.
+constexpr size_t kBestKnown = 3;
+constexpr int kClimbSteps = 50;
+
+/// Enough to see which parameters matter at all.
+int DefaultInitialSamples(const Features& features) {
+  return std::clamp(2 * (1 + features.group_of_column().back()), 8, 20);
+}
+
+bool AnyPrior(const Space& space) {
+  for (int i = 0; i < space.size(); ++i) {
+    if (space.parameter(i).has_prior()) return true;
+  }
+  return false;
+}
+
+/// Logarithm of the product of the users' priors; what they call impossible is a millionth.
+double LogPrior(const Space& space, const Configuration& configuration) {
+  double log = 0;
+  for (int i = 0; i < space.size(); ++i) {
+    const Parameter& parameter = space.parameter(i);
+    if (!parameter.has_prior()) continue;
+    log += std::log(1e-6 + parameter.PriorDensity(configuration.coordinates[i]));
+  }
+  return log;
+}
+
+}  // namespace
+
+BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space, SurrogateFactory make_surrogate,
+                               const OptimizerOptions& options)
+    : options_(options.bayesian),
+      random_(options.seed),
+      memory_(space),
+      features_(space),
+      objective_(make_surrogate(features_), features_, options_.objective),
+      feasibility_(features_),
+      has_prior_(AnyPrior(*space)) {
+  initial_samples_ =
+      options.initial_samples > 0 ? options.initial_samples : DefaultInitialSamples(features_);
+}
+
+std::vector<Configuration> BayesianSearch::Ask(int n) {
+  std::vector<Configuration> asked;
+  while (static_cast<int>(asked.size()) < n) {
+    std::optional<Configuration> next;
+    if (!IsSampling()) next = Suggest();
+    if (!next) next = sampler_.Draw(memory_, random_);
+    if (!next) break;
+    memory_.MarkAsked(*next);
+    if (pool_) pool_->Take(*next);
+    asked.push_back(std::move(*next));
+  }
+  return asked;
+}
+
+void BayesianSearch::Tell(const Configuration& configuration, const Outcome& outcome) {
+  if (memory_.OutcomeOf(configuration) != nullptr) {
+    objective_.Forget();
+    feasibility_.Forget();
+  }
+  memory_.Record(configuration, outcome);
+  if (pool_) pool_->Take(configuration);
+  imagined_.reset();
+}
+
+bool BayesianSearch::IsSampling() const {
+  return memory_.best() == nullptr || memory_.known() < static_cast<size_t>(initial_samples_);
+}
+
+std::optional<Configuration> BayesianSearch::Suggest() {
+  const bool learnt_anew = objective_.Update(memory_, random_);
+  if (options_.learn_feasibility) feasibility_.Update(memory_, random_);
+  RefreshPool(learnt_anew);
+
+  const Surrogate& surrogate = WithPending();
+  const int trials = static_cast<int>(memory_.known());
+  utility_ = {
+      .kind = options_.acquisition, .best = objective_.Best(), .beta = ConfidenceBeta(trials)};
+  feasibility_floor_ = feasibility_.is_needed()
+                           ? DrawFeasibilityThreshold(options_.feasibility_threshold, random_)
+                           : 0;
+  std::vector<Configuration> starts;
+  Suggestion best = BestOfPool(surrogate, starts);
+  if (!pool_is_complete_) {
+    AddBestKnown(starts);
+    Suggestion climbed = BestOfClimbs(surrogate, std::move(starts));
+    if (climbed.utility > best.utility) best = std::move(climbed);
+  }
+  if (!best.exists()) return std::nullopt;
+  return std::move(best.configuration);
+}
+
+void BayesianSearch::RefreshPool(bool learnt_anew) {
+  if (pool_ && (pool_is_complete_ || !learnt_anew)) return;
+  const Space& space = memory_.space();
+  std::vector<Configuration> configurations;
+  if (space.CountFeasible() <= options_.score_all_up_to) {
+    pool_is_complete_ = true;
+    space.ForEach([&](const Configuration& c) {
+      configurations.push_back(c);
+      return true;
+    });
+  } else {
+    for (int i = 0; i < options_.random_candidates; ++i) {
+      if (std::optional<Configuration> drawn = space.Sample(random_)) {
+        configurations.push_back(std::move(*drawn));
+      }
+    }
+  }
+  pool_.emplace(std::move(configurations), features_);
+  for (const Trial& trial : memory_.trials()) pool_->Take(trial.configuration);
+  for (const Configuration& pending : memory_.pending()) pool_->Take(pending);
+}
+
+const Surrogate& BayesianSearch::WithPending() {
+  const std::vector<Configuration>& pending = memory_.pending();
+  if (pending.empty()) return objective_.surrogate();
+  if (!imagined_) {
+    imagined_ = objective_.surrogate().Clone();
+    imagined_pending_ = 0;
+  }
+  const RowMatrix rows = features_(std::span(pending).subspan(imagined_pending_));
+  imagined_pending_ = pending.size();
+  VectorXd values, variance;
+  if (options_.pending == PendingPolicy::kBeliever) {
+    imagined_->Predict(rows, values, variance);
+  } else {
+    values = VectorXd::Constant(rows.rows(), objective_.Best());
+  }
+  for (double& value : values) value = imagined_->Untransform(value);
+  imagined_->Add(rows, values);
+  return *imagined_;
+}
+
+void BayesianSearch::Weigh(std::span<const Configuration> configurations, const RowMatrix& rows,
+                           std::span<double> utilities) const {
+  if (feasibility_.is_needed() && options_.learn_feasibility) {
+    const VectorXd probabilities = feasibility_.Probability(rows);
+    for (size_t i = 0; i < utilities.size(); ++i) {
+      utilities[i] +=
+          LogFeasibility(probabilities[static_cast<Eigen::Index>(i)], feasibility_floor_);
+    }
+  }
+  if (has_prior_ && options_.prior_weight > 0) {
+    const double weight = options_.prior_weight / static_cast<double>(memory_.known());
+    for (size_t i = 0; i < utilities.size(); ++i) {
+      utilities[i] += weight * LogPrior(memory_.space(), configurations[i]);
+    }
+  }
+}
+
+Suggestion BayesianSearch::BestOfPool(const Surrogate& surrogate,
+                                      std::vector<Configuration>& starts) const {
+  VectorXd mean, variance;
+  surrogate.Predict(pool_->rows(), mean, variance);
+  std::vector<double> utilities(static_cast<size_t>(pool_->size()));
+  for (size_t i = 0; i < utilities.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    utilities[i] = utility_(mean[row], variance[row]);
+  }
+  Weigh(pool_->configurations(), pool_->rows(), utilities);
+
+  std::vector<int> places;
+  for (int i = 0; i < pool_->size(); ++i) {
+    if (pool_->IsFree(i)) places.push_back(i);
+  }
+  const size_t count =
+      std::min(places.size(), static_cast<size_t>(std::max(1, options_.local_searches)));
+  std::partial_sort(places.begin(), places.begin() + static_cast<int64_t>(count), places.end(),
+                    [&](int a, int b) {
+                      return utilities[static_cast<size_t>(a)] > utilities[static_cast<size_t>(b)];
+                    });
+  for (size_t i = 0; i < count; ++i) starts.push_back(pool_->configuration(places[i]));
+  if (count == 0) return {};
+  return {starts.front(), utilities[static_cast<size_t>(places.front())]};
+}
+
+Suggestion BayesianSearch::BestOfClimbs(const Surrogate& surrogate,
+                                        std::vector<Configuration> starts) {
+  const auto utility = [&](std::span<const Configuration> configurations,
+                           std::span<double> utilities) {
+    const RowMatrix rows = features_(configurations);
+    VectorXd mean, variance;
+    surrogate.Predict(rows, mean, variance);
+    for (size_t i = 0; i < utilities.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      utilities[i] = utility_(mean[row], variance[row]);
+    }
+    Weigh(configurations, rows, utilities);
+  };
+  return ClimbToBest(
+      memory_.space(), utility, starts, [&](const Configuration& c) { return memory_.Knows(c); },
+      kClimbSteps, random_);
+}
+
+void BayesianSearch::AddBestKnown(std::vector<Configuration>& starts) const {
+  std::vector<const Trial*> known;
+  for (const Trial& trial : memory_.trials()) {
+    if (trial.outcome.ok()) known.push_back(&trial);
+  }
+  const size_t count = std::min(known.size(), kBestKnown);
+  std::partial_sort(
+      known.begin(), known.begin() + static_cast<int64_t>(count), known.end(),
+      [](const Trial* a, const Trial* b) { return a->outcome.value < b->outcome.value; });
+  for (size_t i = 0; i < count; ++i) starts.push_back(known[i]->configuration);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bayloom/acquisition/local_search.h"
+#include "bayloom/acquisition/utility.h"
+#include "bayloom/optimizer/candidate_pool.h"
+#include "bayloom/optimizer/feasibility_model.h"
+#include "bayloom/optimizer/features.h"
+#include "bayloom/optimizer/fresh_sampler.h"
+#include "bayloom/optimizer/objective_model.h"
+#include "bayloom/optimizer/optimizer.h"
+
+namespace bayloom {
+
+/// Bayesian optimization (Hellsten et al. 2023, sec. 3 and 4): a few random configurations, then
+/// always the one of most utility under a surrogate of the objective and, once a trial has failed,
+/// a model of feasibility.
+///
+/// Every configuration of a small space is scored; in a large one a random sample is, from whose
+/// best, and from the best known, local searches climb.
+class BayesianSearch final : public Optimizer {
+ public:
+  using SurrogateFactory = std::unique_ptr<Surrogate> (*)(const Features&);
+
+  BayesianSearch(std::shared_ptr<const Space> space, SurrogateFactory make_surrogate,
+                 const OptimizerOptions& options);
+
+  std::vector<Configuration> Ask(int n) override;
+  void Tell(const Configuration& configuration, const Outcome& outcome) override;
+
+ private:
+  bool IsSampling() const;
+  /// Null when the surrogate has nothing to say.
+  std::optional<Configuration> Suggest();
+  void RefreshPool(bool learnt_anew);
+  /// The surrogate with outcomes imagined for all pending configurations.
+  const Surrogate& WithPending();
+
+  /// Adds beliefs other than the surrogate's to the utilities.
+  void Weigh(std::span<const Configuration> configurations, const RowMatrix& rows,
+             std::span<double> utilities) const;
+  Suggestion BestOfPool(const Surrogate& surrogate, std::vector<Configuration>& starts) const;
+  Suggestion BestOfClimbs(const Surrogate& surrogate, std::vector<Configuration> starts);
+  void AddBestKnown(std::vector<Configuration>& starts) const;
+
+  BayesianOptions options_;
+  int initial_samples_;
+  RandomStream random_;
+  Memory memory_;
+  FreshSampler sampler_;
+  Features features_;
+  ObjectiveModel objective_;
+  FeasibilityModel feasibility_;
+  std::optional<CandidatePool> pool_;
+  bool pool_is_complete_ = false;
+  bool has_prior_ = false;
+
+  std::unique_ptr<Surrogate> imagined_;
+  size_t imagined_pending_ = 0;
+
+  Utility utility_;               ///< of the suggestion being made
+  double feasibility_floor_ = 0;  ///< of the suggestion being made
+};
+
+}  // namespace bayloom

@@ -1,0 +1,33 @@
+#include "bayloom/optimizer/feasibility_model.h"
+
+#include <algorithm>
+
+namespace bayloom {
+namespace {
+
+constexpr double kGrowth = 1.05;
+
+}  // namespace
+
+bool FeasibilityModel::Update(const Memory& memory, RandomStream& random) {
+  const std::vector<Trial>& trials = memory.trials();
+  const auto failures = static_cast<size_t>(std::count_if(
+      trials.begin(), trials.end(), [](const Trial& trial) { return !trial.outcome.ok(); }));
+  if (failures == 0 || failures == trials.size()) return false;
+  if (learnt_ > 0 && failures == failures_ &&
+      static_cast<double>(trials.size()) < kGrowth * static_cast<double>(learnt_)) {
+    return false;
+  }
+  std::vector<Configuration> configurations;
+  std::vector<bool> labels;
+  for (const Trial& trial : trials) {
+    configurations.push_back(trial.configuration);
+    labels.push_back(trial.outcome.ok());
+  }
+  forest_.Fit(features_(configurations), labels, random);
+  learnt_ = trials.size();
+  failures_ = failures;
+  return true;
+}
+
+}  // namespace bayloom

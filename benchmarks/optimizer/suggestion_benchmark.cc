@@ -1,0 +1,81 @@
+// What a suggestion costs when so many trials are known already: ten parameters, the refits that
+// fall among the next twenty suggestions included.
+
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+
+#include "bayloom/optimizer/optimizer.h"
+#include "bayloom/space/parameter.h"
+
+namespace bayloom {
+namespace {
+
+/// 1e11 configurations of ten tile sizes, unroll factors and choices.
+std::shared_ptr<const Space> TenParameters() {
+  Space::Builder builder;
+  std::vector<double> powers;
+  for (double p = 1; p <= 1024; p *= 2) powers.push_back(p);
+  for (int i = 0; i < 5; ++i) {
+    builder.Add(MakeOrdinal("tile" + std::to_string(i), powers, Scale::kLog));
+  }
+  for (int i = 0; i < 2; ++i) builder.Add(MakeInteger("unroll" + std::to_string(i), 1, 32));
+  builder.Add(MakePermutation("order", 5));
+  builder.Add(MakeCategorical("schedule", {"static", "dynamic", "guided"}));
+  builder.Add(MakeCategorical("vectorize", {"yes", "no"}));
+  return *builder.Build();
+}
+
+Outcome Evaluate(const Space& space, const Configuration& configuration) {
+  double sum = 0.1;
+  for (int i = 0; i < space.size(); ++i) {
+    const auto last = static_cast<double>(space.parameter(i).Cardinality() - 1);
+    const double position = configuration.coordinates[i] / last - 0.1 * i;
+    sum += position * position / (1 + i % 4);
+  }
+  Outcome outcome;
+  outcome.value = std::exp(3 * sum);
+  return outcome;
+}
+
+void Suggestion(benchmark::State& state, std::string_view name, bool some_fail) {
+  constexpr int kSuggestions = 20;
+  const std::shared_ptr<const Space> space = TenParameters();
+  const auto known = static_cast<int>(state.range(0));
+  const auto answer = [&](const Configuration& c) {
+    if (some_fail && c.coordinates[0] + c.coordinates[1] > 14) {
+      return Outcome::Infeasible(Verdict::kMemory, "tiles too large");
+    }
+    return Evaluate(*space, c);
+  };
+  for (auto _ : state) {
+    state.PauseTiming();
+    const auto optimizer = MakeOptimizer(name, space, {.seed = 1});
+    RandomStream random(1);
+    for (int i = 0; i < known - kSuggestions / 2; ++i) {
+      const Configuration c = *space->Sample(random);
+      optimizer->Tell(c, answer(c));
+    }
+    // The first suggestion learns everything at once, which no search does.
+    for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, answer(c));
+    state.ResumeTiming();
+    for (int i = 0; i < kSuggestions; ++i) {
+      for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, answer(c));
+    }
+  }
+  state.counters["each"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * kSuggestions),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void Sizes(benchmark::internal::Benchmark* benchmark) {
+  for (int known : {50, 100, 250, 500, 1000}) benchmark->Arg(known);
+  benchmark->Unit(benchmark::kMillisecond);
+}
+
+BENCHMARK_CAPTURE(Suggestion, bayesian, "bayesian", false)->Apply(Sizes);
+BENCHMARK_CAPTURE(Suggestion, bayesian_some_fail, "bayesian", true)->Apply(Sizes);
+BENCHMARK_CAPTURE(Suggestion, forest, "forest", false)->Apply(Sizes);
+
+}  // namespace
+}  // namespace bayloom
