@@ -110,6 +110,12 @@ std::string_view Explain(SessionEnd end) {
   return "";
 }
 
+nlohmann::json ToJson(const PhaseTimes& phases) {
+  return {{"search", phases.search}, {"features", phases.features}, {"predict", phases.predict},
+          {"train", phases.train},   {"compile", phases.compile},   {"measure", phases.measure},
+          {"record", phases.record}, {"resume", phases.resume}};
+}
+
 void PrintResult(const Session& session, SessionEnd end, const TuneOptions& options) {
   const SessionStatus status = session.Status();
   const Table tasks = TaskTable(status.tasks);
@@ -119,6 +125,8 @@ void PrintResult(const Session& session, SessionEnd end, const TuneOptions& opti
                                   {"trials", status.trials},
                                   {"seconds", status.seconds},
                                   {"overhead", status.phases.OverheadShare()},
+                                  {"phases", ToJson(status.phases)},
+                                  {"total", status.total_seconds},
                                   {"tasks", tasks.Json()}};
     fmt::print("{}\n", shown.dump(2));
     return;

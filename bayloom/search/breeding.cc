@@ -35,16 +35,17 @@ std::vector<double> ParentWeights(std::span<const double> scores) {
 std::vector<CandidatePtr> Breed(const SpaceGenerator& space,
                                 std::span<const WeightedMutator> mutators,
                                 std::span<const CandidatePtr> parents,
-                                std::span<const double> scores, const EvolutionaryOptions& options,
-                                RandomStream& random, ThreadPool& pool) {
+                                std::span<const double> scores, int count,
+                                const EvolutionaryOptions& options, RandomStream& random,
+                                ThreadPool& pool) {
   const std::vector<double> weights = ParentWeights(scores);
   std::vector<double> mutator_weights;
   for (const WeightedMutator& m : mutators) mutator_weights.push_back(m.weight);
 
-  std::vector<CandidatePtr> children(options.population);
-  std::vector<int> last_parent(options.population);
+  std::vector<CandidatePtr> children(count);
+  std::vector<int> last_parent(count);
   std::vector<bool> copied(parents.size(), false);
-  std::vector<int> childless(options.population);
+  std::vector<int> childless(count);
   std::iota(childless.begin(), childless.end(), 0);
   // All children's first attempts, then the second attempts of those that failed, and so on:
   // what is drawn then never depends on which thread is faster.

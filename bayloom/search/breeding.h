@@ -15,11 +15,12 @@ namespace bayloom {
 /// A child is a mutated parent or, less often, a parent itself, each at most once. Where the
 /// mutator has nothing to change, the mutated program is infeasible or the mutation was without
 /// effect, another parent is drawn, `attempts_per_child` times in all; then the last parent is
-/// copied. The result does not depend on the number of threads.
+/// copied. There are `count` children. The result does not depend on the number of threads.
 std::vector<CandidatePtr> Breed(const SpaceGenerator& space,
                                 std::span<const WeightedMutator> mutators,
                                 std::span<const CandidatePtr> parents,
-                                std::span<const double> scores, const EvolutionaryOptions& options,
-                                RandomStream& random, ThreadPool& pool);
+                                std::span<const double> scores, int count,
+                                const EvolutionaryOptions& options, RandomStream& random,
+                                ThreadPool& pool);
 
 }  // namespace bayloom

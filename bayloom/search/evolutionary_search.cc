@@ -63,8 +63,11 @@ class EvolutionarySearch final : public SearchStrategy {
 
   std::vector<Candidate> GenerateCandidates(int n) override {
     RandomStream random(Hasher().Add(options_.seed).Add(known_.size()).Digest());
-    std::vector<CandidatePtr> fresh = FreshPopulation(random);
-    const std::vector<Rated> best = Evolve(fresh, n, random);
+    const int population = PopulationFor(n);
+    const std::span<const Rated> measured = MeasuredFor(population);
+    std::vector<CandidatePtr> fresh =
+        FreshPopulation(population - static_cast<int>(measured.size()), random);
+    const std::vector<Rated> best = Evolve(measured, fresh, population, n, random);
     return Select(best, std::move(fresh), n, random);
   }
 
@@ -75,16 +78,27 @@ class EvolutionarySearch final : public SearchStrategy {
       measured_.push_back(
           {1 / outcomes[i].value, std::make_shared<const Candidate>(candidates[i])});
     }
-    const EvolutionaryOptions& o = options_.evolutionary;
-    KeepBest(measured_, static_cast<size_t>(o.population * o.measured_share));
+    KeepBest(measured_, MeasuredCount(options_.evolutionary.population));
   }
 
   void Exclude(uint64_t hash) override { known_.insert(hash); }
 
  private:
-  std::vector<CandidatePtr> FreshPopulation(RandomStream& random) const {
+  int PopulationFor(int batch) const {
     const EvolutionaryOptions& o = options_.evolutionary;
-    const int attempts = o.population - static_cast<int>(measured_.size());
+    return std::clamp(o.population_per_candidate * batch, o.population / 4, o.population);
+  }
+
+  size_t MeasuredCount(int population) const {
+    return static_cast<size_t>(population * options_.evolutionary.measured_share);
+  }
+
+  std::span<const Rated> MeasuredFor(int population) const {
+    return std::span(measured_).first(std::min(measured_.size(), MeasuredCount(population)));
+  }
+
+  std::vector<CandidatePtr> FreshPopulation(int attempts, RandomStream& random) const {
+    const EvolutionaryOptions& o = options_.evolutionary;
     std::vector<CandidatePtr> fresh;
     int empty_rounds = 0;
     while (static_cast<int>(fresh.size()) < o.min_fresh && empty_rounds < o.max_empty_rounds) {
@@ -97,10 +111,10 @@ class EvolutionarySearch final : public SearchStrategy {
   }
 
   /// The n best-scored unknown programs that came up in any generation.
-  std::vector<Rated> Evolve(std::span<const CandidatePtr> fresh, int n,
-                            RandomStream& random) const {
+  std::vector<Rated> Evolve(std::span<const Rated> measured, std::span<const CandidatePtr> fresh,
+                            int children, int n, RandomStream& random) const {
     std::vector<CandidatePtr> population;
-    for (const Rated& measured : measured_) population.push_back(measured.candidate);
+    for (const Rated& rated : measured) population.push_back(rated.candidate);
     population.insert(population.end(), fresh.begin(), fresh.end());
     std::vector<Rated> best;
     if (population.empty()) return best;
@@ -114,8 +128,8 @@ class EvolutionarySearch final : public SearchStrategy {
       }
       KeepBest(best, n);
       if (generation == options_.evolutionary.generations) return best;
-      population = Breed(*options_.space, mutators_, population, scores, options_.evolutionary,
-                         random, *options_.pool);
+      population = Breed(*options_.space, mutators_, population, scores, children,
+                         options_.evolutionary, random, *options_.pool);
     }
   }
 

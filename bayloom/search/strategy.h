@@ -19,7 +19,11 @@ using Scorer = std::function<std::vector<double>(std::span<const Candidate* cons
 
 /// Settings of the evolutionary search; the defaults are MetaSchedule's.
 struct EvolutionaryOptions {
+  /// Programs of a generation. MetaSchedule's 512 for its batches of 64; for small batches
+  /// `population_per_candidate` times as many as candidates are wanted, but at least a quarter,
+  /// so that proposing a few takes less than measuring them.
   int population = 512;
+  int population_per_candidate = 16;
   int generations = 4;
   /// Part of the first generation that is taken from the best measured programs.
   double measured_share = 0.2;

@@ -190,10 +190,8 @@ TEST(BreedTest, DrawsParentsByScoreAndCopiesThemSeldom) {
   const std::vector<CandidatePtr> parents = DrawUnknown(space, 8, known, random, pool);
   ASSERT_EQ(parents.size(), 8u);
   const std::vector<double> scores = {0, 1, 0, 2, 0, 0, 3, 0};
-  EvolutionaryOptions options;
-  options.population = 200;
   const std::vector<CandidatePtr> children =
-      Breed(space, CpuMutators(space.workload()), parents, scores, options, random, pool);
+      Breed(space, CpuMutators(space.workload()), parents, scores, 200, {}, random, pool);
   ASSERT_EQ(children.size(), 200u);
   for (size_t i = 0; i < parents.size(); ++i) {
     EXPECT_LE(std::count(children.begin(), children.end(), parents[i]), scores[i] > 0 ? 1 : 0);
@@ -207,11 +205,10 @@ TEST(BreedTest, WithoutMutationChildrenAreTheirParents) {
   HashSet known;
   const std::vector<CandidatePtr> parents = DrawUnknown(space, 4, known, random, pool);
   EvolutionaryOptions options;
-  options.population = 400;
   options.mutation_probability = 0;
   const std::vector<double> scores = {1, 3, 0, 0};
   const std::vector<CandidatePtr> children =
-      Breed(space, CpuMutators(space.workload()), parents, scores, options, random, pool);
+      Breed(space, CpuMutators(space.workload()), parents, scores, 400, options, random, pool);
   const auto count = [&](int i) {
     return std::count(children.begin(), children.end(), parents[i]);
   };
