@@ -7,23 +7,16 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bayloom/base/random.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/plain_schedule.h"
+#include "tests/graph/pass_checks.h"
 
 namespace bayloom {
 namespace {
-
-HostTensor RandomTensor(std::vector<int64_t> shape, uint64_t seed) {
-  RandomStream random(seed);
-  HostTensor tensor = HostTensor::Zeros(DType::kFloat32, std::move(shape));
-  for (int64_t i = 0; i < tensor.ElementCount(); ++i) tensor.Set(i, random.Normal());
-  return tensor;
-}
 
 /// Two layers whose weights are constants, a value used twice, a view, and three outputs: one of
 /// the middle, the last, and the input passed through.
@@ -32,16 +25,9 @@ Graph TwoLayers() {
   const Tensor x = b.Input("x", DType::kFloat32, {4, 24});
   const Tensor w1 = b.Constant("w1", RandomTensor({24, 32}, 1));
   const Tensor w2 = b.Constant("w2", RandomTensor({32, 24}, 2));
-  const auto product = [&](const std::string& name, const Tensor& a, const Tensor& w) {
-    return b.Reduce(
-        name, {a.shape()[0], w.shape()[1]}, {{"k", w.shape()[0]}}, Reduction::kSum,
-        [&](const auto& s, const auto& r) { return a(s[0], r[0]) * w(r[0], s[1]); },
-        NodeKind::kMatmul);
-  };
-  const Tensor hidden = product("matmul", x, w1);
-  const Tensor active =
-      b.Map("relu", {4, 32}, [&](const auto& i) { return Max(hidden.At(i), FloatLiteral(0)); });
-  const Tensor result = product("matmul", active, w2);
+  const Tensor hidden = Multiply(b, x, w1);
+  const Tensor active = Relu(b, hidden);
+  const Tensor result = Multiply(b, active, w2);
   const Tensor residual =
       b.Map("add", {4, 24}, [&](const auto& i) { return result.At(i) + x.At(i); });
   const Tensor flat = b.View(residual, {96});

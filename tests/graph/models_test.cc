@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "bayloom/base/random.h"
 #include "bayloom/graph/conformance.h"
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
+#include "tests/graph/pass_checks.h"
 #include "tests/graph/small_models.h"
 
 namespace bayloom {
@@ -63,19 +63,6 @@ TEST(Models, BertLayersShareTheirTasks) {
   EXPECT_EQ(CountTasks(tasks, "reducemean"), 5) << "one task per layer normalization";
   EXPECT_EQ(CountTasks(tasks, "erf"), 2);
   EXPECT_EQ(CountTasks(tasks, "matmul"), 16) << "everything elementwise is behind a product";
-}
-
-std::vector<HostTensor> RandomInputs(const Graph& graph) {
-  std::vector<HostTensor> inputs;
-  RandomStream random(7);
-  for (ValueId input : graph.inputs) {
-    const Value& value = graph.values[input];
-    inputs.push_back(HostTensor::Zeros(value.dtype, value.shape));
-    for (int64_t i = 0; i < value.ElementCount(); ++i) {
-      inputs.back().Set(i, IsFloat(value.dtype) ? random.Normal() : static_cast<double>(i % 50));
-    }
-  }
-  return inputs;
 }
 
 /// The optimized graph and its tasks compute what the imported one does.

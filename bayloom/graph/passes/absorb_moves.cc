@@ -37,11 +37,17 @@ std::optional<std::vector<Expr>> IndicesBehindView(const std::vector<int64_t>& s
   return behind;
 }
 
-/// A matrix product wants what its last axis runs along to be contiguous.
-bool Suits(const Node& reader, const Expr& load) {
+/// Images of so few channels (the network's input) are not worth a copy that puts these last.
+constexpr int64_t kFewChannels = 4;
+
+/// A matrix product wants what its last axis runs along to be contiguous, and so does a
+/// convolution.
+bool Suits(const Graph& graph, const Node& reader, const Expr& before, const Expr& load) {
   if (reader.kind == NodeKind::kMap || reader.kind == NodeKind::kReduce) return true;
-  if (reader.kind != NodeKind::kMatmul) return false;
   const int last = static_cast<int>(ShapeOf(reader).size()) - 1;
+  if (reader.kind == NodeKind::kWindow) {
+    return graph.values[before->index].shape.back() <= kFewChannels && !MentionsIter(load, last);
+  }
   for (size_t d = 0; d + 1 < load->operands.size(); ++d) {
     if (last >= 0 && MentionsIter(load->operands[d], last)) return false;
   }
@@ -63,7 +69,7 @@ std::optional<Expr> BehindMove(const Graph& graph, const std::vector<int>& produ
   }
   if (producer < 0 || !IsMove(graph.nodes[producer])) return std::nullopt;
   Expr moved = SubstituteIters(graph.nodes[producer].stage.value, indices);
-  return Suits(reader, moved) ? std::optional(std::move(moved)) : std::nullopt;
+  return Suits(graph, reader, load, moved) ? std::optional(std::move(moved)) : std::nullopt;
 }
 
 }  // namespace

@@ -36,8 +36,12 @@ void ConvertLayouts(Graph& graph);
 void RemoveCopies(Graph& graph);
 
 /// Slices and transpositions go into the index arithmetic of their readers, unless a matrix
-/// product would lose the contiguous axis by that.
+/// product would lose the contiguous axis by that, or a convolution that of many channels.
 void AbsorbMoves(Graph& graph);
+
+/// Convolutions and matrix products whose number of channels leaves the last vector nearly full
+/// compute a few channels more, which nobody reads: 1008 in place of 1000.
+void WidenChannels(Graph& graph);
 
 /// All of the above, in the order that suits them.
 void Optimize(Graph& graph);

@@ -1,0 +1,88 @@
+#include "tests/graph/pass_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "bayloom/base/random.h"
+#include "bayloom/graph/conformance.h"
+#include "bayloom/graph/evaluate.h"
+
+namespace bayloom {
+
+HostTensor RandomTensor(std::vector<int64_t> shape, uint64_t seed) {
+  RandomStream random(seed);
+  HostTensor tensor = HostTensor::Zeros(DType::kFloat32, std::move(shape));
+  for (int64_t i = 0; i < tensor.ElementCount(); ++i) tensor.Set(i, random.Normal());
+  return tensor;
+}
+
+std::vector<HostTensor> RandomInputs(const Graph& graph) {
+  std::vector<HostTensor> inputs;
+  RandomStream random(7);
+  for (ValueId input : graph.inputs) {
+    const Value& value = graph.values[input];
+    inputs.push_back(HostTensor::Zeros(value.dtype, value.shape));
+    for (int64_t i = 0; i < value.ElementCount(); ++i) {
+      inputs.back().Set(i, IsFloat(value.dtype) ? random.Normal() : static_cast<double>(i % 50));
+    }
+  }
+  return inputs;
+}
+
+Graph CheckedPass(const std::function<void(Graph&)>& pass, const Graph& graph) {
+  Graph result = graph;
+  pass(result);
+  const std::vector<HostTensor> inputs = RandomInputs(graph);
+  const std::vector<HostTensor> expected = EvaluateGraph(graph, inputs);
+  const std::vector<HostTensor> actual = EvaluateGraph(result, inputs);
+  EXPECT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < expected.size() && i < actual.size(); ++i) {
+    EXPECT_EQ(actual[i].shape, expected[i].shape) << "output " << i;
+    EXPECT_EQ(Difference(actual[i], expected[i], 1e-4, 1e-5), "") << "output " << i;
+  }
+  return result;
+}
+
+std::string OpsOf(const Graph& graph) {
+  std::vector<std::string> ops;
+  for (const Node& node : graph.nodes) ops.push_back(node.op);
+  return fmt::format("{}", fmt::join(ops, ", "));
+}
+
+Tensor Convolve(GraphBuilder& b, const Tensor& x, const Tensor& w) {
+  const std::vector<int64_t>& image = x.shape();
+  const std::vector<int64_t>& kernel = w.shape();
+  return b.Reduce(
+      "conv", {image[0], image[1] - kernel[0] + 1, image[2] - kernel[1] + 1, kernel[3]},
+      {{"kh", kernel[0]}, {"kw", kernel[1]}, {"ci", kernel[2]}}, Reduction::kSum,
+      [&](const auto& s, const auto& r) {
+        return x(s[0], s[1] + r[0], s[2] + r[1], r[2]) * w(r[0], r[1], r[2], s[3]);
+      },
+      NodeKind::kWindow);
+}
+
+Tensor ConvolveChannelsFirst(GraphBuilder& b, const Tensor& x, const Tensor& w) {
+  const std::vector<int64_t>& image = x.shape();
+  const std::vector<int64_t>& kernel = w.shape();
+  return b.Reduce(
+      "conv", {image[0], kernel[0], image[2] - kernel[2] + 1, image[3] - kernel[3] + 1},
+      {{"ci", kernel[1]}, {"kh", kernel[2]}, {"kw", kernel[3]}}, Reduction::kSum,
+      [&](const auto& s, const auto& r) {
+        return x(s[0], r[0], s[2] + r[1], s[3] + r[2]) * w(s[1], r[0], r[1], r[2]);
+      },
+      NodeKind::kWindow);
+}
+
+Tensor Multiply(GraphBuilder& b, const Tensor& a, const Tensor& w) {
+  return b.Reduce(
+      "matmul", {a.shape()[0], w.shape()[1]}, {{"k", w.shape()[0]}}, Reduction::kSum,
+      [&](const auto& s, const auto& r) { return a(s[0], r[0]) * w(r[0], s[1]); },
+      NodeKind::kMatmul);
+}
+
+Tensor Relu(GraphBuilder& b, const Tensor& x) {
+  return b.Map("relu", x.shape(), [&](const auto& i) { return Max(x.At(i), FloatLiteral(0)); });
+}
+
+}  // namespace bayloom
