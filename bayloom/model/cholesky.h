@@ -23,6 +23,8 @@ class GrowingCholesky {
   bool Append(const Eigen::MatrixXd& cross, const Eigen::MatrixXd& corner);
 
   Eigen::Index size() const { return size_; }
+  /// The i-th row of L up to its diagonal.
+  Eigen::VectorXd Row(Eigen::Index i) const { return storage_.row(i).head(i + 1); }
   /// L^-1 b, in place.
   void SolveLower(Eigen::Ref<Eigen::MatrixXd> b) const;
   /// A^-1 b.

@@ -1,10 +1,12 @@
 #include "bayloom/model/gaussian_process.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <utility>
 
 #include "bayloom/model/log_posterior.h"
+#include "bayloom/model/watched_rows.h"
 
 namespace bayloom {
 namespace {
@@ -88,6 +90,14 @@ void GaussianProcess::Factorize() {
     covariance.diagonal().array() += signal * jitter;
   }
   Weigh();
+  witnesses_.clear();
+  Witness(rows_.rows());
+}
+
+/// Observations that enter the factor are told apart from all others, of any process.
+void GaussianProcess::Witness(Index count) {
+  static std::atomic<uint64_t> seen = 0;
+  for (Index i = 0; i < count; ++i) witnesses_.push_back(++seen);
 }
 
 void GaussianProcess::Weigh() {
@@ -115,6 +125,7 @@ void GaussianProcess::Add(const RowMatrix& rows, const VectorXd& values) {
   scaled_.conservativeResize(known + added, Eigen::NoChange);
   scaled_.bottomRows(added) = scaled;
   Weigh();
+  Witness(added);
 }
 
 void GaussianProcess::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& variance) const {
@@ -131,6 +142,28 @@ void GaussianProcess::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& v
     variance.segment(begin, size) =
         (signal - cross.colwise().squaredNorm().transpose().array()).max(signal * kNugget);
   }
+}
+
+VectorXd GaussianProcess::WhitenedResiduals() const {
+  VectorXd residuals = standardizer_.Apply(values_).array() - mean_;
+  factor_.SolveLower(residuals);
+  return residuals;
+}
+
+MatrixXd GaussianProcess::Scaled(const RowMatrix& rows) const {
+  return ScaledColumns(rows, group_of_column_, hyperparameters_.length_scales);
+}
+
+MatrixXd GaussianProcess::Covariance(const MatrixXd& scaled) const {
+  return hyperparameters_.signal_variance * Matern52(scaled_, scaled);
+}
+
+VectorXd GaussianProcess::CovarianceOf(Index observation, const MatrixXd& scaled) const {
+  return hyperparameters_.signal_variance * Matern52(scaled, scaled_.row(observation));
+}
+
+std::unique_ptr<WatchedRows> GaussianProcess::Watch(RowMatrix rows) const {
+  return std::make_unique<WatchedByGaussianProcess>(std::move(rows));
 }
 
 std::unique_ptr<Surrogate> GaussianProcess::Clone() const {

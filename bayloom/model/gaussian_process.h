@@ -1,7 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "bayloom/model/cholesky.h"
 #include "bayloom/model/fit_hyperparameters.h"
@@ -41,6 +43,7 @@ class GaussianProcess final : public Surrogate {
   double Transform(double value) const override { return standardizer_.Apply(value); }
   double Untransform(double prediction) const override { return standardizer_.Invert(prediction); }
   std::unique_ptr<Surrogate> Clone() const override;
+  std::unique_ptr<WatchedRows> Watch(RowMatrix rows) const override;
 
   /// Conditions on the observations under hyperparameters known from elsewhere, learning none.
   void Condition(const RowMatrix& rows, const Eigen::VectorXd& values,
@@ -53,6 +56,18 @@ class GaussianProcess final : public Surrogate {
   double mean() const { return mean_; }
   int observations() const { return static_cast<int>(values_.size()); }
 
+  /// What WatchedByGaussianProcess follows. A number for each observation, in order: as long as two
+  /// processes (or one, at two times) begin with the same ones, so do their factors.
+  const std::vector<uint64_t>& witnesses() const { return witnesses_; }
+  const GrowingCholesky& factor() const { return factor_; }
+  /// L^-1 (observations - mean).
+  Eigen::VectorXd WhitenedResiduals() const;
+  /// Rows divided by the length-scales.
+  Eigen::MatrixXd Scaled(const RowMatrix& rows) const;
+  /// Between all observations, or one of them, and scaled rows.
+  Eigen::MatrixXd Covariance(const Eigen::MatrixXd& scaled) const;
+  Eigen::VectorXd CovarianceOf(Eigen::Index observation, const Eigen::MatrixXd& scaled) const;
+
  private:
   /// Which scales of the objective a fit has to choose from.
   struct Scales {
@@ -63,6 +78,7 @@ class GaussianProcess final : public Surrogate {
   void Search(Scales scales, RandomStream& random);
   void Factorize();
   void Weigh();
+  void Witness(Eigen::Index count);
 
   ColumnGroups group_of_column_;
   GaussianProcessOptions options_;
@@ -76,6 +92,7 @@ class GaussianProcess final : public Surrogate {
   GrowingCholesky factor_;   ///< of the observations' covariance
   Eigen::VectorXd weights_;  ///< its inverse times (observations - mean)
   double mean_ = 0;
+  std::vector<uint64_t> witnesses_;
 };
 
 }  // namespace bayloom

@@ -11,6 +11,8 @@ namespace bayloom {
 /// come in groups, one group a parameter (a permutation of n items has several columns).
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+class WatchedRows;
+
 /// A regression model of an objective from few observations, which knows what it does not know.
 ///
 ///     surrogate->Fit(rows, values, random);        // learns everything
@@ -42,6 +44,10 @@ class Surrogate {
 
   /// A copy that learns on its own: for what-if observations, as batches need them.
   virtual std::unique_ptr<Surrogate> Clone() const = 0;
+
+  /// Predictions at these rows, to be asked for again and again while it learns
+  /// (model/watched_rows.h). The default just predicts.
+  virtual std::unique_ptr<WatchedRows> Watch(RowMatrix rows) const;
 };
 
 }  // namespace bayloom

@@ -15,9 +15,12 @@ using Eigen::VectorXd;
 constexpr size_t kBestKnown = 3;
 constexpr int kClimbSteps = 50;
 
-/// Enough to see which parameters matter at all.
-int DefaultInitialSamples(const Features& features) {
-  return std::clamp(2 * (1 + features.group_of_column().back()), 8, 20);
+/// One for each parameter: a Gaussian process with cautious priors makes sense of so few, and makes
+/// more of the trials that follow than chance does.
+int DefaultInitialSamples(const Space& space) {
+  int varying = 0;
+  for (int i = 0; i < space.size(); ++i) varying += space.parameter(i).Cardinality() != 1;
+  return std::clamp(varying, 4, 12);
 }
 
 bool AnyPrior(const Space& space) {
@@ -50,14 +53,13 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space, SurrogateFact
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
   initial_samples_ =
-      options.initial_samples > 0 ? options.initial_samples : DefaultInitialSamples(features_);
+      options.initial_samples > 0 ? options.initial_samples : DefaultInitialSamples(*space);
 }
 
 std::vector<Configuration> BayesianSearch::Ask(int n) {
   std::vector<Configuration> asked;
   while (static_cast<int>(asked.size()) < n) {
-    std::optional<Configuration> next;
-    if (!IsSampling()) next = Suggest();
+    std::optional<Configuration> next = IsSampling() ? Sample() : Suggest();
     if (!next) next = sampler_.Draw(memory_, random_);
     if (!next) break;
     memory_.MarkAsked(*next);
@@ -79,6 +81,13 @@ void BayesianSearch::Tell(const Configuration& configuration, const Outcome& out
 
 bool BayesianSearch::IsSampling() const {
   return memory_.best() == nullptr || memory_.known() < static_cast<size_t>(initial_samples_);
+}
+
+/// The default where there is one: somebody thought about it.
+std::optional<Configuration> BayesianSearch::Sample() {
+  std::optional<Configuration> usual = memory_.space().Default();
+  if (usual && !memory_.Knows(*usual)) return usual;
+  return sampler_.Draw(memory_, random_);
 }
 
 std::optional<Configuration> BayesianSearch::Suggest() {
@@ -122,6 +131,7 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
     }
   }
   pool_.emplace(std::move(configurations), features_);
+  watched_pool_ = objective_.surrogate().Watch(pool_->rows());
   for (const Trial& trial : memory_.trials()) pool_->Take(trial.configuration);
   for (const Configuration& pending : memory_.pending()) pool_->Take(pending);
 }
@@ -164,9 +174,9 @@ void BayesianSearch::Weigh(std::span<const Configuration> configurations, const 
 }
 
 Suggestion BayesianSearch::BestOfPool(const Surrogate& surrogate,
-                                      std::vector<Configuration>& starts) const {
+                                      std::vector<Configuration>& starts) {
   VectorXd mean, variance;
-  surrogate.Predict(pool_->rows(), mean, variance);
+  watched_pool_->Predict(surrogate, mean, variance);
   std::vector<double> utilities(static_cast<size_t>(pool_->size()));
   for (size_t i = 0; i < utilities.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);

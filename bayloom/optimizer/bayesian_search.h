@@ -6,6 +6,7 @@
 
 #include "bayloom/acquisition/local_search.h"
 #include "bayloom/acquisition/utility.h"
+#include "bayloom/model/watched_rows.h"
 #include "bayloom/optimizer/candidate_pool.h"
 #include "bayloom/optimizer/feasibility_model.h"
 #include "bayloom/optimizer/features.h"
@@ -33,7 +34,8 @@ class BayesianSearch final : public Optimizer {
 
  private:
   bool IsSampling() const;
-  /// Null when the surrogate has nothing to say.
+  std::optional<Configuration> Sample();
+  /// None when the surrogate has nothing to say.
   std::optional<Configuration> Suggest();
   void RefreshPool(bool learnt_anew);
   /// The surrogate with outcomes imagined for all pending configurations.
@@ -42,7 +44,7 @@ class BayesianSearch final : public Optimizer {
   /// Adds beliefs other than the surrogate's to the utilities.
   void Weigh(std::span<const Configuration> configurations, const RowMatrix& rows,
              std::span<double> utilities) const;
-  Suggestion BestOfPool(const Surrogate& surrogate, std::vector<Configuration>& starts) const;
+  Suggestion BestOfPool(const Surrogate& surrogate, std::vector<Configuration>& starts);
   Suggestion BestOfClimbs(const Surrogate& surrogate, std::vector<Configuration> starts);
   void AddBestKnown(std::vector<Configuration>& starts) const;
 
@@ -55,6 +57,7 @@ class BayesianSearch final : public Optimizer {
   ObjectiveModel objective_;
   FeasibilityModel feasibility_;
   std::optional<CandidatePool> pool_;
+  std::unique_ptr<WatchedRows> watched_pool_;
   bool pool_is_complete_ = false;
   bool has_prior_ = false;
 

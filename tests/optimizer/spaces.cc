@@ -8,7 +8,13 @@
 namespace bayloom {
 namespace {
 
-std::shared_ptr<const Space> Finish(Space::Builder& builder) {
+std::shared_ptr<const Space> Finish(Space::Builder& builder,
+                                    const std::vector<std::string>& constraints = {}) {
+  for (const std::string& text : constraints) {
+    if (const Status added = builder.AddConstraint(text); !added) {
+      throw InputError(added.error().message);
+    }
+  }
   Result<std::shared_ptr<const Space>> space = builder.Build();
   if (!space) throw InputError(space.error().message);
   return *space;
@@ -22,7 +28,7 @@ std::shared_ptr<const Space> FigureFour() {
   builder.Add(MakeOrdinal("p3", {1, 4}));
   builder.Add(MakeOrdinal("p4", {1, 2, 4}));
   builder.Add(MakeOrdinal("p5", {2, 4, 8}));
-  return Finish(builder);
+  return Finish(builder, {"p1 >= p2", "p4 >= p3", "p5 >= 2 * p4"});
 }
 
 std::shared_ptr<const Space> Single() {
@@ -38,7 +44,7 @@ std::shared_ptr<const Space> Mixed() {
   builder.Add(MakeFactorization("tile", 48, 3));
   builder.Add(MakeCategorical("schedule", {"static", "dynamic", "guided"}));
   builder.Add(MakeInteger("threads", 1, 6));
-  return Finish(builder);
+  return Finish(builder, {"threads != 5"});
 }
 
 std::shared_ptr<const Space> Real() {
@@ -46,7 +52,7 @@ std::shared_ptr<const Space> Real() {
   builder.Add(MakeReal("rate", 1e-3, 10, Scale::kLog));
   builder.Add(MakeReal("share", -1, 1));
   builder.Add(MakeInteger("count", 1, 1000, Scale::kLog));
-  return Finish(builder);
+  return Finish(builder, {"share <= rate"});
 }
 
 std::shared_ptr<const Space> Large() {
@@ -56,7 +62,7 @@ std::shared_ptr<const Space> Large() {
   for (int i = 0; i < 10; ++i) {
     builder.Add(MakeOrdinal("t" + std::to_string(i), powers, Scale::kLog));
   }
-  return Finish(builder);
+  return Finish(builder, {"t0 % t1 == 0", "t2 * t3 <= 1024"});
 }
 
 }  // namespace

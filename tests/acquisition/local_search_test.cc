@@ -1,0 +1,70 @@
+#include "bayloom/acquisition/local_search.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "bayloom/space/parameter.h"
+
+namespace bayloom {
+namespace {
+
+std::shared_ptr<const Space> Grid() {
+  Space::Builder builder;
+  builder.Add(MakeInteger("x", 0, 20));
+  builder.Add(MakeInteger("y", 0, 20));
+  return *builder.Build();
+}
+
+/// A hill at (13, 4), and a lower one at (2, 18).
+double Height(const Configuration& c) {
+  const auto hill = [&](double x, double y) {
+    const double dx = c.coordinates[0] - x, dy = c.coordinates[1] - y;
+    return -dx * dx - dy * dy;
+  };
+  return std::max(hill(13, 4), hill(2, 18) - 5);
+}
+
+class LocalSearchTest : public testing::Test {
+ protected:
+  Suggestion Climb(const std::vector<Configuration>& starts,
+                   const std::function<bool(const Configuration&)>& excluded) {
+    const auto utility = [&](std::span<const Configuration> configurations,
+                             std::span<double> utilities) {
+      ++calls_;
+      for (size_t i = 0; i < utilities.size(); ++i) utilities[i] = Height(configurations[i]);
+    };
+    return ClimbToBest(*space_, utility, starts, excluded, 100, random_);
+  }
+
+  const std::shared_ptr<const Space> space_ = Grid();
+  RandomStream random_{1};
+  int calls_ = 0;
+};
+
+TEST_F(LocalSearchTest, ClimbsToTheTopAllTogether) {
+  const Suggestion best = Climb({{{0, 0}}, {{20, 20}}, {{0, 20}}}, [](auto&) { return false; });
+  EXPECT_EQ(best.configuration, (Configuration{{13, 4}}));
+  EXPECT_EQ(best.utility, 0);
+  EXPECT_LE(calls_, 25);  // a step scores the neighbours of all climbs at once
+}
+
+TEST_F(LocalSearchTest, StaysOnTheHillWhereItStarts) {
+  const Suggestion best = Climb({{{0, 20}}}, [](auto&) { return false; });
+  EXPECT_EQ(best.configuration, (Configuration{{2, 18}}));
+}
+
+TEST_F(LocalSearchTest, PassesThroughWhatIsExcludedAndSuggestsItsNeighbour) {
+  const auto excluded = [](const Configuration& c) { return Height(c) >= -2; };
+  const Suggestion best = Climb({{{0, 0}}}, excluded);
+  ASSERT_TRUE(best.exists());
+  EXPECT_EQ(best.utility, -4);
+}
+
+TEST_F(LocalSearchTest, SuggestsNothingWhereEverythingIsExcluded) {
+  EXPECT_FALSE(Climb({{{0, 0}}}, [](auto&) { return true; }).exists());
+  EXPECT_FALSE(Climb({}, [](auto&) { return false; }).exists());
+}
+
+}  // namespace
+}  // namespace bayloom

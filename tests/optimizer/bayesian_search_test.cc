@@ -1,0 +1,145 @@
+// What the bayesian optimizers do better than chance.
+
+#include "bayloom/optimizer/bayesian_search.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "bayloom/space/parameter.h"
+
+namespace bayloom {
+namespace {
+
+using Objective = std::function<Outcome(const Configuration&)>;
+
+/// 16^4 tile sizes; the optimum is at ranks (11, 4, 8, 2).
+std::shared_ptr<const Space> Tiles() {
+  Space::Builder builder;
+  std::vector<double> values;
+  for (int i = 1; i <= 16; ++i) values.push_back(8.0 * i);
+  for (const char* name : {"a", "b", "c", "d"}) builder.Add(MakeOrdinal(name, values));
+  return *builder.Build();
+}
+
+Outcome Valley(const Configuration& c) {
+  constexpr double kOptimum[] = {11, 4, 8, 2};
+  double sum = 0;
+  for (size_t i = 0; i < 4; ++i) sum += std::pow((c.coordinates[i] - kOptimum[i]) / 16, 2);
+  Outcome outcome;
+  outcome.value = std::exp(4 * sum);
+  return outcome;
+}
+
+struct SearchResult {
+  double best = 1e300;
+  int failures = 0;
+};
+
+SearchResult Search(std::string_view name, const std::shared_ptr<const Space>& space,
+                    const Objective& objective, int trials, OptimizerOptions options = {},
+                    int batch = 1) {
+  const auto optimizer = MakeOptimizer(name, space, options);
+  SearchResult result;
+  for (int i = 0; i < trials; i += batch) {
+    for (const Configuration& c : optimizer->Ask(batch)) {
+      const Outcome outcome = objective(c);
+      optimizer->Tell(c, outcome);
+      if (outcome.ok()) result.best = std::min(result.best, outcome.value);
+      result.failures += !outcome.ok();
+    }
+  }
+  return result;
+}
+
+TEST(BayesianSearchTest, FindsTheValleyOfASmoothObjective) {
+  for (uint64_t seed : {1, 2, 3}) {
+    EXPECT_LT(Search("bayesian", Tiles(), Valley, 40, {.seed = seed}).best, 1.03);
+    EXPECT_GT(Search("random", Tiles(), Valley, 40, {.seed = seed}).best, 1.03);
+  }
+}
+
+TEST(BayesianSearchTest, FindsItAskingForSeveralAtATime) {
+  for (PendingPolicy policy : {PendingPolicy::kBeliever, PendingPolicy::kLiar}) {
+    OptimizerOptions options;
+    options.bayesian.pending = policy;
+    EXPECT_LT(Search("bayesian", Tiles(), Valley, 48, options, 4).best, 1.03);
+  }
+}
+
+TEST(BayesianSearchTest, FindsItByEveryAcquisition) {
+  for (AcquisitionKind kind :
+       {AcquisitionKind::kProbabilityOfImprovement, AcquisitionKind::kConfidenceBound}) {
+    OptimizerOptions options;
+    options.bayesian.acquisition = kind;
+    EXPECT_LT(Search("bayesian", Tiles(), Valley, 48, options).best, 1.05);
+  }
+}
+
+TEST(BayesianSearchTest, ForestBeatsChance) {
+  double forest = 0, random = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    forest += std::log(Search("forest", Tiles(), Valley, 50, {.seed = seed}).best);
+    random += std::log(Search("random", Tiles(), Valley, 50, {.seed = seed}).best);
+  }
+  EXPECT_LT(forest, 0.6 * random);
+}
+
+TEST(BayesianSearchTest, LearnsWhatFails) {
+  const Objective half_fails = [](const Configuration& c) {
+    if (c.coordinates[0] + c.coordinates[1] > 16) {
+      return Outcome::Infeasible(Verdict::kMemory, "too large");
+    }
+    return Valley(c);
+  };
+  int with = 0, without = 0;
+  for (uint64_t seed : {1, 2, 3}) {
+    OptimizerOptions options;
+    options.seed = seed;
+    const SearchResult learnt = Search("bayesian", Tiles(), half_fails, 50, options);
+    EXPECT_LT(learnt.best, 1.1);
+    with += learnt.failures;
+    options.bayesian.learn_feasibility = false;
+    without += Search("bayesian", Tiles(), half_fails, 50, options).failures;
+  }
+  EXPECT_LT(with, without);
+}
+
+TEST(BayesianSearchTest, UsersPriorsHelpAtFirstAndDoNotHurtForLong) {
+  const auto with_prior = [](int good_rank) {
+    Space::Builder builder;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      auto parameter = MakeInteger(name, 1, 16);
+      std::vector<double> weights(16, 0.1);
+      if (std::string_view(name) == "a") weights[static_cast<size_t>(good_rank)] = 3;
+      EXPECT_TRUE(parameter->SetPrior(weights).ok());
+      builder.Add(std::move(parameter));
+    }
+    return *builder.Build();
+  };
+  const auto mean_of = [&](int good_rank, int trials) {
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      sum +=
+          std::log(Search("bayesian", with_prior(good_rank), Valley, trials, {.seed = seed}).best);
+    }
+    return sum / 3;
+  };
+  EXPECT_LE(mean_of(11, 16), mean_of(0, 16));
+  EXPECT_LT(mean_of(0, 60), 0.1);
+}
+
+TEST(BayesianSearchTest, StartsWithTheDefault) {
+  Space::Builder builder;
+  for (const char* name : {"a", "b"}) {
+    auto parameter = MakeInteger(name, 0, 99);
+    EXPECT_TRUE(parameter->SetDefault(int64_t{42}).ok());
+    builder.Add(std::move(parameter));
+  }
+  const auto optimizer = MakeOptimizer("bayesian", *builder.Build());
+  EXPECT_EQ(optimizer->Ask(1)[0], (Configuration{{42, 42}}));
+}
+
+}  // namespace
+}  // namespace bayloom
