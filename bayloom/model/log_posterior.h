@@ -21,6 +21,7 @@ inline constexpr double kNugget = 1e-8;
 /// m = 1^T K^-1 z / (1 + 1^T K^-1 1). So derivatives need not look at how m changes.
 class LogPosterior {
  public:
+  /// Keeps references to all of these.
   LogPosterior(const RowMatrix& rows, const ColumnGroups& group_of_column,
                const Eigen::VectorXd& observations, const KernelPriors& priors);
 

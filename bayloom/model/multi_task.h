@@ -9,14 +9,9 @@
 #include "bayloom/model/coregionalization.h"
 #include "bayloom/model/objective_scale.h"
 #include "bayloom/model/surrogate.h"
+#include "bayloom/model/task_observations.h"
 
 namespace bayloom {
-
-/// What was observed of one task; may be nothing.
-struct TaskObservations {
-  RowMatrix rows;
-  Eigen::VectorXd values;
-};
 
 struct MultiTaskOptions {
   int latents = 2;  ///< latent processes; at most as many as tasks are used

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "bayloom/model/gaussian_process.h"
+#include "bayloom/model/task_observations.h"
+
+namespace bayloom {
+
+/// A surrogate of one task that begins where those of earlier tasks end (stacking, as in GPTune's
+/// TLA-I; Golovin et al. 2017, sec. 3.3): a Gaussian process a task, in the order given, learns
+/// what the ones before it leave unexplained; that of the target comes last. Means add up.
+/// Variances are geometric means, in which a task weighs as many as it has observations,
+///
+///     log v_k = b log(variance of residual k) + (1 - b) log v_(k-1),  b = n_k / (n_k + n_(k-1)).
+///
+/// Cheaper than TransferSurrogate, as tasks are never factorized together, and simpler: it trusts
+/// earlier tasks to be alike up to height and scale.
+class StackedSurrogate final : public Surrogate {
+ public:
+  /// Earlier tasks have at least one observation each. They are learnt at the first Fit.
+  StackedSurrogate(ColumnGroups group_of_column, std::vector<TaskObservations> earlier,
+                   GaussianProcessOptions options = {});
+
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override;
+  void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
+               Eigen::VectorXd& variance) const override;
+  double Transform(double value) const override { return scale_.Apply(value); }
+  double Untransform(double prediction) const override { return scale_.Invert(prediction); }
+  std::unique_ptr<Surrogate> Clone() const override;
+
+ private:
+  /// Learns one more task: what the layers so far leave of `standard`.
+  void AddLayer(GaussianProcess layer, const RowMatrix& rows, const Eigen::VectorXd& standard,
+                RandomStream& random);
+  Eigen::VectorXd Residuals(const RowMatrix& rows, const Eigen::VectorXd& standard,
+                            size_t layers) const;
+  void PredictWith(size_t layers, const RowMatrix& rows, Eigen::VectorXd& mean,
+                   Eigen::VectorXd& variance) const;
+
+  GaussianProcessOptions options_;
+  std::vector<TaskObservations> earlier_;
+  GaussianProcess untrained_;
+  std::vector<GaussianProcess> layers_;  ///< of the earlier tasks, then of the target
+  Standardizer scale_;                   ///< of the target
+};
+
+}  // namespace bayloom
