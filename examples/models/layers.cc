@@ -3,42 +3,74 @@
 namespace bayloom::models {
 namespace {
 
-Value Conv(GraphBuilder& g, const std::string& name, std::vector<Value> inputs,
-           const Convolution& c, double gain, bool with_bias) {
-  const int64_t per_group = c.in / c.groups;
-  inputs.push_back(g.Weight(name + ".weight", {c.out, per_group, c.kernel, c.kernel},
-                            per_group * c.kernel * c.kernel, gain));
-  if (with_bias) inputs.push_back(g.Uniform(name + ".bias", {c.out}, -0.1F, 0.1F));
-  return g.Node("Conv", inputs,
-                {{"kernel_shape", std::vector{c.kernel, c.kernel}},
-                 {"strides", std::vector{c.stride, c.stride}},
-                 {"pads", std::vector<int64_t>(4, c.padding)},
-                 {"dilations", std::vector<int64_t>{1, 1}},
-                 {"group", c.groups}});
+Value Conv(GraphBuilder& g, const std::string& name, const Value& x, int64_t per_group, int64_t out,
+           int64_t groups, const Window& w, double gain, bool with_bias) {
+  std::vector<Value> inputs = {x};
+  inputs.push_back(g.Weight(name + ".weight", {out, per_group, w.rows, w.columns},
+                            per_group * w.rows * w.columns, gain));
+  if (with_bias) inputs.push_back(g.Uniform(name + ".bias", {out}, -0.1F, 0.1F));
+  return g.Node(
+      "Conv", inputs,
+      {{"kernel_shape", std::vector{w.rows, w.columns}},
+       {"strides", std::vector{w.stride, w.stride}},
+       {"pads", std::vector{w.row_padding, w.column_padding, w.row_padding, w.column_padding}},
+       {"dilations", std::vector<int64_t>{1, 1}},
+       {"group", groups}});
+}
+
+Value SquareConv(GraphBuilder& g, const std::string& name, const Value& x, const Convolution& c,
+                 double gain, bool with_bias) {
+  const Window window{c.kernel, c.kernel, c.stride, c.padding, c.padding};
+  return Conv(g, name, x, c.in / c.groups, c.out, c.groups, window, gain, with_bias);
+}
+
+Value Normalize(GraphBuilder& g, const std::string& name, const Value& x, int64_t channels,
+                float scale) {
+  return g.Node("BatchNormalization",
+                {x, g.Uniform(name + ".weight", {channels}, 0.8F * scale, 1.2F * scale),
+                 g.Uniform(name + ".bias", {channels}, -0.2F * scale, 0.2F * scale),
+                 g.Uniform(name + ".running_mean", {channels}, -0.2F, 0.2F),
+                 g.Uniform(name + ".running_var", {channels}, 0.7F, 1.3F)},
+                {{"epsilon", 1e-5F}, {"momentum", 0.9F}});
 }
 
 }  // namespace
 
+Value BareConv(GraphBuilder& g, const std::string& name, const Value& x, const Convolution& shape,
+               double gain) {
+  return SquareConv(g, name, x, shape, gain, false);
+}
+
 Value ConvBn(GraphBuilder& g, const std::string& name, const Value& x, const Convolution& shape,
              double gain, double scale) {
-  const Value y = Conv(g, name, {x}, shape, gain, false);
-  const std::string bn = name + ".bn";
-  const auto s = static_cast<float>(scale);
-  return g.Node("BatchNormalization",
-                {y, g.Uniform(bn + ".weight", {shape.out}, 0.8F * s, 1.2F * s),
-                 g.Uniform(bn + ".bias", {shape.out}, -0.2F * s, 0.2F * s),
-                 g.Uniform(bn + ".running_mean", {shape.out}, -0.2F, 0.2F),
-                 g.Uniform(bn + ".running_var", {shape.out}, 0.7F, 1.3F)},
-                {{"epsilon", 1e-5F}, {"momentum", 0.9F}});
+  const Value y = SquareConv(g, name, x, shape, gain, false);
+  return Normalize(g, name + ".bn", y, shape.out, static_cast<float>(scale));
+}
+
+Value WindowConvBn(GraphBuilder& g, const std::string& name, const Value& x, int64_t in,
+                   int64_t out, const Window& window, double gain) {
+  return Normalize(g, name + ".bn", Conv(g, name, x, in, out, 1, window, gain, false), out, 1);
+}
+
+Value BnRelu(GraphBuilder& g, const std::string& name, const Value& x, int64_t channels) {
+  return g.Node("Relu", {Normalize(g, name, x, channels, 1)});
 }
 
 Value ConvRelu(GraphBuilder& g, const std::string& name, const Value& x, const Convolution& shape,
                double gain) {
-  return g.Node("Relu", {Conv(g, name, {x}, shape, gain, true)});
+  return g.Node("Relu", {SquareConv(g, name, x, shape, gain, true)});
 }
 
 Value MaxPool(GraphBuilder& g, const Value& x, int64_t kernel, int64_t stride, int64_t padding) {
   return g.Node("MaxPool", {x},
+                {{"kernel_shape", std::vector{kernel, kernel}},
+                 {"strides", std::vector{stride, stride}},
+                 {"pads", std::vector<int64_t>(4, padding)}});
+}
+
+Value AveragePool(GraphBuilder& g, const Value& x, int64_t kernel, int64_t stride,
+                  int64_t padding) {
+  return g.Node("AveragePool", {x},
                 {{"kernel_shape", std::vector{kernel, kernel}},
                  {"strides", std::vector{stride, stride}},
                  {"pads", std::vector<int64_t>(4, padding)}});

@@ -24,10 +24,27 @@ struct Convolution {
 /// keeps a sum of residual branches from growing.
 Value ConvBn(GraphBuilder& g, const std::string& name, const Value& x, const Convolution& shape,
              double gain, double scale = 1);
+/// Convolution without bias.
+Value BareConv(GraphBuilder& g, const std::string& name, const Value& x, const Convolution& shape,
+               double gain);
+/// Batch normalization, ReLU.
+Value BnRelu(GraphBuilder& g, const std::string& name, const Value& x, int64_t channels);
+/// A window that need not be square.
+struct Window {
+  int64_t rows, columns;
+  int64_t stride = 1;
+  int64_t row_padding = 0, column_padding = 0;
+};
+/// Convolution over any window without bias, batch normalization.
+Value WindowConvBn(GraphBuilder& g, const std::string& name, const Value& x, int64_t in,
+                   int64_t out, const Window& window, double gain);
 /// Convolution with bias, ReLU.
 Value ConvRelu(GraphBuilder& g, const std::string& name, const Value& x, const Convolution& shape,
                double gain);
 Value MaxPool(GraphBuilder& g, const Value& x, int64_t kernel, int64_t stride, int64_t padding = 0);
+/// The mean of the elements inside the image.
+Value AveragePool(GraphBuilder& g, const Value& x, int64_t kernel, int64_t stride,
+                  int64_t padding = 0);
 /// Gemm with bias on a matrix of rows.
 Value FullyConnected(GraphBuilder& g, const std::string& name, const Value& x, int64_t in,
                      int64_t out, double gain);

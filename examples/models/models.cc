@@ -8,7 +8,9 @@ const std::vector<Model>& Models() {
   static const std::vector<Model> models = {
       {"squeezenet1.1", "SqueezeNet 1.1, 1.2 million parameters", SqueezeNet11},
       {"mobilenet_v2", "MobileNet v2, 3.5 million parameters", MobileNetV2},
+      {"densenet121", "DenseNet-121, 8 million parameters", DenseNet121},
       {"resnet18", "ResNet-18, 12 million parameters", ResNet18},
+      {"inception_v3", "Inception v3, 24 million parameters", InceptionV3},
       {"resnet50", "ResNet-50, 26 million parameters", ResNet50},
       {"vgg16", "VGG-16, 138 million parameters", Vgg16},
       {"bert_tiny", "BERT encoder, 2 layers of width 128, 128 tokens", BertTiny},

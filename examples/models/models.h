@@ -32,6 +32,12 @@ GraphBuilder ResNet50(uint64_t seed);
 GraphBuilder MobileNetV2(uint64_t seed);
 /// Iandola et al.: SqueezeNet, 2016, in the cheaper version 1.1 of its authors.
 GraphBuilder SqueezeNet11(uint64_t seed);
+/// Huang et al.: Densely connected convolutional networks, 2017: every layer reads the results of
+/// all layers before it in its block.
+GraphBuilder DenseNet121(uint64_t seed);
+/// Szegedy et al.: Rethinking the Inception architecture, 2016, without the auxiliary classifier;
+/// images of 3 x 299 x 299.
+GraphBuilder InceptionV3(uint64_t seed);
 /// Simonyan, Zisserman: Very deep convolutional networks (configuration D), 2014.
 GraphBuilder Vgg16(uint64_t seed);
 
