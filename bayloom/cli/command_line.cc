@@ -43,6 +43,7 @@ int RunCommandLine(int argc, char** argv) {
       "  bayloom show resnet18.db                      what was found\n"
       "  bayloom bench resnet18.onnx --untuned         what was gained\n"
       "  bayloom compile resnet18.onnx --out lib       a library to ship\n"
+      "  bayloom map --op matmul:512,512,512 --arch gemmini    onto an accelerator\n"
       "\n"
       "'bayloom SUBCOMMAND --help' explains each of them.");
   app.require_subcommand(1);
@@ -53,6 +54,7 @@ int RunCommandLine(int argc, char** argv) {
   AddBenchCommand(app);
   AddCompileCommand(app);
   AddRecordsCommand(app);
+  AddMapCommand(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -23,5 +23,6 @@ void AddRunCommand(CLI::App& app);
 void AddBenchCommand(CLI::App& app);
 void AddCompileCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
+void AddMapCommand(CLI::App& app);
 
 }  // namespace bayloom

@@ -50,8 +50,8 @@ int64_t TensorReuse::Deliveries(const Extents& tile, std::span<const NestLoop> l
                                              : TimeloopDeliveries(tile, loops);
   }
   // Loops that do not index the tensor leave the tile where it is, until one has moved it.
-  const auto first = std::ranges::find_if(
-      loops, [this](const NestLoop& loop) { return Indexes(loop.dimension); });
+  const auto first =
+      std::ranges::find_if(loops, [this](const NestLoop& loop) { return Indexes(loop.dimension); });
   loops = loops.subspan(static_cast<size_t>(first - loops.begin()));
   int64_t words = BoxWords(tile);
   for (const NestLoop& loop : loops) words *= loop.count;

@@ -1,0 +1,117 @@
+#include "bayloom/mapspace/encoding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/order_encoding.h"
+#include "bayloom/mapspace/tile_encoding.h"
+
+namespace bayloom {
+namespace {
+
+constexpr std::array<std::string_view, 3> kTiles = {"factorization", "integer", "aspect"};
+constexpr std::array<std::string_view, 3> kOrders = {"permutation", "ranking", "categorical"};
+
+template <typename Enum>
+Enum Parse(std::string_view text, const std::array<std::string_view, 3>& names,
+           const std::string& what) {
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) {
+    throw InputError(fmt::format("there is no {} encoding '{}'; there are {}", what, text,
+                                 fmt::join(names, ", ")));
+  }
+  return static_cast<Enum>(found - names.begin());
+}
+
+/// Free tensors of a level: kept or bypassed, a category each.
+class KeepEncoding {
+ public:
+  KeepEncoding(const Mapspace& mapspace, Space::Builder& builder) {
+    for (int l = 0; l < mapspace.architecture().LevelCount(); ++l) {
+      for (int t = 0; t < mapspace.problem().TensorCount(); ++t) {
+        if ((mapspace.FreeKeep(l) >> t & 1) == 0) continue;
+        places_.push_back({l, t});
+        names_.push_back("keep." + mapspace.architecture().levels[l].name + "." +
+                         mapspace.problem().tensors[t].name);
+        builder.Add(MakeCategorical(names_.back(), {"bypass", "keep"}));
+      }
+    }
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  void Apply(std::span<const Value> values, Mapping& mapping) const {
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const uint32_t bit = uint32_t{1} << places_[i].tensor;
+      uint32_t& keep = mapping.levels[places_[i].level].keep;
+      keep = std::get<std::string>(values[i]) == "keep" ? keep | bit : keep & ~bit;
+    }
+  }
+
+ private:
+  struct Place {
+    int level, tensor;
+  };
+  std::vector<Place> places_;
+  std::vector<std::string> names_;
+};
+
+class MapspaceEncoding final : public MappingEncoding {
+ public:
+  MapspaceEncoding(const Mapspace& mapspace, const AnalyticalModel& model, TileEncoding tiles,
+                   OrderEncoding orders)
+      : mapspace_(mapspace), model_(model) {
+    Space::Builder builder;
+    keeps_ = std::make_unique<KeepEncoding>(mapspace, builder);
+    tiles_ = MakeTileCoder(tiles, mapspace, model, builder);
+    orders_ = MakeOrderCoder(orders, mapspace, builder);
+    Result<std::shared_ptr<const Space>> space = builder.Build();
+    if (!space) throw InputError("no mapping fits: " + space.error().message);
+    space_ = *std::move(space);
+  }
+
+  std::optional<Mapping> Decode(const Configuration& configuration) const override {
+    std::vector<Value> values;
+    for (int i = 0; i < space_->size(); ++i) values.push_back(space_->ValueOf(configuration, i));
+    std::span<const Value> rest = values;
+    Mapping mapping = mapspace_.Skeleton();
+    keeps_->Apply(rest, mapping);
+    rest = rest.subspan(keeps_->names().size());
+    tiles_->Apply(rest, mapping);
+    rest = rest.subspan(tiles_->names().size());
+    orders_->Apply(rest, mapping);
+    if (!mapspace_.Settle(mapping) || !model_.Fits(mapping)) return std::nullopt;
+    return mapping;
+  }
+
+ private:
+  const Mapspace& mapspace_;
+  const AnalyticalModel& model_;
+  std::unique_ptr<KeepEncoding> keeps_;
+  std::unique_ptr<TileCoder> tiles_;
+  std::unique_ptr<OrderCoder> orders_;
+};
+
+}  // namespace
+
+std::string_view ToString(TileEncoding encoding) { return kTiles[static_cast<size_t>(encoding)]; }
+std::string_view ToString(OrderEncoding encoding) { return kOrders[static_cast<size_t>(encoding)]; }
+
+TileEncoding ParseTileEncoding(std::string_view text) {
+  return Parse<TileEncoding>(text, kTiles, "tile");
+}
+
+OrderEncoding ParseOrderEncoding(std::string_view text) {
+  return Parse<OrderEncoding>(text, kOrders, "order");
+}
+
+std::unique_ptr<MappingEncoding> MakeMappingEncoding(const Mapspace& mapspace,
+                                                     const AnalyticalModel& model,
+                                                     TileEncoding tiles, OrderEncoding orders) {
+  return std::make_unique<MapspaceEncoding>(mapspace, model, tiles, orders);
+}
+
+}  // namespace bayloom

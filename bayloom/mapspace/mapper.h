@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/mapping_evaluator.h"
+#include "bayloom/mapspace/mapspace.h"
+#include "bayloom/mapspace/model.h"
+
+namespace bayloom {
+
+struct MapperOptions {
+  uint64_t seed = 0;
+  /// When to stop: after this many evaluations, ...
+  int64_t max_evaluations = 4000;
+  /// ... this time, ...
+  double max_seconds = std::numeric_limits<double>::infinity();
+  /// ... or this many evaluations that found nothing better (Timeloop's victory condition); 0:
+  /// never.
+  int64_t victory = 0;
+  /// Of the mappers that search through an optimizer.
+  TileEncoding tiles = TileEncoding::kFactorization;
+  OrderEncoding orders = OrderEncoding::kPermutation;
+  /// Asked now and then; a true ends the search.
+  std::function<bool()> stop;
+};
+
+enum class MapperEnd : uint8_t { kEvaluations, kTime, kVictory, kExhausted, kStopped };
+/// "evaluations", "time", "victory", "exhausted", "stopped".
+std::string_view ToString(MapperEnd end);
+
+struct MapperResult {
+  /// How the best value came down.
+  struct Improvement {
+    int64_t evaluations;
+    double value;
+  };
+
+  std::optional<Mapping> best;
+  double value = std::numeric_limits<double>::quiet_NaN();
+  /// Mappings that fit and were evaluated, and all that were drawn.
+  int64_t evaluations = 0;
+  int64_t drawn = 0;
+  double seconds = 0;
+  MapperEnd end = MapperEnd::kExhausted;
+  std::vector<Improvement> improvements;
+
+  /// The best value after so many evaluations; NaN before the first.
+  double BestAfter(int64_t count) const;
+};
+
+/// Searches a mapspace for the least value. What does not fit according to the model is never
+/// evaluated: capacities are known constraints.
+///
+///   random-pruned  as Timeloop's mapper: uniform tilings, up to 16 loop orders of each that fits
+///   exhaustive     everything, for small mapspaces; orders of loops that run once are not varied
+///   genetic        crossover of dimensions, moves of primes and loops (after GAMMA, Kao 2020)
+///   annealing      one mapping that changes step by step, worse ones accepted less and less
+///   others         an optimizer of bayloom/optimizer by its name ("bayesian"), on an encoding
+///
+/// Throws InputError for an unknown name, and for "exhaustive" on more than 10^9 mappings.
+MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
+                       const AnalyticalModel& model, MappingEvaluator& evaluator,
+                       const MapperOptions& options);
+
+/// All names that RunMapper knows.
+std::vector<std::string_view> MapperNames();
+
+}  // namespace bayloom

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "bayloom/mapspace/mapper_run.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int kPopulation = 40;
+constexpr int kElite = 10;
+constexpr double kCrossover = 0.5;
+constexpr int kMostSteps = 3;
+/// Children in a row that do not fit before a fresh mapping takes the place.
+constexpr int kMostFailures = 100;
+
+struct Member {
+  Mapping mapping;
+  double value = std::numeric_limits<double>::infinity();
+};
+
+Member Evaluated(MapperRun& run, Mapping mapping) {
+  const Outcome outcome = run.Evaluate(mapping);
+  return {std::move(mapping),
+          outcome.ok() ? outcome.value : std::numeric_limits<double>::infinity()};
+}
+
+/// Takes whole dimensions (their factors at all levels) and whole levels (orders, kept tensors)
+/// from the other parent: GAMMA's exchange of genes.
+void Cross(Mapping& child, const Mapping& other, int dimensions, RandomStream& random) {
+  for (int d = 0; d < dimensions; ++d) {
+    if (random.UniformInt(2) == 0) continue;
+    for (size_t l = 0; l < child.levels.size(); ++l) {
+      child.levels[l].temporal[d] = other.levels[l].temporal[d];
+      child.levels[l].spatial[d] = other.levels[l].spatial[d];
+    }
+  }
+  for (size_t l = 0; l < child.levels.size(); ++l) {
+    if (random.UniformInt(2) == 0) continue;
+    child.levels[l].order = other.levels[l].order;
+    child.levels[l].keep = other.levels[l].keep;
+  }
+}
+
+/// A child of two of the elite that settles and fits.
+std::optional<Mapping> Breed(MapperRun& run, const std::vector<Member>& elite) {
+  const auto pick = [&]() -> const Mapping& {
+    return elite[run.random().UniformInt(static_cast<int64_t>(elite.size()))].mapping;
+  };
+  for (int i = 0; i < kMostFailures && !run.Done(); ++i) {
+    Mapping child = pick();
+    bool settled = true;
+    if (run.random().Uniform() < kCrossover) {
+      Cross(child, pick(), run.mapspace().problem().DimensionCount(), run.random());
+      settled = run.mapspace().Settle(child);
+    }
+    const int64_t steps = 1 + run.random().UniformInt(kMostSteps);
+    for (int64_t s = 0; s < steps && settled; ++s) {
+      settled = run.mapspace().Step(run.random(), child);
+    }
+    if (settled && run.Fits(child)) return child;
+  }
+  return run.DrawFitting();
+}
+
+}  // namespace
+
+void SearchGenetically(MapperRun& run) {
+  std::vector<Member> population;
+  while (static_cast<int>(population.size()) < kPopulation) {
+    std::optional<Mapping> mapping = run.DrawFitting();
+    if (!mapping) return;
+    population.push_back(Evaluated(run, *std::move(mapping)));
+  }
+  while (!run.Done()) {
+    std::ranges::stable_sort(population, {}, &Member::value);
+    population.resize(kElite);
+    const std::vector<Member> elite = population;
+    while (static_cast<int>(population.size()) < kPopulation) {
+      std::optional<Mapping> child = Breed(run, elite);
+      if (!child || run.Done()) return;
+      population.push_back(Evaluated(run, *std::move(child)));
+    }
+  }
+}
+
+}  // namespace bayloom

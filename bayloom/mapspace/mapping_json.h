@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "bayloom/mapspace/model.h"
+
+namespace bayloom {
+
+/// {"compact": "L3[WIO] ...", "levels": [{"name", "keep": [names], "temporal": {dimension: factor},
+/// "order": [innermost first], "spatial": {dimension: factor}, "along_y": [dimensions]}, ...]},
+/// innermost level first; factors of 1 are left out.
+nlohmann::json ToJson(const Mapping& mapping, const Problem& problem,
+                      const Architecture& architecture);
+
+/// {"energy_pj", "pj_per_mac", "cycles", "utilization", "macs", "levels": [{"name", "instances",
+/// "cycles", "tensors": {name: {"reads", "fills", "updates", "tile_words", "energy_pj"}}}]}.
+nlohmann::json ToJson(const Evaluation& evaluation, const Mapping& mapping, const Problem& problem,
+                      const Architecture& architecture);
+
+}  // namespace bayloom

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/mapspace/constraints.h"
+#include "bayloom/mapspace/mapping.h"
+#include "bayloom/space/parameter.h"
+
+namespace bayloom {
+
+/// All mappings of a problem on an architecture under constraints: how each dimension's bound is
+/// split over the levels in time and space, the loop orders, and which level keeps which tensor
+/// (Kannan 2023, sec. II-A). Whether tiles fit is the model's to say.
+class Mapspace {
+ public:
+  /// The architecture's own constraints hold besides. Throws InputError for constraints that name
+  /// what is not there, contradict or leave no mapping.
+  Mapspace(Problem problem, Architecture architecture, std::span<const Directive> constraints = {});
+
+  const Problem& problem() const { return problem_; }
+  const Architecture& architecture() const { return architecture_; }
+  const MapspaceConstraints& constraints() const { return constraints_; }
+
+  /// A place that a part of a dimension's bound can go to.
+  struct Slot {
+    int level;
+    bool spatial;
+  };
+  /// Of a dimension, innermost first; those that a constraint fixes are not among them.
+  const std::vector<Slot>& FreeSlots(int dimension) const { return dimensions_[dimension].slots; }
+  /// What is left of its bound for the free slots.
+  int64_t FreeExtent(int dimension) const { return dimensions_[dimension].extent; }
+  /// The ways to split that over the free slots, outermost first.
+  const Parameter& Splits(int dimension) const { return *dimensions_[dimension].splits; }
+  /// Dimensions whose loop may be anywhere between those that constraints hold in place.
+  const std::vector<int>& FreeOrder(int level) const { return free_order_[level]; }
+  /// Tensors that the level may keep or not, one bit each.
+  uint32_t FreeKeep(int level) const;
+
+  /// The factors that constraints fix, and 1; orders and keeps as constraints say, everything free
+  /// kept.
+  Mapping Skeleton() const { return skeleton_; }
+  /// Gives a dimension the split with this rank.
+  void SetSplit(int dimension, double rank, Mapping& mapping) const;
+  /// Orders a level's free loops like this (innermost first).
+  void SetOrder(int level, std::span<const int> free_dimensions, Mapping& mapping) const;
+  /// Places spatial loops along x and y and tells whether they have room there and all upper bounds
+  /// on factors hold. Needed after factors changed.
+  bool Settle(Mapping& mapping) const;
+
+  /// Tilings times orders of the loops times bypasses, a lower bound on how many look different.
+  double Size() const;
+
+  /// Each dimension's split uniform, as Timeloop's mapper draws; keeps free tensors at random.
+  /// False if it does not settle.
+  bool SampleTiling(RandomStream& random, Mapping& mapping) const;
+  void ShuffleOrders(RandomStream& random, Mapping& mapping) const;
+
+  /// One small change: a prime factor moves to another slot, two loops of a level trade places, or
+  /// a tensor is kept or bypassed. False, leaving the mapping undefined, if it does not settle.
+  bool Step(RandomStream& random, Mapping& mapping) const;
+
+  /// Every mapping that settles, loops of count 1 and the innermost level's order left alone (they
+  /// decide nothing), until told to stop by a false.
+  void ForEach(const std::function<bool(const Mapping&)>& visit) const;
+
+ private:
+  struct Dimension {
+    std::vector<Slot> slots;
+    int64_t extent = 1;
+    std::unique_ptr<Parameter> splits;
+  };
+
+  bool PlaceSpatialLoops(int level, MappingLevel& mapping) const;
+  bool MovePrime(RandomStream& random, Mapping& mapping) const;
+  bool TradePlaces(RandomStream& random, Mapping& mapping) const;
+  bool FlipKeep(RandomStream& random, Mapping& mapping) const;
+  bool ForEachSplit(int dimension, Mapping& mapping,
+                    const std::function<bool(const Mapping&)>& visit) const;
+  bool ForEachOrder(int level, Mapping& mapping,
+                    const std::function<bool(const Mapping&)>& visit) const;
+  bool ForEachKeep(int level, Mapping& mapping,
+                   const std::function<bool(const Mapping&)>& visit) const;
+
+  Problem problem_;
+  Architecture architecture_;
+  MapspaceConstraints constraints_;
+  std::vector<Dimension> dimensions_;
+  std::vector<std::vector<int>> free_order_;
+  std::vector<Fanout> fanouts_;
+  Mapping skeleton_;
+};
+
+/// A factor of a mapping in a slot.
+inline int64_t& FactorAt(Mapping& mapping, const Mapspace::Slot& slot, int dimension) {
+  MappingLevel& level = mapping.levels[slot.level];
+  return (slot.spatial ? level.spatial : level.temporal)[dimension];
+}
+
+}  // namespace bayloom

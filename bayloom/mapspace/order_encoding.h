@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "bayloom/mapspace/encoding.h"
+
+namespace bayloom {
+
+/// Writes the loop orders that parameters stand for into a mapping.
+class OrderCoder {
+ public:
+  virtual ~OrderCoder() = default;
+  /// The values of its parameters, in the order they were added.
+  virtual void Apply(std::span<const Value> values, Mapping& mapping) const = 0;
+};
+
+/// Adds its parameters to the space.
+std::unique_ptr<OrderCoder> MakeOrderCoder(OrderEncoding encoding, const Mapspace& mapspace,
+                                           Space::Builder& builder);
+
+}  // namespace bayloom

@@ -1,0 +1,244 @@
+#include "bayloom/mapspace/tile_encoding.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bayloom {
+namespace {
+
+/// The largest divisor that is not above the limit; at least 1.
+int64_t DivisorBelow(int64_t number, double limit) {
+  int64_t best = 1;
+  for (int64_t i = 1; i * i <= number; ++i) {
+    if (number % i != 0) continue;
+    for (const int64_t divisor : {i, number / i}) {
+      if (static_cast<double>(divisor) <= limit) best = std::max(best, divisor);
+    }
+  }
+  return best;
+}
+
+/// The divisor whose ratio to the wanted number is closest to 1.
+int64_t NearestDivisor(int64_t number, int64_t wanted) {
+  const int64_t below = DivisorBelow(number, static_cast<double>(wanted));
+  if (below == wanted || below == number) return below;
+  int64_t above = below + 1;
+  while (number % above != 0) ++above;
+  return static_cast<double>(above) * static_cast<double>(below) <
+                 static_cast<double>(wanted) * static_cast<double>(wanted)
+             ? above
+             : below;
+}
+
+std::string SlotName(const Mapspace& mapspace, int dimension, const Mapspace::Slot& slot) {
+  return mapspace.problem().dimensions[dimension] + "." +
+         mapspace.architecture().levels[slot.level].name + (slot.spatial ? ".spatial" : "");
+}
+
+bool IsOpen(const Mapspace& mapspace, int dimension) {
+  return mapspace.FreeExtent(dimension) > 1 && mapspace.FreeSlots(dimension).size() > 1;
+}
+
+/// Where there is nothing to choose: all that is left goes to the one slot.
+void FillClosedDimensions(const Mapspace& mapspace, Mapping& mapping) {
+  for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
+    if (!IsOpen(mapspace, d)) mapspace.SetSplit(d, 0, mapping);
+  }
+}
+
+/// Gives each slot of a dimension, from the innermost outwards, the divisor of what is left that is
+/// nearest to the wanted number, or the next smaller one that fits; the outermost takes the rest.
+void SetFactors(const Mapspace& mapspace, const AnalyticalModel& model, int dimension,
+                std::span<const int64_t> wanted, Mapping& mapping) {
+  const std::vector<Mapspace::Slot>& slots = mapspace.FreeSlots(dimension);
+  int64_t rest = mapspace.FreeExtent(dimension);
+  for (size_t s = 0; s + 1 < slots.size(); ++s) {
+    int64_t& factor = FactorAt(mapping, slots[s], dimension);
+    factor = NearestDivisor(rest, wanted[s]);
+    while (factor > 1 && !(mapspace.Settle(mapping) && model.Fits(mapping))) {
+      factor = DivisorBelow(rest, static_cast<double>(factor - 1));
+    }
+    rest /= factor;
+  }
+  FactorAt(mapping, slots.back(), dimension) = rest;
+}
+
+class FactorizationCoder final : public TileCoder {
+ public:
+  FactorizationCoder(const Mapspace& mapspace, const AnalyticalModel& model,
+                     Space::Builder& builder)
+      : mapspace_(mapspace), model_(model) {
+    for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
+      if (!IsOpen(mapspace, d)) continue;
+      dimensions_.push_back(d);
+      AddTo(builder, MakeFactorization(mapspace.problem().dimensions[d], mapspace.FreeExtent(d),
+                                       static_cast<int>(mapspace.FreeSlots(d).size())));
+    }
+  }
+
+  void Apply(std::span<const Value> values, Mapping& mapping) const override {
+    FillClosedDimensions(mapspace_, mapping);
+    for (size_t i = 0; i < dimensions_.size(); ++i) {
+      std::vector<int64_t> factors = std::get<std::vector<int64_t>>(values[i]);
+      std::ranges::reverse(factors);  // innermost first
+      SetFactors(mapspace_, model_, dimensions_[i], factors, mapping);
+    }
+  }
+
+ private:
+  const Mapspace& mapspace_;
+  const AnalyticalModel& model_;
+  std::vector<int> dimensions_;
+};
+
+class RoundedIntegerCoder final : public TileCoder {
+ public:
+  RoundedIntegerCoder(const Mapspace& mapspace, const AnalyticalModel& model,
+                      Space::Builder& builder)
+      : mapspace_(mapspace), model_(model) {
+    for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
+      if (!IsOpen(mapspace, d)) continue;
+      const std::vector<Mapspace::Slot>& slots = mapspace.FreeSlots(d);
+      for (size_t s = 0; s + 1 < slots.size(); ++s) {
+        AddTo(builder,
+              MakeInteger(SlotName(mapspace, d, slots[s]), 1, mapspace.FreeExtent(d), Scale::kLog));
+      }
+    }
+  }
+
+  void Apply(std::span<const Value> values, Mapping& mapping) const override {
+    FillClosedDimensions(mapspace_, mapping);
+    size_t next = 0;
+    for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
+      if (!IsOpen(mapspace_, d)) continue;
+      std::vector<int64_t> wanted;
+      for (size_t s = 0; s + 1 < mapspace_.FreeSlots(d).size(); ++s) {
+        wanted.push_back(std::get<int64_t>(values[next++]));
+      }
+      SetFactors(mapspace_, model_, d, wanted, mapping);
+    }
+  }
+
+ private:
+  const Mapspace& mapspace_;
+  const AnalyticalModel& model_;
+};
+
+/// From the innermost level outwards: the tile of a level has sides alpha * a_d (equation 4) with
+/// the largest alpha for which it fits (equations 5 and 6), each side rounded down so that it is a
+/// multiple of the side inside and divides the bound. A spatial slot is sized in the same way, by
+/// the instances there are.
+class AspectRatioCoder final : public TileCoder {
+ public:
+  AspectRatioCoder(const Mapspace& mapspace, const AnalyticalModel& model, Space::Builder& builder)
+      : mapspace_(mapspace), model_(model) {
+    for (int l = 0; l < mapspace.architecture().LevelCount(); ++l) {
+      for (const bool spatial : {true, false}) {
+        Group group{{l, spatial}, {}};
+        for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
+          if (IsOpen(mapspace, d) && HasSlot(d, group.slot) && !IsLast(d, group.slot)) {
+            group.dimensions.push_back(d);
+            AddTo(builder,
+                  MakeReal(SlotName(mapspace, d, group.slot), kLeastRatio, 1, Scale::kLog));
+          }
+        }
+        if (!group.dimensions.empty()) groups_.push_back(std::move(group));
+      }
+    }
+  }
+
+  void Apply(std::span<const Value> values, Mapping& mapping) const override {
+    FillClosedDimensions(mapspace_, mapping);
+    Extents rest = kUnitExtents;
+    for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
+      if (IsOpen(mapspace_, d)) rest[d] = mapspace_.FreeExtent(d);
+    }
+    size_t next = 0;
+    for (const Group& group : groups_) {
+      const auto ratios = values.subspan(next, group.dimensions.size());
+      next += group.dimensions.size();
+      FitGroup(group, ratios, rest, mapping);
+      for (int d : group.dimensions) rest[d] /= FactorAt(mapping, group.slot, d);
+    }
+    for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
+      if (IsOpen(mapspace_, d)) FactorAt(mapping, mapspace_.FreeSlots(d).back(), d) = rest[d];
+    }
+  }
+
+ private:
+  /// Sides more unlike than this are rounded to 1 anyway.
+  static constexpr double kLeastRatio = 1e-3;
+  static constexpr int kHalvings = 24;
+
+  struct Group {
+    Mapspace::Slot slot;
+    std::vector<int> dimensions;
+  };
+
+  bool HasSlot(int d, const Mapspace::Slot& slot) const {
+    return std::ranges::any_of(mapspace_.FreeSlots(d), [&](const Mapspace::Slot& other) {
+      return other.level == slot.level && other.spatial == slot.spatial;
+    });
+  }
+
+  bool IsLast(int d, const Mapspace::Slot& slot) const {
+    const Mapspace::Slot& last = mapspace_.FreeSlots(d).back();
+    return last.level == slot.level && last.spatial == slot.spatial;
+  }
+
+  void SetSides(const Group& group, std::span<const Value> ratios, const Extents& rest,
+                double alpha, Mapping& mapping) const {
+    for (size_t i = 0; i < group.dimensions.size(); ++i) {
+      const int d = group.dimensions[i];
+      double inside = 1;
+      for (int l = 0; l <= group.slot.level; ++l) {
+        const MappingLevel& level = mapping.levels[l];
+        if (l < group.slot.level) inside *= static_cast<double>(level.temporal[d]);
+        if (l < group.slot.level || !group.slot.spatial) {
+          inside *= static_cast<double>(level.spatial[d]);
+        }
+      }
+      // Of a spatial slot the instances have the ratios, of a tile its sides.
+      const double side = alpha * std::get<double>(ratios[i]);
+      FactorAt(mapping, group.slot, d) =
+          DivisorBelow(rest[d], group.slot.spatial ? side : side / inside);
+    }
+  }
+
+  void FitGroup(const Group& group, std::span<const Value> ratios, const Extents& rest,
+                Mapping& mapping) const {
+    double fits = 0;
+    double too_large = 0;
+    for (int d : group.dimensions) {
+      too_large = std::max(too_large, static_cast<double>(mapspace_.problem().bounds[d]));
+    }
+    too_large = std::log(too_large / kLeastRatio) + 1;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (fits + too_large) / 2;
+      SetSides(group, ratios, rest, std::exp(middle), mapping);
+      (mapspace_.Settle(mapping) && model_.Fits(mapping) ? fits : too_large) = middle;
+    }
+    SetSides(group, ratios, rest, std::exp(fits), mapping);
+  }
+
+  const Mapspace& mapspace_;
+  const AnalyticalModel& model_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+std::unique_ptr<TileCoder> MakeTileCoder(TileEncoding encoding, const Mapspace& mapspace,
+                                         const AnalyticalModel& model, Space::Builder& builder) {
+  switch (encoding) {
+    case TileEncoding::kFactorization:
+      return std::make_unique<FactorizationCoder>(mapspace, model, builder);
+    case TileEncoding::kRoundedInteger:
+      return std::make_unique<RoundedIntegerCoder>(mapspace, model, builder);
+    case TileEncoding::kAspectRatio:
+      return std::make_unique<AspectRatioCoder>(mapspace, model, builder);
+  }
+  return nullptr;
+}
+
+}  // namespace bayloom

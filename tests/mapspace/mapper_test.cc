@@ -1,0 +1,112 @@
+#include "bayloom/mapspace/mapper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+
+class Mapper : public testing::Test {
+ protected:
+  MapperResult Run(std::string_view name, MapperOptions options) {
+    return RunMapper(name, mapspace_, model_, *evaluator_, options);
+  }
+
+  Mapspace mapspace_{MatmulProblem(8, 4, 16), ShippedArchitecture("gemmini")};
+  AnalyticalModel model_{mapspace_.problem(), mapspace_.architecture()};
+  std::unique_ptr<MappingEvaluator> evaluator_ = MakeModelEvaluator(model_, MapObjective::kEnergy);
+};
+
+TEST_F(Mapper, AllComeCloseToTheBest) {
+  MapperOptions all;
+  all.max_evaluations = 10'000'000;
+  const MapperResult exhaustive = Run("exhaustive", all);
+  EXPECT_EQ(exhaustive.end, MapperEnd::kExhausted);
+  ASSERT_TRUE(exhaustive.best.has_value());
+  for (std::string_view name : MapperNames()) {
+    if (name == "exhaustive" || name == "bayesian" || name == "forest") continue;
+    MapperOptions options;
+    options.max_evaluations = 1500;
+    const MapperResult result = Run(name, options);
+    SCOPED_TRACE(name);
+    EXPECT_EQ(result.evaluations, 1500);
+    EXPECT_EQ(result.end, MapperEnd::kEvaluations);
+    EXPECT_GE(result.value, exhaustive.value);
+    EXPECT_LE(result.value, 1.3 * exhaustive.value);
+    EXPECT_EQ(result.value, evaluator_->Evaluate(*result.best).value);
+    EXPECT_EQ(result.BestAfter(1500), result.value);
+    EXPECT_GE(result.BestAfter(10), result.value);
+  }
+}
+
+TEST_F(Mapper, OneSeedOneResult) {
+  for (std::string_view name : {"random-pruned", "genetic", "annealing", "random"}) {
+    const auto values = [&](uint64_t seed) {
+      MapperOptions options;
+      options.seed = seed;
+      options.max_evaluations = 200;
+      std::vector<double> improvements;
+      for (const auto& improvement : Run(name, options).improvements) {
+        improvements.push_back(improvement.value);
+      }
+      return improvements;
+    };
+    EXPECT_EQ(values(1), values(1)) << name;
+    EXPECT_NE(values(1), values(2)) << name;
+  }
+}
+
+TEST_F(Mapper, VictoryEndsASearch) {
+  MapperOptions options;
+  options.victory = 50;
+  const MapperResult result = Run("random-pruned", options);
+  EXPECT_EQ(result.end, MapperEnd::kVictory);
+  EXPECT_EQ(result.evaluations, result.improvements.back().evaluations + 50);
+  options = {};
+  options.stop = [] { return true; };
+  EXPECT_EQ(Run("genetic", options).end, MapperEnd::kStopped);
+  options = {};
+  options.max_seconds = 0;
+  EXPECT_EQ(Run("annealing", options).end, MapperEnd::kTime);
+}
+
+TEST_F(Mapper, RefusesWhatItCannotDo) {
+  EXPECT_THROW(Run("oracle", {}), InputError);
+  const Mapspace large(MatmulProblem(512, 512, 512), ShippedArchitecture("gemmini"));
+  EXPECT_THROW(RunMapper("exhaustive", large, model_, *evaluator_, {}), InputError);
+}
+
+TEST_F(Mapper, CommandsEvaluateMappings) {
+  const Mapping mapping = OutermostMapping(mapspace_.problem(), mapspace_.architecture());
+  const auto evaluate = [&](const std::string& command) {
+    return MakeCommandEvaluator(mapspace_.problem(), mapspace_.architecture(), {command, 5})
+        ->Evaluate(mapping);
+  };
+  // Counts the directives of the mapping: three for each level without fanout would be twelve.
+  const Outcome counted = evaluate("echo levels: $(grep -c 'type: temporal' {mapping})");
+  EXPECT_EQ(counted.value, 4);
+  EXPECT_EQ(evaluate("grep -c read-write {problem}").value, 1);
+  EXPECT_EQ(evaluate("grep -c entries {arch}").value, 3);
+  EXPECT_EQ(evaluate("echo nothing").verdict, Verdict::kWrongOutput);
+  EXPECT_EQ(evaluate("exit 3").verdict, Verdict::kCrash);
+  EXPECT_THAT(evaluate("exit 3").reason, HasSubstr("exit code 3"));
+}
+
+TEST(TimeloopStats, GiveTheValue) {
+  const std::string stats =
+      "Level 1\n    Cycles               : 99\nSummary Stats\n-------------\n"
+      "Utilization: 1.00\nCycles: 512\nEnergy: 0.50 uJ\n";
+  EXPECT_EQ(*ParseTimeloopStats(stats, 1000, MapObjective::kEnergy), 500);
+  EXPECT_EQ(*ParseTimeloopStats(stats, 1000, MapObjective::kDelay), 512);
+  EXPECT_EQ(*ParseTimeloopStats(stats, 1000, MapObjective::kEnergyDelay), 512 * 0.5e6);
+  EXPECT_FALSE(ParseTimeloopStats("Cycles: 4\n", 1, MapObjective::kEnergy).ok());
+}
+
+}  // namespace
+}  // namespace bayloom
