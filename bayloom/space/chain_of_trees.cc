@@ -25,7 +25,7 @@ struct Round {
   int orders;
   int64_t visits;
 };
-constexpr Round kRounds[] = {{5, 100'000}, {5, 1'000'000}, {2, 30'000'000}};
+constexpr Round kRounds[] = {{5, 100'000}, {5, 1'000'000}, {2, 20'000'000}};
 
 /// Sets of items that have been connected.
 class Groups {
@@ -50,10 +50,11 @@ std::string Quoted(const ExpressionGraph::Parameters& parameters, std::span<cons
 std::optional<Tree> GrowInBestOrder(const ExpressionGraph& graph,
                                     const ExpressionGraph::Parameters& parameters,
                                     std::span<const int> constraints,
-                                    std::span<const Domain> domains) {
+                                    std::span<const Domain> domains,
+                                    std::span<const Round> rounds) {
   if (domains.size() > PartialEvaluation::kMostLevels) return std::nullopt;
   const auto orders = PromisingOrders(graph, constraints, domains, kRounds[0].orders - 1);
-  for (const Round& round : kRounds) {
+  for (const Round& round : rounds) {
     for (size_t i = 0; i < std::min<size_t>(orders.size(), round.orders); ++i) {
       std::vector<Domain> levels;
       for (int position : orders[i]) levels.push_back(domains[position]);
@@ -88,14 +89,14 @@ Result<ChainOfTrees> ChainOfTrees::Grow(const ExpressionGraph& graph,
       chain.AddLoose(constraint);
     }
   }
-  const Status grown = chain.GrowGroups(std::move(enumerable));
+  const Status grown = chain.GrowGroups(std::move(enumerable), 0);
   if (!grown) return grown.error();
   chain.FormClusters();
   return chain;
 }
 
 /// Splits constraints into groups without common parameters, and grows a tree for each.
-Status ChainOfTrees::GrowGroups(std::vector<int> constraints) {
+Status ChainOfTrees::GrowGroups(std::vector<int> constraints, int retries) {
   Groups groups(parameters_->size());
   for (int constraint : constraints) {
     const std::vector<int> bound = ParametersOf(*graph_, constraint);
@@ -106,17 +107,19 @@ Status ChainOfTrees::GrowGroups(std::vector<int> constraints) {
     of_leader[groups.Leader(ParametersOf(*graph_, constraint)[0])].push_back(constraint);
   }
   for (auto& [leader, group] : of_leader) {
-    const Status grown = GrowGroup(std::move(group));
+    const Status grown = GrowGroup(std::move(group), retries);
     if (!grown) return grown;
   }
   return Ok();
 }
 
-Status ChainOfTrees::GrowGroup(std::vector<int> constraints) {
+Status ChainOfTrees::GrowGroup(std::vector<int> constraints, int retries) {
   std::vector<int> entangled = constraints;
   Result<std::vector<Domain>> domains = Narrow(entangled);
   if (!domains) return domains.error();
-  std::optional<Tree> tree = GrowInBestOrder(*graph_, *parameters_, entangled, *domains);
+  // What is left of a group that was too much already gets no long try again.
+  const auto rounds = std::span(kRounds).first(retries == 0 ? std::size(kRounds) : 2);
+  std::optional<Tree> tree = GrowInBestOrder(*graph_, *parameters_, entangled, *domains, rounds);
   if (tree) {
     std::vector<int> bound;
     for (const Domain& domain : *domains) bound.push_back(domain.parameter);
@@ -127,13 +130,17 @@ Status ChainOfTrees::GrowGroup(std::vector<int> constraints) {
     AddTree(std::move(*tree));
     return Ok();
   }
-  // Too much to enumerate: go on without the constraint that binds most parameters together.
-  const auto widest = std::max_element(entangled.begin(), entangled.end(), [&](int a, int b) {
-    return ParametersOf(*graph_, a).size() < ParametersOf(*graph_, b).size();
+  // Too much to enumerate: go on without the constraints that bind most parameters together, twice
+  // as many at every try.
+  std::stable_sort(entangled.begin(), entangled.end(), [&](int a, int b) {
+    return ParametersOf(*graph_, a).size() > ParametersOf(*graph_, b).size();
   });
-  AddLoose(*widest);
-  std::erase(constraints, *widest);
-  return GrowGroups(std::move(constraints));
+  entangled.resize(std::min(entangled.size(), size_t{1} << retries));
+  for (int constraint : entangled) {
+    AddLoose(constraint);
+    std::erase(constraints, constraint);
+  }
+  return GrowGroups(std::move(constraints), retries + 1);
 }
 
 /// The domains of the parameters that constraints are on, without the values that those on a single

@@ -57,8 +57,8 @@ class ChainOfTrees {
       : graph_(&graph), parameters_(&parameters), place_(parameters.size()) {}
 
   const Parameter& parameter(int i) const { return *(*parameters_)[i]; }
-  Status GrowGroups(std::vector<int> constraints);
-  Status GrowGroup(std::vector<int> constraints);
+  Status GrowGroups(std::vector<int> constraints, int retries);
+  Status GrowGroup(std::vector<int> constraints, int retries);
   Result<std::vector<Domain>> Narrow(std::vector<int>& constraints) const;
   void AddTree(Tree tree);
   void AddLoose(int constraint);

@@ -78,9 +78,11 @@ class PartialEvaluation {
   int AddConstant(double value);
   int AddTerm(int term);
   int AddComparison(Operation operation, int left, int right);
+  int AddModulo(int dividend, int divisor);
   int Compute(Operation operation, std::vector<int> operands, int index = 0);
   int Chain(Operation operation, std::vector<int> operands);
   void Flatten(Operation operation, int node, std::vector<int>& operands) const;
+  void SortByLevel(std::vector<int>& nodes) const;
   bool IsExactInAnyOrder(Operation operation, std::span<const int> operands) const;
   void PlaceInLevels();
   Step StepAt(const Node& node, int level) const;

@@ -80,6 +80,8 @@ int PartialEvaluation::Lower(int expression) {
     node = Chain(Operation::kAdd, {operands[0], Compute(Operation::kNegate, {operands[1]})});
   } else if (IsAssociative(e.operation)) {
     node = Chain(e.operation, std::move(operands));
+  } else if (e.operation == Operation::kModulo) {
+    node = AddModulo(operands[0], operands[1]);
   } else {
     node = Compute(e.operation, std::move(operands), e.index);
   }
@@ -151,6 +153,31 @@ int PartialEvaluation::AddComparison(Operation operation, int left, int right) {
   return Compute(operation, {difference, AddConstant(0)});
 }
 
+/// Of sums and products only what they leave modulo a constant matters, at every step.
+int PartialEvaluation::AddModulo(int dividend, int divisor) {
+  const Operation operation = nodes_[dividend].operation;
+  const double m = slots_[nodes_[divisor].first_slot].low;
+  const bool splits = operation == Operation::kAdd || operation == Operation::kMultiply;
+  const bool constant = nodes_[divisor].levels == 0 && nodes_[divisor].whole && m > 0;
+  std::vector<int> flat;
+  if (splits && constant) Flatten(operation, dividend, flat);
+  if (flat.empty() || !IsExactInAnyOrder(operation, flat)) {
+    return Compute(Operation::kModulo, {dividend, divisor});
+  }
+  SortByLevel(flat);
+  int rest = Compute(Operation::kModulo, {flat[0], divisor});
+  for (size_t i = 1; i < flat.size(); ++i) {
+    rest = Compute(Operation::kModulo, {Compute(operation, {rest, flat[i]}), divisor});
+  }
+  return rest;
+}
+
+void PartialEvaluation::SortByLevel(std::vector<int>& nodes) const {
+  std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) {
+    return std::bit_width(nodes_[a].levels) < std::bit_width(nodes_[b].levels);
+  });
+}
+
 /// Rounding depends on the order; where all is whole and small enough there is none.
 bool PartialEvaluation::IsExactInAnyOrder(Operation operation,
                                           std::span<const int> operands) const {
@@ -177,9 +204,7 @@ int PartialEvaluation::Chain(Operation operation, std::vector<int> operands) {
   std::vector<int> flat;
   for (int operand : operands) Flatten(operation, operand, flat);
   if (!IsExactInAnyOrder(operation, flat)) return Compute(operation, std::move(operands));
-  std::stable_sort(flat.begin(), flat.end(), [&](int a, int b) {
-    return std::bit_width(nodes_[a].levels) < std::bit_width(nodes_[b].levels);
-  });
+  SortByLevel(flat);
   int chain = flat[0];
   for (size_t i = 1; i < flat.size(); ++i) chain = Compute(operation, {chain, flat[i]});
   return chain;

@@ -83,6 +83,15 @@ std::string Space::ToString(const Configuration& configuration) const {
   return text;
 }
 
+std::string Space::Describe() const {
+  std::string text;
+  for (const auto& parameter : parameters_) {
+    text += fmt::format("{}: {}\n", parameter->name(), parameter->Describe());
+  }
+  for (const std::string& constraint : constraint_texts_) text += constraint + "\n";
+  return text + fmt::format("{} feasible configurations\n", CountFeasible());
+}
+
 Space::Builder& Space::Builder::Add(std::unique_ptr<Parameter> parameter) {
   const std::string& name = parameter->name();
   if (name.empty()) throw InputError("a parameter has no name");
@@ -98,6 +107,7 @@ Status Space::Builder::AddConstraint(std::string_view text) {
       ParseConstraint(text, space_->parameters_, space_->graph_);
   if (!parsed) return parsed.error();
   space_->constraints_.insert(space_->constraints_.end(), parsed->begin(), parsed->end());
+  space_->constraint_texts_.emplace_back(text);
   return Ok();
 }
 

@@ -69,6 +69,9 @@ class Space {
   std::optional<Configuration> Default() const;
   /// "tile=8 unroll=2"
   std::string ToString(const Configuration& configuration) const;
+  /// The parameters, the constraints given as text and the number of feasible configurations, one a
+  /// line.
+  std::string Describe() const;
 
  private:
   Space() = default;
@@ -77,6 +80,7 @@ class Space {
   std::map<std::string, int, std::less<>> indices_;
   ExpressionGraph graph_;
   std::vector<int> constraints_;  ///< expressions that must all be true
+  std::vector<std::string> constraint_texts_;
   std::optional<ChainOfTrees> chain_;
 };
 

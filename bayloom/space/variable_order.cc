@@ -161,11 +161,15 @@ std::vector<std::vector<int>> PromisingOrders(const ExpressionGraph& graph,
   }
   std::sort(orders.begin(), orders.end());
   std::vector<std::vector<int>> best;
-  for (auto& [cost, order] : orders) {
-    if (static_cast<int>(best.size()) < most) best.push_back(std::move(order));
+  const auto add = [&](const std::vector<int>& order) {
+    if (std::find(best.begin(), best.end(), order) == best.end()) best.push_back(order);
+  };
+  for (const auto& [cost, order] : orders) {
+    if (static_cast<int>(best.size()) < most) add(order);
   }
-  best.emplace_back(domains.size());
-  std::iota(best.back().begin(), best.back().end(), 0);
+  std::vector<int> given(domains.size());
+  std::iota(given.begin(), given.end(), 0);
+  add(given);
   return best;
 }
 

@@ -60,6 +60,13 @@ TEST(ChainOfTrees, IsThatOfThePaper) {
   EXPECT_FALSE(contains(4, 4, 1, 4, 4));
 }
 
+TEST(ChainOfTrees, PrintsItsSpace) {
+  EXPECT_EQ(Figure4()->Describe(),
+            "p1: ordinal {2, 4}\np2: ordinal {2, 4}\np3: ordinal {1, 4}\np4: ordinal {1, 2, 4}\n"
+            "p5: ordinal {2, 4, 8}\np1 >= p2\np4 >= p3\np5 >= 2 * p4\n"
+            "21 feasible configurations\n");
+}
+
 TEST(ChainOfTrees, SamplesLeavesUniformly) {
   const auto space = Figure4();
   RandomStream random(1);
@@ -194,6 +201,20 @@ TEST(ChainOfTrees, SharesEqualSubtrees) {
   const auto space = Build(builder, {"a * b * c * d == 1048576"});
   EXPECT_EQ(space->CountFeasible(), 1771);  // binomial(23, 3)
   EXPECT_LT(space->chain().trees()[0].nodes(), 70);
+}
+
+TEST(ChainOfTrees, RemaindersOfSumsAreShared) {
+  // Of 1e8 combinations; each remainder of the sum modulo 97 is about as frequent.
+  Space::Builder builder;
+  std::string sum;
+  const int factors[] = {7919, 104729, 15485863, 1299709, 999983, 611953, 350377, 224737};
+  for (int i = 0; i < 8; ++i) {
+    builder.Add(MakeInteger(fmt::format("x{}", i), 0, 9));
+    sum += fmt::format("{}x{} * {}", i > 0 ? " + " : "", i, factors[i]);
+  }
+  const auto space = Build(builder, {("(" + sum + ") % 97 == 0").c_str()});
+  EXPECT_NEAR(space->CountFeasible(), 1e8 / 97, 1e3);
+  EXPECT_LT(space->chain().trees()[0].nodes(), 8 * 97);
 }
 
 TEST(ChainOfTrees, LargeDomainsBecomeRuns) {
