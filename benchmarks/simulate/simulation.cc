@@ -1,0 +1,81 @@
+#include "benchmarks/simulate/simulation.h"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/external/recorded_space.h"
+#include "bayloom/external/scenario.h"
+#include "bayloom/space/configuration_json.h"
+
+namespace bayloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string TaskName(const fs::path& path) {
+  const std::string file = path.filename().string();
+  return path.parent_path().filename().string() + "/" + file.substr(0, file.find('_'));
+}
+
+/// Processor time of this thread, so that searches side by side do not count each other's.
+double ThreadSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
+
+RecordedTask LoadRecordedTask(const std::string& path) {
+  RecordedTask task;
+  task.name = TaskName(path);
+  task.space = LoadScenario((fs::path(path).parent_path() / "T1.json").string()).space;
+  const RecordedSpace recorded = RecordedSpace::Load(path, "");
+  task.optimum = recorded.Least();
+  task.space->ForEach([&](const Configuration& c) {
+    task.outcomes.emplace(c, recorded.OutcomeOf(ToJson(*task.space, c)));
+    return true;
+  });
+  if (static_cast<int64_t>(task.outcomes.size()) != recorded.size()) {
+    throw InputError(path + ": the space has " + std::to_string(task.outcomes.size()) +
+                     " configurations, but " + std::to_string(recorded.size()) + " are recorded");
+  }
+  return task;
+}
+
+int Curve::TrialsToReach(double optimum, double share) const {
+  const double enough = optimum * (1 + share);
+  const auto reached = std::find_if(improvements.begin(), improvements.end(),
+                                    [&](const Point& p) { return p.value <= enough; });
+  return reached == improvements.end() ? std::numeric_limits<int>::max() : reached->trial;
+}
+
+Curve Simulate(const RecordedTask& task, std::string_view optimizer,
+               const OptimizerOptions& options, int max_trials, int batch) {
+  const std::unique_ptr<Optimizer> search = MakeOptimizer(optimizer, task.space, options);
+  Curve curve;
+  double best = std::numeric_limits<double>::infinity();
+  while (curve.trials < max_trials && best > task.optimum) {
+    const double start = ThreadSeconds();
+    const std::vector<Configuration> asked =
+        search->Ask(std::min(batch, max_trials - curve.trials));
+    if (asked.empty()) break;
+    std::vector<const Outcome*> outcomes;
+    for (const Configuration& c : asked) outcomes.push_back(&task.outcomes.at(c));
+    for (size_t i = 0; i < asked.size(); ++i) search->Tell(asked[i], *outcomes[i]);
+    curve.seconds_asking += ThreadSeconds() - start;
+    for (const Outcome* outcome : outcomes) {
+      ++curve.trials;
+      if (!outcome->ok() || outcome->value >= best) continue;
+      best = outcome->value;
+      curve.improvements.push_back({curve.trials, best});
+    }
+  }
+  return curve;
+}
+
+}  // namespace bayloom
