@@ -1,36 +1,152 @@
 #include "bayloom/measure/builder.h"
 
-#include <exception>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/result.h"
+#include "bayloom/codegen/compile.h"
+#include "bayloom/tensor/workload.h"
 
 namespace bayloom {
 namespace {
 
-Build BuildOne(const Program& program, const Target& target) {
-  Build build;
-  const double start = MonotonicSeconds();
-  try {
-    Result<KernelObject> kernel = CompileProgram(program, target, "kernel");
-    if (kernel) {
-      build.kernel = *std::move(kernel);
-    } else {
-      build.error = kernel.error().message;
-    }
-  } catch (const std::exception& e) {
-    build.error = e.what();
-  }
-  build.seconds = MonotonicSeconds() - start;
-  return build;
+/// What tables the compiler makes when it is first used, it makes here.
+void UseCompilerOnce(const Target& target) {
+  WorkloadBuilder builder("warm_up");
+  const Tensor x = builder.Input("x", {16});
+  const Tensor y = builder.Compute("y", {16}, [&](const auto& i) { return x(i[0]) + x(i[0]); });
+  (void)CompileProgram(Lower(builder.Build({y})), target, "warm_up");
 }
+
+/// Programs being compiled by several workers.
+class Batch {
+ public:
+  Batch(std::span<const Program* const> programs, const BuilderOptions& options)
+      : programs_(programs), options_(options), queue_(Must(BuildQueue::Make())) {
+    builds_.resize(programs.size());
+    for (Build& build : builds_) build.error = "the compiler ended before it began";
+  }
+
+  std::vector<Build> Run() {
+    const size_t workers = std::min<size_t>(options_.threads, programs_.size());
+    while (workers_.size() < workers) workers_.push_back(Start());
+    while (!workers_.empty()) {
+      Wait();
+      for (size_t i = workers_.size(); i-- > 0;) Attend(i);
+    }
+    return std::move(builds_);
+  }
+
+ private:
+  struct Worker {
+    BuildWorker process;
+    int64_t compiling = -1;  ///< index of a program
+    double since = 0;        ///< when it began
+    bool readable = false;
+    bool is_late = false;
+  };
+
+  template <typename T>
+  static T Must(Result<T> made) {
+    if (!made) throw InputError(made.error().message);
+    return *std::move(made);
+  }
+
+  Worker Start() {
+    return {Must(BuildWorker::Start(programs_, queue_, options_.compile)), -1, 0, false, false};
+  }
+
+  /// Until a worker says something or has been at it for too long.
+  void Wait() {
+    double deadline = MonotonicSeconds() + options_.timeout_seconds;
+    std::vector<pollfd> waiting;
+    for (const Worker& worker : workers_) {
+      waiting.push_back({worker.process.descriptor(), POLLIN, 0});
+      if (worker.compiling >= 0) {
+        deadline = std::min(deadline, worker.since + options_.timeout_seconds);
+      }
+    }
+    const double seconds = std::max(0.0, deadline - MonotonicSeconds());
+    poll(waiting.data(), waiting.size(), static_cast<int>(std::ceil(seconds * 1000)));
+    for (size_t i = 0; i < workers_.size(); ++i) workers_[i].readable = waiting[i].revents != 0;
+  }
+
+  void Attend(size_t number) {
+    Worker& worker = workers_[number];
+    const bool is_late = worker.compiling >= 0 && !worker.is_late &&
+                         MonotonicSeconds() >= worker.since + options_.timeout_seconds;
+    if (worker.readable) {
+      Take(number, worker.process.Receive());
+    } else if (is_late) {
+      worker.is_late = true;
+      worker.process.Kill();  // its end will be heard of
+    }
+  }
+
+  void Take(size_t number, BuildReport report) {
+    Worker& worker = workers_[number];
+    const bool is_ours = report.index >= 0 && report.index < static_cast<int64_t>(builds_.size());
+    if (report.event == BuildReport::Event::kBegan && is_ours) {
+      worker.compiling = report.index;
+      worker.since = MonotonicSeconds();
+    } else if (report.event == BuildReport::Event::kBuilt && is_ours) {
+      builds_[report.index] = {std::move(report.kernel), Verdict::kBuildError,
+                               std::move(report.error), report.seconds};
+      worker.compiling = -1;
+    } else {
+      Bury(number);
+    }
+  }
+
+  /// The worker is gone. If that was not in order, another one goes on with what is left.
+  void Bury(size_t number) {
+    Worker worker = std::move(workers_[number]);
+    workers_.erase(workers_.begin() + static_cast<int64_t>(number));
+    worker.process.Kill();
+    const std::string last_words = worker.process.LastWords();
+    if (worker.compiling < 0) return;
+    Build& build = builds_[worker.compiling];
+    build.seconds = MonotonicSeconds() - worker.since;
+    if (worker.is_late) {
+      build.verdict = Verdict::kTimeout;
+      build.error = fmt::format("compiling did not end within {:g} s", options_.timeout_seconds);
+    } else {
+      build.error = "the compiler ended with " + last_words;
+    }
+    if (queue_.taken() < static_cast<int64_t>(programs_.size())) workers_.push_back(Start());
+  }
+
+  std::span<const Program* const> programs_;
+  const BuilderOptions& options_;
+  BuildQueue queue_;
+  std::vector<Worker> workers_;
+  std::vector<Build> builds_;
+};
 
 }  // namespace
 
+Builder::Builder(Target target, BuilderOptions options)
+    : target_(std::move(target)), options_(std::move(options)) {
+  if (options_.threads <= 0) {
+    options_.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  }
+  if (!options_.compile) {
+    options_.compile = [target = target_](const Program& program) {
+      return CompileProgram(program, target, "kernel");
+    };
+  }
+}
+
 std::vector<Build> Builder::BuildAll(std::span<const Program* const> programs) {
-  std::vector<Build> builds(programs.size());
-  threads_.ParallelFor(static_cast<int64_t>(programs.size()),
-                       [&](int64_t i) { builds[i] = BuildOne(*programs[i], target_); });
-  return builds;
+  if (programs.empty()) return {};
+  if (!std::exchange(warm_, true)) UseCompilerOnce(target_);
+  return Batch(programs, options_).Run();
 }
 
 }  // namespace bayloom

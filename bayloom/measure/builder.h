@@ -1,38 +1,48 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "bayloom/base/thread_pool.h"
-#include "bayloom/codegen/compile.h"
+#include "bayloom/measure/build_worker.h"
+#include "bayloom/space/outcome.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/target.h"
 
 namespace bayloom {
 
-struct Build {
-  std::optional<KernelObject> kernel;
-  std::string error;   ///< why there is no kernel
-  double seconds = 0;  ///< on one thread
+struct BuilderOptions {
+  int threads = 0;  ///< compilations at a time; 0 for one per hardware thread
+  /// After so long a compilation is ended. The usual one takes tens of milliseconds.
+  double timeout_seconds = 30;
+  /// Stands for CompileProgram in tests.
+  Compile compile;
 };
 
-/// Compiles programs for a target, several at a time. The time of one compilation is bounded by
-/// the size that code generation accepts.
+struct Build {
+  std::optional<KernelObject> kernel;
+  Verdict verdict = Verdict::kBuildError;  ///< what it is if there is no kernel
+  std::string error;                       ///< why there is none
+  double seconds = 0;                      ///< on one thread
+};
+
+/// Compiles programs for a target, several at a time, in processes of their own: one on which the
+/// compiler crashes, aborts or does not end costs that program only.
 class Builder {
  public:
-  /// `threads`: 0 for one per hardware thread.
-  explicit Builder(Target target, int threads = 0)
-      : target_(std::move(target)), threads_(threads) {}
+  explicit Builder(Target target, BuilderOptions options = {});
 
   const Target& target() const { return target_; }
-  /// One result per program, in their order.
+  /// One result per program, in their order. Throws InputError if no process can be started.
   std::vector<Build> BuildAll(std::span<const Program* const> programs);
 
  private:
   Target target_;
-  ThreadPool threads_;
+  BuilderOptions options_;
+  bool warm_ = false;  ///< the compiler has been used once, and its children inherit that
 };
 
 }  // namespace bayloom

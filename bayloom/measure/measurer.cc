@@ -23,7 +23,7 @@ struct Measurer::Task {
 
 Measurer::Measurer(Target target, MeasureOptions options)
     : options_(std::move(options)),
-      builder_(std::move(target), options_.build_threads),
+      builder_(std::move(target), options_.builder),
       runner_(options_.runner) {}
 
 Measurer::~Measurer() = default;
@@ -53,7 +53,7 @@ std::optional<std::string> Measurer::PrepareReference(const Workload& workload, 
   if (task.reference) return std::nullopt;
   if (task.failure.empty()) {
     const double start = MonotonicSeconds();
-    Result<Reference> made = Reference::Make(workload, target(), runner_, options_.data_seed);
+    Result<Reference> made = Reference::Make(workload, builder_, runner_, options_.data_seed);
     statistics_.run_seconds += MonotonicSeconds() - start;
     if (made) {
       task.reference = *std::move(made);
@@ -105,7 +105,7 @@ std::vector<Outcome> Measurer::Measure(const Workload& workload,
 Outcome Measurer::Try(Task& task, const Program& program, Build build) {
   ++statistics_.trials;
   if (!build.kernel) {
-    Outcome outcome = Outcome::Infeasible(Verdict::kBuildError, build.error);
+    Outcome outcome = Outcome::Infeasible(build.verdict, build.error);
     outcome.build_seconds = build.seconds;
     return outcome;
   }

@@ -28,8 +28,7 @@ struct MeasureOptions {
   /// After so many trials of a task its incumbent is timed again, to see the machine's drift.
   int drift_interval = 32;
   uint64_t data_seed = 1;
-  /// Compilations at a time; 0 for one per hardware thread.
-  int build_threads = 0;
+  BuilderOptions builder;
   /// Shared memory that may be spent on keeping tasks' data for when they are measured next.
   int64_t kept_data_bytes = int64_t{2} << 30;
 };

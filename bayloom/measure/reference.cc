@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/codegen/compile.h"
 #include "bayloom/measure/test_data.h"
 #include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/tensor/interpreter.h"
@@ -139,7 +138,7 @@ std::optional<std::string> CheckSample(const TaskData& data, const DataView& vie
 
 }  // namespace
 
-Result<Reference> Reference::Make(const Workload& workload, const Target& target, Runner& runner,
+Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Runner& runner,
                                   uint64_t seed) {
   std::vector<HostTensor> arguments;
   std::vector<SamplePoint> sample;
@@ -167,13 +166,15 @@ Result<Reference> Reference::Make(const Workload& workload, const Target& target
   arguments.clear();
 
   std::string failure;
-  for (const Program& program : {PlainSchedule(workload, target), Lower(workload)}) {
-    Result<KernelObject> kernel = CompileProgram(program, target, "reference");
-    if (!kernel) {
-      failure = kernel.error().message;
+  for (const Program& program : {PlainSchedule(workload, builder.target()), Lower(workload)}) {
+    const Program* const only[] = {&program};
+    Build build = std::move(builder.BuildAll(only).front());
+    if (!build.kernel) {
+      failure = build.error;
       continue;
     }
-    TrialMessage trial = TrialMessage::For(program, *std::move(kernel), target.cores);
+    TrialMessage trial =
+        TrialMessage::For(program, *std::move(build.kernel), builder.target().cores);
     trial.is_reference = true;
     const Outcome outcome = runner.Run(data, trial);
     const std::optional<std::string> difference =

@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "bayloom/base/result.h"
+#include "bayloom/measure/builder.h"
 #include "bayloom/measure/runner.h"
 #include "bayloom/tensor/program.h"
-#include "bayloom/tensor/target.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom {
@@ -18,7 +18,7 @@ class Reference {
  public:
   /// Fails when no program of the workload computes what the definition says: an error in this
   /// compiler, or a machine at the end of its memory. Same seed, same data.
-  static Result<Reference> Make(const Workload& workload, const Target& target, Runner& runner,
+  static Result<Reference> Make(const Workload& workload, Builder& builder, Runner& runner,
                                 uint64_t seed);
   Reference(Reference&& other) noexcept { *this = std::move(other); }
   Reference& operator=(Reference&& other) noexcept;

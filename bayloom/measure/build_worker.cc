@@ -1,0 +1,199 @@
+#include "bayloom/measure/build_worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/base/subprocess.h"
+
+namespace bayloom {
+namespace {
+
+/// Time for the rest of a message that has begun.
+constexpr double kMessageSeconds = 10;
+
+uint32_t TypeOf(BuildReport::Event event) { return static_cast<uint32_t>(event); }
+
+std::string Encode(const BuildReport& report) {
+  BodyWriter writer;
+  writer.Put(report.index);
+  writer.Put(report.seconds);
+  writer.Put(report.error);
+  writer.Put(report.kernel.has_value());
+  if (report.kernel) {
+    writer.Put(report.kernel->symbol);
+    writer.Put(report.kernel->object);
+    writer.Put(report.kernel->shared_workspace_bytes);
+    writer.Put(report.kernel->worker_workspace_bytes);
+  }
+  return writer.Take();
+}
+
+BuildReport Decode(BuildReport::Event event, const std::string& body) {
+  BodyReader reader(body);
+  BuildReport report;
+  report.event = event;
+  reader.Get(report.index);
+  reader.Get(report.seconds);
+  reader.Get(report.error);
+  bool built;
+  reader.Get(built);
+  if (!built) return report;
+  KernelObject& kernel = report.kernel.emplace();
+  reader.Get(kernel.symbol);
+  reader.Get(kernel.object);
+  reader.Get(kernel.shared_workspace_bytes);
+  reader.Get(kernel.worker_workspace_bytes);
+  return report;
+}
+
+/// Compiles one program; what it throws is an error like others.
+BuildReport BuildOne(const Program& program, const Compile& compile) {
+  BuildReport report;
+  report.event = BuildReport::Event::kBuilt;
+  const double start = MonotonicSeconds();
+  try {
+    Result<KernelObject> kernel = compile(program);
+    if (kernel) {
+      report.kernel = *std::move(kernel);
+    } else {
+      report.error = kernel.error().message;
+    }
+  } catch (const std::exception& e) {
+    report.error = e.what();
+  }
+  report.seconds = MonotonicSeconds() - start;
+  return report;
+}
+
+/// In the child. It must end with _exit: what the tuner has open is not its to close.
+void CompileFromQueue(std::span<const Program* const> programs, BuildQueue& queue,
+                      const Compile& compile, Channel& channel) {
+  while (true) {
+    BuildReport began;
+    began.index = queue.Take();
+    if (began.index >= static_cast<int64_t>(programs.size())) return;
+    if (!channel.Send(TypeOf(BuildReport::Event::kBegan), Encode(began))) return;
+    BuildReport built = BuildOne(*programs[began.index], compile);
+    built.index = began.index;
+    if (!channel.Send(TypeOf(BuildReport::Event::kBuilt), Encode(built))) return;
+  }
+}
+
+void BecomeWorker(pid_t tuner, int standard_error) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != tuner) _exit(1);
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  for (int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    std::signal(signal_number, SIG_DFL);
+  }
+  std::signal(SIGINT, SIG_IGN);  // the tuner decides what a Ctrl-C means
+  // When the system runs out of memory, it is not the tuner that has to go.
+  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  [[maybe_unused]] const ssize_t written = write(score, "1000", 4);
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(nowhere, STDIN_FILENO);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(standard_error, STDERR_FILENO);
+}
+
+}  // namespace
+
+Result<BuildQueue> BuildQueue::Make() {
+  void* memory = mmap(nullptr, sizeof(std::atomic<int64_t>), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return Error{fmt::format("cannot map shared memory: {}", std::strerror(errno))};
+  }
+  BuildQueue queue;
+  queue.next_ = new (memory) std::atomic<int64_t>(0);
+  return queue;
+}
+
+BuildQueue::~BuildQueue() {
+  if (next_) munmap(next_, sizeof(std::atomic<int64_t>));
+}
+
+Result<BuildWorker> BuildWorker::Start(std::span<const Program* const> programs, BuildQueue& queue,
+                                       const Compile& compile) {
+  Result<std::pair<Channel, Channel>> ends = Channel::MakePair();
+  if (!ends) return ends.error();
+  BuildWorker worker;
+  worker.standard_error_ = memfd_create("bayloom-build-worker", MFD_CLOEXEC);
+  if (worker.standard_error_ < 0) {
+    return Error{fmt::format("cannot make shared memory: {}", std::strerror(errno))};
+  }
+  const pid_t tuner = getpid();
+  worker.pid_ = fork();
+  if (worker.pid_ < 0) {
+    return Error{fmt::format("cannot start a process: {}", std::strerror(errno))};
+  }
+  if (worker.pid_ == 0) {
+    { const Channel theirs = std::move(ends->first); }  // so that it closes with the tuner
+    BecomeWorker(tuner, worker.standard_error_);
+    CompileFromQueue(programs, queue, compile, ends->second);
+    _exit(0);
+  }
+  worker.channel_ = std::move(ends->first);
+  return worker;
+}
+
+BuildWorker& BuildWorker::operator=(BuildWorker&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(channel_, other.channel_);
+  std::swap(standard_error_, other.standard_error_);
+  return *this;
+}
+
+BuildWorker::~BuildWorker() {
+  if (pid_ > 0) {
+    Kill();
+    LastWords();
+  }
+  if (standard_error_ >= 0) close(standard_error_);
+}
+
+BuildReport BuildWorker::Receive() {
+  const Channel::Received received = channel_.Receive(kMessageSeconds);
+  if (received.event != Channel::Event::kMessage ||
+      received.type > TypeOf(BuildReport::Event::kBuilt)) {
+    return {};
+  }
+  try {
+    return Decode(static_cast<BuildReport::Event>(received.type), received.body);
+  } catch (const std::out_of_range&) {
+    return {};
+  }
+}
+
+void BuildWorker::Kill() { kill(pid_, SIGKILL); }
+
+std::string BuildWorker::LastWords() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  const ExitStatus ended = WIFSIGNALED(status) ? ExitStatus{true, WTERMSIG(status)}
+                                               : ExitStatus{false, WEXITSTATUS(status)};
+  std::string text(256, '\0');
+  const ssize_t length = pread(standard_error_, text.data(), text.size(), 0);
+  text.resize(std::max<ssize_t>(length, 0));
+  text = text.substr(0, text.find('\n'));
+  return text.empty() ? ended.Describe() : ended.Describe() + ": " + text;
+}
+
+}  // namespace bayloom

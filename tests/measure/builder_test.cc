@@ -1,0 +1,144 @@
+#include "bayloom/measure/builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <stdexcept>
+
+#include "bayloom/codegen/host.h"
+#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/tensor/operator_shorthand.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+
+/// Programs that are told apart by the name of their workload.
+std::vector<Program> Named(const std::vector<std::string>& names) {
+  std::vector<Program> programs;
+  for (const std::string& name : names) {
+    programs.push_back(Lower(ParseOperator("matmul:4,4,4")));
+    programs.back().name = name;
+  }
+  return programs;
+}
+
+std::vector<const Program*> Pointers(const std::vector<Program>& programs) {
+  std::vector<const Program*> pointers;
+  for (const Program& program : programs) pointers.push_back(&program);
+  return pointers;
+}
+
+/// A compiler that does what the program's name says.
+Result<KernelObject> Misbehave(const Program& program) {
+  if (program.name == "abort") {
+    std::fputs("COMPILER ERROR: cannot select\nstack dump\n", stderr);
+    std::abort();
+  }
+  if (program.name == "crash") raise(SIGSEGV);
+  if (program.name == "leave") _exit(3);
+  if (program.name == "hang") {
+    while (true) pause();
+  }
+  if (program.name == "stop") raise(SIGSTOP);
+  if (program.name == "throw") throw std::runtime_error("thrown");
+  if (program.name == "refuse") return Error{"refused"};
+  std::puts("noise");
+  return KernelObject{program.name, std::string(100000, 'x'), 12, 34};
+}
+
+struct Misdeed {
+  std::string name;
+  Verdict verdict;
+  std::string reason;
+};
+
+void PrintTo(const Misdeed& misdeed, std::ostream* out) { *out << misdeed.name; }
+
+class BuilderMisdeed : public testing::TestWithParam<Misdeed> {};
+
+TEST_P(BuilderMisdeed, CostsTheProgramThatItHappensOnAndNoOther) {
+  for (int threads : {1, 2}) {
+    Builder builder(HostTarget(2), {threads, 0.3, Misbehave});
+    const std::vector<Program> programs = Named({"a", GetParam().name, "b", "c", "d"});
+    const std::vector<Build> builds = builder.BuildAll(Pointers(programs));
+    ASSERT_EQ(builds.size(), programs.size());
+    for (size_t i : {0, 2, 3, 4}) {
+      ASSERT_TRUE(builds[i].kernel) << builds[i].error;
+      EXPECT_EQ(builds[i].kernel->symbol, programs[i].name);
+      EXPECT_EQ(builds[i].kernel->object.size(), 100000u);
+      EXPECT_EQ(builds[i].kernel->shared_workspace_bytes, 12);
+      EXPECT_EQ(builds[i].kernel->worker_workspace_bytes, 34);
+    }
+    EXPECT_FALSE(builds[1].kernel);
+    EXPECT_EQ(builds[1].verdict, GetParam().verdict);
+    EXPECT_THAT(builds[1].error, HasSubstr(GetParam().reason));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BuilderMisdeed,
+    testing::Values(Misdeed{"abort", Verdict::kBuildError,
+                            "(SIGABRT): COMPILER ERROR: cannot select"},
+                    Misdeed{"crash", Verdict::kBuildError, "the compiler ended with"},
+                    Misdeed{"leave", Verdict::kBuildError, "the compiler ended with exit code 3"},
+                    Misdeed{"hang", Verdict::kTimeout, "compiling did not end within 0.3 s"},
+                    Misdeed{"stop", Verdict::kTimeout, "compiling did not end within 0.3 s"},
+                    Misdeed{"throw", Verdict::kBuildError, "thrown"},
+                    Misdeed{"refuse", Verdict::kBuildError, "refused"}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(Builder, ABatchOfMisdeedsEnds) {
+  Builder builder(HostTarget(2), {3, 0.2, Misbehave});
+  const std::vector<Program> programs =
+      Named({"abort", "hang", "crash", "leave", "abort", "leave", "hang"});
+  for (const Build& build : builder.BuildAll(Pointers(programs))) {
+    EXPECT_FALSE(build.kernel);
+    EXPECT_FALSE(build.error.empty());
+  }
+}
+
+int OpenDescriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(all), end(all)));
+}
+
+TEST(Builder, LeavesNoProcessesAndNoDescriptorsBehind) {
+  Builder builder(HostTarget(2), {2, 0.2, Misbehave});
+  const std::vector<Program> programs = Named({"a", "abort", "hang", "b"});
+  builder.BuildAll(Pointers(programs));
+  const int before = OpenDescriptors();
+  for (int i = 0; i < 3; ++i) builder.BuildAll(Pointers(programs));
+  EXPECT_EQ(OpenDescriptors(), before);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(Builder, MakesTheObjectsThatTheCompilerMakesHere) {
+  const Target target = HostTarget(2);
+  Builder builder(target);
+  std::vector<Program> programs;
+  for (const char* line : {"matmul:32,48,64", "conv2d:9x7x5,12,3x3,pad=1,bias,relu"}) {
+    programs.push_back(PlainSchedule(ParseOperator(line), target));
+  }
+  const std::vector<Build> builds = builder.BuildAll(Pointers(programs));
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const Result<KernelObject> here = CompileProgram(programs[i], target, "kernel");
+    ASSERT_TRUE(here && builds[i].kernel) << builds[i].error;
+    EXPECT_EQ(builds[i].kernel->object, here->object);
+    EXPECT_EQ(builds[i].kernel->WorkspaceBytes(2), here->WorkspaceBytes(2));
+    EXPECT_GT(builds[i].seconds, 0);
+  }
+}
+
+}  // namespace
+}  // namespace bayloom
