@@ -11,6 +11,8 @@ constexpr int kPopulation = 40;
 constexpr int kElite = 10;
 constexpr double kCrossover = 0.5;
 constexpr int kMostSteps = 3;
+/// Generations without a better mapping before the population, all alike by then, is drawn anew.
+constexpr int kPatience = 15;
 /// Children in a row that do not fit before a fresh mapping takes the place.
 constexpr int kMostFailures = 100;
 
@@ -63,18 +65,22 @@ std::optional<Mapping> Breed(MapperRun& run, const std::vector<Member>& elite) {
   return run.DrawFitting();
 }
 
-}  // namespace
-
-void SearchGenetically(MapperRun& run) {
+/// One population from its random beginning until it improves no more or the search is done.
+void Evolve(MapperRun& run) {
   std::vector<Member> population;
   while (static_cast<int>(population.size()) < kPopulation) {
     std::optional<Mapping> mapping = run.DrawFitting();
     if (!mapping) return;
     population.push_back(Evaluated(run, *std::move(mapping)));
   }
-  while (!run.Done()) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int stale = 0; stale < kPatience && !run.Done(); ++stale) {
     std::ranges::stable_sort(population, {}, &Member::value);
     population.resize(kElite);
+    if (population.front().value < best) {
+      best = population.front().value;
+      stale = 0;
+    }
     const std::vector<Member> elite = population;
     while (static_cast<int>(population.size()) < kPopulation) {
       std::optional<Mapping> child = Breed(run, elite);
@@ -82,6 +88,12 @@ void SearchGenetically(MapperRun& run) {
       population.push_back(Evaluated(run, *std::move(child)));
     }
   }
+}
+
+}  // namespace
+
+void SearchGenetically(MapperRun& run) {
+  while (!run.Done()) Evolve(run);
 }
 
 }  // namespace bayloom
