@@ -84,9 +84,12 @@ BlockId ElementwiseConsumer(const Program& program, BlockId id) {
   for (const Expr& load : LoadsOf(reader.value)) {
     if (load->index != buffer) continue;
     std::set<int> used;
-    for (const Expr& index : load->operands) {
-      if (IsIntLiteral(index, 0)) continue;
+    const std::vector<int64_t>& shape = program.buffers[buffer].shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Expr& index = load->operands[d];
+      if (shape[d] == 1 && IsIntLiteral(index, 0)) continue;
       if (index->op != ExprOp::kIter || !used.insert(index->index).second) return -1;
+      if (reader.iters[index->index].extent != shape[d]) return -1;
     }
     for (int i = 0; i < static_cast<int>(reader.iters.size()); ++i) {
       if (reader.iters[i].extent > 1 && !used.contains(i)) return -1;
