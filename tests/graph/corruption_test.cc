@@ -64,10 +64,11 @@ void ExpectContained(const std::string& bytes) {
 }
 
 TEST(Corruption, ThousandDamagedNetworks) {
-  const SmallModel models[] = {SmallConvolutionalNetwork(), SmallTransformer()};
+  const SmallModel models[] = {SmallConvolutionalNetwork(), SmallTransformer(), SmallDenseNetwork(),
+                               SmallInceptionNetwork()};
   RandomStream random(11);
   for (int n = 0; n < 1000; ++n) {
-    ExpectContained(Corrupted(ReadAll(models[n % 2].path()), random));
+    ExpectContained(Corrupted(ReadAll(models[n % 4].path()), random));
   }
 }
 

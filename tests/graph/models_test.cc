@@ -83,6 +83,8 @@ TEST(Models, OptimizingKeepsTheResult) {
   for (int batch : {1, 3}) {
     ExpectSameResults(ImportOnnx(SmallConvolutionalNetwork(batch).path()));
     ExpectSameResults(ImportOnnx(SmallTransformer(batch).path()));
+    ExpectSameResults(ImportOnnx(SmallDenseNetwork(batch).path()));
+    ExpectSameResults(ImportOnnx(SmallInceptionNetwork(batch).path()));
   }
 }
 

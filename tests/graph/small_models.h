@@ -24,6 +24,12 @@ class SmallModel {
 /// pointwise convolutions with batch normalization and residual connections, concatenations,
 /// pools, a classifier on flattened features.
 SmallModel SmallConvolutionalNetwork(int batch = 1);
+/// Layers that read the results of all layers before them, normalized anew each time, and a
+/// transition (DenseNet).
+SmallModel SmallDenseNetwork(int batch = 1);
+/// Branches of several depths side by side, rows and columns convolved one after the other, pools
+/// beside strided convolutions (Inception).
+SmallModel SmallInceptionNetwork(int batch = 1);
 /// An embedding, attention with two heads, layer normalization written in primitives, GELU.
 SmallModel SmallTransformer(int batch = 1);
 

@@ -1,0 +1,158 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/import.h"
+
+namespace bayloom {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// y = x + w for four floats, where w lies in a file of its own.
+class ExternalDataTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / ("bayloom_external_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_ / "weights");
+    onnx::GraphProto& graph = *model_.mutable_graph();
+    model_.set_ir_version(8);
+    model_.add_opset_import()->set_version(13);
+    graph.set_name("sum");
+    Declare(*graph.add_input(), "x");
+    Declare(*graph.add_output(), "y");
+    onnx::NodeProto& add = *graph.add_node();
+    add.set_op_type("Add");
+    add.add_input("x");
+    add.add_input("w");
+    add.add_output("y");
+    onnx::TensorProto& w = *graph.add_initializer();
+    w.set_name("w");
+    w.set_data_type(onnx::TensorProto::FLOAT);
+    w.add_dims(4);
+    w.set_data_location(onnx::TensorProto::EXTERNAL);
+    const float numbers[] = {-1, -1, 1, 2, 3, 4};  // two that belong to another tensor
+    std::ofstream(folder_ / "weights" / "w.bin", std::ios::binary)
+        .write(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static void Declare(onnx::ValueInfoProto& value, const std::string& name) {
+    value.set_name(name);
+    auto& type = *value.mutable_type()->mutable_tensor_type();
+    type.set_elem_type(onnx::TensorProto::FLOAT);
+    type.mutable_shape()->add_dim()->set_dim_value(4);
+  }
+
+  void SetField(const std::string& key, const std::string& value) {
+    auto& entry = *model_.mutable_graph()->mutable_initializer(0)->add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+
+  std::string Save() const {
+    const std::string path = folder_ / "model.onnx";
+    std::ofstream file(path, std::ios::binary);
+    model_.SerializeToOstream(&file);
+    return path;
+  }
+
+  /// What the import of the model is refused with.
+  std::string Refusal() const {
+    try {
+      ImportOnnx(Save());
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "imported";
+  }
+
+  void ExpectRefusal(const std::string& reason) const {
+    const std::string refusal = Refusal();
+    EXPECT_THAT(refusal, HasSubstr(reason));
+    EXPECT_THAT(refusal, StartsWith((folder_ / "model.onnx").string()));
+    EXPECT_THAT(refusal, HasSubstr("w")) << "names the tensor";
+    EXPECT_THAT(refusal, Not(HasSubstr("\n")));
+  }
+
+  std::filesystem::path folder_;
+  onnx::ModelProto model_;
+};
+
+TEST_F(ExternalDataTest, IsReadFromItsPlaceInTheFile) {
+  SetField("location", "weights/w.bin");
+  SetField("offset", "8");
+  SetField("length", "16");
+  const Graph graph = ImportOnnx(Save());
+  const std::vector<HostTensor> y = EvaluateGraph(graph, {HostTensor::Zeros(DType::kFloat32, {4})});
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(y[0].Get(i), i + 1);
+}
+
+TEST_F(ExternalDataTest, BeginsAtTheFilesBeginningIfNothingElseIsSaid) {
+  SetField("location", "weights/w.bin");
+  const std::vector<HostTensor> y =
+      EvaluateGraph(ImportOnnx(Save()), {HostTensor::Zeros(DType::kFloat32, {4})});
+  EXPECT_EQ(y[0].Get(0), -1);
+  EXPECT_EQ(y[0].Get(3), 2);
+}
+
+TEST_F(ExternalDataTest, MissingFile) {
+  SetField("location", "weights/v.bin");
+  ExpectRefusal("weights/v.bin: cannot be read");
+}
+
+TEST_F(ExternalDataTest, FolderInPlaceOfAFile) {
+  SetField("location", "weights");
+  ExpectRefusal("weights: cannot be read");
+}
+
+TEST_F(ExternalDataTest, NoLocation) { ExpectRefusal("not a file beside the model"); }
+
+TEST_F(ExternalDataTest, OutsideTheModelsFolder) {
+  for (const char* location : {"../w.bin", "weights/../../w.bin", "/etc/passwd"}) {
+    model_.mutable_graph()->mutable_initializer(0)->clear_external_data();
+    SetField("location", location);
+    ExpectRefusal("not a file beside the model");
+  }
+}
+
+TEST_F(ExternalDataTest, BeyondTheEndOfTheFile) {
+  for (const char* offset : {"12", "24", "25", "9223372036854775807"}) {
+    model_.mutable_graph()->mutable_initializer(0)->clear_external_data();
+    SetField("location", "weights/w.bin");
+    SetField("offset", offset);
+    ExpectRefusal("16 bytes of external data needed");
+  }
+}
+
+TEST_F(ExternalDataTest, OfAnotherLengthThanTheShapeNeeds) {
+  SetField("location", "weights/w.bin");
+  SetField("length", "12");
+  ExpectRefusal("16 bytes of external data needed");
+}
+
+TEST_F(ExternalDataTest, NumbersThatAreNone) {
+  for (const char* offset : {"-4", "many", "", "4 ", "99999999999999999999"}) {
+    model_.mutable_graph()->mutable_initializer(0)->clear_external_data();
+    SetField("location", "weights/w.bin");
+    SetField("offset", offset);
+    ExpectRefusal("offset '" + std::string(offset) + "'");
+  }
+}
+
+TEST_F(ExternalDataTest, AShapeThatNoFileCanHold) {
+  model_.mutable_graph()->mutable_initializer(0)->set_dims(0, int64_t{1} << 50);
+  SetField("location", "weights/w.bin");
+  EXPECT_NE(Refusal(), "imported") << "refused before anything is allocated";
+}
+
+}  // namespace
+}  // namespace bayloom
