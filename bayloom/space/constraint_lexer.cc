@@ -49,8 +49,9 @@ class Lexer {
     if (at_ == text_.size()) return Take(Token::Kind::kEnd, 0);
     const std::string_view rest = text_.substr(at_);
     for (std::string_view name : unusual_names_) {
+      if (!rest.starts_with(name)) continue;
       const bool whole = rest.size() == name.size() || !IsNamePart(rest[name.size()]);
-      if (rest.starts_with(name) && whole) return Take(Token::Kind::kName, name.size());
+      if (whole) return Take(Token::Kind::kName, name.size());
     }
     const char c = rest[0];
     if (IsDigit(c) || (c == '.' && rest.size() > 1 && IsDigit(rest[1]))) return TakeNumber();
