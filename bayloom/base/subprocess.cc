@@ -13,6 +13,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "bayloom/base/clock.h"
@@ -33,6 +34,7 @@ struct StreamEnds {
 
 struct Launch {
   std::vector<char*> arguments;
+  std::vector<char*> environment;
   std::vector<int> child_descriptors;  ///< what becomes 0, 1, 2, 3, ...; -1 keeps the parent's
   int failure_pipe[2] = {-1, -1};      ///< carries errno if the program cannot be started
   StreamEnds streams[3];
@@ -97,7 +99,23 @@ void BecomeProgram(const SubprocessOptions& options, Launch& launch) {
     const int source = launch.child_descriptors[i];
     if (source >= 0 && dup2(source, i) < 0) return;
   }
-  execvp(launch.arguments[0], launch.arguments.data());
+  if (!options.directory.empty() && chdir(options.directory.c_str()) != 0) return;
+  execvpe(launch.arguments[0], launch.arguments.data(), launch.environment.data());
+}
+
+/// This process's environment with the variables of `changes` set anew.
+std::vector<char*> Environment(const std::vector<std::string>& changes) {
+  std::vector<char*> environment;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view kept = *variable;
+    const auto sets_it = [&](const std::string& change) {
+      return kept.starts_with(std::string_view(change).substr(0, change.find('=') + 1));
+    };
+    if (std::none_of(changes.begin(), changes.end(), sets_it)) environment.push_back(*variable);
+  }
+  for (const std::string& change : changes) environment.push_back(const_cast<char*>(change.data()));
+  environment.push_back(nullptr);
+  return environment;
 }
 
 ExitStatus Decode(int status) {
@@ -119,6 +137,7 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
     launch.arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   launch.arguments.push_back(nullptr);
+  launch.environment = Environment(options.environment);
   const ChildStream kinds[3] = {options.standard_input, options.standard_output,
                                 options.standard_error};
   for (int i = 0; i < 3; ++i) {
@@ -152,7 +171,9 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   } while (bytes < 0 && errno == EINTR);
   if (bytes == sizeof(reason)) {
     child.Wait();
-    return Error{fmt::format("cannot run {}: {}", options.arguments[0], strerror(reason))};
+    return Error{fmt::format("cannot run {}{}{}: {}", options.arguments[0],
+                             options.directory.empty() ? "" : " in ", options.directory,
+                             strerror(reason))};
   }
   if (child.process_descriptor_ < 0) {
     return Error{fmt::format("cannot watch a process: {}", strerror(errno))};
@@ -205,6 +226,10 @@ ExitStatus Subprocess::Kill() {
     Wait();
   }
   return *ended_;
+}
+
+void Subprocess::KillLeftovers() {
+  if (ended_ && pid_ > 0) kill(-pid_, SIGKILL);
 }
 
 }  // namespace bayloom

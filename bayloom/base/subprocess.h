@@ -35,6 +35,10 @@ struct SubprocessOptions {
   std::vector<int> descriptors;
   /// Bytes of address space the child may map (RLIMIT_AS); 0 sets no limit.
   int64_t memory_limit_bytes = 0;
+  /// Where the child runs; empty: where this process does.
+  std::string directory;
+  /// Variables as "NAME=value", added to this process's environment.
+  std::vector<std::string> environment;
   /// Offers the child first when the system runs out of memory, in place of this process.
   bool first_to_go = false;
 };
@@ -63,6 +67,8 @@ class Subprocess {
   /// Kills the whole process group and waits for the child's end. The status tells how it ended,
   /// which may have been before and in another way.
   ExitStatus Kill();
+  /// After the child's end: kills what it left running in its process group.
+  void KillLeftovers();
 
  private:
   Subprocess() = default;

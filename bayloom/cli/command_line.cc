@@ -44,6 +44,7 @@ int RunCommandLine(int argc, char** argv) {
       "  bayloom bench resnet18.onnx --untuned         what was gained\n"
       "  bayloom compile resnet18.onnx --out lib       a library to ship\n"
       "  bayloom map --op matmul:512,512,512 --arch gemmini    onto an accelerator\n"
+      "  bayloom search flags.yaml                     tune anybody's compiler or kernel\n"
       "\n"
       "'bayloom SUBCOMMAND --help' explains each of them.");
   app.require_subcommand(1);
@@ -53,6 +54,8 @@ int RunCommandLine(int argc, char** argv) {
   AddRunCommand(app);
   AddBenchCommand(app);
   AddCompileCommand(app);
+  AddSearchCommand(app);
+  AddServeCommand(app);
   AddRecordsCommand(app);
   AddMapCommand(app);
   try {

@@ -22,6 +22,8 @@ void AddShowCommand(CLI::App& app);
 void AddRunCommand(CLI::App& app);
 void AddBenchCommand(CLI::App& app);
 void AddCompileCommand(CLI::App& app);
+void AddSearchCommand(CLI::App& app);
+void AddServeCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
 void AddMapCommand(CLI::App& app);
 

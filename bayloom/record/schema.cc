@@ -68,6 +68,34 @@ constexpr Migration kStoreMigrations[] = {
         PRIMARY KEY (session, task, batch, name)
       ) WITHOUT ROWID;
     )sql"},
+    {2, R"sql(
+      CREATE TABLE searches (           -- of scenarios, by `bayloom search`
+        id INTEGER PRIMARY KEY,
+        uuid TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,             -- the scenario's
+        scenario TEXT NOT NULL,         -- its file, as read
+        objective TEXT NOT NULL,        -- what a trial's value is
+        maximize INTEGER NOT NULL,
+        optimizer TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        started INTEGER NOT NULL,
+        finished INTEGER NOT NULL DEFAULT 0
+      );
+      CREATE TABLE search_trials (
+        search INTEGER NOT NULL REFERENCES searches,
+        ordinal INTEGER NOT NULL,       -- from 0
+        configuration TEXT NOT NULL,    -- JSON: values by parameter
+        verdict TEXT NOT NULL,
+        value REAL,                     -- NULL unless the verdict is ok
+        reason TEXT NOT NULL,
+        build_seconds REAL,
+        measure_seconds REAL,
+        elapsed REAL NOT NULL,          -- seconds of searching until it ended
+        timestamp INTEGER NOT NULL,
+        PRIMARY KEY (search, ordinal),
+        UNIQUE (search, configuration)
+      ) WITHOUT ROWID;
+    )sql"},
 };
 
 int64_t Pragma(Database& database, const char* name) {

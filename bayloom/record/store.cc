@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string_view>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/record/schema.h"
 #include "bayloom/record/target_json.h"
+#include "bayloom/record/uuid.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload_json.h"
 
@@ -26,13 +26,6 @@ constexpr std::string_view kTrialColumns =
 /// A query for ReadTrial; `rest` chooses and orders.
 std::string SelectTrials(std::string_view rest) {
   return fmt::format("SELECT {} FROM trials {}", kTrialColumns, rest);
-}
-
-std::string RandomUuid() {
-  std::random_device device;
-  std::string uuid;
-  for (int i = 0; i < 4; ++i) uuid += fmt::format("{:08x}", device());
-  return uuid;
 }
 
 [[noreturn]] void Damaged(const Database& database, const std::string& what) {

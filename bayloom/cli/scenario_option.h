@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bayloom/external/scenario.h"
+
+namespace CLI {
+class App;
+}
+
+namespace bayloom {
+
+/// The scenario that a subcommand works on, and what the command line changes about it.
+struct ScenarioOption {
+  std::string path;
+  std::optional<std::string> optimizer;
+  std::optional<int64_t> seed;
+  std::optional<int64_t> trials;
+  std::string time;
+  std::string database;
+  bool resume = false;
+
+  void AddTo(CLI::App& command);
+  /// Reads the file and applies the other options. Throws InputError.
+  Scenario Load() const;
+  /// Where records are kept: --db, or a file named after the scenario.
+  std::string DatabaseFor(const Scenario& scenario) const;
+};
+
+}  // namespace bayloom

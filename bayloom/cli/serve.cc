@@ -1,0 +1,50 @@
+#include <CLI/App.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "bayloom/cli/commands.h"
+#include "bayloom/cli/scenario_option.h"
+#include "bayloom/external/line_server.h"
+#include "bayloom/tuning/recorded_search.h"
+
+namespace bayloom {
+namespace {
+
+void Serve(const ScenarioOption& options) {
+  const Scenario scenario = options.Load();
+  SearchRecords records(options.DatabaseFor(scenario));
+  RecordedSearch recorded(scenario, records, options.resume);
+  LineServer server(scenario, recorded.search());
+  std::string line;
+  while (std::getline(std::cin, line)) std::cout << server.Answer(line) << std::endl;
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App& app) {
+  auto options = std::make_shared<ScenarioOption>();
+  CLI::App* serve =
+      app.add_subcommand("serve", "Let a program in any language drive a search by ask and tell");
+  options->AddTo(*serve);
+  serve->footer(
+      "Reads one JSON object a line from standard input and answers each with one on standard\n"
+      "output, until the input ends:\n"
+      "\n"
+      "  {\"ask\": 2}                        {\"configurations\": [{\"tile\": 4}, {\"tile\": "
+      "16}]}\n"
+      "  {\"tell\": {\"tile\": 4}, \"value\": 1.5}\n"
+      "                                    {\"trials\": 1, \"best\": {\"value\": 1.5, ...}}\n"
+      "  {\"tell\": {\"tile\": 16}, \"feasible\": false, \"reason\": \"out of memory\"}\n"
+      "  {\"best\": true}\n"
+      "\n"
+      "The scenario needs no evaluator. Configurations may be told in any order, also ones that\n"
+      "were never asked for. What cannot be used is answered by {\"error\": \"...\"}. Trials are\n"
+      "recorded before they are learnt from; --resume goes on after whatever happened.\n"
+      "\n"
+      "Example:\n"
+      "  examples/search/ask_tell.py, which starts 'bayloom serve space.yaml'");
+  serve->callback([options] { Serve(*options); });
+}
+
+}  // namespace bayloom

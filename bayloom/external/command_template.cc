@@ -1,0 +1,132 @@
+#include "bayloom/external/command_template.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+namespace bayloom {
+namespace {
+
+/// "tile", "order[2]"; nullopt for anything else.
+std::optional<TextTemplate::Hole> ParseHole(std::string_view text) {
+  TextTemplate::Hole hole;
+  const size_t bracket = text.find('[');
+  hole.name = text.substr(0, bracket);
+  constexpr std::string_view kNameCharacters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  if (hole.name.empty() || hole.name.find_first_not_of(kNameCharacters) != std::string::npos) {
+    return std::nullopt;
+  }
+  if (bracket == std::string_view::npos) return hole;
+  const std::string_view index = text.substr(bracket + 1);
+  if (index.size() < 2 || index.size() > 4 || index.back() != ']') return std::nullopt;
+  const char* end = index.data() + index.size() - 1;
+  const auto [used, error] = std::from_chars(index.data(), end, hole.index);
+  if (error != std::errc() || used != end || hole.index < 0) return std::nullopt;
+  return hole;
+}
+
+}  // namespace
+
+Result<TextTemplate> TextTemplate::Parse(std::string_view text) {
+  TextTemplate parsed;
+  Part part;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_doubled = i + 1 < text.size() && text[i + 1] == c;
+    if ((c == '{' || c == '}') && is_doubled) {
+      part.text += c;
+      ++i;
+    } else if (c == '}') {
+      return Error{
+          fmt::format("'}}' at column {} closes nothing; write '}}}}' for a brace", i + 1)};
+    } else if (c == '{') {
+      const size_t close = text.find('}', i);
+      const std::optional<Hole> hole = close == std::string_view::npos
+                                           ? std::nullopt
+                                           : ParseHole(text.substr(i + 1, close - i - 1));
+      if (!hole) {
+        return Error{
+            fmt::format("'{{' at column {} begins no '{{parameter}}'; write '{{{{' for a "
+                        "brace",
+                        i + 1)};
+      }
+      part.has_hole = true;
+      part.hole = *hole;
+      parsed.parts_.push_back(std::move(part));
+      part = {};
+      i = close;
+    } else {
+      part.text += c;
+    }
+  }
+  parsed.parts_.push_back(std::move(part));
+  return parsed;
+}
+
+std::string TextTemplate::Fill(const Filler& filler) const {
+  std::string text;
+  for (const Part& part : parts_) {
+    text += part.text;
+    if (part.has_hole) text += filler(part.hole);
+  }
+  return text;
+}
+
+std::vector<TextTemplate::Hole> TextTemplate::Holes() const {
+  std::vector<Hole> holes;
+  for (const Part& part : parts_) {
+    if (part.has_hole) holes.push_back(part.hole);
+  }
+  return holes;
+}
+
+Result<std::vector<std::string>> SplitArguments(std::string_view text) {
+  std::vector<std::string> arguments;
+  std::string argument;
+  bool is_open = false;  // an argument has begun, though it may be empty
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'') {
+      if (++i == text.size()) return Error{"a backslash at the end escapes nothing"};
+      // Between double quotes a backslash escapes only what is special there.
+      if (quote == '"' && text[i] != '"' && text[i] != '\\') argument += c;
+      argument += text[i];
+      is_open = true;
+    } else if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        argument += c;
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      is_open = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (is_open) arguments.push_back(std::move(argument));
+      argument.clear();
+      is_open = false;
+    } else {
+      argument += c;
+      is_open = true;
+    }
+  }
+  if (quote != 0) return Error{fmt::format("the quote {} is never closed", quote)};
+  if (is_open) arguments.push_back(std::move(argument));
+  return arguments;
+}
+
+std::string ShellQuoted(std::string_view text) {
+  constexpr std::string_view kHarmless =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!text.empty() && text.find_first_not_of(kHarmless) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace bayloom

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+
+/// A text with holes to be filled with values:
+///
+///     --tile={tile}       the parameter `tile`
+///     {order[0]}          the first item of a permutation, of a factorization
+///     {{ and }}           a brace
+class TextTemplate {
+ public:
+  struct Hole {
+    std::string name;
+    int index = -1;  ///< of the item; -1 for the whole value
+  };
+  using Filler = std::function<std::string(const Hole&)>;
+
+  /// Refuses unbalanced braces and holes that are no names, saying at which column.
+  static Result<TextTemplate> Parse(std::string_view text);
+
+  /// The text with every hole replaced by what `filler` says.
+  std::string Fill(const Filler& filler) const;
+  std::vector<Hole> Holes() const;
+
+ private:
+  struct Part {
+    std::string text;  ///< before the hole
+    bool has_hole = false;
+    Hole hole;
+  };
+  std::vector<Part> parts_;
+};
+
+/// Splits a command line into arguments as a shell would: blanks separate, quotes and backslashes
+/// keep together. Nothing else of a shell: no variables, pipes or redirections.
+Result<std::vector<std::string>> SplitArguments(std::string_view text);
+
+/// The text as one argument for a POSIX shell.
+std::string ShellQuoted(std::string_view text);
+
+}  // namespace bayloom

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bayloom/external/answer.h"
+#include "bayloom/external/command_template.h"
+
+namespace bayloom {
+
+/// How the value of a configuration is found out.
+enum class EvaluatorKind : uint8_t {
+  kNone,      ///< the scenario does not say: somebody asks and tells
+  kCommand,   ///< a program is run for every configuration
+  kProcess,   ///< a program stays and answers line by line
+  kRecorded,  ///< a recorded space is looked up
+};
+
+struct EvaluatorOptions {
+  EvaluatorKind kind = EvaluatorKind::kNone;
+
+  // A command or a process.
+  /// Program and arguments, with holes for values and for `{work}` and `{here}` (see
+  /// evaluator.h).
+  std::vector<TextTemplate> arguments;
+  bool is_shell = false;    ///< values go into a shell's text: they are quoted for it
+  bool json_input = false;  ///< a command gets the configuration as JSON on its standard input
+  AnswerFormat answer;
+  double timeout = std::numeric_limits<double>::infinity();  ///< seconds for one configuration
+  int64_t memory_limit_bytes = 0;                            ///< of address space; 0: no limit
+  std::string directory;  ///< where it runs; empty: where this process does
+  std::vector<std::pair<std::string, TextTemplate>> environment;
+  std::string here;  ///< the scenario's folder
+
+  // A recorded space.
+  std::string recorded;     ///< path of a T4 file
+  std::string measurement;  ///< name of the recorded value; empty: the file's first objective
+};
+
+}  // namespace bayloom

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/external/scenario_readers.h"
+
+namespace bayloom {
+namespace {
+
+/// A template whose holes can all be filled; `has_configuration` is false for a process, which
+/// gets its configurations later.
+TextTemplate ReadTemplate(const std::string& text, const Field& field, const Space& space,
+                          bool has_configuration) {
+  Result<TextTemplate> parsed = TextTemplate::Parse(text);
+  if (!parsed) field.Fail(parsed.error().message);
+  for (const TextTemplate::Hole& hole : parsed->Holes()) {
+    const bool is_folder = hole.name == "work" || hole.name == "here";
+    const int parameter = has_configuration ? space.IndexOf(hole.name) : -1;
+    if (parameter < 0 && is_folder && hole.index < 0) continue;
+    if (!has_configuration) {
+      field.Fail(
+          fmt::format("'{{{}}}': a process gets its parameters as JSON, line by line; only "
+                      "{{work}} and {{here}} can stand here",
+                      hole.name));
+    }
+    if (parameter < 0) {
+      std::vector<std::string_view> names = {"work", "here"};
+      for (int i = 0; i < space.size(); ++i) names.push_back(space.parameter(i).name());
+      const std::string_view meant = Nearest(hole.name, names);
+      field.Fail(fmt::format("there is no parameter '{}'{}", hole.name,
+                             meant.empty() ? "" : fmt::format("; is '{}' meant?", meant)));
+    }
+    const int elements = space.parameter(parameter).ElementCount();
+    if (hole.index >= elements && elements > 0) {
+      field.Fail(fmt::format("'{}' has {} items, numbered from 0", hole.name, elements));
+    }
+    if (hole.index >= 0 && elements == 0) {
+      field.Fail(fmt::format("'{}' is one value, not a list", hole.name));
+    }
+  }
+  return *std::move(parsed);
+}
+
+/// Arguments as a list, or in one line that is split as a shell would.
+std::vector<TextTemplate> ReadArguments(const Field& field, const Space& space,
+                                        bool has_configuration) {
+  std::vector<TextTemplate> arguments;
+  if (field.IsList()) {
+    for (const Field& item : field.Items()) {
+      arguments.push_back(ReadTemplate(item.Text(), item, space, has_configuration));
+    }
+  } else {
+    Result<std::vector<std::string>> split = SplitArguments(field.Text());
+    if (!split) field.Fail(split.error().message);
+    for (const std::string& argument : *split) {
+      arguments.push_back(ReadTemplate(argument, field, space, has_configuration));
+    }
+  }
+  if (arguments.empty()) field.Fail("expected a program and its arguments");
+  return arguments;
+}
+
+void ReadAnswerFormat(const Field& field, AnswerFormat& format) {
+  const std::optional<Field> answer = field.Find("answer");
+  if (!answer) return;
+  answer->AllowOnly({"field", "pattern"});
+  if (const auto name = answer->Find("field")) format.field = name->Text();
+  if (const auto pattern = answer->Find("pattern")) {
+    format.pattern = pattern->Text();
+    if (Status checked = CheckPattern(format.pattern); !checked) {
+      pattern->Fail(checked.error().message);
+    }
+  }
+}
+
+/// Relative paths start from the scenario's folder.
+std::string PathFrom(const std::string& here, const std::string& path) {
+  return (std::filesystem::path(here) / path).lexically_normal().string();
+}
+
+void ReadRunningOptions(const Field& field, const Space& space, EvaluatorOptions& options) {
+  if (const auto timeout = field.Find("timeout")) options.timeout = timeout->Duration();
+  if (const auto memory = field.Find("memory")) options.memory_limit_bytes = memory->Bytes();
+  options.directory = options.here;
+  if (const auto directory = field.Find("directory")) {
+    options.directory = PathFrom(options.here, directory->Text());
+  }
+  if (const auto environment = field.Find("environment")) {
+    const bool has_configuration = options.kind == EvaluatorKind::kCommand;
+    for (const auto& [name, value] : environment->Entries()) {
+      if (name.empty() || name.find('=') != std::string::npos) {
+        value.Fail("expected the name of a variable");
+      }
+      options.environment.emplace_back(name,
+                                       ReadTemplate(value.Text(), value, space, has_configuration));
+    }
+  }
+  ReadAnswerFormat(field, options.answer);
+}
+
+}  // namespace
+
+void ReadEvaluator(const Field& field, Scenario& scenario) {
+  EvaluatorOptions& options = scenario.evaluator;
+  const Space& space = *scenario.space;
+  options.answer.field = scenario.objective;
+  const auto command = field.Find("command");
+  const auto shell = field.Find("shell");
+  const auto process = field.Find("process");
+  const auto recorded = field.Find("recorded");
+  const int kinds =
+      command.has_value() + shell.has_value() + process.has_value() + recorded.has_value();
+  if (kinds != 1) field.Fail("expected exactly one of command, shell, process and recorded");
+  if (recorded) {
+    field.AllowOnly({"recorded", "measurement"});
+    options.kind = EvaluatorKind::kRecorded;
+    options.recorded = PathFrom(options.here, recorded->Text());
+    if (const auto name = field.Find("measurement")) options.measurement = name->Text();
+    return;
+  }
+  if (process) {
+    field.AllowOnly({"process", "timeout", "memory", "directory", "environment", "answer"});
+    options.kind = EvaluatorKind::kProcess;
+    options.arguments = ReadArguments(*process, space, /*has_configuration=*/false);
+  } else {
+    field.AllowOnly(
+        {"command", "shell", "input", "timeout", "memory", "directory", "environment", "answer"});
+    options.kind = EvaluatorKind::kCommand;
+    options.is_shell = shell.has_value();
+    if (command) {
+      options.arguments = ReadArguments(*command, space, /*has_configuration=*/true);
+    } else {
+      options.arguments = {*TextTemplate::Parse("/bin/sh"), *TextTemplate::Parse("-c"),
+                           ReadTemplate(shell->Text(), *shell, space, true)};
+    }
+    if (const auto input = field.Find("input")) {
+      if (input->Text() != "json") input->Fail("expected json, or nothing");
+      options.json_input = true;
+    }
+  }
+  ReadRunningOptions(field, space, options);
+  if (process && !options.answer.pattern.empty()) {
+    field.At("answer").At("pattern").Fail("a process answers with a number or JSON");
+  }
+}
+
+}  // namespace bayloom

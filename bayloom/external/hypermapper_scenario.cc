@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/space_reader.h"
+
+namespace bayloom {
+namespace {
+
+std::vector<double> Numbers(const Field& field) {
+  std::vector<double> numbers;
+  for (const Field& item : field.Items()) numbers.push_back(item.Real());
+  return numbers;
+}
+
+std::vector<std::string> Texts(const Field& field) {
+  std::vector<std::string> texts;
+  for (const Field& item : field.Items()) texts.push_back(item.Text());
+  return texts;
+}
+
+PermutationMetric ReadMetric(const Field& field) {
+  const auto metric = field.Find("parametrization");
+  const std::string name = metric ? metric->Text() : "spearman";
+  if (name == "spearman") return PermutationMetric::kSpearman;
+  if (name == "kendall") return PermutationMetric::kKendall;
+  if (name == "hamming") return PermutationMetric::kHamming;
+  if (name == "naive") return PermutationMetric::kNaive;
+  metric->Fail(
+      fmt::format("expected spearman, kendall, hamming or naive, found '{}'", InOneLine(name)));
+}
+
+std::unique_ptr<Parameter> MakeOfType(const std::string& name, const Field& field) {
+  const Field type = field.At("parameter_type");
+  const Field values = field.At("values");
+  const auto transform = field.Find("transform");
+  const Scale scale = transform && transform->Text() == "log" ? Scale::kLog : Scale::kLinear;
+  const std::string kind = type.Text();
+  return BlamedOn(values, [&]() -> std::unique_ptr<Parameter> {
+    const std::vector<Field> items = values.Items();
+    const bool is_range = kind == "real" || kind == "integer";
+    if (is_range && items.size() != 2) values.Fail("expected two numbers: [lowest, highest]");
+    if (kind == "real") return MakeReal(name, items[0].Real(), items[1].Real(), scale);
+    if (kind == "integer") return MakeInteger(name, items[0].Int(), items[1].Int(), scale);
+    if (kind == "ordinal") return MakeOrdinal(name, Numbers(values), scale);
+    if (kind == "categorical") return MakeCategorical(name, Texts(values));
+    if (kind == "permutation") {
+      if (items.size() != 1) values.Fail("expected one number: [items]");
+      return MakePermutation(name, static_cast<int>(items[0].IntWithin(1, 1000)),
+                             ReadMetric(field));
+    }
+    type.Fail(fmt::format("expected real, integer, ordinal, categorical or permutation, found '{}'",
+                          InOneLine(kind)));
+  });
+}
+
+/// A weight per value; of reals one per knot. "gaussian" is given by mean and deviation.
+void ReadPrior(const Field& field, Parameter& parameter) {
+  const auto prior = field.Find("prior");
+  if (!prior) return;
+  std::vector<double> weights;
+  if (prior->IsList()) {
+    weights = Numbers(*prior);
+  } else if (prior->Text() == "gaussian" && parameter.kind() == ParameterKind::kReal) {
+    const Field given = field.At("prior_parameters");
+    const std::vector<double> shape = Numbers(given);
+    if (shape.size() != 2 || !(shape[1] > 0)) given.Fail("expected [mean, deviation above zero]");
+    const std::vector<double> ends = Numbers(field.At("values"));
+    constexpr int kKnots = 101;
+    for (int i = 0; i < kKnots; ++i) {
+      const double x = ends[0] + (ends[1] - ends[0]) * i / (kKnots - 1);
+      weights.push_back(std::exp(-0.5 * std::pow((x - shape[0]) / shape[1], 2)));
+    }
+  } else {
+    return;  // "uniform", and what BaCO itself does not use
+  }
+  if (Status set = parameter.SetPrior(std::move(weights)); !set) prior->Fail(set.error().message);
+}
+
+std::unique_ptr<Parameter> ReadTheirParameter(const std::string& name, const Field& field) {
+  std::unique_ptr<Parameter> parameter = MakeOfType(name, field);
+  if (const auto value = field.Find("parameter_default")) {
+    if (Status set = parameter->SetDefault(ReadValue(*value)); !set) {
+      value->Fail(set.error().message);
+    }
+  }
+  ReadPrior(field, *parameter);
+  return parameter;
+}
+
+std::shared_ptr<const Space> ReadSpace(const Field& parameters) {
+  SpaceReader space;
+  for (const auto& [name, field] : parameters.Entries()) {
+    space.Add(ReadTheirParameter(name, field), field);
+  }
+  for (const auto& [name, field] : parameters.Entries()) {
+    const auto constraints = field.Find("constraints");
+    if (!constraints) continue;
+    for (const Field& constraint : constraints->Items()) {
+      space.AddConstraint(constraint.Text(), constraint);
+    }
+  }
+  return space.Finish(parameters);
+}
+
+void ReadBudget(const Field& top, Scenario& scenario) {
+  int64_t samples = 10;
+  if (const auto doe = top.Find("design_of_experiment")) {
+    if (const auto number = doe->Find("number_of_samples")) {
+      samples = number->IntWithin(0, 1000000);
+    }
+  }
+  int64_t iterations = 50;
+  if (const auto number = top.Find("optimization_iterations")) {
+    iterations = number->IntWithin(0, 1000000);
+  }
+  scenario.max_trials = std::max<int64_t>(1, samples + iterations);
+  scenario.optimizer_options.initial_samples = static_cast<int>(samples);
+  if (const auto minutes = top.Find("time_budget"); minutes && minutes->Real() > 0) {
+    scenario.max_seconds = 60 * minutes->Real();
+  }
+}
+
+/// Their names of methods and models for what this project calls optimizers.
+void ReadMethod(const Field& top, Scenario& scenario) {
+  const auto method = top.Find("optimization_method");
+  const std::string name = method ? method->Text() : "bayesian_optimization";
+  const auto models = top.Find("models");
+  const auto model = models ? models->Find("model") : std::nullopt;
+  const bool is_forest = model && model->Text() == "random_forest";
+  if (name == "opentuner") {
+    scenario.optimizer = "ensemble";
+  } else if (name == "ytopt" || name == "ytopt_ccs" || is_forest) {
+    scenario.optimizer = "forest";
+  } else if (name == "evolutionary_optimization") {
+    scenario.optimizer = "genetic";
+  } else if (name == "exhaustive") {
+    scenario.optimizer = "random";
+    scenario.max_trials.reset();
+  }
+  BayesianOptions& bayesian = scenario.optimizer_options.bayesian;
+  if (const auto acquisition = top.Find("acquisition_function")) {
+    if (acquisition->Text() == "UCB") bayesian.acquisition = AcquisitionKind::kConfidenceBound;
+  }
+  if (const auto log = top.Find("log_transform_output"); log && log->Bool()) {
+    bayesian.objective = ObjectiveScale::kLog;
+  }
+  if (const auto feasible = top.Find("feasible_output")) {
+    if (const auto threshold = feasible->Find("feasibility_threshold")) {
+      bayesian.feasibility_threshold = std::clamp(threshold->Real(), 0.0, 1.0);
+    }
+  }
+}
+
+}  // namespace
+
+void ReadHyperMapperScenario(const Field& top, Scenario& scenario) {
+  if (const auto name = top.Find("application_name")) scenario.name = name->Text();
+  const Field parameters = top.At("input_parameters");
+  scenario.space = ReadSpace(parameters);
+  const Field objectives = top.At("optimization_objectives");
+  const std::vector<std::string> names = Texts(objectives);
+  if (names.size() != 1) objectives.Fail("expected one objective");
+  scenario.objective = names[0];
+  scenario.evaluator.answer.field = names[0];
+  ReadBudget(top, scenario);
+  ReadMethod(top, scenario);
+}
+
+}  // namespace bayloom

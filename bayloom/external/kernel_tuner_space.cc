@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/external/python_list.h"
+#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/space_reader.h"
+
+namespace bayloom {
+namespace {
+
+std::vector<PythonItem> ReadItems(const Field& field) {
+  if (field.IsList()) {
+    std::vector<PythonItem> items;
+    for (const Field& item : field.Items()) {
+      const nlohmann::json scalar = item.Scalar();
+      if (scalar.is_string()) {
+        items.emplace_back(item.Text());
+      } else {
+        items.emplace_back(scalar.is_boolean() ? (scalar.get<bool>() ? 1.0 : 0.0)
+                                               : scalar.get<double>());
+      }
+    }
+    return items;
+  }
+  Result<std::vector<PythonItem>> items = EvaluatePythonList(field.Text());
+  if (!items) field.Fail(items.error().message);
+  return *std::move(items);
+}
+
+/// Whether the values grow by a constant factor, as powers of two do.
+bool IsGeometric(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  if (values.size() < 3 || values[0] <= 0) return false;
+  const double factor = values[1] / values[0];
+  for (size_t i = 2; i < values.size(); ++i) {
+    if (std::abs(values[i] / values[i - 1] - factor) > 1e-9 * factor) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Parameter> MakeFrom(const std::string& name, const std::vector<PythonItem>& items) {
+  std::vector<double> numbers;
+  std::vector<std::string> texts;
+  for (const PythonItem& item : items) {
+    if (const auto* number = std::get_if<double>(&item)) {
+      numbers.push_back(*number);
+    } else {
+      texts.push_back(std::get<std::string>(item));
+    }
+  }
+  if (!texts.empty() && !numbers.empty()) throw InputError("numbers and texts are mixed");
+  if (!texts.empty()) return MakeCategorical(name, std::move(texts));
+  const Scale scale = IsGeometric(numbers) ? Scale::kLog : Scale::kLinear;
+  return MakeOrdinal(name, std::move(numbers), scale);
+}
+
+Value ReadDefault(const Field& field) {
+  const nlohmann::json scalar = field.Scalar();
+  if (scalar.is_boolean()) return int64_t{scalar.get<bool>()};
+  return ReadValue(field);
+}
+
+std::unique_ptr<Parameter> ReadTuningParameter(const Field& field) {
+  const Field values = field.At("Values");
+  std::unique_ptr<Parameter> parameter =
+      BlamedOn(values, [&] { return MakeFrom(field.At("Name").Text(), ReadItems(values)); });
+  // Files of the hub name defaults that are not among the values; those are of no use.
+  if (const auto value = field.Find("Default"); value && value->IsScalar()) {
+    [[maybe_unused]] const Status set = parameter->SetDefault(ReadDefault(*value));
+  }
+  return parameter;
+}
+
+void ReadBudgets(const Field& list, Scenario& scenario) {
+  for (const Field& budget : list.Items()) {
+    const Field type = budget.At("Type");
+    const Field value = budget.At("BudgetValue");
+    if (type.Text() == "TuningDuration") {
+      scenario.max_seconds = value.Duration();
+    } else if (type.Text() == "ConfigurationCount") {
+      scenario.max_trials = value.IntWithin(1, 1000000000);
+    } else {
+      type.Fail(fmt::format("expected TuningDuration or ConfigurationCount, found '{}'",
+                            InOneLine(type.Text())));
+    }
+  }
+}
+
+}  // namespace
+
+void ReadKernelTunerSpace(const Field& top, Scenario& scenario) {
+  if (const auto general = top.Find("General")) {
+    if (const auto name = general->Find("BenchmarkName")) scenario.name = name->Text();
+  }
+  SpaceReader space;
+  const Field configurations = top.At("ConfigurationSpace");
+  const Field parameters = configurations.At("TuningParameters");
+  for (const Field& field : parameters.Items()) space.Add(ReadTuningParameter(field), field);
+  if (const auto conditions = configurations.Find("Conditions")) {
+    for (const Field& condition : conditions->Items()) {
+      const Field expression = condition.At("Expression");
+      space.AddConstraint(expression.Text(), expression);
+    }
+  }
+  scenario.space = space.Finish(parameters);
+  scenario.objective = "time";
+  scenario.evaluator.answer.field = scenario.objective;
+  if (const auto budgets = top.Find("Budget")) ReadBudgets(*budgets, scenario);
+}
+
+}  // namespace bayloom

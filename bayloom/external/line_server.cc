@@ -1,0 +1,96 @@
+#include "bayloom/external/line_server.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/base/result.h"
+#include "bayloom/external/answer.h"
+#include "bayloom/external/field.h"
+#include "bayloom/space/configuration_json.h"
+
+namespace bayloom {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMostAsked = 10000;
+
+/// A request that cannot be used.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+[[noreturn]] void Refuse(const std::string& why) { throw Refusal(why); }
+
+Json Ask(const Json& count, const Scenario& scenario, Search& search) {
+  if (!count.is_number_integer() || count.get<int64_t>() < 1 || count.get<int64_t>() > kMostAsked) {
+    Refuse("'ask' is a whole number from 1 to 10000");
+  }
+  int64_t n = count.get<int64_t>();
+  if (scenario.max_trials) {
+    n = std::min(n, std::max<int64_t>(0, *scenario.max_trials - search.trials()));
+  }
+  Json configurations = Json::array();
+  for (const Configuration& configuration : search.Ask(static_cast<int>(n))) {
+    configurations.push_back(ToJson(search.space(), configuration));
+  }
+  return {{"configurations", std::move(configurations)}};
+}
+
+Json State(const Search& search) {
+  Json state = {{"trials", search.trials()}, {"best", nullptr}};
+  if (const auto& best = search.best()) {
+    state["best"] = {{"value", best->outcome.value},
+                     {"configuration", ToJson(search.space(), best->configuration)}};
+  }
+  return state;
+}
+
+Outcome ToldOutcome(Json told, const Scenario& scenario) {
+  told.erase("tell");
+  const bool has_value = told.contains("value");
+  if (!has_value && !told.contains(scenario.objective) && !told.contains("feasible")) {
+    Refuse("'tell' needs a 'value', or \"feasible\": false and a 'reason'");
+  }
+  return *ParseAnswerLine(told.dump(-1, ' ', true, Json::error_handler_t::replace),
+                          {.field = has_value ? "value" : scenario.objective, .pattern = ""});
+}
+
+}  // namespace
+
+LineServer::LineServer(const Scenario& scenario, Search& search)
+    : scenario_(scenario),
+      search_(search),
+      earlier_(search.elapsed()),
+      begun_(MonotonicSeconds()) {}
+
+std::string LineServer::Answer(std::string_view line) {
+  Json answer;
+  const Json request = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  try {
+    if (!request.is_object()) Refuse("expected a JSON object");
+    if (const auto count = request.find("ask"); count != request.end()) {
+      answer = Ask(*count, scenario_, search_);
+    } else if (const auto told = request.find("tell"); told != request.end()) {
+      const Result<Configuration> configuration = FromJson(search_.space(), *told);
+      if (!configuration) Refuse(configuration.error().message);
+      if (!search_.space().Contains(*configuration)) Refuse("the constraints do not allow this");
+      const double elapsed = earlier_ + MonotonicSeconds() - begun_;
+      if (!search_.Tell(*configuration, ToldOutcome(request, scenario_), elapsed)) {
+        Refuse("this configuration was told before");
+      }
+      answer = State(search_);
+    } else if (request.contains("best")) {
+      answer = State(search_);
+    } else {
+      Refuse("expected 'ask', 'tell' or 'best'");
+    }
+  } catch (const Refusal& refusal) {
+    answer = {{"error", InOneLine(refusal.what(), 500)}};
+  }
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace bayloom

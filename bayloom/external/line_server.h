@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bayloom/external/search.h"
+
+namespace bayloom {
+
+/// Drives a search for a program that evaluates configurations itself, in whatever language: one
+/// JSON object a line, each answered by one.
+///
+///     {"ask": 2}                                    -> {"configurations": [{...}, {...}]}
+///     {"tell": {...}, "value": 1.5}                 -> {"trials": 1, "best": {...}}
+///     {"tell": {...}, "feasible": false, "reason": "..."}
+///     {"best": true}                                -> {"trials": 1, "best": {...}}
+///
+/// "value" may go by the objective's name. An ask for which there are no more configurations, or
+/// no more trials in the budget, gets a shorter list. What cannot be used is answered by
+/// {"error": "..."} and changes nothing.
+class LineServer {
+ public:
+  /// `search` must outlive this.
+  LineServer(const Scenario& scenario, Search& search);
+
+  /// The answer to one line, without the line's end. Throws what the search's recorder throws.
+  std::string Answer(std::string_view line);
+
+ private:
+  const Scenario& scenario_;
+  Search& search_;
+  double earlier_;  ///< seconds of earlier runs
+  double begun_;
+};
+
+}  // namespace bayloom

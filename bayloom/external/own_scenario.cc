@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/space_reader.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int64_t kMostTrials = 1000000000;
+
+void ReadObjective(const Field& top, Scenario& scenario) {
+  const auto minimize = top.Find("minimize");
+  const auto maximize = top.Find("maximize");
+  if (minimize && maximize) maximize->Fail("minimize is given, too; expected one of the two");
+  if (minimize) scenario.objective = minimize->Text();
+  if (maximize) scenario.objective = maximize->Text();
+  scenario.maximize = maximize.has_value();
+  if (scenario.objective.empty())
+    top.At(maximize ? "maximize" : "minimize").Fail("expected a name");
+}
+
+void ReadBudget(const Field& budget, Scenario& scenario) {
+  budget.AllowOnly({"trials", "time"});
+  if (const auto trials = budget.Find("trials")) {
+    scenario.max_trials = trials->IntWithin(1, kMostTrials);
+  }
+  if (const auto time = budget.Find("time")) scenario.max_seconds = time->Duration();
+}
+
+AcquisitionKind ReadAcquisition(const Field& field) {
+  const std::string name = field.Text();
+  if (name == "expected-improvement") return AcquisitionKind::kExpectedImprovement;
+  if (name == "probability-of-improvement") return AcquisitionKind::kProbabilityOfImprovement;
+  if (name == "confidence-bound") return AcquisitionKind::kConfidenceBound;
+  field.Fail(fmt::format(
+      "expected expected-improvement, probability-of-improvement or confidence-bound, found '{}'",
+      InOneLine(name)));
+}
+
+ObjectiveScale ReadObjectiveScale(const Field& field) {
+  const std::string name = field.Text();
+  if (name == "auto") return ObjectiveScale::kAuto;
+  if (name == "linear") return ObjectiveScale::kLinear;
+  if (name == "log") return ObjectiveScale::kLog;
+  field.Fail(fmt::format("expected auto, linear or log, found '{}'", InOneLine(name)));
+}
+
+void ReadOptimizer(const Field& field, Scenario& scenario) {
+  Field name = field;
+  OptimizerOptions& options = scenario.optimizer_options;
+  BayesianOptions& bayesian = options.bayesian;
+  if (field.IsMap()) {
+    field.AllowOnly({"name", "initial_samples", "acquisition", "objective_scale",
+                     "learn_feasibility", "feasibility_threshold", "prior_weight"});
+    name = field.At("name");
+    if (const auto samples = field.Find("initial_samples")) {
+      options.initial_samples = static_cast<int>(samples->IntWithin(1, 1000000));
+    }
+    if (const auto kind = field.Find("acquisition")) bayesian.acquisition = ReadAcquisition(*kind);
+    if (const auto scale = field.Find("objective_scale")) {
+      bayesian.objective = ReadObjectiveScale(*scale);
+    }
+    if (const auto learn = field.Find("learn_feasibility")) {
+      bayesian.learn_feasibility = learn->Bool();
+    }
+    if (const auto threshold = field.Find("feasibility_threshold")) {
+      bayesian.feasibility_threshold = threshold->Real();
+      if (bayesian.feasibility_threshold < 0 || bayesian.feasibility_threshold > 1) {
+        threshold->Fail("expected a probability, from 0 to 1");
+      }
+    }
+    if (const auto weight = field.Find("prior_weight")) {
+      bayesian.prior_weight = weight->Real();
+      if (bayesian.prior_weight < 0) weight->Fail("expected a number that is not negative");
+    }
+  }
+  scenario.optimizer = name.Text();
+  const std::span<const std::string_view> known = OptimizerNames();
+  if (std::find(known.begin(), known.end(), scenario.optimizer) == known.end()) {
+    name.Fail(fmt::format("there is no optimizer '{}'; there are {}", InOneLine(scenario.optimizer),
+                          fmt::join(known, ", ")));
+  }
+}
+
+}  // namespace
+
+void ReadOwnScenario(const Field& top, Scenario& scenario) {
+  top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
+                 "optimizer", "seed"});
+  if (const auto name = top.Find("name")) scenario.name = name->Text();
+  SpaceReader space;
+  const Field parameters = top.At("parameters");
+  for (const auto& [name, field] : parameters.Entries()) {
+    space.Add(ReadParameter(name, field), field);
+  }
+  if (const auto constraints = top.Find("constraints")) {
+    for (const Field& constraint : constraints->Items()) {
+      space.AddConstraint(constraint.Text(), constraint);
+    }
+  }
+  scenario.space = space.Finish(parameters);
+  ReadObjective(top, scenario);
+  if (const auto evaluator = top.Find("evaluator")) ReadEvaluator(*evaluator, scenario);
+  if (const auto budget = top.Find("budget")) ReadBudget(*budget, scenario);
+  if (const auto optimizer = top.Find("optimizer")) ReadOptimizer(*optimizer, scenario);
+  if (const auto seed = top.Find("seed")) {
+    scenario.optimizer_options.seed =
+        static_cast<uint64_t>(seed->IntWithin(0, std::numeric_limits<int64_t>::max()));
+  }
+}
+
+}  // namespace bayloom

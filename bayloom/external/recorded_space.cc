@@ -1,0 +1,181 @@
+#include "bayloom/external/recorded_space.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/external/field.h"
+
+namespace bayloom {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kLargestFile = size_t{1} << 30;
+
+/// One spelling for each value: 16, 16.0 and true = 1 are the same, as they are to Python.
+Json CanonicalValue(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  if (!value.is_number_float()) return value;
+  const double real = value.get<double>();
+  const bool is_whole = std::abs(real) < 1e15 && real == std::trunc(real);
+  return is_whole ? Json(static_cast<int64_t>(real)) : value;
+}
+
+std::string CanonicalText(const Json& configuration) {
+  Json canonical = Json::object();  // sorted by name
+  for (const auto& [name, value] : configuration.items()) canonical[name] = CanonicalValue(value);
+  return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Verdict VerdictOf(const std::string& invalidity) {
+  if (invalidity == "compile") return Verdict::kBuildError;
+  if (invalidity == "timeout") return Verdict::kTimeout;
+  if (invalidity == "correctness") return Verdict::kWrongOutput;
+  return Verdict::kCrash;
+}
+
+double SumOf(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  double sum = 0;
+  if (value.is_array()) {
+    for (const Json& item : value) sum += item.is_number() ? item.get<double>() : 0;
+  }
+  return sum;
+}
+
+/// Throws std::runtime_error or a JSON exception with what is wrong with the record.
+Outcome ReadOutcome(const Json& record, const std::string& measurement) {
+  const std::string invalidity = record.value("invalidity", "correct");
+  Outcome outcome;
+  if (invalidity != "correct") {
+    outcome = Outcome::Infeasible(VerdictOf(invalidity),
+                                  fmt::format("recorded as invalid: {}", InOneLine(invalidity)));
+  } else {
+    const Json& measurements = record.at("measurements");
+    const auto found = std::find_if(measurements.begin(), measurements.end(), [&](const Json& m) {
+      return m.at("name") == Json(measurement);
+    });
+    if (found == measurements.end()) {
+      throw std::runtime_error(fmt::format("has no measurement '{}'", InOneLine(measurement)));
+    }
+    const Json& value = found->at("value");
+    if (value.is_number() && std::isfinite(value.get<double>())) {
+      outcome.value = value.get<double>();
+    } else {
+      outcome = Outcome::Infeasible(Verdict::kCrash, "recorded without a value");
+    }
+  }
+  if (const auto times = record.find("times"); times != record.end() && times->is_object()) {
+    constexpr double kMilliseconds = 1e-3;
+    outcome.build_seconds = kMilliseconds * SumOf(times->value("compilation", Json(0)));
+    outcome.measure_seconds = kMilliseconds * (SumOf(times->value("runtimes", Json(0))) +
+                                               SumOf(times->value("validation", Json(0))) +
+                                               SumOf(times->value("framework", Json(0))));
+  }
+  return outcome;
+}
+
+/// The first objective of the first record.
+std::string FirstObjective(const Json& results) {
+  const Json& objectives = results.at(0).at("objectives");
+  return objectives.at(0).get<std::string>();
+}
+
+std::string Plain(const Json::exception& error) {
+  const std::string_view text = error.what();
+  const size_t end = text.find("] ");
+  return InOneLine(end == std::string_view::npos ? text : text.substr(end + 2), 160);
+}
+
+}  // namespace
+
+std::string ReadMaybeGzipped(const std::string& path) {
+  errno = 0;
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rbe"), gzclose);
+  if (!file) throw InputError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  std::string text;
+  std::string buffer(size_t{1} << 18, '\0');
+  int bytes;
+  while ((bytes = gzread(file.get(), buffer.data(), static_cast<unsigned>(buffer.size()))) > 0) {
+    text.append(buffer, 0, static_cast<size_t>(bytes));
+    if (text.size() > kLargestFile) {
+      throw InputError(fmt::format("cannot use '{}': it is larger than 1 GiB", path));
+    }
+  }
+  int code = Z_OK;
+  const char* problem = gzerror(file.get(), &code);
+  if (code != Z_OK) {
+    throw InputError(fmt::format("cannot read '{}': {}", path,
+                                 code == Z_ERRNO ? std::strerror(errno) : InOneLine(problem)));
+  }
+  return text;
+}
+
+RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& measurement) {
+  const std::string text = ReadMaybeGzipped(path);
+  RecordedSpace space;
+  size_t number = 0;
+  try {
+    const Json json = Json::parse(text);
+    const Json& results = json.at("results");
+    if (!results.is_array() || results.empty()) {
+      throw std::runtime_error("expected a list of results that is not empty");
+    }
+    space.measurement_ = measurement.empty() ? FirstObjective(results) : measurement;
+    for (const Json& record : results) {
+      ++number;
+      const Json& configuration = record.at("configuration");
+      if (!configuration.is_object()) throw std::runtime_error("the configuration is no object");
+      // The first of several records counts.
+      space.outcomes_.emplace(CanonicalText(configuration),
+                              ReadOutcome(record, space.measurement_));
+    }
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("cannot use '{}': {}{}", path,
+                                 number > 0 ? fmt::format("result {}: ", number) : "",
+                                 Plain(error)));
+  } catch (const std::runtime_error& error) {
+    throw InputError(fmt::format("cannot use '{}': {}{}", path,
+                                 number > 0 ? fmt::format("result {}: ", number) : "",
+                                 error.what()));
+  }
+  return space;
+}
+
+Outcome RecordedSpace::OutcomeOf(const nlohmann::json& configuration) const {
+  const auto found = outcomes_.find(CanonicalText(configuration));
+  if (found != outcomes_.end()) return found->second;
+  return Outcome::Infeasible(Verdict::kBuildError, "there is no record of this configuration");
+}
+
+int64_t RecordedSpace::CountFeasible() const {
+  return std::count_if(outcomes_.begin(), outcomes_.end(),
+                       [](const auto& entry) { return entry.second.ok(); });
+}
+
+double RecordedSpace::Least() const {
+  double least = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [text, outcome] : outcomes_) {
+    if (outcome.ok() && !(outcome.value >= least)) least = outcome.value;
+  }
+  return least;
+}
+
+double RecordedSpace::Greatest() const {
+  double greatest = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [text, outcome] : outcomes_) {
+    if (outcome.ok() && !(outcome.value <= greatest)) greatest = outcome.value;
+  }
+  return greatest;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "bayloom/space/outcome.h"
+
+namespace bayloom {
+
+/// The results of a tuning space that somebody ran already, in the T4 format of the FAIR
+/// benchmark hub for auto-tuning (gzipped or not): a search on it costs nothing.
+class RecordedSpace {
+ public:
+  /// `measurement` names the recorded value that is looked for; empty: the first objective that
+  /// the file names. Throws InputError of one line.
+  static RecordedSpace Load(const std::string& path, const std::string& measurement);
+
+  /// What was recorded for a configuration (an object of values by parameter name); a
+  /// configuration without a record is infeasible.
+  Outcome OutcomeOf(const nlohmann::json& configuration) const;
+
+  const std::string& measurement() const { return measurement_; }
+  int64_t size() const { return static_cast<int64_t>(outcomes_.size()); }
+  int64_t CountFeasible() const;
+  /// Of all feasible values; NaN if there are none.
+  double Least() const;
+  double Greatest() const;
+
+ private:
+  std::string measurement_;
+  /// By the configuration's canonical text.
+  std::unordered_map<std::string, Outcome> outcomes_;
+};
+
+/// The bytes of a file, decompressed if it is gzipped. Throws InputError, also above 1 GiB.
+std::string ReadMaybeGzipped(const std::string& path);
+
+}  // namespace bayloom

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bayloom/external/evaluator_options.h"
+#include "bayloom/optimizer/optimizer.h"
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+/// What a search is about, as a file says it: which configurations there are, how one is
+/// evaluated, what is looked for, and how much may be spent. docs/scenarios.md is its manual.
+struct Scenario {
+  std::string name;
+  std::string text;  ///< the file, as read
+
+  std::shared_ptr<const Space> space;
+  /// All parameters' defaults, where they are known and allowed together: tried first.
+  std::optional<Configuration> default_configuration;
+
+  std::string objective = "value";  ///< the name of what is minimized or maximized
+  bool maximize = false;
+
+  EvaluatorOptions evaluator;
+
+  std::optional<int64_t> max_trials;
+  std::optional<double> max_seconds;
+
+  std::string optimizer = "bayesian";
+  OptimizerOptions optimizer_options;
+};
+
+/// Reads a scenario file, whichever of these it is (see docs/scenarios.md):
+///
+///   - this project's own form, YAML or JSON
+///   - a BaCO or HyperMapper scenario, JSON
+///   - a Kernel Tuner T1 space, JSON
+///
+/// Throws InputError of one line, with line and field where a part of the file is wrong.
+Scenario LoadScenario(const std::string& path);
+/// The same from text; `path` names it in messages and is what relative paths start from.
+Scenario ParseScenario(const std::string& text, const std::string& path);
+
+}  // namespace bayloom

@@ -1,0 +1,33 @@
+#include "bayloom/external/scenario_overrides.h"
+
+#include <nlohmann/json.hpp>
+
+#include "bayloom/external/scenario_readers.h"
+
+namespace bayloom {
+
+void OverrideCommand(const std::string& command, Scenario& scenario) {
+  const EvaluatorOptions before = std::exchange(scenario.evaluator, EvaluatorOptions());
+  EvaluatorOptions& options = scenario.evaluator;
+  options.here = before.here;
+  // Written as a file would have it, so that it is checked as in a file.
+  const nlohmann::json written = {{"command", command}};
+  ReadEvaluator(Field::Parse(written.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
+                             "--command"),
+                scenario);
+  options.directory.clear();
+  options.timeout = before.timeout;
+  options.memory_limit_bytes = before.memory_limit_bytes;
+  options.environment = before.environment;
+  options.answer = before.answer;
+}
+
+void OverrideRecorded(const std::string& path, Scenario& scenario) {
+  EvaluatorOptions options;
+  options.here = scenario.evaluator.here;
+  options.kind = EvaluatorKind::kRecorded;
+  options.recorded = path;
+  scenario.evaluator = options;
+}
+
+}  // namespace bayloom

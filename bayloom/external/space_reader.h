@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/external/field.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+/// Builds a space from what a file says, so that what is wrong is said at its place in the file.
+class SpaceReader {
+ public:
+  void Add(std::unique_ptr<Parameter> parameter, const Field& field);
+  /// A constraint in this project's language. Parameters may follow that it speaks of.
+  void AddConstraint(const std::string& text, const Field& field);
+  /// `field` is blamed where the constraints contradict each other.
+  std::shared_ptr<const Space> Finish(const Field& field);
+
+ private:
+  struct Constraint {
+    std::string text;
+    Field field;
+  };
+
+  Space::Builder builder_;
+  int parameters_ = 0;
+  std::vector<Constraint> constraints_;
+};
+
+}  // namespace bayloom

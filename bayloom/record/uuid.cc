@@ -1,0 +1,16 @@
+#include "bayloom/record/uuid.h"
+
+#include <fmt/format.h>
+
+#include <random>
+
+namespace bayloom {
+
+std::string RandomUuid() {
+  std::random_device device;
+  std::string uuid;
+  for (int i = 0; i < 4; ++i) uuid += fmt::format("{:08x}", device());
+  return uuid;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,103 @@
+#include "bayloom/report/search_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/space/configuration_json.h"
+
+namespace bayloom {
+namespace {
+
+std::string CsvCell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string CsvRow(const std::vector<std::string>& cells) {
+  std::vector<std::string> quoted;
+  for (const std::string& cell : cells) quoted.push_back(CsvCell(cell));
+  return fmt::format("{}\r\n", fmt::join(quoted, ","));
+}
+
+}  // namespace
+
+nlohmann::json SearchSummary(const Scenario& scenario, const Search& search) {
+  nlohmann::json summary = {{"scenario", scenario.name},
+                            {"objective", scenario.objective},
+                            {"goal", scenario.maximize ? "maximize" : "minimize"},
+                            {"trials", search.trials()},
+                            {"feasible_trials", search.feasible_trials()},
+                            {"seconds", search.elapsed()},
+                            {"best", nullptr}};
+  if (const auto& best = search.best()) {
+    summary["best"] = {{"value", best->outcome.value},
+                       {"trial", best->ordinal},
+                       {"configuration", ToJson(*scenario.space, best->configuration)}};
+  }
+  return summary;
+}
+
+std::string TrialsCsv(const Scenario& scenario, std::span<const SearchTrial> trials) {
+  const Space& space = *scenario.space;
+  std::vector<std::string> cells = {"trial"};
+  for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
+  cells.insert(cells.end(), {scenario.objective, "verdict", "reason", "elapsed"});
+  std::string csv = CsvRow(cells);
+  for (const SearchTrial& trial : trials) {
+    const Outcome& outcome = trial.outcome;
+    cells = {std::to_string(trial.ordinal)};
+    for (int i = 0; i < space.size(); ++i) {
+      cells.push_back(ToString(space.ValueOf(trial.configuration, i)));
+    }
+    cells.push_back(outcome.ok() ? fmt::format("{}", outcome.value) : "");
+    cells.emplace_back(ToString(outcome.verdict));
+    cells.push_back(outcome.reason);
+    cells.push_back(fmt::format("{:.3f}", trial.elapsed));
+    csv += CsvRow(cells);
+  }
+  return csv;
+}
+
+LineChart SearchChart(const Scenario& scenario, std::span<const SearchTrial> trials) {
+  LineChart chart;
+  chart.title = scenario.name;
+  chart.x_label = "trials";
+  chart.y_label =
+      fmt::format("{} {} so far", scenario.maximize ? "greatest" : "least", scenario.objective);
+  LineChart::Series series;
+  series.name = scenario.optimizer;
+  series.steps = true;
+  double least = 0;
+  double greatest = 0;
+  for (const SearchTrial& trial : trials) {
+    if (!trial.outcome.ok()) continue;
+    double value = trial.outcome.value;
+    if (!series.points.empty()) {
+      const double before = series.points.back().second;
+      value = scenario.maximize ? std::max(value, before) : std::min(value, before);
+    }
+    least = series.points.empty() ? value : std::min(least, value);
+    greatest = series.points.empty() ? value : std::max(greatest, value);
+    series.points.emplace_back(static_cast<double>(trial.ordinal + 1), value);
+  }
+  chart.log_y = least > 0 && greatest > 20 * least;
+  chart.series.push_back(std::move(series));
+  return chart;
+}
+
+std::string ConfigurationText(const Space& space, const Configuration& configuration) {
+  size_t width = 0;
+  for (int i = 0; i < space.size(); ++i) width = std::max(width, space.parameter(i).name().size());
+  std::string text;
+  for (int i = 0; i < space.size(); ++i) {
+    text += fmt::format("  {:<{}}  {}\n", space.parameter(i).name(), width,
+                        ToString(space.ValueOf(configuration, i)));
+  }
+  return text;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "bayloom/external/search.h"
+#include "bayloom/report/line_chart.h"
+
+namespace bayloom {
+
+/// Results of searches for programs and people.
+
+/// {"scenario", "objective", "goal", "trials", "feasible_trials", "seconds", "best": {"value",
+/// "trial", "configuration"}}; "best" is null while nothing worked.
+nlohmann::json SearchSummary(const Scenario& scenario, const Search& search);
+
+/// One row a trial: its number, every parameter, the value (empty where there is none), the
+/// verdict, the reason, the seconds of searching until it ended. As RFC 4180 has it.
+std::string TrialsCsv(const Scenario& scenario, std::span<const SearchTrial> trials);
+
+/// The best value so far over the trials; logarithmic where the values are positive and span more
+/// than a factor of 20.
+LineChart SearchChart(const Scenario& scenario, std::span<const SearchTrial> trials);
+
+/// The values of a configuration, "name = value" in one line each.
+std::string ConfigurationText(const Space& space, const Configuration& configuration);
+
+}  // namespace bayloom

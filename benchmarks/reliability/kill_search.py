@@ -1,0 +1,116 @@
+"""Kills a search with SIGKILL at random moments and resumes it, again and again. What the evaluator
+itself has written down is compared with the records: no trial that ended before a kill may be
+lost, none may be recorded twice. The evaluator crashes, hangs, prints NaN and garbage now and then.
+
+    python3 benchmarks/reliability/kill_search.py build/release/bin/bayloom
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+SCENARIO = """
+name: killed
+parameters:
+  x: {type: integer, range: [0, 99]}
+  y: {type: integer, range: [0, 99]}
+  order: {type: permutation, size: 3}
+constraints: [x + y < 150]
+minimize: seconds
+evaluator: {command: "python3 {here}/evaluate.py {x} {y} {order}", timeout: 0.5}
+optimizer: OPTIMIZER
+"""
+
+EVALUATOR = """
+import os, sys, time
+x, y = int(sys.argv[1]), int(sys.argv[2])
+with open(os.path.join(os.path.dirname(__file__), "begun.txt"), "a") as log:
+    log.write(" ".join(sys.argv[1:]) + "\\n")
+if x % 10 == 1: os.abort()
+if x % 10 == 2: sys.exit("no such x")
+if x == 30: time.sleep(60)
+if x % 10 == 4: print("nan"); sys.exit()
+if x % 10 == 5: os.write(1, os.urandom(1000)); sys.exit()
+print((x - 50) ** 2 + (y - 20) ** 2)
+"""
+
+
+def read_trials(database):
+    connection = sqlite3.connect(database)
+    try:
+        return connection.execute(
+            "SELECT search, ordinal, configuration, verdict, value, reason FROM search_trials"
+            " ORDER BY search, ordinal"
+        ).fetchall()
+    except sqlite3.OperationalError:  # killed before there was a schema
+        return []
+    finally:
+        connection.close()
+
+
+def find_fault(before, now):
+    """What is wrong with the records after a kill, or None."""
+    if now[: len(before)] != before:
+        return "a trial was lost or changed"
+    if len({configuration for _, _, configuration, *_ in now}) != len(now):
+        return "a trial was repeated"
+    if [ordinal for _, ordinal, *_ in now] != list(range(len(now))):
+        return "the trials' numbers have gaps"
+    if any(verdict != "ok" and not reason for *_, verdict, _, reason in now):
+        return "a failure has no reason"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bayloom", help="the program")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--longest", type=float, default=3, help="seconds between kills, at most")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--optimizer", default="bayesian")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    random.seed(options.seed)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "evaluate.py").write_text(EVALUATOR)
+        scenario = folder / "killed.yaml"
+        scenario.write_text(SCENARIO.replace("OPTIMIZER", options.optimizer))
+        database = str(folder / "killed.db")
+        command = [options.bayloom, "search", str(scenario), "--db", database, "--resume"]
+        command += ["--trials", "1000000", "--jobs", str(options.jobs)]
+        trials = []
+        for kill in range(1, options.kills + 1):
+            search = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(random.uniform(0, options.longest))
+            if search.poll() is not None:
+                sys.exit(f"before kill {kill} the search ended by itself with {search.returncode}")
+            search.kill()
+            search.wait()
+            now = read_trials(database)
+            fault = find_fault(trials, now)
+            if fault:
+                sys.exit(f"after kill {kill}: {fault}")
+            trials = now
+        begun = len((folder / "begun.txt").read_text().splitlines())
+        lost = begun - len(trials)
+        if lost > options.kills * 2 * options.jobs:
+            sys.exit(f"{lost} of {begun} evaluations were begun and never recorded")
+        recorded = {tuple(json.loads(trial[2])["order"]) for trial in trials}
+    verdicts = dict(collections.Counter(verdict for *_, verdict, _, _ in trials))
+    print(
+        f"{options.kills} kills, {len(trials)} trials ({verdicts}) with {len(recorded)} orders:"
+        f" none lost, none repeated; {lost} evaluations were cut off"
+    )
+
+
+if __name__ == "__main__":
+    main()

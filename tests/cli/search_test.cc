@@ -1,0 +1,125 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/run_bayloom.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+
+class SearchCommand : public testing::Test {
+ protected:
+  SearchCommand() {
+    std::string pattern = std::filesystem::temp_directory_path() / "bayloom-test-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~SearchCommand() override { std::filesystem::remove_all(folder_); }
+
+  std::string File(const std::string& name) const { return folder_ / name; }
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(File(name)) << text;
+    return File(name);
+  }
+  std::string Read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(File(name)).rdbuf();
+    return text.str();
+  }
+
+  std::filesystem::path folder_;
+};
+
+constexpr const char* kScenario =
+    "name: hill\n"
+    "parameters:\n"
+    "  x: {type: integer, range: [0, 9]}\n"
+    "  word: {type: categorical, values: [one, 'two, three']}\n"
+    "maximize: height\n"
+    "evaluator: {shell: 'test {x} != 4 || { echo no four >&2; exit 7; }; echo $((20 - {x}))'}\n"
+    "optimizer: random\n";
+
+TEST_F(SearchCommand, FindsExportsAndResumes) {
+  // Braces that are no holes are doubled.
+  std::string text = kScenario;
+  text.replace(text.find("{ echo"), 1, "{{");
+  text.replace(text.find("; }"), 3, "; }}");
+  const std::string scenario = Write("hill.yaml", text);
+  const std::string database = File("hill.db");
+  const Answer first = RunBayloom({"search", scenario, "--db", database, "--trials", "8"});
+  ASSERT_EQ(first.exit_code, 0) << first.error;
+  EXPECT_THAT(first.out, HasSubstr("8 trials"));
+  EXPECT_THAT(first.out, HasSubstr("height = "));
+
+  const Answer second = RunBayloom({"search", scenario, "--db", database, "--resume", "--trials",
+                                    "100", "--jobs", "2", "--json", "--out", File("best.json"),
+                                    "--csv", File("trials.csv"), "--chart", File("chart.svg")});
+  ASSERT_EQ(second.exit_code, 0) << second.error;
+  EXPECT_THAT(second.error, HasSubstr("Resuming"));
+  const auto summary = nlohmann::json::parse(second.out);
+  EXPECT_EQ(summary["trials"], 20);  // all there are
+  EXPECT_EQ(summary["feasible_trials"], 18);
+  EXPECT_EQ(summary["best"]["value"], 20);
+  EXPECT_EQ(summary["best"]["configuration"]["x"], 0);
+  EXPECT_EQ(nlohmann::json::parse(Read("best.json"))["best"], summary["best"]);
+  const std::string csv = Read("trials.csv");
+  EXPECT_THAT(csv, HasSubstr("trial,x,word,height,verdict,reason,elapsed\r\n"));
+  EXPECT_THAT(csv, HasSubstr("\"two, three\""));
+  EXPECT_THAT(csv, HasSubstr("exit code 7: no four"));
+  EXPECT_THAT(Read("chart.svg"), HasSubstr("<svg"));
+}
+
+TEST_F(SearchCommand, TakesOthersFilesWithACommand) {
+  const std::string scenario = Write("h.json", R"({
+    "application_name": "theirs", "optimization_objectives": ["runtime"],
+    "optimization_iterations": 4, "design_of_experiment": {"number_of_samples": 2},
+    "input_parameters": {"x": {"parameter_type": "integer", "values": [1, 20]}}})");
+  const Answer answer = RunBayloom({"search", scenario, "--db", File("h.db"), "--command",
+                                    "echo {x}", "--json", "--optimizer", "genetic"});
+  ASSERT_EQ(answer.exit_code, 0) << answer.error;
+  EXPECT_EQ(nlohmann::json::parse(answer.out)["trials"], 6);
+}
+
+TEST_F(SearchCommand, FailsWhenNothingWorks) {
+  const std::string scenario = Write(
+      "f.yaml", "parameters: {x: {type: integer, range: [1, 4]}}\nevaluator: {command: 'false'}\n");
+  const Answer answer = RunBayloom({"search", scenario, "--db", File("f.db")});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error, HasSubstr("none of 4 trials has a value"));
+  EXPECT_THAT(answer.error, HasSubstr("exit code 1"));
+}
+
+TEST_F(SearchCommand, AnswersBadInputInOneLine) {
+  const std::string good = Write("good.yaml", "parameters: {x: {type: integer, range: [1, 4]}}\n");
+  const std::string bad = Write("bad.yaml", "parameters: {x: {type: integr, range: [1, 4]}}\n");
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"search"},
+           {"search", "/nonexistent.yaml"},
+           {"search", folder_.string()},
+           {"search", bad},
+           {"search", good},  // no evaluator
+           {"search", good, "--command", "run {y}"},
+           {"search", good, "--command", "run '{x}"},
+           {"search", good, "--recorded", "/nonexistent.json.gz"},
+           {"search", good, "--command", "run", "--recorded", "file"},
+           {"search", good, "--command", "echo 1", "--jobs", "0"},
+           {"search", good, "--command", "echo 1", "--optimizer", "magic"},
+           {"search", good, "--command", "echo 1", "--time", "soon"},
+           {"search", good, "--command", "echo 1", "--db", "/nonexistent/folder/a.db"},
+           {"serve", bad},
+       }) {
+    const Answer answer = RunBayloom(arguments);
+    EXPECT_EQ(answer.exit_code, 2);
+    EXPECT_EQ(answer.out, "");
+    EXPECT_THAT(answer.error, testing::StartsWith("bayloom: "));
+    EXPECT_EQ(answer.error.find('\n'), answer.error.size() - 1) << answer.error;
+  }
+}
+
+}  // namespace
+}  // namespace bayloom

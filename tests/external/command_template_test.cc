@@ -1,0 +1,50 @@
+#include "bayloom/external/command_template.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace bayloom {
+namespace {
+
+using testing::ElementsAre;
+
+std::string NameAndIndex(const TextTemplate::Hole& hole) {
+  return "<" + hole.name + (hole.index < 0 ? "" : ":" + std::to_string(hole.index)) + ">";
+}
+
+TEST(TextTemplate, FillsHoles) {
+  const auto parsed = TextTemplate::Parse("--t={tile} {order[12]}{{not}} {a-b.c}");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->Fill(NameAndIndex), "--t=<tile> <order:12>{not} <a-b.c>");
+  EXPECT_EQ(parsed->Holes().size(), 3u);
+}
+
+TEST(TextTemplate, RefusesWhatIsNoHole) {
+  for (const char* text : {"{", "}", "{}", "{a b}", "{a", "a}", "{a[}", "{a[]}", "{a[x]}",
+                           "{a[-1]}", "{a[99999]}", "{a[1]b}", "{{a}"}) {
+    const auto parsed = TextTemplate::Parse(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_THAT(parsed.error().message, testing::HasSubstr("column")) << text;
+  }
+}
+
+TEST(SplitArguments, FollowsTheQuotingOfShells) {
+  EXPECT_THAT(*SplitArguments("gcc  -O2 'a b' \"c \\\"d\\\" \\n\" e\\ f '' x'y'\"z\""),
+              ElementsAre("gcc", "-O2", "a b", "c \"d\" \\n", "e f", "", "xyz"));
+  EXPECT_THAT(*SplitArguments("  "), ElementsAre());
+  EXPECT_FALSE(SplitArguments("'open"));
+  EXPECT_FALSE(SplitArguments("end\\"));
+}
+
+TEST(ShellQuoted, SurvivesAShell) {
+  for (const std::string text :
+       {"plain-1.5", "", "two words", "it's", "$HOME", "`rm`", "a\nb", "*"}) {
+    const std::string quoted = ShellQuoted(text);
+    // What this project's own splitter makes of it is what a shell makes of it.
+    EXPECT_THAT(*SplitArguments(quoted), ElementsAre(text)) << quoted;
+  }
+  EXPECT_EQ(ShellQuoted("-O2"), "-O2");
+}
+
+}  // namespace
+}  // namespace bayloom

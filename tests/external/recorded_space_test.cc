@@ -1,0 +1,67 @@
+#include "bayloom/external/recorded_space.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/external/scenario.h"
+#include "bayloom/external/scenario_overrides.h"
+#include "bayloom/external/search.h"
+
+namespace bayloom {
+namespace {
+
+const std::string kFolder = BAYLOOM_TEST_EXAMPLES "/recorded/";
+const std::string kRecord = kFolder + "convolution_A4000_T4.json.gz";
+
+TEST(RecordedSpace, KnowsWhatWasRun) {
+  const RecordedSpace space = RecordedSpace::Load(kRecord, "");
+  EXPECT_EQ(space.measurement(), "time");
+  EXPECT_EQ(space.size(), 4362);
+  EXPECT_EQ(space.CountFeasible(), 4362 - 161);
+  EXPECT_NEAR(space.Least(), 1.021172, 1e-6);
+  nlohmann::json configuration = {{"block_size_x", 256}, {"block_size_y", 1}, {"tile_size_x", 2},
+                                  {"tile_size_y", 4},    {"read_only", 0},    {"use_padding", 0},
+                                  {"use_shmem", 0},      {"use_cmem", 1},     {"filter_height", 15},
+                                  {"filter_width", 15}};
+  EXPECT_EQ(space.OutcomeOf(configuration).value, space.Least());
+  configuration["block_size_x"] = 256.0;  // the same number
+  configuration["use_cmem"] = true;
+  EXPECT_EQ(space.OutcomeOf(configuration).value, space.Least());
+  configuration["block_size_x"] = 255;
+  const Outcome missing = space.OutcomeOf(configuration);
+  EXPECT_FALSE(missing.ok());
+  EXPECT_THAT(missing.reason, testing::HasSubstr("no record"));
+}
+
+TEST(RecordedSpace, IsWhatTheScenariosAllow) {
+  // The known constraints allow exactly what was run.
+  for (const char* file : {"convolution.yaml", "convolution_T1.json"}) {
+    const Scenario scenario = LoadScenario(kFolder + file);
+    EXPECT_EQ(scenario.space->CountFeasible(), 4362) << file;
+  }
+}
+
+TEST(RecordedSpace, IsSearchedAtNoCost) {
+  Scenario scenario = LoadScenario(kFolder + "convolution_T1.json");
+  OverrideRecorded(kRecord, scenario);
+  scenario.optimizer = "random";
+  Search search(scenario, MakeOptimizer("random", scenario.space, {}), [](const SearchTrial&) {});
+  const auto evaluators = MakeEvaluators(scenario.space, scenario.evaluator, 2);
+  EXPECT_EQ(RunSearch(search, evaluators, {}, [] {}), SearchEnd::kExhausted);
+  EXPECT_EQ(search.trials(), 4362);
+  EXPECT_EQ(search.feasible_trials(), 4362 - 161);
+  EXPECT_NEAR(search.best()->outcome.value, 1.021172, 1e-6);
+}
+
+TEST(RecordedSpace, RefusesWhatIsNone) {
+  EXPECT_THROW((void)RecordedSpace::Load("/nonexistent", ""), InputError);
+  EXPECT_THROW((void)RecordedSpace::Load(kFolder + "convolution_T1.json", ""), InputError);
+  EXPECT_THROW((void)RecordedSpace::Load(kRecord, "energy"), InputError);
+}
+
+}  // namespace
+}  // namespace bayloom

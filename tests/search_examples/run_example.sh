@@ -1,0 +1,23 @@
+#!/bin/bash
+# Runs an example of a search, small: it must find a configuration with a value. Exits with 77
+# (skipped) where a program that the example needs is not installed.
+#
+#   run_example.sh BAYLOOM SCENARIO TRIALS [NEEDED PROGRAM OR FILE...]
+set -euo pipefail
+bayloom=$1 scenario=$2 trials=$3
+shift 3
+for needed in "$@"; do
+  if [[ ! -e $needed ]] && ! command -v "$needed" >/dev/null; then
+    echo "skipped: $needed is not installed"
+    exit 77
+  fi
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+"$bayloom" search "$scenario" --trials "$trials" --db "$folder/search.db" --csv "$folder/trials.csv" \
+  --chart "$folder/chart.svg" --out "$folder/best.json"
+grep -q '"value"' "$folder/best.json"
+grep -q '<svg' "$folder/chart.svg"
+rows=$(($(wc -l <"$folder/trials.csv") - 1))
+[[ $rows -eq $trials ]] || { echo "expected $trials rows, found $rows"; exit 1; }
