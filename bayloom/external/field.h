@@ -73,7 +73,7 @@ class Field {
 };
 
 /// Text from a file or a program made fit for a one-line message: control characters become
-/// spaces, and what is long is cut.
+/// spaces, bytes that are no UTF-8 question marks, and what is long is cut.
 std::string InOneLine(std::string_view text, size_t longest = 80);
 
 /// The one of `words` that differs least from `word`, if by little enough to be a slip of the
