@@ -57,15 +57,6 @@ std::vector<double> TimeCalls(const ChosenNetwork& network, NetworkRunner& runne
 }
 
 /// Bytes of everything a task reads and writes, each once.
-double BytesOf(const Workload& workload) {
-  double bytes = 0;
-  for (BufferId id : workload.Parameters()) {
-    const Buffer& buffer = workload.buffers[id];
-    bytes += static_cast<double>(buffer.ElementCount() * ByteSize(buffer.dtype));
-  }
-  return bytes;
-}
-
 /// Where the time of one run goes, the longest task first.
 Table Breakdown(const ChosenNetwork& network, const std::vector<double>& call_seconds,
                 const MachineRates& rates) {
@@ -84,8 +75,7 @@ Table Breakdown(const ChosenNetwork& network, const std::vector<double>& call_se
   const auto percent = [](double part) { return Cell(part, fmt::format("{:.1f} %", 100 * part)); };
   for (int i : order) {
     const double flops = specs[i].weight * specs[i].workload.Flops();
-    const double least = specs[i].weight * RooflineSeconds(rates, specs[i].workload.Flops(),
-                                                           BytesOf(specs[i].workload));
+    const double least = specs[i].weight * RooflineSeconds(rates, specs[i].workload);
     const double rate = flops > 0 ? flops / seconds[i] : std::nan("");
     table.AddRow({specs[i].name,
                   static_cast<int64_t>(specs[i].weight),

@@ -16,6 +16,7 @@
 #include "bayloom/cli/target_option.h"
 #include "bayloom/cli/tuning_subject.h"
 #include "bayloom/cost/xgboost_model.h"
+#include "bayloom/measure/machine_rates.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/session_progress.h"
 #include "bayloom/tensor/operator_shorthand.h"
@@ -66,13 +67,27 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
   return before;
 }
 
-SessionOptions MakeSessionOptions(const TuneOptions& options, const TuningSubject& subject,
+/// The machine's rates as the session was begun with, so that resumed it expects the same; measured
+/// where they are not known. nullopt where nobody wants them.
+std::optional<MachineRates> RatesFor(const std::string& scheduler, const nlohmann::json& begun,
+                                     const Target& target) {
+  if (!UsesLowerBounds(scheduler)) return std::nullopt;
+  if (begun.contains("peak_flops_per_second") && begun.contains("peak_bytes_per_second")) {
+    return MachineRates{begun["peak_flops_per_second"], begun["peak_bytes_per_second"]};
+  }
+  return MeasureMachineRates(target.cores);
+}
+
+/// Also tells the subject's tasks how fast they can be at all, where the scheduler looks ahead.
+SessionOptions MakeSessionOptions(const TuneOptions& options, TuningSubject& subject,
+                                  const Target& target,
                                   const std::optional<SessionRecord>& resumed) {
   SessionOptions session;
   session.model = subject.name;
   session.seed = options.seed;
+  nlohmann::json begun;
   if (resumed) {
-    const nlohmann::json begun = nlohmann::json::parse(resumed->options, nullptr, false);
+    begun = nlohmann::json::parse(resumed->options, nullptr, false);
     session.strategy = Agreed(options.strategy, begun, "strategy");
     session.scheduler = Agreed(options.scheduler, begun, "scheduler");
     session.resume = resumed->id;
@@ -80,8 +95,13 @@ SessionOptions MakeSessionOptions(const TuneOptions& options, const TuningSubjec
     session.strategy = options.strategy.value_or(session.strategy);
     session.scheduler = options.scheduler.value_or(session.scheduler);
   }
-  session.description =
-      nlohmann::json{{"strategy", session.strategy}, {"scheduler", session.scheduler}}.dump();
+  nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
+  if (const auto rates = RatesFor(session.scheduler, begun, target)) {
+    description["peak_flops_per_second"] = rates->flops_per_second;
+    description["peak_bytes_per_second"] = rates->bytes_per_second;
+    for (TaskSpec& spec : subject.specs) spec.lower_bound = RooflineSeconds(*rates, spec.workload);
+  }
+  session.description = description.dump();
   session.max_trials =
       options.trials.value_or(options.op.empty() ? kTrialsOfAModel : kTrialsOfAnOperator);
   if (!options.time.empty()) {
@@ -111,9 +131,9 @@ std::string_view Explain(SessionEnd end) {
 }
 
 nlohmann::json ToJson(const PhaseTimes& phases) {
-  return {{"search", phases.search}, {"features", phases.features}, {"predict", phases.predict},
-          {"train", phases.train},   {"compile", phases.compile},   {"measure", phases.measure},
-          {"record", phases.record}, {"resume", phases.resume}};
+  nlohmann::json seconds;
+  for (const NamedPhase& phase : kPhases) seconds[phase.name] = phases.*phase.seconds;
+  return seconds;
 }
 
 void PrintResult(const Session& session, SessionEnd end, const TuneOptions& options) {
@@ -136,13 +156,13 @@ void PrintResult(const Session& session, SessionEnd end, const TuneOptions& opti
 }
 
 void Tune(TuneOptions options) {
-  const TuningSubject subject = LoadSubject(options.model, options.op);
+  TuningSubject subject = LoadSubject(options.model, options.op);
   const Target target = options.target.Resolve();
   if (options.database.empty()) options.database = DefaultDatabase(options.model);
   Store store(options.database);
   const std::optional<SessionRecord> resumed =
       options.resume ? LastSession(store, subject.name, target) : std::nullopt;
-  const SessionOptions session_options = MakeSessionOptions(options, subject, resumed);
+  const SessionOptions session_options = MakeSessionOptions(options, subject, target, resumed);
 
   XgboostModel model;
   Measurer measurer(target, {});

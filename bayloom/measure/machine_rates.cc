@@ -134,4 +134,13 @@ double RooflineSeconds(const MachineRates& rates, double flops, double bytes) {
   return std::max(flops / rates.flops_per_second, bytes / rates.bytes_per_second);
 }
 
+double RooflineSeconds(const MachineRates& rates, const Workload& workload) {
+  double bytes = 0;
+  for (BufferId id : workload.Parameters()) {
+    const Buffer& buffer = workload.buffers[id];
+    bytes += static_cast<double>(buffer.ElementCount() * ByteSize(buffer.dtype));
+  }
+  return RooflineSeconds(rates, workload.Flops(), bytes);
+}
+
 }  // namespace bayloom

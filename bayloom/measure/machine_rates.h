@@ -1,5 +1,7 @@
 #pragma once
 
+#include "bayloom/tensor/workload.h"
+
 namespace bayloom {
 
 /// What the machine can do at best: the two lines of the roofline model (Williams, Waterman,
@@ -14,5 +16,7 @@ MachineRates MeasureMachineRates(int threads);
 
 /// The least time in which the machine could do so much arithmetic and memory traffic.
 double RooflineSeconds(const MachineRates& rates, double flops, double bytes);
+/// The same for one run of a workload that touches each element of its parameters once.
+double RooflineSeconds(const MachineRates& rates, const Workload& workload);
 
 }  // namespace bayloom

@@ -21,14 +21,14 @@ std::string Shortened(const std::string& text, size_t width) {
 }
 
 double Rate(const TaskProgress& task) {
-  const double best = task.best_seconds();
-  return task.flops > 0 && std::isfinite(best) ? task.flops / best
-                                               : std::numeric_limits<double>::quiet_NaN();
+  const double best = task.best();
+  return task.work > 0 && std::isfinite(best) ? task.work / best
+                                              : std::numeric_limits<double>::quiet_NaN();
 }
 
 double SecondsOfTheWhole(std::span<const TaskProgress> tasks) {
   double sum = 0;
-  for (const TaskProgress& task : tasks) sum += task.weight * task.best_seconds();
+  for (const TaskProgress& task : tasks) sum += task.weight * task.best();
   return sum;
 }
 
@@ -58,16 +58,15 @@ std::string ProgressLine(const SessionStatus& status) {
   const std::string number = fmt::format("{}/{} ", status.task + 1, status.tasks.size());
   return fmt::format(fmt::runtime(kLine), Trials(status), FormatSeconds(std::round(status.seconds)),
                      FormatSeconds(std::round(SecondsLeft(status))),
-                     number + Shortened(task.name, 52 - number.size()),
-                     FormatSeconds(task.best_seconds()), FormatRate(Rate(task)),
-                     FormatSeconds(status.total_seconds));
+                     number + Shortened(task.name, 52 - number.size()), FormatSeconds(task.best()),
+                     FormatRate(Rate(task)), FormatSeconds(status.total_seconds));
 }
 
 Table TaskTable(std::span<const TaskProgress> tasks) {
   Table table({"task", "weight", "trials", "best", "rate", "share"});
   const double whole = SecondsOfTheWhole(tasks);
   for (const TaskProgress& task : tasks) {
-    const double best = task.best_seconds();
+    const double best = task.best();
     const double share = std::isfinite(whole) ? task.weight * best / whole : std::nan("");
     table.AddRow({task.name,
                   {task.weight, fmt::format("{:g}", task.weight)},

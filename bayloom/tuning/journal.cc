@@ -9,12 +9,6 @@
 namespace bayloom {
 namespace {
 
-std::string ToText(const std::vector<Slot>& slots, double seconds) {
-  nlohmann::json json = {{"seconds", seconds}, {"slots", nlohmann::json::array()}};
-  for (const Slot& slot : slots) json["slots"].push_back({slot.task, slot.trials});
-  return json.dump();
-}
-
 std::vector<Metric> ToMetrics(TaskId task, int64_t slot, const BatchMetrics& metrics) {
   return {{task, slot, "rmse", metrics.rmse},
           {task, slot, "spearman", metrics.spearman},
@@ -48,28 +42,21 @@ Journal Journal::Resume(Store& store, SessionId session, TargetId target) {
 void Journal::ReadState() {
   trials_ = store_->SessionTrials(session_.id);
   next_ordinal_ = static_cast<int64_t>(trials_.size());
-  int64_t in_slots = 0;
   if (!session_.state.empty()) {
-    const nlohmann::json state = nlohmann::json::parse(session_.state, nullptr, false);
-    const bool is_whole = state.is_object() && state.contains("seconds") && state.contains("slots");
-    if (is_whole) {
-      seconds_ = state["seconds"];
-      for (const nlohmann::json& slot : state["slots"]) {
-        slots_.push_back({slot.at(0), slot.at(1)});
-        in_slots += slots_.back().trials;
-      }
-    }
-    if (!is_whole || in_slots > next_ordinal_) {
+    const std::optional<SessionState> state = SessionState::Parse(session_.state);
+    if (!state || state->trials() > next_ordinal_) {
       throw InputError(fmt::format("cannot resume session {} of {}: its trials are incomplete",
                                    session_.id, store_->path()));
     }
+    state_ = *state;
   }
+  const int64_t in_slots = state_.trials();
   // What came after the last written slot belongs to one that was cut off; or to several, if
   // that happened again before the first slot after a resumption was written.
   for (int64_t i = in_slots; i < next_ordinal_; ++i) {
-    const bool continues = i > in_slots && trials_[i].task == slots_.back().task;
-    if (!continues) slots_.push_back({trials_[i].task, 0});
-    ++slots_.back().trials;
+    const bool continues = i > in_slots && trials_[i].task == state_.slots.back().task;
+    if (!continues) state_.slots.push_back({trials_[i].task, 0, state_.seconds});
+    ++state_.slots.back().trials;
   }
 }
 
@@ -99,11 +86,14 @@ void Journal::Record(TaskId task, const std::string& strategy, const Candidate& 
   ++unfinished_slot_trials_;
 }
 
-void Journal::EndSlot(TaskId task, double seconds, const std::optional<BatchMetrics>& metrics) {
-  slots_.push_back({task, std::exchange(unfinished_slot_trials_, 0)});
+void Journal::EndSlot(TaskId task, double seconds, const PhaseTimes& phases,
+                      const std::optional<BatchMetrics>& metrics) {
+  state_.seconds = seconds;
+  state_.phases = phases;
+  state_.slots.push_back({task, std::exchange(unfinished_slot_trials_, 0), seconds});
   std::vector<Metric> rows;
-  if (metrics) rows = ToMetrics(task, static_cast<int64_t>(slots_.size()) - 1, *metrics);
-  store_->SaveBatch(session_.id, ToText(slots_, seconds), rows);
+  if (metrics) rows = ToMetrics(task, static_cast<int64_t>(state_.slots.size()) - 1, *metrics);
+  store_->SaveBatch(session_.id, state_.ToText(), rows);
 }
 
 void Journal::Finish() { store_->FinishSession(session_.id); }

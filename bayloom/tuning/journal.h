@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,14 +9,9 @@
 #include "bayloom/record/store.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/space/outcome.h"
+#include "bayloom/tuning/session_state.h"
 
 namespace bayloom {
-
-/// One turn of a task.
-struct Slot {
-  TaskId task = 0;
-  int64_t trials = 0;
-};
 
 /// A session's side of the store: what was written before, and what is written now.
 ///
@@ -35,17 +29,20 @@ class Journal {
   const SessionRecord& session() const { return session_; }
   /// The session's trials so far, in order, and the slots they belong to.
   const std::vector<Trial>& trials() const { return trials_; }
-  const std::vector<Slot>& slots() const { return slots_; }
-  /// Seconds spent when the last slot was written.
-  double seconds() const { return seconds_; }
+  const std::vector<Slot>& slots() const { return state_.slots; }
+  /// Seconds spent when the last slot was written, and what on.
+  double seconds() const { return state_.seconds; }
+  const PhaseTimes& phases() const { return state_.phases; }
   /// Trials of the task by other sessions on this target, each program once.
   std::vector<Trial> EarlierTrials(TaskId task) const;
 
   /// Writes one trial; durable when it returns.
   void Record(TaskId task, const std::string& strategy, const Candidate& candidate,
               const Outcome& outcome);
-  /// Ends a slot that began after the last written one.
-  void EndSlot(TaskId task, double seconds, const std::optional<BatchMetrics>& metrics);
+  /// Ends a slot that began after the last written one. `seconds` and `phases` are those of the
+  /// whole session.
+  void EndSlot(TaskId task, double seconds, const PhaseTimes& phases,
+               const std::optional<BatchMetrics>& metrics);
   void Finish();
 
  private:
@@ -55,8 +52,7 @@ class Journal {
   Store* store_;
   SessionRecord session_;
   std::vector<Trial> trials_;  ///< those read when resuming
-  std::vector<Slot> slots_;
-  double seconds_ = 0;
+  SessionState state_;
   int64_t next_ordinal_ = 0;
   int64_t unfinished_slot_trials_ = 0;
 };

@@ -16,8 +16,7 @@ double MeasureEvaluator::Evaluate(const Workload& workload, std::span<const Cand
   const double compiled_before = measurer_.statistics().build_seconds;
   // A best program from an earlier run: slow candidates are cut short by its time.
   if (met_.insert(workload.StructuralHash()).second && context.best != nullptr) {
-    measurer_.SetIncumbent(workload, context.best->candidate.program,
-                           context.best->outcome.value);
+    measurer_.SetIncumbent(workload, context.best->candidate.program, context.best->outcome.value);
   }
   for (size_t begin = 0; begin < candidates.size() && !context.stop(); begin += kChunk) {
     std::vector<const Program*> programs;

@@ -7,6 +7,7 @@ namespace bayloom {
 
 /// Wall-clock seconds a session has spent, by what they were spent on.
 struct PhaseTimes {
+  double schedule = 0;  ///< deciding which task is next
   double search = 0;    ///< drawing, mutating and replaying candidates
   double features = 0;  ///< extracting features
   double predict = 0;   ///< asking the cost model
@@ -16,12 +17,36 @@ struct PhaseTimes {
   double record = 0;  ///< writing to the store
   double resume = 0;  ///< taking up earlier trials
 
-  double Total() const {
-    return search + features + predict + train + compile + measure + record + resume;
-  }
+  double Total() const;
   /// Share of the time in which no trial was made: all but compiling and measuring.
   double OverheadShare() const { return Total() == 0 ? 0 : 1 - (compile + measure) / Total(); }
 };
+
+struct NamedPhase {
+  const char* name;
+  double PhaseTimes::*seconds;
+};
+
+/// All phases, in the order of a slot.
+inline constexpr NamedPhase kPhases[] = {
+    {"resume", &PhaseTimes::resume},   {"schedule", &PhaseTimes::schedule},
+    {"search", &PhaseTimes::search},   {"features", &PhaseTimes::features},
+    {"predict", &PhaseTimes::predict}, {"compile", &PhaseTimes::compile},
+    {"measure", &PhaseTimes::measure}, {"record", &PhaseTimes::record},
+    {"train", &PhaseTimes::train},
+};
+
+inline double PhaseTimes::Total() const {
+  double sum = 0;
+  for (const NamedPhase& phase : kPhases) sum += this->*phase.seconds;
+  return sum;
+}
+
+/// By phase.
+inline PhaseTimes operator+(PhaseTimes a, const PhaseTimes& b) {
+  for (const NamedPhase& phase : kPhases) a.*phase.seconds += b.*phase.seconds;
+  return a;
+}
 
 /// Attributes time to phases. A phase entered within another one interrupts it, so that no second
 /// counts twice.

@@ -39,6 +39,8 @@ Session::Session(const Target& target, std::vector<TaskSpec> specs, Store& store
     journal_ =
         Journal::Begin(store, target_id, options_.model, options_.description, options_.seed);
   }
+  earlier_seconds_ = journal_->seconds();
+  earlier_phases_ = journal_->phases();
   options_.trials_per_slot = SlotSize(options_, specs.size());
   for (TaskSpec& spec : specs) {
     const TaskId id = store.AddTask(spec.workload);
@@ -49,8 +51,10 @@ Session::Session(const Target& target, std::vector<TaskSpec> specs, Store& store
       AddTask(id, std::move(spec), target);
     }
   }
-  scheduler_ = CreateTaskScheduler(options_.scheduler,
-                                   {.seed = options_.seed, .max_trials = options_.max_trials});
+  scheduler_ =
+      CreateTaskScheduler(options_.scheduler, {.seed = options_.seed,
+                                               .max_trials = options_.max_trials,
+                                               .trials_per_slot = options_.trials_per_slot});
   clock_.In(&PhaseTimes::resume, [&] { TakeUpTrials(); });
 }
 
@@ -58,7 +62,8 @@ void Session::AddTask(TaskId id, TaskSpec spec, const Target& target) {
   TaskProgress progress;
   progress.name = spec.name;
   progress.weight = spec.weight;
-  progress.flops = spec.workload.Flops();
+  progress.work = spec.workload.Flops();
+  progress.lower_bound = spec.lower_bound;
   progress_.push_back(std::move(progress));
 
   TuningTask task;
@@ -175,7 +180,7 @@ SessionEnd Session::Run(const SessionObserver& observer) {
     for (size_t i = 0; i < tasks_.size(); ++i) {
       if (TrialsLeft(static_cast<int>(i)) == 0) progress_[i].finished = true;
     }
-    current_task_ = scheduler_->Next(progress_);
+    current_task_ = clock_.In(&PhaseTimes::schedule, [&] { return scheduler_->Next(progress_); });
     if (current_task_ < 0) return Finish(SessionEnd::kExhausted);
     RunSlot(current_task_, observer);
   }
@@ -193,7 +198,9 @@ void Session::RunSlot(int task, const SessionObserver& observer) {
   if (trials.empty()) return;
   last_metrics_ = learner_.Learn(Tell(trials));
   progress_[task].slot_ends.push_back(progress_[task].trials());
-  clock_.In(&PhaseTimes::record, [&] { journal_->EndSlot(turn.id, Seconds(), last_metrics_); });
+  clock_.In(&PhaseTimes::record, [&] {
+    journal_->EndSlot(turn.id, Seconds(), earlier_phases_ + clock_.times(), last_metrics_);
+  });
   if (observer.on_slot) observer.on_slot(Status());
 }
 
@@ -233,7 +240,7 @@ int64_t Session::TrialsLeft(int task) const {
                                        options_.max_trials_per_task - progress_[task].trials()));
 }
 
-double Session::Seconds() const { return journal_->seconds() + clock_.now() - started_; }
+double Session::Seconds() const { return earlier_seconds_ + clock_.now() - started_; }
 
 bool Session::OutOfTime() const { return Seconds() >= options_.max_seconds; }
 

@@ -14,13 +14,13 @@
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/cost/cost_model.h"
 #include "bayloom/record/store.h"
+#include "bayloom/scheduling/task_progress.h"
+#include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/tuning/evaluator.h"
 #include "bayloom/tuning/journal.h"
 #include "bayloom/tuning/learner.h"
 #include "bayloom/tuning/phase_times.h"
 #include "bayloom/tuning/task.h"
-#include "bayloom/tuning/task_progress.h"
-#include "bayloom/tuning/task_scheduler.h"
 
 namespace bayloom {
 
@@ -146,6 +146,8 @@ class Session {
   int64_t trials_ = 0;
   int64_t feasible_trials_ = 0;
   std::optional<BatchMetrics> last_metrics_;
+  double earlier_seconds_ = 0;  ///< before a resumption
+  PhaseTimes earlier_phases_;
 };
 
 }  // namespace bayloom

@@ -16,7 +16,8 @@ namespace bayloom {
 struct TaskSpec {
   std::string name;
   Workload workload;
-  double weight = 1;  ///< how often one run of the whole (a network) runs it
+  double weight = 1;       ///< how often one run of the whole (a network) runs it
+  double lower_bound = 0;  ///< seconds that no program can beat; 0 if unknown
 };
 
 /// A task of a session: a workload with its design spaces, the strategy that searches them, and

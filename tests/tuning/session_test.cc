@@ -63,7 +63,7 @@ TEST_F(SessionTest, TheBestOfATaskIsItsFastestTrial) {
     EXPECT_EQ(task.best->outcome.value, fastest);
     EXPECT_EQ(SimulatedMachine::Run(task.best->candidate.program), fastest);
     const TaskProgress& progress = status.tasks[i];
-    EXPECT_EQ(progress.best_seconds(), fastest);
+    EXPECT_EQ(progress.best(), fastest);
     EXPECT_EQ(progress.slot_ends.back(), progress.trials());
     EXPECT_TRUE(
         std::is_sorted(progress.best_after_trial.rbegin(), progress.best_after_trial.rend()));

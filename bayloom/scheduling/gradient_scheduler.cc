@@ -1,9 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/base/hash.h"
-#include "bayloom/base/random.h"
-#include "bayloom/tuning/task_scheduler.h"
+#include "bayloom/scheduling/slot_random.h"
+#include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom {
 namespace {
@@ -17,11 +16,9 @@ class GradientScheduler final : public TaskScheduler {
   int Next(std::span<const TaskProgress> tasks) override {
     std::vector<int> best;  // the tasks that share the largest gain
     double largest = -std::numeric_limits<double>::infinity();
-    int slots = 0;
     for (int i = 0; i < static_cast<int>(tasks.size()); ++i) {
       if (tasks[i].finished) continue;
       if (tasks[i].slots() == 0) return i;
-      slots += tasks[i].slots();
       const double gain = ExpectedGain(tasks[i]);
       if (best.empty() || gain > largest) {
         best = {i};
@@ -31,7 +28,7 @@ class GradientScheduler final : public TaskScheduler {
       }
     }
     if (best.empty()) return -1;
-    RandomStream random(Hasher().Add(options_.seed).Add(slots).Digest());
+    RandomStream random = RandomOfSlot(options_.seed, tasks);
     return best[random.UniformInt(static_cast<int64_t>(best.size()))];
   }
 

@@ -1,4 +1,4 @@
-#include "bayloom/tuning/task_scheduler.h"
+#include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom {
 namespace {

@@ -1,4 +1,4 @@
-#include "bayloom/tuning/task_scheduler.h"
+#include "bayloom/scheduling/task_scheduler.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,12 +11,20 @@ namespace {
 struct Maker {
   const char* name;
   std::unique_ptr<TaskScheduler> (*make)(const TaskSchedulerOptions&);
+  bool uses_lower_bounds = false;
 };
 
 constexpr Maker kMakers[] = {
+    {"dynamic-random", MakeDynamicRandomScheduler},
+    {"dynamic-round-robin", MakeDynamicRoundRobinScheduler},
+    {"dynatune", MakeDynaTuneScheduler, true},
+    {"epsilon-greedy", MakeEpsilonGreedyScheduler, true},
     {"gradient", MakeGradientScheduler},
+    {"linear", MakeLinearScheduler},
+    {"random", MakeRandomScheduler},
     {"round-robin", MakeRoundRobinScheduler},
     {"sequential", MakeSequentialScheduler},
+    {"softmax", MakeSoftmaxScheduler, true},
 };
 
 }  // namespace
@@ -25,6 +33,13 @@ std::vector<std::string> TaskSchedulerNames() {
   std::vector<std::string> names;
   for (const Maker& maker : kMakers) names.push_back(maker.name);
   return names;
+}
+
+bool UsesLowerBounds(const std::string& name) {
+  for (const Maker& maker : kMakers) {
+    if (name == maker.name) return maker.uses_lower_bounds;
+  }
+  return false;
 }
 
 std::unique_ptr<TaskScheduler> CreateTaskScheduler(const std::string& name,

@@ -1,13 +1,10 @@
-#include "bayloom/tuning/task_scheduler.h"
+#include "bayloom/scheduling/task_scheduler.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <set>
-#include <string>
 #include <vector>
-
-#include "bayloom/base/result.h"
 
 namespace bayloom {
 namespace {
@@ -30,8 +27,8 @@ TEST(TaskProgressTest, ReadsTheLearningCurve) {
   EXPECT_EQ(task.trials(), 4);
   EXPECT_EQ(task.slots(), 2);
   EXPECT_EQ(task.BestAfterSlot(0), 5);
-  EXPECT_EQ(task.best_seconds(), 3);
-  EXPECT_EQ(TaskProgress().best_seconds(), kInfinity);
+  EXPECT_EQ(task.best(), 3);
+  EXPECT_EQ(TaskProgress().best(), kInfinity);
 }
 
 TEST(GradientSchedulerTest, GivesEveryTaskOneSlotFirst) {
@@ -110,13 +107,6 @@ TEST(SequentialSchedulerTest, GivesEachTaskItsShareAndLeftoversToTheFirst) {
     tasks[order.back()].best_after_trial.insert(tasks[order.back()].best_after_trial.end(), 2, 1.0);
   }
   EXPECT_EQ(order, (std::vector<int>{0, 0, 2, 2, 0, 0}));
-}
-
-TEST(CreateTaskSchedulerTest, KnowsItsNamesAndRefusesOthers) {
-  for (const std::string& name : TaskSchedulerNames()) {
-    EXPECT_EQ(CreateTaskScheduler(name, {})->name(), name);
-  }
-  EXPECT_THROW(CreateTaskScheduler("fair", {}), InputError);
 }
 
 }  // namespace

@@ -7,23 +7,30 @@
 namespace bayloom {
 
 /// How a task has got on: everything a TaskScheduler may look at.
+///
+/// A task is anything that gets cheaper when it is given trials. Its cost is positive and in a
+/// unit that all tasks share: seconds of one run for the operators of a network.
 struct TaskProgress {
   std::string name;
   double weight = 1;  ///< how often one run of the whole (a network) runs the task
-  double flops = 0;   ///< arithmetic of one run
-  /// Learning curve: seconds of the best feasible program after each trial; infinity while there
-  /// is none.
+  /// How large the task is as far as that is known beforehand: floating-point operations of one
+  /// run. 0 if nothing is known.
+  double work = 0;
+  /// Learning curve: cost of the best feasible configuration after each trial; infinity while
+  /// there is none.
   std::vector<double> best_after_trial;
   /// Number of trials done at the end of each slot the task was given; the last may have been
   /// cut short.
   std::vector<int> slot_ends;
-  /// No more trials wanted: its design spaces are exhausted or its trial limit is reached.
+  /// No more trials wanted: its space is exhausted or its trial limit is reached.
   bool finished = false;
+  /// A cost that no configuration can beat, e.g. the work at the machine's peak; 0 if unknown.
+  double lower_bound = 0;
 
   int trials() const { return static_cast<int>(best_after_trial.size()); }
   int slots() const { return static_cast<int>(slot_ends.size()); }
-  /// Infinity while there is no feasible program.
-  double best_seconds() const { return BestAfter(trials()); }
+  /// Infinity while there is no feasible configuration.
+  double best() const { return BestAfter(trials()); }
   double BestAfterSlot(int slot) const { return BestAfter(slot_ends[slot]); }
 
  private:

@@ -1,0 +1,57 @@
+#include <cmath>
+
+#include "bayloom/scheduling/belief.h"
+#include "bayloom/scheduling/early_termination.h"
+#include "bayloom/scheduling/slot_random.h"
+#include "bayloom/scheduling/task_scheduler.h"
+
+namespace bayloom {
+namespace {
+
+/// What one run of the whole costs; tasks without a feasible configuration count nothing.
+double CostOfTheWhole(std::span<const TaskProgress> tasks) {
+  double sum = 0;
+  for (const TaskProgress& task : tasks) {
+    if (std::isfinite(task.best())) sum += task.weight * task.best();
+  }
+  return sum;
+}
+
+class DynaTuneScheduler final : public TaskScheduler {
+ public:
+  explicit DynaTuneScheduler(const TaskSchedulerOptions& options)
+      : options_(options), belief_(options) {}
+
+  std::string name() const override { return "dynatune"; }
+
+  int Next(std::span<const TaskProgress> tasks) override {
+    if (const std::optional<int> untried = FirstUntried(tasks)) return *untried;
+    const std::vector<int> choices = ImprovingTasks(tasks, options_.patience);
+    const std::vector<double> gains = belief_.ExpectedGains(tasks, choices);
+    const double unit =
+        options_.exploration_unit > 0 ? options_.exploration_unit : CostOfTheWhole(tasks);
+    const double log_slots = std::log(TotalSlots(tasks));
+    int chosen = -1;
+    double highest = 0;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      const double picks = tasks[choices[i]].slots();
+      const double bound = gains[i] + unit * std::sqrt(options_.exploration * log_slots / picks);
+      if (chosen >= 0 && bound <= highest) continue;
+      chosen = choices[i];
+      highest = bound;
+    }
+    return chosen;
+  }
+
+ private:
+  TaskSchedulerOptions options_;
+  Belief belief_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskScheduler> MakeDynaTuneScheduler(const TaskSchedulerOptions& options) {
+  return std::make_unique<DynaTuneScheduler>(options);
+}
+
+}  // namespace bayloom

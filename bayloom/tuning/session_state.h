@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/record/trial.h"
+#include "bayloom/tuning/phase_times.h"
+
+namespace bayloom {
+
+/// One turn of a task.
+struct Slot {
+  TaskId task = 0;
+  int64_t trials = 0;
+  double end = 0;  ///< seconds the session had spent when it ended; 0 if that was not written
+};
+
+/// What a session writes at the end of every slot, beside its trials (SessionRecord::state).
+struct SessionState {
+  double seconds = 0;  ///< spent
+  PhaseTimes phases;   ///< what on
+  std::vector<Slot> slots;
+
+  int64_t trials() const;
+  std::string ToText() const;
+  /// nullopt if the text is none of a state's. Slots of older versions lack their ends, their
+  /// states the phases.
+  static std::optional<SessionState> Parse(const std::string& text);
+};
+
+}  // namespace bayloom
