@@ -1,0 +1,31 @@
+#include <cmath>
+
+#include "bayloom/cost/selection/farthest_first.h"
+#include "bayloom/cost/selection/selection.h"
+
+namespace bayloom {
+namespace {
+
+class IgsSelection final : public SelectionMethod {
+ public:
+  std::string name() const override { return "igs"; }
+  SelectionNeeds needs() const override { return {.features = true}; }
+  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+    return TraverseFarthestFirst(
+        task.count(), task.measured_features.rows, count, MostCentralRow(task.features),
+        [&](int i, int anchor) {
+          return std::sqrt(SquaredDistance(task.features, i, task.measured_features, anchor)) *
+                 std::abs(task.scores[i] - task.measured_labels[anchor]);
+        },
+        [&](int i, int j) {
+          return std::sqrt(SquaredDistance(task.features, i, task.features, j)) *
+                 std::abs(task.scores[i] - task.scores[j]);
+        });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SelectionMethod> MakeIgsSelection() { return std::make_unique<IgsSelection>(); }
+
+}  // namespace bayloom

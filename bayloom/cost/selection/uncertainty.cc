@@ -1,0 +1,29 @@
+#include <algorithm>
+#include <numeric>
+
+#include "bayloom/cost/selection/selection.h"
+
+namespace bayloom {
+namespace {
+
+class UncertaintySelection final : public SelectionMethod {
+ public:
+  std::string name() const override { return "uncertainty"; }
+  SelectionNeeds needs() const override { return {.uncertainty = true}; }
+  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+    std::vector<int> order(task.count());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return task.uncertainty[a] > task.uncertainty[b]; });
+    order.resize(std::min(count, task.count()));
+    return order;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<SelectionMethod> MakeUncertaintySelection() {
+  return std::make_unique<UncertaintySelection>();
+}
+
+}  // namespace bayloom
