@@ -15,7 +15,7 @@ MemoryPlan::MemoryPlan(const Program& program) : places_(program.buffers.size())
     if (!buffer.layout.empty()) {
       for (const LayoutAxis& axis : buffer.layout) place.shape.push_back(axis.extent);
     } else {
-      place.shape = place.allocation ? place.allocation->shape : buffer.shape;
+      place.shape = place.allocation ? place.allocation->shape : buffer.MemoryShape();
     }
     place.strides.resize(place.shape.size());
     for (size_t d = place.shape.size(); d-- > 0;) {

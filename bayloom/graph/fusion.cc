@@ -161,8 +161,9 @@ class Fuser {
       std::sort(groups_[g].nodes.begin(), groups_[g].nodes.end());
       for (int n : groups_[g].nodes) {
         for (ValueId operand : operands_[n]) {
-          const int source = SourceGroup(operand);
-          if (source >= 0 && source != g && readers[source].insert(g).second) ++missing[g];
+          for (int source : SourceGroups(operand)) {
+            if (source != g && readers[source].insert(g).second) ++missing[g];
+          }
         }
       }
     }
@@ -184,13 +185,15 @@ class Fuser {
     return ordered;
   }
 
-  /// The group that computes a value, seen through views; -1 for inputs and constants.
-  int SourceGroup(ValueId value) const {
-    int producer = producers_[value];
-    while (producer >= 0 && NodeAt(producer).kind == NodeKind::kView) {
-      producer = producers_[NodeAt(producer).source];
-    }
-    return producer < 0 ? -1 : group_of_[producer];
+  /// The groups that compute a value, seen through views and joins; none for inputs and constants.
+  std::set<int> SourceGroups(ValueId value) const {
+    const int producer = producers_[value];
+    if (producer < 0) return {};
+    const NodeKind kind = NodeAt(producer).kind;
+    if (kind != NodeKind::kView && kind != NodeKind::kJoin) return {group_of_[producer]};
+    std::set<int> groups;
+    for (ValueId operand : operands_[producer]) groups.merge(SourceGroups(operand));
+    return groups;
   }
 
   const Graph& graph_;

@@ -6,8 +6,8 @@
 
 namespace bayloom {
 
-/// Nodes that are computed together: one task. Views belong to no group: they are other names for
-/// memory.
+/// Nodes that are computed together: one task. Views and joins belong to no group: they are
+/// other names for memory.
 struct FusionGroup {
   std::vector<int> nodes;  ///< positions in Graph::nodes, ascending; the last one's value leaves
 };

@@ -132,7 +132,8 @@ std::string Print(const Graph& graph) {
       text += fmt::format("  {} = view {}\n", typed(node.output()), graph.values[node.source].name);
       continue;
     }
-    text += fmt::format("  {} = {}", typed(node.output()), node.op);
+    text += fmt::format("  {} = {}{}", typed(node.output()), node.op,
+                        node.kind == NodeKind::kJoin ? " in place" : "");
     for (const Iter& iter : node.stage.iters) text += fmt::format(" {}<{}", iter.name, iter.extent);
     text += fmt::format(": {}\n", Print(node.stage.value, node.stage.iters, names));
   }

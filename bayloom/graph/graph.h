@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ enum class NodeKind : uint8_t {
   kWindow,  ///< convolution or pooling over [batch, channels, positions...]; wants channels last
   kMatmul,  ///< contraction; wants the last output axis contiguous in its second operand
   kView,    ///< `source` under another shape: the same elements in the same row-major order
+  kJoin,    ///< a concatenation whose operands are slices of its memory: nothing is left to do
 };
 
 struct Node {
@@ -69,6 +71,23 @@ struct Graph {
   /// Per value: whether it is one of the outputs.
   std::vector<bool> IsOutput() const;
 };
+
+/// Where a value lies in the memory of another one.
+struct SlicePlace {
+  ValueId whole = -1;  ///< the result of a kJoin that is in no other; -1: the value is no slice
+  int64_t first = 0;   ///< of the whole's elements, the value's first one
+};
+/// One entry per value.
+std::vector<SlicePlace> SlicePlaces(const Graph& graph);
+
+/// A node's parts, if what it computes is their concatenation: part k's elements begin at
+/// `starts[k]` along the axis, at the part's first element, and end where the next part's begin.
+struct Concatenation {
+  int axis;
+  std::vector<ValueId> parts;
+  std::vector<int64_t> starts;
+};
+std::optional<Concatenation> AsConcatenation(const Graph& graph, const Node& node);
 
 /// The values a node reads, each once, in the order in which its expression names them.
 std::vector<ValueId> OperandsOf(const Node& node);

@@ -46,10 +46,14 @@ class Planner {
     }
     std::vector<bool> computed(graph_.values.size());
     for (const TaskCall& call : network_.calls) {
-      for (ValueId result : ResultsOf(call)) computed[network_.StorageOf(result)] = true;
+      for (ValueId result : ResultsOf(call)) computed[network_.storage[result].whole] = true;
+    }
+    // What is put together from slices is put together in the arena.
+    for (const Node& node : graph_.nodes) {
+      if (node.kind == NodeKind::kJoin) computed[node.output()] = false;
     }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-      const ValueId source = network_.StorageOf(graph_.outputs[i].value);
+      const ValueId source = network_.storage[graph_.outputs[i].value].whole;
       plan_.output_bytes.push_back(BytesOf(source));
       if (computed[source] && !placed_.contains(source)) {
         placed_[source] = {Storage::Kind::kOutput, static_cast<int64_t>(i)};
@@ -73,7 +77,7 @@ class Planner {
     std::map<ValueId, MemoryRequest> live;
     for (int step = 0; step < static_cast<int>(network_.calls.size()); ++step) {
       for (ValueId argument : network_.calls[step].parameters) {
-        const ValueId source = network_.StorageOf(argument);
+        const ValueId source = network_.storage[argument].whole;
         if (placed_.contains(source) || graph_.values[source].constant) continue;
         auto [it, is_new] = live.try_emplace(source, MemoryRequest{BytesOf(source), step, step});
         it->second.last_step = step;
@@ -94,10 +98,13 @@ class Planner {
     const std::vector<BufferId> parameters = program.Parameters();
     PlannedCall planned{call.task, {}};
     for (size_t i = 0; i < parameters.size(); ++i) {
-      const ValueId source = network_.StorageOf(call.parameters[i]);
-      const bool is_constant = graph_.values[source].constant != nullptr;
-      planned.arguments.push_back(
-          is_constant ? PlaceConstant(source, program.buffers[parameters[i]]) : placed_.at(source));
+      const auto [source, first] = network_.storage[call.parameters[i]];
+      if (graph_.values[source].constant) {
+        planned.arguments.push_back(PlaceConstant(source, program.buffers[parameters[i]]));
+        continue;
+      }
+      planned.arguments.push_back(placed_.at(source));
+      planned.arguments.back().position += first * ByteSize(graph_.values[source].dtype);
     }
     plan_.calls.push_back(std::move(planned));
   }
@@ -122,7 +129,7 @@ class Planner {
   }
 
   void PlanOutput(int output) {
-    const ValueId source = network_.StorageOf(graph_.outputs[output].value);
+    const ValueId source = network_.storage[graph_.outputs[output].value].whole;
     const Value& value = graph_.values[source];
     const Storage from = value.constant ? AppendConstant(value.constant->data) : placed_.at(source);
     if (from == Storage{Storage::Kind::kOutput, output}) return;

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
 
+#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/fusion.h"
 #include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/tensor/program.h"
@@ -20,7 +22,9 @@ namespace {
 /// the stages name them, so that equal groups give equal workloads.
 class GroupWriter {
  public:
-  GroupWriter(const Graph& graph, const FusionGroup& group) : graph_(graph), group_(group) {}
+  /// `slices` as SlicePlaces gives them.
+  GroupWriter(const Graph& graph, const std::vector<SlicePlace>& slices, const FusionGroup& group)
+      : graph_(graph), slices_(slices), group_(group) {}
 
   Workload Write() {
     for (int n : group_.nodes) written_.push_back(graph_.nodes[n].output());
@@ -73,10 +77,24 @@ class GroupWriter {
     buffer.name = UniqueName(name);
     buffer.dtype = graph_.values[value].dtype;
     buffer.shape = graph_.values[value].shape;
+    buffer.slice_of = SliceOf(value);
     buffer.role = role;
     buffer_of_[value] = static_cast<BufferId>(workload_.buffers.size());
     value_of_.push_back(value);
     workload_.buffers.push_back(std::move(buffer));
+  }
+
+  /// As Buffer::slice_of. Extents that nothing depends on are the slice's own, so that tasks are
+  /// equal where their memory is.
+  std::vector<int64_t> SliceOf(ValueId value) const {
+    if (slices_[value].whole < 0) return {};
+    const std::vector<int64_t>& shape = graph_.values[value].shape;
+    std::vector<int64_t> whole = graph_.values[slices_[value].whole].shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      whole[d] = shape[d];
+      if (shape[d] > 1) break;
+    }
+    return whole == shape ? std::vector<int64_t>{} : whole;
   }
 
   std::string UniqueName(const std::string& name) const {
@@ -100,6 +118,7 @@ class GroupWriter {
   }
 
   const Graph& graph_;
+  const std::vector<SlicePlace>& slices_;
   const FusionGroup& group_;
   Workload workload_;
   std::vector<ValueId> written_;
@@ -107,21 +126,24 @@ class GroupWriter {
   std::vector<ValueId> value_of_;  // by buffer
 };
 
-}  // namespace
-
-ValueId TaskGraph::StorageOf(ValueId value) const {
-  const std::vector<int> producers = graph.Producers();
-  while (producers[value] >= 0 && graph.nodes[producers[value]].kind == NodeKind::kView) {
-    value = graph.nodes[producers[value]].source;
+std::vector<SlicePlace> StorageOf(const Graph& graph, std::vector<SlicePlace> slices) {
+  for (size_t v = 0; v < slices.size(); ++v) {
+    if (slices[v].whole < 0) slices[v].whole = static_cast<ValueId>(v);
   }
-  return value;
+  for (const Node& node : graph.nodes) {
+    if (node.kind == NodeKind::kView) slices[node.output()] = slices[node.source];
+  }
+  return slices;
 }
+
+}  // namespace
 
 TaskGraph ExtractTasks(Graph graph) {
   TaskGraph result;
   std::map<uint64_t, int> known;
+  const std::vector<SlicePlace> slices = SlicePlaces(graph);
   for (const FusionGroup& group : Fuse(graph)) {
-    GroupWriter writer(graph, group);
+    GroupWriter writer(graph, slices, group);
     Workload workload = writer.Write();
     TaskCall call{0, writer.Parameters(workload), group.nodes};
     const auto [entry, is_new] =
@@ -133,6 +155,7 @@ TaskGraph ExtractTasks(Graph graph) {
     call.task = entry->second;
     result.calls.push_back(std::move(call));
   }
+  result.storage = StorageOf(graph, slices);
   result.graph = std::move(graph);
   return result;
 }
@@ -141,20 +164,25 @@ std::vector<HostTensor> InterpretTasks(const TaskGraph& tasks,
                                        const std::vector<HostTensor>& inputs) {
   const Graph& graph = tasks.graph;
   std::vector<HostTensor> data(graph.values.size());
+  for (size_t v = 0; v < data.size(); ++v) {
+    if (graph.values[v].constant) data[v] = *graph.values[v].constant;
+  }
   for (size_t i = 0; i < graph.inputs.size(); ++i) data[graph.inputs[i]] = inputs[i];
-  const auto read = [&](ValueId value) {
-    HostTensor tensor =
-        graph.values[value].constant ? *graph.values[value].constant : data[tasks.StorageOf(value)];
-    tensor.shape = graph.values[value].shape;
-    return tensor;
+  const std::vector<int> producers = graph.Producers();
+  // Other names for memory are looked through when they are read.
+  const std::function<const HostTensor&(ValueId)> read = [&](ValueId value) -> const HostTensor& {
+    const Node* node = producers[value] < 0 ? nullptr : &graph.nodes[producers[value]];
+    if (node && node->kind == NodeKind::kView) data[value] = read(node->source);
+    if (node && node->kind == NodeKind::kJoin) data[value] = EvaluateStage(node->stage, read);
+    data[value].shape = graph.values[value].shape;
+    return data[value];
   };
   for (const TaskCall& call : tasks.calls) {
     const ValueId output = call.parameters.back();
+    data[output] = HostTensor::Zeros(graph.values[output].dtype, graph.values[output].shape);
     std::vector<HostTensor> arguments;
     for (ValueId value : call.parameters) {
-      arguments.push_back(
-          value == output ? HostTensor::Zeros(graph.values[value].dtype, graph.values[value].shape)
-                          : read(value));
+      arguments.push_back(value == output ? data[output] : read(value));
     }
     Interpret(Lower(tasks.tasks[call.task].workload), arguments);
     data[output] = std::move(arguments.back());

@@ -30,8 +30,9 @@ struct TaskGraph {
   std::vector<TaskCall> calls;  ///< in the order in which they run
   std::vector<GraphTask> tasks;
 
-  /// The value whose memory a value's elements lie in: itself, or what it is a view of.
-  ValueId StorageOf(ValueId value) const;
+  /// Per value: where its elements lie. In memory of its own, or as a view or a slice in that of
+  /// another value.
+  std::vector<SlicePlace> storage;
 };
 
 /// Fuses the nodes of an (optimized) graph and makes every group a workload.

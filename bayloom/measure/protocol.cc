@@ -22,6 +22,7 @@ std::string TaskMessage::Encode() const {
     writer.Put(parameter.dtype);
     writer.Put(parameter.role);
     writer.Put(parameter.shape);
+    writer.Put(parameter.has_gaps);
     writer.Put(parameter.offset);
   }
   return writer.Take();
@@ -40,6 +41,7 @@ TaskMessage TaskMessage::Decode(const std::string& body) {
     reader.Get(parameter.dtype);
     reader.Get(parameter.role);
     reader.Get(parameter.shape);
+    reader.Get(parameter.has_gaps);
     reader.Get(parameter.offset);
   }
   return message;

@@ -21,13 +21,15 @@ enum class MessageType : uint32_t {
   kOutcome,  ///< runner: OutcomeMessage
 };
 
-/// A parameter of a task's programs, and where its row-major content is in the task's data. For
-/// outputs that is the expected content.
+/// A parameter of a task's programs, and where its content is in the task's data, as in memory
+/// (row-major for constants). For outputs that is the expected content.
 struct TaskParameter {
   std::string name;
   DType dtype = DType::kFloat32;
   BufferRole role = BufferRole::kInput;
-  std::vector<int64_t> shape;
+  std::vector<int64_t> shape;  ///< of what lies in memory: a slice with gaps is one row
+  /// There are elements in between that the program must leave as they are (Buffer::slice_of).
+  bool has_gaps = false;
   int64_t offset = 0;  ///< bytes, multiple of a page
 
   int64_t ElementCount() const;

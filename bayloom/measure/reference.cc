@@ -28,7 +28,7 @@ constexpr double kSampleOutliers = 0.05;
 /// An element of an output and its value by definition.
 struct SamplePoint {
   size_t parameter;
-  int64_t element;
+  int64_t place;
   double value;
 };
 
@@ -36,6 +36,13 @@ std::vector<int64_t> IndexOf(int64_t element, const std::vector<int64_t>& shape)
   std::vector<int64_t> index(shape.size());
   for (size_t d = shape.size(); d-- > 0; element /= shape[d]) index[d] = element % shape[d];
   return index;
+}
+
+/// Where an element lies in memory.
+int64_t PlaceOf(const Buffer& buffer, const std::vector<int64_t>& index) {
+  int64_t place = 0;
+  for (size_t d = 0; d < index.size(); ++d) place = place * buffer.MemoryShape()[d] + index[d];
+  return place;
 }
 
 double TermsPerElement(const Workload& workload) {
@@ -65,8 +72,8 @@ std::vector<SamplePoint> EvaluateSample(const Workload& workload,
     const int64_t elements = buffer.ElementCount();
     for (int64_t i = 0; i < std::min(count, elements); ++i) {
       const int64_t element = i == 0 ? 0 : i == 1 ? elements - 1 : random.UniformInt(elements);
-      sample.push_back(
-          {p, element, evaluator.Evaluate(parameters[p], IndexOf(element, buffer.shape))});
+      const std::vector<int64_t> index = IndexOf(element, buffer.shape);
+      sample.push_back({p, PlaceOf(buffer, index), evaluator.Evaluate(parameters[p], index)});
     }
   }
   return sample;
@@ -84,8 +91,10 @@ TaskMessage DescribeTask(const Workload& workload) {
   TaskMessage task;
   for (BufferId id : workload.Parameters()) {
     const Buffer& buffer = workload.buffers[id];
-    task.parameters.push_back(
-        {buffer.name, buffer.dtype, buffer.role, buffer.shape, task.data_bytes});
+    const bool has_gaps = !buffer.slice_of.empty();
+    task.parameters.push_back({buffer.name, buffer.dtype, buffer.role,
+                               has_gaps ? std::vector<int64_t>{buffer.MemorySpan()} : buffer.shape,
+                               has_gaps, task.data_bytes});
     task.data_bytes += (task.parameters.back().ByteCount() + page - 1) / page * page;
   }
   task.tolerance = ToleranceOf(workload);
@@ -122,7 +131,7 @@ std::optional<std::string> CheckSample(const TaskData& data, const DataView& vie
     const auto bytes = static_cast<size_t>(ByteSize(parameter.dtype));
     for (const SamplePoint& point : sample) {
       if (point.parameter != p) continue;
-      const std::byte* at = view.at(parameter.offset) + point.element * static_cast<int64_t>(bytes);
+      const std::byte* at = view.at(parameter.offset) + point.place * static_cast<int64_t>(bytes);
       actual.data.insert(actual.data.end(), at, at + bytes);
       expected.data.resize(expected.data.size() + bytes);
       expected.Set(static_cast<int64_t>(expected.data.size() / bytes) - 1, point.value);
@@ -159,9 +168,10 @@ Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Ru
   }
   const DataView view(data);
   if (!view.valid()) return Error{"no shared memory for the task's data"};
+  const std::vector<BufferId> parameters = workload.Parameters();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    std::copy(arguments[i].data.begin(), arguments[i].data.end(),
-              view.at(data.message.parameters[i].offset));
+    ScatterSlice(workload.buffers[parameters[i]], arguments[i].data.data(),
+                 view.at(data.message.parameters[i].offset));
   }
   arguments.clear();
 

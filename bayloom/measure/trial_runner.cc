@@ -114,7 +114,8 @@ void TrialRunner::Watch() {
 void TrialRunner::FillResults(std::byte value) {
   if (workspace_.size() > 0) workspace_.Fill(value);
   for (size_t i = 0; i < memory_.size(); ++i) {
-    if (task_.parameters[i].role == BufferRole::kOutput) memory_[i].Fill(value);
+    if (task_.parameters[i].role != BufferRole::kOutput) continue;
+    memory_[i].Fill(task_.parameters[i].has_gaps ? kPoison : value);
   }
 }
 

@@ -138,7 +138,7 @@ std::optional<Affine> LinearOffset(const Program& program, const Access& access,
     }
     return offset;
   }
-  const std::vector<int64_t>& shape = allocation ? allocation->shape : buffer.shape;
+  const std::vector<int64_t>& shape = allocation ? allocation->shape : buffer.MemoryShape();
   int64_t stride = 1;
   for (size_t d = access.indices.size(); d-- > 0; stride *= shape[d]) {
     if (!access.indices[d]) return std::nullopt;

@@ -65,6 +65,7 @@ class StructureHasher {
         static_cast<uint64_t>(buffer.scope));
     Add(buffer.shape.size() << 32 | buffer.layout.size());
     for (int64_t extent : buffer.shape) AddSigned(extent);
+    for (int64_t extent : buffer.slice_of) AddSigned(extent);
     for (const LayoutAxis& axis : buffer.layout) {
       AddSigned(axis.dimension);
       AddSigned(axis.stride);

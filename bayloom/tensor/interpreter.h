@@ -58,4 +58,8 @@ std::vector<std::byte> PackLayout(const Buffer& buffer, const std::byte* row_maj
 void PackLayout(const Buffer& buffer, const std::byte* row_major, std::byte* packed);
 std::vector<std::byte> UnpackLayout(const Buffer& buffer, const std::byte* packed);
 
+/// Puts a row-major array where the elements of a slice lie (Buffer::slice_of), leaving what is
+/// between them as it is.
+void ScatterSlice(const Buffer& buffer, const std::byte* row_major, std::byte* memory);
+
 }  // namespace bayloom

@@ -131,4 +131,19 @@ std::vector<std::byte> UnpackLayout(const Buffer& buffer, const std::byte* packe
   return row_major;
 }
 
+void ScatterSlice(const Buffer& buffer, const std::byte* row_major, std::byte* memory) {
+  const std::vector<int64_t>& whole = buffer.MemoryShape();
+  const size_t rank = buffer.shape.size();
+  const int64_t row = rank == 0 ? 1 : buffer.shape.back();
+  const int64_t bytes = ByteSize(buffer.dtype), count = buffer.ElementCount();
+  for (int64_t first = 0; first < count; first += row) {
+    int64_t place = 0, stride = 1, rest = first;
+    for (size_t d = rank; d-- > 0; stride *= whole[d], rest /= buffer.shape[d]) {
+      place += rest % buffer.shape[d] * stride;
+    }
+    std::memcpy(memory + place * bytes, row_major + first * bytes,
+                static_cast<size_t>(row * bytes));
+  }
+}
+
 }  // namespace bayloom

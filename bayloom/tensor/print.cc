@@ -16,7 +16,9 @@ namespace {
 // --- Buffers -----------------------------------------------------------------------------------
 
 std::string PrintShape(const Buffer& buffer) {
-  return fmt::format("{}[{}]", ToString(buffer.dtype), fmt::join(buffer.shape, ", "));
+  const std::string whole =
+      buffer.slice_of.empty() ? "" : fmt::format(" of {}", fmt::join(buffer.slice_of, ", "));
+  return fmt::format("{}[{}{}]", ToString(buffer.dtype), fmt::join(buffer.shape, ", "), whole);
 }
 
 /// The physical order, e.g. " as [d1/16, d0, d1%16]".

@@ -79,6 +79,12 @@ int64_t Buffer::ElementCount() const {
   return count;
 }
 
+int64_t Buffer::MemorySpan() const {
+  int64_t last = 0;
+  for (size_t d = 0; d < shape.size(); ++d) last = last * MemoryShape()[d] + shape[d] - 1;
+  return last + 1;
+}
+
 Expr NeutralElement(Reduction reduction, DType dtype) {
   switch (reduction) {
     case Reduction::kSum:

@@ -38,8 +38,15 @@ struct Buffer {
   /// Physical order, outermost axis first; empty means row-major over `shape`. The axes of each
   /// dimension together cover it exactly (a mixed-radix split of its extent).
   std::vector<LayoutAxis> layout;
+  /// Shape of the tensor in whose memory the elements lie, for a slice of something larger: where
+  /// it begins is what the caller passes. At least `shape` in each dimension; empty: no slice.
+  std::vector<int64_t> slice_of;
 
   int64_t ElementCount() const;
+  /// The extents that decide how far apart the elements lie (without a layout).
+  const std::vector<int64_t>& MemoryShape() const { return slice_of.empty() ? shape : slice_of; }
+  /// From the first element to behind the last, in elements.
+  int64_t MemorySpan() const;
 };
 
 enum class IterKind : uint8_t { kSpatial, kReduction };

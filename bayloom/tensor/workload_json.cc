@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -67,6 +69,7 @@ Json BufferToJson(const Buffer& buffer) {
                {"shape", buffer.shape},
                {"role", NameOf(buffer.role)}};
   if (buffer.scope != StorageScope::kGlobal) json["scope"] = NameOf(buffer.scope);
+  if (!buffer.slice_of.empty()) json["slice_of"] = buffer.slice_of;
   for (const LayoutAxis& axis : buffer.layout) {
     json["layout"].push_back({axis.dimension, axis.stride, axis.extent});
   }
@@ -178,6 +181,11 @@ Buffer BufferFromJson(const Json& json) {
   for (int64_t extent : buffer.shape) Require(extent >= 1, "a dimension has at least one element");
   buffer.role = ValueIn(kRoleNames, json.at("role"), "role");
   if (json.contains("scope")) buffer.scope = ValueIn(kScopeNames, json["scope"], "scope");
+  if (json.contains("slice_of")) {
+    for (const Json& extent : json["slice_of"]) buffer.slice_of.push_back(IntFromJson(extent));
+    Require(std::ranges::equal(buffer.slice_of, buffer.shape, std::greater_equal<>()),
+            "a slice is no larger than what it is a slice of");
+  }
   if (!json.contains("layout")) return buffer;
   for (const Json& axis : json["layout"]) {
     const auto rank = static_cast<int64_t>(buffer.shape.size());

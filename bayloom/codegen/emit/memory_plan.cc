@@ -108,7 +108,8 @@ Result<PlacedAccess> Placer::PlaceDynamic(const Access& access, const std::vecto
                  "' at indices that do not fit its layout"};
   }
   const bool shrunk = place.allocation.has_value();
-  const std::vector<int64_t> strides = Strides(shrunk ? place.allocation->shape : buffer.shape);
+  const std::vector<int64_t> strides =
+      Strides(shrunk ? place.allocation->shape : buffer.MemoryShape());
   PlacedAccess placed;
   placed.buffer = access.buffer;
   for (size_t d = 0; d < indices.size(); ++d) {
@@ -144,7 +145,7 @@ MemoryPlan PlanMemory(const Program& program) {
     if (buffer.role != BufferRole::kIntermediate) {
       const auto at = std::ranges::find(parameters, static_cast<BufferId>(id));
       place.position = at - parameters.begin();
-      place.bytes = ElementCount(buffer, buffer.shape) * ByteSize(buffer.dtype);
+      place.bytes = buffer.MemorySpan() * ByteSize(buffer.dtype);
       continue;
     }
     if (program.WriterOf(static_cast<BufferId>(id)) < 0) continue;  // inlined away

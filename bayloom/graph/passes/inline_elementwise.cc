@@ -34,9 +34,17 @@ std::vector<bool> AnchoredValues(const Graph& graph,
   return anchored;
 }
 
+/// A concatenation of what anchors compute: they will write its parts where it wants them.
+bool WillBeJoined(const Graph& graph, const Node& node, const std::vector<bool>& anchored) {
+  const auto joined = AsConcatenation(graph, node);
+  return joined && std::all_of(joined->parts.begin(), joined->parts.end(),
+                               [&](ValueId part) { return anchored[part]; });
+}
+
 bool MayInline(const Graph& graph, const Node& node, const Node& reader,
                const std::vector<bool>& anchored) {
   if (reader.kind != NodeKind::kMap && reader.kind != NodeKind::kReduce) return false;
+  if (WillBeJoined(graph, node, anchored)) return false;
   const std::vector<Expr> loads = LoadsOf(reader.stage.value, node.output());
   const int growth = static_cast<int>(loads.size()) * SizeOf(node.stage.value);
   if (!OnePlace(loads) || SizeOf(reader.stage.value) + growth > kLargest) return false;

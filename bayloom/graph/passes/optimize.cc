@@ -13,6 +13,7 @@ void Optimize(Graph& graph) {
   AbsorbMoves(graph);
   InlineElementwise(graph);
   FoldConstants(graph);
+  JoinSlices(graph);
   WidenChannels(graph);
 }
 

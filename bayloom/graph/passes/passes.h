@@ -43,6 +43,10 @@ void AbsorbMoves(Graph& graph);
 /// compute a few channels more, which nobody reads: 1008 in place of 1000.
 void WidenChannels(Graph& graph);
 
+/// The operands of concatenations are computed right into its result's memory (kJoin), where they
+/// can be; the rest is copied there.
+void JoinSlices(Graph& graph);
+
 /// All of the above, in the order that suits them.
 void Optimize(Graph& graph);
 

@@ -62,14 +62,18 @@ class ChannelWidener {
 
  private:
   /// The anchor and the elementwise nodes that will be fused with it; nothing if they cannot all
-  /// be widened, or if their result is seen as a whole: as an output, or under another shape.
+  /// be widened, or if their result is seen as a whole: as an output, under another shape, or as
+  /// part of a concatenation.
   std::vector<int> ChainFrom(int anchor) const {
     std::vector<int> chain = {anchor};
     if (!MayWiden(graph_.nodes[anchor], -1)) return {};
     for (;;) {
       const ValueId value = graph_.nodes[chain.back()].output();
       const std::vector<int>& readers = consumers_[value];
-      const auto views = [&](int reader) { return graph_.nodes[reader].kind == NodeKind::kView; };
+      const auto views = [&](int reader) {
+        const NodeKind kind = graph_.nodes[reader].kind;
+        return kind == NodeKind::kView || kind == NodeKind::kJoin;
+      };
       if (is_output_[value] || std::any_of(readers.begin(), readers.end(), views)) return {};
       const Node* reader = readers.size() == 1 ? &graph_.nodes[readers[0]] : nullptr;
       if (!reader || reader->kind != NodeKind::kMap || !ReadsInPlace(graph_, *reader, value)) {

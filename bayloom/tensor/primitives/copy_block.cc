@@ -23,6 +23,7 @@ BufferId NewCache(Program& program, BufferId buffer, StorageScope scope) {
   cache.name = FreshBufferName(program, fmt::format("{}.{}", cache.name, ToString(scope)));
   cache.role = BufferRole::kIntermediate;
   cache.scope = scope;
+  cache.slice_of.clear();
   program.buffers.push_back(std::move(cache));
   return static_cast<BufferId>(program.buffers.size()) - 1;
 }

@@ -164,6 +164,7 @@ BufferId NewPartialBuffer(Program& program, BufferId output, const std::vector<D
   Buffer partial = program.buffers[output];
   partial.name = FreshBufferName(program, partial.name + ".rf");
   partial.role = BufferRole::kIntermediate;
+  partial.slice_of.clear();
   std::vector<int64_t> extents;
   extents.reserve(factored.size());
   for (DigitId digit : factored) extents.push_back(program.digit_extents[digit]);
