@@ -3,11 +3,11 @@
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/trace.h"
 #include "tests/codegen/compiled.h"
+#include "tests/codegen/random_tiles.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::testing {
 namespace {
 
 Workload Depthwise(int64_t size, int64_t channels, Conv2dOptions options) {
@@ -37,36 +37,6 @@ Program WithPaddingInlined(const Workload& workload) {
   return program;
 }
 
-/// Every loop in random tiles, ordered S S R S R S as a tuner would; innermost channels in
-/// vectors, the rest unrolled to a random degree.
-Program RandomlyTiled(Program program, RandomStream& random) {
-  const BlockId block = program.BlocksInOrder().front();
-  const std::vector<Iter> iters = program.blocks[block].iters;
-  const std::vector<LoopId> loops = program.LoopsAround(NodeRef::Block(block));
-  std::vector<std::vector<LoopId>> levels(6);
-  LoopId lanes = -1;
-  for (size_t i = 0; i < iters.size(); ++i) {
-    const bool spatial = iters[i].kind == IterKind::kSpatial;
-    const int parts = spatial ? 4 : 2;
-    const auto tile = *SamplePerfectTiling(iters[i].extent, parts, 64, random);
-    const std::vector<LoopId> split = *Split(program, loops[i], tile);
-    const std::vector<int> order = spatial ? std::vector{0, 1, 3, 5} : std::vector{2, 4};
-    for (int part = 0; part < parts; ++part) levels[order[part]].push_back(split[part]);
-    if (spatial) lanes = split.back();
-  }
-  std::vector<LoopId> order;
-  for (std::vector<LoopId>& level : levels) {
-    if (random.UniformInt(4) == 0) random.Shuffle(level);
-    order.insert(order.end(), level.begin(), level.end());
-  }
-  EXPECT_TRUE(Reorder(program, order).ok());
-  if (order.back() == lanes) (void)Vectorize(program, lanes);
-  if (random.UniformInt(3) > 0) (void)Parallelize(program, order.front());
-  constexpr int64_t kSteps[] = {0, 16, 512};
-  EXPECT_TRUE(AnnotateUnroll(program, order.front(), kSteps[random.UniformInt(3)]).ok());
-  return program;
-}
-
 struct GuardCase {
   std::string name;
   Workload workload;
@@ -81,12 +51,12 @@ std::vector<GuardCase> GuardCases() {
       {"depthwise_dilation", Depthwise(8, 8, Padded(2, 2, 1, 2))},
       {"depthwise_mostly_padding", Depthwise(2, 16, Padded(4, 5))},
   };
-  Conv2dShape shape = testing::ConvShape(6, 3, 16, 3, 1);
+  Conv2dShape shape = ConvShape(6, 3, 16, 3, 1);
   all.push_back({"conv2d", Conv2dWorkload(shape)});
-  shape = testing::ConvShape(9, 4, 6, 5, 2);
+  shape = ConvShape(9, 4, 6, 5, 2);
   shape.options.stride = {2, 3};
   all.push_back({"conv2d_stride", Conv2dWorkload(shape)});
-  shape = testing::ConvShape(5, 4, 8, 3, 1);
+  shape = ConvShape(5, 4, 8, 3, 1);
   shape.dtype = DType::kInt32;
   all.push_back({"conv2d_integer", Conv2dWorkload(shape)});
   WorkloadBuilder b("max_pool");
@@ -104,18 +74,20 @@ class GuardTest : public ::testing::TestWithParam<GuardCase> {};
 TEST_P(GuardTest, TilesComputeWhatTheNaiveProgramComputes) {
   constexpr int kSchedules = 40;
   const Workload& workload = GetParam().workload;
-  const std::vector<HostTensor> inputs = testing::RandomArguments(workload, 5);
+  const std::vector<HostTensor> inputs = RandomArguments(workload, 5);
   std::vector<HostTensor> expected = inputs;
   Interpret(Lower(workload), expected);
   const Program inlined = WithPaddingInlined(workload);
   RandomStream random(17);
   for (int i = 0; i < kSchedules; ++i) {
-    const Program program = RandomlyTiled(inlined, random);
+    Program program = inlined;
+    TileAtRandom(program, program.BlocksInOrder().front(), random);
+    UnrollAndParallelizeAtRandom(program, random);
     SCOPED_TRACE(Print(program));
     std::vector<HostTensor> actual = inputs;
-    ASSERT_NO_THROW(testing::RunCompiled(program, actual));
+    ASSERT_NO_THROW(RunCompiled(program, actual));
     ASSERT_FALSE(HasFatalFailure());
-    testing::ExpectClose(actual.back(), expected.back(), 1e-5, "schedule " + std::to_string(i));
+    ExpectClose(actual.back(), expected.back(), 1e-5, "schedule " + std::to_string(i));
     ASSERT_FALSE(HasFatalFailure());
   }
 }
@@ -158,7 +130,8 @@ TEST(GuardCodeTest, GuardsAreFoundWhereAZeroAddsNothing) {
   const auto guards_of = [](const Workload& workload) {
     const Program program = WithPaddingInlined(workload);
     const BlockId block = program.BlocksInOrder().front();
-    const BlockAccesses accesses = *PlaceAccesses(program, PlanMemory(program), block);
+    const BlockAccesses accesses =
+        *PlaceAccesses(program, PlanMemory(program), program.blocks[block]);
     return GuardsOf(program.blocks[block], accesses).size();
   };
   EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(1, 1))), 4u);
@@ -171,4 +144,4 @@ TEST(GuardCodeTest, GuardsAreFoundWhereAZeroAddsNothing) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::testing

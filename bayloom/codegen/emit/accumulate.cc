@@ -64,9 +64,25 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
     const IndexValue index = digits_.Evaluate(offset);
     llvm::AllocaInst* slot = slots.at(index.constant);
     llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
-    memory_.Store(block.output, index, state_.chunk, value);
+    const auto epilogue = plan_.epilogues.find(tile.block);
+    if (epilogue == plan_.epilogues.end()) {
+      memory_.Store(block.output, index, state_.chunk, value);
+    } else {
+      EmitEpilogue(epilogue->second, block.output, value);
+    }
   });
   slots.clear();
+}
+
+/// Computes the consumer of a reduction's result where that is still in a register.
+void NestEmitter::EmitEpilogue(const TileEpilogue& epilogue, BufferId result, llvm::Value* value) {
+  const Block& block = epilogue.block;
+  ExpressionEmitter values(state_, epilogue.accesses);
+  Visit(block.value, [&](const Expr& e) {
+    if (e->op == ExprOp::kLoad && e->index == result) values.Define(*e, value);
+  });
+  memory_.Store(block.output, digits_.Evaluate(epilogue.accesses.store.affine), state_.chunk,
+                values.Emit(block.value));
 }
 
 void NestEmitter::ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body) {

@@ -27,6 +27,8 @@ class ExpressionEmitter {
       : state_(state), b_(state.builder), accesses_(accesses), memo_(1) {}
 
   llvm::Value* Emit(const Expr& e);
+  /// The value of an expression that is known already.
+  void Define(const ExprNode& e, llvm::Value* value) { memo_.front()[&e] = value; }
 
  private:
   llvm::Value* EmitNew(const Expr& e);

@@ -55,7 +55,7 @@ MemoryEmitter::MemoryEmitter(const Program& program, const MemoryPlan& plan,
 llvm::Value* MemoryEmitter::MakeBase(BufferId buffer) {
   const BufferPlace& place = plan_.buffers[buffer];
   switch (place.place) {
-    case Place::kParameter: {
+    case MemoryKind::kParameter: {
       llvm::Value* at = addresses_.Displace(arguments_.parameters,
                                             place.position * static_cast<int64_t>(sizeof(void*)));
       llvm::LoadInst* base = builder_.CreateLoad(builder_.getPtrTy(), at);
@@ -64,15 +64,15 @@ llvm::Value* MemoryEmitter::MakeBase(BufferId buffer) {
       base->setMetadata(llvm::LLVMContext::MD_nonnull, llvm::MDNode::get(context, {}));
       return base;
     }
-    case Place::kStack: {
+    case MemoryKind::kStack: {
       llvm::Type* bytes = llvm::ArrayType::get(builder_.getInt8Ty(), place.bytes);
       llvm::AllocaInst* base = builder_.CreateAlloca(bytes);
       base->setAlignment(llvm::Align(kBaseAlignment));
       return base;
     }
-    case Place::kShared:
+    case MemoryKind::kShared:
       return addresses_.Displace(arguments_.workspace, place.position);
-    case Place::kWorker:
+    case MemoryKind::kWorker:
       return addresses_.Displace(arguments_.worker_workspace, place.position);
   }
   return nullptr;

@@ -158,11 +158,11 @@ MemoryPlan PlanMemory(const Program& program) {
     const int64_t size = RoundUp(place.bytes);
     const bool one_function = parallel >= 0 || !HasParallelLoopBelow(program, scope);
     if (one_function && stack_bytes[parallel] + size <= kLargestOnStack) {
-      place.place = Place::kStack;
+      place.place = MemoryKind::kStack;
       stack_bytes[parallel] += size;
       continue;
     }
-    place.place = parallel >= 0 ? Place::kWorker : Place::kShared;
+    place.place = parallel >= 0 ? MemoryKind::kWorker : MemoryKind::kShared;
     int64_t& part = parallel >= 0 ? plan.worker_bytes : plan.shared_bytes;
     place.position = part;
     part += size;
@@ -170,8 +170,8 @@ MemoryPlan PlanMemory(const Program& program) {
   return plan;
 }
 
-Result<BlockAccesses> PlaceAccesses(const Program& program, const MemoryPlan& memory, BlockId id) {
-  const Block& block = program.blocks[id];
+Result<BlockAccesses> PlaceAccesses(const Program& program, const MemoryPlan& memory,
+                                    const Block& block) {
   Placer placer(program, memory, block);
   BlockAccesses accesses;
   Result<PlacedAccess> store = placer.Place(block.output, block.output_index, true);

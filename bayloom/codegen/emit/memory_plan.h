@@ -10,7 +10,7 @@
 namespace bayloom {
 
 /// Where a buffer's memory comes from.
-enum class Place : uint8_t {
+enum class MemoryKind : uint8_t {
   kParameter,  ///< the caller
   kStack,      ///< the stack of the function that uses it
   kShared,     ///< the workspace's part for all threads
@@ -18,7 +18,7 @@ enum class Place : uint8_t {
 };
 
 struct BufferPlace {
-  Place place = Place::kParameter;
+  MemoryKind place = MemoryKind::kParameter;
   int64_t position = 0;  ///< index of the parameter, or byte offset into the part
   int64_t bytes = 0;
   /// Intermediates: the region held at a time.
@@ -64,6 +64,6 @@ struct BlockAccesses {
 
 /// Fails for an index that no address can be made of.
 Result<BlockAccesses> PlaceAccesses(const Program& program, const MemoryPlan& memory,
-                                    BlockId block);
+                                    const Block& block);
 
 }  // namespace bayloom

@@ -78,6 +78,7 @@ class NestEmitter {
   size_t DecidingLoops(const AccumulatorTile& tile, const Guard& guard) const;
   void EmitIf(llvm::Value* condition, const Body& body);
   void ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body);
+  void EmitEpilogue(const TileEpilogue& epilogue, BufferId result, llvm::Value* value);
   void EmitReduction(BlockId block, ExpressionEmitter& values);
   llvm::Value* StartValue(const AccumulatorTile& tile);
   llvm::Value* OldValue(BlockId block);

@@ -17,13 +17,18 @@ std::vector<LoopId> LoopsBelow(const Program& program, NodeRef node) {
   return loops;
 }
 
+void LeaveOut(const Program& program, NodeRef nest, EmitPlan& plan) {
+  if (nest.is_loop()) plan.absorbed_loops.insert(nest.id);
+  for (BlockId block : program.BlocksBelow(nest)) plan.absorbed.insert(block);
+}
+
 }  // namespace
 
 Result<EmitPlan> MakeEmitPlan(const Program& program, const Target& target) {
   EmitPlan plan;
   plan.memory = PlanMemory(program);
   for (BlockId block : program.BlocksInOrder()) {
-    Result<BlockAccesses> accesses = PlaceAccesses(program, plan.memory, block);
+    Result<BlockAccesses> accesses = PlaceAccesses(program, plan.memory, program.blocks[block]);
     if (!accesses) return accesses.error();
     plan.accesses.emplace(block, std::move(*accesses));
   }
@@ -44,11 +49,13 @@ Result<EmitPlan> MakeEmitPlan(const Program& program, const Target& target) {
   }
   for (AccumulatorTile& tile :
        PlanAccumulators(program, target, plan.accesses, plan.vector_loops)) {
-    const NodeRef init = tile.init;
-    const LoopId root = tile.root;
-    if (!plan.tiles.emplace(root, std::move(tile)).second || init == NodeRef::Root()) continue;
-    if (init.is_loop()) plan.absorbed_loops.insert(init.id);
-    for (BlockId block : program.BlocksBelow(init)) plan.absorbed.insert(block);
+    const auto [place, added] = plan.tiles.emplace(tile.root, std::move(tile));
+    if (!added) continue;
+    if (place->second.init != NodeRef::Root()) LeaveOut(program, place->second.init, plan);
+    if (auto epilogue = PlanEpilogue(program, plan.memory, place->second)) {
+      LeaveOut(program, epilogue->nest, plan);
+      plan.epilogues.emplace(place->second.block, *std::move(epilogue));
+    }
   }
   if (Status status = PlanUnrolling(program, plan); !status) return status.error();
   return plan;

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "bayloom/codegen/emit/accumulator_plan.h"
+#include "bayloom/codegen/emit/epilogue_plan.h"
 #include "bayloom/codegen/emit/memory_plan.h"
 #include "bayloom/codegen/emit/vector_plan.h"
 
@@ -14,9 +14,10 @@ struct EmitPlan {
   MemoryPlan memory;
   std::map<BlockId, BlockAccesses> accesses;
   std::map<LoopId, VectorLoop> vector_loops;  ///< others are run serially
-  std::map<LoopId, AccumulatorTile> tiles;    ///< by AccumulatorTile::top
+  std::map<LoopId, AccumulatorTile> tiles;    ///< by AccumulatorTile::root
+  std::map<BlockId, TileEpilogue> epilogues;  ///< by AccumulatorTile::block
   std::set<LoopId> unrolled;
-  std::set<BlockId> absorbed;       ///< kInit blocks that tiles make superfluous
+  std::set<BlockId> absorbed;       ///< kInit blocks and consumers that tiles make superfluous
   std::set<LoopId> absorbed_loops;  ///< and the nests around them
 };
 

@@ -1,0 +1,99 @@
+#include "bayloom/codegen/emit/epilogue_plan.h"
+
+#include <algorithm>
+
+#include "bayloom/tensor/loop_tree.h"
+#include "bayloom/tensor/primitives/region.h"
+
+namespace bayloom {
+namespace {
+
+/// The node right after one among its parent's children; kRoot if that is the last.
+NodeRef NextSibling(const Program& program, NodeRef node) {
+  const std::vector<NodeRef>& siblings = program.BodyOf(program.ParentOf(node));
+  const auto next = std::next(std::ranges::find(siblings, node));
+  return next == siblings.end() ? NodeRef::Root() : *next;
+}
+
+/// Whether the block is computed in a parallel loop at or below `nest`.
+bool IsParallelBelow(const Program& program, BlockId block, NodeRef nest) {
+  return std::ranges::any_of(program.LoopsAround(NodeRef::Block(block)), [&](LoopId loop) {
+    return program.loops[loop].kind == LoopKind::kParallel &&
+           IsBelow(program, NodeRef::Loop(loop), nest);
+  });
+}
+
+/// For each dimension of the buffer the iterator of `reader` that indexes it, -1 for a constant 0,
+/// where it is read element by element and always at the same place.
+std::optional<std::vector<int>> ElementwiseIndex(const Block& reader, BufferId buffer) {
+  std::optional<std::vector<int>> result;
+  bool same = true;
+  ForEachLoadOf(reader.value, buffer, [&](const ExprNode& load) {
+    std::vector<int> iters;
+    for (const Expr& index : load.operands) {
+      const bool is_iter = index->op == ExprOp::kIter;
+      const bool twice = is_iter && std::ranges::count(iters, index->index) > 0;
+      same = same && !twice && (is_iter || IsIntLiteral(index, 0));
+      iters.push_back(is_iter ? index->index : -1);
+    }
+    same = same && (!result || *result == iters);
+    result = std::move(iters);
+  });
+  if (!same || !result) return std::nullopt;
+  for (size_t i = 0; i < reader.iters.size(); ++i) {
+    const bool used = std::ranges::count(*result, static_cast<int>(i)) > 0;
+    if (!used && reader.iters[i].extent > 1) return std::nullopt;
+  }
+  return result;
+}
+
+bool SameSpan(const Span& a, const Span& b) {
+  return a.outer == b.outer && a.min == b.min && a.max == b.max;
+}
+
+/// Whether the consumer reads nothing else that is written below `node`.
+bool ReadsOnlyFromOutside(const Program& program, const Block& consumer, BufferId result,
+                          NodeRef node) {
+  return std::ranges::none_of(program.BlocksBelow(node), [&](BlockId id) {
+    const BufferId written = program.blocks[id].output;
+    return written != result && Loads(consumer.value, written);
+  });
+}
+
+}  // namespace
+
+std::optional<TileEpilogue> PlanEpilogue(const Program& program, const MemoryPlan& memory,
+                                         const AccumulatorTile& tile) {
+  const Block& block = program.blocks[tile.block];
+  const BufferId result = block.output;
+  const NodeRef root = NodeRef::Loop(tile.root);
+  const std::vector<BlockId> readers = program.ReadersOf(result);
+  if (program.buffers[result].role != BufferRole::kIntermediate || readers.size() != 1 ||
+      !tile.starts_neutral) {
+    return std::nullopt;
+  }
+  TileEpilogue epilogue{readers[0], NextSibling(program, root), program.blocks[readers[0]], {}};
+  if (!epilogue.nest.is_loop() || epilogue.block.kind != BlockKind::kPlain ||
+      program.BlocksBelow(epilogue.nest) != std::vector{epilogue.id} ||
+      IsParallelBelow(program, epilogue.id, epilogue.nest) ||
+      !ReadsOnlyFromOutside(program, epilogue.block, result, root)) {
+    return std::nullopt;
+  }
+  const auto iters = ElementwiseIndex(epilogue.block, result);
+  const DigitMask outer = DigitsAround(program, program.ParentOf(root));
+  const std::optional<Region> computed = WrittenRegion(program, block, outer);
+  if (!iters || !computed || !WrittenRegion(program, epilogue.block, outer)) return std::nullopt;
+  for (size_t d = 0; d < iters->size(); ++d) {
+    const int iter = (*iters)[d];
+    if (iter < 0) continue;
+    Affine& binding = epilogue.block.bindings[iter];
+    if (!SameSpan(SpanOf(program, binding, outer), (*computed)[d])) return std::nullopt;
+    binding = *ComposeIndex(block.output_index[d], block.bindings);
+  }
+  Result<BlockAccesses> accesses = PlaceAccesses(program, memory, epilogue.block);
+  if (!accesses) return std::nullopt;
+  epilogue.accesses = *std::move(accesses);
+  return epilogue;
+}
+
+}  // namespace bayloom
