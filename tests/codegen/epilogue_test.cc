@@ -43,6 +43,9 @@ std::vector<EpilogueCase> EpilogueCases() {
   all.push_back(AfterMatmul("shifted", [](WorkloadBuilder& b, const Tensor& c) {
     return b.Compute("e", {4, 33}, [&](const auto& at) { return c(at[0] + 1, at[1] + 1); });
   }));
+  all.push_back(AfterMatmul("one_row", [](WorkloadBuilder& b, const Tensor& c) {
+    return b.Compute("e", {34}, [&](const auto& at) { return c(0, at[0]); });
+  }));
   Conv2dShape shape = ConvShape(7, 3, 20, 3, 1);
   shape.epilogue = {.bias = true, .residual = false, .relu = false};
   all.push_back({"conv2d", Conv2dWorkload(shape)});

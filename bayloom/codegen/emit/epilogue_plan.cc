@@ -85,7 +85,10 @@ std::optional<TileEpilogue> PlanEpilogue(const Program& program, const MemoryPla
   if (!iters || !computed || !WrittenRegion(program, epilogue.block, outer)) return std::nullopt;
   for (size_t d = 0; d < iters->size(); ++d) {
     const int iter = (*iters)[d];
-    if (iter < 0) continue;
+    if (iter < 0) {
+      if (!SameSpan({}, (*computed)[d])) return std::nullopt;
+      continue;
+    }
     Affine& binding = epilogue.block.bindings[iter];
     if (!SameSpan(SpanOf(program, binding, outer), (*computed)[d])) return std::nullopt;
     binding = *ComposeIndex(block.output_index[d], block.bindings);
