@@ -54,9 +54,9 @@ Allocation AllocationOf(const Program& program, BufferId buffer);
 NodeRef AllocationScope(const Program& program, BufferId buffer);
 
 /// The place of an element in the buffer's memory, in elements, as an affine function of digits:
-/// row-major over the shape (an Allocation's, or the buffer's in memory where `allocation` is null), or
-/// through the buffer's layout. nullopt if an index is not affine or does not fall onto the
-/// layout's axes.
+/// row-major over the shape (an Allocation's, or the buffer's in memory where `allocation` is
+/// null), or through the buffer's layout. nullopt if an index is not affine or does not fall onto
+/// the layout's axes.
 std::optional<Affine> LinearOffset(const Program& program, const Access& access,
                                    const Allocation* allocation);
 

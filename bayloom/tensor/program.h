@@ -52,8 +52,12 @@ enum class LoopKind : uint8_t {
   kParallel,    ///< iterations run on the thread pool
   kVectorized,  ///< all iterations at once, in vector registers
   kUnrolled,
-  kBlockX, kBlockY, kBlockZ,     ///< bound to blockIdx (accelerators)
-  kThreadX, kThreadY, kThreadZ,  ///< bound to threadIdx (accelerators)
+  kBlockX,
+  kBlockY,
+  kBlockZ,  ///< bound to blockIdx (accelerators)
+  kThreadX,
+  kThreadY,
+  kThreadZ,  ///< bound to threadIdx (accelerators)
   kVirtualThread,
 };
 
@@ -148,6 +152,7 @@ Status Validate(const Program& program);
 std::string Print(const Program& program);
 std::string Print(const Workload& workload);
 /// An expression with the given iterator and buffer names.
-std::string Print(const Expr& e, const std::vector<Iter>& iters, const std::vector<Buffer>& buffers);
+std::string Print(const Expr& e, const std::vector<Iter>& iters,
+                  const std::vector<Buffer>& buffers);
 
 }  // namespace bayloom

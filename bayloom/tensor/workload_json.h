@@ -11,7 +11,8 @@ namespace bayloom {
 /// subexpressions included. Each stage's value is a list of nodes, operands before users, the last
 /// one being the value:
 ///
-///     ["int", "int64", 3]                 a literal; floats that JSON lacks are "nan", "inf", "-inf"
+///     ["int", "int64", 3]                 a literal; floats that JSON lacks are "nan", "inf",
+///     "-inf"
 ///     ["iter", "int64", 0]                iterator 0 of the stage
 ///     ["load", "float32", 2, 0, 1]        buffer 2 at the indices given by nodes 0 and 1
 ///     ["mul", "float32", 3, 4]            any other operation, on nodes 3 and 4
