@@ -36,8 +36,8 @@ class HandMadeTask {
   HandMadeTask() {
     data_.id = next_id++;
     data_.message.parameters = {
-        {"x", DType::kFloat32, BufferRole::kInput, {kCount}, 0},
-        {"y", DType::kFloat32, BufferRole::kOutput, {kCount}, 4096},
+        {"x", DType::kFloat32, BufferRole::kInput, {kCount}, false, 0},
+        {"y", DType::kFloat32, BufferRole::kOutput, {kCount}, false, 4096},
     };
     data_.message.data_bytes = 8192;
     data_.message.tolerance.relative = 1e-5;

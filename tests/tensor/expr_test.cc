@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<Iter> kIters = {{"i", 8, IterKind::kSpatial}, {"j", 8, IterKind::kSpatial}};
 const std::vector<Buffer> kBuffers = {
-    Buffer{"x", DType::kFloat32, {8, 8}, BufferRole::kInput, StorageScope::kGlobal, {}}};
+    Buffer{"x", DType::kFloat32, {8, 8}, BufferRole::kInput, StorageScope::kGlobal, {}, {}}};
 
 std::string Text(const Expr& e) { return Print(e, kIters, kBuffers); }
 

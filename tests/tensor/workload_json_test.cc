@@ -53,8 +53,9 @@ TEST(WorkloadJson, SharedSubexpressionsStayShared) {
   Expr e = Load(0, DType::kFloat32, {IterVar(0)});
   for (int i = 0; i < 200; ++i) e = Binary(ExprOp::kAdd, e, e);  // 2^200 nodes if written out
   Workload workload;
-  workload.buffers = {{"x", DType::kFloat32, {2}, BufferRole::kInput, StorageScope::kGlobal, {}},
-                      {"y", DType::kFloat32, {2}, BufferRole::kOutput, StorageScope::kGlobal, {}}};
+  workload.buffers = {
+      {"x", DType::kFloat32, {2}, BufferRole::kInput, StorageScope::kGlobal, {}, {}},
+      {"y", DType::kFloat32, {2}, BufferRole::kOutput, StorageScope::kGlobal, {}, {}}};
   workload.stages = {{"y", 1, {{"i", 2, IterKind::kSpatial}}, e, Reduction::kNone}};
   EXPECT_EQ(WorkloadToJson(workload)["stages"][0]["value"].size(), 202u);
 }
