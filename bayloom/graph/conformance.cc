@@ -24,6 +24,13 @@ HostTensor AsDeclared(HostTensor tensor, DType declared) {
   return tensor;
 }
 
+/// Where an operator wants to know an input's type only (CastLike), ONNX stores one element of it.
+HostTensor AsDeclared(HostTensor tensor, const Value& declared) {
+  tensor = AsDeclared(std::move(tensor), declared.dtype);
+  if (tensor.ElementCount() >= declared.ElementCount()) return tensor;
+  return HostTensor::Zeros(tensor.dtype, declared.shape);
+}
+
 /// The test's inputs by name, and the graph with those frozen that have to be.
 struct Case {
   Graph graph;
@@ -56,7 +63,7 @@ Case LoadCase(const std::string& folder) {
     if (options.frozen_inputs.contains(names[i])) continue;
     const ValueId id = test.graph.inputs[test.inputs.size()];
     test.inputs.push_back(
-        AsDeclared(ReadOnnxTensor(NumberedFile(folder, "input", i)), test.graph.values[id].dtype));
+        AsDeclared(ReadOnnxTensor(NumberedFile(folder, "input", i)), test.graph.values[id]));
   }
   return test;
 }

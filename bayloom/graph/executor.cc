@@ -29,6 +29,11 @@ AlignedMemory Allocate(int64_t bytes) {
 
 bool IsAligned(const void* memory) { return reinterpret_cast<uintptr_t>(memory) % kAlignment == 0; }
 
+/// An empty tensor may lie nowhere.
+void Copy(void* to, const void* from, int64_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -106,7 +111,7 @@ struct Executor::Impl {
     bayloom_set_threads(threads);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (IsAligned(inputs[i])) continue;
-      std::memcpy(input_copies[i].get(), inputs[i], plan.input_bytes[i]);
+      Copy(input_copies[i].get(), inputs[i], plan.input_bytes[i]);
       inputs[i] = input_copies[i].get();
     }
     std::vector<void*> results = outputs;
@@ -123,10 +128,10 @@ struct Executor::Impl {
       if (seconds != nullptr) (*seconds)[c] += Now() - start;
     }
     for (const PlannedCopy& copy : plan.copies) {
-      std::memcpy(results[copy.output], Resolve(copy.from, inputs, results), copy.bytes);
+      Copy(results[copy.output], Resolve(copy.from, inputs, results), copy.bytes);
     }
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i] != outputs[i]) std::memcpy(outputs[i], results[i], plan.output_bytes[i]);
+      if (results[i] != outputs[i]) Copy(outputs[i], results[i], plan.output_bytes[i]);
     }
   }
 };

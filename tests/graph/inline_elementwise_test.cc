@@ -36,17 +36,17 @@ TEST_F(InlineElementwiseTest, SidesThatComeTogetherAgain) {
   EXPECT_EQ(OpsAfter(y), "matmul, sigmoid+mul");
 }
 
-TEST_F(InlineElementwiseTest, WhatSeveralReadStays) {
-  const Tensor shared = Relu(b_, x_);
-  EXPECT_EQ(OpsAfter(Sum(b_.Map("neg", {5, 4}, [&](const auto& i) { return -shared.At(i); }),
-                         Sigmoid(shared))),
-            "relu, neg+sigmoid+add");
+TEST_F(InlineElementwiseTest, WhatIsReadAtTwoPlacesStays) {
+  const Tensor shared = Sigmoid(x_);
+  const Tensor mirrored = b_.Map(
+      "add", {5, 4}, [&](const auto& i) { return shared.At(i) + shared(i[0], Expr(3) - i[1]); });
+  EXPECT_EQ(OpsAfter(mirrored), "sigmoid, add");
 }
 
 TEST_F(InlineElementwiseTest, EachOfTwoAnchorsKeepsItsOwnEpilogue) {
   const Tensor other = Multiply(b_, x_, b_.Constant("v", RandomTensor({4, 6}, 2)));
-  EXPECT_EQ(OpsAfter(Sum(Relu(b_, product_), Sigmoid(other))),
-            "matmul, matmul, relu, sigmoid, add");
+  const Tensor left = Relu(b_, product_), right = Sigmoid(other);
+  EXPECT_EQ(OpsAfter(Sum(left, right)), "matmul, matmul, relu, sigmoid, add");
 }
 
 TEST_F(InlineElementwiseTest, BroadcastingRepeatsOnlyWhatIsCheap) {

@@ -36,7 +36,8 @@ class JoinSlicesTest : public ::testing::Test {
     });
   }
 
-  /// The graph after the pass. Interpreted and compiled it computes what it did before.
+  /// The graph after the pass. Interpreted and compiled it computes what it did before (up to
+  /// rounding: products of several random layers are in the hundreds).
   Graph Joined(const std::vector<Tensor>& outputs) {
     std::vector<GraphOutput> named;
     for (size_t i = 0; i < outputs.size(); ++i) named.push_back({"y", outputs[i].id()});
@@ -47,8 +48,8 @@ class JoinSlicesTest : public ::testing::Test {
     const std::vector<HostTensor> interpreted = InterpretTasks(tasks, inputs);
     const std::vector<HostTensor> compiled = Compiled(tasks, inputs);
     for (size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_EQ(Difference(interpreted[i], expected[i], 1e-4, 1e-5), "");
-      EXPECT_EQ(Difference(compiled[i], expected[i], 1e-4, 1e-5), "");
+      EXPECT_EQ(Difference(interpreted[i], expected[i], 1e-4, 1e-3), "");
+      EXPECT_EQ(Difference(compiled[i], expected[i], 1e-4, 1e-3), "");
     }
     return graph;
   }
@@ -158,9 +159,10 @@ TEST_F(JoinSlicesTest, OtherSelectionsAreNoConcatenations) {
   const Tensor swapped = b_.Map("select", {2, 5, 5, 32}, [&](const auto& i) {
     return Select(i[3] < Expr(16), a(i[0], i[2], i[1], i[3]), c(i[0], i[1], i[2], i[3] - Expr(16)));
   });
-  const Graph graph = b_.Build({{"a", select(16, 16).id()}, {"b", swapped.id()}});
-  EXPECT_TRUE(AsConcatenation(graph, graph.nodes[2]).has_value());
-  EXPECT_FALSE(AsConcatenation(graph, graph.nodes[3]).has_value());
+  const Tensor joined = select(16, 16);
+  const Graph graph = b_.Build({{"a", swapped.id()}, {"b", joined.id()}});
+  EXPECT_FALSE(AsConcatenation(graph, graph.nodes[2]).has_value());
+  EXPECT_TRUE(AsConcatenation(graph, graph.nodes[3]).has_value());
   EXPECT_FALSE(AsConcatenation(graph, graph.nodes[0]).has_value());
 }
 
