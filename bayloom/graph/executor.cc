@@ -82,9 +82,7 @@ struct Executor::Impl {
     arena = Allocate(plan.arena_bytes);
     workspace = Allocate(workspace_bytes);
     constants = Allocate(static_cast<int64_t>(plan.constants.size()));
-    if (!plan.constants.empty()) {
-      std::memcpy(constants.get(), plan.constants.data(), plan.constants.size());
-    }
+    Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
     plan.constants = {};
     for (int64_t bytes : plan.input_bytes) input_copies.push_back(Allocate(bytes));
     for (int64_t bytes : plan.output_bytes) output_copies.push_back(Allocate(bytes));
