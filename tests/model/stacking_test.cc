@@ -75,7 +75,7 @@ TEST(Stacking, LearnsFromWhatIsAdded) {
   const double before = Error(stacked, queries);
   stacked.Add(more.rows, more.values);
   EXPECT_LT(Error(stacked, queries), before);
-  EXPECT_NEAR(Error(*copy, queries), before, 1e-9);  // sums are rounded as memory is aligned
+  EXPECT_NEAR(Error(*copy, queries), before, 1e-6);  // sums are rounded as memory is aligned
   const VectorXd lowest = VectorXd::Constant(1, few.values.minCoeff());
   EXPECT_LT(stacked.Transform(lowest(0)), stacked.Transform(lowest(0) + 0.1));
 }
