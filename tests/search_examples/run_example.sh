@@ -7,6 +7,7 @@ set -euo pipefail
 bayloom=$1 scenario=$2 trials=$3
 shift 3
 for needed in "$@"; do
+  [[ $needed == taco ]] && needed=${TACO:-taco}  # no package has it: it may be anywhere
   if [[ ! -e $needed ]] && ! command -v "$needed" >/dev/null; then
     echo "skipped: $needed is not installed"
     exit 77
