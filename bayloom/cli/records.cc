@@ -1,19 +1,25 @@
 #include <fmt/core.h>
 
 #include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
+#include "bayloom/cli/write_file.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/search_report.h"
+#include "bayloom/tuning/recorded_search.h"
 
 namespace bayloom {
 namespace {
@@ -21,10 +27,26 @@ namespace {
 struct RecordsOptions {
   std::string database;
   std::string out;
+  std::optional<int64_t> search;
+  std::string format = "csv";
   std::vector<std::string> files;
 };
 
+/// One search, for programs that know nothing of databases.
+std::string SearchText(const RecordsOptions& options) {
+  SearchRecords records(options.database, Database::Mode::kReadOnly);
+  const SearchRecord record = FindSearch(records, *options.search);
+  const Scenario scenario = ScenarioOf(record);
+  const std::vector<SearchTrial> trials = ReadSearchTrials(*scenario.space, records, record.id);
+  if (options.format == "csv") return TrialsCsv(scenario, trials);
+  return TrialsT4(scenario, trials).dump() + "\n";
+}
+
 void Export(const RecordsOptions& options) {
+  if (options.search) {
+    const std::string text = SearchText(options);
+    return options.out.empty() ? fmt::print("{}", text) : WriteFile(options.out, text);
+  }
   Store store(options.database, Store::Mode::kReadOnly);
   if (options.out.empty()) return ExportJsonLines(store, std::cout);
   std::ofstream file(options.out);
@@ -55,11 +77,18 @@ void AddRecordsCommand(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  bayloom records export resnet18.db --out resnet18.jsonl\n"
+      "  bayloom records export flags.db --search 1 --out flags.csv\n"
       "  bayloom records import all.db resnet18.jsonl bert_tiny.jsonl");
 
   CLI::App* to_text = records->add_subcommand("export", "Write all records as text");
   to_text->add_option("database", options->database, "The database to read")->required();
   to_text->add_option("--out,-o", options->out, "File to write; standard output if not given");
+  CLI::Option* search =
+      to_text->add_option("--search", options->search, "Only this search, in another format");
+  to_text->add_option("--format", options->format, "csv, or t4: a recorded space to search again")
+      ->check(CLI::IsMember({"csv", "t4"}))
+      ->capture_default_str()
+      ->needs(search);
   to_text->callback([options] { Export(*options); });
 
   CLI::App* from_text = records->add_subcommand("import", "Add records that are not there yet");

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +9,7 @@
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/scenario_option.h"
+#include "bayloom/cli/write_file.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/report/format.h"
@@ -48,13 +46,6 @@ Scenario LoadWithOverrides(const SearchOptions& options) {
   }
   if (!scenario.max_trials && !scenario.max_seconds) scenario.max_trials = kDefaultTrials;
   return scenario;
-}
-
-void WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw InputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
 }
 
 std::string_view Explain(SearchEnd end) {

@@ -8,6 +8,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
+#include "bayloom/cli/show_search.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
 namespace bayloom {
@@ -28,6 +29,15 @@ void Show(const ShowOptions& options) {
     throw InputError("show: name a database, a model or an operator; see 'bayloom show --help'");
   }
   const bool is_database = options.op.empty() && IsDatabase(path);
+  if (options.search) {
+    const bool about_tasks = options.task || options.session || !options.model_chart.empty() ||
+                             options.trace || options.assembly;
+    if (!is_database || about_tasks) {
+      throw InputError(
+          "show: --search is about a database; --history, --chart and --json go with it");
+    }
+    return ShowSearch({path, *options.search, options.history, options.json, options.chart});
+  }
   if ((options.trace || options.history || options.assembly) && !(is_database && options.task)) {
     throw InputError(
         "show: --trace, --history and --assembly are about one task of a database; add --task");
@@ -47,14 +57,18 @@ void Show(const ShowOptions& options) {
 void AddShowCommand(CLI::App& app) {
   auto options = std::make_shared<ShowOptions>();
   CLI::App* show = app.add_subcommand("show", "Show tasks, design spaces and what was found");
-  options->subject.AddTo(*show)->description("Database written by 'bayloom tune', or ONNX file");
+  options->subject.AddTo(*show)->description(
+      "Database written by 'bayloom tune' or 'bayloom search', or ONNX file");
   show->add_option("--op", options->op, "Show the design spaces of an operator instead");
   show->add_option("--task", options->task,
                    "Show one task: of a database its best program, of a model its design spaces");
+  show->add_option("--search", options->search, "Show one search of a scenario in a database");
   show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
-  show->add_flag("--history", options->history, "With --task: the trials that were improvements");
+  show->add_flag("--history", options->history,
+                 "With --task or --search: the trials that were improvements");
   show->add_flag("--assembly", options->assembly, "With --task: the code for the processor");
-  show->add_option("--chart", options->chart, "Draw how a session got on into this SVG file");
+  show->add_option("--chart", options->chart,
+                   "Draw how a session, or a search, got on into this SVG file");
   show->add_option("--model-chart", options->model_chart,
                    "Draw how well its cost model predicted into this SVG file");
   show->add_option("--session", options->session, "Which session to draw; default the last");
@@ -65,6 +79,7 @@ void AddShowCommand(CLI::App& app) {
       "  bayloom show resnet18.db                     sessions and tasks\n"
       "  bayloom show resnet18.db --task 3            the best program as a loop nest\n"
       "  bayloom show resnet18.db --task 3 --history  how it was found\n"
+      "  bayloom show flags.db --search 1             the best configuration of a search\n"
       "  bayloom show resnet18.onnx                   a model's tasks\n"
       "  bayloom show resnet18.db --chart found.svg   best-so-far curves of all tasks\n"
       "  bayloom show --op matmul:512,512,512         what there is to search\n"

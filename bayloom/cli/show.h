@@ -13,6 +13,7 @@ struct ShowOptions {
   ModelOption subject;  ///< a model or a database
   std::string op;
   std::optional<int64_t> task;
+  std::optional<int64_t> search;
   bool trace = false;
   bool history = false;
   bool assembly = false;
@@ -27,7 +28,7 @@ struct ShowOptions {
 void ShowWorkload(const Workload& workload, const ShowOptions& options);
 /// A model: its tasks, or the workload of one of them.
 void ShowModel(const ShowOptions& options);
-/// A database: its sessions and tasks.
+/// A database: its sessions, tasks and searches.
 void ShowDatabase(const ShowOptions& options);
 /// A session's charts, written as SVG files.
 void ShowCharts(const ShowOptions& options);

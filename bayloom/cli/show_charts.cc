@@ -1,23 +1,13 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "bayloom/base/result.h"
 #include "bayloom/cli/show.h"
+#include "bayloom/cli/write_file.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/session_charts.h"
 
 namespace bayloom {
 namespace {
-
-void WriteChart(const LineChart& chart, const std::string& path) {
-  std::ofstream file(path);
-  file << chart.ToSvg();
-  file.close();
-  if (!file) throw InputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-}
 
 SessionId ChosenSession(Store& store, const ShowOptions& options) {
   if (options.session) return *options.session;
@@ -31,9 +21,9 @@ SessionId ChosenSession(Store& store, const ShowOptions& options) {
 void ShowCharts(const ShowOptions& options) {
   Store store(options.subject.path, Store::Mode::kReadOnly);
   const SessionId session = ChosenSession(store, options);
-  if (!options.chart.empty()) WriteChart(ConvergenceChart(store, session), options.chart);
+  if (!options.chart.empty()) WriteFile(options.chart, ConvergenceChart(store, session).ToSvg());
   if (!options.model_chart.empty()) {
-    WriteChart(ModelQualityChart(store, session), options.model_chart);
+    WriteFile(options.model_chart, ModelQualityChart(store, session).ToSvg());
   }
 }
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/cli/show.h"
+#include "bayloom/record/search_records.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/table.h"
@@ -17,6 +19,30 @@ Table SessionTable(Store& store) {
     table.AddRow({session.id, FormatTime(session.started), session.model,
                   static_cast<int64_t>(session.seed), store.CountTrials(session.id),
                   session.finished ? "finished" : "can be resumed"});
+  }
+  return table;
+}
+
+Table SearchTable(SearchRecords& records) {
+  Table table({"search", "begun", "scenario", "optimizer", "seed", "trials", "best", "state"});
+  for (const SearchRecord& search : records.Searches()) {
+    std::vector<ConfigurationTrial> trials = records.TrialsOf(search.id);
+    const int64_t count = static_cast<int64_t>(trials.size());
+    std::erase_if(trials, [](const ConfigurationTrial& trial) { return !trial.outcome.ok(); });
+    const auto [least, greatest] = std::minmax_element(
+        trials.begin(), trials.end(), [](const ConfigurationTrial& a, const ConfigurationTrial& b) {
+          return a.outcome.value < b.outcome.value;
+        });
+    const double best = trials.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                       : (search.maximize ? greatest : least)->outcome.value;
+    table.AddRow({search.id,
+                  FormatTime(search.started),
+                  search.name,
+                  search.optimizer,
+                  static_cast<int64_t>(search.seed),
+                  count,
+                  {best, trials.empty() ? "-" : FormatValue(best)},
+                  search.finished ? "finished" : "can be resumed"});
   }
   return table;
 }
@@ -45,7 +71,7 @@ std::string Describe(const Target& target) {
                      target.cores == 1 ? "" : "s", target.vector_bytes);
 }
 
-void PrintAsJson(Store& store) {
+void PrintAsJson(Store& store, const Table& searches) {
   nlohmann::json targets = nlohmann::json::array();
   for (TargetId id : store.Targets()) {
     const Target target = store.TargetOf(id);
@@ -54,7 +80,9 @@ void PrintAsJson(Store& store) {
                        {"threads", target.cores},
                        {"tasks", TasksOn(store, id).Json()}});
   }
-  const nlohmann::json shown = {{"sessions", SessionTable(store).Json()}, {"targets", targets}};
+  const nlohmann::json shown = {{"sessions", SessionTable(store).Json()},
+                                {"targets", targets},
+                                {"searches", searches.Json()}};
   fmt::print("{}\n", shown.dump(2));
 }
 
@@ -62,9 +90,13 @@ void PrintAsJson(Store& store) {
 
 void ShowDatabase(const ShowOptions& options) {
   Store store(options.subject.path, Store::Mode::kReadOnly);
-  if (options.json) return PrintAsJson(store);
+  SearchRecords records(options.subject.path, Database::Mode::kReadOnly);
+  const Table searches = SearchTable(records);
+  if (options.json) return PrintAsJson(store, searches);
   const Table sessions = SessionTable(store);
-  fmt::print("{}", sessions.empty() ? "No sessions yet.\n" : sessions.Text());
+  if (sessions.empty() && searches.empty()) fmt::print("No sessions yet.\n");
+  if (!sessions.empty()) fmt::print("{}", sessions.Text());
+  if (!searches.empty()) fmt::print("{}{}", sessions.empty() ? "" : "\n", searches.Text());
   for (TargetId id : store.Targets()) {
     const Table tasks = TasksOn(store, id);
     if (tasks.empty()) continue;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <istream>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -11,6 +10,9 @@
 #include <tuple>
 
 #include "bayloom/base/result.h"
+#include "bayloom/record/json_text.h"
+#include "bayloom/record/search_lines.h"
+#include "bayloom/record/search_rows.h"
 #include "bayloom/record/target_json.h"
 #include "bayloom/tensor/workload_json.h"
 
@@ -32,23 +34,6 @@ uint64_t FromHex(const Json& json) {
   return hash;
 }
 
-/// Text that holds JSON becomes part of the line.
-Json Embed(const std::string& text) {
-  if (text.empty()) return nullptr;
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? Json(text) : json;
-}
-
-std::string Extract(const Json& json) {
-  if (json.is_null()) return "";
-  return json.is_string() ? json.get<std::string>() : json.dump();
-}
-
-/// JSON has no NaN: null stands for it.
-double Real(const Json& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
-}
-
 Json TrialToJson(const Trial& trial, const std::string& session, const std::string& task) {
   const Outcome& outcome = trial.outcome;
   return {{"type", "trial"},
@@ -57,7 +42,7 @@ Json TrialToJson(const Trial& trial, const std::string& session, const std::stri
           {"ordinal", trial.ordinal},
           {"strategy", trial.strategy},
           {"space", trial.space},
-          {"trace", Embed(trial.trace)},
+          {"trace", EmbedJson(trial.trace)},
           {"program", Hex(trial.program_hash)},
           {"verdict", std::string(ToString(outcome.verdict))},
           {"seconds", outcome.value},
@@ -76,13 +61,13 @@ Outcome OutcomeFromJson(const Json& json) {
   const std::optional<Verdict> parsed = ParseVerdict(verdict);
   if (!parsed) throw std::invalid_argument(fmt::format("unknown verdict '{}'", verdict));
   outcome.verdict = *parsed;
-  outcome.value = Real(json.at("seconds"));
-  outcome.spread = Real(json.at("spread"));
+  outcome.value = RealFromJson(json.at("seconds"));
+  outcome.spread = RealFromJson(json.at("spread"));
   json.at("cut_short").get_to(outcome.cut_short);
-  outcome.drift = Real(json.at("drift"));
+  outcome.drift = RealFromJson(json.at("drift"));
   json.at("reason").get_to(outcome.reason);
-  outcome.build_seconds = Real(json.at("build_seconds"));
-  outcome.measure_seconds = Real(json.at("measure_seconds"));
+  outcome.build_seconds = RealFromJson(json.at("build_seconds"));
+  outcome.measure_seconds = RealFromJson(json.at("measure_seconds"));
   return outcome;
 }
 
@@ -111,14 +96,14 @@ void ExportJsonLines(Store& store, std::ostream& out) {
   std::map<TaskId, std::string> tasks = {{0, ""}};
   for (const TaskRecord& task : store.Tasks()) {
     tasks[task.id] = Hex(task.workload_hash);
-    write({{"type", "task"}, {"hash", tasks[task.id]}, {"workload", Embed(task.workload)}});
+    write({{"type", "task"}, {"hash", tasks[task.id]}, {"workload", EmbedJson(task.workload)}});
   }
   for (const SessionRecord& session : store.Sessions()) {
     write({{"type", "session"},
            {"uuid", session.uuid},
            {"target", targets[session.target]},
            {"model", session.model},
-           {"options", Embed(session.options)},
+           {"options", EmbedJson(session.options)},
            {"seed", session.seed},
            {"started", session.started},
            {"finished", session.finished},
@@ -133,6 +118,13 @@ void ExportJsonLines(Store& store, std::ostream& out) {
              {"batch", metric.batch},
              {"name", metric.name},
              {"value", metric.value}});
+    }
+  }
+  SearchRecords searches(store.path(), Database::Mode::kReadOnly);
+  for (const SearchRecord& search : searches.Searches()) {
+    write(SearchToJson(search));
+    for (const ConfigurationTrial& trial : searches.TrialsOf(search.id)) {
+      write(SearchTrialToJson(trial, search.uuid));
     }
   }
 }
@@ -159,6 +151,11 @@ class JsonLinesReader {
       ReadTrial(json);
     } else if (type == "metric") {
       ReadMetric(json);
+    } else if (type == "search") {
+      const SearchRecord search = SearchFromJson(json);
+      searches_[search.uuid] = InsertSearch(store_.database_, search);
+    } else if (type == "search_trial") {
+      ReadSearchTrial(json);
     } else {
       throw std::invalid_argument(fmt::format("unknown type '{}'", type));
     }
@@ -199,7 +196,7 @@ class JsonLinesReader {
     json.at("uuid").get_to(session.uuid);
     session.target = Lookup(targets_, json.at("target"), "target");
     json.at("model").get_to(session.model);
-    session.options = Extract(json.at("options"));
+    session.options = ExtractJson(json.at("options"));
     json.at("seed").get_to(session.seed);
     json.at("started").get_to(session.started);
     json.at("finished").get_to(session.finished);
@@ -214,7 +211,7 @@ class JsonLinesReader {
     json.at("ordinal").get_to(trial.ordinal);
     json.at("strategy").get_to(trial.strategy);
     json.at("space").get_to(trial.space);
-    trial.trace = Extract(json.at("trace"));
+    trial.trace = ExtractJson(json.at("trace"));
     trial.program_hash = FromHex(json.at("program"));
     trial.outcome = OutcomeFromJson(json);
     json.at("timestamp").get_to(trial.timestamp);
@@ -227,8 +224,14 @@ class JsonLinesReader {
     metric.task = Lookup(tasks_, json.at("task"), "task");
     json.at("batch").get_to(metric.batch);
     json.at("name").get_to(metric.name);
-    metric.value = Real(json.at("value"));
+    metric.value = RealFromJson(json.at("value"));
     store_.InsertMetric(session, metric);
+  }
+
+  void ReadSearchTrial(const Json& json) {
+    ConfigurationTrial trial = SearchTrialFromJson(json);
+    trial.search = Lookup(searches_, json.at("search"), "search");
+    ++(InsertSearchTrial(store_.database_, trial) ? summary_.added : summary_.present);
   }
 
   Store& store_;
@@ -236,6 +239,7 @@ class JsonLinesReader {
   std::map<std::string, TargetId> targets_;
   std::map<std::string, TaskId> tasks_ = {{"", 0}};
   std::map<std::string, std::pair<SessionId, TargetId>> sessions_;
+  std::map<std::string, SearchId> searches_;
   ImportSummary summary_;
 };
 

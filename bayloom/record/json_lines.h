@@ -16,6 +16,8 @@ namespace bayloom {
 ///     {"type": "session", "uuid": "...", "target": "<hash>", "seed": 1, ...}
 ///     {"type": "trial", "session": "<uuid>", "task": "<hash>", "ordinal": 0, ...}
 ///     {"type": "metric", "session": "<uuid>", "task": "<hash>", "batch": 0, ...}
+///     {"type": "search", "uuid": "...", "scenario": "...", "seed": 1, ...}
+///     {"type": "search_trial", "search": "<uuid>", "ordinal": 0, "configuration": {...}, ...}
 ///
 /// An object comes after those it refers to.
 void ExportJsonLines(Store& store, std::ostream& out);

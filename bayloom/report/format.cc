@@ -58,6 +58,10 @@ std::string FormatRatio(double ratio) {
   return std::isfinite(ratio) ? ThreeDigits(ratio) + "x" : "-";
 }
 
+std::string FormatValue(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "-";
+}
+
 std::string FormatTime(int64_t microseconds) {
   const auto seconds = static_cast<std::time_t>(microseconds / 1'000'000);
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));

@@ -19,10 +19,6 @@ constexpr double kSilence = 30;
 
 }  // namespace
 
-std::string FormatValue(double value) {
-  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "-";
-}
-
 double SecondsLeft(const Search& search, const SearchLimits& limits, int64_t first_trial,
                    double first_elapsed) {
   double left = std::numeric_limits<double>::infinity();

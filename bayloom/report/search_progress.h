@@ -39,7 +39,4 @@ class SearchProgress {
 double SecondsLeft(const Search& search, const SearchLimits& limits, int64_t first_trial,
                    double first_elapsed);
 
-/// A value with six significant digits: "0.00123457".
-std::string FormatValue(double value);
-
 }  // namespace bayloom

@@ -62,6 +62,26 @@ std::string TrialsCsv(const Scenario& scenario, std::span<const SearchTrial> tri
   return csv;
 }
 
+std::vector<SearchTrial> Improvements(const Scenario& scenario,
+                                      std::span<const SearchTrial> trials) {
+  std::vector<SearchTrial> improvements;
+  for (const SearchTrial& trial : trials) {
+    if (!trial.outcome.ok()) continue;
+    const double value = trial.outcome.value;
+    const bool is_better =
+        improvements.empty() || (scenario.maximize ? value > improvements.back().outcome.value
+                                                   : value < improvements.back().outcome.value);
+    if (is_better) improvements.push_back(trial);
+  }
+  return improvements;
+}
+
+std::optional<SearchTrial> BestOf(const Scenario& scenario, std::span<const SearchTrial> trials) {
+  std::vector<SearchTrial> improvements = Improvements(scenario, trials);
+  if (improvements.empty()) return std::nullopt;
+  return std::move(improvements.back());
+}
+
 LineChart SearchChart(const Scenario& scenario, std::span<const SearchTrial> trials) {
   LineChart chart;
   chart.title = scenario.name;

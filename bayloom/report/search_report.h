@@ -1,8 +1,10 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bayloom/external/search.h"
 #include "bayloom/report/line_chart.h"
@@ -18,6 +20,16 @@ nlohmann::json SearchSummary(const Scenario& scenario, const Search& search);
 /// One row a trial: its number, every parameter, the value (empty where there is none), the
 /// verdict, the reason, the seconds of searching until it ended. As RFC 4180 has it.
 std::string TrialsCsv(const Scenario& scenario, std::span<const SearchTrial> trials);
+
+/// The trials as a recorded space in the T4 format of Kernel Tuner and the FAIR benchmark hub: what
+/// `recorded` evaluators and `bayloom-simulate` read.
+nlohmann::json TrialsT4(const Scenario& scenario, std::span<const SearchTrial> trials);
+
+/// The trials that were better than all before them.
+std::vector<SearchTrial> Improvements(const Scenario& scenario,
+                                      std::span<const SearchTrial> trials);
+/// The first of the best trials; nothing while none has a value.
+std::optional<SearchTrial> BestOf(const Scenario& scenario, std::span<const SearchTrial> trials);
 
 /// The best value so far over the trials; logarithmic where the values are positive and span more
 /// than a factor of 20.

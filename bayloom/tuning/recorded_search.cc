@@ -29,6 +29,20 @@ uint64_t SeedAfter(uint64_t seed, size_t trials) {
 
 }  // namespace
 
+SearchRecord FindSearch(SearchRecords& records, SearchId id) {
+  for (const SearchRecord& record : records.Searches()) {
+    if (record.id == id) return record;
+  }
+  throw InputError(fmt::format("{} has no search {}", records.path(), id));
+}
+
+Scenario ScenarioOf(const SearchRecord& record) {
+  Scenario scenario = ParseScenario(record.scenario, record.name);
+  scenario.name = record.name;
+  scenario.optimizer = record.optimizer;
+  return scenario;
+}
+
 std::vector<SearchTrial> ReadSearchTrials(const Space& space, SearchRecords& records,
                                           SearchId search) {
   std::vector<SearchTrial> trials;

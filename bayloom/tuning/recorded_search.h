@@ -32,6 +32,12 @@ class RecordedSearch {
   std::unique_ptr<Search> search_;
 };
 
+/// The search of this number. Throws InputError if there is none.
+SearchRecord FindSearch(SearchRecords& records, SearchId id);
+
+/// What was searched, as the record has it.
+Scenario ScenarioOf(const SearchRecord& record);
+
 /// The trials of a search as the scenario's space reads them. Throws InputError where one does not
 /// fit.
 std::vector<SearchTrial> ReadSearchTrials(const Space& space, SearchRecords& records,

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "bayloom/base/result.h"
+#include "bayloom/record/search_records.h"
 #include "tests/record/sample.h"
 #include "tests/record/temporary_folder.h"
 
@@ -33,6 +34,54 @@ void Fill(Store& store) {
   store.SaveBatch(context.session, R"({"rng":[1,2]})",
                   std::vector<Metric>{{context.task, 0, "rmse", 0.1}, {0, 0, "drift", NAN}});
   store.FinishSession(context.session);
+}
+
+/// A search with a value and a failure in the store's file.
+void FillSearch(Store& store) {
+  SearchRecords records(store.path());
+  SearchRecord search;
+  search.name = "flags";
+  search.scenario = "parameters:\n  x: {type: integer, range: [1, 3]}\n";
+  search.objective = "seconds";
+  search.optimizer = "bayesian";
+  search.seed = 18446744073709551615u;
+  search = records.Begin(search);
+  ConfigurationTrial trial;
+  trial.search = search.id;
+  trial.configuration = R"({"order":[1,0],"x":3})";
+  trial.outcome.value = 0.1;
+  trial.elapsed = 1.5;
+  records.AddTrial(trial);
+  trial.ordinal = 1;
+  trial.configuration = R"({"order":[0,1],"x":2})";
+  trial.outcome = Outcome::Infeasible(Verdict::kTimeout, "took \"too\" long");
+  records.AddTrial(trial);
+}
+
+TEST(JsonLines, CarriesSearches) {
+  TemporaryFolder folder;
+  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Fill(source);
+  FillSearch(source);
+  FillSearch(copy);
+  const std::string text = Export(source);
+  EXPECT_EQ(Import(copy, text).added, 8);
+  EXPECT_EQ(Import(copy, text).present, 8);
+  SearchRecords from(source.path()), to(copy.path());
+  ASSERT_EQ(to.Searches().size(), 2u);
+  const SearchRecord theirs = from.Searches()[0], ours = to.Searches()[1];
+  EXPECT_EQ(ours.uuid, theirs.uuid);
+  EXPECT_EQ(ours.scenario, theirs.scenario);
+  EXPECT_EQ(ours.seed, theirs.seed);
+  EXPECT_EQ(ours.started, theirs.started);
+  const std::vector<ConfigurationTrial> trials = to.TrialsOf(ours.id);
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0].configuration, R"({"order":[1,0],"x":3})");
+  EXPECT_EQ(trials[0].outcome.value, 0.1);
+  EXPECT_EQ(trials[0].timestamp, from.TrialsOf(theirs.id)[0].timestamp);
+  EXPECT_EQ(trials[1].outcome.verdict, Verdict::kTimeout);
+  EXPECT_EQ(trials[1].outcome.reason, "took \"too\" long");
+  EXPECT_TRUE(std::isnan(trials[1].outcome.value));
 }
 
 TEST(JsonLines, RoundTripIsExact) {

@@ -1,0 +1,103 @@
+#include "bayloom/cli/show_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/write_file.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/search_report.h"
+#include "bayloom/report/table.h"
+#include "bayloom/space/configuration_json.h"
+#include "bayloom/tuning/recorded_search.h"
+
+namespace bayloom {
+namespace {
+
+struct Verdicts {
+  std::map<std::string, int64_t> counts;  ///< of trials without a value, by verdict
+  std::string Text() const {
+    std::string text;
+    for (const auto& [verdict, count] : counts) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", FormatCount(count), verdict);
+    }
+    return text.empty() ? "none" : text;
+  }
+};
+
+Verdicts CountFailures(std::span<const SearchTrial> trials) {
+  Verdicts failures;
+  for (const SearchTrial& trial : trials) {
+    if (!trial.outcome.ok()) ++failures.counts[std::string(ToString(trial.outcome.verdict))];
+  }
+  return failures;
+}
+
+/// The trials that were better than all before.
+Table HistoryTable(const Scenario& scenario, std::span<const SearchTrial> trials) {
+  Table table({"trial", "elapsed", scenario.objective, "configuration"});
+  for (const SearchTrial& trial : Improvements(scenario, trials)) {
+    table.AddRow({trial.ordinal,
+                  {trial.elapsed, FormatSeconds(trial.elapsed)},
+                  {trial.outcome.value, FormatValue(trial.outcome.value)},
+                  ToJson(*scenario.space, trial.configuration).dump()});
+  }
+  return table;
+}
+
+void PrintAsJson(const SearchRecord& record, const Scenario& scenario,
+                 std::span<const SearchTrial> trials) {
+  nlohmann::json shown = {{"search", record.id},
+                          {"scenario", record.name},
+                          {"optimizer", record.optimizer},
+                          {"seed", record.seed},
+                          {"finished", record.finished},
+                          {"trials", trials.size()},
+                          {"failures", CountFailures(trials).counts},
+                          {"history", HistoryTable(scenario, trials).Json()},
+                          {"best", nullptr}};
+  if (const auto best = BestOf(scenario, trials)) {
+    shown["best"] = {{"value", best->outcome.value},
+                     {"trial", best->ordinal},
+                     {"configuration", ToJson(*scenario.space, best->configuration)}};
+  }
+  fmt::print("{}\n", shown.dump(2));
+}
+
+void PrintAsText(const SearchRecord& record, const Scenario& scenario,
+                 std::span<const SearchTrial> trials, bool history) {
+  fmt::print(
+      "Search {} of {}, begun {}, {}\n"
+      "{} optimizer, seed {}, {} parameters, {:.4g} configurations\n"
+      "{} trials; without a value: {}\n",
+      record.id, record.name, FormatTime(record.started),
+      record.finished ? "finished" : "can be resumed", record.optimizer, record.seed,
+      scenario.space->size(), scenario.space->CountFeasible(),
+      FormatCount(static_cast<int64_t>(trials.size())), CountFailures(trials).Text());
+  if (const auto best = BestOf(scenario, trials)) {
+    fmt::print("\n{} = {} (trial {})\n{}", scenario.objective, FormatValue(best->outcome.value),
+               best->ordinal, ConfigurationText(*scenario.space, best->configuration));
+  }
+  if (history) fmt::print("\n{}", HistoryTable(scenario, trials).Text());
+}
+
+}  // namespace
+
+void ShowSearch(const ShowSearchOptions& options) {
+  SearchRecords records(options.database, Database::Mode::kReadOnly);
+  const SearchRecord record = FindSearch(records, options.search);
+  const Scenario scenario = ScenarioOf(record);
+  const std::vector<SearchTrial> trials = ReadSearchTrials(*scenario.space, records, record.id);
+  if (!options.chart.empty()) {
+    WriteFile(options.chart, SearchChart(scenario, trials).ToSvg());
+  } else if (options.json) {
+    PrintAsJson(record, scenario, trials);
+  } else {
+    PrintAsText(record, scenario, trials, options.history);
+  }
+}
+
+}  // namespace bayloom
