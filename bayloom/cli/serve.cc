@@ -5,16 +5,25 @@
 
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/scenario_option.h"
+#include "bayloom/external/hypermapper_server.h"
 #include "bayloom/external/line_server.h"
 #include "bayloom/tuning/recorded_search.h"
 
 namespace bayloom {
 namespace {
 
-void Serve(const ScenarioOption& options) {
-  const Scenario scenario = options.Load();
-  SearchRecords records(options.DatabaseFor(scenario));
-  RecordedSearch recorded(scenario, records, options.resume);
+struct ServeOptions {
+  ScenarioOption scenario;
+  bool hypermapper = false;
+};
+
+void Serve(const ServeOptions& options) {
+  const Scenario scenario = options.scenario.Load();
+  SearchRecords records(options.scenario.DatabaseFor(scenario));
+  RecordedSearch recorded(scenario, records, options.scenario.resume);
+  if (options.hypermapper) {
+    return HyperMapperServer(scenario, recorded.search()).Run(std::cin, std::cout);
+  }
   LineServer server(scenario, recorded.search());
   std::string line;
   while (std::getline(std::cin, line)) std::cout << server.Answer(line) << std::endl;
@@ -23,10 +32,12 @@ void Serve(const ScenarioOption& options) {
 }  // namespace
 
 void AddServeCommand(CLI::App& app) {
-  auto options = std::make_shared<ScenarioOption>();
+  auto options = std::make_shared<ServeOptions>();
   CLI::App* serve =
       app.add_subcommand("serve", "Let a program in any language drive a search by ask and tell");
-  options->AddTo(*serve);
+  options->scenario.AddTo(*serve);
+  serve->add_flag("--hypermapper", options->hypermapper,
+                  "Speak as HyperMapper and BaCO do in their client-server mode");
   serve->footer(
       "Reads one JSON object a line from standard input and answers each with one on standard\n"
       "output, until the input ends:\n"
@@ -41,6 +52,9 @@ void AddServeCommand(CLI::App& app) {
       "The scenario needs no evaluator. Configurations may be told in any order, also ones that\n"
       "were never asked for. What cannot be used is answered by {\"error\": \"...\"}. Trials are\n"
       "recorded before they are learnt from; --resume goes on after whatever happened.\n"
+      "\n"
+      "With --hypermapper, programs made for HyperMapper or BaCO are served as they are: start\n"
+      "'bayloom serve --hypermapper scenario.json' where they start theirs.\n"
       "\n"
       "Example:\n"
       "  examples/search/ask_tell.py, which starts 'bayloom serve space.yaml'");

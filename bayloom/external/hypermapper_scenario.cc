@@ -155,6 +155,17 @@ void ReadMethod(const Field& top, Scenario& scenario) {
   }
 }
 
+/// What says that a configuration works. The values default to "True" where nothing is said about
+/// them at all, to "true" where something is (as in BaCO).
+void ReadValidity(const Field& feasible, Scenario& scenario) {
+  const auto enabled = feasible.Find("enable_feasible_predictor");
+  if (!enabled || !enabled->Bool()) return;
+  const auto name = feasible.Find("name");
+  const auto true_value = feasible.Find("true_value");
+  scenario.validity =
+      ValidityColumn{name ? name->Text() : "Valid", true_value ? true_value->Text() : "true"};
+}
+
 }  // namespace
 
 void ReadHyperMapperScenario(const Field& top, Scenario& scenario) {
@@ -168,6 +179,7 @@ void ReadHyperMapperScenario(const Field& top, Scenario& scenario) {
   scenario.evaluator.answer.field = names[0];
   ReadBudget(top, scenario);
   ReadMethod(top, scenario);
+  if (const auto feasible = top.Find("feasible_output")) ReadValidity(*feasible, scenario);
 }
 
 }  // namespace bayloom

@@ -12,6 +12,12 @@
 
 namespace bayloom {
 
+/// The column of HyperMapper's protocol that says whether a configuration works.
+struct ValidityColumn {
+  std::string name;
+  std::string true_value;
+};
+
 /// What a search is about, as a file says it: which configurations there are, how one is
 /// evaluated, what is looked for, and how much may be spent. docs/scenarios.md is its manual.
 struct Scenario {
@@ -26,6 +32,8 @@ struct Scenario {
   bool maximize = false;
 
   EvaluatorOptions evaluator;
+  /// Of HyperMapper's files, where they have one.
+  std::optional<ValidityColumn> validity;
 
   std::optional<int64_t> max_trials;
   std::optional<double> max_seconds;

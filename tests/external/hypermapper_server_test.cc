@@ -1,0 +1,97 @@
+#include "bayloom/external/hypermapper_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <sstream>
+
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kScenario = R"({
+  "application_name": "theirs", "hypermapper_mode": {"mode": "client-server"},
+  "optimization_objectives": ["runtime"], "optimization_iterations": 3,
+  "design_of_experiment": {"number_of_samples": 2},
+  "feasible_output": {"enable_feasible_predictor": true, "name": "Works", "true_value": "yes"},
+  "input_parameters": {
+    "tile": {"parameter_type": "ordinal", "values": [4, 8, 16, 32], "parameter_default": 8},
+    "order": {"parameter_type": "permutation", "values": [3], "parametrization": "spearman",
+              "parameter_default": [0, 1, 2]},
+    "word": {"parameter_type": "categorical", "values": ["a", "b"], "parameter_default": "a"}
+  }})";
+
+/// A search whose trials are kept.
+struct Theirs {
+  Theirs()
+      : scenario(ParseScenario(kScenario, "theirs.json")),
+        search(scenario,
+               MakeOptimizer(scenario.optimizer, scenario.space, scenario.optimizer_options),
+               [this](const SearchTrial& trial) { trials.push_back(trial); }) {}
+
+  /// What the server says to these answers, all given at once.
+  std::string Serve(const std::string& answers) {
+    std::istringstream in(answers);
+    std::ostringstream out;
+    HyperMapperServer(scenario, search).Run(in, out);
+    return out.str();
+  }
+
+  Scenario scenario;
+  std::vector<SearchTrial> trials;
+  Search search;
+};
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(HyperMapperServer, SpeaksAsHyperMapperDoes) {
+  Theirs theirs;
+  const std::string header = "Works, runtime ,tile,order,word\n";
+  const std::string said = theirs.Serve(header + "yes,1.5,8,(0, 1, 2),a\nno,0,4,(2, 1, 0),b\n" +
+                                        header + "yes,2.5e-1,4,(0, 2, 1),b\r\n" +  //
+                                        "Works,runtime\nyes,nan\n" + "runtime,Works\n7,yes\n");
+  const std::vector<std::string> lines = Lines(said);
+  ASSERT_EQ(lines.size(), 4u + 3 + 3 + 3 + 1);
+  EXPECT_EQ(lines[0], "Request 2");
+  EXPECT_EQ(lines[1], "tile,order,word");
+  EXPECT_EQ(lines[2], "8,(0, 1, 2),a");  // the default comes first
+  EXPECT_EQ(lines[4], "Request 1");
+  EXPECT_EQ(lines[7], "Request 1");
+  EXPECT_EQ(lines.back(), "End of HyperMapper");
+  std::vector<bool> ok;
+  for (const SearchTrial& trial : theirs.trials) ok.push_back(trial.outcome.ok());
+  EXPECT_THAT(ok, ElementsAre(true, false, true, false, true));
+  EXPECT_EQ(theirs.trials[2].outcome.value, 0.25);
+  EXPECT_THAT(theirs.trials[3].outcome.reason, HasSubstr("nan"));
+  EXPECT_EQ(theirs.search.best()->ordinal, 2);
+}
+
+TEST(HyperMapperServer, KeepsWhatWasAnsweredWhenTheClientGoes) {
+  Theirs theirs;
+  EXPECT_THAT(theirs.Serve("runtime,Works\n3,yes\n"), testing::Not(HasSubstr("End")));
+  EXPECT_EQ(theirs.trials.size(), 1u);
+  EXPECT_EQ(Lines(theirs.Serve("")).size(), 3u);  // and asks for the rest
+}
+
+TEST(HyperMapperServer, RefusesAnswersWithoutTheObjective) {
+  for (const char* answer :
+       {"tile,Works\n8,yes\n", "Works,runtime\nyes\n", "\n\n", "a\xff,)((\n,\n"}) {
+    Theirs theirs;
+    EXPECT_THROW(theirs.Serve(answer), InputError) << answer;
+    EXPECT_TRUE(theirs.trials.empty());
+  }
+}
+
+}  // namespace
+}  // namespace bayloom
