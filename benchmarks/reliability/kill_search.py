@@ -5,16 +5,13 @@ lost, none may be recorded twice. The evaluator crashes, hangs, prints NaN and g
     python3 benchmarks/reliability/kill_search.py build/release/bin/bayloom
 """
 
-import argparse
 import collections
 import json
 import pathlib
-import random
-import sqlite3
-import subprocess
 import sys
 import tempfile
-import time
+
+import killing
 
 SCENARIO = """
 name: killed
@@ -42,64 +39,27 @@ print((x - 50) ** 2 + (y - 20) ** 2)
 """
 
 
-def read_trials(database):
-    connection = sqlite3.connect(database)
-    try:
-        return connection.execute(
-            "SELECT search, ordinal, configuration, verdict, value, reason FROM search_trials"
-            " ORDER BY search, ordinal"
-        ).fetchall()
-    except sqlite3.OperationalError:  # killed before there was a schema
-        return []
-    finally:
-        connection.close()
+QUERY = """SELECT search, ordinal, configuration, verdict, value, reason FROM search_trials
+           ORDER BY search, ordinal"""
 
 
-def find_fault(before, now):
-    """What is wrong with the records after a kill, or None."""
-    if now[: len(before)] != before:
-        return "a trial was lost or changed"
-    if len({configuration for _, _, configuration, *_ in now}) != len(now):
-        return "a trial was repeated"
-    if [ordinal for _, ordinal, *_ in now] != list(range(len(now))):
-        return "the trials' numbers have gaps"
-    if any(verdict != "ok" and not reason for *_, verdict, _, reason in now):
+def find_silent_failure(trials):
+    if any(verdict != "ok" and not reason for *_, verdict, _, reason in trials):
         return "a failure has no reason"
     return None
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("bayloom", help="the program")
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--longest", type=float, default=3, help="seconds between kills, at most")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--optimizer", default="bayesian")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    random.seed(options.seed)
-
+    options = killing.parse_options(__doc__, longest=3, jobs=2, optimizer="bayesian")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "evaluate.py").write_text(EVALUATOR)
         scenario = folder / "killed.yaml"
         scenario.write_text(SCENARIO.replace("OPTIMIZER", options.optimizer))
         database = str(folder / "killed.db")
-        command = [options.bayloom, "search", str(scenario), "--db", database, "--resume"]
-        command += ["--trials", "1000000", "--jobs", str(options.jobs)]
-        trials = []
-        for kill in range(1, options.kills + 1):
-            search = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(random.uniform(0, options.longest))
-            if search.poll() is not None:
-                sys.exit(f"before kill {kill} the search ended by itself with {search.returncode}")
-            search.kill()
-            search.wait()
-            now = read_trials(database)
-            fault = find_fault(trials, now)
-            if fault:
-                sys.exit(f"after kill {kill}: {fault}")
-            trials = now
+        command = [options.bayloom, "search", str(scenario), "--db", database, "--resume",
+                   "--trials", "1000000", "--jobs", str(options.jobs)]
+        trials = killing.kill_repeatedly(command, database, QUERY, options, find_silent_failure)
         begun = len((folder / "begun.txt").read_text().splitlines())
         lost = begun - len(trials)
         if lost > options.kills * 2 * options.jobs:
