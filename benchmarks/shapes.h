@@ -8,7 +8,7 @@ namespace bayloom {
 
 /// A convolution of one channels-last image with bias and ReLU, square in kernel, stride and
 /// padding. `groups` equal to `in` and `out` makes it depthwise.
-struct ConvolutionShape {
+struct ConvolutionLayer {
   std::string name;
   int64_t height;  ///< of the input; the width is the same
   int64_t in;
@@ -31,8 +31,8 @@ struct ConvolutionShape {
 
 /// Ten convolutions of ResNet-50: every resolution, both kernel sizes, reducing and expanding,
 /// with and without stride.
-inline const std::vector<ConvolutionShape>& ResNet50Convolutions() {
-  static const std::vector<ConvolutionShape> shapes = {
+inline const std::vector<ConvolutionLayer>& ResNet50Convolutions() {
+  static const std::vector<ConvolutionLayer> shapes = {
       {"conv1", 224, 3, 64, 7, 2, 3},
       {"layer1.3x3", 56, 64, 64, 3, 1, 1},
       {"layer1.reduce", 56, 256, 64, 1, 1, 0},
@@ -48,8 +48,8 @@ inline const std::vector<ConvolutionShape>& ResNet50Convolutions() {
 }
 
 /// The depthwise convolutions of MobileNet v2 that differ in more than their channels' number.
-inline const std::vector<ConvolutionShape>& MobileNetDepthwiseConvolutions() {
-  static const std::vector<ConvolutionShape> shapes = {
+inline const std::vector<ConvolutionLayer>& MobileNetDepthwiseConvolutions() {
+  static const std::vector<ConvolutionLayer> shapes = {
       {"depthwise.112", 112, 32, 32, 3, 1, 1, 32},  {"depthwise.112/2", 112, 96, 96, 3, 2, 1, 96},
       {"depthwise.56", 56, 144, 144, 3, 1, 1, 144}, {"depthwise.56/2", 56, 144, 144, 3, 2, 1, 144},
       {"depthwise.28", 28, 192, 192, 3, 1, 1, 192}, {"depthwise.28/2", 28, 192, 192, 3, 2, 1, 192},
@@ -59,8 +59,8 @@ inline const std::vector<ConvolutionShape>& MobileNetDepthwiseConvolutions() {
 }
 
 /// 1 x 1 convolutions of MobileNet v2, expanding and projecting at every resolution.
-inline const std::vector<ConvolutionShape>& MobileNetPointwiseConvolutions() {
-  static const std::vector<ConvolutionShape> shapes = {
+inline const std::vector<ConvolutionLayer>& MobileNetPointwiseConvolutions() {
+  static const std::vector<ConvolutionLayer> shapes = {
       {"project.112", 112, 32, 16, 1, 1, 0}, {"expand.112", 112, 16, 96, 1, 1, 0},
       {"expand.56", 56, 24, 144, 1, 1, 0},   {"project.56", 56, 144, 24, 1, 1, 0},
       {"expand.28", 28, 32, 192, 1, 1, 0},   {"project.14", 14, 384, 96, 1, 1, 0},

@@ -60,11 +60,11 @@ void AppendProgram(const FeatureMatrix& program, std::vector<float>& values) {
 
 }  // namespace
 
-EncodedRows Encode(std::span<const FeatureMatrix* const> programs, Encoding encoding) {
+EncodedRows Encode(std::span<const FeatureMatrix* const> programs, RowEncoding encoding) {
   EncodedRows encoded;
-  encoded.columns = encoding == Encoding::kRowPerStore ? kFeatureColumns : kProgramColumns;
+  encoded.columns = encoding == RowEncoding::kRowPerStore ? kFeatureColumns : kProgramColumns;
   for (const FeatureMatrix* program : programs) {
-    if (encoding == Encoding::kRowPerStore) {
+    if (encoding == RowEncoding::kRowPerStore) {
       encoded.rows.push_back(program->rows);
       encoded.values.insert(encoded.values.end(), program->values.begin(), program->values.end());
     } else {

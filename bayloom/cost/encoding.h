@@ -9,7 +9,7 @@
 namespace bayloom {
 
 /// How the features of programs become rows that trees are grown on.
-enum class Encoding : uint8_t {
+enum class RowEncoding : uint8_t {
   /// A row per store; the predictions of a program's rows add up to its score. What Ansor and
   /// MetaSchedule do ("pack sum"): a store's row knows nothing of the others.
   kRowPerStore,
@@ -26,6 +26,6 @@ struct EncodedRows {
   std::vector<int> rows;  ///< per program
 };
 
-EncodedRows Encode(std::span<const FeatureMatrix* const> programs, Encoding encoding);
+EncodedRows Encode(std::span<const FeatureMatrix* const> programs, RowEncoding encoding);
 
 }  // namespace bayloom

@@ -109,7 +109,7 @@ DenseRows ThroughputTrees::Shape(const std::vector<float>& selected) const {
 }
 
 std::string ThroughputTrees::EncodingName() const {
-  return options_.encoding == Encoding::kRowPerStore ? "row-per-store" : "row-per-program";
+  return options_.encoding == RowEncoding::kRowPerStore ? "row-per-store" : "row-per-program";
 }
 
 Booster::Parameters ThroughputTrees::Parameters() const {

@@ -15,8 +15,8 @@
 namespace bayloom {
 
 /// How trees are grown. Depth, gain and learning rate are MetaSchedule's.
-struct TreeOptions {
-  Encoding encoding = Encoding::kRowPerProgram;
+struct BoostingOptions {
+  RowEncoding encoding = RowEncoding::kRowPerProgram;
   int max_depth = 10;
   double min_gain = 0.001;
   double learning_rate = 0.2;
@@ -35,7 +35,7 @@ struct TreeOptions {
 /// trees: XGBoost's sums depend on how rows are dealt to threads.
 class ThroughputTrees {
  public:
-  explicit ThroughputTrees(const TreeOptions& options) : options_(options) {}
+  explicit ThroughputTrees(const BoostingOptions& options) : options_(options) {}
 
   /// False before the first fit: there is nothing to predict with.
   bool fitted() const { return booster_.has_value(); }
@@ -61,7 +61,7 @@ class ThroughputTrees {
   Booster::Parameters Parameters() const;
   std::string EncodingName() const;
 
-  TreeOptions options_;
+  BoostingOptions options_;
   std::vector<int> columns_;  ///< those that varied among the samples fitted; trees see no others
   std::optional<Booster> booster_;
 };

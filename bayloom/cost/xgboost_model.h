@@ -13,7 +13,7 @@
 namespace bayloom {
 
 struct XgboostOptions {
-  TreeOptions trees;
+  BoostingOptions trees;
   /// Scores are random until so many samples are known: trees grown on fewer mislead.
   int random_until = 64;
   /// All trees are grown anew once the samples are more by this share than at the last fit. In

@@ -294,7 +294,7 @@ class FeatureExtractor {
   // --- Group 4: allocation ---------------------------------------------------------------------
 
   void FillAllocation(BufferId buffer) {
-    const MemoryPlan::Place& place = plan_.Of(buffer);
+    const BufferPlaces::Place& place = plan_.Of(buffer);
     double outside = 1;
     if (place.allocation) {
       for (NodeRef node = place.allocation->scope; node.is_loop();
@@ -311,7 +311,7 @@ class FeatureExtractor {
   }
 
   const Program& program_;
-  const MemoryPlan plan_;
+  const BufferPlaces plan_;
   TouchAnalysis analysis_;
   std::vector<History> history_;     ///< [axis][buffer]
   std::vector<double> bytes_under_;  ///< [axis]: bytes touched below by the stores so far

@@ -5,7 +5,7 @@
 
 namespace bayloom {
 
-MemoryPlan::MemoryPlan(const Program& program) : places_(program.buffers.size()) {
+BufferPlaces::BufferPlaces(const Program& program) : places_(program.buffers.size()) {
   for (BufferId id = 0; id < static_cast<BufferId>(places_.size()); ++id) {
     const Buffer& buffer = program.buffers[id];
     Place& place = places_[id];
@@ -135,7 +135,7 @@ void TouchAnalysis::DescribeTouch(int touch_index, const BlockNest& nest) {
     const bool counts = access.is_write || !touch.write;  // stores alone describe what they hit
     if (access.touch == touch_index && counts) first_indices_.push_back(access.first_index);
   }
-  const MemoryPlan::Place& place = plan_.Of(touch.buffer);
+  const BufferPlaces::Place& place = plan_.Of(touch.buffer);
   touch.elements.assign(axis_count_ + 1, 1);
   double run = 1;  // contiguous elements of the whole region; negative: ended further inside
   for (size_t d = place.shape.size(); d-- > 0;) {
@@ -164,7 +164,7 @@ double TouchAnalysis::MeasureDimension(size_t dimension, int64_t size, const Blo
       extent = p == 0 ? 1 : std::min(size, extent * nest.extents[axis]);
     } else if (p == 0 || Widen(dimension, axis, p == 0 ? 0 : nest.extents[axis] - 1)) {
       int64_t low = bounds_[0].min, high = bounds_[0].max;
-      for (const Interval& bound : bounds_) {
+      for (const IndexRange& bound : bounds_) {
         low = std::min(low, bound.min);
         high = std::max(high, bound.max);
       }
@@ -186,7 +186,7 @@ bool TouchAnalysis::Widen(size_t dimension, size_t axis, int64_t steps) {
   return moved;
 }
 
-void TouchAnalysis::MeasureStrides(const MemoryPlan::Place& place, BufferTouch& touch) const {
+void TouchAnalysis::MeasureStrides(const BufferPlaces::Place& place, BufferTouch& touch) const {
   touch.strides.assign(axis_count_, BufferTouch::kUnmoved);
   for (size_t axis = 0; axis < axis_count_; ++axis) {
     for (size_t first : first_indices_) {

@@ -10,9 +10,9 @@ namespace bayloom {
 
 /// A program's buffers as they lie in memory: intermediates shrunk to their allocation, layouts
 /// applied.
-class MemoryPlan {
+class BufferPlaces {
  public:
-  explicit MemoryPlan(const Program& program);
+  explicit BufferPlaces(const Program& program);
 
   struct Place {
     std::vector<int64_t> shape;    ///< physical extents, outermost first
@@ -49,7 +49,7 @@ struct BufferTouch {
 /// Analyses the memory touched by one block after the other, keeping its own memory.
 class TouchAnalysis {
  public:
-  TouchAnalysis(const Program& program, const MemoryPlan& plan)
+  TouchAnalysis(const Program& program, const BufferPlaces& plan)
       : program_(program), plan_(plan), axis_of_digit_(program.digit_extents.size(), -1) {}
 
   /// The buffers the block touches in order of first access; valid until the next call.
@@ -77,10 +77,10 @@ class TouchAnalysis {
   double MeasureDimension(size_t dimension, int64_t size, const BlockNest& nest,
                           std::vector<double>& elements);
   bool Widen(size_t dimension, size_t axis, int64_t steps);
-  void MeasureStrides(const MemoryPlan::Place& place, BufferTouch& touch) const;
+  void MeasureStrides(const BufferPlaces::Place& place, BufferTouch& touch) const;
 
   const Program& program_;
-  const MemoryPlan& plan_;
+  const BufferPlaces& plan_;
   std::vector<int> axis_of_digit_;
   size_t axis_count_ = 0;
   std::vector<PhysicalAccess> accesses_;
@@ -89,7 +89,7 @@ class TouchAnalysis {
   std::vector<BufferTouch> touches_;
   // Of the touch being described: where its accesses' indices start, and their bounds.
   std::vector<size_t> first_indices_;
-  std::vector<Interval> bounds_;
+  std::vector<IndexRange> bounds_;
 };
 
 }  // namespace bayloom

@@ -35,8 +35,8 @@ int64_t TightestGap(const std::vector<Placed>& taken, int64_t bytes) {
 
 }  // namespace
 
-MemoryPlan PlanMemory(const std::vector<MemoryRequest>& requests) {
-  MemoryPlan plan;
+ArenaPlan PlanMemory(const std::vector<MemoryRequest>& requests) {
+  ArenaPlan plan;
   plan.offsets.assign(requests.size(), 0);
   std::vector<int> order(requests.size());
   std::iota(order.begin(), order.end(), 0);

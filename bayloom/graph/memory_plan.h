@@ -14,13 +14,13 @@ struct MemoryRequest {
 
 /// Places for all requests in one arena: requests whose ranges of steps overlap do not overlap in
 /// memory. Offsets are multiples of 64 bytes.
-struct MemoryPlan {
+struct ArenaPlan {
   std::vector<int64_t> offsets;  ///< parallel to the requests
   int64_t arena_bytes = 0;
 };
 
 /// Greedy by size (Pisarchyk and Lee 2020): the largest request first, each into the tightest gap
 /// between those that live at the same time.
-MemoryPlan PlanMemory(const std::vector<MemoryRequest>& requests);
+ArenaPlan PlanMemory(const std::vector<MemoryRequest>& requests);
 
 }  // namespace bayloom

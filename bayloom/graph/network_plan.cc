@@ -85,7 +85,7 @@ class Planner {
     }
     std::vector<MemoryRequest> requests;
     for (const auto& [value, request] : live) requests.push_back(request);
-    const MemoryPlan memory = PlanMemory(requests);
+    const ArenaPlan memory = PlanMemory(requests);
     plan_.arena_bytes = memory.arena_bytes;
     size_t i = 0;
     for (const auto& [value, request] : live) {

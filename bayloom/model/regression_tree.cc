@@ -58,10 +58,11 @@ void RegressionTree::Leaf::Add(double value, double value_weight) {
 }
 
 /// Grows one tree, node by node.
-class TreeGrower {
+class RegressionTreeGrower {
  public:
-  TreeGrower(const RankedRows& rows, const Eigen::VectorXd& values, const Eigen::VectorXd& weights,
-             const TreeOptions& options, RandomStream& random, RegressionTree& tree)
+  RegressionTreeGrower(const RankedRows& rows, const Eigen::VectorXd& values,
+                       const Eigen::VectorXd& weights, const TreeOptions& options,
+                       RandomStream& random, RegressionTree& tree)
       : rows_(rows),
         values_(values),
         weights_(weights),
@@ -179,7 +180,7 @@ class TreeGrower {
 RegressionTree::RegressionTree(const RankedRows& rows, const Eigen::VectorXd& values,
                                const Eigen::VectorXd& weights, const TreeOptions& options,
                                RandomStream& random) {
-  TreeGrower(rows, values, weights, options, random, *this);
+  RegressionTreeGrower(rows, values, weights, options, random, *this);
 }
 
 const RegressionTree::Leaf& RegressionTree::LeafOf(const double* row) const {

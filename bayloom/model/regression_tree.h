@@ -49,7 +49,7 @@ class RegressionTree {
   Leaf& LeafOf(const double* row) { return const_cast<Leaf&>(std::as_const(*this).LeafOf(row)); }
 
  private:
-  friend class TreeGrower;
+  friend class RegressionTreeGrower;
   /// Goes left where the column's number is below the threshold.
   struct Node {
     double threshold;

@@ -132,7 +132,7 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
   }
   pool_.emplace(std::move(configurations), features_);
   watched_pool_ = objective_.surrogate().Watch(pool_->rows());
-  for (const Trial& trial : memory_.trials()) pool_->Take(trial.configuration);
+  for (const Observation& trial : memory_.trials()) pool_->Take(trial.configuration);
   for (const Configuration& pending : memory_.pending()) pool_->Take(pending);
 }
 
@@ -218,14 +218,15 @@ Suggestion BayesianSearch::BestOfClimbs(const Surrogate& surrogate,
 }
 
 void BayesianSearch::AddBestKnown(std::vector<Configuration>& starts) const {
-  std::vector<const Trial*> known;
-  for (const Trial& trial : memory_.trials()) {
+  std::vector<const Observation*> known;
+  for (const Observation& trial : memory_.trials()) {
     if (trial.outcome.ok()) known.push_back(&trial);
   }
   const size_t count = std::min(known.size(), kBestKnown);
-  std::partial_sort(
-      known.begin(), known.begin() + static_cast<int64_t>(count), known.end(),
-      [](const Trial* a, const Trial* b) { return a->outcome.value < b->outcome.value; });
+  std::partial_sort(known.begin(), known.begin() + static_cast<int64_t>(count), known.end(),
+                    [](const Observation* a, const Observation* b) {
+                      return a->outcome.value < b->outcome.value;
+                    });
   for (size_t i = 0; i < count; ++i) starts.push_back(known[i]->configuration);
 }
 

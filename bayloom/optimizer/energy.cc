@@ -9,7 +9,7 @@ Energy::Energy(const Memory& memory) {
   if (best > 0) return;
   double sum = 0;
   int count = 0;
-  for (const Trial& trial : memory.trials()) {
+  for (const Observation& trial : memory.trials()) {
     if (!trial.outcome.ok()) continue;
     sum += trial.outcome.value - best;
     ++count;

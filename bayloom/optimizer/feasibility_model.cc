@@ -10,9 +10,9 @@ constexpr double kGrowth = 1.05;
 }  // namespace
 
 bool FeasibilityModel::Update(const Memory& memory, RandomStream& random) {
-  const std::vector<Trial>& trials = memory.trials();
+  const std::vector<Observation>& trials = memory.trials();
   const auto failures = static_cast<size_t>(std::count_if(
-      trials.begin(), trials.end(), [](const Trial& trial) { return !trial.outcome.ok(); }));
+      trials.begin(), trials.end(), [](const Observation& trial) { return !trial.outcome.ok(); }));
   if (failures == 0 || failures == trials.size()) return false;
   if (learnt_ > 0 && failures == failures_ &&
       static_cast<double>(trials.size()) < kGrowth * static_cast<double>(learnt_)) {
@@ -20,7 +20,7 @@ bool FeasibilityModel::Update(const Memory& memory, RandomStream& random) {
   }
   std::vector<Configuration> configurations;
   std::vector<bool> labels;
-  for (const Trial& trial : trials) {
+  for (const Observation& trial : trials) {
     configurations.push_back(trial.configuration);
     labels.push_back(trial.outcome.ok());
   }

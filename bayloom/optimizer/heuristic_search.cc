@@ -30,7 +30,7 @@ std::optional<Configuration> HeuristicSearch::Propose() {
 }
 
 void HeuristicSearch::Tell(const Configuration& configuration, const Outcome& outcome) {
-  const Trial* const best = memory_.best();
+  const Observation* const best = memory_.best();
   const bool is_new_best = outcome.ok() && (best == nullptr || outcome.value < best->outcome.value);
   memory_.Record(configuration, outcome);
   const auto asked = asked_by_.find(configuration);
@@ -39,7 +39,7 @@ void HeuristicSearch::Tell(const Configuration& configuration, const Outcome& ou
     bandit_.Reward(owner, is_new_best);
     asked_by_.erase(asked);
   }
-  const Trial trial = {configuration, outcome};
+  const Observation trial = {configuration, outcome};
   for (int i = 0; i < std::ssize(techniques_); ++i) {
     techniques_[i]->Observe(memory_, trial, i == owner, random_);
   }

@@ -11,7 +11,7 @@
 namespace bayloom {
 
 /// A configuration and what came of it.
-struct Trial {
+struct Observation {
   Configuration configuration;
   Outcome outcome;
 };
@@ -35,11 +35,11 @@ class Memory {
   void Record(const Configuration& configuration, const Outcome& outcome);
 
   /// In the order in which they were first told.
-  const std::vector<Trial>& trials() const { return trials_; }
+  const std::vector<Observation>& trials() const { return trials_; }
   /// Asked and not told, in the order in which they were asked.
   const std::vector<Configuration>& pending() const { return asked_; }
   /// The feasible trial of least value; null if there is none.
-  const Trial* best() const { return best_ < 0 ? nullptr : &trials_[best_]; }
+  const Observation* best() const { return best_ < 0 ? nullptr : &trials_[best_]; }
 
  private:
   static constexpr int kPending = -1;
@@ -49,7 +49,7 @@ class Memory {
   std::shared_ptr<const Space> space_;
   /// kPending, or the place in trials_.
   std::unordered_map<Configuration, int> states_;
-  std::vector<Trial> trials_;
+  std::vector<Observation> trials_;
   std::vector<Configuration> asked_;  ///< in order, not told yet
   int best_ = -1;
 };

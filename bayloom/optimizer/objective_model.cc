@@ -11,7 +11,7 @@ constexpr double kGrowth = 1.1;
 }  // namespace
 
 bool ObjectiveModel::Update(const Memory& memory, RandomStream& random) {
-  const std::vector<Trial>& trials = memory.trials();
+  const std::vector<Observation>& trials = memory.trials();
   std::vector<Configuration> configurations;
   std::vector<double> values;
   const auto gather = [&] {

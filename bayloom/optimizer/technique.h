@@ -20,7 +20,7 @@ class Technique {
   virtual std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) = 0;
 
   /// A trial that the memory holds already; `own` when this technique proposed it.
-  virtual void Observe(const Memory& memory, const Trial& trial, bool own,
+  virtual void Observe(const Memory& memory, const Observation& trial, bool own,
                        RandomStream& random) = 0;
 };
 

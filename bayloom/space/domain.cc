@@ -17,7 +17,7 @@ TermHulls::TermHulls(std::span<const double> values) : hulls_(2 * values.size() 
   Fill(values, {0, static_cast<uint32_t>(values.size()), 0});
 }
 
-Interval TermHulls::Fill(std::span<const double> values, const Block& block) {
+Interval TermHulls::Fill(std::span<const double> values, const RankBlock& block) {
   Interval hull = Interval::Point(values[block.first]);
   if (!block.IsSingle()) {
     const Interval left = Fill(values, block.Left());

@@ -10,14 +10,14 @@ namespace bayloom {
 
 /// Consecutive values of a parameter's domain, as a node of the binary tree that halves the domain
 /// again and again. Nodes are numbered in pre-order.
-struct Block {
+struct RankBlock {
   uint32_t first = 0;
   uint32_t count = 0;
   uint32_t node = 0;
 
   bool IsSingle() const { return count == 1; }
-  Block Left() const { return {first, count / 2, node + 1}; }
-  Block Right() const { return {first + count / 2, count - count / 2, node + 2 * (count / 2)}; }
+  RankBlock Left() const { return {first, count / 2, node + 1}; }
+  RankBlock Right() const { return {first + count / 2, count - count / 2, node + 2 * (count / 2)}; }
 };
 
 /// The values of a parameter that may occur in a tree: ranks, ascending. Values are known by their
@@ -26,7 +26,7 @@ struct Domain {
   int parameter = 0;
   std::vector<double> ranks;
 
-  Block All() const { return {0, static_cast<uint32_t>(ranks.size()), 0}; }
+  RankBlock All() const { return {0, static_cast<uint32_t>(ranks.size()), 0}; }
   /// -1 if the rank is not there.
   int64_t PositionOf(double rank) const;
 };
@@ -36,10 +36,10 @@ class TermHulls {
  public:
   /// `values`: what the term reads at each position.
   explicit TermHulls(std::span<const double> values);
-  const Interval& operator[](const Block& block) const { return hulls_[block.node]; }
+  const Interval& operator[](const RankBlock& block) const { return hulls_[block.node]; }
 
  private:
-  Interval Fill(std::span<const double> values, const Block& block);
+  Interval Fill(std::span<const double> values, const RankBlock& block);
   std::vector<Interval> hulls_;
 };
 

@@ -42,7 +42,7 @@ Interval PartialEvaluation::Run(const Step& step) const {
   return Interval::Point(graph_.RunCode(step.index, parameters_, ranks));
 }
 
-bool PartialEvaluation::Assign(int level, const Block& block) {
+bool PartialEvaluation::Assign(int level, const RankBlock& block) {
   Level& at = levels_[level];
   at.block = block;
   for (const TermStep& term : at.terms) slots_[term.slot] = term.hulls[block];

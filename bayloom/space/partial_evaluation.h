@@ -37,7 +37,7 @@ class PartialEvaluation {
 
   /// Gives a level's parameter one of the values of the block, after the levels before it. False
   /// if then some constraint does not hold, whichever value it is.
-  bool Assign(int level, const Block& block);
+  bool Assign(int level, const RankBlock& block);
   /// After that, what is left for the levels to come; nullopt if it depends on the value.
   std::optional<Remainder> Remaining(int level);
 
@@ -69,7 +69,7 @@ class PartialEvaluation {
     std::vector<TermStep> terms;
     std::vector<Step> steps;
     std::vector<int> roots;  ///< touched up to here, and not complete before
-    Block block;
+    RankBlock block;
   };
 
   // Lowering, in partial_evaluation_lower.cc.

@@ -77,7 +77,7 @@ class TreeGrower {
   }
 
   /// Appends to the open runs from `first` on those of a block's feasible values.
-  void Visit(int level, const Block& block, size_t first) {
+  void Visit(int level, const RankBlock& block, size_t first) {
     if (--visits_left_ < 0 || !evaluation_.Assign(level, block)) return;
     const std::optional<Remainder> remainder = evaluation_.Remaining(level);
     if (!remainder) {

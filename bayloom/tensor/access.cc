@@ -114,9 +114,9 @@ std::optional<Affine> ComposeIndex(const Expr& index, const std::vector<Affine>&
   return sum;
 }
 
-Interval RangeOf(const Program& program, const Affine& index,
-                 const std::vector<bool>& free_digits) {
-  Interval range{index.constant, index.constant};
+IndexRange RangeOf(const Program& program, const Affine& index,
+                   const std::vector<bool>& free_digits) {
+  IndexRange range{index.constant, index.constant};
   for (const Affine::Term& term : index.terms) {
     if (!free_digits[term.digit]) continue;
     const int64_t reach = term.coefficient * (program.digit_extents[term.digit] - 1);

@@ -31,11 +31,12 @@ std::optional<Affine> ComposeIndex(const Expr& index, const std::vector<Affine>&
 
 /// Inclusive bounds of an affine expression while the given digits run over their ranges and all
 /// others are held at zero.
-struct Interval {
+struct IndexRange {
   int64_t min, max;
   int64_t extent() const { return max - min + 1; }
 };
-Interval RangeOf(const Program& program, const Affine& index, const std::vector<bool>& free_digits);
+IndexRange RangeOf(const Program& program, const Affine& index,
+                   const std::vector<bool>& free_digits);
 
 /// Where an intermediate buffer has to exist, and how much of it at a time: it is allocated at
 /// the innermost loop around all its accesses, and holds only the region touched during one

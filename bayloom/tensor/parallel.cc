@@ -16,7 +16,7 @@ struct Cell {
   std::vector<Affine::Term> outer;  ///< terms of the loop's digits and of digits above it
   std::vector<Affine::Term> inner;  ///< terms of digits below, of extent > 1
   std::vector<DigitId> told_apart;  ///< digits of the loop whose values the index gives away
-  Interval inner_range{0, 0};       ///< what inner terms and the constant add
+  IndexRange inner_range{0, 0};     ///< what inner terms and the constant add
   bool inner_is_low = true;         ///< every inner term steps less than the loop's digits
 };
 

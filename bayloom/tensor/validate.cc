@@ -138,7 +138,7 @@ class Validator {
         return Fail("{} in {} is bound to a digit of no loop around it", name, block.name);
       }
     }
-    const Interval range = RangeOf(program_, binding, digit_in_scope_);
+    const IndexRange range = RangeOf(program_, binding, digit_in_scope_);
     if (range.min < 0 || range.max >= block.iters[i].extent) {
       return Fail("{} in {} runs over [{}, {}] instead of [0, {})", name, block.name, range.min,
                   range.max, block.iters[i].extent);
@@ -266,7 +266,7 @@ class Validator {
   }
 
   void CheckInBounds(const Block& block, const Buffer& buffer, size_t d, const Affine& index) {
-    const Interval range = RangeOf(program_, index, digit_in_scope_);
+    const IndexRange range = RangeOf(program_, index, digit_in_scope_);
     if (range.min < 0 || range.max >= buffer.shape[d]) {
       Fail("block {} reaches [{}, {}] in dimension {} of {}, which has {}", block.name, range.min,
            range.max, d, buffer.name, buffer.shape[d]);

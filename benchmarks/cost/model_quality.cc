@@ -89,7 +89,7 @@ void Compare(const std::string& path) {
   RandomModel random(1);
   PrintQuality("random", random, batches, /*learns=*/false);
   XgboostOptions pack_sum;
-  pack_sum.trees.encoding = Encoding::kRowPerStore;
+  pack_sum.trees.encoding = RowEncoding::kRowPerStore;
   pack_sum.refit_growth = 0;
   XgboostModel pack_sum_model(pack_sum);
   PrintQuality("row per store, always refit", pack_sum_model, batches, /*learns=*/true);

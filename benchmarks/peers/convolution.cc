@@ -21,7 +21,7 @@ memory::desc AnyFormat(const memory::dims& dims) { return {dims, kFloat, memory:
 
 /// [kernel, kernel, in / groups, out] as oneDNN sees it: [groups,] out, in, height, width, where
 /// the output channels of a group are next to each other.
-memory::desc PlainWeights(const ConvolutionShape& s) {
+memory::desc PlainWeights(const ConvolutionLayer& s) {
   const int64_t in = s.in / s.groups;
   const int64_t out = s.out / s.groups;
   memory::dims dims = {out, in, s.kernel, s.kernel};
@@ -41,7 +41,7 @@ dnnl::primitive_attr FusedRelu() {
   return attributes;
 }
 
-dnnl::convolution_forward::primitive_desc Choose(const ConvolutionShape& s,
+dnnl::convolution_forward::primitive_desc Choose(const ConvolutionLayer& s,
                                                  const dnnl::engine& engine) {
   const int64_t out_height = s.OutputHeight();
   const memory::dims strides = {s.stride, s.stride};
@@ -56,7 +56,7 @@ dnnl::convolution_forward::primitive_desc Choose(const ConvolutionShape& s,
 }  // namespace
 
 struct PeerConvolution::State {
-  State(const ConvolutionShape& s, int thread_count)
+  State(const ConvolutionLayer& s, int thread_count)
       : shape(s), threads(thread_count), choice(Choose(s, engine)), convolution(choice) {}
 
   /// The values, given in `desc`'s format, in the format `wanted`.
@@ -69,7 +69,7 @@ struct PeerConvolution::State {
     return result;
   }
 
-  ConvolutionShape shape;
+  ConvolutionLayer shape;
   int threads;
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
@@ -78,7 +78,7 @@ struct PeerConvolution::State {
   std::unordered_map<int, memory> arguments;
 };
 
-PeerConvolution::PeerConvolution(const ConvolutionShape& shape, std::span<const float> input,
+PeerConvolution::PeerConvolution(const ConvolutionLayer& shape, std::span<const float> input,
                                  std::span<const float> weights, std::span<const float> bias,
                                  int threads) {
   omp_set_num_threads(threads);

@@ -15,7 +15,7 @@ namespace bayloom {
 class PeerConvolution {
  public:
   /// `input` is [height, width, in], `weights` [kernel, kernel, in / groups, out], `bias` [out].
-  PeerConvolution(const ConvolutionShape& shape, std::span<const float> input,
+  PeerConvolution(const ConvolutionLayer& shape, std::span<const float> input,
                   std::span<const float> weights, std::span<const float> bias, int threads);
   ~PeerConvolution();
 

@@ -26,9 +26,9 @@ void PrintRow(const std::string& name, int threads, double flops, const RunTime&
              time.iqr * 1e6, flops / time.median * 1e-9, implementation);
 }
 
-void TimeConvolutions(const std::vector<ConvolutionShape>& shapes, int threads) {
+void TimeConvolutions(const std::vector<ConvolutionLayer>& shapes, int threads) {
   RandomStream random(1);
-  for (const ConvolutionShape& shape : shapes) {
+  for (const ConvolutionLayer& shape : shapes) {
     PeerConvolution peer(shape, RandomValues(shape.InputCount(), random),
                          RandomValues(shape.WeightCount(), random), RandomValues(shape.out, random),
                          threads);

@@ -31,7 +31,7 @@ OperatorCase MatmulCase(int64_t size) {
   return {"matmul", fmt::format("matmul.{}", size), SquareMatmul(size), make_peer};
 }
 
-OperatorCase ConvolutionCase(const std::string& group, const ConvolutionShape& shape) {
+OperatorCase ConvolutionCase(const std::string& group, const ConvolutionLayer& shape) {
   const std::string line =
       shape.groups > 1
           ? fmt::format("depthwise:{0}x{0}x{1},{2}x{2}", shape.height, shape.in, shape.kernel)
@@ -52,13 +52,13 @@ OperatorCase ConvolutionCase(const std::string& group, const ConvolutionShape& s
 
 std::vector<OperatorCase> AllOperatorCases() {
   std::vector<OperatorCase> all = {MatmulCase(512), MatmulCase(1024)};
-  for (const ConvolutionShape& shape : ResNet50Convolutions()) {
+  for (const ConvolutionLayer& shape : ResNet50Convolutions()) {
     all.push_back(ConvolutionCase("resnet50", shape));
   }
-  for (const ConvolutionShape& shape : MobileNetDepthwiseConvolutions()) {
+  for (const ConvolutionLayer& shape : MobileNetDepthwiseConvolutions()) {
     all.push_back(ConvolutionCase("mobilenet.depthwise", shape));
   }
-  for (const ConvolutionShape& shape : MobileNetPointwiseConvolutions()) {
+  for (const ConvolutionLayer& shape : MobileNetPointwiseConvolutions()) {
     all.push_back(ConvolutionCase("mobilenet.pointwise", shape));
   }
   return all;

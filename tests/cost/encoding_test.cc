@@ -22,7 +22,7 @@ FeatureMatrix MakeProgram(const std::vector<std::pair<float, float>>& stores) {
 TEST(Encoding, ARowPerStoreIsTheFeaturesThemselves) {
   const FeatureMatrix a = MakeProgram({{1, 1}, {2, 2}}), b = MakeProgram({{3, 3}}), none;
   const FeatureMatrix* programs[] = {&a, &none, &b};
-  const EncodedRows encoded = Encode(programs, Encoding::kRowPerStore);
+  const EncodedRows encoded = Encode(programs, RowEncoding::kRowPerStore);
   EXPECT_EQ(encoded.columns, kFeatureColumns);
   EXPECT_EQ(encoded.rows, (std::vector<int>{2, 0, 1}));
   std::vector<float> expected = a.values;
@@ -34,7 +34,7 @@ TEST(Encoding, ARowPerProgramHasTheMainStoreFirst) {
   // The third store computes most; of the others the second iterates most.
   const FeatureMatrix program = MakeProgram({{0, 4}, {0, 9}, {7, 6}, {0, 5}}), none;
   const FeatureMatrix* programs[] = {&program, &none};
-  const EncodedRows encoded = Encode(programs, Encoding::kRowPerProgram);
+  const EncodedRows encoded = Encode(programs, RowEncoding::kRowPerProgram);
   EXPECT_EQ(encoded.rows, (std::vector<int>{1, 0}));
   ASSERT_EQ(encoded.values.size(), static_cast<size_t>(encoded.columns));
   ASSERT_EQ(encoded.columns, 3 * kFeatureColumns + 1);
@@ -47,7 +47,7 @@ TEST(Encoding, ARowPerProgramHasTheMainStoreFirst) {
 TEST(Encoding, WithoutFloatingPointTheMainStoreIteratesMost) {
   const FeatureMatrix program = MakeProgram({{0, 4}, {0, 9}, {0, 6}});
   const FeatureMatrix* programs[] = {&program};
-  EXPECT_EQ(Encode(programs, Encoding::kRowPerProgram).values[kAutoUnrollColumn], 2);
+  EXPECT_EQ(Encode(programs, RowEncoding::kRowPerProgram).values[kAutoUnrollColumn], 2);
 }
 
 }  // namespace

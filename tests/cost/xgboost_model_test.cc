@@ -49,9 +49,9 @@ std::vector<double> Throughputs(const std::vector<Sample>& samples) {
   return throughputs;
 }
 
-class BothEncodings : public testing::TestWithParam<Encoding> {};
+class BothEncodings : public testing::TestWithParam<RowEncoding> {};
 INSTANTIATE_TEST_SUITE_P(XgboostModel, BothEncodings,
-                         testing::Values(Encoding::kRowPerStore, Encoding::kRowPerProgram));
+                         testing::Values(RowEncoding::kRowPerStore, RowEncoding::kRowPerProgram));
 
 TEST_P(BothEncodings, RankProgramsThatWereNotSeen) {
   XgboostOptions options;
@@ -151,7 +151,7 @@ TEST(XgboostModel, RefusesTreesOfAnotherEncoding) {
   XgboostModel model;
   model.Update(MakeSamples(5, 100));
   XgboostOptions options;
-  options.trees.encoding = Encoding::kRowPerStore;
+  options.trees.encoding = RowEncoding::kRowPerStore;
   XgboostModel other(options);
   EXPECT_FALSE(other.Load(model.Save()).ok());
   EXPECT_EQ(other.rounds(), 0);

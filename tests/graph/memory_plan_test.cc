@@ -18,7 +18,7 @@ TEST(MemoryPlanTest, RequestsThatLiveTogetherNeverOverlap) {
       requests.push_back(
           {1 + random.UniformInt(5000), first, first + static_cast<int>(random.UniformInt(6))});
     }
-    const MemoryPlan plan = PlanMemory(requests);
+    const ArenaPlan plan = PlanMemory(requests);
     for (size_t a = 0; a < requests.size(); ++a) {
       EXPECT_EQ(plan.offsets[a] % 64, 0);
       EXPECT_LE(plan.offsets[a] + requests[a].bytes, plan.arena_bytes);

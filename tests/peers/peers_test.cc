@@ -19,7 +19,7 @@ std::vector<float> RandomValues(int64_t count, RandomStream& random) {
 }
 
 /// One output of the convolution, by definition.
-float ConvolveAt(const ConvolutionShape& s, const std::vector<float>& input,
+float ConvolveAt(const ConvolutionLayer& s, const std::vector<float>& input,
                  const std::vector<float>& weights, const std::vector<float>& bias, int64_t y,
                  int64_t x, int64_t o) {
   const int64_t in = s.in / s.groups;
@@ -40,11 +40,11 @@ float ConvolveAt(const ConvolutionShape& s, const std::vector<float>& input,
 }
 
 TEST(PeerConvolution, TakesAndGivesPlainChannelsLastArrays) {
-  for (const ConvolutionShape& shape : {ConvolutionShape{"dense", 9, 16, 32, 3, 1, 1},
-                                        ConvolutionShape{"strided", 9, 3, 8, 3, 2, 1},
-                                        ConvolutionShape{"pointwise", 5, 24, 40, 1, 1, 0},
-                                        ConvolutionShape{"grouped", 6, 32, 64, 3, 1, 1, 2},
-                                        ConvolutionShape{"depthwise", 7, 32, 32, 3, 1, 1, 32}}) {
+  for (const ConvolutionLayer& shape : {ConvolutionLayer{"dense", 9, 16, 32, 3, 1, 1},
+                                        ConvolutionLayer{"strided", 9, 3, 8, 3, 2, 1},
+                                        ConvolutionLayer{"pointwise", 5, 24, 40, 1, 1, 0},
+                                        ConvolutionLayer{"grouped", 6, 32, 64, 3, 1, 1, 2},
+                                        ConvolutionLayer{"depthwise", 7, 32, 32, 3, 1, 1, 32}}) {
     RandomStream random(1);
     const std::vector<float> input = RandomValues(shape.InputCount(), random);
     const std::vector<float> weights = RandomValues(shape.WeightCount(), random);

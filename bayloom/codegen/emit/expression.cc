@@ -59,7 +59,7 @@ llvm::Value* ExpressionEmitter::DecideComparison(const ExprNode& node) {
   if (state_.known.contains(&node)) return b_.getTrue();
   const std::optional<Guard> guard = ToGuard(node, accesses_);
   if (!guard) return nullptr;
-  const Interval range = state_.digits.RangeOf(guard->slack);
+  const IndexRange range = state_.digits.RangeOf(guard->slack);
   if (range.min >= 0) return b_.getTrue();
   return range.max < 0 ? b_.getFalse() : nullptr;
 }

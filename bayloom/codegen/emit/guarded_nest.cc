@@ -53,7 +53,7 @@ void NestEmitter::EmitGuarded(const Slots& slots, size_t loops, const Body& body
   std::vector<const ExprNode*> learnt;
   for (const Guard& guard : slots.guards) {
     if (DecidingLoops(*slots.tile, guard) != loops) continue;
-    const Interval range = digits_.RangeOf(guard.slack);
+    const IndexRange range = digits_.RangeOf(guard.slack);
     if (range.max < 0) return;
     const IndexValue slack = digits_.Evaluate(guard.slack);
     if (range.min >= 0 || !slack.lanes.empty()) continue;

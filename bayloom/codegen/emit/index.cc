@@ -46,11 +46,11 @@ IndexValue Digits::Evaluate(const Affine& index) const {
   return result;
 }
 
-Interval Digits::RangeOf(const Affine& index) const {
-  Interval range{index.constant, index.constant};
+IndexRange Digits::RangeOf(const Affine& index) const {
+  IndexRange range{index.constant, index.constant};
   for (const Affine::Term& term : index.terms) {
     const DigitValue& digit = values_[term.digit];
-    Interval of_digit{digit.offset, digit.offset + digit.reach};
+    IndexRange of_digit{digit.offset, digit.offset + digit.reach};
     if (digit.lanes) {
       const auto [least, greatest] = std::ranges::minmax(*digit.lanes);
       of_digit.min += least;

@@ -58,7 +58,7 @@ class Digits {
 
   IndexValue Evaluate(const Affine& index) const;
   /// Bounds of an index in all lanes, whatever the loops' running values are.
-  Interval RangeOf(const Affine& index) const;
+  IndexRange RangeOf(const Affine& index) const;
 
  private:
   std::vector<DigitValue> values_;

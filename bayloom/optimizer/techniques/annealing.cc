@@ -36,7 +36,8 @@ class Annealing final : public Technique {
     return sampler_.Draw(memory, random);
   }
 
-  void Observe(const Memory& memory, const Trial& trial, bool own, RandomStream& random) override {
+  void Observe(const Memory& memory, const Observation& trial, bool own,
+               RandomStream& random) override {
     if (!own) return;
     const bool is_best =
         memory.best() != nullptr && memory.best()->configuration == trial.configuration;
@@ -50,7 +51,7 @@ class Annealing final : public Technique {
   }
 
  private:
-  void Consider(Trial next, const Memory& memory, RandomStream& random) {
+  void Consider(Observation next, const Memory& memory, RandomStream& random) {
     if (!next.outcome.ok()) return;
     if (current_) {
       const Energy energy(memory);
@@ -60,7 +61,7 @@ class Annealing final : public Technique {
     current_ = std::move(next);
   }
 
-  std::optional<Trial> current_;  ///< feasible
+  std::optional<Observation> current_;  ///< feasible
   double temperature_ = kStartTemperature;
   int since_best_ = 0;
   FreshSampler sampler_;

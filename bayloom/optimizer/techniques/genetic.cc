@@ -31,13 +31,13 @@ class Genetic final : public Technique {
   }
 
   /// The newcomer takes the place of the worst if it is better.
-  void Observe(const Memory&, const Trial& trial, bool, RandomStream&) override {
+  void Observe(const Memory&, const Observation& trial, bool, RandomStream&) override {
     if (!trial.outcome.ok()) return;
-    const auto better = [](const Trial& a, const Trial& b) {
+    const auto better = [](const Observation& a, const Observation& b) {
       return a.outcome.value < b.outcome.value;
     };
     std::erase_if(population_,
-                  [&](const Trial& t) { return t.configuration == trial.configuration; });
+                  [&](const Observation& t) { return t.configuration == trial.configuration; });
     population_.insert(std::upper_bound(population_.begin(), population_.end(), trial, better),
                        trial);
     if (population_.size() > kPopulation) population_.pop_back();
@@ -72,7 +72,7 @@ class Genetic final : public Technique {
     child = std::move(neighbours[random.UniformInt(std::ssize(neighbours))]);
   }
 
-  std::vector<Trial> population_;  ///< feasible, best first
+  std::vector<Observation> population_;  ///< feasible, best first
   FreshSampler sampler_;
 };
 

@@ -21,7 +21,8 @@ class HillClimb final : public Technique {
     return sampler_.Draw(memory, random);
   }
 
-  void Observe(const Memory& memory, const Trial& trial, bool own, RandomStream& random) override {
+  void Observe(const Memory& memory, const Observation& trial, bool own,
+               RandomStream& random) override {
     if (!trial.outcome.ok()) return;
     const bool is_best = memory.best()->configuration == trial.configuration;
     const bool is_downhill = own && (!centre_ || trial.outcome.value < centre_->outcome.value);
@@ -32,7 +33,7 @@ class HillClimb final : public Technique {
   }
 
  private:
-  std::optional<Trial> centre_;  ///< feasible
+  std::optional<Observation> centre_;  ///< feasible
   std::vector<Configuration> untried_;
   FreshSampler sampler_;
 };

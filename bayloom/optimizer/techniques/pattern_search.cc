@@ -44,7 +44,8 @@ class PatternSearch final : public Technique {
     return sampler_.Draw(memory, random);
   }
 
-  void Observe(const Memory& memory, const Trial& trial, bool own, RandomStream& random) override {
+  void Observe(const Memory& memory, const Observation& trial, bool own,
+               RandomStream& random) override {
     if (!trial.outcome.ok()) return;
     if (centre_) {
       if (trial.outcome.value >= centre_->outcome.value) return;
@@ -94,7 +95,7 @@ class PatternSearch final : public Technique {
     return next;
   }
 
-  std::optional<Trial> centre_;  ///< feasible
+  std::optional<Observation> centre_;  ///< feasible
   double step_ = kFirstStep;
   std::vector<Direction> untried_;
   std::optional<Direction> proposed_;

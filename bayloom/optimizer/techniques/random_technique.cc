@@ -10,7 +10,7 @@ class RandomTechnique final : public Technique {
   std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
     return sampler_.Draw(memory, random);
   }
-  void Observe(const Memory&, const Trial&, bool, RandomStream&) override {}
+  void Observe(const Memory&, const Observation&, bool, RandomStream&) override {}
 
  private:
   FreshSampler sampler_;
