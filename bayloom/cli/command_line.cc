@@ -58,6 +58,7 @@ int RunCommandLine(int argc, char** argv) {
   AddServeCommand(app);
   AddRecordsCommand(app);
   AddMapCommand(app);
+  AddReportCommand(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -26,5 +26,6 @@ void AddSearchCommand(CLI::App& app);
 void AddServeCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
 void AddMapCommand(CLI::App& app);
+void AddReportCommand(CLI::App& app);
 
 }  // namespace bayloom

@@ -3,18 +3,22 @@
 #include <CLI/App.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/scenario_option.h"
+#include "bayloom/cli/search_together.h"
 #include "bayloom/cli/write_file.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/search_progress.h"
 #include "bayloom/report/search_report.h"
+#include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/tuning/recorded_search.h"
 
 namespace bayloom {
@@ -24,6 +28,8 @@ constexpr int64_t kDefaultTrials = 100;
 
 struct SearchOptions {
   ScenarioOption scenario;
+  std::vector<std::string> others;  ///< scenarios that share the budget with the first
+  TogetherOptions together;
   std::string command;
   std::string recorded;
   int jobs = 1;
@@ -90,7 +96,34 @@ void PrintResult(const SearchOptions& options, const Scenario& scenario, const S
   }
 }
 
+/// Several scenarios. --trials and --time limit all of them together.
+void RunTogether(const SearchOptions& options) {
+  if (!options.command.empty() || !options.recorded.empty() || !options.out.empty() ||
+      !options.csv.empty() || !options.chart.empty()) {
+    throw InputError(
+        "--command, --recorded, --out, --csv and --chart are about one scenario, not several");
+  }
+  SearchOptions each = options;
+  each.scenario.trials.reset();
+  each.scenario.time.clear();
+  std::vector<Scenario> scenarios = {LoadWithOverrides(each)};
+  for (const std::string& path : options.others) {
+    each.scenario.path = path;
+    scenarios.push_back(LoadWithOverrides(each));
+  }
+  TogetherOptions together = options.together;
+  together.jobs = options.jobs;
+  together.trials = options.scenario.trials;
+  together.time = options.scenario.time;
+  together.seed = static_cast<uint64_t>(options.scenario.seed.value_or(0));
+  together.database = options.scenario.database;
+  together.resume = options.scenario.resume;
+  together.json = options.json;
+  SearchTogether(scenarios, together);
+}
+
 void RunSearchCommand(const SearchOptions& options) {
+  if (!options.others.empty()) return RunTogether(options);
   const Scenario scenario = LoadWithOverrides(options);
   const auto evaluators = MakeEvaluators(scenario.space, scenario.evaluator, options.jobs);
   SearchRecords records(options.scenario.DatabaseFor(scenario));
@@ -127,6 +160,22 @@ void AddSearchCommand(CLI::App& app) {
       ->add_option("--recorded", options->recorded,
                    "Evaluate by looking up a recorded space (Kernel Tuner T4, .gz too)")
       ->excludes(command);
+  search->add_option("others", options->others, "More scenarios, to share the budget with it");
+  search
+      ->add_option("--scheduler", options->together.scheduler,
+                   "How several scenarios share the budget")
+      ->check(CLI::IsMember(TaskSchedulerNames()))
+      ->capture_default_str();
+  search
+      ->add_option("--weights", options->together.weights,
+                   "How much an improvement of each counts; default all alike")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  search
+      ->add_option("--slot", options->together.trials_per_slot,
+                   "Trials a scenario gets at one turn")
+      ->check(AtLeastOne())
+      ->capture_default_str();
   search->add_option("--out,-o", options->out, "Write the best configuration as JSON");
   search->add_option("--csv", options->csv, "Write all trials as CSV");
   search->add_option("--chart", options->chart, "Draw the best so far over the trials as SVG");
@@ -159,6 +208,7 @@ void AddSearchCommand(CLI::App& app) {
       "  bayloom search flags.yaml\n"
       "  bayloom search flags.yaml --jobs 4 --time 10m --chart flags.svg --out best.json\n"
       "  bayloom search flags.yaml --resume --trials 200\n"
+      "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1 --trials 300\n"
       "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
       "  bayloom search hypermapper.json --command './run.sh {tile_size} {unroll}'");
   search->callback([options] { RunSearchCommand(*options); });

@@ -13,12 +13,12 @@ namespace {
 /// How many times cheaper than the best so far a configuration can be where nothing is known.
 constexpr double kUnknownRoom = 4;
 
-double BoundOf(const TaskProgress& task) {
+}  // namespace
+
+double LowerBoundOf(const TaskProgress& task) {
   const bool is_a_bound = task.lower_bound > 0 && task.lower_bound <= task.best();
   return is_a_bound ? task.lower_bound : task.best() / kUnknownRoom;
 }
-
-}  // namespace
 
 std::vector<double> Belief::ExpectedGains(std::span<const TaskProgress> tasks,
                                           std::span<const int> chosen) {
@@ -43,7 +43,7 @@ std::vector<double> Belief::ExpectedGains(std::span<const TaskProgress> tasks,
 }
 
 double Belief::GainOf(const TaskProgress& task, uint64_t index) const {
-  const double bound = BoundOf(task);
+  const double bound = LowerBoundOf(task);
   std::vector<double> performances;
   for (double cost : task.best_after_trial) performances.push_back(bound / cost);
   RandomStream random(

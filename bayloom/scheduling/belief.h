@@ -41,6 +41,10 @@ class Belief {
   std::vector<std::optional<Known>> known_;  ///< by task
 };
 
+/// A cost that no configuration of the task is thought to beat: TaskProgress::lower_bound, or a
+/// fraction of the best cost so far. The task has a feasible configuration.
+double LowerBoundOf(const TaskProgress& task);
+
 /// The first unfinished task that has had no slot yet; nullopt if each has.
 std::optional<int> FirstUntried(std::span<const TaskProgress> tasks);
 

@@ -8,13 +8,11 @@
 namespace bayloom {
 namespace {
 
-/// What one run of the whole costs; tasks without a feasible configuration count nothing.
-double CostOfTheWhole(std::span<const TaskProgress> tasks) {
-  double sum = 0;
-  for (const TaskProgress& task : tasks) {
-    if (std::isfinite(task.best())) sum += task.weight * task.best();
-  }
-  return sum;
+/// The most that could be gained by the task: what the confidence interval of its gain is in
+/// proportion to (Hoeffding 1963).
+double RangeOf(const TaskProgress& task, double gain) {
+  if (std::isinf(task.best())) return gain;
+  return task.weight * (task.best() - LowerBoundOf(task));
 }
 
 class DynaTuneScheduler final : public TaskScheduler {
@@ -28,14 +26,15 @@ class DynaTuneScheduler final : public TaskScheduler {
     if (const std::optional<int> untried = FirstUntried(tasks)) return *untried;
     const std::vector<int> choices = ImprovingTasks(tasks, options_.patience);
     const std::vector<double> gains = belief_.ExpectedGains(tasks, choices);
-    const double unit =
-        options_.exploration_unit > 0 ? options_.exploration_unit : CostOfTheWhole(tasks);
     const double log_slots = std::log(TotalSlots(tasks));
     int chosen = -1;
     double highest = 0;
     for (size_t i = 0; i < choices.size(); ++i) {
-      const double picks = tasks[choices[i]].slots();
-      const double bound = gains[i] + unit * std::sqrt(options_.exploration * log_slots / picks);
+      const TaskProgress& task = tasks[choices[i]];
+      const double unit =
+          options_.exploration_unit > 0 ? options_.exploration_unit : RangeOf(task, gains[i]);
+      const double bound =
+          gains[i] + unit * std::sqrt(options_.exploration * log_slots / task.slots());
       if (chosen >= 0 && bound <= highest) continue;
       chosen = choices[i];
       highest = bound;

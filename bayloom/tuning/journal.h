@@ -39,6 +39,8 @@ class Journal {
   /// Writes one trial; durable when it returns.
   void Record(TaskId task, const std::string& strategy, const Candidate& candidate,
               const Outcome& outcome);
+  /// What is written down from the next slot on.
+  void SetWeight(TaskId task, double weight) { state_.weights[task] = weight; }
   /// Ends a slot that began after the last written one. `seconds` and `phases` are those of the
   /// whole session.
   void EndSlot(TaskId task, double seconds, const PhaseTimes& phases,

@@ -51,6 +51,7 @@ Session::Session(const Target& target, std::vector<TaskSpec> specs, Store& store
       AddTask(id, std::move(spec), target);
     }
   }
+  for (const TuningTask& task : tasks_) journal_->SetWeight(task.id, task.weight);
   scheduler_ =
       CreateTaskScheduler(options_.scheduler, {.seed = options_.seed,
                                                .max_trials = options_.max_trials,

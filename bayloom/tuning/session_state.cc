@@ -14,6 +14,8 @@ std::string SessionState::ToText() const {
   nlohmann::json json = {{"seconds", seconds}, {"slots", nlohmann::json::array()}};
   for (const Slot& slot : slots) json["slots"].push_back({slot.task, slot.trials, slot.end});
   for (const NamedPhase& phase : kPhases) json["phases"][phase.name] = phases.*phase.seconds;
+  json["weights"] = nlohmann::json::array();
+  for (const auto& [task, weight] : weights) json["weights"].push_back({task, weight});
   return json.dump();
 }
 
@@ -30,6 +32,9 @@ std::optional<SessionState> SessionState::Parse(const std::string& text) {
   const nlohmann::json phases = json.value("phases", nlohmann::json::object());
   for (const NamedPhase& phase : kPhases) {
     state.phases.*phase.seconds = phases.value(phase.name, 0.0);
+  }
+  for (const nlohmann::json& entry : json.value("weights", nlohmann::json::array())) {
+    state.weights[entry.at(0)] = entry.at(1);
   }
   return state;
 }

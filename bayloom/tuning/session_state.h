@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,11 +23,12 @@ struct SessionState {
   double seconds = 0;  ///< spent
   PhaseTimes phases;   ///< what on
   std::vector<Slot> slots;
+  std::map<TaskId, double> weights;  ///< of the tasks: how often the whole runs them
 
   int64_t trials() const;
   std::string ToText() const;
   /// nullopt if the text is none of a state's. Slots of older versions lack their ends, their
-  /// states the phases.
+  /// states the phases and weights.
   static std::optional<SessionState> Parse(const std::string& text);
 };
 

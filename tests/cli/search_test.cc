@@ -173,5 +173,41 @@ TEST_F(SearchCommand, AnswersBadInputInOneLine) {
   }
 }
 
+TEST_F(SearchCommand, SearchesScenariosTogether) {
+  const auto scenario = [&](const std::string& name, const std::string& goal) {
+    return Write(name + ".yaml", "name: " + name +
+                                     "\nparameters: {x: {type: integer, range: [1, 99]}}\n" + goal +
+                                     "\nevaluator: {shell: 'echo {x}'}\noptimizer: random\n");
+  };
+  const std::string least = scenario("least", "minimize: seconds");
+  const std::string most = scenario("most", "maximize: speed");
+  const std::vector<std::string> command = {"search",     least,       most,       "--db",
+                                            File("a.db"), "--weights", "1,2",      "--slot",
+                                            "4",          "--json",    "--resume", "--trials"};
+  const auto with_trials = [&](const std::string& trials) {
+    std::vector<std::string> whole = command;
+    whole.push_back(trials);
+    return RunBayloom(whole);
+  };
+  const Answer first = with_trials("20");
+  ASSERT_EQ(first.exit_code, 0) << first.error;
+  const nlohmann::json shown = nlohmann::json::parse(first.out);
+  EXPECT_EQ(shown["scheduler"], "dynatune");
+  EXPECT_EQ(shown["slots"].size(), 5u);
+  EXPECT_EQ(shown["scenarios"][1]["weight"], 2);
+  const auto trials = [](const nlohmann::json& json) {
+    return json["scenarios"][0]["trials"].get<int>() + json["scenarios"][1]["trials"].get<int>();
+  };
+  EXPECT_EQ(trials(shown), 20);
+  const Answer second = with_trials("30");
+  ASSERT_EQ(second.exit_code, 0) << second.error;
+  EXPECT_EQ(trials(nlohmann::json::parse(second.out)), 30);
+  EXPECT_EQ(nlohmann::json::parse(second.out)["slots"].size(), 3u);
+
+  EXPECT_EQ(RunBayloom({"search", least, least}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"search", least, most, "--csv", File("a.csv")}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"search", least, most, "--weights", "1"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace bayloom

@@ -1,0 +1,151 @@
+#include "bayloom/report/session_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/tuning/session_state.h"
+
+namespace bayloom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::string LabelOf(const SessionRecord& record) {
+  const nlohmann::json options = nlohmann::json::parse(record.options, nullptr, false);
+  if (!options.is_object()) return fmt::format("session {}", record.id);
+  return fmt::format("{}, {}, seed {}", options.value("scheduler", "?"),
+                     options.value("strategy", "?"), record.seed);
+}
+
+/// Reads a session's trials one after the other.
+class Reader {
+ public:
+  Reader(Store& store, SessionId session) : trials_(store.SessionTrials(session)) {
+    report_.record = store.SessionOf(session);
+    report_.label = LabelOf(report_.record);
+    if (const auto state = SessionState::Parse(report_.record.state)) state_ = *state;
+    AddTasks(store);
+    for (const Metric& metric : store.MetricsOf(session)) {
+      report_.model[metric.name].push_back(metric.value);
+    }
+    if (state_.phases.Total() > 0) report_.phases = state_.phases;
+  }
+
+  SessionReport Read() {
+    size_t next = 0;
+    for (const Slot& slot : state_.slots) {
+      const size_t end = std::min(trials_.size(), next + static_cast<size_t>(slot.trials));
+      ReadSlot(std::span(trials_).subspan(next, end - next), slot.end);
+      next = end;
+    }
+    // What was cut off after the last slot that was written.
+    if (next < trials_.size()) ReadSlot(std::span(trials_).subspan(next), 0);
+    return std::move(report_);
+  }
+
+ private:
+  void AddTasks(Store& store) {
+    for (const TaskRecord& task : store.Tasks()) {
+      const auto weight = state_.weights.find(task.id);
+      const bool is_tried = std::any_of(trials_.begin(), trials_.end(),
+                                        [&](const Trial& trial) { return trial.task == task.id; });
+      if (weight == state_.weights.end() && !is_tried) continue;
+      places_[task.id] = static_cast<int>(report_.tasks.size());
+      report_.tasks.push_back({task.id, task.name,
+                               weight == state_.weights.end() ? 1 : weight->second, 0, 0,
+                               kInfinity});
+    }
+  }
+
+  /// `end` is 0 if it is not known: then times of day tell.
+  void ReadSlot(std::span<const Trial> trials, double end) {
+    if (trials.empty()) return;
+    const int place = places_.at(trials.front().task);
+    SessionReport::Task& task = report_.tasks[place];
+    const double before = task.best;
+    for (const Trial& trial : trials) {
+      const double seconds =
+          end > 0 ? end - 1e-6 * static_cast<double>(trials.back().timestamp - trial.timestamp)
+                  : 1e-6 * static_cast<double>(trial.timestamp - report_.record.started);
+      ReadTrial(trial, task, seconds);
+    }
+    ++task.slots;
+    report_.turns.push_back({place, static_cast<int64_t>(trials.size()),
+                             report_.points.back().seconds, task.weight * (before - task.best),
+                             Latency()});
+    if (std::isinf(before)) report_.turns.back().gain = std::nan("");
+  }
+
+  void ReadTrial(const Trial& trial, SessionReport::Task& task, double seconds) {
+    ++task.trials;
+    ++trials_read_;
+    const Outcome& outcome = trial.outcome;
+    const bool is_better = outcome.ok() && !outcome.cut_short && outcome.value < task.best;
+    if (is_better) task.best = outcome.value;
+    if (is_better || trials_read_ == static_cast<int64_t>(trials_.size()) ||
+        report_.points.empty()) {
+      report_.points.push_back({trials_read_, seconds, Latency()});
+    }
+    report_.points.back().latency = Latency();
+  }
+
+  double Latency() const {
+    double sum = 0;
+    for (const SessionReport::Task& task : report_.tasks) sum += task.weight * task.best;
+    return sum;
+  }
+
+  std::vector<Trial> trials_;
+  SessionState state_;
+  SessionReport report_;
+  std::map<TaskId, int> places_;
+  int64_t trials_read_ = 0;
+};
+
+}  // namespace
+
+double SessionReport::latency() const { return points.empty() ? kInfinity : points.back().latency; }
+
+SessionReport::Point SessionReport::After(int64_t trials) const {
+  Point last = {0, 0, kInfinity};
+  for (const Point& point : points) {
+    if (point.trials > trials) break;
+    last = point;
+  }
+  return last;
+}
+
+SessionReport ReportOf(Store& store, SessionId session) { return Reader(store, session).Read(); }
+
+nlohmann::json ToJson(const SessionReport& report) {
+  const auto finite = [](double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+  };
+  nlohmann::json points = nlohmann::json::array();
+  for (const SessionReport::Point& point : report.points) {
+    points.push_back({point.trials, point.seconds, finite(point.latency)});
+  }
+  nlohmann::json phases;
+  if (report.phases) {
+    for (const NamedPhase& phase : kPhases) phases[phase.name] = *report.phases.*phase.seconds;
+  }
+  return {{"session", report.record.id},
+          {"model", report.record.model},
+          {"label", report.label},
+          {"options", nlohmann::json::parse(report.record.options, nullptr, false)},
+          {"seed", report.record.seed},
+          {"trials", report.trials()},
+          {"seconds", report.seconds()},
+          {"latency", finite(report.latency())},
+          {"latency_after", points},
+          {"tasks", TaskTable(report).Json()},
+          {"slots", TurnTable(report).Json()},
+          {"phases", phases},
+          {"cost_model", report.model}};
+}
+
+}  // namespace bayloom

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/record/store.h"
+#include "bayloom/report/line_chart.h"
+#include "bayloom/report/table.h"
+#include "bayloom/tuning/phase_times.h"
+
+namespace bayloom {
+
+/// A session as the store tells it: what was found when, what was given to which task, and where
+/// the time went. Programs known from earlier sessions do not count.
+struct SessionReport {
+  struct Task {
+    TaskId id = 0;
+    std::string name;
+    double weight = 1;
+    int slots = 0;
+    int64_t trials = 0;
+    double best = 0;  ///< seconds; infinity if nothing was feasible
+  };
+  /// The whole after a trial.
+  struct Point {
+    int64_t trials = 0;
+    double seconds = 0;  ///< of the session
+    double latency = 0;  ///< sum of weight * best; infinity until each task has a program
+  };
+  struct Turn {
+    int task = 0;  ///< index
+    int64_t trials = 0;
+    double end = 0;   ///< seconds of the session
+    double gain = 0;  ///< what it made the task faster, times its weight; NaN for a first program
+    double latency = 0;  ///< of the whole at its end
+  };
+
+  SessionRecord record;
+  std::string label;  ///< "dynatune, evolutionary, seed 1"
+  std::vector<Task> tasks;
+  std::vector<Point> points;  ///< after each trial that changed the latency, and after the last
+  std::vector<Turn> turns;
+  std::optional<PhaseTimes> phases;                  ///< nullopt if they were not written down
+  std::map<std::string, std::vector<double>> model;  ///< metrics by name, batch after batch
+
+  int64_t trials() const { return points.empty() ? 0 : points.back().trials; }
+  double seconds() const { return points.empty() ? 0 : points.back().seconds; }
+  double latency() const;
+  /// The latency after so many trials.
+  Point After(int64_t trials) const;
+};
+
+/// Throws InputError if the store does not have the session.
+SessionReport ReportOf(Store& store, SessionId session);
+
+/// Everything, for programs.
+nlohmann::json ToJson(const SessionReport& report);
+
+/// Trials, time and latency at each eighth of the trials.
+Table LatencyTable(const SessionReport& report);
+Table TaskTable(const SessionReport& report);
+Table PhaseTable(const SessionReport& report);
+Table TurnTable(const SessionReport& report);
+/// How well the cost model predicted batches before learning them: means over each quarter of the
+/// session (Rocke 2024, figures 4.2 and 4.5).
+Table ModelTable(const SessionReport& report);
+
+/// The latency of the whole over trials or over time, a curve for each session.
+LineChart LatencyChart(std::span<const SessionReport> reports, bool over_time);
+/// How many trials the scheduler had given each task, over all trials.
+LineChart AllocationChart(const SessionReport& report);
+
+}  // namespace bayloom

@@ -1,0 +1,237 @@
+// How soon schedulers bring a network's latency down: tunings are replayed from records of
+// networks all of whose tasks were tuned for long, so that every scheduler meets the same luck.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bayloom/base/result.h"
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/report/line_chart.h"
+#include "benchmarks/scheduling/oracle.h"
+#include "benchmarks/scheduling/replay.h"
+
+namespace bayloom {
+namespace {
+
+struct ReplayOptions {
+  std::vector<std::string> stores;
+  std::vector<std::string> schedulers = TaskSchedulerNames();
+  int seeds = 20;
+  double share = 0.5;
+  double tolerance = 0.005;
+  int trials_per_slot = 16;
+  int threads = 1;
+  double gflops = 536;
+  double gigabytes = 60;
+  std::string json;
+  std::string charts;
+  TaskSchedulerOptions scheduler;
+};
+
+/// One seed of one scheduler, compared with sequential's run on the same recordings.
+struct Comparison {
+  ReplayedRun run;
+  /// Sequential's trials, and tuning seconds, over this one's until sequential's lowest latency is
+  /// reached but for the tolerance; 0 where it is not reached.
+  double sooner_in_trials = 0;
+  double sooner_in_seconds = 0;
+  double final_latency = 0;  ///< over sequential's
+  double final_regret = 0;   ///< (latency - oracle's) / oracle's, at the end of the budget
+  double mean_regret = 0;    ///< the same of the latency averaged over the slots
+};
+
+double Quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+Comparison Compare(const RecordedNetwork& network, const Draw& draw, const std::string& scheduler,
+                   const TaskSchedulerOptions& options, double tolerance) {
+  const ReplayedRun sequential = Replay(network, draw, "sequential", options);
+  Comparison comparison;
+  comparison.run = Replay(network, draw, scheduler, options);
+  const ReplayedRun& run = comparison.run;
+  const double lowest = sequential.points.back().latency;
+  const auto* before = sequential.Reaching(lowest * (1 + tolerance));
+  if (const auto* now = run.Reaching(lowest * (1 + tolerance))) {
+    comparison.sooner_in_trials =
+        static_cast<double>(before->trials) / static_cast<double>(now->trials);
+    comparison.sooner_in_seconds = before->tuning_seconds / now->tuning_seconds;
+  }
+  const std::vector<double> oracle = OracleLatencies(network, draw, options.trials_per_slot,
+                                                     static_cast<int>(run.points.size()) - 1);
+  double oracle_mean = 0;
+  for (double latency : oracle) oracle_mean += latency / static_cast<double>(oracle.size());
+  comparison.final_latency = run.points.back().latency / lowest;
+  comparison.final_regret = run.points.back().latency / oracle.back() - 1;
+  comparison.mean_regret = run.MeanLatency() / oracle_mean - 1;
+  return comparison;
+}
+
+std::vector<Comparison> CompareSeeds(const RecordedNetwork& network, const std::string& scheduler,
+                                     const ReplayOptions& options, ThreadPool& pool) {
+  std::vector<Comparison> comparisons(static_cast<size_t>(options.seeds));
+  pool.ParallelFor(options.seeds, [&](int64_t seed) {
+    const Draw draw = DrawCurves(network, static_cast<uint64_t>(seed) + 1);
+    int64_t trials = 0;
+    for (const RecordedCurve* curve : draw) trials += std::ssize(curve->best_after_trial);
+    TaskSchedulerOptions seeded = options.scheduler;
+    seeded.seed = static_cast<uint64_t>(seed) + 1;
+    seeded.max_trials = static_cast<int64_t>(options.share * static_cast<double>(trials));
+    seeded.trials_per_slot = options.trials_per_slot;
+    comparisons[static_cast<size_t>(seed)] =
+        Compare(network, draw, scheduler, seeded, options.tolerance);
+  });
+  return comparisons;
+}
+
+std::vector<double> Values(const std::vector<Comparison>& runs, double Comparison::*value) {
+  std::vector<double> values;
+  for (const Comparison& run : runs) values.push_back(run.*value);
+  return values;
+}
+
+/// "1.32 (1.20 .. 1.51)": median and quartiles.
+std::string Quartiles(const std::vector<Comparison>& runs, double Comparison::*value,
+                      double factor = 1) {
+  const std::vector<double> values = Values(runs, value);
+  const auto at = [&](double share) { return factor * Quantile(values, share); };
+  return fmt::format("{:.2f} ({:.2f} .. {:.2f})", at(0.5), at(0.25), at(0.75));
+}
+
+double SchedulerShare(const std::vector<Comparison>& runs) {
+  double deciding = 0, tuning = 0;
+  for (const Comparison& comparison : runs) {
+    deciding += comparison.run.scheduler_seconds;
+    tuning += comparison.run.points.back().tuning_seconds;
+  }
+  return deciding / (deciding + tuning);
+}
+
+nlohmann::json ToJson(const std::vector<Comparison>& runs) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const Comparison& comparison : runs) {
+    nlohmann::json points = nlohmann::json::array();
+    for (const ReplayedRun::Point& point : comparison.run.points) {
+      points.push_back({point.trials, point.tuning_seconds, point.latency, point.task});
+    }
+    json.push_back({{"sooner_in_trials", comparison.sooner_in_trials},
+                    {"sooner_in_seconds", comparison.sooner_in_seconds},
+                    {"final_latency", comparison.final_latency},
+                    {"final_regret", comparison.final_regret},
+                    {"mean_regret", comparison.mean_regret},
+                    {"scheduler_seconds", comparison.run.scheduler_seconds},
+                    {"points", points}});
+  }
+  return json;
+}
+
+/// The median latency after every slot.
+LineChart::Series MedianCurve(const std::string& name, const std::vector<Comparison>& runs) {
+  size_t slots = runs.front().run.points.size();
+  for (const Comparison& run : runs) slots = std::min(slots, run.run.points.size());
+  LineChart::Series series{name, {}, /*steps=*/true};
+  for (size_t slot = 0; slot < slots; ++slot) {
+    std::vector<double> latencies, seconds;
+    for (const Comparison& run : runs) {
+      latencies.push_back(1e3 * run.run.points[slot].latency);
+      seconds.push_back(run.run.points[slot].tuning_seconds);
+    }
+    series.points.emplace_back(Quantile(seconds, 0.5), Quantile(latencies, 0.5));
+  }
+  return series;
+}
+
+void WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw InputError(path + ": cannot write");
+}
+
+void Run(const ReplayOptions& options) {
+  ThreadPool pool(options.threads);
+  nlohmann::json results = nlohmann::json::array();
+  for (const RecordedNetwork& network :
+       LoadRecordedNetworks(options.stores, {1e9 * options.gflops, 1e9 * options.gigabytes})) {
+    size_t fewest = network.tasks.front().curves.size();
+    for (const auto& task : network.tasks) fewest = std::min(fewest, task.curves.size());
+    fmt::print("{}: {} tasks, {} recordings of each\n", network.name, network.tasks.size(), fewest);
+    fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8}\n", "scheduler", "sooner, trials",
+               "sooner, seconds", "latency / sequential", "mean regret, %", "final regret, %",
+               "own, %");
+    LineChart chart;
+    chart.title = network.name + ": median of " + std::to_string(options.seeds) + " replays";
+    chart.x_label = "seconds of tuning";
+    chart.y_label = "latency, ms";
+    chart.log_y = true;
+    for (const std::string& scheduler : options.schedulers) {
+      const std::vector<Comparison> runs = CompareSeeds(network, scheduler, options, pool);
+      fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8.2f}\n", scheduler,
+                 Quartiles(runs, &Comparison::sooner_in_trials),
+                 Quartiles(runs, &Comparison::sooner_in_seconds),
+                 Quartiles(runs, &Comparison::final_latency),
+                 Quartiles(runs, &Comparison::mean_regret, 100),
+                 Quartiles(runs, &Comparison::final_regret, 100), 100 * SchedulerShare(runs));
+      std::fflush(stdout);
+      results.push_back(
+          {{"network", network.name}, {"scheduler", scheduler}, {"runs", ToJson(runs)}});
+      chart.series.push_back(MedianCurve(scheduler, runs));
+    }
+    if (!options.charts.empty()) {
+      WriteFile(options.charts + "/" + network.name + ".svg", chart.ToSvg());
+    }
+  }
+  if (!options.json.empty()) WriteFile(options.json, results.dump() + "\n");
+}
+
+}  // namespace
+}  // namespace bayloom
+
+int main(int argc, char** argv) {
+  bayloom::ReplayOptions options;
+  CLI::App app(
+      "Replays tunings of networks under every scheduler from recorded ones, and compares with "
+      "tuning one task after the other: medians and quartiles over the seeds. A seed draws which "
+      "of its recordings stands for each task.",
+      "bayloom-replay");
+  app.add_option("stores", options.stores,
+                 "Databases of 'bayloom tune MODEL --scheduler round-robin', one tuning each")
+      ->required();
+  app.add_option("--schedulers", options.schedulers)->delimiter(',')->capture_default_str();
+  app.add_option("--seeds", options.seeds, "Replays each")->capture_default_str();
+  app.add_option("--share", options.share,
+                 "Share of the recorded trials that each replay may spend")
+      ->capture_default_str();
+  app.add_option("--tolerance", options.tolerance,
+                 "How near sequential's lowest latency counts as reaching it, as a share of it")
+      ->capture_default_str();
+  app.add_option("--slot", options.trials_per_slot, "Trials of a slot")->capture_default_str();
+  app.add_option("--threads", options.threads, "Replays at a time")->capture_default_str();
+  app.add_option("--gflops", options.gflops, "Peak of the machine that was recorded, GFLOP/s")
+      ->capture_default_str();
+  app.add_option("--gigabytes", options.gigabytes, "Its memory's, GB/s")->capture_default_str();
+  app.add_option("--exploration", options.scheduler.exploration, "C of dynatune")
+      ->capture_default_str();
+  app.add_option("--exploration-unit", options.scheduler.exploration_unit,
+                 "Seconds that C is measured in; 0: the network's latency")
+      ->capture_default_str();
+  app.add_option("--patience", options.scheduler.patience)->capture_default_str();
+  app.add_option("--temperature", options.scheduler.temperature)->capture_default_str();
+  app.add_option("--json", options.json, "Also write all runs to this file");
+  app.add_option("--charts", options.charts, "Also draw a chart for each network in this folder");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    bayloom::Run(options);
+  } catch (const bayloom::InputError& error) {
+    fmt::print(stderr, "bayloom-replay: {}\n", error.what());
+    return 2;
+  }
+  return 0;
+}

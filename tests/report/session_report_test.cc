@@ -1,0 +1,89 @@
+#include "bayloom/report/session_report.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/tuning/session_state.h"
+#include "tests/record/sample.h"
+#include "tests/record/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+/// Five trials of one task that the whole runs three times: two slots and a cut-off one.
+class SessionReportTest : public testing::Test {
+ protected:
+  SessionReportTest() {
+    const double seconds[] = {NAN, 0.008, 0.016, 0.002, 0.004};
+    for (int i = 0; i < 5; ++i) {
+      Trial trial = MakeTrial(context_, i, seconds[i]);
+      if (i == 0) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11");
+      trial.timestamp = 1'000'000 * (i + 1);
+      EXPECT_TRUE(store_.AddTrial(trial));
+    }
+    SessionState state;
+    state.seconds = 13;
+    state.phases.search = 1;
+    state.phases.measure = 3;
+    state.slots = {{context_.task, 2, 10.5}, {context_.task, 2, 13}};
+    state.weights = {{context_.task, 3}};
+    store_.SaveBatch(context_.session, state.ToText(),
+                     std::vector<Metric>{{context_.task, 0, "rmse", 0.5},
+                                         {context_.task, 0, "spearman", 0.25},
+                                         {context_.task, 0, "pairwise_accuracy", 0.75},
+                                         {context_.task, 0, "top_recall", 1}});
+    report_ = ReportOf(store_, context_.session);
+  }
+
+  TemporaryFolder folder_;
+  Store store_{folder_.File("a.db")};
+  const Context context_{store_};
+  SessionReport report_;
+};
+
+TEST_F(SessionReportTest, FollowsTheLatencyOfTheWhole) {
+  EXPECT_EQ(report_.trials(), 5);
+  EXPECT_DOUBLE_EQ(report_.latency(), 3 * 0.002);
+  EXPECT_TRUE(std::isinf(report_.After(1).latency));
+  EXPECT_DOUBLE_EQ(report_.After(2).latency, 3 * 0.008);
+  EXPECT_DOUBLE_EQ(report_.After(2).seconds, 10.5);
+  EXPECT_DOUBLE_EQ(report_.After(3).latency, 3 * 0.008);
+  EXPECT_DOUBLE_EQ(report_.After(4).seconds, 13);
+  EXPECT_EQ(report_.tasks[0].slots, 3);
+}
+
+TEST_F(SessionReportTest, TellsWhatTheSchedulerChoseAndWhatItBrought) {
+  ASSERT_EQ(report_.turns.size(), 3u);
+  EXPECT_TRUE(std::isnan(report_.turns[0].gain));
+  EXPECT_DOUBLE_EQ(report_.turns[1].gain, 3 * 0.006);
+  EXPECT_EQ(report_.turns[2].gain, 0);
+  const auto points = AllocationChart(report_).series.at(0).points;
+  EXPECT_EQ(points.back(), (std::pair<double, double>(5, 5)));
+}
+
+TEST_F(SessionReportTest, SharesTheTimeOut) {
+  const nlohmann::json json = ToJson(report_);
+  EXPECT_EQ(json["phases"]["measure"], 3);
+  EXPECT_EQ(json["cost_model"]["rmse"], nlohmann::json({0.5}));
+  EXPECT_EQ(json["latency_after"][0], nlohmann::json({1, 9.5, nullptr}));
+  EXPECT_EQ(json["slots"].size(), 3u);
+  EXPECT_NE(PhaseTable(report_).Text().find("75.0 %"), std::string::npos);
+  EXPECT_NE(ModelTable(report_).Text().find("0.750"), std::string::npos);
+}
+
+TEST_F(SessionReportTest, ChartsShowOnlyWhatIsFinite) {
+  const LineChart chart = LatencyChart({&report_, 1}, /*over_time=*/true);
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].points.front().first, 10.5);
+  EXPECT_DOUBLE_EQ(chart.series[0].points.back().second, 6);
+}
+
+TEST_F(SessionReportTest, UnknownSessionsAreRefused) {
+  EXPECT_THROW(ReportOf(store_, 7), InputError);
+}
+
+}  // namespace
+}  // namespace bayloom
