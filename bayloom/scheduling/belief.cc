@@ -11,13 +11,15 @@ namespace bayloom {
 namespace {
 
 /// How many times cheaper than the best so far a configuration can be where nothing is known.
-constexpr double kUnknownRoom = 4;
+constexpr double kUnknownRoom = 2;
+/// How much of a lower bound is believed: clocks vary by so much.
+constexpr double kTrust = 0.8;
 
 }  // namespace
 
 double LowerBoundOf(const TaskProgress& task) {
-  const bool is_a_bound = task.lower_bound > 0 && task.lower_bound <= task.best();
-  return is_a_bound ? task.lower_bound : task.best() / kUnknownRoom;
+  const double bound = kTrust * task.lower_bound;
+  return bound > 0 && bound <= task.best() ? bound : task.best() / kUnknownRoom;
 }
 
 std::vector<double> Belief::ExpectedGains(std::span<const TaskProgress> tasks,
@@ -52,6 +54,22 @@ double Belief::GainOf(const TaskProgress& task, uint64_t index) const {
   const LearningCurve curve(performances, horizon, random);
   const double expected = bound / (curve.best() + curve.At(horizon).improvement);
   return std::max(0.0, task.best() - expected);
+}
+
+std::vector<double> PacesOf(std::span<const TaskProgress> tasks) {
+  double sum = 0;
+  int known = 0;
+  for (const TaskProgress& task : tasks) {
+    if (task.seconds <= 0 || task.trials() == 0) continue;
+    sum += task.seconds / task.trials();
+    ++known;
+  }
+  std::vector<double> paces;
+  for (const TaskProgress& task : tasks) {
+    const bool is_known = task.seconds > 0 && task.trials() > 0;
+    paces.push_back(is_known ? sum / known * task.trials() / task.seconds : 1);
+  }
+  return paces;
 }
 
 std::optional<int> FirstUntried(std::span<const TaskProgress> tasks) {

@@ -41,9 +41,15 @@ class Belief {
   std::vector<std::optional<Known>> known_;  ///< by task
 };
 
-/// A cost that no configuration of the task is thought to beat: TaskProgress::lower_bound, or a
-/// fraction of the best cost so far. The task has a feasible configuration.
+/// A cost that no configuration of the task is thought to beat: 4/5 of TaskProgress::lower_bound
+/// (what was measured as a machine's peak is rarely its highest), or half of the best cost so
+/// far where that is unknown or was beaten. The task has a feasible configuration.
 double LowerBoundOf(const TaskProgress& task);
+
+/// By task: the mean duration of a trial of all tasks over that of the task; 1 where it is unknown.
+/// Slots are equally many trials, but time is what is short: a gain times the pace is what a slot
+/// of the mean duration would bring.
+std::vector<double> PacesOf(std::span<const TaskProgress> tasks);
 
 /// The first unfinished task that has had no slot yet; nullopt if each has.
 std::optional<int> FirstUntried(std::span<const TaskProgress> tasks);

@@ -26,6 +26,7 @@ class DynaTuneScheduler final : public TaskScheduler {
     if (const std::optional<int> untried = FirstUntried(tasks)) return *untried;
     const std::vector<int> choices = ImprovingTasks(tasks, options_.patience);
     const std::vector<double> gains = belief_.ExpectedGains(tasks, choices);
+    const std::vector<double> paces = PacesOf(tasks);
     const double log_slots = std::log(TotalSlots(tasks));
     int chosen = -1;
     double highest = 0;
@@ -33,8 +34,8 @@ class DynaTuneScheduler final : public TaskScheduler {
       const TaskProgress& task = tasks[choices[i]];
       const double unit =
           options_.exploration_unit > 0 ? options_.exploration_unit : RangeOf(task, gains[i]);
-      const double bound =
-          gains[i] + unit * std::sqrt(options_.exploration * log_slots / task.slots());
+      const double bonus = unit * std::sqrt(options_.exploration * log_slots / task.slots());
+      const double bound = paces[choices[i]] * (gains[i] + bonus);
       if (chosen >= 0 && bound <= highest) continue;
       chosen = choices[i];
       highest = bound;

@@ -23,7 +23,9 @@ class EpsilonGreedyScheduler final : public TaskScheduler {
     if (random.Uniform() < options_.epsilon) {
       return choices[random.UniformInt(static_cast<int64_t>(choices.size()))];
     }
-    const std::vector<double> gains = belief_.ExpectedGains(tasks, choices);
+    std::vector<double> gains = belief_.ExpectedGains(tasks, choices);
+    const std::vector<double> paces = PacesOf(tasks);
+    for (size_t i = 0; i < gains.size(); ++i) gains[i] *= paces[choices[i]];
     return choices[std::max_element(gains.begin(), gains.end()) - gains.begin()];
   }
 

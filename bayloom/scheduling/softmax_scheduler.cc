@@ -21,6 +21,8 @@ class SoftmaxScheduler final : public TaskScheduler {
     const std::vector<int> choices = ImprovingTasks(tasks, options_.patience);
     if (choices.empty()) return -1;
     std::vector<double> odds = belief_.ExpectedGains(tasks, choices);
+    const std::vector<double> paces = PacesOf(tasks);
+    for (size_t i = 0; i < odds.size(); ++i) odds[i] *= paces[choices[i]];
     const double largest = *std::max_element(odds.begin(), odds.end());
     for (double& gain : odds) {
       gain = largest > 0 ? std::exp((gain / largest - 1) / options_.temperature) : 1;

@@ -26,6 +26,8 @@ struct TaskProgress {
   bool finished = false;
   /// A cost that no configuration can beat, e.g. the work at the machine's peak; 0 if unknown.
   double lower_bound = 0;
+  /// Spent on its trials so far; 0 if unknown.
+  double seconds = 0;
 
   int trials() const { return static_cast<int>(best_after_trial.size()); }
   int slots() const { return static_cast<int>(slot_ends.size()); }

@@ -40,10 +40,11 @@ struct TaskSchedulerOptions {
   /// configuration for so many trials gets slots only when there is no other. Zhang et al.'s.
   int patience = 200;
   /// C of DynaTune's upper confidence bound sqrt(C log t / picks).
-  double exploration = 0.001;
-  /// The cost that bound is measured in. 0: what the whole costs now, so that nothing depends on
-  /// units. Zhang et al. count in milliseconds (1e-3 here) and take C = 2, or 0.2 for networks
-  /// that begin below 1 ms.
+  double exploration = 0.01;
+  /// The cost that bound is measured in. 0: what the task could gain at most, down to its lower
+  /// bound: such is the confidence interval of a mean of gains (Hoeffding 1963), and nothing
+  /// depends on units. Zhang et al. count in milliseconds (1e-3 here) and take C = 2, or 0.2 for
+  /// networks that begin below 1 ms.
   double exploration_unit = 0;
   /// Epsilon-greedy: how often the choice is random.
   double epsilon = 0.05;
@@ -90,14 +91,16 @@ std::unique_ptr<TaskScheduler> MakeDynamicRoundRobinScheduler(const TaskSchedule
 /// random.
 std::unique_ptr<TaskScheduler> MakeGradientScheduler(const TaskSchedulerOptions& options);
 
-// By what a slot is believed to bring (see belief.h); one slot each comes first, then tasks
-// without a feasible configuration are thought worth as much as the best of the others.
+// By what a slot is believed to bring (see belief.h), in proportion to the time it takes; one slot
+// each comes first, then tasks without a feasible configuration are thought worth as much as the
+// best of the others.
 
 /// "dynatune": the largest upper confidence bound of the gain (section 4.2):
 ///
 ///     weight * (cost now - cost expected after the slot) + unit * sqrt(C * log(t) / picks)
 ///
-/// with t the slots of all tasks and `picks` those of this one.
+/// (for a slot as long as the mean one, where the trials' durations are known) with `unit` as
+/// exploration_unit says, t the slots of all tasks and `picks` those of this one.
 std::unique_ptr<TaskScheduler> MakeDynaTuneScheduler(const TaskSchedulerOptions& options);
 /// "epsilon-greedy": the largest expected gain, now and then any task (appendix A).
 std::unique_ptr<TaskScheduler> MakeEpsilonGreedyScheduler(const TaskSchedulerOptions& options);

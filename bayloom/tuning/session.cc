@@ -151,6 +151,7 @@ void Session::CountTrial(const Experience& trial) {
   ++trials_;
   if (trial.outcome.ok()) ++feasible_trials_;
   const std::optional<MeasuredCandidate>& best = tasks_[trial.task].best;
+  progress_[trial.task].seconds += trial.outcome.build_seconds + trial.outcome.measure_seconds;
   progress_[trial.task].best_after_trial.push_back(best ? best->outcome.value
                                                         : std::numeric_limits<double>::infinity());
 }

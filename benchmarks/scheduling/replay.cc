@@ -74,7 +74,9 @@ ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::
     const RecordedCurve& curve = *draw[point.task];
     const int length = static_cast<int>(curve.best_after_trial.size());
     for (int i = 0; i < options.trials_per_slot && task.trials() < length; ++i) {
-      point.tuning_seconds += curve.trial_seconds[task.trials()];
+      const double seconds = curve.trial_seconds[task.trials()];
+      point.tuning_seconds += seconds;
+      task.seconds += seconds;
       task.best_after_trial.push_back(curve.best_after_trial[task.trials()]);
       ++point.trials;
     }

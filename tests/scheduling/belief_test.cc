@@ -61,7 +61,7 @@ TEST(BeliefTest, LittleIsToBeHadWhereTheCurveIsFlatOrTheBoundIsNear) {
   costs.back() = 2.0;
   TaskProgress jumped = Progress(costs);
   const double open = GainsOf({jumped})[0];
-  jumped.lower_bound = 1.9;
+  jumped.lower_bound = 1.9 / 0.8;  // four fifths of it are believed
   EXPECT_GT(open, 0.1);
   EXPECT_LT(GainsOf({jumped})[0], 0.1);
 }
@@ -89,6 +89,26 @@ TEST(EarlyTerminationTest, TasksThatStoppedImprovingRestUntilAllHave) {
             (std::vector<int>{1, 3}));
   EXPECT_EQ(ImprovingTasks(std::vector{resting, finished, resting}, 3), (std::vector<int>{0, 2}));
   EXPECT_TRUE(ImprovingTasks(std::vector{finished}, 3).empty());
+}
+
+TEST(BeliefTest, PacesCompareWhatATrialTakes) {
+  TaskProgress quick = Progress(std::vector<double>(8, 1.0)), slow = quick, unknown = quick;
+  quick.seconds = 8;
+  slow.seconds = 24;
+  EXPECT_EQ(PacesOf(std::vector{quick, slow}), (std::vector<double>{2, 2.0 / 3}));
+  EXPECT_EQ(PacesOf(std::vector{quick, unknown, slow}), (std::vector<double>{2, 1, 2.0 / 3}));
+  EXPECT_EQ(PacesOf(std::vector{unknown}), (std::vector<double>{1}));
+}
+
+TEST(DynaTuneSchedulerTest, PrefersWhatTakesLessTime) {
+  TaskProgress quick = LogPower(0.8, 40, 64), slow = LogPower(0.8, 40, 64);
+  quick.seconds = 8;
+  slow.seconds = 16;
+  slow.weight = 1.5;
+  const auto scheduler = CreateTaskScheduler("dynatune", {});
+  EXPECT_EQ(scheduler->Next(std::vector{slow, quick}), 1);
+  slow.weight = 3;
+  EXPECT_EQ(scheduler->Next(std::vector{slow, quick}), 0);
 }
 
 TEST(DynaTuneSchedulerTest, PicksTheUpperBoundComputedByHand) {

@@ -90,17 +90,18 @@ Outcome Flat(double) { return Value(7); }
 
 TEST_F(SharedSearchTest, SpendsTheCommonBudgetWhereItHelps) {
   Add("flat", Flat);
-  double value = 100;
-  Add("falling", [&](double) { return Value(value *= 0.98); });
-  SharedSearch search(tasks_, {.max_trials = 123});
+  int n = 0;
+  Add(
+      "falling", [&](double) { return Value(10 + 4500.0 / (45 + ++n)); }, /*weight=*/5);
+  SharedSearch search(tasks_, {.max_trials = 323});
   int observed = 0;
   EXPECT_EQ(search.Run([&](int) { ++observed; }), SearchEnd::kTrials);
-  EXPECT_EQ(observed, 123);
-  EXPECT_EQ(search.trials(), 123);
-  EXPECT_EQ(searches_[0].trials() + searches_[1].trials(), 123);
+  EXPECT_EQ(observed, 323);
+  EXPECT_EQ(search.trials(), 323);
+  EXPECT_EQ(searches_[0].trials() + searches_[1].trials(), 323);
   EXPECT_EQ(search.progress()[0].best(), 1);
   EXPECT_LT(search.progress()[1].best(), 0.5);
-  EXPECT_GT(searches_[1].trials(), 2 * searches_[0].trials());
+  EXPECT_GT(searches_[1].trials(), searches_[0].trials());
 }
 
 TEST_F(SharedSearchTest, GoesOnWhereEarlierRunsEnded) {
