@@ -2,10 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
+#include "bayloom/cli/write_file.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/session_charts.h"
@@ -42,10 +40,7 @@ class Folder {
 
   void Write(const std::string& name, const std::string& text) {
     const std::string path = (path_ / name).string();
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw InputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+    WriteFile(path, text);
     written_.push_back(path);
   }
   const std::vector<std::string>& written() const { return written_; }
