@@ -1,0 +1,145 @@
+"""One search of another autotuner on a recorded task: the configurations evaluated, in order."""
+
+import ast
+import contextlib
+import io
+import json
+import os
+import random
+import tempfile
+
+KERNEL_TUNER = ["random_sample", "simulated_annealing", "genetic_algorithm", "diff_evo", "pso",
+                "greedy_ils", "mls", "dual_annealing", "firefly_algorithm", "bayes_opt",
+                "hybrid_vndx", "adaptive_tabu_greywolf"]
+OPTUNA = ["optuna-tpe", "optuna-tpe-multivariate"]
+BACO = ["baco"]
+
+
+def search(optimizer, task, seed, trials, cache):
+    """Runs it until it has evaluated so many configurations, or the best."""
+    if optimizer in OPTUNA:
+        return run_optuna(task, optimizer.endswith("multivariate"), seed, trials)
+    if optimizer in BACO:
+        return run_baco(task, seed, trials)
+    return run_kernel_tuner(task, optimizer, seed, trials, cache)
+
+
+def run_kernel_tuner(task, strategy, seed, trials, cache):
+    """The configurations that were evaluated, in order."""
+    import kernel_tuner
+    import numpy
+    random.seed(seed)
+    numpy.random.seed(seed)
+    # A strategy that repeats itself ends by the number of new configurations.
+    with contextlib.redirect_stdout(io.StringIO()):
+        results, _ = kernel_tuner.tune_kernel(
+            "recorded", "__global__ void recorded() {}", tuple(task.problem_size), [],
+            task.parameters, restrictions=task.conditions, lang="CUDA", strategy=strategy,
+            strategy_options={"max_fevals": min(trials, len(task.values))}, cache=cache,
+            simulation_mode=True, quiet=True, objective="time")
+    return [tuple(r[name] for name in task.parameters) for r in results]
+
+
+def run_optuna(task, multivariate, seed, trials):
+    """Parameters by the ranks of their values; broken conditions and repetitions are free."""
+    import optuna
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=multivariate,
+                                         constant_liar=False)
+    study = optuna.create_study(sampler=sampler)
+    evaluated = {}
+    for _ in range(20 * trials):
+        if len(evaluated) >= trials or task.optimum in evaluated.values():
+            break
+        trial = study.ask()
+        key = tuple(values[trial.suggest_int(name, 0, len(values) - 1)] if len(values) > 1
+                    else values[0] for name, values in task.parameters.items())
+        if key not in task.values or task.values[key] is None:
+            if key in task.values:
+                evaluated.setdefault(key, None)
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            continue
+        evaluated.setdefault(key, task.values[key])
+        study.tell(trial, task.values[key])
+    return list(evaluated)
+
+
+class Enough(Exception):
+    """Ends a search of BaCO."""
+
+
+def run_baco(task, seed, trials):
+    """BaCO (github.com/baco-authors/baco, on the module path) with the settings of its authors'
+    compiler scenarios: logarithmic objective, feasibility model, its default Gaussian process.
+
+    It may ask for a configuration again, which costs nothing here."""
+    import baco.run
+    import numpy
+    import torch
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.manual_seed(seed)
+    evaluated = {}
+    asked = 0
+
+    def evaluate(configuration):
+        nonlocal asked
+        asked += 1
+        key = tuple(int(configuration[name]) for name in task.parameters)
+        value = evaluated.setdefault(key, task.values[key])
+        if value == task.optimum or len(evaluated) >= trials or asked >= 3 * trials:
+            raise Enough
+        return {"time": 1.0 if value is None else value, "Valid": value is not None}
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "scenario.json")
+        with open(path, "w") as file:
+            json.dump(baco_scenario(task, folder, trials), file)
+        from baco.util.file import read_settings_file
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Enough):
+            baco.run.optimize(read_settings_file(path), evaluate)
+    return list(evaluated)
+
+
+def baco_scenario(task, folder, trials):
+    """The task as BaCO reads it; a condition belongs to the last of its parameters."""
+    parameters = {}
+    for name, values in task.parameters.items():
+        parameters[name] = {"parameter_type": "ordinal", "values": sorted(values),
+                            "constraints": [], "dependencies": []}
+        if is_geometric(sorted(values)):
+            parameters[name]["transform"] = "log"
+    for condition in task.conditions:
+        names = {node.id for node in ast.walk(ast.parse(condition)) if isinstance(node, ast.Name)}
+        ordered = [name for name in task.parameters if name in names]
+        owner = parameters[ordered[-1]]
+        owner["constraints"].append(to_numexpr(ast.parse(condition, mode="eval").body))
+        owner["dependencies"] += [n for n in ordered[:-1] if n not in owner["dependencies"]]
+    for parameter in parameters.values():
+        if not parameter["constraints"]:
+            del parameter["constraints"], parameter["dependencies"]
+    return {"application_name": "recorded", "optimization_objectives": ["time"],
+            "optimization_iterations": 3 * trials, "log_transform_output": True,
+            "design_of_experiment": {"doe_type": "random sampling", "number_of_samples": 10},
+            "models": {"model": "gaussian_process"},
+            "feasible_output": {"enable_feasible_predictor": True, "name": "Valid",
+                                "true_value": "True", "false_value": "False"},
+            "run_directory": folder, "input_parameters": parameters}
+
+
+def is_geometric(values):
+    return (len(values) > 2 and values[0] > 0
+            and all(b * values[0] == a * values[1] for a, b in zip(values, values[1:])))
+
+
+def to_numexpr(node):
+    """A Python condition in BaCO's language, which has no `and` and no chains of comparisons."""
+    if isinstance(node, ast.BoolOp):
+        symbol = " | " if isinstance(node.op, ast.Or) else " & "
+        return symbol.join(f"({to_numexpr(value)})" for value in node.values)
+    if isinstance(node, ast.Compare) and len(node.ops) > 1:
+        operands = [node.left, *node.comparators]
+        links = [ast.Compare(a, [op], [b])
+                 for a, op, b in zip(operands, node.ops, node.comparators)]
+        return " & ".join(f"({ast.unparse(link)})" for link in links)
+    return ast.unparse(node)
