@@ -12,13 +12,14 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario.h"
+#include "bayloom/external/search.h"
 #include "bayloom/space/configuration_json.h"
-#include "benchmarks/simulate/simulation.h"
 
 namespace bayloom {
 namespace {
@@ -32,77 +33,70 @@ struct TableOptions {
 };
 
 struct Benchmark {
-  RecordedTask task;  ///< values as optimizers see them: less is better
-  bool maximize = false;
+  Scenario scenario;
+  std::unordered_map<Configuration, Outcome> outcomes;  ///< of all configurations
+  double best = std::numeric_limits<double>::quiet_NaN();
   int budget = 0;
-  double initial = 0;  ///< relative performance of the scenario's default, 0 where it fails
 };
 
 /// How near a value is to the best there is: 1 is the best, 0.5 is half as fast.
 double RelativePerformance(const Benchmark& benchmark, double value) {
-  if (!std::isfinite(value)) return 0;
-  return benchmark.maximize ? value / benchmark.task.optimum : benchmark.task.optimum / value;
+  return benchmark.scenario.maximize ? value / benchmark.best : benchmark.best / value;
 }
 
 /// Reads NAME.yaml and the record NAME_T4.json.gz beside it.
 Benchmark LoadBenchmark(const std::string& path) {
-  const std::string record =
-      (std::filesystem::path(path).parent_path() / std::filesystem::path(path).stem()).string() +
-      "_T4.json.gz";
-  const Scenario scenario = LoadScenario(path);
-  const RecordedSpace recorded = RecordedSpace::Load(record, scenario.objective);
+  const std::filesystem::path file(path);
+  const std::string record = (file.parent_path() / (file.stem().string() + "_T4.json.gz")).string();
   Benchmark benchmark;
-  benchmark.maximize = scenario.maximize;
+  benchmark.scenario = LoadScenario(path);
+  const Scenario& scenario = benchmark.scenario;
+  const RecordedSpace recorded = RecordedSpace::Load(record, scenario.objective);
+  benchmark.best = scenario.maximize ? recorded.Greatest() : recorded.Least();
   benchmark.budget = static_cast<int>(scenario.max_trials.value_or(60));
-  RecordedTask& task = benchmark.task;
-  task.name = scenario.name;
-  task.space = scenario.space;
-  task.optimum = std::numeric_limits<double>::infinity();
   scenario.space->ForEach([&](const Configuration& c) {
-    Outcome outcome = recorded.OutcomeOf(ToJson(*scenario.space, c));
-    if (benchmark.maximize) outcome.value = -outcome.value;
-    if (outcome.ok()) task.optimum = std::min(task.optimum, outcome.value);
-    task.outcomes.emplace(c, std::move(outcome));
+    benchmark.outcomes.emplace(c, recorded.OutcomeOf(ToJson(*scenario.space, c)));
     return true;
   });
-  if (static_cast<int64_t>(task.outcomes.size()) != recorded.size()) {
-    throw InputError(fmt::format("{}: the space has {} configurations, but {} are recorded", record,
-                                 task.outcomes.size(), recorded.size()));
-  }
-  if (const auto& start = scenario.default_configuration) {
-    const Outcome& outcome = task.outcomes.at(*start);
-    if (outcome.ok()) benchmark.initial = RelativePerformance(benchmark, outcome.value);
-  }
-  return benchmark;
+  if (static_cast<int64_t>(benchmark.outcomes.size()) == recorded.size()) return benchmark;
+  throw InputError(fmt::format("{}: the space has {} configurations, but {} are recorded", record,
+                               benchmark.outcomes.size(), recorded.size()));
 }
 
-/// Relative performance after so many evaluations (index 0: after one), mean of the seeds.
-using MeanCurve = std::vector<double>;
+/// Relative performance of the best configuration after so many evaluations (index 0: after one);
+/// 0 while nothing works.
+using Curve = std::vector<double>;
 
-MeanCurve Measure(const Benchmark& benchmark, const std::string& optimizer,
-                  const TableOptions& options, ThreadPool& pool) {
+/// One search as `bayloom search` makes it: the scenario's default comes first.
+Curve Replay(const Benchmark& benchmark, const std::string& optimizer, uint64_t seed) {
+  Search search(benchmark.scenario,
+                MakeOptimizer(optimizer, benchmark.scenario.space, {.seed = seed}),
+                [](const SearchTrial&) {});
+  Curve curve;
+  while (static_cast<int>(curve.size()) < benchmark.budget) {
+    for (const Configuration& c : search.Ask(1)) search.Tell(c, benchmark.outcomes.at(c), 0);
+    const auto& best = search.best();
+    curve.push_back(best ? RelativePerformance(benchmark, best->outcome.value) : 0.0);
+  }
+  return curve;
+}
+
+/// The mean of all seeds.
+Curve Measure(const Benchmark& benchmark, const std::string& optimizer, const TableOptions& options,
+              ThreadPool& pool) {
   std::vector<Curve> curves(static_cast<size_t>(options.seeds));
-  pool.ParallelFor(options.seeds, [&](int64_t seed) {
-    const OptimizerOptions seeded = {.seed = static_cast<uint64_t>(seed) + 1};
-    curves[static_cast<size_t>(seed)] =
-        Simulate(benchmark.task, optimizer, seeded, benchmark.budget, 1);
+  pool.ParallelFor(options.seeds, [&](int64_t i) {
+    curves[static_cast<size_t>(i)] = Replay(benchmark, optimizer, static_cast<uint64_t>(i) + 1);
   });
-  MeanCurve mean(static_cast<size_t>(benchmark.budget), 0.0);
+  Curve mean(static_cast<size_t>(benchmark.budget), 0.0);
   for (const Curve& curve : curves) {
-    for (size_t i = 0; i < curve.improvements.size(); ++i) {
-      const double reached = RelativePerformance(benchmark, curve.improvements[i].value);
-      const int until = i + 1 < curve.improvements.size() ? curve.improvements[i + 1].trial
-                                                          : benchmark.budget + 1;
-      for (int trial = curve.improvements[i].trial; trial < until; ++trial) {
-        mean[static_cast<size_t>(trial) - 1] += reached / options.seeds;
-      }
-    }
+    for (size_t i = 0; i < mean.size(); ++i) mean[i] += curve[i] / options.seeds;
   }
   return mean;
 }
 
 /// The budget over the evaluations until `ours` is as good as `theirs` ends; NaN if that is never.
-double Factor(const MeanCurve& ours, const MeanCurve& theirs) {
+double Factor(const Curve& ours, const Curve& theirs) {
   constexpr double kRounding = 1e-12;
   const auto reached = std::find_if(ours.begin(), ours.end(), [&](double performance) {
     return performance >= theirs.back() - kRounding;
@@ -122,7 +116,7 @@ void PrintRow(const std::string& name, const std::vector<std::string>& cells) {
 
 struct Results {
   std::vector<Benchmark> benchmarks;
-  std::vector<std::vector<MeanCurve>> curves;  ///< of each benchmark, of each optimizer
+  std::vector<std::vector<Curve>> curves;  ///< of each benchmark, of each optimizer
 };
 
 /// One table: a row a benchmark, a column an optimizer, and the mean of the columns.
@@ -143,7 +137,7 @@ void PrintTable(const std::string& title, const Results& results,
       sums[column] += number;
       ++counts[column];
     }
-    PrintRow(results.benchmarks[b].task.name, cells);
+    PrintRow(results.benchmarks[b].scenario.name, cells);
   }
   std::vector<std::string> means;
   for (size_t column = 0; column < columns.size(); ++column) {
@@ -153,14 +147,17 @@ void PrintTable(const std::string& title, const Results& results,
 }
 
 void PrintSpaces(const Results& results) {
-  fmt::print("| benchmark | parameters | configurations | fail | budget | default |\n");
+  PrintRow("benchmark", {"parameters", "configurations", "fail", "budget", "default"});
   PrintRow("---", std::vector<std::string>(5, "---"));
   for (const Benchmark& b : results.benchmarks) {
     int64_t failing = 0;
-    for (const auto& [configuration, outcome] : b.task.outcomes) failing += outcome.ok() ? 0 : 1;
-    PrintRow(b.task.name,
-             {std::to_string(b.task.space->size()), std::to_string(b.task.outcomes.size()),
-              std::to_string(failing), std::to_string(b.budget), Cell(b.initial)});
+    for (const auto& [configuration, outcome] : b.outcomes) failing += outcome.ok() ? 0 : 1;
+    const auto& start = b.scenario.default_configuration;
+    const Outcome usual = start ? b.outcomes.at(*start) : Outcome();
+    PrintRow(b.scenario.name,
+             {std::to_string(b.scenario.space->size()), std::to_string(b.outcomes.size()),
+              std::to_string(failing), std::to_string(b.budget),
+              Cell(RelativePerformance(b, usual.value))});
   }
 }
 
@@ -186,9 +183,12 @@ void Run(const TableOptions& options) {
   const auto ours = std::find(options.optimizers.begin(), options.optimizers.end(), options.ours);
   if (ours == options.optimizers.end()) return;
   const auto index = static_cast<size_t>(ours - options.optimizers.begin());
+  std::vector<std::string> others = options.optimizers;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(index));
   PrintTable(fmt::format("How many times sooner {} reaches what the others end with:", *ours),
-             results, options.optimizers, [&](size_t b, size_t column) {
-               return Factor(results.curves[b][index], results.curves[b][column]);
+             results, others, [&](size_t b, size_t column) {
+               const size_t other = column < index ? column : column + 1;
+               return Factor(results.curves[b][index], results.curves[b][other]);
              });
 }
 
