@@ -100,6 +100,18 @@ std::vector<float> Booster::Predict(const DenseRows& data) const {
   return {values, values + shape[0]};
 }
 
+std::vector<double> Booster::ColumnGains(int columns) const {
+  bst_ulong count = 0, dimensions = 0;
+  const char** names = nullptr;
+  const bst_ulong* shape = nullptr;
+  const float* scores = nullptr;
+  Check(XGBoosterFeatureScore(trees_.get(), R"({"importance_type": "total_gain"})", &count, &names,
+                              &dimensions, &shape, &scores));
+  std::vector<double> gains(columns, 0);
+  for (bst_ulong i = 0; i < count; ++i) gains.at(std::stoi(names[i] + 1)) = scores[i];  // "f12"
+  return gains;
+}
+
 std::string Booster::Attribute(const std::string& name) const {
   const char* value = nullptr;
   int found = 0;

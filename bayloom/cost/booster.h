@@ -41,6 +41,9 @@ class Booster {
   int rounds() const;
   std::vector<float> Predict(const DenseRows& data) const;
 
+  /// What the splits at each of the data's columns gained in all.
+  std::vector<double> ColumnGains(int columns) const;
+
   /// A note kept with the trees; empty if never set.
   std::string Attribute(const std::string& name) const;
   void SetAttribute(const std::string& name, const std::string& value);

@@ -24,6 +24,12 @@ class CostModel {
   /// One score per program. While a model knows too little, scores are random.
   virtual std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) = 0;
 
+  /// The same for programs of one task, which a model may know more or less of.
+  virtual std::vector<double> PredictFor(uint64_t /*task*/,
+                                         std::span<const FeatureMatrix* const> programs) {
+    return Predict(programs);
+  }
+
   /// Learns a batch of measurements (any tasks) and returns how well it was predicted before.
   virtual BatchMetrics Update(std::span<const Sample> batch) = 0;
 

@@ -11,16 +11,17 @@ double Weight(double label) { return std::max(label, PackSum::kLeastWeight); }
 
 }  // namespace
 
-PackSum::PackSum(std::vector<int> rows, std::vector<double> labels)
+PackSum::PackSum(std::vector<int> rows, std::vector<double> labels, std::vector<double> priors)
     : rows_(std::move(rows)),
       labels_(std::move(labels)),
+      priors_(std::move(priors)),
       row_count_(std::accumulate(rows_.begin(), rows_.end(), 0)) {}
 
 template <typename Visitor>
 void PackSum::VisitErrors(std::span<const float> predictions, Visitor visit) const {
   int row = 0;
   for (size_t program = 0; program < rows_.size(); ++program) {
-    double score = 0;
+    double score = priors_.empty() ? 0 : priors_[program];
     for (int i = 0; i < rows_[program]; ++i) score += predictions[row + i];
     visit(program, row, score - labels_[program]);
     row += rows_[program];

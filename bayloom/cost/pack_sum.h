@@ -17,8 +17,9 @@ class PackSum {
  public:
   static constexpr double kLeastWeight = 0.05;
 
-  /// rows[i] consecutive rows belong to program i, whose label is labels[i] in [0, 1].
-  PackSum(std::vector<int> rows, std::vector<double> labels);
+  /// rows[i] consecutive rows belong to program i, whose label is labels[i] in [0, 1]. With
+  /// priors, a program's score is priors[i] more than the sum.
+  PackSum(std::vector<int> rows, std::vector<double> labels, std::vector<double> priors = {});
 
   int row_count() const { return row_count_; }
   double Loss(std::span<const float> predictions) const;
@@ -38,6 +39,7 @@ class PackSum {
 
   std::vector<int> rows_;
   std::vector<double> labels_;
+  std::vector<double> priors_;  ///< or empty
   int row_count_ = 0;
 };
 

@@ -15,6 +15,7 @@ struct Sample {
   uint64_t task = 0;  ///< candidates of one task compete with each other; any stable number
   FeatureMatrix features;
   std::optional<double> seconds;  ///< nullopt: infeasible
+  double prior = 0;               ///< a score known otherwise, which the model is to correct
 };
 
 /// The programs of a batch, as CostModel::Predict takes them.

@@ -38,6 +38,12 @@ std::vector<double> LabelsOf(std::span<const Sample> samples) {
   return labels;
 }
 
+std::vector<double> PriorsOf(std::span<const Sample> samples) {
+  std::vector<double> priors;
+  for (const Sample& sample : samples) priors.push_back(sample.prior);
+  return priors;
+}
+
 }  // namespace
 
 void ThroughputTrees::Fit(std::span<const Sample> samples) {
@@ -62,7 +68,7 @@ void ThroughputTrees::Extend(std::span<const Sample> samples, int rounds) {
 /// Adds trees, but none after the training loss was least.
 void ThroughputTrees::Boost(std::span<const Sample> samples, const EncodedRows& encoded,
                             int rounds) {
-  const PackSum objective(encoded.rows, LabelsOf(samples));
+  const PackSum objective(encoded.rows, LabelsOf(samples), PriorsOf(samples));
   std::vector<float> gradient(objective.row_count()), curvature(objective.row_count());
   double least_loss = std::numeric_limits<double>::infinity();
   const int first = booster_->rounds();
@@ -92,6 +98,15 @@ std::vector<double> ThroughputTrees::Predict(std::span<const FeatureMatrix* cons
     for (int r = 0; r < encoded.rows[i]; ++r) scores[i] += predictions[row++];
   }
   return scores;
+}
+
+EncodedRows ThroughputTrees::UsedColumns(std::span<const FeatureMatrix* const> programs) const {
+  EncodedRows encoded = Encode(programs, options_.encoding);
+  return {static_cast<int>(columns_.size()), SelectColumns(encoded), std::move(encoded.rows)};
+}
+
+std::vector<double> ThroughputTrees::ColumnGains() const {
+  return booster_->ColumnGains(static_cast<int>(columns_.size()));
 }
 
 std::vector<float> ThroughputTrees::SelectColumns(const EncodedRows& encoded) const {

@@ -48,6 +48,11 @@ class ThroughputTrees {
   /// One score per program; 0 for a program without stores.
   std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) const;
 
+  /// The columns that vary, of each program's rows.
+  EncodedRows UsedColumns(std::span<const FeatureMatrix* const> programs) const;
+  /// What the splits at each of these columns gained in all; after a fit.
+  std::vector<double> ColumnGains() const;
+
   /// Empty before the first fit.
   std::string Save() const;
   /// Takes over saved trees, which must have been grown on the same encoding, or says what is

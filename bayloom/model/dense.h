@@ -13,7 +13,7 @@ struct DenseView {
 using DenseMatrix = DenseView<double>;
 using ConstDenseMatrix = DenseView<const double>;
 
-/// The operations on which Gaussian processes spend their time.
+/// The operations on which Gaussian processes and networks spend their time.
 struct DenseOperations {
   const char* instructions;  ///< what they are compiled for: "x86-64-v3"
 
@@ -27,6 +27,9 @@ struct DenseOperations {
   void (*matern52_triangle)(ConstDenseMatrix scaled, DenseMatrix value, DenseMatrix slope);
   /// product <- S x, for the symmetric matrix S given by its lower triangle.
   void (*multiply_symmetric)(ConstDenseMatrix lower, ConstDenseMatrix x, DenseMatrix product);
+  /// product <- product + a' b', where a' is a or its transpose, and b' alike.
+  void (*add_product)(DenseView<const float> a, bool transpose_a, DenseView<const float> b,
+                      bool transpose_b, DenseView<float> product);
 };
 
 /// The operations compiled for the best instructions that this machine has: they take a fifth of

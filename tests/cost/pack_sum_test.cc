@@ -16,8 +16,13 @@ TEST(PackSum, LossIsHalfTheWeightedSquareOfTheScoresErrors) {
   EXPECT_NEAR(objective.Rmse(predictions), std::sqrt((0.25 + 4) / 2), 1e-9);
 }
 
+TEST(PackSum, PriorsAreWhatTheRowsCorrect) {
+  const PackSum objective({2, 1}, {1.0, 0.0}, {0.5, 2.0});
+  EXPECT_EQ(objective.Loss(std::vector<float>{0.25f, 0.25f, -2.0f}), 0);
+}
+
 TEST(PackSum, GradientEqualsFiniteDifferences) {
-  const PackSum objective({3, 1, 7}, {0.8, 0.0, 0.3});
+  const PackSum objective({3, 1, 7}, {0.8, 0.0, 0.3}, {0.1, 0.0, -0.2});
   std::vector<float> predictions;
   for (int i = 0; i < objective.row_count(); ++i) predictions.push_back(0.1f * i - 0.3f);
   std::vector<float> gradient(11), curvature(11);
