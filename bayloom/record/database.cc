@@ -80,6 +80,13 @@ std::string Rows::Text(int column) const {
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement, column))};
 }
 
+std::string Rows::Blob(int column) const {
+  sqlite3_stmt* statement = statement_.statement_.get();
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+  if (!bytes) return {};
+  return {bytes, static_cast<size_t>(sqlite3_column_bytes(statement, column))};
+}
+
 void Statement::Bind(int place, int64_t value) {
   sqlite3_bind_int64(statement_.get(), place, value);
 }
@@ -95,6 +102,11 @@ void Statement::Bind(int place, double value) {
 void Statement::Bind(int place, std::string_view value) {
   sqlite3_bind_text64(statement_.get(), place, value.data(), value.size(), SQLITE_TRANSIENT,
                       SQLITE_UTF8);
+}
+
+void Statement::Bind(int place, BlobView value) {
+  sqlite3_bind_blob64(statement_.get(), place, value.bytes.data(), value.bytes.size(),
+                      SQLITE_TRANSIENT);
 }
 
 void Database::Closer::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }

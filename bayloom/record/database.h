@@ -14,6 +14,11 @@ namespace bayloom {
 class Database;
 class Statement;
 
+/// Bytes that are no text, to be bound to a parameter.
+struct BlobView {
+  std::string_view bytes;
+};
+
 /// The rows of a running statement, one at a time. The statement ends with it, and with that the
 /// hold on the database's state that it reads from.
 class Rows {
@@ -30,6 +35,7 @@ class Rows {
   uint64_t Hash(int column) const { return static_cast<uint64_t>(Int(column)); }
   double Real(int column) const;  ///< NaN where the database has NULL
   std::string Text(int column) const;
+  std::string Blob(int column) const;
 
  private:
   Statement& statement_;
@@ -66,6 +72,7 @@ class Statement {
   void Bind(int place, bool value) { Bind(place, int64_t{value}); }
   void Bind(int place, double value);  ///< NaN becomes NULL
   void Bind(int place, std::string_view value);
+  void Bind(int place, BlobView value);
   void Bind(int place, const std::string& value) { Bind(place, std::string_view(value)); }
 
   Database* database_;

@@ -96,6 +96,22 @@ constexpr Migration kStoreMigrations[] = {
         UNIQUE (search, configuration)
       ) WITHOUT ROWID;
     )sql"},
+    {3, R"sql(
+      CREATE TABLE pool_groups (        -- networks and operator families
+        name TEXT NOT NULL,
+        task INTEGER NOT NULL REFERENCES tasks,
+        weight REAL NOT NULL,           -- how often one run of the network runs the task
+        PRIMARY KEY (name, task)
+      ) WITHOUT ROWID;
+      CREATE TABLE pool_chunks (        -- programs that may be measured
+        task INTEGER NOT NULL REFERENCES tasks,
+        first INTEGER NOT NULL,         -- place of the first program among the task's
+        count INTEGER NOT NULL,
+        programs BLOB NOT NULL,         -- see record/pool_chunk.h
+        features BLOB NOT NULL,
+        PRIMARY KEY (task, first)
+      );
+    )sql"},
 };
 
 int64_t Pragma(Database& database, const char* name) {
