@@ -13,12 +13,12 @@ std::vector<FeatureMatrix> Learner::Features(std::span<const Candidate* const> c
   });
 }
 
-std::vector<double> Learner::Score(std::span<const Candidate* const> candidates) {
+std::vector<double> Learner::Score(uint64_t task, std::span<const Candidate* const> candidates) {
   if (model_ == nullptr) return std::vector<double>(candidates.size(), 1.0);
   const std::vector<FeatureMatrix> features = Features(candidates);
   std::vector<const FeatureMatrix*> pointers;
   for (const FeatureMatrix& f : features) pointers.push_back(&f);
-  return clock_.In(&PhaseTimes::predict, [&] { return model_->Predict(pointers); });
+  return clock_.In(&PhaseTimes::predict, [&] { return model_->PredictFor(task, pointers); });
 }
 
 std::vector<Sample> Learner::Samples(std::span<const Lesson> lessons) {

@@ -28,8 +28,8 @@ class Learner {
   Learner(CostModel* model, ThreadPool& pool, PhaseClock& clock)
       : model_(model), pool_(pool), clock_(clock) {}
 
-  /// One score per candidate of one task; the higher the faster.
-  std::vector<double> Score(std::span<const Candidate* const> candidates);
+  /// One score per candidate of the task (structural hash of its workload); the higher the faster.
+  std::vector<double> Score(uint64_t task, std::span<const Candidate* const> candidates);
   /// Learns and returns how well the lessons would have been predicted.
   std::optional<BatchMetrics> Learn(std::span<const Lesson> lessons);
   /// Learns what an earlier run learnt, batch by batch as it did.

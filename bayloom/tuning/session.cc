@@ -77,7 +77,8 @@ void Session::AddTask(TaskId id, TaskSpec spec, const Target& target) {
       options_.strategy,
       {.space = task.space.get(),
        .pool = &pool_,
-       .scorer = [this](std::span<const Candidate* const> c) { return learner_.Score(c); },
+       .scorer = [this, hash = task.workload_hash](
+                     std::span<const Candidate* const> c) { return learner_.Score(hash, c); },
        .seed = Hasher().Add(options_.seed).Add(task.workload_hash).Digest(),
        .evolutionary = options_.evolutionary});
   tasks_.push_back(std::move(task));

@@ -57,7 +57,7 @@ void BM_Batch(benchmark::State& state, const char* name) {
   const auto strategy = CreateStrategy(
       name, {.space = &Convolution(),
              .pool = &pool,
-             .scorer = [&](std::span<const Candidate* const> c) { return learner.Score(c); },
+             .scorer = [&](std::span<const Candidate* const> c) { return learner.Score(1, c); },
              .evolutionary = {}});
   Teach(512, learner, *strategy, pool);
   clock.times() = {};
