@@ -8,7 +8,7 @@
 #include "bayloom/model/cholesky.h"
 #include "bayloom/model/fit_hyperparameters.h"
 #include "bayloom/model/matern.h"
-#include "bayloom/model/objective_scale.h"
+#include "bayloom/model/standardizer.h"
 #include "bayloom/model/surrogate.h"
 
 namespace bayloom {

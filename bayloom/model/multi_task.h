@@ -7,7 +7,7 @@
 
 #include "bayloom/model/cholesky.h"
 #include "bayloom/model/coregionalization.h"
-#include "bayloom/model/objective_scale.h"
+#include "bayloom/model/standardizer.h"
 #include "bayloom/model/surrogate.h"
 #include "bayloom/model/task_observations.h"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
-
 namespace bayloom {
 
 /// How an objective enters a model.
@@ -9,38 +7,6 @@ enum class ObjectiveScale {
   kLinear,
   kLog,   ///< its logarithm, where all values are positive; else as kLinear
   kAuto,  ///< whichever of the two explains the observations better
-};
-
-/// Throws std::invalid_argument unless all values are finite.
-void CheckFinite(const Eigen::VectorXd& values);
-
-/// Makes observations standard: an optional logarithm, then mean 0 and standard deviation 1.
-class Standardizer {
- public:
-  Standardizer() = default;
-  /// Fits to `values`. A constant objective is only shifted. `log` needs positive values.
-  Standardizer(const Eigen::VectorXd& values, bool log);
-  /// With numbers of one's own: `least` is the least value that is known.
-  Standardizer(bool log, double centre, double spread, double least);
-  /// Fits on a scale; kAuto compares how well a normal distribution describes values and logs.
-  static Standardizer Choose(const Eigen::VectorXd& values, ObjectiveScale scale);
-
-  bool log() const { return log_; }
-  /// On the scale of logarithms, values far below those fitted to, or without a logarithm, count
-  /// as a thousandth of the least of them.
-  double Apply(double value) const;
-  Eigen::VectorXd Apply(const Eigen::VectorXd& values) const;
-  double Invert(double standard) const;
-
-  /// Sum over `values` of the logarithm of dApply/dvalue: what makes densities of standardized
-  /// values comparable between scales.
-  double LogJacobian(const Eigen::VectorXd& values) const;
-
- private:
-  bool log_ = false;
-  double centre_ = 0;
-  double spread_ = 1;
-  double floor_ = 0;
 };
 
 }  // namespace bayloom

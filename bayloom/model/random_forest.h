@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "bayloom/model/objective_scale.h"
 #include "bayloom/model/regression_tree.h"
+#include "bayloom/model/standardizer.h"
 #include "bayloom/model/surrogate.h"
 
 namespace bayloom {

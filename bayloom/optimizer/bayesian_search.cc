@@ -48,8 +48,9 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space, SurrogateFact
     : options_(options.bayesian),
       random_(options.seed),
       memory_(space),
-      features_(space),
-      objective_(make_surrogate(features_), features_, options_.objective),
+      sampler_(options_.sampling),
+      features_(space, options_.features),
+      objective_(make_surrogate(features_, options_), features_, options_.objective),
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
   initial_samples_ =
@@ -104,7 +105,7 @@ std::optional<Configuration> BayesianSearch::Suggest() {
                            : 0;
   std::vector<Configuration> starts;
   Suggestion best = BestOfPool(surrogate, starts);
-  if (!pool_is_complete_) {
+  if (!pool_is_complete_ && options_.local_searches > 0) {
     AddBestKnown(starts);
     Suggestion climbed = BestOfClimbs(surrogate, std::move(starts));
     if (climbed.utility > best.utility) best = std::move(climbed);
@@ -125,7 +126,7 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
     });
   } else {
     for (int i = 0; i < options_.random_candidates; ++i) {
-      if (std::optional<Configuration> drawn = space.Sample(random_)) {
+      if (std::optional<Configuration> drawn = space.Sample(random_, options_.sampling)) {
         configurations.push_back(std::move(*drawn));
       }
     }

@@ -24,7 +24,7 @@ namespace bayloom {
 /// best, and from the best known, local searches climb.
 class BayesianSearch final : public Optimizer {
  public:
-  using SurrogateFactory = std::unique_ptr<Surrogate> (*)(const Features&);
+  using SurrogateFactory = std::unique_ptr<Surrogate> (*)(const Features&, const BayesianOptions&);
 
   BayesianSearch(std::shared_ptr<const Space> space, SurrogateFactory make_surrogate,
                  const OptimizerOptions& options);

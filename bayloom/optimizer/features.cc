@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace bayloom {
 namespace {
@@ -12,6 +13,10 @@ namespace {
 constexpr int kMostHalvings = 12;
 /// So many ranks of an integer range show what there is to see.
 constexpr int64_t kRanks = 4096;
+/// So many configurations show between what ends a quantity lies.
+constexpr int kDraws = 512;
+/// Quantities that span this factor count by their logarithm.
+constexpr double kWide = 4;
 
 int Halvings(double number) {
   const auto magnitude = static_cast<uint64_t>(std::abs(number));
@@ -40,31 +45,90 @@ int MostHalvings(const Parameter& parameter) {
 
 }  // namespace
 
-Features::Features(std::shared_ptr<const Space> space)
+double Features::Range::operator()(double value) const {
+  return ((is_log ? std::log(value) : value) - least) / (most - least);
+}
+
+Features::Features(std::shared_ptr<const Space> space, FeatureOptions options)
     : space_(std::move(space)), encoding_(space_) {
   int group = 0;
   int column = 0;
   for (int i = 0; i < space_->size(); ++i) {
-    const Parameter& parameter = space_->parameter(i);
-    const int end = column + parameter.EmbeddingSize();
-    if (parameter.Cardinality() == 1) {
-      column = end;
-      continue;
-    }
-    for (; column < end; ++column) {
-      sources_.push_back({.column = column});
-      groups_.push_back(group);
-    }
-    ++group;
-    if (const int most = MostHalvings(parameter); most > 0) {
-      sources_.push_back({.parameter = i, .most_halvings = static_cast<double>(most)});
-      groups_.push_back(group++);
-    }
+    if (space_->parameter(i).Cardinality() != 1) AddParameter(i, column, group, options);
+    column += space_->parameter(i).EmbeddingSize();
   }
-  if (sources_.empty()) {  // a space of a single configuration
-    sources_.push_back({.column = 0});
-    groups_.push_back(0);
+  if (options.quantities) AddQuantities(group);
+  if (sources_.empty()) Add(EncodedColumn{0}, 0);  // a space of a single configuration
+}
+
+void Features::Add(Source source, int group) {
+  sources_.push_back(source);
+  groups_.push_back(group);
+}
+
+void Features::AddParameter(int i, int first_column, int& group, FeatureOptions options) {
+  const Parameter& parameter = space_->parameter(i);
+  const bool is_number = parameter.kind() == ParameterKind::kReal ||
+                         parameter.kind() == ParameterKind::kInteger ||
+                         parameter.kind() == ParameterKind::kOrdinal;
+  if (is_number && !options.logarithms) {
+    const double last = static_cast<double>(parameter.Cardinality() - 1);
+    const bool is_real = parameter.Cardinality() == kUncountable;
+    if (is_real) {
+      Add(EncodedColumn{first_column}, group);
+    } else {
+      Add(ParameterValue{i, {parameter.NumberAt(0), parameter.NumberAt(last)}}, group);
+    }
+  } else {
+    for (int k = 0; k < parameter.EmbeddingSize(); ++k) Add(EncodedColumn{first_column + k}, group);
   }
+  ++group;
+  const int most = options.halvings ? MostHalvings(parameter) : 0;
+  if (most > 0) Add(ParameterHalvings{i, most}, group++);
+}
+
+void Features::AddQuantities(int& group) {
+  const std::vector<Constraint>& quantities = space_->quantities();
+  if (quantities.empty()) return;
+  RandomStream random(0);
+  std::vector<Configuration> drawn;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    if (std::optional<Configuration> c = space_->Sample(random)) drawn.push_back(*std::move(c));
+  }
+  for (int q = 0; q < std::ssize(quantities); ++q) {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const Configuration& c : drawn) {
+      const double value = quantities[q].Compute(c.coordinates);
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    if (!std::isfinite(most - least) || !(least < most)) continue;
+    const bool is_log = least > 0 && most >= kWide * least;
+    if (is_log) {
+      least = std::log(least);
+      most = std::log(most);
+    }
+    Add(Quantity{q, {least, most, is_log}}, group++);
+  }
+}
+
+double Features::Read(const Source& source, const Configuration& configuration,
+                      std::span<const double> embedding) const {
+  const auto number = [&](int parameter) {
+    return space_->parameter(parameter).NumberAt(configuration.coordinates[parameter]);
+  };
+  if (const auto* encoded = std::get_if<EncodedColumn>(&source)) return embedding[encoded->column];
+  if (const auto* value = std::get_if<ParameterValue>(&source)) {
+    return value->range(number(value->parameter));
+  }
+  if (const auto* halvings = std::get_if<ParameterHalvings>(&source)) {
+    return static_cast<double>(Halvings(number(halvings->parameter))) / halvings->most;
+  }
+  const auto& quantity = std::get<Quantity>(source);
+  const double value = space_->quantities()[quantity.index].Compute(configuration.coordinates);
+  // A draw in a thousand may lie outside of the range, but what has no number counts as its start.
+  const double position = quantity.range(value);
+  return std::isfinite(position) ? position : 0;
 }
 
 RowMatrix Features::operator()(std::span<const Configuration> configurations) const {
@@ -74,14 +138,7 @@ RowMatrix Features::operator()(std::span<const Configuration> configurations) co
     const Configuration& configuration = configurations[static_cast<size_t>(i)];
     encoding_.Encode(configuration, embedding);
     for (int column = 0; column < columns(); ++column) {
-      const Source& source = sources_[static_cast<size_t>(column)];
-      if (source.column >= 0) {
-        rows(i, column) = embedding[static_cast<size_t>(source.column)];
-      } else {
-        const double number = space_->parameter(source.parameter)
-                                  .NumberAt(configuration.coordinates[source.parameter]);
-        rows(i, column) = Halvings(number) / source.most_halvings;
-      }
+      rows(i, column) = Read(sources_[static_cast<size_t>(column)], configuration, embedding);
     }
   }
   return rows;

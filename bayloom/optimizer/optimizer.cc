@@ -33,13 +33,15 @@ std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const Space> space,
 
 // The surrogates see what ObjectiveTransform makes of the objective, and leave it at that.
 
-std::unique_ptr<Surrogate> MakeGaussianProcess(const Features& features) {
+std::unique_ptr<Surrogate> MakeGaussianProcess(const Features& features,
+                                               const BayesianOptions& bayesian) {
   GaussianProcessOptions options;
   options.scale = ObjectiveScale::kLinear;
+  if (!bayesian.hyperparameter_priors) options.search.priors = {{}, {}, {}};
   return std::make_unique<GaussianProcess>(features.group_of_column(), options);
 }
 
-std::unique_ptr<Surrogate> MakeForest(const Features&) {
+std::unique_ptr<Surrogate> MakeForest(const Features&, const BayesianOptions&) {
   RandomForestOptions options;
   options.scale = ObjectiveScale::kLinear;
   return std::make_unique<RandomForest>(options);

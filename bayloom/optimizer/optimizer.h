@@ -8,6 +8,7 @@
 
 #include "bayloom/acquisition/utility.h"
 #include "bayloom/model/objective_scale.h"
+#include "bayloom/optimizer/feature_options.h"
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/outcome.h"
 #include "bayloom/space/space.h"
@@ -50,6 +51,11 @@ struct BayesianOptions {
   /// kAuto chooses the most likely of several powers, not of two scales only.
   ObjectiveScale objective = ObjectiveScale::kAuto;
   PendingPolicy pending = PendingPolicy::kBeliever;
+  FeatureOptions features = {};
+  /// Prior beliefs about the Gaussian process's hyperparameters (Hellsten et al. 2023, sec. 3.2).
+  bool hyperparameter_priors = true;
+  /// How random configurations are drawn, at the start and to be scored in large spaces.
+  SamplingMethod sampling = SamplingMethod::kUniformLeaves;
   /// Learn which configurations fail, from the first failure on (Hellsten et al. 2023, sec. 4.2).
   bool learn_feasibility = true;
   /// Largest of the minimum probabilities of feasibility that are drawn anew for each suggestion;
@@ -58,7 +64,8 @@ struct BayesianOptions {
   /// Spaces with at most this many feasible configurations are scored entirely; larger ones by
   /// sampling and local search.
   int score_all_up_to = 4096;
-  /// Larger spaces: configurations sampled at random a suggestion, and how many of the best climb.
+  /// Larger spaces: configurations sampled at random a suggestion, and how many of the best climb
+  /// (0: none does, nor the best known).
   int random_candidates = 1000;
   int local_searches = 5;
   /// Users' priors over good values weigh like this many trials (pi-BO's beta); 0 ignores them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace bayloom {
 namespace {
@@ -34,6 +35,21 @@ std::vector<int> ParametersOf(const ExpressionGraph& graph, int expression) {
   std::sort(parameters.begin(), parameters.end());
   parameters.erase(std::unique(parameters.begin(), parameters.end()), parameters.end());
   return parameters;
+}
+
+std::vector<int> ComparedQuantities(const ExpressionGraph& graph,
+                                    std::span<const int> constraints) {
+  std::set<int> quantities;
+  for (int constraint : constraints) {
+    for (int e : Needed(graph, constraint)) {
+      const Operation operation = graph[e].operation;
+      if (operation != Operation::kLess && operation != Operation::kLessEqual) continue;
+      for (int operand : graph[e].operands) {
+        if (ParametersOf(graph, operand).size() > 1) quantities.insert(operand);
+      }
+    }
+  }
+  return {quantities.begin(), quantities.end()};
 }
 
 Constraint::Constraint(const ExpressionGraph& graph, const ExpressionGraph::Parameters& parameters,
@@ -83,12 +99,12 @@ double Constraint::Run(const Step& step, std::span<const double> coordinates,
   }
 }
 
-bool Constraint::Holds(std::span<const double> coordinates) const {
+double Constraint::Compute(std::span<const double> coordinates) const {
   std::array<double, 64> few;
   std::vector<double> many(steps_.size() > few.size() ? steps_.size() : 0);
   const std::span<double> values = many.empty() ? std::span<double>(few) : std::span<double>(many);
   for (size_t i = 0; i < steps_.size(); ++i) values[i] = Run(steps_[i], coordinates, values);
-  return values[steps_.size() - 1] != 0;
+  return values[steps_.size() - 1];
 }
 
 }  // namespace bayloom

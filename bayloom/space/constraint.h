@@ -7,7 +7,7 @@
 
 namespace bayloom {
 
-/// One known constraint as a program over coordinates.
+/// One known constraint, or a number that it compares, as a program over coordinates.
 class Constraint {
  public:
   /// The graph and the parameters must outlive the constraint.
@@ -17,7 +17,9 @@ class Constraint {
   /// Those it is on, ascending.
   const std::vector<int>& parameters() const { return bound_; }
   /// Whether it holds for a whole configuration's coordinates.
-  bool Holds(std::span<const double> coordinates) const;
+  bool Holds(std::span<const double> coordinates) const { return Compute(coordinates) != 0; }
+  /// What the expression computes of them.
+  double Compute(std::span<const double> coordinates) const;
 
  private:
   struct Step {
@@ -41,5 +43,9 @@ class Constraint {
 
 /// The parameters an expression reads, ascending.
 std::vector<int> ParametersOf(const ExpressionGraph& graph, int expression);
+
+/// What the constraints compare of several parameters together, each once: `x * y` where they
+/// demand `x * y <= 1024`.
+std::vector<int> ComparedQuantities(const ExpressionGraph& graph, std::span<const int> constraints);
 
 }  // namespace bayloom

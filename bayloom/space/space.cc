@@ -129,6 +129,9 @@ Result<std::shared_ptr<const Space>> Space::Builder::Build() {
       ChainOfTrees::Grow(built->graph_, built->parameters_, built->constraints_);
   if (!chain) return chain.error();
   built->chain_ = std::move(*chain);
+  for (int quantity : ComparedQuantities(built->graph_, built->constraints_)) {
+    built->quantities_.emplace_back(built->graph_, built->parameters_, quantity);
+  }
   return std::shared_ptr<const Space>(std::move(built));
 }
 

@@ -13,6 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/space/chain_of_trees.h"
 #include "bayloom/space/configuration.h"
+#include "bayloom/space/constraint.h"
 #include "bayloom/space/expression.h"
 #include "bayloom/space/parameter.h"
 
@@ -65,6 +66,9 @@ class Space {
   Result<Configuration> Parse(const std::map<std::string, Value>& values) const;
   /// The trees of what is feasible.
   const ChainOfTrees& chain() const { return *chain_; }
+  /// Amounts that constraints compare, of several parameters together: threads, where they demand
+  /// `block_x * block_y <= 1024`. Each of a configuration's coordinates.
+  const std::vector<Constraint>& quantities() const { return quantities_; }
   /// All parameters' defaults; nullopt unless every parameter has one and they are feasible.
   std::optional<Configuration> Default() const;
   /// "tile=8 unroll=2"
@@ -82,6 +86,7 @@ class Space {
   std::vector<int> constraints_;  ///< expressions that must all be true
   std::vector<std::string> constraint_texts_;
   std::optional<ChainOfTrees> chain_;
+  std::vector<Constraint> quantities_;
 };
 
 /// Parameters first, then constraints on them.

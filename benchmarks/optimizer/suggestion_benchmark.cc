@@ -26,6 +26,16 @@ std::shared_ptr<const Space> TenParameters() {
   return *builder.Build();
 }
 
+/// 7,776 configurations, for tuners that look at all of them (peers/autotuners/suggest.py).
+std::shared_ptr<const Space> SmallSpace() {
+  Space::Builder builder;
+  for (int i = 0; i < 5; ++i) {
+    builder.Add(MakeOrdinal("p" + std::to_string(i), {1, 2, 4}, Scale::kLog));
+  }
+  for (int i = 5; i < 10; ++i) builder.Add(MakeInteger("p" + std::to_string(i), 0, 1));
+  return *builder.Build();
+}
+
 Outcome Evaluate(const Space& space, const Configuration& configuration) {
   double sum = 0.1;
   for (int i = 0; i < space.size(); ++i) {
@@ -38,9 +48,9 @@ Outcome Evaluate(const Space& space, const Configuration& configuration) {
   return outcome;
 }
 
-void Suggestion(benchmark::State& state, std::string_view name, bool some_fail) {
+void Suggestion(benchmark::State& state, std::string_view name,
+                const std::shared_ptr<const Space>& space, bool some_fail) {
   constexpr int kSuggestions = 20;
-  const std::shared_ptr<const Space> space = TenParameters();
   const auto known = static_cast<int>(state.range(0));
   const auto answer = [&](const Configuration& c) {
     if (some_fail && c.coordinates[0] + c.coordinates[1] > 14) {
@@ -73,9 +83,10 @@ void Sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->Unit(benchmark::kMillisecond);
 }
 
-BENCHMARK_CAPTURE(Suggestion, bayesian, "bayesian", false)->Apply(Sizes);
-BENCHMARK_CAPTURE(Suggestion, bayesian_some_fail, "bayesian", true)->Apply(Sizes);
-BENCHMARK_CAPTURE(Suggestion, forest, "forest", false)->Apply(Sizes);
+BENCHMARK_CAPTURE(Suggestion, bayesian, "bayesian", TenParameters(), false)->Apply(Sizes);
+BENCHMARK_CAPTURE(Suggestion, bayesian_some_fail, "bayesian", TenParameters(), true)->Apply(Sizes);
+BENCHMARK_CAPTURE(Suggestion, forest, "forest", TenParameters(), false)->Apply(Sizes);
+BENCHMARK_CAPTURE(Suggestion, bayesian_small_space, "bayesian", SmallSpace(), false)->Apply(Sizes);
 
 }  // namespace
 }  // namespace bayloom

@@ -12,12 +12,15 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
+#include "benchmarks/simulate/loop_order_task.h"
 #include "benchmarks/simulate/simulation.h"
 
 namespace bayloom {
 namespace {
 
 constexpr double kShares[] = {0.10, 0.05, 0.01};
+
+constexpr std::string_view kLoopOrder = "loop-order";
 
 struct SimulateOptions {
   std::vector<std::string> records;
@@ -27,6 +30,7 @@ struct SimulateOptions {
   int batch = 1;
   int threads = 1;
   std::string json;
+  PermutationMetric metric = PermutationMetric::kSpearman;
   OptimizerOptions optimizer;
 };
 
@@ -80,7 +84,8 @@ void Run(const SimulateOptions& options) {
   fmt::print("{:<20}{:<16}{:<22}{:<22}{:<22}{}\n", "space", "optimizer", "within 10 %",
              "within 5 %", "within 1 %", "ms/trial");
   for (const std::string& path : options.records) {
-    const RecordedTask task = LoadRecordedTask(path);
+    const RecordedTask task =
+        path == kLoopOrder ? MakeLoopOrderTask(options.metric) : LoadRecordedTask(path);
     for (const std::string& optimizer : options.optimizers) {
       const std::vector<Curve> curves = SimulateSeeds(task, optimizer, options, pool);
       std::string columns;
@@ -122,6 +127,8 @@ void AddSurrogateOptions(CLI::App& app, BayesianOptions& options) {
                                                         {"log", ObjectiveScale::kLog}};
   const std::map<std::string, PendingPolicy> policies = {{"believer", PendingPolicy::kBeliever},
                                                          {"liar", PendingPolicy::kLiar}};
+  const std::map<std::string, SamplingMethod> samplings = {
+      {"uniform", SamplingMethod::kUniformLeaves}, {"biased", SamplingMethod::kBiasedPath}};
   app.add_option("--acquisition", options.acquisition, "ei, pi or bound")
       ->transform(CLI::CheckedTransformer(acquisitions));
   app.add_option("--objective", options.objective, "auto, linear or log")
@@ -132,6 +139,12 @@ void AddSurrogateOptions(CLI::App& app, BayesianOptions& options) {
   app.add_option("--feasibility-threshold", options.feasibility_threshold)->capture_default_str();
   app.add_option("--score-all-up-to", options.score_all_up_to)->capture_default_str();
   app.add_option("--random-candidates", options.random_candidates)->capture_default_str();
+  app.add_option("--logarithms", options.features.logarithms)->capture_default_str();
+  app.add_option("--halvings", options.features.halvings)->capture_default_str();
+  app.add_option("--quantities", options.features.quantities)->capture_default_str();
+  app.add_option("--hyperparameter-priors", options.hyperparameter_priors)->capture_default_str();
+  app.add_option("--sampling", options.sampling, "uniform or biased")
+      ->transform(CLI::CheckedTransformer(samplings));
   app.add_option("--local-searches", options.local_searches)->capture_default_str();
 }
 
@@ -145,7 +158,8 @@ int main(int argc, char** argv) {
       "Counts the evaluations that optimizers need to come near the optimum of tuning spaces whose "
       "configurations were all recorded: median and quartiles over the seeds.",
       "bayloom-simulate");
-  app.add_option("records", options.records, "T4 files, each with its T1.json beside it")
+  app.add_option("records", options.records,
+                 "T4 files, each with its T1.json beside it; or loop-order, a made-up space")
       ->required();
   app.add_option("--optimizers", options.optimizers)->delimiter(',')->capture_default_str();
   app.add_option("--seeds", options.seeds, "Searches each")->capture_default_str();
@@ -156,6 +170,13 @@ int main(int argc, char** argv) {
   app.add_option("--initial", options.optimizer.initial_samples, "Random trials at the start");
   app.add_option("--threads", options.threads, "Searches at a time")->capture_default_str();
   app.add_option("--json", options.json, "Also write all curves to this file");
+  const std::map<std::string, bayloom::PermutationMetric> metrics = {
+      {"spearman", bayloom::PermutationMetric::kSpearman},
+      {"kendall", bayloom::PermutationMetric::kKendall},
+      {"hamming", bayloom::PermutationMetric::kHamming},
+      {"naive", bayloom::PermutationMetric::kNaive}};
+  app.add_option("--metric", options.metric, "Of loop-order: spearman, kendall, hamming or naive")
+      ->transform(CLI::CheckedTransformer(metrics));
   bayloom::AddSurrogateOptions(app, options.optimizer.bayesian);
   CLI11_PARSE(app, argc, argv);
   try {

@@ -54,6 +54,23 @@ TEST(Space, PrintsConfigurations) {
             "rate=0.25 unroll=4 tile=8 layout=true order=[2, 0, 1] split=[4, 3]");
 }
 
+TEST(Space, KnowsWhatConstraintsCompare) {
+  Space::Builder builder;
+  builder.Add(MakeInteger("x", 1, 8));
+  builder.Add(MakeInteger("y", 1, 8));
+  builder.Add(MakeInteger("z", 0, 1));
+  for (const char* text : {"4 <= x * y <= 32", "z == 0 or (x + 1) * (y + z) < 60", "x <= 7",
+                           "x * y % 2 == 0", "x * y != 6"}) {
+    ASSERT_TRUE(builder.AddConstraint(text).ok()) << text;
+  }
+  const auto space = Built(std::move(builder));
+  // Neither what one parameter is compared with, nor what must be equal to something.
+  ASSERT_EQ(space->quantities().size(), 2u);
+  const std::vector<double> coordinates = {3, 4, 1};  // x = 4, y = 5, z = 1
+  EXPECT_EQ(space->quantities()[0].Compute(coordinates), 20);
+  EXPECT_EQ(space->quantities()[1].Compute(coordinates), 30);
+}
+
 TEST(Space, WrongValuesAreNamed) {
   const auto space = Built(EveryKind());
   const nlohmann::json right = {{"rate", 0.25},    {"unroll", 4},        {"tile", 8},

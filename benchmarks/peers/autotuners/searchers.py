@@ -85,7 +85,8 @@ def run_baco(task, seed, trials):
     def evaluate(configuration):
         nonlocal asked
         asked += 1
-        key = tuple(int(configuration[name]) for name in task.parameters)
+        key = tuple(int(configuration[name]) if name in configuration else values[0]
+                    for name, values in task.parameters.items())
         value = evaluated.setdefault(key, task.values[key])
         if value == task.optimum or len(evaluated) >= trials or asked >= 3 * trials:
             raise Enough
@@ -102,18 +103,22 @@ def run_baco(task, seed, trials):
 
 
 def baco_scenario(task, folder, trials):
-    """The task as BaCO reads it; a condition belongs to the last of its parameters."""
+    """The task as BaCO reads it; a condition belongs to the last of its parameters.
+
+    Parameters of one value are left out, for BaCO divides by their range."""
+    varying = {name: values for name, values in task.parameters.items() if len(values) > 1}
     parameters = {}
-    for name, values in task.parameters.items():
+    for name, values in varying.items():
         parameters[name] = {"parameter_type": "ordinal", "values": sorted(values),
                             "constraints": [], "dependencies": []}
         if is_geometric(sorted(values)):
             parameters[name]["transform"] = "log"
     for condition in task.conditions:
-        names = {node.id for node in ast.walk(ast.parse(condition)) if isinstance(node, ast.Name)}
-        ordered = [name for name in task.parameters if name in names]
+        tree = FillIn(task.parameters).visit(ast.parse(condition, mode="eval")).body
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        ordered = [name for name in varying if name in names]
         owner = parameters[ordered[-1]]
-        owner["constraints"].append(to_numexpr(ast.parse(condition, mode="eval").body))
+        owner["constraints"].append(to_numexpr(tree))
         owner["dependencies"] += [n for n in ordered[:-1] if n not in owner["dependencies"]]
     for parameter in parameters.values():
         if not parameter["constraints"]:
@@ -125,6 +130,17 @@ def baco_scenario(task, folder, trials):
             "feasible_output": {"enable_feasible_predictor": True, "name": "Valid",
                                 "true_value": "True", "false_value": "False"},
             "run_directory": folder, "input_parameters": parameters}
+
+
+class FillIn(ast.NodeTransformer):
+    """Replaces the names of parameters of one value by the value."""
+
+    def __init__(self, parameters):
+        self.parameters = parameters
+
+    def visit_Name(self, node):
+        values = self.parameters[node.id]
+        return ast.Constant(values[0]) if len(values) == 1 else node
 
 
 def is_geometric(values):

@@ -1,4 +1,4 @@
-#include "bayloom/model/objective_scale.h"
+#include "bayloom/model/standardizer.h"
 
 #include <algorithm>
 #include <cmath>
