@@ -28,6 +28,8 @@ namespace {
 
 constexpr int64_t kTrialsOfAModel = 1000;
 constexpr int64_t kTrialsOfAnOperator = 256;
+/// Where a session keeps the peak that its scheduler knows.
+constexpr const char* kPeak = "peak_flops_per_second";
 /// About what this kind of machine makes; decides how fine a time budget is divided.
 constexpr double kTrialsASecond = 5;
 
@@ -67,15 +69,13 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
   return before;
 }
 
-/// The machine's rates as the session was begun with, so that resumed it expects the same; measured
-/// where they are not known. nullopt where nobody wants them.
-std::optional<MachineRates> RatesFor(const std::string& scheduler, const nlohmann::json& begun,
-                                     const Target& target) {
+/// The machine's peak as the session was begun with, so that resumed it expects the same; measured
+/// where it is not known. nullopt where nobody wants it.
+std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json& begun,
+                              const Target& target) {
   if (!UsesLowerBounds(scheduler)) return std::nullopt;
-  if (begun.contains("peak_flops_per_second") && begun.contains("peak_bytes_per_second")) {
-    return MachineRates{begun["peak_flops_per_second"], begun["peak_bytes_per_second"]};
-  }
-  return MeasureMachineRates(target.cores);
+  if (begun.contains(kPeak)) return begun[kPeak].get<double>();
+  return MeasureMachineRates(target.cores).flops_per_second;
 }
 
 /// Also tells the subject's tasks how fast they can be at all, where the scheduler looks ahead.
@@ -96,10 +96,9 @@ SessionOptions MakeSessionOptions(const TuneOptions& options, TuningSubject& sub
     session.scheduler = options.scheduler.value_or(session.scheduler);
   }
   nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
-  if (const auto rates = RatesFor(session.scheduler, begun, target)) {
-    description["peak_flops_per_second"] = rates->flops_per_second;
-    description["peak_bytes_per_second"] = rates->bytes_per_second;
-    for (TaskSpec& spec : subject.specs) spec.lower_bound = RooflineSeconds(*rates, spec.workload);
+  if (const auto peak = PeakFor(session.scheduler, begun, target)) {
+    description[kPeak] = *peak;
+    for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
   }
   session.description = description.dump();
   session.max_trials =

@@ -40,7 +40,7 @@ struct TaskSchedulerOptions {
   /// configuration for so many trials gets slots only when there is no other. Zhang et al.'s.
   int patience = 200;
   /// C of DynaTune's upper confidence bound sqrt(C log t / picks).
-  double exploration = 0.01;
+  double exploration = 0.03;
   /// The cost that bound is measured in. 0: what the task could gain at most, down to its lower
   /// bound: such is the confidence interval of a mean of gains (Hoeffding 1963), and nothing
   /// depends on units. Zhang et al. count in milliseconds (1e-3 here) and take C = 2, or 0.2 for

@@ -28,7 +28,6 @@ struct ReplayOptions {
   int trials_per_slot = 16;
   int threads = 1;
   double gflops = 536;
-  double gigabytes = 60;
   std::string json;
   std::string charts;
   TaskSchedulerOptions scheduler;
@@ -159,7 +158,7 @@ void Run(const ReplayOptions& options) {
   ThreadPool pool(options.threads);
   nlohmann::json results = nlohmann::json::array();
   for (const RecordedNetwork& network :
-       LoadRecordedNetworks(options.stores, {1e9 * options.gflops, 1e9 * options.gigabytes})) {
+       LoadRecordedNetworks(options.stores, 1e9 * options.gflops)) {
     size_t fewest = network.tasks.front().curves.size();
     for (const auto& task : network.tasks) fewest = std::min(fewest, task.curves.size());
     fmt::print("{}: {} tasks, {} recordings of each\n", network.name, network.tasks.size(), fewest);
@@ -216,7 +215,6 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "Replays at a time")->capture_default_str();
   app.add_option("--gflops", options.gflops, "Peak of the machine that was recorded, GFLOP/s")
       ->capture_default_str();
-  app.add_option("--gigabytes", options.gigabytes, "Its memory's, GB/s")->capture_default_str();
   app.add_option("--exploration", options.scheduler.exploration, "C of dynatune")
       ->capture_default_str();
   app.add_option("--exploration-unit", options.scheduler.exploration_unit,

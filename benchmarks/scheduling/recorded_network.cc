@@ -66,7 +66,7 @@ double RecordedCurve::FirstCost() const {
 }
 
 std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> stores,
-                                                  const MachineRates& rates) {
+                                                  double peak_flops_per_second) {
   std::vector<RecordedNetwork> networks;
   std::map<std::string, std::map<uint64_t, size_t>> places;  // of the tasks, by network
   for (const std::string& path : stores) {
@@ -86,10 +86,13 @@ std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> s
         const auto weight = state->weights.find(record.id);
         if (curve == curves.end() || weight == state->weights.end()) continue;
         const Workload workload = store.WorkloadOf(record.id);
-        FindOrAdd(
-            *network,
-            {record.name, weight->second, workload.Flops(), RooflineSeconds(rates, workload), {}},
-            places[session.model], record.workload_hash)
+        FindOrAdd(*network,
+                  {record.name,
+                   weight->second,
+                   workload.Flops(),
+                   workload.Flops() / peak_flops_per_second,
+                   {}},
+                  places[session.model], record.workload_hash)
             .curves.push_back(curve->second);
       }
     }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/measure/machine_rates.h"
 
 namespace bayloom {
 
@@ -36,6 +35,6 @@ struct RecordedNetwork {
 /// Reads the sessions of all stores; those of one model are tunings of one network. Throws
 /// InputError where a session did not write down its tasks' weights.
 std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> stores,
-                                                  const MachineRates& rates);
+                                                  double peak_flops_per_second);
 
 }  // namespace bayloom
