@@ -59,6 +59,8 @@ int RunCommandLine(int argc, char** argv) {
   AddRecordsCommand(app);
   AddMapCommand(app);
   AddReportCommand(app);
+  AddDatasetCommand(app);
+  AddPretrainCommand(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

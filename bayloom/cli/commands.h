@@ -27,5 +27,7 @@ void AddServeCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
 void AddMapCommand(CLI::App& app);
 void AddReportCommand(CLI::App& app);
+void AddDatasetCommand(CLI::App& app);
+void AddPretrainCommand(CLI::App& app);
 
 }  // namespace bayloom

@@ -15,6 +15,7 @@
 #include "bayloom/cli/duration.h"
 #include "bayloom/cli/target_option.h"
 #include "bayloom/cli/tuning_subject.h"
+#include "bayloom/cost/pretrained_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/measure/machine_rates.h"
 #include "bayloom/record/store.h"
@@ -42,6 +43,7 @@ struct TuneOptions {
   std::optional<std::string> scheduler;
   uint64_t seed = 0;
   std::string database;
+  std::optional<std::string> cost_model;
   bool resume = false;
   bool json = false;
   TargetOption target;
@@ -78,24 +80,28 @@ std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json
   return MeasureMachineRates(target.cores).flops_per_second;
 }
 
-/// Also tells the subject's tasks how fast they can be at all, where the scheduler looks ahead.
+/// Also tells the subject's tasks how fast they can be at all, where the scheduler looks ahead, and
+/// which file holds a pre-trained cost model, if any.
 SessionOptions MakeSessionOptions(const TuneOptions& options, TuningSubject& subject,
-                                  const Target& target,
-                                  const std::optional<SessionRecord>& resumed) {
+                                  const Target& target, const std::optional<SessionRecord>& resumed,
+                                  std::string& cost_model) {
   SessionOptions session;
   session.model = subject.name;
   session.seed = options.seed;
   nlohmann::json begun;
+  cost_model = options.cost_model.value_or("");
   if (resumed) {
     begun = nlohmann::json::parse(resumed->options, nullptr, false);
     session.strategy = Agreed(options.strategy, begun, "strategy");
     session.scheduler = Agreed(options.scheduler, begun, "scheduler");
+    cost_model = Agreed(options.cost_model, begun, "cost-model");
     session.resume = resumed->id;
   } else {
     session.strategy = options.strategy.value_or(session.strategy);
     session.scheduler = options.scheduler.value_or(session.scheduler);
   }
   nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
+  if (!cost_model.empty()) description["cost-model"] = cost_model;
   if (const auto peak = PeakFor(session.scheduler, begun, target)) {
     description[kPeak] = *peak;
     for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
@@ -113,6 +119,13 @@ SessionOptions MakeSessionOptions(const TuneOptions& options, TuningSubject& sub
     }
   }
   return session;
+}
+
+/// Null for a strategy that asks none.
+std::unique_ptr<CostModel> MakeCostModel(const std::string& strategy, const std::string& file) {
+  if (strategy == "random") return nullptr;
+  if (!file.empty()) return std::make_unique<PretrainedModel>(ReadModelFile(file));
+  return std::make_unique<XgboostModel>();
 }
 
 std::string_view Explain(SessionEnd end) {
@@ -161,15 +174,14 @@ void Tune(TuneOptions options) {
   Store store(options.database);
   const std::optional<SessionRecord> resumed =
       options.resume ? LastSession(store, subject.name, target) : std::nullopt;
-  const SessionOptions session_options = MakeSessionOptions(options, subject, target, resumed);
-
-  XgboostModel model;
+  std::string cost_model;
+  const SessionOptions session_options =
+      MakeSessionOptions(options, subject, target, resumed, cost_model);
+  const std::unique_ptr<CostModel> model = MakeCostModel(session_options.strategy, cost_model);
   Measurer measurer(target, {});
   MeasureEvaluator evaluator(measurer);
   CatchStopSignals();
-  Session session(target, subject.specs, store,
-                  session_options.strategy == "random" ? nullptr : &model, evaluator,
-                  session_options);
+  Session session(target, subject.specs, store, model.get(), evaluator, session_options);
   fmt::print(stderr, "{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
              resumed ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
              subject.specs.size() == 1 ? "" : "s", subject.name, target.cpu, target.cores,
@@ -199,6 +211,8 @@ void AddTuneCommand(CLI::App& app) {
   tune->add_option("--seed", options->seed, "Seed of all choices")->capture_default_str();
   tune->add_option("--db", options->database,
                    "Where records are kept; default MODEL.db, for an operator operators.db");
+  tune->add_option("--cost-model", options->cost_model,
+                   "Begin with a model that 'bayloom pretrain' wrote");
   tune->add_flag("--resume", options->resume,
                  "Go on with the last session of this model on this target, if there is one");
   tune->add_flag("--json", options->json, "Print the result as JSON");
