@@ -203,8 +203,11 @@ void AddTuneCommand(CLI::App& app) {
       ->check(AtLeastOne());
   tune->add_option("--time", options->time, "Stop after this long: 90s, 10m, 1h30m");
   tune->add_option("--strategy", options->strategy,
-                   "How to choose what to measure; default evolutionary")
-      ->check(CLI::IsMember(StrategyNames()));
+                   "How to choose what to measure; see below; default evolutionary")
+      ->check([](const std::string& name) {
+        const Status known = CheckStrategyName(name);
+        return known ? std::string() : known.error().message;
+      });
   tune->add_option("--scheduler", options->scheduler,
                    "How to divide trials between operators; default gradient")
       ->check(CLI::IsMember(TaskSchedulerNames()));
@@ -226,6 +229,15 @@ void AddTuneCommand(CLI::App& app) {
       "  bayloom tune resnet18.onnx --time 10m --threads 1 --db one-thread.db\n"
       "  bayloom tune resnet18.onnx --resume --trials 2000\n"
       "  bayloom tune --op conv2d:56x56x64,64,3x3,pad=1,bias,relu --strategy random\n"
+      "\n"
+      "Strategies:\n"
+      "  evolutionary    breeds programs that the cost model likes\n"
+      "  bayes           doubts the cost model by a surrogate of the task's own measurements\n"
+      "  bayes:naive, bayes:heap, bayes:lru, bayes:heap+lru\n"
+      "                  bayesian optimization of the cost model's scores (Rocke 2024, table "
+      "3.1);\n"
+      "                  '+factors', '+sdr', '+ei', '+poi' change encoding, domain, acquisition\n"
+      "  random          draws blindly\n"
       "\n"
       "Operators:\n" +
       OperatorExamples());

@@ -40,6 +40,7 @@ BatchMetrics EvaluateBatch(std::span<const double> predicted, std::span<const Sa
   BatchMetrics metrics;
   metrics.samples = static_cast<int>(batch.size());
   metrics.rmse = RootMeanSquareError(predicted, truth);
+  for (double p : predicted) metrics.mean_score += p / static_cast<double>(batch.size());
   for (const auto& [task, scores] : by_task) {
     const int count = static_cast<int>(scores.truth.size());
     const double share = static_cast<double>(count) / static_cast<double>(batch.size());

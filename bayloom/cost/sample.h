@@ -40,6 +40,7 @@ struct BatchMetrics {
   int samples = 0;
   int training_samples = 0;  ///< the model had learnt from so many; 0: scores were random
   double rmse = 0;
+  double mean_score = 0;  ///< what was predicted of the batch
   double spearman = 0;
   double pairwise_accuracy = 0;
   double top_recall = 0;      ///< TopKRecall, k = a quarter of the task's samples in the batch

@@ -100,6 +100,10 @@ std::optional<Configuration> BayesianSearch::Suggest() {
   const int trials = static_cast<int>(memory_.known());
   utility_ = {
       .kind = options_.acquisition, .best = objective_.Best(), .beta = ConfidenceBeta(trials)};
+  if (options_.trade_off) {
+    utility_.best -= *options_.trade_off;
+    utility_.beta = *options_.trade_off * *options_.trade_off;
+  }
   feasibility_floor_ = feasibility_.is_needed()
                            ? DrawFeasibilityThreshold(options_.feasibility_threshold, random_)
                            : 0;
@@ -172,6 +176,8 @@ void BayesianSearch::Weigh(std::span<const Configuration> configurations, const 
       utilities[i] += weight * LogPrior(memory_.space(), configurations[i]);
     }
   }
+  // The last bits differ with the alignment of memory, and must not decide between equals.
+  for (double& utility : utilities) utility = static_cast<float>(utility);
 }
 
 Suggestion BayesianSearch::BestOfPool(const Surrogate& surrogate,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,10 @@ enum class PendingPolicy : uint8_t {
 /// What the two bayesian optimizers can be told; the defaults serve every space.
 struct BayesianOptions {
   AcquisitionKind acquisition = AcquisitionKind::kExpectedImprovement;
+  /// How far to explore: the multiple of the standard deviation in the confidence bound (otherwise
+  /// it grows slowly with the trials), or by how many standard deviations of the objective an
+  /// improvement must exceed the best to count (otherwise 0).
+  std::optional<double> trade_off = {};
   /// kAuto chooses the most likely of several powers, not of two scales only.
   ObjectiveScale objective = ObjectiveScale::kAuto;
   PendingPolicy pending = PendingPolicy::kBeliever;

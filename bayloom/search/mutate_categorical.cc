@@ -1,21 +1,10 @@
-#include <algorithm>
 #include <utility>
 
+#include "bayloom/search/annotated_choice.h"
 #include "bayloom/search/mutator.h"
 
 namespace bayloom {
 namespace {
-
-/// Whether the value that the sampling step defines becomes an annotation called `key`.
-bool Annotates(const Trace& trace, int step, const std::string& key) {
-  const int value = trace.instructions()[step].outputs[0];
-  return std::any_of(trace.instructions().begin() + step + 1, trace.instructions().end(),
-                     [&](const Instruction& user) {
-                       return user.kind == InstructionKind::kAnnotate && user.text == key &&
-                              std::find(user.inputs.begin(), user.inputs.end(), value) !=
-                                  user.inputs.end();
-                     });
-}
 
 class CategoricalMutator final : public Mutator {
  public:

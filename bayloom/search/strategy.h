@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
+#include "bayloom/search/bayes/bayes_options.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/space/outcome.h"
 
@@ -45,6 +47,8 @@ struct StrategyOptions {
   Scorer scorer;                          ///< required by strategies that use a cost model
   uint64_t seed = 0;
   EvolutionaryOptions evolutionary;
+  BayesOptions bayes = {};
+  ThesisOptions thesis = {};
 };
 
 /// Decides which programs of a workload's design spaces are worth a trial.
@@ -70,8 +74,18 @@ class SearchStrategy {
   virtual void Exclude(uint64_t hash) = 0;
 };
 
-/// The names CreateStrategy understands.
-std::vector<std::string> StrategyNames();
+/// The names CreateStrategy understands:
+///   evolutionary      MetaSchedule's search
+///   random            nothing but chance
+///   bayes             cost model and surrogate together (search/bayes/bayes_search.h)
+///   bayes:WORDS       the bayesian search of Rocke 2024 (ThesisOptions). Words joined by '+'
+///   change
+///                     its naive configuration: heap (best overall), lru (least recent evicted),
+///                     factors (of tiles, instead of their index), sdr (domain reduction), ei, poi
+///                     (acquisition). naive, heap, lru and heap+lru are those of its table 3.1.
+std::vector<std::string> StrategyNames();  ///< of WORDS, those of table 3.1
+/// Fails, listing the names, for one that CreateStrategy does not understand.
+Status CheckStrategyName(const std::string& name);
 /// Throws InputError for a name it does not know.
 std::unique_ptr<SearchStrategy> CreateStrategy(const std::string& name, StrategyOptions options);
 

@@ -7,8 +7,8 @@
 
 namespace bayloom {
 
-SpaceGenerator::SpaceGenerator(Workload workload, Target target)
-    : workload_(std::move(workload)), target_(std::move(target)) {
+SpaceGenerator::SpaceGenerator(Workload workload, Target target, ProgramCheck check)
+    : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
   for (const Schedule& schedule : ApplyRules(workload_, CpuRules(), target_)) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
@@ -19,6 +19,15 @@ Result<Candidate> SpaceGenerator::Sample(int space, RandomStream random) const {
 }
 
 Result<Candidate> SpaceGenerator::Replay(int space, const Trace& trace, RandomStream random) const {
+  Result<Candidate> candidate = Make(space, trace, random);
+  ++counters_->replayed;
+  if (!candidate) ++counters_->refused;
+  return candidate;
+}
+
+ReplayCounts SpaceGenerator::counts() const { return {counters_->replayed, counters_->refused}; }
+
+Result<Candidate> SpaceGenerator::Make(int space, const Trace& trace, RandomStream random) const {
   Result<Schedule> schedule = bayloom::Replay(workload_, trace, random);
   if (!schedule) return schedule.error();
   Candidate candidate;
@@ -26,6 +35,9 @@ Result<Candidate> SpaceGenerator::Replay(int space, const Trace& trace, RandomSt
   candidate.program = std::move(schedule->mutable_program());
   candidate.space = space;
   if (Status s = Postprocess(candidate.program, target_); !s) return s.error();
+  if (check_) {
+    if (Status s = check_(candidate.program); !s) return s.error();
+  }
   candidate.hash = candidate.program.StructuralHash();
   return candidate;
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "bayloom/base/random.h"
@@ -20,6 +23,16 @@ struct Candidate {
   int space = 0;      ///< index of the design space
 };
 
+/// Refuses programs that the target could not run, beyond what VerifyLimits refuses anyway.
+/// Callable from any thread.
+using ProgramCheck = std::function<Status(const Program&)>;
+
+/// Schedules tried so far.
+struct ReplayCounts {
+  int64_t replayed = 0;
+  int64_t refused = 0;  ///< of these
+};
+
 /// The design spaces of a workload on a target, and programs drawn from them.
 ///
 /// A design space is a trace whose sampling instructions are undecided. The rules under
@@ -31,7 +44,7 @@ struct Candidate {
 /// Immutable after construction and safe to use from several threads.
 class SpaceGenerator {
  public:
-  SpaceGenerator(Workload workload, Target target);
+  SpaceGenerator(Workload workload, Target target, ProgramCheck check = {});
 
   const Workload& workload() const { return workload_; }
   const Target& target() const { return target_; }
@@ -44,11 +57,20 @@ class SpaceGenerator {
   Result<Candidate> Replay(int space, const Trace& trace, RandomStream random) const;
   /// Index of the design space a trace belongs to, or -1.
   int SpaceOf(const Trace& trace) const;
+  /// How often Sample and Replay were called, and refused.
+  ReplayCounts counts() const;
 
  private:
+  struct Counters {
+    std::atomic<int64_t> replayed = 0, refused = 0;
+  };
+  Result<Candidate> Make(int space, const Trace& trace, RandomStream random) const;
+
   Workload workload_;
   Target target_;
+  ProgramCheck check_;
   std::vector<Trace> spaces_;
+  std::unique_ptr<Counters> counters_ = std::make_unique<Counters>();
 };
 
 }  // namespace bayloom

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<Metric> ToMetrics(TaskId task, int64_t slot, const BatchMetrics& metrics) {
   return {{task, slot, "rmse", metrics.rmse},
+          {task, slot, "mean_score", metrics.mean_score},
           {task, slot, "spearman", metrics.spearman},
           {task, slot, "pairwise_accuracy", metrics.pairwise_accuracy},
           {task, slot, "top_recall", metrics.top_recall},

@@ -71,7 +71,8 @@ void Session::AddTask(TaskId id, TaskSpec spec, const Target& target) {
   task.name = std::move(spec.name);
   task.weight = spec.weight;
   task.id = id;
-  task.space = std::make_unique<const SpaceGenerator>(std::move(spec.workload), target);
+  task.space =
+      std::make_unique<const SpaceGenerator>(std::move(spec.workload), target, options_.check);
   task.workload_hash = task.space->workload().StructuralHash();
   task.strategy = CreateStrategy(
       options_.strategy,
@@ -80,7 +81,9 @@ void Session::AddTask(TaskId id, TaskSpec spec, const Target& target) {
        .scorer = [this, hash = task.workload_hash](
                      std::span<const Candidate* const> c) { return learner_.Score(hash, c); },
        .seed = Hasher().Add(options_.seed).Add(task.workload_hash).Digest(),
-       .evolutionary = options_.evolutionary});
+       .evolutionary = options_.evolutionary,
+       .bayes = options_.bayes,
+       .thesis = options_.thesis});
   tasks_.push_back(std::move(task));
 }
 

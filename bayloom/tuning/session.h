@@ -45,6 +45,9 @@ struct SessionOptions {
   /// Go on with this session instead of beginning a new one.
   std::optional<SessionId> resume;
   EvolutionaryOptions evolutionary;
+  BayesOptions bayes;
+  ThesisOptions thesis;
+  ProgramCheck check;                                ///< what programs must fulfil besides
   std::function<bool()> stop = StopRequested;        ///< asked between trials
   std::function<double()> clock = MonotonicSeconds;  ///< seconds
 };

@@ -42,7 +42,11 @@ class StrategyTest : public testing::TestWithParam<std::string> {
                                  .pool = &pool,
                                  .scorer = OracleScores,
                                  .seed = seed,
-                                 .evolutionary = {.population = 96, .min_fresh = 20}});
+                                 .evolutionary = {.population = 96, .min_fresh = 20},
+                                 .thesis = {.memory_limit = 30,
+                                            .min_inputs = 12,
+                                            .fresh_samples = 40,
+                                            .suggestions_per_input = 4}});
   }
 };
 
@@ -137,7 +141,21 @@ TEST_P(StrategyTest, FindsAllOfASmallSpaceThenGivesNothing) {
   EXPECT_LE(strategy->GenerateCandidates(64).size(), all.size() / 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StrategyTest, testing::ValuesIn(StrategyNames()));
+std::vector<std::string> TestedNames() {
+  std::vector<std::string> names = StrategyNames();
+  names.push_back("bayes:heap+factors+sdr+ei");
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StrategyTest, testing::ValuesIn(TestedNames()));
+
+TEST(CreateStrategyTest, UnderstandsWordsOfTheThesis) {
+  for (const std::string& name : StrategyNames()) EXPECT_TRUE(CheckStrategyName(name)) << name;
+  EXPECT_TRUE(CheckStrategyName("bayes:lru+heap+factors+sdr+poi"));
+  EXPECT_FALSE(CheckStrategyName("bayes:"));
+  EXPECT_FALSE(CheckStrategyName("bayes:heap+"));
+  EXPECT_FALSE(CheckStrategyName("bayes:pile"));
+}
 
 TEST(CreateStrategyTest, RefusesUnknownNames) {
   try {
@@ -145,7 +163,8 @@ TEST(CreateStrategyTest, RefusesUnknownNames) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown search strategy 'luck': choose one of evolutionary, random");
+                 "unknown search strategy 'luck': choose one of evolutionary, random, bayes, "
+                 "bayes:naive, bayes:heap, bayes:lru, bayes:heap+lru");
   }
 }
 

@@ -1,0 +1,92 @@
+#include "bayloom/search/bayes/task_model.h"
+
+#include <algorithm>
+
+namespace bayloom {
+namespace {
+
+/// More take too long: the fastest are kept, which matter most, and a sample of the others.
+constexpr size_t kFastest = 160, kOthers = 96;
+
+/// Programs from which on it learns.
+constexpr size_t kFewest = 4;
+/// Before that, what programs may differ by in throughput, and how far one has to go for it.
+constexpr double kUsualDeviation = 0.2;
+constexpr double kUsualLengthScale = 0.5;
+
+KernelHyperparameters Usual(const DecisionRows& rows) {
+  KernelHyperparameters usual = UsualHyperparameters(CountGroups(rows.group_of_column()));
+  usual.length_scales.setConstant(kUsualLengthScale);
+  return usual;
+}
+
+std::vector<Rated> Thinned(std::span<const Rated> measured) {
+  std::vector<Rated> kept(measured.begin(), measured.end());
+  KeepBest(kept, kept.size());
+  if (kept.size() <= kFastest + kOthers) return kept;
+  const auto by_hash = [](const Rated& a, const Rated& b) {
+    return a.candidate->hash < b.candidate->hash;
+  };
+  std::sort(kept.begin() + kFastest, kept.end(), by_hash);
+  kept.resize(kFastest + kOthers);
+  return kept;
+}
+
+GaussianProcessOptions ProcessOptions() {
+  GaussianProcessOptions options;
+  options.scale = ObjectiveScale::kLinear;
+  options.search.random_starts = 4;
+  options.search.refined_starts = 1;
+  return options;
+}
+
+}  // namespace
+
+TaskModel::TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
+                     RandomStream& random)
+    : rows_(rows),
+      process_(rows.group_of_column(), ProcessOptions()),
+      has_learnt_(measured.size() >= kFewest),
+      unit_(kUsualDeviation) {
+  if (measured.empty()) return;
+  const std::vector<Rated> kept = Thinned(measured);
+  std::vector<CandidatePtr> programs;
+  Eigen::VectorXd shares(std::ssize(kept));
+  for (size_t i = 0; i < kept.size(); ++i) {
+    programs.push_back(kept[i].candidate);
+    shares[static_cast<Eigen::Index>(i)] = kept[i].rating / kept.front().rating;
+  }
+  if (has_learnt_) {
+    process_.Fit(rows_(programs), shares, random);
+    unit_ = process_.Untransform(1) - process_.Untransform(0);
+  } else {
+    process_.Condition(rows_(programs), shares, Usual(rows_));
+  }
+}
+
+Beliefs TaskModel::Predict(std::span<const CandidatePtr> programs) const {
+  Beliefs beliefs;
+  if (process_.observations() == 0) {
+    beliefs.mean = Eigen::VectorXd::Zero(std::ssize(programs));
+    beliefs.deviation = Eigen::VectorXd::Constant(std::ssize(programs), unit_);
+    return beliefs;
+  }
+  process_.Predict(rows_(programs), beliefs.mean, beliefs.deviation);
+  for (double& mean : beliefs.mean) mean = process_.Untransform(mean);
+  beliefs.deviation = beliefs.deviation.cwiseMax(0).cwiseSqrt() * unit_;
+  return beliefs;
+}
+
+void TaskModel::Believe(const CandidatePtr& program) {
+  const RowMatrix row = rows_({&program, 1});
+  if (process_.observations() == 0) {
+    process_.Condition(row, Eigen::VectorXd::Zero(1), Usual(rows_));
+    return;
+  }
+  Eigen::VectorXd mean, variance;
+  process_.Predict(row, mean, variance);
+  mean[0] = process_.Untransform(mean[0]);
+  process_.Add(row, mean);
+}
+
+}  // namespace bayloom

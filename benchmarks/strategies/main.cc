@@ -1,0 +1,154 @@
+// How many trials search strategies need: networks and operators are tuned by each strategy with
+// several seeds, on this machine or on one that is simulated.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/base/stop_flag.h"
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/cli/tuning_subject.h"
+#include "bayloom/measure/runner_main.h"
+#include "benchmarks/strategies/comparison.h"
+#include "benchmarks/strategies/tuning_run.h"
+
+namespace bayloom {
+namespace {
+
+struct StrategiesOptions {
+  std::vector<std::string> subjects;
+  std::vector<std::string> strategies = {"evolutionary", "bayes:naive",    "bayes:heap",
+                                         "bayes:lru",    "bayes:heap+lru", "bayes"};
+  std::string reference = "evolutionary";
+  int seeds = 3;
+  int tasks = 0;
+  int runs_at_once = 1;
+  std::string json;
+  TuningRunOptions run;
+};
+
+TuningSubject Load(const std::string& subject) {
+  ModelOption model;
+  if (!subject.ends_with(".onnx")) return LoadSubject(model, subject);
+  model.path = subject;
+  return LoadSubject(model, "");
+}
+
+/// The tasks with the most work, if not all are wanted.
+std::vector<TaskSpec> Heaviest(std::vector<TaskSpec> specs, int count) {
+  if (count <= 0 || count >= std::ssize(specs)) return specs;
+  const auto work = [](const TaskSpec& spec) { return spec.weight * spec.workload.Flops(); };
+  std::stable_sort(specs.begin(), specs.end(),
+                   [&](const TaskSpec& a, const TaskSpec& b) { return work(a) > work(b); });
+  specs.erase(specs.begin() + count, specs.end());
+  return specs;
+}
+
+std::vector<TuningRun> RunAll(const TuningSubject& subject, const StrategiesOptions& options,
+                              ThreadPool& pool) {
+  const std::vector<TaskSpec> specs = Heaviest(subject.specs, options.tasks);
+  const int count = static_cast<int>(options.strategies.size());
+  std::vector<TuningRun> runs(static_cast<size_t>(options.seeds * count));
+  pool.ParallelFor(std::ssize(runs), [&](int64_t i) {
+    TuningRunOptions run = options.run;
+    run.subject = subject.name;
+    run.seed = static_cast<int>(i) / count + 1;
+    run.strategy = options.strategies[static_cast<size_t>(i % count)];
+    runs[static_cast<size_t>(i)] = Tune(specs, run);
+    const TuningRun& done = runs[static_cast<size_t>(i)];
+    fmt::print(stderr, "{} {} seed {}: {:.4g} ms after {} trials, {:.0f} s\n", subject.name,
+               done.strategy, done.seed, done.final_seconds() * 1e3, done.trials,
+               done.phases.Total());
+  });
+  return runs;
+}
+
+std::string Trials(double count, int most) {
+  return count > most ? fmt::format(">{}", most) : fmt::format("{:.0f}", count);
+}
+
+void Run(const StrategiesOptions& options) {
+  ThreadPool pool(options.run.simulate ? options.runs_at_once : 1);
+  nlohmann::json results = nlohmann::json::array();
+  fmt::print("{:<22}{:<16}{:>10}{:>8}{:>9}{:>9}{:>8}{:>9}{:>7}{:>7}\n", "subject", "strategy", "ms",
+             "ratio", "trials", "theirs", "share", "refused", "rmse", "score");
+  for (const std::string& name : options.subjects) {
+    const std::vector<TuningRun> runs = RunAll(Load(name), options, pool);
+    for (const Comparison& c : Compare(runs, options.reference)) {
+      fmt::print("{:<22}{:<16}{:>10.4g}{:>8.3f}{:>9}{:>9}{:>8.2f}{:>9.3f}{:>7.3f}{:>7.3f}\n",
+                 c.subject, c.strategy, c.seconds * 1e3, c.ratio,
+                 Trials(c.trials_to_reference, options.run.trials),
+                 Trials(c.reference_trials, options.run.trials), c.strategy_share, c.refused,
+                 c.rmse, c.score);
+    }
+    std::fflush(stdout);
+    for (const TuningRun& run : runs) results.push_back(ToJson(run));
+  }
+  if (options.json.empty()) return;
+  std::FILE* file = std::fopen(options.json.c_str(), "w");
+  if (file == nullptr) throw InputError(options.json + ": cannot write");
+  fmt::print(file, "{}\n", results.dump());
+  std::fclose(file);
+}
+
+/// For ablations.
+void AddStrategyOptions(CLI::App& app, TuningRunOptions& options) {
+  BayesOptions& bayes = options.bayes;
+  app.add_option("--surrogate-weight", bayes.surrogate_weight)->capture_default_str();
+  app.add_option("--half-weight-at", bayes.half_weight_at)->capture_default_str();
+  app.add_option("--first-curiosity", bayes.first_curiosity)->capture_default_str();
+  app.add_option("--last-curiosity", bayes.last_curiosity)->capture_default_str();
+  app.add_option("--half-curiosity-at", bayes.half_curiosity_at)->capture_default_str();
+  app.add_option("--shortlist", bayes.shortlist)->capture_default_str();
+  app.add_option("--epsilon", bayes.epsilon)->capture_default_str();
+  app.add_option("--trade-off", options.thesis.trade_off, "kappa or xi of bayes:...");
+  app.add_option("--memory-limit", options.thesis.memory_limit)->capture_default_str();
+}
+
+}  // namespace
+}  // namespace bayloom
+
+int main(int argc, char** argv) {
+  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  bayloom::StrategiesOptions options;
+  CLI::App app(
+      "Tunes with several strategies and counts the trials each needs. Of a line, `ratio` is the "
+      "reference's final latency over the strategy's, `trials` those the strategy needs to the "
+      "reference's final latency, `theirs` those the reference needs to the strategy's, `share` "
+      "the strategy's part of the tuning time, `refused` that of the proposed schedules that are "
+      "infeasible; `rmse` and `score` are the cost model's.",
+      "bayloom-strategies");
+  app.add_option("subjects", options.subjects, "Models (*.onnx) and operators (as tune --op)")
+      ->required();
+  app.add_option("--strategies", options.strategies)->delimiter(',')->capture_default_str();
+  app.add_option("--reference", options.reference)->capture_default_str();
+  app.add_option("--seeds", options.seeds, "Tunings each")->capture_default_str();
+  app.add_option("--trials", options.run.trials, "Programs measured a tuning")
+      ->capture_default_str();
+  app.add_option("--scheduler", options.run.scheduler)->capture_default_str();
+  app.add_option("--tasks", options.tasks, "Only so many tasks of a model, those of most work");
+  app.add_option("--threads", options.run.threads, "Threads that tuned code uses")
+      ->capture_default_str();
+  app.add_flag("--simulate", options.run.simulate, "On a simulated machine");
+  app.add_flag("--tight", options.run.tight, "Refuse nearly all programs, as accelerators do");
+  app.add_option("--runs-at-once", options.runs_at_once, "Simulated tunings at a time")
+      ->capture_default_str();
+  app.add_option("--db", options.run.database,
+                 "Where trials are recorded; what is there already is not done again")
+      ->capture_default_str();
+  bayloom::AddStrategyOptions(app, options.run);
+  app.add_option("--json", options.json, "Also write all curves to this file");
+  CLI11_PARSE(app, argc, argv);
+  bayloom::CatchStopSignals();
+  try {
+    bayloom::Run(options);
+  } catch (const bayloom::InputError& error) {
+    fmt::print(stderr, "bayloom-strategies: {}\n", error.what());
+    return 2;
+  }
+  return 0;
+}

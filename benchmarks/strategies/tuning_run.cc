@@ -1,0 +1,142 @@
+#include "benchmarks/strategies/tuning_run.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/cost/xgboost_model.h"
+#include "bayloom/measure/measurer.h"
+#include "bayloom/tuning/measure_evaluator.h"
+#include "bayloom/tuning/session.h"
+#include "benchmarks/strategies/simulated_evaluator.h"
+#include "benchmarks/strategies/tight_limits.h"
+
+namespace bayloom {
+namespace {
+
+/// The machine and what measures on it.
+struct Bench {
+  Target target;
+  std::unique_ptr<Measurer> measurer;
+  std::unique_ptr<Evaluator> evaluator;
+};
+
+Bench MakeBench(const TuningRunOptions& options) {
+  Bench bench;
+  if (options.simulate) {
+    bench.target.name = "simulated";
+    bench.target.cores = SimulatedMachine::kCores;
+    bench.evaluator = std::make_unique<SimulatedEvaluator>();
+  } else {
+    bench.target = HostTarget(options.threads);
+    bench.measurer = std::make_unique<Measurer>(bench.target, MeasureOptions{});
+    bench.evaluator = std::make_unique<MeasureEvaluator>(*bench.measurer);
+  }
+  return bench;
+}
+
+SessionOptions MakeSessionOptions(const TuningRunOptions& options, Store& store) {
+  SessionOptions session;
+  session.model = options.subject + " " + options.strategy + " seed " +
+                  std::to_string(options.seed) + (options.tight ? " tight" : "");
+  session.strategy = options.strategy;
+  session.scheduler = options.scheduler;
+  session.max_trials = options.trials;
+  session.seed = static_cast<uint64_t>(options.seed);
+  session.use_earlier_sessions = false;
+  session.bayes = options.bayes;
+  session.thesis = options.thesis;
+  if (options.tight) session.check = CheckTightLimits;
+  for (const SessionRecord& earlier : store.Sessions()) {
+    if (earlier.model == session.model) session.resume = earlier.id;
+  }
+  return session;
+}
+
+/// From the store, which knows of what was done before a resumption as well.
+std::vector<TuningRun::Point> ImprovementsOf(const Session& session, Store& store) {
+  std::map<TaskId, double> best;
+  std::vector<TuningRun::Point> improvements;
+  int trials = 0;
+  for (const Trial& trial : store.SessionTrials(session.id())) {
+    ++trials;
+    if (!trial.outcome.ok() || trial.outcome.cut_short) continue;
+    double& task_best = best.emplace(trial.task, trial.outcome.value).first->second;
+    task_best = std::min(task_best, trial.outcome.value);
+    if (best.size() < session.tasks().size()) continue;
+    double total = 0;
+    for (const TuningTask& task : session.tasks()) total += task.weight * best[task.id];
+    if (improvements.empty() || total < improvements.back().seconds) {
+      improvements.push_back({trials, total});
+    }
+  }
+  return improvements;
+}
+
+}  // namespace
+
+double TuningRun::final_seconds() const {
+  return improvements.empty() ? std::numeric_limits<double>::infinity()
+                              : improvements.back().seconds;
+}
+
+double TuningRun::strategy_share() const {
+  const double own = phases.search + phases.features + phases.predict;
+  return phases.Total() == 0 ? 0 : own / phases.Total();
+}
+
+int TuningRun::TrialsToReach(double seconds) const {
+  const auto reached = std::find_if(improvements.begin(), improvements.end(),
+                                    [&](const Point& p) { return p.seconds <= seconds; });
+  return reached == improvements.end() ? trials + 1 : reached->trial;
+}
+
+TuningRun Tune(std::vector<TaskSpec> specs, const TuningRunOptions& options) {
+  Store store(options.database);
+  XgboostModel model;
+  const Bench bench = MakeBench(options);
+  Session session(bench.target, std::move(specs), store,
+                  options.strategy == "random" ? nullptr : &model, *bench.evaluator,
+                  MakeSessionOptions(options, store));
+  TuningRun run;
+  run.subject = options.subject;
+  run.strategy = options.strategy;
+  run.seed = options.seed;
+  if (session.Run() == SessionEnd::kStopped) throw InputError("stopped");
+  run.improvements = ImprovementsOf(session, store);
+  run.trials = static_cast<int>(session.Status().trials);
+  run.phases = session.Status().phases;
+  ReplayCounts counts;
+  for (const TuningTask& task : session.tasks()) {
+    counts.replayed += task.space->counts().replayed;
+    counts.refused += task.space->counts().refused;
+  }
+  run.refused = static_cast<double>(counts.refused) / static_cast<double>(counts.replayed);
+  for (const Metric& metric : store.MetricsOf(session.id())) {
+    if (metric.name == "rmse") run.rmse.push_back(metric.value);
+    if (metric.name == "mean_score") run.score.push_back(metric.value);
+  }
+  return run;
+}
+
+nlohmann::json ToJson(const TuningRun& run) {
+  nlohmann::json curve = nlohmann::json::array();
+  for (const TuningRun::Point& p : run.improvements) curve.push_back({p.trial, p.seconds});
+  return {{"subject", run.subject},
+          {"strategy", run.strategy},
+          {"seed", run.seed},
+          {"trials", run.trials},
+          {"seconds", run.final_seconds()},
+          {"curve", curve},
+          {"rmse", run.rmse},
+          {"score", run.score},
+          {"strategy_share", run.strategy_share()},
+          {"tuning_seconds", run.phases.Total()},
+          {"search_seconds", run.phases.search},
+          {"refused", run.refused}};
+}
+
+}  // namespace bayloom

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "bayloom/tuning/phase_times.h"
+#include "bayloom/tuning/task.h"
+
+namespace bayloom {
+
+/// What is tuned, and how.
+struct TuningRunOptions {
+  std::string subject;  ///< "resnet50.onnx", for people
+  std::string strategy;
+  std::string scheduler = "gradient";
+  int seed = 1;
+  int trials = 2000;
+  int threads = 1;
+  /// On a machine that exists on paper only, in which measuring takes no time.
+  bool simulate = false;
+  /// Refuse nearly all programs, as accelerators do; see TightLimits.
+  bool tight = false;
+  std::string database = ":memory:";
+  BayesOptions bayes;
+  ThesisOptions thesis;
+};
+
+/// What came of it.
+struct TuningRun {
+  struct Point {
+    int trial;       ///< from 1
+    double seconds;  ///< of the network: the sum over its tasks of weight and best time
+  };
+
+  std::string subject, strategy;
+  int seed = 0;
+  int trials = 0;
+  std::vector<Point> improvements;  ///< from when every task has a program
+  std::vector<double> rmse;         ///< of the cost model, batch by batch
+  std::vector<double> score;        ///< what it expected of the programs measured
+  PhaseTimes phases;
+  double refused = 0;  ///< part of the proposed schedules that were infeasible
+
+  double final_seconds() const;
+  /// Part of the time that the strategy took, features and predictions it asked for included.
+  double strategy_share() const;
+  /// Trials until the network was at least that fast; above `trials` if never.
+  int TrialsToReach(double seconds) const;
+};
+
+/// Tunes. Of a database that holds a part of the run already, goes on with it.
+TuningRun Tune(std::vector<TaskSpec> specs, const TuningRunOptions& options);
+
+nlohmann::json ToJson(const TuningRun& run);
+
+}  // namespace bayloom

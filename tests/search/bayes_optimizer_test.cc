@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include "bayloom/search/bayes/bounded_optimizer.h"
+#include "bayloom/search/bayes/domain_reduction.h"
+#include "bayloom/search/bayes/task_model.h"
+#include "tests/search/search_fixture.h"
+
+namespace bayloom {
+namespace {
+
+std::shared_ptr<const Space> Grid() {
+  Space::Builder builder;
+  builder.Add(MakeInteger("x", 0, 100));
+  builder.Add(MakeInteger("y", 0, 0));
+  return *builder.Build();
+}
+
+TEST(DomainReductionTest, ClosesInOnAnOptimumThatStays) {
+  DomainReduction reduction(*Grid());
+  EXPECT_EQ(reduction.windows()[0].least, 0);
+  EXPECT_EQ(reduction.windows()[0].most, 100);
+  // The first move, from the middle to 80, is 0.6 of half a window: 0.9 + 0.6 * (0.85 - 0.9).
+  reduction.Update({{80, 0}});
+  EXPECT_NEAR(reduction.windows()[0].least, 80 - 43.5, 1e-9);
+  EXPECT_EQ(reduction.windows()[0].most, 100);
+  for (int i = 0; i < 60; ++i) reduction.Update({{80, 0}});
+  EXPECT_EQ(reduction.windows()[0].least, 79);
+  EXPECT_EQ(reduction.windows()[0].most, 81);
+  EXPECT_EQ(reduction.windows()[1].most, 0);
+}
+
+class BoundedOptimizerTest : public testing::TestWithParam<std::tuple<Eviction, bool>> {};
+
+/// Suggestions come near the best tiles of a made-up score, whatever is forgotten on the way.
+TEST_P(BoundedOptimizerTest, FindsHighScoresWithALimitedMemory) {
+  ThreadPool pool(1);
+  RandomStream random(3);
+  const SpaceGenerator generator(MatmulWorkload(64, 64, 64), SimulatedTarget());
+  const CandidatePtr start = DrawFresh(generator, 8, random, pool)[0];
+  const DecisionSpace decisions(start->trace, TilingEncoding::kIndex);
+  const std::shared_ptr<const Space> space = decisions.space();
+  const auto score = [&](const Configuration& c) {
+    double distance = 0;
+    for (int i = 0; i < space->size(); ++i) {
+      const double last = static_cast<double>(space->parameter(i).Cardinality() - 1);
+      if (last > 0) distance += std::pow(c.coordinates[static_cast<size_t>(i)] / last - 0.7, 2);
+    }
+    return std::exp(-3 * distance);
+  };
+  ThesisOptions options;
+  options.memory_limit = 24;
+  std::tie(options.eviction, options.reduce_domain) = GetParam();
+  BoundedOptimizer optimizer(decisions, options, 1);
+  const Configuration input = *decisions.Encode(start->trace);
+  optimizer.RegisterInput(input, score(input));
+  double best = 0;
+  for (int i = 0; i < 60; ++i) {
+    const std::optional<Configuration> suggested = optimizer.Suggest();
+    ASSERT_TRUE(suggested);
+    ASSERT_TRUE(space->Contains(*suggested));
+    const double found = score(*suggested);
+    best = std::max(best, found);
+    optimizer.Register(*suggested, i % 10 == 9 ? std::nullopt : std::optional(found));
+    if (i % 15 == 14) optimizer.EndInput();
+  }
+  EXPECT_GT(best, 0.8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, BoundedOptimizerTest,
+                         testing::Combine(testing::Values(Eviction::kReset, Eviction::kLeastRecent),
+                                          testing::Bool()));
+
+TEST(TaskModelTest, RanksUnseenProgramsAndDoubtsWhatItDidNotSee) {
+  ThreadPool pool(1);
+  RandomStream random(3);
+  const SpaceGenerator generator(ConvolutionWorkload(), SimulatedTarget());
+  HashSet known;
+  const std::vector<CandidatePtr> programs = DrawUnknown(generator, 160, known, random, pool);
+  std::vector<Rated> rated;
+  for (const CandidatePtr& program : programs) {
+    rated.push_back({1 / SimulatedMachine::Run(program->program), program});
+  }
+  const DecisionRows rows(generator);
+  TaskModel model(rows, std::span(rated).first(120), random);
+  const Beliefs beliefs = model.Predict(std::span(programs).subspan(120));
+  int right = 0, pairs = 0;
+  for (int i = 0; i < 40; ++i) {
+    for (int j = 0; j < i; ++j) {
+      ++pairs;
+      right += (beliefs.mean[i] < beliefs.mean[j]) == (rated[static_cast<size_t>(120 + i)].rating <
+                                                       rated[static_cast<size_t>(120 + j)].rating);
+    }
+  }
+  EXPECT_GT(right, pairs * 2 / 3);
+  EXPECT_LT(model.Predict({&programs[0], 1}).deviation[0], beliefs.deviation.mean());
+
+  const double before = beliefs.deviation[0];
+  model.Believe(programs[120]);
+  EXPECT_LT(model.Predict({&programs[120], 1}).deviation[0], before);
+}
+
+}  // namespace
+}  // namespace bayloom
