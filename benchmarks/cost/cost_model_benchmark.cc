@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "bayloom/base/random.h"
+#include "bayloom/cost/selection/selection.h"
+#include "bayloom/cost/throughput_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/tensor/operator_shorthand.h"
@@ -69,6 +71,32 @@ void BM_Predict(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(programs.size()));
 }
 BENCHMARK(BM_Predict)->Unit(benchmark::kMillisecond);
+
+/// Pre-trained models on one thread. The goal: 10,000 programs a second.
+void BM_Score(benchmark::State& state, const char* name) {
+  const std::vector<Sample> samples = MakeSamples(2560);
+  const std::unique_ptr<ThroughputModel> model = CreateThroughputModel(name, 1);
+  model->Fit(std::span(samples).first(1000));
+  const std::vector<const FeatureMatrix*> programs = FeaturesOf(samples);
+  for (auto _ : state) benchmark::DoNotOptimize(model->Predict(programs));
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(programs.size()));
+}
+BENCHMARK_CAPTURE(BM_Score, xgboost, "xgboost")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Score, mlp, "mlp")->Unit(benchmark::kMillisecond);
+
+/// Choosing 20 of so many programs whose scores are known, 20 being measured.
+void BM_Select(benchmark::State& state, const char* name) {
+  RandomStream random(1);
+  std::vector<double> scores(state.range(0)), measured(20);
+  for (double& score : scores) score = random.Uniform();
+  for (double& score : measured) score = random.Uniform();
+  const std::unique_ptr<SelectionMethod> selection = CreateSelection(name);
+  SelectionTask task;
+  task.scores = scores;
+  task.measured_scores = task.measured_labels = measured;
+  for (auto _ : state) benchmark::DoNotOptimize(selection->Select(task, 20, random));
+}
+BENCHMARK_CAPTURE(BM_Select, biased_diversity, "biased-diversity")->Arg(400)->Arg(4000);
 
 }  // namespace
 }  // namespace bayloom
