@@ -61,6 +61,7 @@ int RunCommandLine(int argc, char** argv) {
   AddReportCommand(app);
   AddDatasetCommand(app);
   AddPretrainCommand(app);
+  AddSensitivityCommand(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

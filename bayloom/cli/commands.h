@@ -29,5 +29,6 @@ void AddMapCommand(CLI::App& app);
 void AddReportCommand(CLI::App& app);
 void AddDatasetCommand(CLI::App& app);
 void AddPretrainCommand(CLI::App& app);
+void AddSensitivityCommand(CLI::App& app);
 
 }  // namespace bayloom

@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +10,7 @@
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/duration.h"
+#include "bayloom/cli/map_options.h"
 #include "bayloom/mapspace/mapper.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -24,71 +20,8 @@
 namespace bayloom {
 namespace {
 
-/// Without --evaluations: what the model does in a second, or a patient person's simulator.
-constexpr int64_t kModelEvaluations = 20000;
-constexpr int64_t kSimulatorEvaluations = 100;
-
-struct MapOptions {
-  std::string op;
-  std::string problem;
-  std::string architecture;
-  std::vector<std::string> constraints;
-  std::string mapping;
-  std::string mapper;
-  std::string objective = "energy";
-  std::string evaluator = "model";
-  std::string tiles = "factorization";
-  std::string orders = "permutation";
-  std::string counting = "exact";
-  std::optional<int64_t> evaluations;
-  std::string time;
-  int64_t victory = 0;
-  uint64_t seed = 0;
-  std::string out;
-  bool json = false;
-};
-
-ReuseCounting ParseCounting(const std::string& text) {
-  if (text == "exact") return ReuseCounting::kExact;
-  if (text == "timeloop") return ReuseCounting::kTimeloop;
-  throw InputError("--counting: '" + text + "' is neither exact nor timeloop");
-}
-
 Problem LoadProblem(const MapOptions& options) {
-  if (options.op.empty() == options.problem.empty()) {
-    throw InputError("map needs either --op, such as matmul:512,512,512, or --problem FILE");
-  }
   return options.op.empty() ? ReadProblem(options.problem) : ParseProblem(options.op);
-}
-
-std::unique_ptr<MappingEvaluator> MakeEvaluator(const MapOptions& options,
-                                                const AnalyticalModel& model,
-                                                MapObjective objective) {
-  if (options.evaluator == "model") return MakeModelEvaluator(model, objective);
-  if (options.evaluator == "timeloop") {
-    return MakeTimeloopEvaluator(model.problem(), model.architecture(), objective);
-  }
-  return MakeCommandEvaluator(model.problem(), model.architecture(), {options.evaluator});
-}
-
-MapperOptions MakeMapperOptions(const MapOptions& options) {
-  MapperOptions mapper;
-  mapper.seed = options.seed;
-  mapper.max_evaluations = options.evaluations.value_or(
-      options.evaluator == "model" ? kModelEvaluations : kSimulatorEvaluations);
-  if (!options.time.empty()) mapper.max_seconds = ParseDuration(options.time, "--time");
-  mapper.victory = options.victory;
-  mapper.tiles = ParseTileEncoding(options.tiles);
-  mapper.orders = ParseOrderEncoding(options.orders);
-  mapper.stop = StopRequested;
-  return mapper;
-}
-
-void WriteMapping(const std::string& name, const std::string& yaml) {
-  std::ofstream file(name);
-  if (file) file << yaml;
-  file.close();
-  if (!file) throw InputError("cannot write '" + name + "': " + std::strerror(errno));
 }
 
 /// A mapping and what the model says of it.
@@ -121,22 +54,22 @@ void EvaluateMapping(const MapOptions& options, const AnalyticalModel& model,
                {{"objective", options.objective}, {"value", outcome.value}});
 }
 
-void Search(const MapOptions& options, const AnalyticalModel& model, MappingEvaluator& evaluator,
-            const std::vector<Directive>& constraints) {
-  const Mapspace mapspace(model.problem(), model.architecture(), constraints);
-  const std::string mapper = !options.mapper.empty()        ? options.mapper
-                             : options.evaluator == "model" ? "genetic"
-                                                            : "bayesian";
+void Search(const MapOptions& options, const AnalyticalModel& model) {
+  const Mapspace mapspace(model.problem(), model.architecture(), options.Constraints());
+  const std::unique_ptr<SearchRecords> records = options.Records();
+  const auto evaluator = options.Evaluator(model, records.get(), options.seed);
+  MapperOptions search = options.Mapper();
+  search.earlier = options.Earlier(mapspace, model);
+  const std::string mapper = options.MapperName();
   CatchStopSignals();
-  const MapperResult result =
-      RunMapper(mapper, mapspace, model, evaluator, MakeMapperOptions(options));
+  const MapperResult result = RunMapper(mapper, mapspace, model, *evaluator, search);
   if (!result.best) throw CheckFailed("no mapping was found that fits and can be evaluated");
   fmt::print(stderr, "{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
              model.problem().Describe(), model.architecture().name, mapper,
              FormatCount(result.evaluations), FormatCount(result.drawn),
              FormatSeconds(result.seconds), ToString(result.end), options.objective, result.value);
   if (!options.out.empty()) {
-    WriteMapping(options.out,
+    WriteMapFile(options.out,
                  PrintMappingYaml(*result.best, model.problem(), model.architecture()));
   }
   nlohmann::json improvements = nlohmann::json::array();
@@ -155,26 +88,35 @@ void Search(const MapOptions& options, const AnalyticalModel& model, MappingEval
 }
 
 void Map(const MapOptions& options) {
-  std::vector<Directive> constraints;
-  for (const std::string& file : options.constraints) {
-    for (Directive& directive : ReadConstraints(file)) constraints.push_back(std::move(directive));
+  const int subjects = static_cast<int>(!options.network.path.empty()) +
+                       static_cast<int>(!options.op.empty()) +
+                       static_cast<int>(!options.problem.empty());
+  if (subjects != 1) {
+    throw InputError(
+        "map needs one of a network, such as resnet50.onnx, --op, such as matmul:512,512,512, and "
+        "--problem FILE");
   }
-  const MapObjective objective = ParseMapObjective(options.objective);
+  if (!options.network.path.empty()) {
+    if (!options.mapping.empty()) throw InputError("--mapping is for one operation, not a network");
+    return MapNetwork(options);
+  }
   const AnalyticalModel model(LoadProblem(options), LoadArchitecture(options.architecture),
-                              ParseCounting(options.counting));
-  const std::unique_ptr<MappingEvaluator> evaluator = MakeEvaluator(options, model, objective);
-  if (options.mapping.empty()) return Search(options, model, *evaluator, constraints);
-  EvaluateMapping(options, model, *evaluator);
+                              options.Counting());
+  if (options.mapping.empty()) return Search(options, model);
+  EvaluateMapping(options, model, *options.Evaluator(model));
 }
 
 }  // namespace
 
 void AddMapCommand(CLI::App& app) {
   auto options = std::make_shared<MapOptions>();
-  CLI::App* map = app.add_subcommand("map", "Map a tensor operation onto an accelerator");
+  CLI::App* map =
+      app.add_subcommand("map", "Map a tensor operation or a network onto an accelerator");
+  options->network.AddTo(*map);
   map->footer(
       "Examples:\n"
       "  bayloom map --op matmul:512,512,512 --arch gemmini\n"
+      "  bayloom map resnet50.onnx --arch eyeriss-like --out mappings\n"
       "  bayloom map --op conv2d:56x56x64,128,3x3,pad=1 --arch eyeriss-like --objective edp\n"
       "  bayloom map --problem layer.yaml --arch chip.yaml --evaluator 'my-simulator {mapping}'\n"
       "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml");
@@ -192,13 +134,26 @@ void AddMapCommand(CLI::App& app) {
                   "genetic (with the model), bayesian (with a simulator), annealing, "
                   "random-pruned, exhaustive, forest, ...");
   map->add_option("--evaluations", options->evaluations,
-                  "Mappings to evaluate [20000 with the model, 100 with a simulator]")
+                  "Mappings to evaluate, of a network for each layer [20000; 100 for "
+                  "bayesian]")
       ->check(AtLeastOne());
   map->add_option("--time", options->time, "Or as long as this: 90, 10m, 1h30m");
   map->add_option("--victory", options->victory,
                   "Stop after so many evaluations without anything better")
       ->check(AtLeastOne());
   map->add_option("--seed", options->seed, "Of all random choices")->capture_default_str();
+  map->add_option("--db", options->database, "Keep every evaluation in this database");
+  map->add_flag("--resume", options->resume,
+                "Go on with the database's last search of the same problem and architecture");
+  map->add_option("--transfer", options->transfer,
+                  "Learn from the searches in these databases (bayesian)");
+  map->add_option("--transfer-method", options->transfer_method,
+                  "How: contextual, multitask, stacking, weighted, sum")
+      ->capture_default_str();
+  map->add_option("--rehearse", options->rehearse,
+                  "Before a simulator is asked, learn from so many evaluations of the model");
+  map->add_option("--top-k", options->top_k,
+                  "Search only so many parameters, those that matter most to the model");
   map->add_option("--evaluator", options->evaluator,
                   "model, timeloop (timeloop-model), or a command with {mapping}, {problem} and "
                   "{arch} that prints the value last")
@@ -210,7 +165,11 @@ void AddMapCommand(CLI::App& app) {
       ->capture_default_str();
   map->add_option("--counting", options->counting, "Of data reuse: exact, or as timeloop counts")
       ->capture_default_str();
-  map->add_option("--out,-o", options->out, "Write the best mapping as Timeloop's YAML");
+  map->add_option("--out,-o", options->out,
+                  "Write the best mapping as Timeloop's YAML; of a network all, into this folder");
+  map->add_option("--scheduler", options->scheduler,
+                  "Divides evaluations between a network's layers: gradient, round-robin")
+      ->capture_default_str();
   map->add_flag("--json", options->json, "Print JSON");
   map->callback([options] { Map(*options); });
 }

@@ -7,6 +7,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/tasks.h"
 
 namespace bayloom {
 namespace {
@@ -37,7 +38,7 @@ CLI::Option* ModelOption::AddTo(CLI::App& command) {
   return command.add_option("model", path, "ONNX file");
 }
 
-TaskGraph ModelOption::Load() const {
+Graph ModelOption::LoadGraph() const {
   ImportOptions options;
   for (const std::string& text : shapes) {
     const size_t equals = text.find('=');
@@ -49,7 +50,11 @@ TaskGraph ModelOption::Load() const {
     }
     options.input_shapes[text.substr(0, equals)] = shape;
   }
-  Graph graph = ImportOnnx(path, options);
+  return ImportOnnx(path, options);
+}
+
+TaskGraph ModelOption::Load() const {
+  Graph graph = LoadGraph();
   Optimize(graph);
   return ExtractTasks(std::move(graph));
 }

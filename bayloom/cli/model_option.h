@@ -3,14 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/graph/tasks.h"
-
 namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
 
 namespace bayloom {
+
+// What is loaded; graph/tasks.h has them.
+struct Graph;
+struct TaskGraph;
 
 /// The argument that names a model and the option --shape.
 struct ModelOption {
@@ -19,7 +21,9 @@ struct ModelOption {
 
   /// Returns the argument, for the command to say whether it is required.
   CLI::Option* AddTo(CLI::App& command);
-  /// The network as calls of tasks. Throws InputError for what cannot be used.
+  /// The network as the file has it. Throws InputError for what cannot be used.
+  Graph LoadGraph() const;
+  /// The network, optimized, as calls of tasks. Throws InputError for what cannot be used.
   TaskGraph Load() const;
 };
 

@@ -5,6 +5,7 @@
 
 #include "bayloom/cli/model_option.h"
 #include "bayloom/cli/target_option.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/choose_program.h"
 
 namespace bayloom {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "bayloom/base/result.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
 namespace bayloom {

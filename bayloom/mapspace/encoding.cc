@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/order_encoding.h"
@@ -42,6 +43,13 @@ class KeepEncoding {
   }
 
   const std::vector<std::string>& names() const { return names_; }
+
+  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const {
+    for (const Place& place : places_) {
+      values.emplace_back(
+          std::string(mapping.levels[place.level].Keeps(place.tensor) ? "keep" : "bypass"));
+    }
+  }
 
   void Apply(std::span<const Value> values, Mapping& mapping) const {
     for (size_t i = 0; i < places_.size(); ++i) {
@@ -85,6 +93,18 @@ class MapspaceEncoding final : public MappingEncoding {
     orders_->Apply(rest, mapping);
     if (!mapspace_.Settle(mapping) || !model_.Fits(mapping)) return std::nullopt;
     return mapping;
+  }
+
+  Result<Configuration> Encode(const Mapping& mapping) const override {
+    std::vector<Value> values;
+    keeps_->AppendValues(mapping, values);
+    tiles_->AppendValues(mapping, values);
+    orders_->AppendValues(mapping, values);
+    std::map<std::string, Value> named;
+    for (int i = 0; i < space_->size(); ++i) {
+      named[space_->parameter(i).name()] = values[static_cast<size_t>(i)];
+    }
+    return space_->Parse(named);
   }
 
  private:

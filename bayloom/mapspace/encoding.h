@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "bayloom/base/result.h"
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
 #include "bayloom/space/space.h"
@@ -55,6 +56,10 @@ class MappingEncoding {
   /// A configuration of the space as a mapping; nullopt if it does not settle or fit, which happens
   /// only where constraints leave the innermost tiles too large.
   virtual std::optional<Mapping> Decode(const Configuration& configuration) const = 0;
+  /// A configuration that decodes to this mapping, or to one near it where the encoding does not
+  /// have it (aspect ratios know no tiles smaller than what fits). Fails for a mapping that is not
+  /// in the mapspace.
+  virtual Result<Configuration> Encode(const Mapping& mapping) const = 0;
 
  protected:
   std::shared_ptr<const Space> space_;

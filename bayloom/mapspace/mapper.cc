@@ -18,13 +18,13 @@ constexpr int64_t kMostMisses = 5'000'000;
 
 struct NamedMapper {
   std::string_view name;
-  void (*search)(MapperRun&);
+  std::unique_ptr<Mapper> (*make)(const MapperRun&);
 };
 
-constexpr NamedMapper kMappers[] = {{"random-pruned", SearchRandomPruned},
-                                    {"exhaustive", SearchExhaustively},
-                                    {"genetic", SearchGenetically},
-                                    {"annealing", SearchByAnnealing}};
+constexpr NamedMapper kMappers[] = {{"random-pruned", MakeRandomPrunedMapper},
+                                    {"exhaustive", MakeExhaustiveMapper},
+                                    {"genetic", MakeGeneticMapper},
+                                    {"annealing", MakeAnnealingMapper}};
 
 }  // namespace
 
@@ -42,15 +42,30 @@ double MapperResult::BestAfter(int64_t count) const {
   return after;
 }
 
+void MapperRun::Resume(int64_t evaluations) {
+  limit_ = std::min(evaluations, options_.max_evaluations);
+  resumed_ = MonotonicSeconds();
+}
+
+void MapperRun::Pause() {
+  result_.seconds += MonotonicSeconds() - resumed_;
+  if (!over_ && result_.evaluations >= options_.max_evaluations) {
+    result_.end = MapperEnd::kEvaluations;
+    over_ = true;
+  }
+}
+
 bool MapperRun::Done() {
-  if (done_) return true;
+  if (over_) return true;
   const auto end = [this](MapperEnd reason) {
     result_.end = reason;
-    return done_ = true;
+    return over_ = true;
   };
-  if (result_.evaluations >= options_.max_evaluations) return end(MapperEnd::kEvaluations);
   if (misses_ >= kMostMisses) return end(MapperEnd::kExhausted);
-  if (MonotonicSeconds() - begin_ >= options_.max_seconds) return end(MapperEnd::kTime);
+  if (result_.evaluations >= limit_) return true;
+  if (result_.seconds + MonotonicSeconds() - resumed_ >= options_.max_seconds) {
+    return end(MapperEnd::kTime);
+  }
   if (options_.victory > 0 && !result_.improvements.empty() &&
       result_.evaluations - result_.improvements.back().evaluations >= options_.victory) {
     return end(MapperEnd::kVictory);
@@ -97,13 +112,8 @@ std::optional<Mapping> MapperRun::DrawFitting() {
 double MapperRun::Progress() const {
   const double evaluations =
       static_cast<double>(result_.evaluations) / static_cast<double>(options_.max_evaluations);
-  return std::clamp(std::max(evaluations, (MonotonicSeconds() - begin_) / options_.max_seconds),
-                    0.0, 1.0);
-}
-
-MapperResult MapperRun::Finish() {
-  result_.seconds = MonotonicSeconds() - begin_;
-  return std::move(result_);
+  const double seconds = result_.seconds + MonotonicSeconds() - resumed_;
+  return std::clamp(std::max(evaluations, seconds / options_.max_seconds), 0.0, 1.0);
 }
 
 std::vector<std::string_view> MapperNames() {
@@ -115,22 +125,38 @@ std::vector<std::string_view> MapperNames() {
   return names;
 }
 
-MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
-                       const AnalyticalModel& model, MappingEvaluator& evaluator,
-                       const MapperOptions& options) {
-  MapperRun run(mapspace, model, evaluator, options);
+MapperSearch::MapperSearch(std::string_view name, const Mapspace& mapspace,
+                           const AnalyticalModel& model, MappingEvaluator& evaluator,
+                           const MapperOptions& options)
+    : run_(std::make_unique<MapperRun>(mapspace, model, evaluator, options)) {
   const std::vector<std::string_view> names = MapperNames();
   if (std::ranges::find(names, name) == names.end()) {
     throw InputError(
         fmt::format("there is no mapper '{}'; there are {}", name, fmt::join(names, ", ")));
   }
   const auto own = std::ranges::find(kMappers, name, &NamedMapper::name);
-  if (own != std::end(kMappers)) {
-    own->search(run);
-  } else {
-    SearchWithOptimizer(run, name);
-  }
-  return run.Finish();
+  mapper_ = own != std::end(kMappers) ? own->make(*run_) : MakeOptimizerMapper(*run_, name);
+}
+
+MapperSearch::~MapperSearch() = default;
+
+void MapperSearch::Continue(int64_t evaluations) {
+  run_->Resume(evaluations);
+  mapper_->Search(*run_);
+  if (!run_->Done()) run_->Exhaust();
+  run_->Pause();
+}
+
+bool MapperSearch::finished() const { return run_->is_over(); }
+
+const MapperResult& MapperSearch::result() const { return run_->result(); }
+
+MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
+                       const AnalyticalModel& model, MappingEvaluator& evaluator,
+                       const MapperOptions& options) {
+  MapperSearch search(name, mapspace, model, evaluator, options);
+  search.Continue(options.max_evaluations);
+  return search.result();
 }
 
 }  // namespace bayloom

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
+#include "bayloom/mapspace/transfer.h"
 
 namespace bayloom {
 
@@ -26,6 +28,15 @@ struct MapperOptions {
   /// Of the mappers that search through an optimizer.
   TileEncoding tiles = TileEncoding::kFactorization;
   OrderEncoding orders = OrderEncoding::kPermutation;
+  /// Searches of other problems and architectures that "bayesian" learns from.
+  std::vector<EarlierMappings> earlier = {};
+  TransferMethod transfer = TransferMethod::kContextual;
+  /// Only so many parameters are searched, those that matter most to the model's value of so many
+  /// random mappings; the others are as in the best of these. 0: all.
+  int top_k = 0;
+  int64_t ranking_samples = 400;
+  /// What the evaluator's values are.
+  MapObjective objective = MapObjective::kEnergy;
   /// Asked now and then; a true ends the search.
   std::function<bool()> stop;
 };
@@ -54,6 +65,9 @@ struct MapperResult {
   double BestAfter(int64_t count) const;
 };
 
+class Mapper;
+class MapperRun;
+
 /// Searches a mapspace for the least value. What does not fit according to the model is never
 /// evaluated: capacities are known constraints.
 ///
@@ -63,7 +77,27 @@ struct MapperResult {
 ///   annealing      one mapping that changes step by step, worse ones accepted less and less
 ///   others         an optimizer of bayloom/optimizer by its name ("bayesian"), on an encoding
 ///
-/// Throws InputError for an unknown name, and for "exhaustive" on more than 10^9 mappings.
+/// A search can be interrupted: a scheduler gives the layers of a network their turns.
+class MapperSearch {
+ public:
+  /// Mapspace, model and evaluator must outlive the search. Throws InputError for an unknown name,
+  /// and for "exhaustive" on more than 10^9 mappings.
+  MapperSearch(std::string_view name, const Mapspace& mapspace, const AnalyticalModel& model,
+               MappingEvaluator& evaluator, const MapperOptions& options);
+  ~MapperSearch();
+
+  /// Goes on until there are so many evaluations in all, or one of the options ends the search.
+  void Continue(int64_t evaluations);
+  /// Whether going on would change nothing.
+  bool finished() const;
+  const MapperResult& result() const;
+
+ private:
+  std::unique_ptr<MapperRun> run_;
+  std::unique_ptr<Mapper> mapper_;
+};
+
+/// A search from its beginning to its end.
 MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
                        const AnalyticalModel& model, MappingEvaluator& evaluator,
                        const MapperOptions& options);

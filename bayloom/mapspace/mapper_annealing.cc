@@ -20,25 +20,47 @@ std::optional<Mapping> Neighbour(MapperRun& run, const Mapping& mapping) {
   return std::nullopt;
 }
 
-}  // namespace
-
-void SearchByAnnealing(MapperRun& run) {
-  while (std::optional<Mapping> current = run.DrawFitting()) {
-    Outcome outcome = run.Evaluate(*current);
-    while (std::optional<Mapping> next = Neighbour(run, *current)) {
-      const Outcome tried = run.Evaluate(*next);
-      // Values span orders of magnitude: what counts is by what factor they differ.
-      const double temperature =
-          std::log(kHot) * std::pow(std::log(kCold) / std::log(kHot), run.Progress());
-      const bool better = tried.ok() && !(tried.value >= outcome.value);
-      const double chance =
-          tried.ok() ? std::exp(std::log(outcome.value / tried.value) / temperature) : 0;
-      if (better || run.random().Uniform() < chance) {
-        current = std::move(next);
-        outcome = tried;
+class AnnealingMapper final : public Mapper {
+ public:
+  void Search(MapperRun& run) override {
+    while (current_ || Begin(run)) {
+      while (std::optional<Mapping> next = Neighbour(run, *current_)) {
+        const Outcome tried = run.Evaluate(*next);
+        if (Accepts(tried, run)) {
+          current_ = std::move(next);
+          outcome_ = tried;
+        }
       }
+      if (run.Done()) return;
+      current_.reset();
     }
   }
+
+ private:
+  bool Begin(MapperRun& run) {
+    current_ = run.DrawFitting();
+    if (current_) outcome_ = run.Evaluate(*current_);
+    return current_.has_value();
+  }
+
+  /// Values span orders of magnitude: what counts is by what factor they differ.
+  bool Accepts(const Outcome& tried, MapperRun& run) const {
+    const double temperature =
+        std::log(kHot) * std::pow(std::log(kCold) / std::log(kHot), run.Progress());
+    const bool better = tried.ok() && !(tried.value >= outcome_.value);
+    const double chance =
+        tried.ok() ? std::exp(std::log(outcome_.value / tried.value) / temperature) : 0;
+    return better || run.random().Uniform() < chance;
+  }
+
+  std::optional<Mapping> current_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+std::unique_ptr<Mapper> MakeAnnealingMapper(const MapperRun&) {
+  return std::make_unique<AnnealingMapper>();
 }
 
 }  // namespace bayloom

@@ -8,9 +8,27 @@ namespace {
 
 constexpr double kMostMappings = 1e9;
 
+class ExhaustiveMapper final : public Mapper {
+ public:
+  /// After a pause what was tried is passed over.
+  void Search(MapperRun& run) override {
+    int64_t passed = 0;
+    run.mapspace().ForEach([&](const Mapping& mapping) {
+      if (passed++ < tried_) return true;
+      if (run.Done()) return false;
+      ++tried_;
+      if (run.Fits(mapping)) run.Evaluate(mapping);
+      return true;
+    });
+  }
+
+ private:
+  int64_t tried_ = 0;
+};
+
 }  // namespace
 
-void SearchExhaustively(MapperRun& run) {
+std::unique_ptr<Mapper> MakeExhaustiveMapper(const MapperRun& run) {
   const double size = run.mapspace().Size();
   if (size > kMostMappings) {
     throw InputError(fmt::format(
@@ -18,10 +36,7 @@ void SearchExhaustively(MapperRun& run) {
         "another mapper",
         size));
   }
-  run.mapspace().ForEach([&](const Mapping& mapping) {
-    if (run.Fits(mapping)) run.Evaluate(mapping);
-    return !run.Done();
-  });
+  return std::make_unique<ExhaustiveMapper>();
 }
 
 }  // namespace bayloom

@@ -65,35 +65,49 @@ std::optional<Mapping> Breed(MapperRun& run, const std::vector<Member>& elite) {
   return run.DrawFitting();
 }
 
-/// One population from its random beginning until it improves no more or the search is done.
-void Evolve(MapperRun& run) {
-  std::vector<Member> population;
-  while (static_cast<int>(population.size()) < kPopulation) {
-    std::optional<Mapping> mapping = run.DrawFitting();
-    if (!mapping) return;
-    population.push_back(Evaluated(run, *std::move(mapping)));
+class GeneticMapper final : public Mapper {
+ public:
+  void Search(MapperRun& run) override {
+    while (Fill(run)) Select();
   }
-  double best = std::numeric_limits<double>::infinity();
-  for (int stale = 0; stale < kPatience && !run.Done(); ++stale) {
-    std::ranges::stable_sort(population, {}, &Member::value);
-    population.resize(kElite);
-    if (population.front().value < best) {
-      best = population.front().value;
-      stale = 0;
+
+ private:
+  /// Brings the population to its size, by fresh mappings as long as there is no elite. False if
+  /// the run is done before.
+  bool Fill(MapperRun& run) {
+    while (static_cast<int>(population_.size()) < kPopulation) {
+      std::optional<Mapping> mapping = elite_.empty() ? run.DrawFitting() : Breed(run, elite_);
+      if (!mapping || run.Done()) return false;
+      population_.push_back(Evaluated(run, *std::move(mapping)));
     }
-    const std::vector<Member> elite = population;
-    while (static_cast<int>(population.size()) < kPopulation) {
-      std::optional<Mapping> child = Breed(run, elite);
-      if (!child || run.Done()) return;
-      population.push_back(Evaluated(run, *std::move(child)));
-    }
+    return true;
   }
-}
+
+  /// The best survive; a population that has not improved for long does not.
+  void Select() {
+    std::ranges::stable_sort(population_, {}, &Member::value);
+    if (population_.front().value < best_) {
+      best_ = population_.front().value;
+      stale_ = 0;
+    } else if (++stale_ > kPatience) {
+      population_.clear();
+      best_ = std::numeric_limits<double>::infinity();
+      stale_ = 0;
+    }
+    if (!population_.empty()) population_.resize(kElite);
+    elite_ = population_;
+  }
+
+  std::vector<Member> population_;
+  std::vector<Member> elite_;
+  double best_ = std::numeric_limits<double>::infinity();  ///< of this population
+  int stale_ = 0;                                          ///< generations
+};
 
 }  // namespace
 
-void SearchGenetically(MapperRun& run) {
-  while (!run.Done()) Evolve(run);
+std::unique_ptr<Mapper> MakeGeneticMapper(const MapperRun&) {
+  return std::make_unique<GeneticMapper>();
 }
 
 }  // namespace bayloom

@@ -20,18 +20,25 @@ int64_t DistinctOrders(const Mapping& mapping, int dimensions) {
   return std::min(orders, kOrdersOfATiling);
 }
 
-}  // namespace
-
-void SearchRandomPruned(MapperRun& run) {
-  while (std::optional<Mapping> mapping = run.DrawFitting()) {
-    const int64_t orders = DistinctOrders(*mapping, run.mapspace().problem().DimensionCount());
-    run.Evaluate(*mapping);
-    for (int64_t i = 1; i < orders && !run.Done(); ++i) {
-      run.mapspace().ShuffleOrders(run.random(), *mapping);
-      run.CountDraw(true);
+class RandomPrunedMapper final : public Mapper {
+ public:
+  void Search(MapperRun& run) override {
+    while (std::optional<Mapping> mapping = run.DrawFitting()) {
+      const int64_t orders = DistinctOrders(*mapping, run.mapspace().problem().DimensionCount());
       run.Evaluate(*mapping);
+      for (int64_t i = 1; i < orders && !run.Done(); ++i) {
+        run.mapspace().ShuffleOrders(run.random(), *mapping);
+        run.CountDraw(true);
+        run.Evaluate(*mapping);
+      }
     }
   }
+};
+
+}  // namespace
+
+std::unique_ptr<Mapper> MakeRandomPrunedMapper(const MapperRun&) {
+  return std::make_unique<RandomPrunedMapper>();
 }
 
 }  // namespace bayloom

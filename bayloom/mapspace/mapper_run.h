@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "bayloom/base/clock.h"
 #include "bayloom/base/random.h"
 #include "bayloom/mapspace/mapper.h"
@@ -16,7 +18,7 @@ class MapperRun {
         evaluator_(evaluator),
         options_(options),
         random_(options.seed),
-        begin_(MonotonicSeconds()) {}
+        limit_(options.max_evaluations) {}
 
   const Mapspace& mapspace() const { return mapspace_; }
   const AnalyticalModel& model() const { return model_; }
@@ -24,8 +26,15 @@ class MapperRun {
   RandomStream& random() { return random_; }
   const MapperResult& result() const { return result_; }
 
-  /// Whether the budget is spent.
+  /// Until Pause, the search may go on to so many evaluations in all.
+  void Resume(int64_t evaluations);
+  void Pause();
+  /// Whether the search has ended for another reason than its number of evaluations.
+  bool is_over() const { return over_; }
+  /// Whether the search has to pause.
   bool Done();
+  /// There is nothing left to try.
+  void Exhaust() { over_ = true; }
   /// What was drawn fits or not; many draws in a row that do not fit end the search.
   bool Fits(const Mapping& mapping);
   void CountDraw(bool fits);
@@ -36,25 +45,33 @@ class MapperRun {
 
   /// The share of the budget used so far, 0 to 1.
   double Progress() const;
-  MapperResult Finish();
 
  private:
   const Mapspace& mapspace_;
   const AnalyticalModel& model_;
   MappingEvaluator& evaluator_;
-  const MapperOptions& options_;
+  MapperOptions options_;
   RandomStream random_;
-  double begin_;
+  int64_t limit_;       ///< evaluations before the next pause
+  double resumed_ = 0;  ///< when
   MapperResult result_;
   int64_t misses_ = 0;  ///< draws since the last that fitted
-  bool done_ = false;
+  bool over_ = false;
+};
+
+/// One way to search. What it has to remember over a pause is its own.
+class Mapper {
+ public:
+  virtual ~Mapper() = default;
+  /// Goes on until the run is done, or there is nothing left to try.
+  virtual void Search(MapperRun& run) = 0;
 };
 
 // One file each.
-void SearchRandomPruned(MapperRun& run);
-void SearchExhaustively(MapperRun& run);
-void SearchGenetically(MapperRun& run);
-void SearchByAnnealing(MapperRun& run);
-void SearchWithOptimizer(MapperRun& run, std::string_view optimizer);
+std::unique_ptr<Mapper> MakeRandomPrunedMapper(const MapperRun& run);
+std::unique_ptr<Mapper> MakeExhaustiveMapper(const MapperRun& run);
+std::unique_ptr<Mapper> MakeGeneticMapper(const MapperRun& run);
+std::unique_ptr<Mapper> MakeAnnealingMapper(const MapperRun& run);
+std::unique_ptr<Mapper> MakeOptimizerMapper(const MapperRun& run, std::string_view optimizer);
 
 }  // namespace bayloom

@@ -1,6 +1,8 @@
 #include "bayloom/mapspace/mapping_json.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
 
 namespace bayloom {
 namespace {
@@ -15,7 +17,51 @@ Json FactorsJson(const Extents& factors, const Problem& problem) {
   return json;
 }
 
+/// Throws json's exceptions, and std::out_of_range for a dimension or tensor that is not there.
+MappingLevel LevelFromJson(const nlohmann::json& json, const Problem& problem) {
+  const auto dimension = [&](const std::string& name) {
+    const int d = problem.DimensionNamed(name);
+    if (d < 0) throw std::out_of_range("no dimension '" + name + "'");
+    return d;
+  };
+  MappingLevel level;
+  for (const auto& [name, factor] : json.at("temporal").items()) {
+    level.temporal[dimension(name)] = factor.get<int64_t>();
+  }
+  for (const auto& [name, factor] : json.at("spatial").items()) {
+    level.spatial[dimension(name)] = factor.get<int64_t>();
+  }
+  for (const auto& name : json.at("along_y")) {
+    level.along_y |= DimensionSet{1} << dimension(name.get<std::string>());
+  }
+  size_t place = 0;
+  for (const auto& name : json.at("order")) {
+    level.order.at(place++) = static_cast<int8_t>(dimension(name.get<std::string>()));
+  }
+  level.keep = 0;
+  for (const auto& name : json.at("keep")) {
+    const int tensor = problem.TensorNamed(name.get<std::string>());
+    if (tensor < 0) throw std::out_of_range("no tensor " + name.dump());
+    level.keep |= uint32_t{1} << tensor;
+  }
+  return level;
+}
+
 }  // namespace
+
+Result<Mapping> MappingFromJson(const nlohmann::json& levels, const Problem& problem,
+                                const Architecture& architecture) {
+  Mapping mapping;
+  try {
+    for (const auto& level : levels) mapping.levels.push_back(LevelFromJson(level, problem));
+  } catch (const std::exception& error) {
+    return Error{std::string("no mapping: ") + error.what()};
+  }
+  if (const Status status = CheckMapping(mapping, problem, architecture); !status) {
+    return status.error();
+  }
+  return mapping;
+}
 
 nlohmann::json ToJson(const Mapping& mapping, const Problem& problem,
                       const Architecture& architecture) {

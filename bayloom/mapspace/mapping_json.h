@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "bayloom/base/result.h"
 #include "bayloom/mapspace/model.h"
 
 namespace bayloom {
@@ -11,6 +12,10 @@ namespace bayloom {
 /// innermost level first; factors of 1 are left out.
 nlohmann::json ToJson(const Mapping& mapping, const Problem& problem,
                       const Architecture& architecture);
+
+/// The mapping whose "levels" these are. Fails, saying why, for anything else.
+Result<Mapping> MappingFromJson(const nlohmann::json& levels, const Problem& problem,
+                                const Architecture& architecture);
 
 /// {"energy_pj", "pj_per_mac", "cycles", "utilization", "macs", "levels": [{"name", "instances",
 /// "cycles", "tensors": {name: {"reads", "fills", "updates", "tile_words", "energy_pj"}}}]}.

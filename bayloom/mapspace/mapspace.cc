@@ -12,7 +12,9 @@ namespace bayloom {
 
 Mapspace::Mapspace(Problem problem, Architecture architecture,
                    std::span<const Directive> constraints)
-    : problem_(std::move(problem)), architecture_(std::move(architecture)) {
+    : problem_(std::move(problem)),
+      architecture_(std::move(architecture)),
+      directives_(constraints.begin(), constraints.end()) {
   CheckProblem(problem_);
   CheckArchitecture(architecture_);
   std::vector<Directive> all = architecture_.constraints;

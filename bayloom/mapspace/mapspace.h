@@ -24,6 +24,8 @@ class Mapspace {
   const Problem& problem() const { return problem_; }
   const Architecture& architecture() const { return architecture_; }
   const MapspaceConstraints& constraints() const { return constraints_; }
+  /// The constraints as they were given, without the architecture's own.
+  std::span<const Directive> directives() const { return directives_; }
 
   /// A place that a part of a dimension's bound can go to.
   struct Slot {
@@ -88,6 +90,7 @@ class Mapspace {
 
   Problem problem_;
   Architecture architecture_;
+  std::vector<Directive> directives_;
   MapspaceConstraints constraints_;
   std::vector<Dimension> dimensions_;
   std::vector<std::vector<int>> free_order_;
@@ -98,6 +101,11 @@ class Mapspace {
 /// A factor of a mapping in a slot.
 inline int64_t& FactorAt(Mapping& mapping, const Mapspace::Slot& slot, int dimension) {
   MappingLevel& level = mapping.levels[slot.level];
+  return (slot.spatial ? level.spatial : level.temporal)[dimension];
+}
+
+inline int64_t FactorAt(const Mapping& mapping, const Mapspace::Slot& slot, int dimension) {
+  const MappingLevel& level = mapping.levels[slot.level];
   return (slot.spatial ? level.spatial : level.temporal)[dimension];
 }
 

@@ -43,6 +43,15 @@ void SetOpenOrder(const Mapspace& mapspace, const OpenLevel& open, const std::ve
   mapspace.SetOrder(open.level, all, mapping);
 }
 
+/// The open loops as a mapping orders them, innermost first.
+std::vector<int> OpenOrder(const OpenLevel& open, const Mapping& mapping) {
+  std::vector<int> order;
+  for (int d : mapping.levels[open.level].order) {
+    if (std::ranges::find(open.loops, d) != open.loops.end()) order.push_back(d);
+  }
+  return order;
+}
+
 std::string OrderName(const Mapspace& mapspace, const OpenLevel& open) {
   return "order." + mapspace.architecture().levels[open.level].name;
 }
@@ -64,6 +73,16 @@ class PermutationCoder final : public OrderCoder {
         order.push_back(open_[i].loops[item]);
       }
       SetOpenOrder(mapspace_, open_[i], order, mapping);
+    }
+  }
+
+  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
+    for (const OpenLevel& open : open_) {
+      std::vector<int64_t> items;
+      for (int d : OpenOrder(open, mapping)) {
+        items.push_back(std::ranges::find(open.loops, d) - open.loops.begin());
+      }
+      values.emplace_back(std::move(items));
     }
   }
 
@@ -94,6 +113,16 @@ class RankingCoder final : public OrderCoder {
       std::ranges::stable_sort(order, {}, importance);
       SetOpenOrder(mapspace_, open, order, mapping);
       values = values.subspan(open.loops.size());
+    }
+  }
+
+  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
+    for (const OpenLevel& open : open_) {
+      const std::vector<int> order = OpenOrder(open, mapping);
+      for (int d : open.loops) {
+        const auto place = static_cast<double>(std::ranges::find(order, d) - order.begin());
+        values.emplace_back((place + 0.5) / static_cast<double>(order.size()));
+      }
     }
   }
 
@@ -130,6 +159,14 @@ class CategoricalCoder final : public OrderCoder {
       const auto found = std::ranges::find(orders_[i], std::get<std::string>(values[i]),
                                            &std::pair<std::string, std::vector<int>>::first);
       SetOpenOrder(mapspace_, open_[i], found->second, mapping);
+    }
+  }
+
+  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
+    for (size_t i = 0; i < open_.size(); ++i) {
+      values.emplace_back(std::ranges::find(orders_[i], OpenOrder(open_[i], mapping),
+                                            &std::pair<std::string, std::vector<int>>::second)
+                              ->first);
     }
   }
 

@@ -13,6 +13,8 @@ class OrderCoder {
   virtual ~OrderCoder() = default;
   /// The values of its parameters, in the order they were added.
   virtual void Apply(std::span<const Value> values, Mapping& mapping) const = 0;
+  /// The values that stand for a mapping's orders.
+  virtual void AppendValues(const Mapping& mapping, std::vector<Value>& values) const = 0;
 };
 
 /// Adds its parameters to the space.

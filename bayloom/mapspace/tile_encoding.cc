@@ -85,6 +85,17 @@ class FactorizationCoder final : public TileCoder {
     }
   }
 
+  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
+    for (int d : dimensions_) {
+      std::vector<int64_t> factors;
+      for (const Mapspace::Slot& slot : mapspace_.FreeSlots(d)) {
+        factors.push_back(FactorAt(mapping, slot, d));
+      }
+      std::ranges::reverse(factors);  // outermost first
+      values.emplace_back(std::move(factors));
+    }
+  }
+
  private:
   const Mapspace& mapspace_;
   const AnalyticalModel& model_;
@@ -116,6 +127,16 @@ class RoundedIntegerCoder final : public TileCoder {
         wanted.push_back(std::get<int64_t>(values[next++]));
       }
       SetFactors(mapspace_, model_, d, wanted, mapping);
+    }
+  }
+
+  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
+    for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
+      if (!IsOpen(mapspace_, d)) continue;
+      const std::vector<Mapspace::Slot>& slots = mapspace_.FreeSlots(d);
+      for (size_t s = 0; s + 1 < slots.size(); ++s) {
+        values.emplace_back(FactorAt(mapping, slots[s], d));
+      }
     }
   }
 
@@ -165,6 +186,18 @@ class AspectRatioCoder final : public TileCoder {
     }
   }
 
+  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
+    for (const Group& group : groups_) {
+      std::vector<double> sides;
+      for (int d : group.dimensions) {
+        sides.push_back(static_cast<double>(FactorAt(mapping, group.slot, d)) *
+                        Inside(group.slot, d, mapping));
+      }
+      const double longest = std::ranges::max(sides);
+      for (double side : sides) values.emplace_back(std::max(kLeastRatio, side / longest));
+    }
+  }
+
  private:
   /// Sides more unlike than this are rounded to 1 anyway.
   static constexpr double kLeastRatio = 1e-3;
@@ -190,19 +223,22 @@ class AspectRatioCoder final : public TileCoder {
                 double alpha, Mapping& mapping) const {
     for (size_t i = 0; i < group.dimensions.size(); ++i) {
       const int d = group.dimensions[i];
-      double inside = 1;
-      for (int l = 0; l <= group.slot.level; ++l) {
-        const MappingLevel& level = mapping.levels[l];
-        if (l < group.slot.level) inside *= static_cast<double>(level.temporal[d]);
-        if (l < group.slot.level || !group.slot.spatial) {
-          inside *= static_cast<double>(level.spatial[d]);
-        }
-      }
-      // Of a spatial slot the instances have the ratios, of a tile its sides.
       const double side = alpha * std::get<double>(ratios[i]);
       FactorAt(mapping, group.slot, d) =
-          DivisorBelow(rest[d], group.slot.spatial ? side : side / inside);
+          DivisorBelow(rest[d], side / Inside(group.slot, d, mapping));
     }
+  }
+
+  /// What the factor of a slot multiplies to give the side that has the ratio: of a tile all
+  /// inside of it, of the instances of a spatial slot nothing.
+  static double Inside(const Mapspace::Slot& slot, int d, const Mapping& mapping) {
+    double inside = 1;
+    for (int l = 0; l <= slot.level && !slot.spatial; ++l) {
+      const MappingLevel& level = mapping.levels[l];
+      if (l < slot.level) inside *= static_cast<double>(level.temporal[d]);
+      inside *= static_cast<double>(level.spatial[d]);
+    }
+    return inside;
   }
 
   void FitGroup(const Group& group, std::span<const Value> ratios, const Extents& rest,

@@ -18,6 +18,8 @@ class TileCoder {
   const std::vector<std::string>& names() const { return names_; }
   /// Their values, in that order.
   virtual void Apply(std::span<const Value> values, Mapping& mapping) const = 0;
+  /// The values that stand for a mapping's factors.
+  virtual void AppendValues(const Mapping& mapping, std::vector<Value>& values) const = 0;
 
  protected:
   void AddTo(Space::Builder& builder, std::unique_ptr<Parameter> parameter) {

@@ -43,7 +43,8 @@ double LogPrior(const Space& space, const Configuration& configuration) {
 
 }  // namespace
 
-BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space, SurrogateFactory make_surrogate,
+BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space,
+                               const SurrogateFactory& make_surrogate,
                                const OptimizerOptions& options)
     : options_(options.bayesian),
       random_(options.seed),
@@ -53,8 +54,11 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space, SurrogateFact
       objective_(make_surrogate(features_, options_), features_, options_.objective),
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
-  initial_samples_ =
-      options.initial_samples > 0 ? options.initial_samples : DefaultInitialSamples(*space);
+  const bool knows_others = !options.transfer.tasks.empty();
+  initial_samples_ = options.initial_samples > 0 ? options.initial_samples
+                     : knows_others              ? 1
+                                                 : DefaultInitialSamples(*space);
+  expected_ = PredictBest(features_, *space, options.transfer, random_);
 }
 
 std::vector<Configuration> BayesianSearch::Ask(int n) {
@@ -84,8 +88,9 @@ bool BayesianSearch::IsSampling() const {
   return memory_.best() == nullptr || memory_.known() < static_cast<size_t>(initial_samples_);
 }
 
-/// The default where there is one: somebody thought about it.
+/// What earlier tasks let expect, or the default where there is one: somebody thought about it.
 std::optional<Configuration> BayesianSearch::Sample() {
+  if (expected_ && !memory_.Knows(*expected_)) return expected_;
   std::optional<Configuration> usual = memory_.space().Default();
   if (usual && !memory_.Knows(*usual)) return usual;
   return sampler_.Draw(memory_, random_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,11 +23,14 @@ namespace bayloom {
 ///
 /// Every configuration of a small space is scored; in a large one a random sample is, from whose
 /// best, and from the best known, local searches climb.
+///
+/// With earlier tasks the random beginning is a single configuration, the one expected to be best.
 class BayesianSearch final : public Optimizer {
  public:
-  using SurrogateFactory = std::unique_ptr<Surrogate> (*)(const Features&, const BayesianOptions&);
+  using SurrogateFactory =
+      std::function<std::unique_ptr<Surrogate>(const Features&, const BayesianOptions&)>;
 
-  BayesianSearch(std::shared_ptr<const Space> space, SurrogateFactory make_surrogate,
+  BayesianSearch(std::shared_ptr<const Space> space, const SurrogateFactory& make_surrogate,
                  const OptimizerOptions& options);
 
   std::vector<Configuration> Ask(int n) override;
@@ -50,6 +54,7 @@ class BayesianSearch final : public Optimizer {
 
   BayesianOptions options_;
   int initial_samples_;
+  std::optional<Configuration> expected_;  ///< the best one, judging by earlier tasks
   RandomStream random_;
   Memory memory_;
   FreshSampler sampler_;

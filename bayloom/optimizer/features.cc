@@ -131,6 +131,43 @@ double Features::Read(const Source& source, const Configuration& configuration,
   return std::isfinite(position) ? position : 0;
 }
 
+int Features::ParameterOf(const Source& source) const {
+  if (const auto* encoded = std::get_if<EncodedColumn>(&source)) {
+    return encoding_.group_of_column()[static_cast<size_t>(encoded->column)];
+  }
+  if (const auto* value = std::get_if<ParameterValue>(&source)) return value->parameter;
+  if (const auto* halvings = std::get_if<ParameterHalvings>(&source)) return halvings->parameter;
+  return -1;
+}
+
+std::vector<std::string> Features::ColumnNames() const {
+  std::vector<std::string> names;
+  for (size_t c = 0; c < sources_.size(); ++c) {
+    const Source& source = sources_[c];
+    if (const auto* quantity = std::get_if<Quantity>(&source)) {
+      names.push_back("quantity " + std::to_string(quantity->index));
+      continue;
+    }
+    const std::string& parameter = space_->parameter(ParameterOf(source)).name();
+    if (std::holds_alternative<ParameterHalvings>(source)) {
+      names.push_back(parameter + " halved");
+      continue;
+    }
+    size_t first = c;  // the columns of a parameter are neighbours
+    while (first > 0 && groups_[first - 1] == groups_[c]) --first;
+    names.push_back(parameter + "[" + std::to_string(c - first) + "]");
+  }
+  return names;
+}
+
+std::vector<int> Features::parameter_of_group() const {
+  std::vector<int> parameters(static_cast<size_t>(groups_.back()) + 1);
+  for (size_t c = 0; c < sources_.size(); ++c) {
+    parameters[static_cast<size_t>(groups_[c])] = ParameterOf(sources_[c]);
+  }
+  return parameters;
+}
+
 RowMatrix Features::operator()(std::span<const Configuration> configurations) const {
   RowMatrix rows(std::ssize(configurations), columns());
   std::vector<double> embedding(static_cast<size_t>(encoding_.columns()));

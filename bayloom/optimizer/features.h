@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,10 @@ class Features {
   /// The group of each column, from 0 on: one for each parameter, each parameter's halvings and
   /// each quantity.
   const std::vector<int>& group_of_column() const { return groups_; }
+  /// "tile[0]", "tile[1]", "tile halved": what two spaces call the same means the same.
+  std::vector<std::string> ColumnNames() const;
+  /// The parameter behind each group; -1 of a quantity.
+  std::vector<int> parameter_of_group() const;
 
   /// One row a configuration.
   RowMatrix operator()(std::span<const Configuration> configurations) const;
@@ -57,6 +62,8 @@ class Features {
   };
   using Source = std::variant<EncodedColumn, ParameterValue, ParameterHalvings, Quantity>;
 
+  /// -1 of a quantity.
+  int ParameterOf(const Source& source) const;
   void Add(Source source, int group);
   void AddParameter(int parameter, int first_column, int& group, FeatureOptions options);
   void AddQuantities(int& group);

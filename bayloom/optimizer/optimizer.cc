@@ -47,10 +47,26 @@ std::unique_ptr<Surrogate> MakeForest(const Features&, const BayesianOptions&) {
   return std::make_unique<RandomForest>(options);
 }
 
-template <BayesianSearch::SurrogateFactory make_surrogate>
+template <auto make_surrogate>
 std::unique_ptr<Optimizer> MakeBayesian(std::shared_ptr<const Space> space,
                                         const OptimizerOptions& options) {
   return std::make_unique<BayesianSearch>(std::move(space), make_surrogate, options);
+}
+
+/// With earlier tasks, whose surrogates choose the objective's scale for all tasks.
+std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const Space> space,
+                                                const OptimizerOptions& options) {
+  if (options.transfer.tasks.empty()) {
+    return MakeBayesian<MakeGaussianProcess>(std::move(space), options);
+  }
+  OptimizerOptions linear = options;
+  linear.bayesian.objective = ObjectiveScale::kLinear;
+  return std::make_unique<BayesianSearch>(
+      std::move(space),
+      [&options](const Features& features, const BayesianOptions&) {
+        return MakeTransferSurrogate(features, options.transfer);
+      },
+      linear);
 }
 
 struct Entry {
@@ -66,7 +82,7 @@ constexpr std::array kOptimizers = {
     Entry{"ensemble", MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
                                     MakeRandomTechnique>},
     Entry{"forest", MakeBayesian<MakeForest>},
-    Entry{"bayesian", MakeBayesian<MakeGaussianProcess>},
+    Entry{"bayesian", MakeGaussianBayesian},
 };
 
 constexpr auto kNames = [] {

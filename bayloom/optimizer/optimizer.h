@@ -10,6 +10,7 @@
 #include "bayloom/acquisition/utility.h"
 #include "bayloom/model/objective_scale.h"
 #include "bayloom/optimizer/feature_options.h"
+#include "bayloom/optimizer/transfer.h"
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/outcome.h"
 #include "bayloom/space/space.h"
@@ -83,6 +84,8 @@ struct OptimizerOptions {
   /// number of parameters.
   int initial_samples = 0;
   BayesianOptions bayesian = {};
+  /// What "bayesian" learns from before its first trial; the others begin from nothing.
+  TransferOptions transfer = {};
 };
 
 /// "random": uniform over the feasible configurations.

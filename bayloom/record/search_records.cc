@@ -48,6 +48,17 @@ void SearchRecords::SetFinished(SearchId search, bool finished) {
 
 void SearchRecords::AddTrial(const ConfigurationTrial& trial) {
   const Lock lock(mutex_);
+  Insert(trial);
+}
+
+void SearchRecords::AddTrials(std::span<const ConfigurationTrial> trials) {
+  const Lock lock(mutex_);
+  Transaction transaction(database_);
+  for (const ConfigurationTrial& trial : trials) Insert(trial);
+  transaction.Commit();
+}
+
+void SearchRecords::Insert(const ConfigurationTrial& trial) {
   if (InsertSearchTrial(database_, trial)) return;
   throw InputError(fmt::format("{}: search {} has another trial {}: is it running twice?", path(),
                                trial.search, trial.ordinal));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,10 +59,14 @@ class SearchRecords {
   /// Throws if the search has a trial of this ordinal or configuration: somebody else goes on with
   /// it, too.
   void AddTrial(const ConfigurationTrial& trial);
+  /// All or none: many at once take little longer than one.
+  void AddTrials(std::span<const ConfigurationTrial> trials);
   /// By ordinal.
   std::vector<ConfigurationTrial> TrialsOf(SearchId search);
 
  private:
+  void Insert(const ConfigurationTrial& trial);
+
   std::mutex mutex_;  ///< guards the database
   Database database_;
 };

@@ -7,6 +7,8 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct Arguments {
   int64_t evaluations = 300;
   /// The value to reach; 0: the median of random-pruned after 4,000.
   double target = 0;
+  int top_k = 0;
+  std::string json;
 };
 
 double Quantile(std::vector<double> values, double q) {
@@ -53,9 +57,23 @@ std::vector<MapperResult> RunSeeds(const std::string& mapper, const Mapspace& ma
     options.max_evaluations = evaluations;
     options.tiles = ParseTileEncoding(arguments.tiles);
     options.orders = ParseOrderEncoding(arguments.orders);
+    options.top_k = arguments.top_k;
+    options.objective = ParseMapObjective(arguments.objective);
     results.push_back(RunMapper(mapper, mapspace, model, *evaluator, options));
   }
   return results;
+}
+
+nlohmann::json ToJson(const std::vector<MapperResult>& results) {
+  nlohmann::json seeds = nlohmann::json::array();
+  for (const MapperResult& result : results) {
+    nlohmann::json improvements = nlohmann::json::array();
+    for (const MapperResult::Improvement& improvement : result.improvements) {
+      improvements.push_back({improvement.evaluations, improvement.value});
+    }
+    seeds.push_back({{"evaluations", result.evaluations}, {"improvements", improvements}});
+  }
+  return seeds;
 }
 
 void PrintMapper(const std::string& name, const std::vector<MapperResult>& results, double target) {
@@ -90,13 +108,22 @@ void Run(Arguments arguments) {
     arguments.target = Quantile(values, 0.5);
   }
   fmt::print("target {:.4g}\n", arguments.target);
+  nlohmann::json raw = {{"op", arguments.op},
+                        {"architecture", arguments.architecture},
+                        {"objective", arguments.objective},
+                        {"tiles", arguments.tiles},
+                        {"orders", arguments.orders},
+                        {"top_k", arguments.top_k},
+                        {"target", arguments.target}};
   for (const std::string& mapper : arguments.mappers) {
-    PrintMapper(mapper,
-                mapper == "random-pruned"
-                    ? random
-                    : RunSeeds(mapper, mapspace, model, arguments, arguments.evaluations),
-                arguments.target);
+    const std::vector<MapperResult> results =
+        mapper == "random-pruned"
+            ? random
+            : RunSeeds(mapper, mapspace, model, arguments, arguments.evaluations);
+    PrintMapper(mapper, results, arguments.target);
+    raw["mappers"][mapper] = ToJson(results);
   }
+  if (!arguments.json.empty()) std::ofstream(arguments.json) << raw << "\n";
 }
 
 }  // namespace
@@ -114,6 +141,8 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", arguments.seeds)->capture_default_str();
   app.add_option("--evaluations", arguments.evaluations)->capture_default_str();
   app.add_option("--target", arguments.target, "The median of random-pruned at 4,000 if not given");
+  app.add_option("--top-k", arguments.top_k, "Of the optimizers, search only so many parameters");
+  app.add_option("--json", arguments.json, "Write how every search got on into this file");
   CLI11_PARSE(app, argc, argv);
   try {
     bayloom::Run(arguments);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "examples/models/layers.h"
 #include "tests/cli/run_bayloom.h"
 
 namespace bayloom {
@@ -34,6 +35,102 @@ TEST(MapCommand, PrintsALoopNest) {
   ASSERT_EQ(text.exit_code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("DRAM [ Weights:36 Inputs:400 Outputs:256 ]"));
   EXPECT_THAT(text.out, HasSubstr("pJ per multiply-accumulate"));
+}
+
+TEST(MapCommand, MapsEveryLayerOfANetwork) {
+  const std::string folder = testing::TempDir() + "bayloom_map_network_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string model = folder + "/small.onnx", out = folder + "/mappings";
+  models::GraphBuilder g("small", 13, /*seed=*/1);
+  models::Value x = g.Input("image", {1, 3, 12, 12});
+  x = g.Node("Relu", {models::ConvBn(g, "first", x, {3, 8, 3, 2, 1}, 1)});
+  x = g.Node("Relu", {models::ConvBn(g, "second", x, {8, 8, 3, 1, 1}, 1)});
+  x = g.Node("Relu", {models::ConvBn(g, "third", x, {8, 8, 3, 1, 1}, 1)});
+  x = g.Node("Conv", {x, g.Weight("depthwise", {8, 1, 3, 3}, 9, 1)},
+             {{"group", int64_t{8}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  models::Classify(g, "fc", x, 8);
+  g.Save(model);
+
+  const Answer answer = RunBayloom(
+      {"map", model, "--arch", "gemmini", "--evaluations", "50", "--out", out, "--json"});
+  ASSERT_EQ(answer.exit_code, 0) << answer.error;
+  const nlohmann::json json = nlohmann::json::parse(answer.out);
+  ASSERT_EQ(json.at("layers").size(), 4u);
+  EXPECT_EQ(json.at("evaluations"), 200);
+  const auto problem = [&](size_t layer) {
+    return json.at("layers")[layer].at("problem").get<std::string>();
+  };
+  EXPECT_EQ(problem(0), "conv2d R=3 S=3 P=6 Q=6 C=3 M=8 N=1");
+  EXPECT_EQ(problem(1), "conv2d R=3 S=3 P=6 Q=6 C=8 M=8 N=1");
+  EXPECT_EQ(json.at("layers")[1].at("count"), 2);
+  EXPECT_EQ(problem(2), "depthwise R=3 S=3 P=6 Q=6 C=8 N=1");
+  EXPECT_THAT(problem(3), HasSubstr("matmul I=1 J="));
+  double energy = 0;
+  for (const auto& layer : json.at("layers")) {
+    energy += layer.at("count").get<double>() * layer.at("model").at("energy_pj").get<double>();
+  }
+  EXPECT_DOUBLE_EQ(json.at("totals").at("energy_pj").get<double>(), energy);
+
+  // What was written says the same of the first layer.
+  std::string name;
+  for (const auto& file : std::filesystem::directory_iterator(out)) {
+    const std::string path = file.path().string();
+    if (path.find("/01-") != std::string::npos && path.ends_with(".mapping.yaml")) {
+      name = path.substr(0, path.size() - std::string(".mapping.yaml").size());
+    }
+  }
+  const Answer again =
+      RunBayloom({"map", "--problem", name + ".problem.yaml", "--arch", out + "/architecture.yaml",
+                  "--mapping", name + ".mapping.yaml", "--json"});
+  ASSERT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_EQ(nlohmann::json::parse(again.out).at("value"), json.at("layers")[0].at("value"));
+
+  const Answer text = RunBayloom({"map", model, "--arch", "eyeriss-like", "--evaluations", "30",
+                                  "--objective", "edp", "--scheduler", "round-robin"});
+  ASSERT_EQ(text.exit_code, 0) << text.error;
+  EXPECT_THAT(text.out, HasSubstr("depthwise R=3"));
+  EXPECT_THAT(text.out, HasSubstr("all layers: "));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(MapCommand, LearnsFromEarlierSearches) {
+  const std::string database = testing::TempDir() + "bayloom_map_transfer_test.db";
+  std::filesystem::remove(database);
+  const auto map = [&](const std::string& op, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"map",    "--op",          op,  "--arch", "gemmini",
+                                          "--json", "--evaluations", "20"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunBayloom(arguments);
+  };
+  EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database}).exit_code, 2);
+  for (const char* op : {"matmul:32,32,32", "matmul:64,32,32"}) {
+    const Answer earlier = map(op, {"--db", database, "--mapper", "random-pruned"});
+    ASSERT_EQ(earlier.exit_code, 0) << earlier.error;
+  }
+  const Answer answer = map("matmul:32,32,64", {"--transfer", database});
+  ASSERT_EQ(answer.exit_code, 0) << answer.error;
+  EXPECT_EQ(nlohmann::json::parse(answer.out).at("mapper"), "bayesian");
+  // The only searches there are for another objective, or of the same task.
+  EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--objective", "edp"}).exit_code, 2);
+  EXPECT_EQ(map("matmul:32,32,64", {"--rehearse", "50", "--top-k", "3"}).exit_code, 0);
+  EXPECT_EQ(map("matmul:32,32,64", {"--resume"}).exit_code, 2);
+  std::filesystem::remove(database);
+}
+
+TEST(SensitivityCommand, RanksAnOperationsParameters) {
+  const Answer answer = RunBayloom(
+      {"sensitivity", "--op", "matmul:16,32,64", "--arch", "gemmini", "--samples", "60", "--json"});
+  ASSERT_EQ(answer.exit_code, 0) << answer.error;
+  const nlohmann::json table = nlohmann::json::parse(answer.out);
+  ASSERT_GT(table.size(), 9u);
+  EXPECT_GE(table[0].at("total"), table[1].at("total"));
+  EXPECT_THAT(
+      RunBayloom({"sensitivity", "--op", "matmul:16,32,64", "--arch", "gemmini", "--samples", "20"})
+          .out,
+      HasSubstr("parameter"));
+  EXPECT_EQ(RunBayloom({"sensitivity"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"sensitivity", "--op", "matmul:8,8,8"}).exit_code, 2);
 }
 
 }  // namespace

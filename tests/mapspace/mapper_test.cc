@@ -62,6 +62,23 @@ TEST_F(Mapper, OneSeedOneResult) {
   }
 }
 
+TEST_F(Mapper, PausesChangeNothing) {
+  for (std::string_view name : {"genetic", "annealing", "exhaustive", "bayesian"}) {
+    SCOPED_TRACE(name);
+    MapperOptions options;
+    options.max_evaluations = name == "bayesian" ? 30 : 500;
+    const MapperResult whole = Run(name, options);
+    MapperSearch search(name, mapspace_, model_, *evaluator_, options);
+    for (int64_t count = 7; !search.finished(); count += 7) {
+      search.Continue(count);
+      EXPECT_EQ(search.result().evaluations, std::min(count, options.max_evaluations));
+    }
+    EXPECT_EQ(search.result().value, whole.value);
+    EXPECT_EQ(search.result().drawn, whole.drawn);
+    EXPECT_EQ(search.result().end, MapperEnd::kEvaluations);
+  }
+}
+
 TEST_F(Mapper, VictoryEndsASearch) {
   MapperOptions options;
   options.victory = 50;

@@ -128,6 +128,37 @@ TEST(MappingEncoding, EverySampleOfEveryEncodingFits) {
   }
 }
 
+TEST(MappingEncoding, WhatIsDecodedCanBeEncoded) {
+  for (const char* name : {"gemmini", "eyeriss-like"}) {
+    const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture(name));
+    const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
+    for (TileEncoding tiles : {TileEncoding::kFactorization, TileEncoding::kRoundedInteger,
+                               TileEncoding::kAspectRatio}) {
+      for (OrderEncoding orders :
+           {OrderEncoding::kPermutation, OrderEncoding::kRanking, OrderEncoding::kCategorical}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", name, ToString(tiles), ToString(orders)));
+        const auto encoding = MakeMappingEncoding(mapspace, model, tiles, orders);
+        RandomStream random(2);
+        for (int i = 0; i < 30; ++i) {
+          const Mapping mapping = *encoding->Decode(*encoding->space()->Sample(random));
+          const Result<Configuration> encoded = encoding->Encode(mapping);
+          ASSERT_TRUE(encoded.ok()) << encoded.error().message;
+          const std::optional<Mapping> again = encoding->Decode(*encoded);
+          ASSERT_TRUE(again.has_value());
+          if (tiles != TileEncoding::kAspectRatio) {
+            EXPECT_EQ(*again, mapping);
+          }
+        }
+        const Mapping foreign =
+            OutermostMapping(MatmulProblem(7, 12, 32), ShippedArchitecture(name));
+        if (tiles == TileEncoding::kFactorization) {
+          EXPECT_FALSE(encoding->Encode(foreign).ok());
+        }
+      }
+    }
+  }
+}
+
 TEST(MappingEncoding, AspectRatiosFillTheBuffers) {
   // Of equal sides the tile is as large as the accumulator's 16384 words allow: 128 x 128.
   const Mapspace mapspace(MatmulProblem(512, 512, 512), ShippedArchitecture("gemmini"));

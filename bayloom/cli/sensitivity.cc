@@ -1,0 +1,132 @@
+#include "bayloom/mapspace/sensitivity.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/result.h"
+#include "bayloom/cli/at_least_one.h"
+#include "bayloom/cli/commands.h"
+#include "bayloom/external/scenario.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/record/search_records.h"
+#include "bayloom/report/sensitivity_table.h"
+#include "bayloom/tuning/recorded_search.h"
+
+namespace bayloom {
+namespace {
+
+struct SensitivityOptions {
+  std::string scenario;
+  std::string database;
+  std::string op;
+  std::string problem;
+  std::string architecture;
+  std::string objective = "energy";
+  std::string tiles = "integer";
+  std::string orders = "ranking";
+  int64_t samples = 1000;
+  uint64_t seed = 0;
+  bool json = false;
+};
+
+/// By the trials of the last search of a scenario.
+Table RankScenario(const SensitivityOptions& options) {
+  const Scenario scenario = LoadScenario(options.scenario);
+  const std::string database = options.database.empty() ? scenario.name + ".db" : options.database;
+  SearchRecords records(database, Database::Mode::kReadOnly);
+  const std::optional<SearchRecord> last = records.Last(scenario.name);
+  if (!last) {
+    throw InputError(fmt::format("{} has no search of '{}'", database, scenario.name));
+  }
+  std::vector<Configuration> configurations;
+  std::vector<double> values;
+  for (const SearchTrial& trial : ReadSearchTrials(*scenario.space, records, last->id)) {
+    if (!trial.outcome.ok()) continue;
+    configurations.push_back(trial.configuration);
+    values.push_back(trial.outcome.value);
+  }
+  if (values.size() < 2) {
+    throw InputError(
+        fmt::format("the last search of '{}' in {} has {} trials with a value; two "
+                    "is the least",
+                    scenario.name, database, values.size()));
+  }
+  RandomStream random(options.seed);
+  return SensitivityTable(*scenario.space,
+                          RankParameters(scenario.space, configurations, values, random));
+}
+
+/// By random mappings, which the model evaluates.
+Table RankOperation(const SensitivityOptions& options) {
+  if (options.architecture.empty()) throw InputError("an operation needs --arch");
+  const AnalyticalModel model(
+      options.op.empty() ? ReadProblem(options.problem) : ParseProblem(options.op),
+      LoadArchitecture(options.architecture));
+  const Mapspace mapspace(model.problem(), model.architecture());
+  const auto encoding = MakeMappingEncoding(mapspace, model, ParseTileEncoding(options.tiles),
+                                            ParseOrderEncoding(options.orders));
+  const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(options.objective));
+  const EncodingSensitivity sensitivity =
+      RankEncoding(*encoding, *evaluator, options.samples, options.seed);
+  return SensitivityTable(*encoding->space(), sensitivity.ranking);
+}
+
+void RunSensitivity(const SensitivityOptions& options) {
+  const int subjects = static_cast<int>(!options.scenario.empty()) +
+                       static_cast<int>(!options.op.empty()) +
+                       static_cast<int>(!options.problem.empty());
+  if (subjects != 1) {
+    throw InputError(
+        "sensitivity needs one of a scenario, such as flags.yaml, --op, such as "
+        "matmul:64,128,512, and --problem FILE");
+  }
+  const Table table = options.scenario.empty() ? RankOperation(options) : RankScenario(options);
+  if (options.json) {
+    fmt::print("{}\n", table.Json().dump(2));
+  } else {
+    fmt::print("{}", table.Text());
+  }
+}
+
+}  // namespace
+
+void AddSensitivityCommand(CLI::App& app) {
+  auto options = std::make_shared<SensitivityOptions>();
+  CLI::App* command =
+      app.add_subcommand("sensitivity", "Say which parameters of a search matter, and how much");
+  command->footer(
+      "The indices are Sobol's: `first` is the share of the objective's variation that a\n"
+      "parameter explains by itself, `total` that with all its interactions; +- is a 95 %\n"
+      "confidence interval.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom sensitivity flags.yaml                      by the trials in flags.db\n"
+      "  bayloom sensitivity --op matmul:64,128,512 --arch gemmini");
+  command->add_option("scenario", options->scenario, "Scenario whose last search to look at");
+  command->add_option("--db", options->database, "Its records; default NAME.db");
+  command->add_option("--op", options->op, "Or an operation, as for 'bayloom map'");
+  command->add_option("--problem", options->problem, "Or an operation as Timeloop's YAML");
+  command->add_option("--arch", options->architecture, "Accelerator for the operation");
+  command->add_option("--objective", options->objective, "energy, delay or edp")
+      ->capture_default_str();
+  command
+      ->add_option("--tiles", options->tiles, "Encoding of tiles: integer, factorization, aspect")
+      ->capture_default_str();
+  command
+      ->add_option("--orders", options->orders,
+                   "Encoding of loop orders: ranking, permutation, categorical")
+      ->capture_default_str();
+  command->add_option("--samples", options->samples, "Random mappings to evaluate")
+      ->capture_default_str()
+      ->check(AtLeastOne());
+  command->add_option("--seed", options->seed, "Of all random choices")->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] { RunSensitivity(*options); });
+}
+
+}  // namespace bayloom

@@ -1,0 +1,125 @@
+#include "bayloom/mapspace/transfer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/mapper.h"
+
+namespace bayloom {
+namespace {
+
+/// A mapspace with its encoding, as long as somebody uses the encoding's space.
+struct EncodedMapspace {
+  EncodedMapspace(const EarlierMappings& search, std::span<const Directive> constraints,
+                  TileEncoding tiles, OrderEncoding orders)
+      : mapspace(search.problem, search.architecture, constraints),
+        model(search.problem, search.architecture),
+        encoding(MakeMappingEncoding(mapspace, model, tiles, orders)) {}
+
+  Mapspace mapspace;
+  AnalyticalModel model;
+  std::unique_ptr<MappingEncoding> encoding;
+};
+
+EarlierTask AsTask(const EarlierMappings& search, const Mapspace& target, TileEncoding tiles,
+                   OrderEncoding orders) {
+  auto encoded = std::make_shared<EncodedMapspace>(search, target.directives(), tiles, orders);
+  EarlierTask task;
+  task.name = search.name;
+  task.description = DescribeTask(search.problem, search.architecture, target);
+  for (size_t i = 0; i < search.mappings.size(); ++i) {
+    Result<Configuration> configuration = encoded->encoding->Encode(search.mappings[i]);
+    if (!configuration) continue;
+    task.configurations.push_back(*std::move(configuration));
+    task.values.push_back(search.values[i]);
+  }
+  const Space* space = encoded->encoding->space().get();
+  task.space = std::shared_ptr<const Space>(std::move(encoded), space);
+  return task;
+}
+
+/// By what a value of one problem is to be multiplied to be like one of another.
+double WorkFactor(const Problem& from, const Problem& to, MapObjective objective) {
+  const double work = static_cast<double>(to.Macs()) / static_cast<double>(from.Macs());
+  if (objective == MapObjective::kEnergy) return 1;
+  return objective == MapObjective::kDelay ? work : work * work;
+}
+
+/// The model, keeping what it was asked.
+class Listener final : public MappingEvaluator {
+ public:
+  Listener(const AnalyticalModel& model, MapObjective objective, EarlierMappings& heard)
+      : evaluator_(MakeModelEvaluator(model, objective)), heard_(heard) {}
+
+  Outcome Evaluate(const Mapping& mapping) override {
+    Outcome outcome = evaluator_->Evaluate(mapping);
+    if (outcome.ok()) {
+      heard_.mappings.push_back(mapping);
+      heard_.values.push_back(outcome.value);
+    }
+    return outcome;
+  }
+
+ private:
+  std::unique_ptr<MappingEvaluator> evaluator_;
+  EarlierMappings& heard_;
+};
+
+}  // namespace
+
+std::vector<double> DescribeTask(const Problem& problem, const Architecture& architecture,
+                                 const Mapspace& target) {
+  std::vector<double> description;
+  const auto add = [&](int64_t size) {
+    description.push_back(std::log2(static_cast<double>(std::max<int64_t>(1, size))));
+  };
+  for (const std::string& dimension : target.problem().dimensions) {
+    const int d = problem.DimensionNamed(dimension);
+    add(d < 0 ? 1 : problem.bounds[d]);
+  }
+  for (const StorageLevel& level : target.architecture().levels) {
+    const int l = architecture.LevelNamed(level.name);
+    add(l < 0 ? 1 : architecture.levels[l].words);
+    add(l < 0 ? 1 : architecture.levels[l].instances);
+  }
+  return description;
+}
+
+TransferOptions LearnFrom(std::span<const EarlierMappings> searches, TransferMethod method,
+                          MapObjective objective, const Mapspace& target, TileEncoding tiles,
+                          OrderEncoding orders) {
+  TransferOptions options;
+  options.method = method;
+  options.description = DescribeTask(target.problem(), target.architecture(), target);
+  for (const EarlierMappings& search : searches) {
+    try {
+      EarlierTask task = AsTask(search, target, tiles, orders);
+      if (task.values.empty()) continue;
+      const double factor = WorkFactor(search.problem, target.problem(), objective);
+      for (double& value : task.values) value *= factor;
+      options.tasks.push_back(std::move(task));
+    } catch (const InputError&) {
+      // The target's constraints say nothing about, or leave nothing of, the other mapspace.
+    }
+  }
+  return options;
+}
+
+EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
+                         MapObjective objective, int64_t evaluations, uint64_t seed) {
+  EarlierMappings heard;
+  heard.name = "model";
+  heard.problem = model.problem();
+  heard.architecture = model.architecture();
+  Listener listener(model, objective, heard);
+  MapperOptions options;
+  options.seed = seed;
+  options.max_evaluations = evaluations;
+  RunMapper("genetic", mapspace, model, listener, options);
+  return heard;
+}
+
+}  // namespace bayloom

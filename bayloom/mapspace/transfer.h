@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/mapping_evaluator.h"
+#include "bayloom/optimizer/transfer.h"
+
+namespace bayloom {
+
+/// Mappings of another problem or onto another architecture, and what they were worth.
+struct EarlierMappings {
+  std::string name;
+  Problem problem;
+  Architecture architecture;
+  std::vector<Mapping> mappings;
+  std::vector<double> values;
+};
+
+/// Sizes of the problem and capacities, numbers of instances of the architecture, as logarithms, by
+/// the names that the target has for them; 0 where there is none of the name. The task parameters
+/// of Kannan 2023, sec. V.
+std::vector<double> DescribeTask(const Problem& problem, const Architecture& architecture,
+                                 const Mapspace& target);
+
+/// Earlier searches as an optimizer of the target's encoding learns from them: each mapping as the
+/// configuration of its own mapspace under the target's constraints. Factors mean the same relative
+/// to the bounds: a whole loop at one level is a whole loop at that level. What the constraints or
+/// the encoding do not have is left out, and a search of which nothing remains.
+/// Cycles, and energy times cycles, are brought to the target's number of multiply-accumulates.
+TransferOptions LearnFrom(std::span<const EarlierMappings> searches, TransferMethod method,
+                          MapObjective objective, const Mapspace& target, TileEncoding tiles,
+                          OrderEncoding orders);
+
+/// What an expensive evaluator's search can learn from the model beforehand (multi-fidelity; Kannan
+/// 2023, sec. IV-A): so many mappings that a genetic search of the model evaluates.
+EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
+                         MapObjective objective, int64_t evaluations, uint64_t seed);
+
+}  // namespace bayloom

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/model/sobol_indices.h"
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+/// How much of the variation of an objective a parameter is responsible for.
+struct ParameterSensitivity {
+  int parameter;  ///< its position in the space
+  SobolIndex index;
+};
+
+/// Sobol indices of all parameters that vary, the largest total index first, by way of a Gaussian
+/// process that has learnt these trials (Kannan 2023, sec. V-C). Parameters count as independent:
+/// known constraints are not looked at. Confidence intervals are those of the estimate from the
+/// process, not of the process. With n trials it takes time with the cube of n; at least two
+/// trials.
+std::vector<ParameterSensitivity> RankParameters(std::shared_ptr<const Space> space,
+                                                 std::span<const Configuration> configurations,
+                                                 std::span<const double> values,
+                                                 RandomStream& random);
+
+/// A space of some of a space's parameters, in this order, without its constraints. The space is
+/// shared.
+std::shared_ptr<const Space> Subspace(const std::shared_ptr<const Space>& space,
+                                      std::span<const int> parameters);
+
+}  // namespace bayloom

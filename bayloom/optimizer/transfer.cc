@@ -1,0 +1,193 @@
+#include "bayloom/optimizer/transfer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "bayloom/acquisition/local_search.h"
+#include "bayloom/base/result.h"
+#include "bayloom/model/contextual.h"
+#include "bayloom/model/gaussian_process.h"
+#include "bayloom/model/multi_task.h"
+#include "bayloom/model/stacking.h"
+#include "bayloom/model/weighted_sum.h"
+#include "bayloom/optimizer/features.h"
+
+namespace bayloom {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr std::array<std::string_view, 5> kMethods = {"contextual", "multitask", "stacking", "sum",
+                                                      "weighted"};
+
+/// Random configurations from whose nearest to a prediction climbs begin.
+constexpr int kDrawn = 2000;
+constexpr size_t kClimbs = 5;
+constexpr int kClimbSteps = 200;
+
+/// Half of the places go to the best, the others evenly over the rest.
+std::vector<size_t> Selected(const std::vector<double>& values, size_t most) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return values[i]; });
+  if (order.size() <= most) return order;
+  const size_t best = most / 2, others = most - best;
+  std::vector<size_t> selected(order.begin(), order.begin() + static_cast<int64_t>(best));
+  for (size_t i = 0; i < others; ++i) {
+    selected.push_back(order[best + (order.size() - best) * i / others]);
+  }
+  return selected;
+}
+
+/// Rows of another task's configurations under the columns of the new one. Columns that the other
+/// does not have are 0: to it they are fixed.
+RowMatrix AlignedRows(const Features& features, const EarlierTask& task,
+                      std::span<const Configuration> configurations) {
+  const Features own(task.space);
+  const RowMatrix rows = own(configurations);
+  std::map<std::string, int> column_named;
+  const std::vector<std::string> own_names = own.ColumnNames(), names = features.ColumnNames();
+  for (int c = 0; c < own.columns(); ++c) column_named[own_names[static_cast<size_t>(c)]] = c;
+  RowMatrix aligned = RowMatrix::Zero(rows.rows(), features.columns());
+  for (int c = 0; c < features.columns(); ++c) {
+    const auto found = column_named.find(names[static_cast<size_t>(c)]);
+    if (found != column_named.end()) aligned.col(c) = rows.col(found->second);
+  }
+  return aligned;
+}
+
+std::vector<TaskObservations> Observations(const Features& features,
+                                           const TransferOptions& options) {
+  std::vector<TaskObservations> all;
+  const size_t share = std::max<size_t>(2, options.most_trials / options.tasks.size());
+  for (const EarlierTask& task : options.tasks) {
+    std::vector<Configuration> configurations;
+    std::vector<double> values;
+    for (size_t i : Selected(task.values, share)) {
+      configurations.push_back(task.configurations[i]);
+      values.push_back(task.values[i]);
+    }
+    all.push_back({AlignedRows(features, task, configurations),
+                   Eigen::Map<const VectorXd>(values.data(), std::ssize(values))});
+  }
+  return all;
+}
+
+/// Descriptions as rows, the new task's last, every number brought to [0, 1]; without descriptions
+/// all tasks are alike.
+RowMatrix DescriptionRows(const TransferOptions& options) {
+  size_t size = options.description.size();
+  for (const EarlierTask& task : options.tasks) size = std::min(size, task.description.size());
+  RowMatrix rows =
+      RowMatrix::Zero(std::ssize(options.tasks) + 1, static_cast<Index>(std::max<size_t>(1, size)));
+  for (size_t c = 0; c < size; ++c) {
+    const auto column = static_cast<Index>(c);
+    for (size_t i = 0; i < options.tasks.size(); ++i) {
+      rows(static_cast<Index>(i), column) = options.tasks[i].description[c];
+    }
+    rows(rows.rows() - 1, column) = options.description[c];
+    const double least = rows.col(column).minCoeff(), most = rows.col(column).maxCoeff();
+    rows.col(column).array() -= least;
+    if (most > least) rows.col(column) /= most - least;
+  }
+  return rows;
+}
+
+/// The feasible configuration nearest to a row, as far as climbs find it. How often numbers can be
+/// halved does not count: it would make ridges between the values.
+std::optional<Configuration> Nearest(const Features& features, const Space& space,
+                                     const Eigen::RowVectorXd& wanted, RandomStream& random) {
+  Eigen::RowVectorXd counts = Eigen::RowVectorXd::Ones(wanted.size());
+  const std::vector<std::string> names = features.ColumnNames();
+  for (size_t c = 0; c < names.size(); ++c) {
+    if (!names[c].ends_with("]")) counts[static_cast<Index>(c)] = 0;
+  }
+  const auto closeness = [&](std::span<const Configuration> configurations,
+                             std::span<double> utilities) {
+    const RowMatrix rows = features(configurations);
+    for (size_t i = 0; i < utilities.size(); ++i) {
+      utilities[i] = -(rows.row(static_cast<Index>(i)) - wanted).cwiseProduct(counts).squaredNorm();
+    }
+  };
+  std::vector<Configuration> drawn;
+  for (int i = 0; i < kDrawn; ++i) {
+    if (std::optional<Configuration> one = space.Sample(random)) drawn.push_back(*std::move(one));
+  }
+  std::vector<double> utilities(drawn.size());
+  closeness(drawn, utilities);
+  std::vector<Configuration> starts;
+  std::vector<size_t> order(drawn.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return utilities[i]; });
+  for (size_t i = 0; i < std::min(kClimbs, order.size()); ++i) starts.push_back(drawn[order[i]]);
+  Suggestion found = ClimbToBest(
+      space, closeness, starts, [](const Configuration&) { return false; }, kClimbSteps, random);
+  if (!found.exists()) return std::nullopt;
+  return std::move(found.configuration);
+}
+
+}  // namespace
+
+std::string_view ToString(TransferMethod method) { return kMethods[static_cast<size_t>(method)]; }
+
+TransferMethod ParseTransferMethod(std::string_view text) {
+  const auto found = std::ranges::find(kMethods, text);
+  if (found == kMethods.end()) {
+    throw InputError(fmt::format("there is no transfer method '{}'; there are {}", text,
+                                 fmt::join(kMethods, ", ")));
+  }
+  return static_cast<TransferMethod>(found - kMethods.begin());
+}
+
+std::unique_ptr<Surrogate> MakeTransferSurrogate(const Features& features,
+                                                 const TransferOptions& options) {
+  const ColumnGroups& groups = features.group_of_column();
+  std::vector<TaskObservations> earlier = Observations(features, options);
+  switch (options.method) {
+    case TransferMethod::kContextual:
+      return std::make_unique<ContextualSurrogate>(groups, std::move(earlier),
+                                                   DescriptionRows(options));
+    case TransferMethod::kMultiTask:
+      return std::make_unique<TransferSurrogate>(groups, std::move(earlier));
+    case TransferMethod::kStacking:
+      return std::make_unique<StackedSurrogate>(groups, std::move(earlier));
+    case TransferMethod::kSum:
+      return std::make_unique<WeightedSurrogate>(groups, std::move(earlier), TaskWeights::kEqual);
+    case TransferMethod::kWeighted:
+      return std::make_unique<WeightedSurrogate>(groups, std::move(earlier), TaskWeights::kRanking);
+  }
+  return nullptr;
+}
+
+std::optional<Configuration> PredictBest(const Features& features, const Space& space,
+                                         const TransferOptions& options, RandomStream& random) {
+  if (options.tasks.empty()) return std::nullopt;
+  RowMatrix best(std::ssize(options.tasks), features.columns());
+  for (size_t i = 0; i < options.tasks.size(); ++i) {
+    const EarlierTask& task = options.tasks[i];
+    const auto least = std::ranges::min_element(task.values) - task.values.begin();
+    best.row(static_cast<Index>(i)) =
+        AlignedRows(features, task, std::span(task.configurations).subspan(least, 1));
+  }
+  const RowMatrix descriptions = DescriptionRows(options);
+  const RowMatrix known = descriptions.topRows(best.rows()), asked = descriptions.bottomRows(1);
+  // Of few tasks one length-scale can be learnt, not one for each number.
+  GaussianProcessOptions plain;
+  plain.scale = ObjectiveScale::kLinear;
+  Eigen::RowVectorXd wanted(features.columns());
+  VectorXd mean, variance;
+  for (Index c = 0; c < best.cols(); ++c) {
+    GaussianProcess process(ColumnGroups(static_cast<size_t>(known.cols()), 0), plain);
+    process.Fit(known, best.col(c), random);
+    process.Predict(asked, mean, variance);
+    wanted[c] = process.Untransform(mean[0]);
+  }
+  return Nearest(features, space, wanted, random);
+}
+
+}  // namespace bayloom

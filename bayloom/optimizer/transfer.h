@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/space.h"
+
+namespace bayloom {
+
+class Features;
+class Surrogate;
+
+/// How what was learnt of earlier tasks enters the surrogate of a new one (Kannan 2023, sec. III-C:
+/// GPTune's multi-task and TLA-I algorithms).
+enum class TransferMethod : uint8_t {
+  kContextual,  ///< one process over parameters and the tasks' descriptions
+  kMultiTask,   ///< one process over all tasks, the linear coregionalization model
+  kStacking,    ///< each task learns what those before it leave unexplained
+  kSum,         ///< the mean of all tasks' surrogates
+  kWeighted,    ///< tasks weigh by how well they put the new task's trials in order
+};
+
+/// "contextual", "multitask", "stacking", "sum", "weighted".
+std::string_view ToString(TransferMethod method);
+/// Throws InputError naming the choices.
+TransferMethod ParseTransferMethod(std::string_view text);
+
+/// What is known of another task. Its space has parameters of the same names, as far as they mean
+/// the same; domains may differ.
+struct EarlierTask {
+  std::string name;
+  std::shared_ptr<const Space> space;
+  /// Feasible configurations with their values, in the same sense as the new task's objective.
+  std::vector<Configuration> configurations;
+  std::vector<double> values;
+  /// Numbers that say what the task is (sizes, capacities), the same ones in the same order for all
+  /// tasks; may be empty.
+  std::vector<double> description;
+};
+
+/// Earlier tasks for a new one. With none, an optimizer begins from nothing.
+struct TransferOptions {
+  std::vector<EarlierTask> tasks;
+  TransferMethod method = TransferMethod::kContextual;
+  std::vector<double> description;  ///< of the new task
+  /// Of all earlier trials together so many are learnt from, the best and a sample of the others of
+  /// every task: surrogates take time with the cube of them.
+  int most_trials = 120;
+};
+
+/// A surrogate of the new task that knows the earlier ones. At least one earlier task.
+std::unique_ptr<Surrogate> MakeTransferSurrogate(const Features& features,
+                                                 const TransferOptions& options);
+
+/// The best configuration as it is to be expected before anything is tried (GPTune's TLA-II): each
+/// column of the features of the earlier tasks' best configurations is a Gaussian process over the
+/// tasks' descriptions, and what it predicts for the new one is looked for among the feasible
+/// configurations. Nullopt without earlier tasks.
+std::optional<Configuration> PredictBest(const Features& features, const Space& space,
+                                         const TransferOptions& options, RandomStream& random);
+
+}  // namespace bayloom

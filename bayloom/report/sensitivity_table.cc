@@ -1,0 +1,31 @@
+#include "bayloom/report/sensitivity_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace bayloom {
+namespace {
+
+constexpr double kLongestBar = 40;
+
+Cell Number(double value) { return {value, fmt::format("{:.3f}", value)}; }
+
+}  // namespace
+
+Table SensitivityTable(const Space& space, std::span<const ParameterSensitivity> ranking) {
+  Table table({"parameter", "total", "total +-", "first", "first +-", "bar"});
+  for (const ParameterSensitivity& sensitivity : ranking) {
+    const SobolIndex& index = sensitivity.index;
+    const double length = kLongestBar * std::clamp(index.total.value, 0.0, 1.0);
+    table.AddRow({space.parameter(sensitivity.parameter).name(), Number(index.total.value),
+                  Number(index.total.half_width), Number(index.first.value),
+                  Number(index.first.half_width),
+                  std::string(static_cast<size_t>(std::lround(length)), '#')});
+  }
+  return table;
+}
+
+}  // namespace bayloom

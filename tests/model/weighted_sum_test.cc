@@ -1,0 +1,74 @@
+#include "bayloom/model/weighted_sum.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/model/test_data.h"
+
+namespace bayloom {
+namespace {
+
+using Eigen::VectorXd;
+
+const ColumnGroups kGroups = {0, 1};
+
+double Waves(const Eigen::RowVectorXd& x) { return std::sin(7 * x(0)) + std::cos(5 * x(1)); }
+double Unrelated(const Eigen::RowVectorXd& x) { return std::sin(29 * x(0) * x(1)); }
+
+TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
+                         RandomStream& random) {
+  TaskObservations task{UniformRows(rows, 2, random), {}};
+  task.values = Evaluate(task.rows, function);
+  return task;
+}
+
+/// Share of pairs of queries that predictions put in order.
+double InOrder(const Surrogate& model, const RowMatrix& queries) {
+  VectorXd mean, variance;
+  model.Predict(queries, mean, variance);
+  int in_order = 0, pairs = 0;
+  for (int i = 0; i < queries.rows(); ++i) {
+    for (int j = 0; j < i; ++j, ++pairs) {
+      in_order += (mean(i) < mean(j)) == (Waves(queries.row(i)) < Waves(queries.row(j)));
+    }
+  }
+  return static_cast<double>(in_order) / pairs;
+}
+
+TEST(WeightedSum, TrustsTheTaskThatRanksAlike) {
+  RandomStream random(1);
+  const TaskObservations alike = Observe(40, Waves, random), other = Observe(40, Unrelated, random);
+  const TaskObservations few = Observe(6, Waves, random);
+  const RowMatrix queries = UniformRows(100, 2, random);
+  WeightedSurrogate weighted(kGroups, {alike, other}, TaskWeights::kRanking);
+  weighted.Fit(few.rows, few.values, random);
+  EXPECT_NEAR(weighted.weights().sum(), 1, 1e-12);
+  EXPECT_GT(weighted.weights()(0), 2 * weighted.weights()(1));
+  WeightedSurrogate sum(kGroups, {alike, other}, TaskWeights::kEqual);
+  sum.Fit(few.rows, few.values, random);
+  EXPECT_NEAR(sum.weights()(0), 1.0 / 3, 1e-12);
+  GaussianProcess alone(kGroups);
+  alone.Fit(few.rows, few.values, random);
+  EXPECT_GT(InOrder(weighted, queries), InOrder(alone, queries));
+  EXPECT_GT(InOrder(weighted, queries), InOrder(sum, queries));
+}
+
+TEST(WeightedSum, LearnsFromWhatIsAdded) {
+  RandomStream random(2);
+  const TaskObservations other = Observe(30, Unrelated, random), few = Observe(3, Waves, random);
+  const TaskObservations more = Observe(40, Waves, random);
+  const RowMatrix queries = UniformRows(100, 2, random);
+  WeightedSurrogate weighted(kGroups, {other}, TaskWeights::kRanking);
+  weighted.Fit(few.rows, few.values, random);
+  const auto copy = weighted.Clone();
+  const double before = InOrder(weighted, queries);
+  weighted.Add(more.rows, more.values);
+  EXPECT_GT(InOrder(weighted, queries), before);
+  EXPECT_NEAR(InOrder(*copy, queries), before, 1e-3);
+  const double lowest = few.values.minCoeff();
+  EXPECT_NEAR(weighted.Untransform(weighted.Transform(lowest)), lowest, 1e-9);
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,131 @@
+#include "bayloom/optimizer/transfer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bayloom/optimizer/features.h"
+#include "bayloom/optimizer/optimizer.h"
+#include "bayloom/optimizer/sensitivity.h"
+
+namespace bayloom {
+namespace {
+
+std::shared_ptr<const Space> Sizes(int64_t most) {
+  Space::Builder builder;
+  builder.Add(MakeInteger("size", 1, most));
+  builder.Add(MakeInteger("count", 1, most));
+  builder.Add(MakeInteger("idle", 1, most));
+  return *builder.Build();
+}
+
+/// Least at (place, place), wherever `idle` is.
+double Bowl(const Configuration& c, double place) {
+  return 1 + std::pow(c.coordinates[0] + 1 - place, 2) +
+         0.1 * std::pow(c.coordinates[1] + 1 - place, 2);
+}
+
+EarlierTask Observed(const std::shared_ptr<const Space>& space, double place, int trials) {
+  EarlierTask task{"bowl", space, {}, {}, {place}};
+  RandomStream random(static_cast<uint64_t>(place));
+  for (int i = 0; i < trials; ++i) {
+    task.configurations.push_back(*space->Sample(random));
+    task.values.push_back(Bowl(task.configurations.back(), place));
+  }
+  Configuration best{{place - 1, place - 1, 0}};
+  task.values.push_back(Bowl(best, place));
+  task.configurations.push_back(std::move(best));
+  return task;
+}
+
+TEST(PredictBest, FollowsTheDescription) {
+  const auto space = Sizes(100);
+  const Features features(space);
+  TransferOptions options;
+  options.tasks = {Observed(space, 20, 5), Observed(space, 60, 5)};
+  options.description = {40};
+  RandomStream random(1);
+  const std::optional<Configuration> expected = PredictBest(features, *space, options, random);
+  ASSERT_TRUE(expected.has_value());
+  EXPECT_NEAR(expected->coordinates[0], 39, 3);
+  EXPECT_NEAR(expected->coordinates[1], 39, 3);
+  options.tasks.clear();
+  EXPECT_FALSE(PredictBest(features, *space, options, random).has_value());
+}
+
+TEST(Transfer, NeedsFewTrialsWhereTasksAreAlike) {
+  const auto space = Sizes(100);
+  for (const TransferMethod method :
+       {TransferMethod::kContextual, TransferMethod::kMultiTask, TransferMethod::kStacking,
+        TransferMethod::kSum, TransferMethod::kWeighted}) {
+    OptimizerOptions options;
+    options.transfer.method = method;
+    options.transfer.tasks = {Observed(space, 40, 40), Observed(space, 50, 40)};
+    const auto optimizer = MakeOptimizer("bayesian", space, options);
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 6; ++i) {
+      for (const Configuration& c : optimizer->Ask(1)) {
+        Outcome outcome;
+        outcome.value = Bowl(c, 45);
+        least = std::min(least, outcome.value);
+        optimizer->Tell(c, outcome);
+      }
+    }
+    EXPECT_LT(least, 1 + 30) << ToString(method);  // of random ones a hundredth is
+  }
+}
+
+TEST(Transfer, ParametersThatOthersDoNotHaveDoNoHarm) {
+  const auto space = Sizes(30);
+  Space::Builder builder;
+  builder.Add(MakeInteger("size", 1, 50));
+  builder.Add(MakeCategorical("kind", {"a", "b"}));
+  OptimizerOptions options;
+  EarlierTask task{"other", *builder.Build(), {}, {}, {}};
+  RandomStream random(1);
+  for (int i = 0; i < 10; ++i) {
+    task.configurations.push_back(*task.space->Sample(random));
+    task.values.push_back(1 + i);
+  }
+  options.transfer.tasks = {task};
+  const auto optimizer = MakeOptimizer("bayesian", space, options);
+  for (int i = 0; i < 8; ++i) {
+    const std::vector<Configuration> asked = optimizer->Ask(1);
+    ASSERT_EQ(asked.size(), 1u);
+    ASSERT_TRUE(space->Contains(asked[0]));
+    Outcome outcome;
+    outcome.value = Bowl(asked[0], 10);
+    optimizer->Tell(asked[0], outcome);
+  }
+}
+
+TEST(Sensitivity, RanksParametersByWhatTheyChange) {
+  const auto space = Sizes(100);
+  RandomStream random(1);
+  std::vector<Configuration> configurations;
+  std::vector<double> values;
+  for (int i = 0; i < 150; ++i) {
+    configurations.push_back(*space->Sample(random));
+    values.push_back(2 * configurations[i].coordinates[1] + configurations[i].coordinates[0] - 400);
+  }
+  const std::vector<ParameterSensitivity> ranking =
+      RankParameters(space, configurations, values, random);
+  ASSERT_EQ(ranking.size(), 3u);
+  EXPECT_EQ(ranking[0].parameter, 1);
+  EXPECT_EQ(ranking[1].parameter, 0);
+  // Of a sum, variances add up: 4 to 1.
+  EXPECT_NEAR(ranking[0].index.total.value, 0.8, 0.1);
+  EXPECT_NEAR(ranking[0].index.first.value, 0.8, 0.1);
+  EXPECT_NEAR(ranking[1].index.total.value, 0.2, 0.1);
+  EXPECT_NEAR(ranking[2].index.total.value, 0, 0.02);
+
+  const auto two = Subspace(space, std::vector<int>{0, 2});
+  EXPECT_EQ(two->size(), 2);
+  EXPECT_EQ(two->parameter(1).name(), "idle");
+  EXPECT_EQ(two->CountFeasible(), 10000);
+}
+
+}  // namespace
+}  // namespace bayloom
