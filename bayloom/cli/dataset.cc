@@ -14,6 +14,7 @@
 #include "bayloom/cli/model_option.h"
 #include "bayloom/cli/target_option.h"
 #include "bayloom/cli/tuning_subject.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/pretrain/operator_families.h"
 #include "bayloom/pretrain/pool_measurement.h"

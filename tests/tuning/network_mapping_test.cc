@@ -1,6 +1,7 @@
 #include "bayloom/tuning/network_mapping.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -87,7 +88,7 @@ class MapRecords : public testing::Test {
     return RunMapper("genetic", mapspace_, model_, evaluator, options);
   }
 
-  std::string path_ = testing::TempDir() + "bayloom_map_records_test.db";
+  std::string path_ = testing::TempDir() + std::to_string(getpid()) + "_map_records.db";
   Mapspace mapspace_{MatmulProblem(32, 16, 64), ShippedArchitecture("gemmini")};
   AnalyticalModel model_{mapspace_.problem(), mapspace_.architecture()};
 };
