@@ -170,6 +170,7 @@ void AddSearchCommand(CLI::App& app) {
       ->add_option("--weights", options->together.weights,
                    "How much an improvement of each counts; default all alike")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
   search
       ->add_option("--slot", options->together.trials_per_slot,

@@ -205,7 +205,10 @@ int main(int argc, char** argv) {
       "bayloom-compilers");
   app.add_option("scenarios", options.scenarios, "Scenarios, each with NAME_T4.json.gz beside it")
       ->required();
-  app.add_option("--optimizers", options.optimizers)->delimiter(',')->capture_default_str();
+  app.add_option("--optimizers", options.optimizers)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
   app.add_option("--ours", options.ours, "The optimizer that the others are compared to")
       ->capture_default_str();
   app.add_option("--seeds", options.seeds, "Searches each")->capture_default_str();

@@ -203,7 +203,10 @@ int main(int argc, char** argv) {
   app.add_option("stores", options.stores,
                  "Databases of 'bayloom tune MODEL --scheduler round-robin', one tuning each")
       ->required();
-  app.add_option("--schedulers", options.schedulers)->delimiter(',')->capture_default_str();
+  app.add_option("--schedulers", options.schedulers)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
   app.add_option("--seeds", options.seeds, "Replays each")->capture_default_str();
   app.add_option("--share", options.share,
                  "Share of the recorded trials that each replay may spend")

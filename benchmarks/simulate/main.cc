@@ -161,7 +161,10 @@ int main(int argc, char** argv) {
   app.add_option("records", options.records,
                  "T4 files, each with its T1.json beside it; or loop-order, a made-up space")
       ->required();
-  app.add_option("--optimizers", options.optimizers)->delimiter(',')->capture_default_str();
+  app.add_option("--optimizers", options.optimizers)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
   app.add_option("--seeds", options.seeds, "Searches each")->capture_default_str();
   app.add_option("--trials", options.trials, "Evaluations a search, at most")
       ->capture_default_str();

@@ -124,7 +124,10 @@ int main(int argc, char** argv) {
       "bayloom-strategies");
   app.add_option("subjects", options.subjects, "Models (*.onnx) and operators (as tune --op)")
       ->required();
-  app.add_option("--strategies", options.strategies)->delimiter(',')->capture_default_str();
+  app.add_option("--strategies", options.strategies)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
   app.add_option("--reference", options.reference)->capture_default_str();
   app.add_option("--seeds", options.seeds, "Tunings each")->capture_default_str();
   app.add_option("--trials", options.run.trials, "Programs measured a tuning")

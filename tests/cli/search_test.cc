@@ -181,9 +181,9 @@ TEST_F(SearchCommand, SearchesScenariosTogether) {
   };
   const std::string least = scenario("least", "minimize: seconds");
   const std::string most = scenario("most", "maximize: speed");
-  const std::vector<std::string> command = {"search",     least,       most,       "--db",
-                                            File("a.db"), "--weights", "1,2",      "--slot",
-                                            "4",          "--json",    "--resume", "--trials"};
+  const std::vector<std::string> command = {"search", "--weights", "1,2",        least,
+                                            most,     "--db",      File("a.db"), "--slot",
+                                            "4",      "--json",    "--resume",   "--trials"};
   const auto with_trials = [&](const std::string& trials) {
     std::vector<std::string> whole = command;
     whole.push_back(trials);
