@@ -20,6 +20,7 @@
 #include "bayloom/pretrain/pool_measurement.h"
 #include "bayloom/pretrain/pool_sampling.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/status_line.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/measure_evaluator.h"
 
@@ -57,27 +58,10 @@ void AddFamilies(const DatasetOptions& options, Store& store, ProgramPool& pool)
   }
 }
 
-/// Says how far a long piece of work has got, on one line of the terminal.
-class ProgressLine {
- public:
-  explicit ProgressLine(std::string what) : what_(std::move(what)) {}
-  ~ProgressLine() { fmt::print(stderr, "\n"); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void Show(int64_t done, int64_t of, const std::string& detail) const {
-    fmt::print(stderr, "\r{} {} of {}{} \x1b[K", what_, FormatCount(done), FormatCount(of), detail);
-    std::fflush(stderr);
-  }
-
- private:
-  std::string what_;
-};
-
 void Sample(const DatasetOptions& options, const Target& target, Store& store, ProgramPool& pool) {
   ThreadPool threads(options.target.threads);
   const std::vector<TaskId> tasks = GroupedTasks(pool);
-  const ProgressLine progress("sampled task");
+  StatusLine progress(stderr);
   int64_t programs = 0;
   for (size_t i = 0; i < tasks.size() && !StopRequested(); ++i) {
     const SpaceGenerator space(store.WorkloadOf(tasks[i]), target);
@@ -85,8 +69,8 @@ void Sample(const DatasetOptions& options, const Target& target, Store& store, P
     SampleIntoPool(space, tasks[i], pool, {.programs = options.programs, .seed = options.seed},
                    threads);
     programs += pool.Count(tasks[i]);
-    progress.Show(static_cast<int64_t>(i) + 1, static_cast<int64_t>(tasks.size()),
-                  ", " + FormatCount(programs) + " programs");
+    progress.Show(fmt::format("{} of {} tasks sampled, {} programs", i + 1, tasks.size(),
+                              FormatCount(programs)));
   }
 }
 
@@ -94,9 +78,10 @@ void Measure(const DatasetOptions& options, const Target& target, Store& store, 
   Measurer measurer(target, {});
   MeasureEvaluator evaluator(measurer);
   PoolMeasurement measurement(store, pool, target, evaluator, "pool");
-  const ProgressLine progress("measured");
-  measurement.MeasureEach(options.measure, options.seed,
-                          [&](int64_t done, int64_t of) { progress.Show(done, of, " programs"); });
+  StatusLine progress(stderr);
+  measurement.MeasureEach(options.measure, options.seed, [&](int64_t done, int64_t of) {
+    progress.Show(fmt::format("{} of {} programs measured", FormatCount(done), FormatCount(of)));
+  });
 }
 
 void PrintSummary(const DatasetOptions& options, const Target& target, Store& store,

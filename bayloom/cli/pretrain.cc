@@ -25,6 +25,7 @@
 #include "bayloom/pretrain/task_split.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/histogram.h"
+#include "bayloom/report/status_line.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/measure_evaluator.h"
 
@@ -61,7 +62,6 @@ struct Training {
   std::unique_ptr<ActiveLearning> learning;
   std::vector<std::vector<double>> labels_by_round;  ///< relative to the best known in the end
   ModelEvaluation evaluation;
-  double seconds = 0;
 };
 
 class Pretraining {
@@ -91,13 +91,17 @@ class Pretraining {
                                      .seed = seed,
                                      .stop = [this] { return OutOfTime(); }};
     training.learning = std::make_unique<ActiveLearning>(pool_, std::move(options));
-    const double start = MonotonicSeconds();
     for (const TaskId task : split_.training) AddTask(*training.learning, task);
     std::vector<std::pair<TaskId, Label>> measured;
     std::vector<size_t> round_ends;
     const ActiveLearning::Labeller labeller = MakeLabeller();
     training.learning->Run(
         [&](TaskId task, std::span<const int64_t> places) {
+          if (!options_.simulate) {
+            progress_.Show(fmt::format("{} of {} programs measured",
+                                       FormatCount(training.learning->measured()),
+                                       FormatCount(Budget())));
+          }
           const Labels labels = labeller(task, places);
           for (const auto& [place, label] : labels) measured.emplace_back(task, label);
           return labels;
@@ -105,11 +109,10 @@ class Pretraining {
         [&](const ActiveLearning::Round& round) {
           round_ends.push_back(measured.size());
           if (!options_.simulate) {
-            fmt::print(stderr, "round {}: {} of {} programs measured\n", round.number,
-                       FormatCount(round.measured), FormatCount(Budget()));
+            progress_.Keep(fmt::format("round {}: {} of {} programs measured", round.number,
+                                       FormatCount(round.measured), FormatCount(Budget())));
           }
         });
-    training.seconds = MonotonicSeconds() - start;
     training.labels_by_round = RelativeLabels(measured, round_ends);
     if (options_.evaluate || options_.simulate) {
       training.evaluation = EvaluateModel(training.learning->model(), pool_, split_.test, known_);
@@ -195,6 +198,7 @@ class Pretraining {
   ProgramPool pool_;
   TaskSplit split_;
   std::map<TaskId, Labels> known_;
+  StatusLine progress_{stderr};
   std::unique_ptr<Measurer> measurer_;
   std::unique_ptr<MeasureEvaluator> evaluator_;
   std::unique_ptr<PoolMeasurement> measurement_;
@@ -238,7 +242,8 @@ void AddRow(Table& table, const std::string& selection, const std::string& model
                 mean([](T t) { return t.evaluation.pairwise_accuracy; }, 1),
                 mean([](T t) { return t.learning->times().train; }, 1),
                 mean([](T t) { return t.learning->times().predict; }, 1),
-                mean([](T t) { return t.learning->times().select; }, 1)});
+                mean([](T t) { return t.learning->times().select; }, 1),
+                mean([](T t) { return t.learning->times().measure; }, 1)});
 }
 
 void WriteHistogram(const Training& training, const std::string& path) {
@@ -259,7 +264,7 @@ void Pretrain(const PretrainOptions& options) {
   CatchStopSignals();
   Pretraining pretraining(options, options.target.Resolve());
   Table table({"selection", "model", "measured", "fast %", "top-1 %", "top-5 %", "rmse", "r2",
-               "pairwise", "train s", "predict s", "select s"});
+               "pairwise", "train s", "predict s", "select s", "measure s"});
   for (const std::string& model : options.models) {
     for (const std::string& selection : options.selections) {
       std::vector<Training> trainings;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -21,6 +22,11 @@ constexpr int kBatch = 512;
 constexpr int kRankEpochs = 50;
 constexpr int kSquaredEpochs = 100;
 constexpr int kLeastSteps = 400;
+/// The part of all epochs that may go by without the loss getting smaller.
+constexpr int kPatienceParts = 6;
+
+/// Programs that are predicted at a time: what is computed of them stays in the cache.
+constexpr size_t kBlock = 64;
 
 /// What of the samples the network is trained on.
 struct TrainingSet {
@@ -70,19 +76,23 @@ class MlpModel final : public ThroughputModel {
   }
 
   std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) const override {
-    const auto [rows, segments] = Rows(programs);
     std::vector<double> scores;
-    for (const float raw : network_->Forward(rows, segments)) {
-      scores.push_back(ranks_ ? intercept_ + slope_ * raw : 1 / (1 + std::exp(-raw)));
-    }
+    ForEachBlock(programs, [&](const Scaled& block, SegmentNetwork::Tape& tape) {
+      for (const float raw : network_->Forward(block.rows, block.segments, tape)) {
+        scores.push_back(ranks_ ? intercept_ + slope_ * raw : 1 / (1 + std::exp(-raw)));
+      }
+    });
     return scores;
   }
 
   /// The last layer's inputs.
   EncodedRows Represent(std::span<const FeatureMatrix* const> programs) const override {
-    const auto [rows, segments] = Rows(programs);
-    return {network_->shape().width, network_->Embed(rows, segments),
-            std::vector<int>(programs.size(), 1)};
+    EncodedRows represented = {network_->shape().width, {}, std::vector<int>(programs.size(), 1)};
+    ForEachBlock(programs, [&](const Scaled& block, SegmentNetwork::Tape& tape) {
+      const std::span<const float> values = network_->Embed(block.rows, block.segments, tape);
+      represented.values.insert(represented.values.end(), values.begin(), values.end());
+    });
+    return represented;
   }
 
   std::string Save() const override {
@@ -121,19 +131,36 @@ class MlpModel final : public ThroughputModel {
     for (int i = 0; i < kFeatureColumns; ++i) scales_[i] = largest[i] > 0 ? 1 / largest[i] : 0;
   }
 
-  std::pair<std::vector<float>, std::vector<int>> Rows(
-      std::span<const FeatureMatrix* const> programs) const {
+  /// What the network is given of some programs.
+  struct Scaled {
     std::vector<float> rows;
     std::vector<int> segments;
+  };
+  void Scale(std::span<const FeatureMatrix* const> programs, Scaled& scaled) const {
+    scaled.rows.clear();
+    scaled.segments.clear();
     for (const FeatureMatrix* program : programs) {
-      segments.push_back(program->rows);
-      for (size_t i = 0; i < program->values.size(); ++i) {
-        rows.push_back(program->values[i] * scales_[i % kFeatureColumns]);
+      scaled.segments.push_back(program->rows);
+      const size_t start = scaled.rows.size();
+      scaled.rows.insert(scaled.rows.end(), program->values.begin(), program->values.end());
+      float* row = scaled.rows.data() + start;
+      for (int i = 0; i < program->rows; ++i, row += kFeatureColumns) {
+        for (int column = 0; column < kFeatureColumns; ++column) row[column] *= scales_[column];
       }
     }
-    return {std::move(rows), std::move(segments)};
   }
 
+  template <typename Use>
+  void ForEachBlock(std::span<const FeatureMatrix* const> programs, const Use& use) const {
+    Scaled block;
+    SegmentNetwork::Tape tape;
+    for (size_t first = 0; first < programs.size(); first += kBlock) {
+      Scale(programs.subspan(first, std::min(kBlock, programs.size() - first)), block);
+      use(block, tape);
+    }
+  }
+
+  /// Stops early once the loss of whole epochs has not become smaller for a while.
   void Train(const TrainingSet& set) {
     const size_t batches = (set.programs.size() + kBatch - 1) / kBatch;
     const int usual = ranks_ ? kRankEpochs : kSquaredEpochs;
@@ -142,8 +169,13 @@ class MlpModel final : public ThroughputModel {
     RandomStream random(seed_);
     std::vector<size_t> order(set.programs.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    for (int epoch = 0; epoch < epochs; ++epoch) {
+    Scaled scaled;
+    SegmentNetwork::Tape tape;
+    double least_loss = std::numeric_limits<double>::infinity();
+    for (int epoch = 0, best = 0; epoch < epochs && epoch - best <= epochs / kPatienceParts;
+         ++epoch) {
       random.Shuffle(order);
+      double sum = 0;
       for (size_t first = 0; first < order.size(); first += kBatch) {
         std::vector<const FeatureMatrix*> programs;
         std::vector<double> labels;
@@ -151,13 +183,16 @@ class MlpModel final : public ThroughputModel {
           programs.push_back(set.programs[order[i]]);
           labels.push_back(set.labels[order[i]]);
         }
-        const auto [rows, segments] = Rows(programs);
-        SegmentNetwork::Tape tape;
-        const std::vector<float> scores = network_->Forward(rows, segments, &tape);
+        Scale(programs, scaled);
+        const std::vector<float> scores = network_->Forward(scaled.rows, scaled.segments, tape);
         const ScoreLoss loss =
             ranks_ ? LambdaRankLoss(scores, labels) : SquaredLoss(scores, labels);
+        sum += loss.value;
         adam.Step(network_->Backward(tape, loss.gradient), network_->parameters());
       }
+      if (sum >= least_loss) continue;
+      least_loss = sum;
+      best = epoch;
     }
   }
 
@@ -165,19 +200,16 @@ class MlpModel final : public ThroughputModel {
   void Calibrate(const TrainingSet& set) {
     if (!ranks_) return;
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-    for (size_t first = 0; first < set.programs.size(); first += kBatch) {
-      const size_t count = std::min<size_t>(kBatch, set.programs.size() - first);
-      const auto [rows, segments] = Rows(std::span(set.programs).subspan(first, count));
-      const std::vector<float> raw = network_->Forward(rows, segments);
-      for (size_t i = 0; i < count; ++i) {
-        const double label = set.labels[first + i];
+    auto label = set.labels.begin();
+    ForEachBlock(set.programs, [&](const Scaled& block, SegmentNetwork::Tape& tape) {
+      for (const float raw : network_->Forward(block.rows, block.segments, tape)) {
         n += 1;
-        x += raw[i];
-        y += label;
-        xx += static_cast<double>(raw[i]) * raw[i];
-        xy += raw[i] * label;
+        x += raw;
+        y += *label;
+        xx += static_cast<double>(raw) * raw;
+        xy += raw * *label++;
       }
-    }
+    });
     const double variance = xx - x * x / n;
     // Never a line that falls: it would turn the ranks round.
     slope_ = variance > 0 ? std::max(1e-6, (xy - x * y / n) / variance) : 1;

@@ -27,9 +27,15 @@ struct DenseOperations {
   void (*matern52_triangle)(ConstDenseMatrix scaled, DenseMatrix value, DenseMatrix slope);
   /// product <- S x, for the symmetric matrix S given by its lower triangle.
   void (*multiply_symmetric)(ConstDenseMatrix lower, ConstDenseMatrix x, DenseMatrix product);
-  /// product <- product + a' b', where a' is a or its transpose, and b' alike.
-  void (*add_product)(DenseView<const float> a, bool transpose_a, DenseView<const float> b,
-                      bool transpose_b, DenseView<float> product);
+  /// y <- weights x + bias, the same bias in every column; with `relu`, 0 where that is negative.
+  void (*forward_layer)(DenseView<const float> weights, const float* bias, DenseView<const float> x,
+                        bool relu, DenseView<float> y);
+  /// Given a loss's derivatives by y, clears those where y is not above 0 (if y's data are given:
+  /// a ReLU), adds the derivatives by weights and bias to theirs, and sets those by x (if wanted:
+  /// their data are given).
+  void (*reverse_layer)(DenseView<const float> weights, DenseView<const float> x,
+                        DenseView<const float> y, DenseView<float> by_y,
+                        DenseView<float> by_weights, float* by_bias, DenseView<float> by_x);
 };
 
 /// The operations compiled for the best instructions that this machine has: they take a fifth of

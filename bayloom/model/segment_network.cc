@@ -17,37 +17,32 @@ DenseView<float> View(std::span<float> values, int rows) {
   return {values.data(), rows, static_cast<std::ptrdiff_t>(values.size()) / rows, rows};
 }
 
-std::vector<float> SumSegments(std::span<const float> rows, std::span<const int> segments,
-                               int width) {
-  std::vector<float> sums(segments.size() * width, 0.0f);
+void SumSegments(std::span<const float> rows, std::span<const int> segments, int width,
+                 std::vector<float>& sums) {
+  sums.assign(segments.size() * width, 0.0f);
   const float* row = rows.data();
-  for (size_t segment = 0; segment < segments.size(); ++segment) {
-    float* sum = sums.data() + segment * width;
-    for (int i = 0; i < segments[segment]; ++i, row += width) {
+  float* sum = sums.data();
+  for (const int count : segments) {
+    for (int i = 0; i < count; ++i, row += width) {
       for (int j = 0; j < width; ++j) sum[j] += row[j];
     }
+    sum += width;
   }
-  return sums;
 }
 
 /// Gives every row what its segment has.
-std::vector<float> SpreadSegments(std::span<const float> segment_values,
-                                  std::span<const int> segments, int width) {
-  std::vector<float> rows;
-  for (size_t segment = 0; segment < segments.size(); ++segment) {
-    const auto values = segment_values.subspan(segment * width, width);
-    for (int i = 0; i < segments[segment]; ++i) {
-      rows.insert(rows.end(), values.begin(), values.end());
-    }
+void SpreadSegments(std::span<const float> sums, std::span<const int> segments, int width,
+                    std::vector<float>& rows) {
+  rows.clear();
+  const float* sum = sums.data();
+  for (const int count : segments) {
+    for (int i = 0; i < count; ++i) rows.insert(rows.end(), sum, sum + width);
+    sum += width;
   }
-  return rows;
 }
 
-/// The gradient before a ReLU, given that after it and what came out.
-void ReverseRelu(std::span<const float> outputs, std::vector<float>& gradient) {
-  for (size_t i = 0; i < gradient.size(); ++i) {
-    if (outputs[i] <= 0) gradient[i] = 0;
-  }
+void AddTo(std::vector<float>& sum, std::span<const float> values) {
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
 }
 
 }  // namespace
@@ -70,96 +65,77 @@ SegmentNetwork::SegmentNetwork(const SegmentNetworkShape& shape, uint64_t seed) 
   add_layer(shape.width, 1);
 }
 
-std::vector<float> SegmentNetwork::Embed(std::span<const float> rows, std::span<const int> segments,
-                                         Tape* tape) const {
-  if (tape) *tape = {.segments = {segments.begin(), segments.end()}, .inputs = {}, .outputs = {}};
-  std::vector<float> values(rows.begin(), rows.end());
-  for (size_t i = 0; i + 1 < layers_.size(); ++i) {
-    if (static_cast<int>(i) == shape_.encoder_layers) {
-      values = SumSegments(values, segments, shape_.width);
-    }
-    std::vector<float> out = Apply(layers_[i], values, /*relu=*/true);
-    if (tape) {
-      tape->inputs.push_back(values);
-      tape->outputs.push_back(out);
-    }
-    if (IsEncoder(i)) {
-      values = std::move(out);
-    } else {
-      for (size_t j = 0; j < values.size(); ++j) values[j] += out[j];
-    }
+std::span<const float> SegmentNetwork::Embed(std::span<const float> rows,
+                                             std::span<const int> segments, Tape& tape) const {
+  const int encoder = shape_.encoder_layers, residual = shape_.residual_layers;
+  tape.rows = rows;
+  tape.segments.assign(segments.begin(), segments.end());
+  tape.outputs.resize(encoder + residual);
+  tape.sums.resize(residual + 1);
+  for (int i = 0; i < encoder; ++i) {
+    Apply(layers_[i], i == 0 ? rows : tape.outputs[i - 1], /*relu=*/true, tape.outputs[i]);
   }
-  if (shape_.residual_layers == 0) values = SumSegments(values, segments, shape_.width);
-  if (tape) tape->inputs.push_back(values);
-  return values;
+  SumSegments(tape.outputs[encoder - 1], segments, shape_.width, tape.sums[0]);
+  for (int i = 0; i < residual; ++i) {
+    std::vector<float>& outputs = tape.outputs[encoder + i];
+    Apply(layers_[encoder + i], tape.sums[i], /*relu=*/true, outputs);
+    tape.sums[i + 1] = tape.sums[i];
+    AddTo(tape.sums[i + 1], outputs);
+  }
+  return tape.sums.back();
 }
 
 std::vector<float> SegmentNetwork::Forward(std::span<const float> rows,
-                                           std::span<const int> segments, Tape* tape) const {
-  return Apply(layers_.back(), Embed(rows, segments, tape), /*relu=*/false);
+                                           std::span<const int> segments, Tape& tape) const {
+  std::vector<float> scores;
+  Apply(layers_.back(), Embed(rows, segments, tape), /*relu=*/false, scores);
+  return scores;
 }
 
-std::vector<float> SegmentNetwork::Backward(const Tape& tape,
-                                            std::span<const float> score_gradient) const {
-  std::vector<float> parameter_gradient(parameters_.size(), 0.0f);
-  std::vector<float> gradient = Reverse(layers_.back(), tape.inputs.back(), score_gradient,
-                                        parameter_gradient, /*needs_input_gradient=*/true);
-  for (size_t i = layers_.size() - 1; i-- > 0;) {
-    if (static_cast<int>(i) + 1 == shape_.encoder_layers) {
-      gradient = SpreadSegments(gradient, tape.segments, shape_.width);
-    }
-    std::vector<float> inner = gradient;
-    ReverseRelu(tape.outputs[i], inner);
-    std::vector<float> before =
-        Reverse(layers_[i], tape.inputs[i], inner, parameter_gradient, i > 0);
-    if (IsEncoder(i)) {
-      gradient = std::move(before);
-    } else {
-      for (size_t j = 0; j < gradient.size(); ++j) gradient[j] += before[j];
-    }
+std::span<const float> SegmentNetwork::Backward(Tape& tape,
+                                                std::span<const float> score_gradient) const {
+  const int encoder = shape_.encoder_layers, residual = shape_.residual_layers;
+  tape.by_parameters.assign(parameters_.size(), 0.0f);
+  tape.by_outputs.assign(score_gradient.begin(), score_gradient.end());
+  Reverse(layers_.back(), tape.sums.back(), {}, /*wants_inputs=*/true, tape);
+  std::vector<float>& by_sums = tape.by_sums;
+  std::swap(by_sums, tape.by_inputs);
+  for (int i = residual - 1; i >= 0; --i) {
+    tape.by_outputs = by_sums;
+    Reverse(layers_[encoder + i], tape.sums[i], tape.outputs[encoder + i], true, tape);
+    AddTo(by_sums, tape.by_inputs);
   }
-  return parameter_gradient;
+  SpreadSegments(by_sums, tape.segments, shape_.width, tape.by_outputs);
+  for (int i = encoder - 1; i >= 0; --i) {
+    Reverse(layers_[i], i == 0 ? tape.rows : tape.outputs[i - 1], tape.outputs[i], i > 0, tape);
+    std::swap(tape.by_outputs, tape.by_inputs);
+  }
+  return tape.by_parameters;
 }
 
-std::vector<float> SegmentNetwork::Apply(const Layer& layer, std::span<const float> inputs,
-                                         bool relu) const {
-  const size_t items = inputs.size() / layer.inputs;
-  std::vector<float> outputs;
-  outputs.reserve(items * layer.outputs);
-  const auto bias = parameters_.begin() + static_cast<std::ptrdiff_t>(layer.biases);
-  for (size_t i = 0; i < items; ++i) outputs.insert(outputs.end(), bias, bias + layer.outputs);
-  const auto weights =
-      std::span(parameters_)
-          .subspan(layer.weights, static_cast<size_t>(layer.inputs) * layer.outputs);
-  if (items > 0) {
-    Dense().add_product(View(weights, layer.outputs), false, View(inputs, layer.inputs), false,
-                        View(std::span(outputs), layer.outputs));
-  }
-  if (relu) {
-    for (float& output : outputs) output = std::max(output, 0.0f);
-  }
-  return outputs;
-}
-
-std::vector<float> SegmentNetwork::Reverse(const Layer& layer, std::span<const float> inputs,
-                                           std::span<const float> output_gradient,
-                                           std::span<float> parameter_gradient,
-                                           bool needs_input_gradient) const {
+void SegmentNetwork::Apply(const Layer& layer, std::span<const float> inputs, bool relu,
+                           std::vector<float>& outputs) const {
+  outputs.resize(inputs.size() / layer.inputs * layer.outputs);
+  if (inputs.empty()) return;
   const size_t size = static_cast<size_t>(layer.inputs) * layer.outputs;
-  const std::span<float> bias = parameter_gradient.subspan(layer.biases, layer.outputs);
-  for (size_t i = 0; i < output_gradient.size(); ++i) {
-    bias[i % layer.outputs] += output_gradient[i];
-  }
-  std::vector<float> input_gradient(needs_input_gradient ? inputs.size() : 0, 0.0f);
-  if (inputs.empty()) return input_gradient;
-  Dense().add_product(View(output_gradient, layer.outputs), false, View(inputs, layer.inputs), true,
-                      View(parameter_gradient.subspan(layer.weights, size), layer.outputs));
-  if (needs_input_gradient) {
-    Dense().add_product(View(std::span(parameters_).subspan(layer.weights, size), layer.outputs),
-                        true, View(output_gradient, layer.outputs), false,
-                        View(std::span(input_gradient), layer.inputs));
-  }
-  return input_gradient;
+  Dense().forward_layer(View(std::span(parameters_).subspan(layer.weights, size), layer.outputs),
+                        parameters_.data() + layer.biases, View(inputs, layer.inputs), relu,
+                        View(std::span(outputs), layer.outputs));
+}
+
+void SegmentNetwork::Reverse(const Layer& layer, std::span<const float> inputs,
+                             std::span<const float> outputs, bool wants_inputs, Tape& tape) const {
+  const size_t size = static_cast<size_t>(layer.inputs) * layer.outputs;
+  const std::span<float> by_parameters(tape.by_parameters);
+  tape.by_inputs.resize(wants_inputs ? inputs.size() : 0);
+  if (inputs.empty()) return;
+  Dense().reverse_layer(
+      View(std::span(parameters_).subspan(layer.weights, size), layer.outputs),
+      View(inputs, layer.inputs), View(outputs, layer.outputs),
+      View(std::span(tape.by_outputs), layer.outputs),
+      View(by_parameters.subspan(layer.weights, size), layer.outputs),
+      by_parameters.data() + layer.biases,
+      View(wants_inputs ? std::span(tape.by_inputs) : std::span<float>(), layer.inputs));
 }
 
 }  // namespace bayloom

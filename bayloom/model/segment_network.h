@@ -35,32 +35,36 @@ class SegmentNetwork {
   std::span<float> parameters() { return parameters_; }
   std::span<const float> parameters() const { return parameters_; }
 
-  /// What Backward needs to know of a call of Forward.
+  /// What Backward needs to know of a call of Forward, and memory that serves call after call.
   struct Tape {
+    std::span<const float> rows;  ///< somebody else's, which are to stay until Backward
     std::vector<int> segments;
-    /// Per layer: what went in, and what came out (after the ReLU).
-    std::vector<std::vector<float>> inputs, outputs;
+    std::vector<std::vector<float>> outputs;  ///< per layer but the last, after the ReLU
+    std::vector<std::vector<float>> sums;     ///< what enters each layer after the encoder
+    std::vector<float> by_outputs, by_inputs, by_sums, by_parameters;  ///< derivatives
   };
   /// A score per segment.
   std::vector<float> Forward(std::span<const float> rows, std::span<const int> segments,
-                             Tape* tape = nullptr) const;
-  /// The last values before the score, shape().width per segment.
-  std::vector<float> Embed(std::span<const float> rows, std::span<const int> segments,
-                           Tape* tape = nullptr) const;
+                             Tape& tape) const;
+  /// The last values before the score, shape().width per segment; valid as long as the tape.
+  std::span<const float> Embed(std::span<const float> rows, std::span<const int> segments,
+                               Tape& tape) const;
 
-  /// The gradient of a loss by each parameter, given the loss's by each score.
-  std::vector<float> Backward(const Tape& tape, std::span<const float> score_gradient) const;
+  /// The gradient of a loss by each parameter, given the loss's by each score; valid as long as
+  /// the tape.
+  std::span<const float> Backward(Tape& tape, std::span<const float> score_gradient) const;
 
  private:
   struct Layer {
     int inputs, outputs;
     size_t weights, biases;  ///< where they begin among the parameters
   };
-  std::vector<float> Apply(const Layer& layer, std::span<const float> inputs, bool relu) const;
-  std::vector<float> Reverse(const Layer& layer, std::span<const float> inputs,
-                             std::span<const float> output_gradient,
-                             std::span<float> parameter_gradient, bool needs_input_gradient) const;
-  bool IsEncoder(size_t layer) const { return static_cast<int>(layer) < shape_.encoder_layers; }
+  void Apply(const Layer& layer, std::span<const float> inputs, bool relu,
+             std::vector<float>& outputs) const;
+  /// From `by_outputs` to `by_parameters` and, if wanted, `by_inputs` of the tape. `outputs` are
+  /// those of a ReLU, or none.
+  void Reverse(const Layer& layer, std::span<const float> inputs, std::span<const float> outputs,
+               bool wants_inputs, Tape& tape) const;
 
   SegmentNetworkShape shape_;
   std::vector<Layer> layers_;  ///< encoder, residual, last

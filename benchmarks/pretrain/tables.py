@@ -1,26 +1,44 @@
 """What pre-training with active learning is worth on this machine (Bi et al. 2023): the pool that
-everything is measured on, selection methods compared on it (table 1, figures 1 and 8), networks
-tuned with and without a pre-trained model (table 2), and matrix products of many sizes (section
-4.3). Each step prints its table and keeps its data in the folder; a step given again goes on.
+everything is measured on, selection methods compared on it (table 1, figures 1 and 8), the loop run
+for real, networks tuned with and without a pre-trained model (table 2), and matrix products of many
+sizes (section 4.3). Each step prints its table and keeps its data in the folder; a step given again
+goes on.
 
     python3 benchmarks/pretrain/tables.py build/release/bin/bayloom --folder /tmp/pretrain \\
-        --networks resnet18.onnx resnet50.onnx mobilenetv2.onnx bert_tiny.onnx \\
-        collect selections networks products
+        --threads 1 --networks resnet18.onnx resnet50.onnx mobilenetv2.onnx bert_tiny.onnx \\
+        collect selections distribution loop networks products
 
-`collect` measures everything once, which takes about an hour with the defaults.
+`collect` measures everything once, which takes about half an hour with the defaults.
 """
 
 import argparse
 import json
 import pathlib
+import shlex
+import statistics
 import subprocess
 import time
 
 FAMILIES = ["conv2d", "conv2d-grouped", "conv2d-dilated", "depthwise", "dense", "batch-matmul",
             "pooling", "softmax", "layer-norm", "elementwise"]
-SELECTIONS = ["random", "gsx", "gsy", "igs", "core-set", "uncertainty", "output-diversity",
+SELECTIONS = ["random", "gsx", "gsy", "igs", "uncertainty", "core-set", "output-diversity",
               "biased-diversity"]
-MODELS = ["xgboost", "mlp"]
+SCRATCH_TRIALS = 1000
+
+
+def quartiles(values):
+    """Of few values too: the least and the largest of three."""
+    if len(values) < 2:
+        return values[0], values[0]
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive" if len(values) > 3
+                                        else "exclusive")
+    return low, high
+
+
+def spread(values, form="{:.1f}"):
+    """"87.3 (86.9 .. 87.7)": the median and the quartiles."""
+    low, high = quartiles(values)
+    return f"{form} ({form} .. {form})".format(statistics.median(values), low, high)
 
 
 class Bench:
@@ -31,44 +49,90 @@ class Bench:
         self.pool = str(self.folder / "pool.db")
         self.held_out = ",".join(pathlib.Path(n).stem for n in options.networks)
 
-    def run(self, *arguments):
-        command = [self.options.bayloom, *map(str, arguments)]
-        print("$", " ".join(command), flush=True)
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    def run(self, command, *arguments, real=False):
+        threads = ["--threads", self.options.threads] if self.options.threads else []
+        prefix = shlex.split(self.options.real_prefix) if real else []
+        command = [*prefix, self.options.bayloom, command, *arguments, *threads]
+        print("$", shlex.join(map(str, command)), flush=True)
+        return subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE,
+                              text=True).stdout
 
     def collect(self):
         """The reference: every program of the pool measured once."""
         programs = self.options.programs
-        arguments = ["dataset", self.pool, "--families", *FAMILIES, "--tasks-per-family",
-                     self.options.tasks, "--programs-per-task", programs, "--measure", programs]
+        arguments = [self.pool, "--families", *FAMILIES, "--tasks-per-family", self.options.tasks,
+                     "--programs-per-task", programs, "--measure", programs]
         if self.options.networks:
             arguments += ["--networks", *self.options.networks]
-        print(self.run(*arguments))
+        print(self.run("dataset", *arguments, real=True))
 
-    def pretrain(self, *arguments):
-        held_out = ["--hold-out", self.held_out] if self.held_out else []
-        return self.run("pretrain", self.pool, "--simulate", *held_out, *arguments)
+    def simulate(self, name, *arguments):
+        """The row of one run on recorded measurements."""
+        result = self.folder / f"simulated.{name}.json"
+        if not result.exists():
+            held_out = ["--hold-out", self.held_out] if self.held_out else []
+            result.write_text(self.run("pretrain", self.pool, "--simulate", "--json", *held_out,
+                                       *arguments))
+        return json.loads(result.read_text())[0]
+
+    def rows(self, model, share, selection):
+        """By seed."""
+        rounds = 1 if share == 1 else self.options.rounds
+        return [self.simulate(f"{model}.{share}.{rounds}.{selection}.{seed}", "--model", model,
+                              "--share", share, "--rounds", rounds, "--selection", selection,
+                              "--seed", seed)
+                for seed in range(self.options.seeds)]
 
     def selections(self):
-        """Table 1's shape: everything, then each method at 5 % and 2.5 %; and figure 8."""
-        seeds = ["--seeds", self.options.seeds]
-        models = ["--model", ",".join(MODELS)]
-        print(self.pretrain("--share", 1, "--rounds", 1, "--selection", "random", *models, *seeds))
-        for share in (0.05, 0.025):
-            print(self.pretrain("--share", share, "--selection", ",".join(SELECTIONS), *models,
-                                *seeds))
-        for selection in ("random", "biased-diversity"):
-            self.pretrain("--selection", selection, "--chart", self.folder / f"{selection}.svg")
+        """Table 1's shape: everything, then each method at 5 % and 2.5 %."""
+        for model in self.options.models:
+            full = self.rows(model, 1, "random")
+            whole = statistics.median(row["top-1 %"] for row in full)
+            print(f"| {model} | measured | top-1 % | of the full model's | top-5 % | fast % | RMSE "
+                  "| R2 | pairwise | selecting, training s |")
+            for share in (1, 0.05, 0.025):
+                for selection in SELECTIONS if share < 1 else ["random"]:
+                    self.print_row(selection, self.rows(model, share, selection), whole)
+
+    @staticmethod
+    def print_row(selection, rows, whole):
+        of = {key: [row[key] for row in rows] for key in rows[0]}
+        median = statistics.median
+        cells = [selection, f"{median(of['measured']):,.0f}", spread(of["top-1 %"]),
+                 f"{100 * median(of['top-1 %']) / whole:.1f} %", spread(of["top-5 %"]),
+                 f"{median(of['fast %']):.1f}", f"{median(of['rmse']):.3f}",
+                 f"{median(of['r2']):.3f}", f"{median(of['pairwise']):.3f}",
+                 f"{median(of['select s']):.2f}, {median(of['train s']):.1f}"]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+    def distribution(self):
+        """Figures 1 and 8: how fast what was measured is."""
+        for selection in ("random", "output-diversity", "biased-diversity"):
+            self.simulate(f"chart.{selection}", "--selection", selection, "--rounds",
+                          self.options.rounds, "--chart", self.folder / f"{selection}.svg")
+            rows = self.rows("xgboost", 0.05, selection)
+            print(f"| {selection} | {spread([row['fast %'] for row in rows])} |")
+
+    def loop(self):
+        """Where the time of the loop goes when it measures."""
+        pool = self.folder / "loop.db"
+        pool.unlink(missing_ok=True)
+        self.run("dataset", pool, "--families", *FAMILIES, "--tasks-per-family",
+                 self.options.tasks, "--programs-per-task", self.options.programs, real=True)
+        print(self.run("pretrain", pool, "--evaluate", "--rounds", self.options.rounds, "--out",
+                       self.folder / "loop.model", real=True))
 
     def models(self):
         """Files of the models of all measurements and of 5 %, trained without the networks."""
         files = {"full": self.folder / "full.model", "5%": self.folder / "five.model"}
-        self.pretrain("--share", 1, "--rounds", 1, "--selection", "random", "--out", files["full"])
-        self.pretrain("--share", 0.05, "--out", files["5%"])
+        self.simulate("full-model", "--share", 1, "--rounds", 1, "--selection", "random", "--out",
+                      files["full"])
+        self.simulate("five-model", "--share", 0.05, "--rounds", self.options.rounds, "--out",
+                      files["5%"])
         return files
 
     def tune(self, subject, name, trials, seed, model=None):
-        """Seconds of the best programs, and of tuning."""
+        """What `bayloom tune` printed, with the seconds it took and the curve of its session."""
         database = self.folder / f"{name}.{seed}.db"
         result = self.folder / f"{name}.{seed}.json"
         if not result.exists():
@@ -76,47 +140,56 @@ class Bench:
             begun = time.monotonic()
             extra = ["--cost-model", model] if model else []
             answer = json.loads(self.run("tune", *subject, "--trials", trials, "--seed", seed,
-                                         "--db", database, "--json", *extra))
+                                         "--db", database, "--json", *extra, real=True))
             answer["wall"] = time.monotonic() - begun
+            report = [self.options.bayloom, "report", database, "--json"]
+            answer["report"] = json.loads(subprocess.run(report, check=True, text=True,
+                                                         stdout=subprocess.PIPE).stdout)
             result.write_text(json.dumps(answer))
-        answer = json.loads(result.read_text())
-        return answer["total"], answer["wall"]
+        return json.loads(result.read_text())
 
     def networks(self):
         """Table 2's shape, with what scratch needs to match."""
         files = self.models()
-        print(f"{'network':24} {'scratch':>10} {'full':>10} {'5 %':>10}   scratch, more trials")
+        print("| network | scratch, 200 trials | full model | 5 % model | scratch, "
+              f"{SCRATCH_TRIALS:,} trials | trials from scratch to match the 5 % model |")
         for network in self.options.networks:
             stem = pathlib.Path(network).stem
-            row = {}
-            for name, model in [("scratch", None), *files.items()]:
-                totals = [self.tune([network], f"{stem}.{name}.200", 200, seed, model)[0]
-                          for seed in range(self.options.seeds)]
-                row[name] = sum(totals) / len(totals)
-            more = []
-            for trials in (400, 1000, 2000):
-                total = self.tune([network], f"{stem}.scratch.{trials}", trials, 0)[0]
-                more.append(f"{trials}: {1e3 * total:.3f} ms")
-                if total <= row["5%"]:
-                    break
-            times = " ".join(f"{1e3 * row[name]:7.3f} ms" for name in ("scratch", "full", "5%"))
-            print(f"{stem:24} {times}   {', '.join(more)}", flush=True)
+            seeds = range(self.options.seeds)
+            times = {name: [self.tune([network], f"{stem}.{name}", 200, seed, model)["total"]
+                            for seed in seeds]
+                     for name, model in [("scratch", None), *files.items()]}
+            long = [self.tune([network], f"{stem}.long", SCRATCH_TRIALS, seed) for seed in seeds]
+            goal = statistics.median(times["5%"])
+            matching = [self.trials_until(answer, goal) for answer in long]
+            cells = [spread([1e3 * t for t in times[name]], "{:.2f}") for name in times]
+            cells.append(spread([1e3 * answer["total"] for answer in long], "{:.2f}"))
+            cells.append(", ".join(map(str, matching)))
+            print(f"| {stem} | " + " | ".join(cells) + " |", flush=True)
+
+    @staticmethod
+    def trials_until(answer, goal):
+        for trials, _, latency in answer["report"][0]["latency_after"]:
+            if latency is not None and latency <= goal:
+                return trials
+        return f"more than {answer['trials']}"
 
     def products(self):
         """Section 4.3: N = 512 + 64 i, 100 trials with the model against 1,000 without."""
         model = self.models()["5%"]
         ratios, seconds = [], [0.0, 0.0]
-        for i in range(0, 80, self.options.stride):
+        for i in range(self.options.sizes):
             n = 512 + 64 * i
             subject = ["--op", f"matmul:{n},{n},{n}"]
-            without, without_wall = self.tune(subject, f"matmul{n}.without", 1000, 0)
-            fast, fast_wall = self.tune(subject, f"matmul{n}.with", 100, 0, model)
-            ratios.append(without / fast)
-            seconds[0] += fast_wall
-            seconds[1] += without_wall
-            print(f"N = {n}: {ratios[-1]:.3f} of the performance", flush=True)
+            without = self.tune(subject, f"matmul{n}.without", 1000, 0)
+            fast = self.tune(subject, f"matmul{n}.with", 100, 0, model)
+            ratios.append(without["total"] / fast["total"])
+            seconds[0] += fast["wall"]
+            seconds[1] += without["wall"]
+            print(f"| {n} | {1e3 * without['total']:.3f} | {1e3 * fast['total']:.3f} | "
+                  f"{ratios[-1]:.3f} | {without['wall']:.0f} | {fast['wall']:.0f} |", flush=True)
         print(f"relative performance {min(ratios):.3f} to {max(ratios):.3f}, mean "
-              f"{sum(ratios) / len(ratios):.3f}; {seconds[0]:.0f} s against {seconds[1]:.0f} s")
+              f"{statistics.mean(ratios):.3f}; {seconds[0]:.0f} s against {seconds[1]:.0f} s")
 
 
 def main():
@@ -125,11 +198,18 @@ def main():
     parser.add_argument("bayloom", help="the program")
     parser.add_argument("--folder", required=True, help="where data are kept")
     parser.add_argument("--networks", nargs="*", default=[], help="held out of training (ONNX)")
+    parser.add_argument("--threads", type=int, help="of the code that is tuned")
     parser.add_argument("--tasks", type=int, default=12, help="tasks per operator family")
-    parser.add_argument("--programs", type=int, default=340, help="programs per task")
+    parser.add_argument("--programs", type=int, default=220, help="programs per task")
+    parser.add_argument("--models", nargs="*", default=["xgboost", "mlp"])
+    parser.add_argument("--rounds", type=int, default=15, help="of the loop")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--stride", type=int, default=1, help="every how many sizes of products")
-    parser.add_argument("steps", nargs="+", choices=["collect", "selections", "networks", "products"])
+    parser.add_argument("--sizes", type=int, default=16, help="how many products, from N = 512 on")
+    parser.add_argument("--real-prefix", default="",
+                        help="a command before those that measure, such as 'taskset -c 1'")
+    parser.add_argument("steps", nargs="+",
+                        choices=["collect", "selections", "distribution", "loop", "networks",
+                                 "products"])
     options = parser.parse_args()
     bench = Bench(options)
     for step in options.steps:

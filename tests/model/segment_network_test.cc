@@ -34,14 +34,15 @@ SegmentNetwork RandomNetwork(const SegmentNetworkShape& shape) {
 TEST(SegmentNetwork, TheOrderOfASegmentsRowsDoesNotMatter) {
   const SegmentNetwork network = RandomNetwork(kSmall);
   std::vector<float> rows = RandomRows(1, 6, 5);
-  const std::vector<float> before = network.Forward(rows, kSegments);
+  SegmentNetwork::Tape tape;
+  const std::vector<float> before = network.Forward(rows, kSegments, tape);
   ASSERT_EQ(before.size(), 4u);
   std::swap_ranges(rows.begin() + 3 * 5, rows.begin() + 4 * 5, rows.begin() + 5 * 5);
-  const std::vector<float> after = network.Forward(rows, kSegments);
+  const std::vector<float> after = network.Forward(rows, kSegments, tape);
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(before[i], after[i], 1e-4);
   // Every segment by itself.
   const std::vector<int> one = {3};
-  EXPECT_NEAR(network.Forward(std::span(rows).subspan(3 * 5), one)[0], after[3], 1e-4);
+  EXPECT_NEAR(network.Forward(std::span(rows).subspan(3 * 5), one, tape)[0], after[3], 1e-4);
 }
 
 TEST(SegmentNetwork, GradientEqualsFiniteDifferences) {
@@ -51,12 +52,15 @@ TEST(SegmentNetwork, GradientEqualsFiniteDifferences) {
     SegmentNetwork network = RandomNetwork(shape);
     const std::vector<float> rows = RandomRows(1, 6, 5), by_score = {0.3f, -1.0f, 0.5f, 0.8f};
     const auto loss = [&] {
-      const std::vector<float> scores = network.Forward(rows, kSegments);
+      SegmentNetwork::Tape scratch;
+      const std::vector<float> scores = network.Forward(rows, kSegments, scratch);
       return std::inner_product(scores.begin(), scores.end(), by_score.begin(), 0.0);
     };
     SegmentNetwork::Tape tape;
-    network.Forward(rows, kSegments, &tape);
-    const std::vector<float> gradient = network.Backward(tape, by_score);
+    network.Forward(rows, kSegments, tape);
+    network.Backward(tape, by_score);  // a tape may be used again
+    network.Forward(rows, kSegments, tape);
+    const std::span<const float> gradient = network.Backward(tape, by_score);
     ASSERT_EQ(gradient.size(), network.parameters().size());
     for (size_t i = 0; i < gradient.size(); ++i) {
       float& parameter = network.parameters()[i];
