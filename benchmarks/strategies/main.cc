@@ -72,7 +72,7 @@ std::string Trials(double count, int most) {
 }
 
 void Run(const StrategiesOptions& options) {
-  ThreadPool pool(options.run.simulate ? options.runs_at_once : 1);
+  ThreadPool pool(!options.run.simulated_machine.empty() ? options.runs_at_once : 1);
   nlohmann::json results = nlohmann::json::array();
   fmt::print("{:<22}{:<16}{:>10}{:>8}{:>9}{:>9}{:>8}{:>9}{:>7}{:>7}\n", "subject", "strategy", "ms",
              "ratio", "trials", "theirs", "share", "refused", "rmse", "score");
@@ -99,12 +99,12 @@ void Run(const StrategiesOptions& options) {
 void AddStrategyOptions(CLI::App& app, TuningRunOptions& options) {
   BayesOptions& bayes = options.bayes;
   app.add_option("--surrogate-weight", bayes.surrogate_weight)->capture_default_str();
-  app.add_option("--half-weight-at", bayes.half_weight_at)->capture_default_str();
   app.add_option("--first-curiosity", bayes.first_curiosity)->capture_default_str();
   app.add_option("--last-curiosity", bayes.last_curiosity)->capture_default_str();
   app.add_option("--half-curiosity-at", bayes.half_curiosity_at)->capture_default_str();
   app.add_option("--shortlist", bayes.shortlist)->capture_default_str();
   app.add_option("--epsilon", bayes.epsilon)->capture_default_str();
+  app.add_option("--first-epsilon", bayes.first_epsilon)->capture_default_str();
   app.add_option("--trade-off", options.thesis.trade_off, "kappa or xi of bayes:...");
   app.add_option("--memory-limit", options.thesis.memory_limit)->capture_default_str();
 }
@@ -136,7 +136,8 @@ int main(int argc, char** argv) {
   app.add_option("--tasks", options.tasks, "Only so many tasks of a model, those of most work");
   app.add_option("--threads", options.run.threads, "Threads that tuned code uses")
       ->capture_default_str();
-  app.add_flag("--simulate", options.run.simulate, "On a simulated machine");
+  app.add_option("--simulate", options.run.simulated_machine,
+                 "A model of throughput (bayloom pretrain) that stands for the machine");
   app.add_flag("--tight", options.run.tight, "Refuse nearly all programs, as accelerators do");
   app.add_option("--runs-at-once", options.runs_at_once, "Simulated tunings at a time")
       ->capture_default_str();

@@ -26,12 +26,10 @@ struct Bench {
 
 Bench MakeBench(const TuningRunOptions& options) {
   Bench bench;
-  if (options.simulate) {
-    bench.target.name = "simulated";
-    bench.target.cores = SimulatedMachine::kCores;
-    bench.evaluator = std::make_unique<SimulatedEvaluator>();
+  bench.target = HostTarget(options.threads);
+  if (!options.simulated_machine.empty()) {
+    bench.evaluator = std::make_unique<SimulatedEvaluator>(options.simulated_machine);
   } else {
-    bench.target = HostTarget(options.threads);
     bench.measurer = std::make_unique<Measurer>(bench.target, MeasureOptions{});
     bench.evaluator = std::make_unique<MeasureEvaluator>(*bench.measurer);
   }

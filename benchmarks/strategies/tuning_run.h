@@ -17,8 +17,8 @@ struct TuningRunOptions {
   int seed = 1;
   int trials = 2000;
   int threads = 1;
-  /// On a machine that exists on paper only, in which measuring takes no time.
-  bool simulate = false;
+  /// A model of throughput to take for the machine (SimulatedEvaluator); else the real one is used.
+  std::string simulated_machine;
   /// Refuse nearly all programs, as accelerators do; see TightLimits.
   bool tight = false;
   std::string database = ":memory:";

@@ -80,8 +80,11 @@ TEST(TaskModelTest, RanksUnseenProgramsAndDoubtsWhatItDidNotSee) {
   for (const CandidatePtr& program : programs) {
     rated.push_back({1 / SimulatedMachine::Run(program->program), program});
   }
+  std::sort(rated.begin(), rated.begin() + 120,
+            [](const Rated& a, const Rated& b) { return a.rating > b.rating; });
   const DecisionRows rows(generator);
-  TaskModel model(rows, std::span(rated).first(120), random);
+  const std::vector<double> nothing_expected(120, 0.0);
+  TaskModel model(rows, std::span(rated).first(120), nothing_expected, random);
   const Beliefs beliefs = model.Predict(std::span(programs).subspan(120));
   int right = 0, pairs = 0;
   for (int i = 0; i < 40; ++i) {
@@ -97,6 +100,26 @@ TEST(TaskModelTest, RanksUnseenProgramsAndDoubtsWhatItDidNotSee) {
   const double before = beliefs.deviation[0];
   model.Believe(programs[120]);
   EXPECT_LT(model.Predict({&programs[120], 1}).deviation[0], before);
+}
+
+TEST(TaskModelTest, PredictsByHowMuchProgramsDifferFromWhatWasExpected) {
+  ThreadPool pool(1);
+  RandomStream random(3);
+  const SpaceGenerator generator(ConvolutionWorkload(), SimulatedTarget());
+  HashSet known;
+  const std::vector<CandidatePtr> programs = DrawUnknown(generator, 60, known, random, pool);
+  std::vector<Rated> rated;
+  std::vector<double> expected;
+  for (const CandidatePtr& program : programs) {
+    rated.push_back({1 / SimulatedMachine::Run(program->program), program});
+  }
+  KeepBest(rated, rated.size());
+  for (const Rated& one : rated) expected.push_back(one.rating / rated.front().rating - 0.25);
+  const DecisionRows rows(generator);
+  const TaskModel model(rows, rated, expected, random);
+  const Beliefs beliefs = model.Predict(programs);
+  EXPECT_NEAR(beliefs.mean.minCoeff(), 0.25, 1e-6);
+  EXPECT_NEAR(beliefs.mean.maxCoeff(), 0.25, 1e-6);
 }
 
 }  // namespace

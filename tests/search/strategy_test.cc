@@ -186,6 +186,33 @@ TEST(EvolutionarySearchTest, FollowsTheScores) {
   for (size_t i = 0; i < 38; ++i) EXPECT_LT(SimulatedMachine::Run(evolved[i].program), drawn[4]);
 }
 
+TEST(BayesSearchTest, BeginsWellWhileScoresAreRandom) {
+  ThreadPool pool(2);
+  const SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());
+  RandomStream chance(3);
+  const Scorer random_scores = [&](std::span<const Candidate* const> candidates) {
+    std::vector<double> scores(candidates.size());
+    for (double& score : scores) score = chance.Uniform();
+    return scores;
+  };
+  const StrategyOptions options = {.space = &space,
+                                   .pool = &pool,
+                                   .scorer = random_scores,
+                                   .seed = 4,
+                                   .evolutionary = {.population = 256}};
+  std::vector<double> drawn;
+  for (const Candidate& c : MakeRandomSearch(options)->GenerateCandidates(200)) {
+    drawn.push_back(SimulatedMachine::Run(c.program));
+  }
+  std::sort(drawn.begin(), drawn.end());
+  // A quarter is taken blindly. Most of the others are as good as the best tenth of random
+  // programs.
+  const std::vector<Candidate> first = CreateStrategy("bayes", options)->GenerateCandidates(16);
+  int good = 0;
+  for (size_t i = 0; i < 12; ++i) good += SimulatedMachine::Run(first[i].program) < drawn[20];
+  EXPECT_GE(good, 8);
+}
+
 TEST(EvolutionarySearchTest, ScoresEveryProgramOnceABatch) {
   ThreadPool pool(2);
   const SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());

@@ -44,10 +44,8 @@ struct ThesisOptions {
 
 /// Settings of "bayes", which serve every task.
 struct BayesOptions {
-  /// Weight of the surrogate beside the score, once it has learnt from very many programs, and
-  /// how many give it half of that.
+  /// Weight of the estimate and its correction beside the score.
   double surrogate_weight = 0.5;
-  double half_weight_at = 16;
   /// What a standard deviation is worth at first and in the end, and after how many programs half
   /// of the way is done.
   double first_curiosity = 0.5;
@@ -55,8 +53,10 @@ struct BayesOptions {
   double half_curiosity_at = 32;
   /// Programs bred for each to be chosen.
   int shortlist = 16;
-  /// Part of every batch that is drawn from the fresh samples, blind to what is thought of them.
+  /// Part of every batch, and of a task's first one, that is drawn from the fresh samples, blind
+  /// to what is thought of them; rounded up.
   double epsilon = 0.05;
+  double first_epsilon = 0.25;
 };
 
 }  // namespace bayloom

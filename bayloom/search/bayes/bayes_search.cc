@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bayloom/base/hash.h"
+#include "bayloom/feature/time_estimate.h"
 #include "bayloom/search/bayes/decision_rows.h"
 #include "bayloom/search/bayes/task_model.h"
 #include "bayloom/search/evolution.h"
@@ -17,7 +18,9 @@ namespace {
 /// Correlation below which scores are taken for random.
 constexpr double kTrustedCorrelation = 0.3;
 /// Measured programs from which on that can be told.
-constexpr int kTrustTestedFrom = 8;
+constexpr size_t kTrustTestedFrom = 8;
+/// Estimates below that of the fastest program are hardly believed.
+constexpr double kFasterByEstimate = 0.1;
 
 double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const auto n = static_cast<double>(a.size());
@@ -44,12 +47,12 @@ class BayesSearch final : public SearchStrategy {
 
   std::vector<Candidate> GenerateCandidates(int n) override {
     RandomStream random(Hasher().Add(options_.seed).Add(known_.size()).Digest());
-    Learn(random);
     const int population = evolution_.PopulationFor(n);
     const std::span<const Rated> parents = std::span(measured_).first(
         std::min(measured_.size(), evolution_.MeasuredCount(population)));
     std::vector<CandidatePtr> fresh =
         evolution_.DrawFresh(population - static_cast<int>(parents.size()), random);
+    Learn(fresh, random);
     const Scorer utility = [this](std::span<const Candidate* const> programs) {
       return Utilities(programs);
     };
@@ -73,31 +76,71 @@ class BayesSearch final : public SearchStrategy {
 
  private:
   /// Learns from what was measured, and decides how far to trust whom.
-  void Learn(RandomStream& random) {
-    model_.emplace(rows_, measured_, random);
-    const auto n = static_cast<double>(measured_.size());
-    weight_ = model_->has_learnt() ? bayes_.surrogate_weight * n / (n + bayes_.half_weight_at) : 0;
-    if (measured_.size() >= kTrustTestedFrom && !ScoresAreTrusted()) weight_ = 1;
+  void Learn(std::span<const CandidatePtr> fresh, RandomStream& random) {
+    const std::vector<CandidatePtr> tried = Measured();
+    least_seconds_ = LeastEstimate(tried.empty() ? fresh : std::span(tried).first(1));
+    model_.emplace(rows_, measured_, Expected(tried), random);
+    const bool trusted = tried.size() >= kTrustTestedFrom ? ScoresAgree(tried, Throughputs())
+                                                          : ScoresAgree(fresh, Expected(fresh));
+    weight_ = trusted ? bayes_.surrogate_weight : 1;
+    const auto n = static_cast<double>(tried.size());
     curiosity_ = bayes_.last_curiosity + (bayes_.first_curiosity - bayes_.last_curiosity) *
                                              std::exp2(-n / bayes_.half_curiosity_at);
   }
 
-  /// Scores of what was measured are near the truth unless they are random.
-  bool ScoresAreTrusted() const {
-    std::vector<const Candidate*> programs;
-    std::vector<double> truth;
-    for (const Rated& rated : measured_) {
-      programs.push_back(rated.candidate.get());
-      truth.push_back(rated.rating);
-    }
-    return Correlation(options_.scorer(programs), truth) >= kTrustedCorrelation;
+  std::vector<CandidatePtr> Measured() const {
+    std::vector<CandidatePtr> programs;
+    for (const Rated& rated : measured_) programs.push_back(rated.candidate);
+    return programs;
   }
 
-  std::vector<double> Combined(const std::vector<double>& scores, const Beliefs& beliefs) const {
+  std::vector<double> Throughputs() const {
+    std::vector<double> ratings;
+    for (const Rated& rated : measured_) ratings.push_back(rated.rating);
+    return ratings;
+  }
+
+  /// Whether scores have anything to do with what is known: random ones do not.
+  bool ScoresAgree(std::span<const CandidatePtr> programs, const std::vector<double>& known) const {
+    return Correlation(Scores(programs), known) >= kTrustedCorrelation;
+  }
+
+  std::vector<double> Scores(std::span<const CandidatePtr> programs) const {
+    std::vector<const Candidate*> pointers;
+    for (const CandidatePtr& program : programs) pointers.push_back(program.get());
+    return options_.scorer(pointers);
+  }
+
+  std::vector<double> Estimates(std::span<const CandidatePtr> programs) const {
+    std::vector<double> seconds(programs.size());
+    options_.pool->ParallelFor(std::ssize(programs), [&](int64_t i) {
+      seconds[i] = EstimateTime(programs[i]->program, options_.space->target());
+    });
+    return seconds;
+  }
+
+  double LeastEstimate(std::span<const CandidatePtr> programs) const {
+    const std::vector<double> seconds = Estimates(programs);
+    return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
+  }
+
+  /// Throughputs, as shares of that of the fastest program, that estimates make one expect.
+  std::vector<double> Expected(std::span<const CandidatePtr> programs) const {
+    std::vector<double> shares = Estimates(programs);
+    for (double& share : shares) {
+      const double faster = share / least_seconds_;
+      share = faster >= 1 ? 1 / faster : 1 + kFasterByEstimate * (1 - faster);
+    }
+    return shares;
+  }
+
+  std::vector<double> Combined(const std::vector<double>& scores,
+                               const std::vector<double>& expected, const Beliefs& beliefs) const {
     std::vector<double> utilities;
     for (size_t i = 0; i < scores.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
-      const double utility = (1 - weight_) * scores[i] + weight_ * beliefs.mean[row] +
+      const double utility = (1 - weight_) * scores[i] +
+                             weight_ * (expected[i] + beliefs.mean[row]) +
                              curiosity_ * beliefs.deviation[row];
       // The last bits differ with the alignment of memory, and must not decide between equals.
       utilities.push_back(static_cast<float>(utility));
@@ -106,7 +149,8 @@ class BayesSearch final : public SearchStrategy {
   }
 
   std::vector<double> Utilities(std::span<const Candidate* const> programs) const {
-    return Combined(options_.scorer(programs), model_->Predict(Borrowed(programs)));
+    const std::vector<CandidatePtr> borrowed = Borrowed(programs);
+    return Combined(options_.scorer(programs), Expected(borrowed), model_->Predict(borrowed));
   }
 
   static std::vector<CandidatePtr> Borrowed(std::span<const Candidate* const> programs) {
@@ -120,7 +164,8 @@ class BayesSearch final : public SearchStrategy {
   std::vector<Candidate> Select(std::span<const Rated> found, std::vector<CandidatePtr> fresh,
                                 int n, RandomStream& random) {
     std::vector<Candidate> batch;
-    const int exploring = static_cast<int>(std::floor(bayes_.epsilon * n));
+    const double blind_share = measured_.empty() ? bayes_.first_epsilon : bayes_.epsilon;
+    const int exploring = static_cast<int>(std::ceil(blind_share * n));
     for (const CandidatePtr& program : Diverse(found, n - exploring)) {
       if (known_.insert(program->hash).second) batch.push_back(*program);
     }
@@ -138,16 +183,12 @@ class BayesSearch final : public SearchStrategy {
 
   std::vector<CandidatePtr> Diverse(std::span<const Rated> found, int count) {
     std::vector<CandidatePtr> left;
-    std::vector<const Candidate*> programs;
-    for (const Rated& rated : found) {
-      left.push_back(rated.candidate);
-      programs.push_back(rated.candidate.get());
-    }
+    for (const Rated& rated : found) left.push_back(rated.candidate);
     std::vector<CandidatePtr> chosen;
-    const std::vector<double> scores = options_.scorer(programs);
+    const std::vector<double> scores = Scores(left), expected = Expected(left);
     std::vector<bool> taken(left.size(), false);
     while (std::ssize(chosen) < std::min<int64_t>(count, std::ssize(left))) {
-      const std::vector<double> utilities = Combined(scores, model_->Predict(left));
+      const std::vector<double> utilities = Combined(scores, expected, model_->Predict(left));
       int best = -1;
       for (int i = 0; i < static_cast<int>(left.size()); ++i) {
         if (!taken[i] && (best < 0 || utilities[i] > utilities[best])) best = i;
@@ -166,6 +207,7 @@ class BayesSearch final : public SearchStrategy {
   HashSet known_;
   std::vector<Rated> measured_;  ///< all, the fastest first, rated by runs per second
   std::optional<TaskModel> model_;
+  double least_seconds_ = 0;  ///< the estimate of what throughputs are shares of
   double weight_ = 0, curiosity_ = 0;
 };
 

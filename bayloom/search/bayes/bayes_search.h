@@ -7,13 +7,15 @@
 namespace bayloom {
 
 /// "bayes": candidates are bred as in evolutionary search, but what is thought of them combines
-/// the cost model with a surrogate of this task alone (TaskModel), and the batch is chosen one by
-/// one, each under the assumption that those before turn out as expected.
+/// two opinions, and the batch is chosen one by one, each under the assumption that those before
+/// turn out as expected.
 ///
-///     utility = (1 - w) score + w mean + c deviation
+///     utility = (1 - w) score + w (estimate + mean) + c deviation
 ///
-/// w grows with the programs measured, and is 1 while the scores have nothing to do with them; the
-/// curiosity c shrinks.
+/// One opinion is the cost model's score. The other, the only one while scores have nothing to do
+/// with what is known, is the time that a program's loops make one expect (EstimateTime), corrected
+/// by a surrogate of this task alone (TaskModel), which also says how uncertain that is. The
+/// curiosity c shrinks with every program measured.
 std::unique_ptr<SearchStrategy> MakeBayesSearch(StrategyOptions options);
 
 }  // namespace bayloom

@@ -1,6 +1,7 @@
 #include "bayloom/search/bayes/task_model.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace bayloom {
 namespace {
@@ -20,14 +21,14 @@ KernelHyperparameters Usual(const DecisionRows& rows) {
   return usual;
 }
 
-std::vector<Rated> Thinned(std::span<const Rated> measured) {
-  std::vector<Rated> kept(measured.begin(), measured.end());
-  KeepBest(kept, kept.size());
+/// Places among the measured programs, which are sorted, of those that are learnt from.
+std::vector<size_t> Thinned(std::span<const Rated> measured) {
+  std::vector<size_t> kept(measured.size());
+  std::iota(kept.begin(), kept.end(), size_t{0});
   if (kept.size() <= kFastest + kOthers) return kept;
-  const auto by_hash = [](const Rated& a, const Rated& b) {
-    return a.candidate->hash < b.candidate->hash;
-  };
-  std::sort(kept.begin() + kFastest, kept.end(), by_hash);
+  std::sort(kept.begin() + kFastest, kept.end(), [&](size_t a, size_t b) {
+    return measured[a].candidate->hash < measured[b].candidate->hash;
+  });
   kept.resize(kFastest + kOthers);
   return kept;
 }
@@ -43,24 +44,22 @@ GaussianProcessOptions ProcessOptions() {
 }  // namespace
 
 TaskModel::TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
-                     RandomStream& random)
-    : rows_(rows),
-      process_(rows.group_of_column(), ProcessOptions()),
-      has_learnt_(measured.size() >= kFewest),
-      unit_(kUsualDeviation) {
+                     std::span<const double> expected, RandomStream& random)
+    : rows_(rows), process_(rows.group_of_column(), ProcessOptions()), unit_(kUsualDeviation) {
   if (measured.empty()) return;
-  const std::vector<Rated> kept = Thinned(measured);
   std::vector<CandidatePtr> programs;
-  Eigen::VectorXd shares(std::ssize(kept));
-  for (size_t i = 0; i < kept.size(); ++i) {
-    programs.push_back(kept[i].candidate);
-    shares[static_cast<Eigen::Index>(i)] = kept[i].rating / kept.front().rating;
+  std::vector<double> surprises;
+  for (size_t i : Thinned(measured)) {
+    programs.push_back(measured[i].candidate);
+    surprises.push_back(measured[i].rating / measured.front().rating - expected[i]);
   }
-  if (has_learnt_) {
-    process_.Fit(rows_(programs), shares, random);
+  const Eigen::VectorXd values =
+      Eigen::Map<const Eigen::VectorXd>(surprises.data(), std::ssize(surprises));
+  if (programs.size() >= kFewest) {
+    process_.Fit(rows_(programs), values, random);
     unit_ = process_.Untransform(1) - process_.Untransform(0);
   } else {
-    process_.Condition(rows_(programs), shares, Usual(rows_));
+    process_.Condition(rows_(programs), values, Usual(rows_));
   }
 }
 

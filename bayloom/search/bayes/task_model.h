@@ -11,23 +11,22 @@
 namespace bayloom {
 
 /// What is believed of programs without having run them, one number each for mean and standard
-/// deviation.
+/// deviation of a difference.
 struct Beliefs {
   Eigen::VectorXd mean, deviation;
 };
 
-/// A Gaussian process over the decisions of one task's measured programs. It predicts throughput
-/// as a share of that of the task's best program, as cost models do, but knows nothing of other
-/// tasks and no features: it errs elsewhere than they do, and knows where it may err.
-///
-/// From too few programs it learns nothing but what is unlike them.
+/// A Gaussian process over the decisions of one task's measured programs. It predicts by how much
+/// throughput, as a share of that of the task's best program, will differ from what was expected.
+/// It knows nothing of other tasks and no features: it errs elsewhere than cost models do, and
+/// knows where it may err.
 class TaskModel {
  public:
-  /// `measured` are rated by runs per second, all above 0. `rows` must outlive it.
-  TaskModel(const DecisionRows& rows, std::span<const Rated> measured, RandomStream& random);
+  /// `measured` are rated by runs per second, all above 0; of each, `expected` has the share that
+  /// was expected. `rows` must outlive it.
+  TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
+            std::span<const double> expected, RandomStream& random);
 
-  /// Whether means mean anything.
-  bool has_learnt() const { return has_learnt_; }
   Beliefs Predict(std::span<const CandidatePtr> programs) const;
   /// Takes a prediction for a measurement, so that what is much like it is no longer uncertain
   /// (kriging believer).
@@ -36,7 +35,6 @@ class TaskModel {
  private:
   const DecisionRows& rows_;
   GaussianProcess process_;
-  bool has_learnt_ = false;
   double unit_;  ///< of its predictions, in shares of the best throughput
 };
 
