@@ -7,12 +7,14 @@ namespace {
 
 class RandomScheduler final : public TaskScheduler {
  public:
-  explicit RandomScheduler(const TaskSchedulerOptions& options) : options_(options) {}
+  RandomScheduler(const TaskSchedulerOptions& options, bool lets_rest)
+      : options_(options), lets_rest_(lets_rest) {}
 
-  std::string name() const override { return "random"; }
+  std::string name() const override { return lets_rest_ ? "dynamic-random" : "random"; }
 
   int Next(std::span<const TaskProgress> tasks) override {
-    const std::vector<int> choices = UnfinishedTasks(tasks);
+    const std::vector<int> choices =
+        lets_rest_ ? ImprovingTasks(tasks, options_.patience) : UnfinishedTasks(tasks);
     if (choices.empty()) return -1;
     RandomStream random = RandomOfSlot(options_.seed, tasks);
     return choices[random.UniformInt(static_cast<int64_t>(choices.size()))];
@@ -20,12 +22,17 @@ class RandomScheduler final : public TaskScheduler {
 
  private:
   TaskSchedulerOptions options_;
+  bool lets_rest_;  ///< tasks that stopped improving rest
 };
 
 }  // namespace
 
 std::unique_ptr<TaskScheduler> MakeRandomScheduler(const TaskSchedulerOptions& options) {
-  return std::make_unique<RandomScheduler>(options);
+  return std::make_unique<RandomScheduler>(options, false);
+}
+
+std::unique_ptr<TaskScheduler> MakeDynamicRandomScheduler(const TaskSchedulerOptions& options) {
+  return std::make_unique<RandomScheduler>(options, true);
 }
 
 }  // namespace bayloom
