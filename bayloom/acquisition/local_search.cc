@@ -12,8 +12,9 @@ bool Better(const Suggestion& a, const Suggestion& b) { return a.utility > b.uti
 class LocalSearch {
  public:
   LocalSearch(const Space& space, const UtilityFunction& utility,
-              const std::function<bool(const Configuration&)>& excluded)
-      : space_(space), utility_(utility), excluded_(excluded) {}
+              const std::function<bool(const Configuration&)>& excluded,
+              const CanonicalForm& canonical)
+      : space_(space), utility_(utility), excluded_(excluded), canonical_(canonical) {}
 
   void Start(std::span<const Configuration> starts) {
     std::vector<Configuration> fresh;
@@ -29,6 +30,7 @@ class LocalSearch {
     std::vector<int64_t> ends;
     for (const Suggestion& climb : climbs_) {
       for (Configuration& c : space_.Neighbours(climb.configuration, random)) {
+        if (canonical_) c = canonical_(c);
         if (met_.insert(c).second) neighbours.push_back(std::move(c));
       }
       ends.push_back(std::ssize(neighbours));
@@ -64,6 +66,7 @@ class LocalSearch {
   const Space& space_;
   const UtilityFunction& utility_;
   const std::function<bool(const Configuration&)>& excluded_;
+  const CanonicalForm& canonical_;
   std::vector<Suggestion> climbs_;
   std::unordered_set<Configuration> met_;
   Suggestion best_;
@@ -74,8 +77,8 @@ class LocalSearch {
 Suggestion ClimbToBest(const Space& space, const UtilityFunction& utility,
                        std::span<const Configuration> starts,
                        const std::function<bool(const Configuration&)>& excluded, int max_steps,
-                       RandomStream& random) {
-  LocalSearch search(space, utility, excluded);
+                       RandomStream& random, const CanonicalForm& canonical) {
+  LocalSearch search(space, utility, excluded, canonical);
   search.Start(starts);
   for (int step = 0; step < max_steps && search.Step(random); ++step) continue;
   return search.TakeBest();

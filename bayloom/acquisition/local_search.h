@@ -26,11 +26,12 @@ using UtilityFunction =
 /// Climbs from every start, step by step to the best of the feasible neighbours, until no
 /// neighbour is better: the local search of Hellsten et al. 2023, sec. 3.3. Gives the best
 /// configuration met that is not `excluded`; climbs may start at and pass through those that are.
+/// Of neighbours that mean the same only the one that stands for them is looked at.
 ///
 /// All climbs step together, and none treads in another's steps.
 Suggestion ClimbToBest(const Space& space, const UtilityFunction& utility,
                        std::span<const Configuration> starts,
                        const std::function<bool(const Configuration&)>& excluded, int max_steps,
-                       RandomStream& random);
+                       RandomStream& random, const CanonicalForm& canonical = {});
 
 }  // namespace bayloom

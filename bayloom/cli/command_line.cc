@@ -5,6 +5,9 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -74,6 +77,10 @@ int RunCommandLine(int argc, char** argv) {
     return Complain(kFailed, error.what());
   } catch (const std::exception& error) {
     return Complain(kFailed, std::string("this should not have happened: ") + error.what());
+  }
+  // What was printed may still be on its way to a disk that is full.
+  if (std::fflush(stdout) != 0) {
+    return Complain(kFailed, std::string("cannot write the output: ") + std::strerror(errno));
   }
   return 0;
 }

@@ -19,6 +19,7 @@
 #include "bayloom/report/search_progress.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/scheduling/task_scheduler.h"
+#include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/recorded_search.h"
 
 namespace bayloom {
@@ -32,12 +33,31 @@ struct SearchOptions {
   TogetherOptions together;
   std::string command;
   std::string recorded;
+  std::vector<std::string> transfer;  ///< databases
+  std::string transfer_method = "weighted";
   int jobs = 1;
   std::string out;
   std::string csv;
   std::string chart;
   bool json = false;
 };
+
+/// What --transfer's databases teach the optimizer beforehand.
+void Learn(const SearchOptions& options, Scenario& scenario) {
+  if (scenario.optimizer != "bayesian") {
+    throw InputError("--transfer: only the bayesian optimizer learns from earlier searches, not " +
+                     scenario.optimizer);
+  }
+  TransferOptions& transfer = scenario.optimizer_options.transfer;
+  transfer =
+      LearnFromSearches(options.transfer, ParseTransferMethod(options.transfer_method), scenario);
+  if (transfer.tasks.empty()) {
+    throw InputError(fmt::format(
+        "--transfer: there is no earlier search for '{}' of another scenario with parameters of "
+        "the same names",
+        scenario.objective));
+  }
+}
 
 Scenario LoadWithOverrides(const SearchOptions& options) {
   Scenario scenario = options.scenario.Load();
@@ -51,6 +71,7 @@ Scenario LoadWithOverrides(const SearchOptions& options) {
                     options.scenario.path));
   }
   if (!scenario.max_trials && !scenario.max_seconds) scenario.max_trials = kDefaultTrials;
+  if (!options.transfer.empty()) Learn(options, scenario);
   return scenario;
 }
 
@@ -160,6 +181,14 @@ void AddSearchCommand(CLI::App& app) {
       ->add_option("--recorded", options->recorded,
                    "Evaluate by looking up a recorded space (Kernel Tuner T4, .gz too)")
       ->excludes(command);
+  search
+      ->add_option("--transfer", options->transfer,
+                   "Learn from the searches of other scenarios in this database; may be repeated")
+      ->allow_extra_args(false);
+  search
+      ->add_option("--transfer-method", options->transfer_method,
+                   "How: contextual, multitask, stacking, weighted, sum")
+      ->capture_default_str();
   search->add_option("others", options->others, "More scenarios, to share the budget with it");
   search
       ->add_option("--scheduler", options->together.scheduler,
@@ -210,6 +239,7 @@ void AddSearchCommand(CLI::App& app) {
       "  bayloom search flags.yaml --jobs 4 --time 10m --chart flags.svg --out best.json\n"
       "  bayloom search flags.yaml --resume --trials 200\n"
       "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1 --trials 300\n"
+      "  bayloom search larger.yaml --transfer smaller.db\n"
       "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
       "  bayloom search hypermapper.json --command './run.sh {tile_size} {unroll}'");
   search->callback([options] { RunSearchCommand(*options); });

@@ -90,7 +90,7 @@ void ReadOptimizer(const Field& field, Scenario& scenario) {
 
 void ReadOwnScenario(const Field& top, Scenario& scenario) {
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
-                 "optimizer", "seed"});
+                 "optimizer", "seed", "task"});
   if (const auto name = top.Find("name")) scenario.name = name->Text();
   SpaceReader space;
   const Field parameters = top.At("parameters");
@@ -107,6 +107,9 @@ void ReadOwnScenario(const Field& top, Scenario& scenario) {
   if (const auto evaluator = top.Find("evaluator")) ReadEvaluator(*evaluator, scenario);
   if (const auto budget = top.Find("budget")) ReadBudget(*budget, scenario);
   if (const auto optimizer = top.Find("optimizer")) ReadOptimizer(*optimizer, scenario);
+  if (const auto task = top.Find("task")) {
+    for (const auto& [name, number] : task->Entries()) scenario.task[name] = number.Real();
+  }
   if (const auto seed = top.Find("seed")) {
     scenario.optimizer_options.seed =
         static_cast<uint64_t>(seed->IntWithin(0, std::numeric_limits<int64_t>::max()));

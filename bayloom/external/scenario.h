@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ struct Scenario {
   std::shared_ptr<const Space> space;
   /// All parameters' defaults, where they are known and allowed together: tried first.
   std::optional<Configuration> default_configuration;
+
+  /// Numbers that tell this task from others of its kind (sizes, mostly), for what is learnt from
+  /// one to serve another.
+  std::map<std::string, double> task;
 
   std::string objective = "value";  ///< the name of what is minimized or maximized
   bool maximize = false;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/order_encoding.h"
@@ -92,19 +91,33 @@ class MapspaceEncoding final : public MappingEncoding {
     rest = rest.subspan(tiles_->names().size());
     orders_->Apply(rest, mapping);
     if (!mapspace_.Settle(mapping) || !model_.Fits(mapping)) return std::nullopt;
+    mapspace_.StandardizeOrders(mapping);
     return mapping;
   }
 
   Result<Configuration> Encode(const Mapping& mapping) const override {
+    Mapping standard = mapping;
+    mapspace_.StandardizeOrders(standard);
     std::vector<Value> values;
-    keeps_->AppendValues(mapping, values);
-    tiles_->AppendValues(mapping, values);
-    orders_->AppendValues(mapping, values);
-    std::map<std::string, Value> named;
+    keeps_->AppendValues(standard, values);
+    tiles_->AppendValues(standard, values);
+    orders_->AppendValues(standard, values);
+    Configuration configuration;
     for (int i = 0; i < space_->size(); ++i) {
-      named[space_->parameter(i).name()] = values[static_cast<size_t>(i)];
+      const Parameter& parameter = space_->parameter(i);
+      const Result<double> coordinate = parameter.CoordinateOf(values[static_cast<size_t>(i)]);
+      if (!coordinate) return Error{parameter.name() + ": " + coordinate.error().message};
+      configuration.coordinates.push_back(*coordinate);
     }
-    return space_->Parse(named);
+    return configuration;
+  }
+
+  Configuration Canonical(const Configuration& configuration) const override {
+    if (!tiles_->is_exact()) return MappingEncoding::Canonical(configuration);
+    const std::optional<Mapping> mapping = Decode(configuration);
+    if (!mapping) return configuration;
+    const Result<Configuration> canonical = Encode(*mapping);
+    return canonical ? *canonical : configuration;
   }
 
  private:
@@ -116,6 +129,13 @@ class MapspaceEncoding final : public MappingEncoding {
 };
 
 }  // namespace
+
+Configuration MappingEncoding::Canonical(const Configuration& configuration) const {
+  const std::optional<Mapping> mapping = Decode(configuration);
+  if (!mapping) return configuration;
+  const Result<Configuration> canonical = Encode(*mapping);
+  return canonical && Decode(*canonical) == mapping ? *canonical : configuration;
+}
 
 std::string_view ToString(TileEncoding encoding) { return kTiles[static_cast<size_t>(encoding)]; }
 std::string_view ToString(OrderEncoding encoding) { return kOrders[static_cast<size_t>(encoding)]; }

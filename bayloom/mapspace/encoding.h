@@ -60,6 +60,9 @@ class MappingEncoding {
   /// have it (aspect ratios know no tiles smaller than what fits). Fails for a mapping that is not
   /// in the mapspace.
   virtual Result<Configuration> Encode(const Mapping& mapping) const = 0;
+  /// The one of the configurations of a mapping that Encode gives; the configuration itself if it
+  /// is no mapping, or one that the encoding has only something near to.
+  virtual Configuration Canonical(const Configuration& configuration) const;
 
  protected:
   std::shared_ptr<const Space> space_;

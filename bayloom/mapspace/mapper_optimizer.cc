@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -8,17 +10,36 @@
 namespace bayloom {
 namespace {
 
+/// A search that has found nothing better for so long, and for half as long as it took to get where
+/// it is, begins anew: surrogates that know one valley well seldom look for another.
+constexpr int64_t kPatience = 30;
+constexpr int64_t kPatienceShare = 2;
+/// Spaces of at most so many configurations are searched through instead.
+constexpr double kSmall = 10'000;
+
 class OptimizerMapper final : public Mapper {
  public:
   OptimizerMapper(const MapperRun& run, std::string_view optimizer)
-      : encoding_(MakeEncoding(run)),
-        optimizer_(MakeOptimizer(optimizer, encoding_->space(), Options(run))) {}
+      : name_(optimizer),
+        encoding_(MakeEncoding(run)),
+        is_small_(encoding_->space()->CountFeasible() <= kSmall),
+        optimizer_(MakeOptimizer(name_, encoding_->space(), Options(run))) {}
 
   void Search(MapperRun& run) override {
     while (!run.Done()) {
+      if (IsStuck()) {
+        if (!found_new_) return;
+        Restart(run);
+      }
       const std::vector<Configuration> asked = optimizer_->Ask(1);
       if (asked.empty()) return;
-      optimizer_->Tell(asked[0], Evaluate(encoding_->Decode(asked[0]), run));
+      const Outcome outcome = Evaluate(encoding_->Decode(asked[0]), run);
+      optimizer_->Tell(asked[0], outcome);
+      ++told_;
+      if (outcome.ok() && outcome.value < best_) {
+        best_ = outcome.value;
+        improved_ = told_;
+      }
     }
   }
 
@@ -34,12 +55,28 @@ class OptimizerMapper final : public Mapper {
     return KeepTop(std::move(encoding), sensitivity, options.top_k);
   }
 
-  static OptimizerOptions Options(const MapperRun& run) {
+  bool IsStuck() const {
+    return !is_small_ && told_ - improved_ > std::max(kPatience, improved_ / kPatienceShare);
+  }
+
+  /// Without the earlier tasks, which led to where it was.
+  void Restart(MapperRun& run) {
+    OptimizerOptions options = Options(run);
+    options.seed = run.random().Next();
+    options.transfer.tasks.clear();
+    optimizer_ = MakeOptimizer(name_, encoding_->space(), options);
+    best_ = std::numeric_limits<double>::infinity();
+    told_ = improved_ = 0;
+    found_new_ = false;
+  }
+
+  OptimizerOptions Options(const MapperRun& run) const {
     const MapperOptions& options = run.options();
     OptimizerOptions optimizer;
     optimizer.seed = options.seed;
     optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objective,
                                    run.mapspace(), options.tiles, options.orders);
+    optimizer.canonical = [this](const Configuration& c) { return encoding_->Canonical(c); };
     return optimizer;
   }
 
@@ -51,14 +88,22 @@ class OptimizerMapper final : public Mapper {
           known_.try_emplace(PrintCompact(*mapping, run.mapspace().problem()));
       is_new = inserted;
       if (is_new) place->second = run.Evaluate(*mapping);
+      found_new_ = found_new_ || is_new;
       outcome = place->second;
     }
     run.CountDraw(is_new);
     return outcome;
   }
 
+  std::string name_;
   std::unique_ptr<MappingEncoding> encoding_;
+  bool is_small_;
   std::unique_ptr<Optimizer> optimizer_;
+  // Since the beginning, or since the search began anew:
+  double best_ = std::numeric_limits<double>::infinity();
+  int64_t told_ = 0;
+  int64_t improved_ = 0;    ///< how many it had been told when it last found a better one
+  bool found_new_ = false;  ///< a mapping not known before
   /// Configurations that differ only in loops that run once are the same mapping: known already.
   std::map<std::string, Outcome> known_;
 };

@@ -88,6 +88,20 @@ void Mapspace::SetOrder(int level, std::span<const int> free_dimensions, Mapping
   append(constraint.outermost);
 }
 
+void Mapspace::StandardizeOrders(Mapping& mapping) const {
+  for (int l = 1; l < architecture_.LevelCount(); ++l) {
+    const MappingLevel& level = mapping.levels[l];
+    std::vector<int> order, once;
+    for (int d : level.order) {
+      if (std::ranges::find(free_order_[l], d) == free_order_[l].end()) continue;
+      (level.temporal[d] > 1 ? order : once).push_back(d);
+    }
+    std::ranges::sort(once);
+    order.insert(order.end(), once.begin(), once.end());
+    SetOrder(l, order, mapping);
+  }
+}
+
 bool Mapspace::PlaceSpatialLoops(int level, MappingLevel& mapping) const {
   const LevelConstraint& constraint = constraints_.levels[level];
   const Fanout room = fanouts_[level];

@@ -50,6 +50,9 @@ class Mapspace {
   void SetSplit(int dimension, double rank, Mapping& mapping) const;
   /// Orders a level's free loops like this (innermost first).
   void SetOrder(int level, std::span<const int> free_dimensions, Mapping& mapping) const;
+  /// Brings the orders of free loops to a form that mappings which differ only in loops that run
+  /// once have in common: those are outermost, in the order of the dimensions.
+  void StandardizeOrders(Mapping& mapping) const;
   /// Places spatial loops along x and y and tells whether they have room there and all upper bounds
   /// on factors hold. Needed after factors changed.
   bool Settle(Mapping& mapping) const;

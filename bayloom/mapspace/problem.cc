@@ -1,6 +1,7 @@
 #include "bayloom/mapspace/problem.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "bayloom/base/result.h"
@@ -42,12 +43,37 @@ int Problem::TensorNamed(std::string_view wanted) const {
   return found == tensors.end() ? -1 : static_cast<int>(found - tensors.begin());
 }
 
+namespace {
+
+/// "2P+R": the window after what it slides over.
+std::string AxisText(std::vector<AxisTerm> axis, const std::vector<std::string>& dimensions) {
+  std::ranges::sort(axis, std::greater<>(), &AxisTerm::dimension);
+  std::string text;
+  for (const AxisTerm& term : axis) {
+    if (!text.empty()) text += "+";
+    if (term.coefficient != 1) text += std::to_string(term.coefficient);
+    text += dimensions[term.dimension];
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string Problem::Describe() const {
   std::string text = name;
   for (int d = 0; d < DimensionCount(); ++d) {
     text += " " + dimensions[d] + "=" + std::to_string(bounds[d]);
   }
-  return text;
+  std::string stepped;
+  for (const DataSpace& tensor : tensors) {
+    for (const std::vector<AxisTerm>& axis : tensor.axes) {
+      if (std::ranges::all_of(axis, [](const AxisTerm& term) { return term.coefficient == 1; })) {
+        continue;
+      }
+      stepped += (stepped.empty() ? "" : ", ") + AxisText(axis, dimensions);
+    }
+  }
+  return stepped.empty() ? text : text + " (" + stepped + ")";
 }
 
 namespace {

@@ -78,10 +78,20 @@ class FactorizationCoder final : public TileCoder {
 
   void Apply(std::span<const Value> values, Mapping& mapping) const override {
     FillClosedDimensions(mapspace_, mapping);
+    Mapping as_given = mapping;
     for (size_t i = 0; i < dimensions_.size(); ++i) {
-      std::vector<int64_t> factors = std::get<std::vector<int64_t>>(values[i]);
-      std::ranges::reverse(factors);  // innermost first
-      SetFactors(mapspace_, model_, dimensions_[i], factors, mapping);
+      const std::vector<int64_t> factors = InnermostFirst(values[i]);
+      const std::vector<Mapspace::Slot>& slots = mapspace_.FreeSlots(dimensions_[i]);
+      for (size_t s = 0; s < slots.size(); ++s) {
+        FactorAt(as_given, slots[s], dimensions_[i]) = factors[s];
+      }
+    }
+    if (mapspace_.Settle(as_given) && model_.Fits(as_given)) {
+      mapping = std::move(as_given);
+      return;
+    }
+    for (size_t i = 0; i < dimensions_.size(); ++i) {
+      SetFactors(mapspace_, model_, dimensions_[i], InnermostFirst(values[i]), mapping);
     }
   }
 
@@ -97,6 +107,12 @@ class FactorizationCoder final : public TileCoder {
   }
 
  private:
+  static std::vector<int64_t> InnermostFirst(const Value& value) {
+    std::vector<int64_t> factors = std::get<std::vector<int64_t>>(value);
+    std::ranges::reverse(factors);
+    return factors;
+  }
+
   const Mapspace& mapspace_;
   const AnalyticalModel& model_;
   std::vector<int> dimensions_;
@@ -197,6 +213,8 @@ class AspectRatioCoder final : public TileCoder {
       for (double side : sides) values.emplace_back(std::max(kLeastRatio, side / longest));
     }
   }
+
+  bool is_exact() const override { return false; }
 
  private:
   /// Sides more unlike than this are rounded to 1 anyway.

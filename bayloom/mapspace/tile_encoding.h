@@ -20,6 +20,8 @@ class TileCoder {
   virtual void Apply(std::span<const Value> values, Mapping& mapping) const = 0;
   /// The values that stand for a mapping's factors.
   virtual void AppendValues(const Mapping& mapping, std::vector<Value>& values) const = 0;
+  /// Whether AppendValues gives values that stand for the very same factors.
+  virtual bool is_exact() const { return true; }
 
  protected:
   void AddTo(Space::Builder& builder, std::unique_ptr<Parameter> parameter) {

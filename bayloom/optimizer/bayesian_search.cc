@@ -14,6 +14,8 @@ using Eigen::VectorXd;
 /// The best known trials that climb beside the best of the sample.
 constexpr size_t kBestKnown = 3;
 constexpr int kClimbSteps = 50;
+/// Draws whose canonical forms are all known before one is asked for as it is.
+constexpr int kMostForms = 32;
 
 /// One for each parameter: a Gaussian process with cautious priors makes sense of so few, and makes
 /// more of the trials that follow than chance does.
@@ -47,6 +49,7 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space,
                                const SurrogateFactory& make_surrogate,
                                const OptimizerOptions& options)
     : options_(options.bayesian),
+      canonical_(options.canonical),
       random_(options.seed),
       memory_(space),
       sampler_(options_.sampling),
@@ -59,13 +62,14 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space,
                      : knows_others              ? 1
                                                  : DefaultInitialSamples(*space);
   expected_ = PredictBest(features_, *space, options.transfer, random_);
+  if (expected_ && canonical_) expected_ = canonical_(*expected_);
 }
 
 std::vector<Configuration> BayesianSearch::Ask(int n) {
   std::vector<Configuration> asked;
   while (static_cast<int>(asked.size()) < n) {
     std::optional<Configuration> next = IsSampling() ? Sample() : Suggest();
-    if (!next) next = sampler_.Draw(memory_, random_);
+    if (!next) next = DrawFresh();
     if (!next) break;
     memory_.MarkAsked(*next);
     if (pool_) pool_->Take(*next);
@@ -93,7 +97,17 @@ std::optional<Configuration> BayesianSearch::Sample() {
   if (expected_ && !memory_.Knows(*expected_)) return expected_;
   std::optional<Configuration> usual = memory_.space().Default();
   if (usual && !memory_.Knows(*usual)) return usual;
-  return sampler_.Draw(memory_, random_);
+  return DrawFresh();
+}
+
+std::optional<Configuration> BayesianSearch::DrawFresh() {
+  std::optional<Configuration> drawn = sampler_.Draw(memory_, random_);
+  for (int i = 0; canonical_ && drawn && i < kMostForms; ++i) {
+    Configuration form = canonical_(*drawn);
+    if (!memory_.Knows(form)) return form;
+    drawn = sampler_.Draw(memory_, random_);
+  }
+  return drawn;
 }
 
 std::optional<Configuration> BayesianSearch::Suggest() {
@@ -139,6 +153,9 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
         configurations.push_back(std::move(*drawn));
       }
     }
+  }
+  if (canonical_) {
+    for (Configuration& c : configurations) c = canonical_(c);
   }
   pool_.emplace(std::move(configurations), features_);
   watched_pool_ = objective_.surrogate().Watch(pool_->rows());
@@ -226,7 +243,7 @@ Suggestion BayesianSearch::BestOfClimbs(const Surrogate& surrogate,
   };
   return ClimbToBest(
       memory_.space(), utility, starts, [&](const Configuration& c) { return memory_.Knows(c); },
-      kClimbSteps, random_);
+      kClimbSteps, random_, canonical_);
 }
 
 void BayesianSearch::AddBestKnown(std::vector<Configuration>& starts) const {

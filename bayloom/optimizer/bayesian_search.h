@@ -39,6 +39,8 @@ class BayesianSearch final : public Optimizer {
  private:
   bool IsSampling() const;
   std::optional<Configuration> Sample();
+  /// At random; one whose canonical form is known only if no others are found.
+  std::optional<Configuration> DrawFresh();
   /// None when the surrogate has nothing to say.
   std::optional<Configuration> Suggest();
   void RefreshPool(bool learnt_anew);
@@ -54,6 +56,7 @@ class BayesianSearch final : public Optimizer {
 
   BayesianOptions options_;
   int initial_samples_;
+  CanonicalForm canonical_;
   std::optional<Configuration> expected_;  ///< the best one, judging by earlier tasks
   RandomStream random_;
   Memory memory_;

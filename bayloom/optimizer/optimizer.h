@@ -86,6 +86,8 @@ struct OptimizerOptions {
   BayesianOptions bayesian = {};
   /// What "bayesian" learns from before its first trial; the others begin from nothing.
   TransferOptions transfer = {};
+  /// The bayesian optimizers ask for canonical configurations only, as long as they find new ones.
+  CanonicalForm canonical = {};
 };
 
 /// "random": uniform over the feasible configurations.

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bayloom/base/hash.h"
@@ -21,6 +22,10 @@ struct Configuration {
     return hasher.Digest();
   }
 };
+
+/// Of configurations that mean the same, the one that stands for all of them; what it gives, it
+/// gives back unchanged. Empty where every configuration means something else.
+using CanonicalForm = std::function<Configuration(const Configuration&)>;
 
 }  // namespace bayloom
 

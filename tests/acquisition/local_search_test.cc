@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "bayloom/space/parameter.h"
@@ -64,6 +65,26 @@ TEST_F(LocalSearchTest, PassesThroughWhatIsExcludedAndSuggestsItsNeighbour) {
 TEST_F(LocalSearchTest, SuggestsNothingWhereEverythingIsExcluded) {
   EXPECT_FALSE(Climb({{{0, 0}}}, [](auto&) { return true; }).exists());
   EXPECT_FALSE(Climb({}, [](auto&) { return false; }).exists());
+}
+
+TEST_F(LocalSearchTest, LooksOnlyAtWhatStandsForOthers) {
+  // Odd rows mean the same as the even ones before them.
+  const auto canonical = [](const Configuration& c) {
+    return Configuration{{c.coordinates[0] - std::fmod(c.coordinates[0], 2), c.coordinates[1]}};
+  };
+  bool all_even = true;
+  const auto utility = [&](std::span<const Configuration> configurations,
+                           std::span<double> utilities) {
+    for (size_t i = 0; i < utilities.size(); ++i) {
+      all_even = all_even && std::fmod(configurations[i].coordinates[0], 2) == 0;
+      utilities[i] = Height(configurations[i]);
+    }
+  };
+  const std::vector<Configuration> starts = {{{12, 0}}};
+  const Suggestion best = ClimbToBest(
+      *space_, utility, starts, [](auto&) { return false; }, 100, random_, canonical);
+  EXPECT_EQ(best.configuration, (Configuration{{12, 4}}));
+  EXPECT_TRUE(all_even);
 }
 
 }  // namespace

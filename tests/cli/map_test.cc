@@ -61,7 +61,7 @@ TEST(MapCommand, MapsEveryLayerOfANetwork) {
   const auto problem = [&](size_t layer) {
     return json.at("layers")[layer].at("problem").get<std::string>();
   };
-  EXPECT_EQ(problem(0), "conv2d R=3 S=3 P=6 Q=6 C=3 M=8 N=1");
+  EXPECT_EQ(problem(0), "conv2d R=3 S=3 P=6 Q=6 C=3 M=8 N=1 (2P+R, 2Q+S)");
   EXPECT_EQ(problem(1), "conv2d R=3 S=3 P=6 Q=6 C=8 M=8 N=1");
   EXPECT_EQ(json.at("layers")[1].at("count"), 2);
   EXPECT_EQ(problem(2), "depthwise R=3 S=3 P=6 Q=6 C=8 N=1");

@@ -173,6 +173,31 @@ TEST_F(SearchCommand, AnswersBadInputInOneLine) {
   }
 }
 
+TEST_F(SearchCommand, LearnsFromEarlierSearches) {
+  const auto search = [&](const std::string& size, std::vector<std::string> more) {
+    const std::string percent_off = "({x} * 100 / " + size + " - 30)";
+    const std::string scenario = Write(
+        "size" + size + ".yaml",
+        "name: size" + size + "\nparameters: {x: {type: integer, range: [1, " + size +
+            "]}}\ntask: {size: " + size + "}\nminimize: seconds\nevaluator: {shell: 'echo $((" +
+            percent_off + " * " + percent_off + "))'}\n");
+    std::vector<std::string> arguments = {"search", scenario, "--json", "--trials"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunBayloom(arguments);
+  };
+  const std::string database = File("sizes.db");
+  for (const char* size : {"200", "400"}) {
+    EXPECT_EQ(search(size, {"12", "--db", database}).exit_code, 0);
+  }
+  const Answer answer = search("800", {"1", "--db", File("other.db"), "--transfer", database});
+  ASSERT_EQ(answer.exit_code, 0) << answer.error;
+  EXPECT_LT(nlohmann::json::parse(answer.out)["best"]["value"], 200);
+  EXPECT_EQ(search("800", {"1", "--transfer", database, "--optimizer", "random"}).exit_code, 2);
+  EXPECT_EQ(search("800", {"1", "--transfer", database, "--transfer-method", "magic"}).exit_code,
+            2);
+  EXPECT_EQ(search("800", {"1", "--transfer", File("none.db")}).exit_code, 2);
+}
+
 TEST_F(SearchCommand, SearchesScenariosTogether) {
   const auto scenario = [&](const std::string& name, const std::string& goal) {
     return Write(name + ".yaml", "name: " + name +

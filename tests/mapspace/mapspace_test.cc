@@ -159,6 +159,36 @@ TEST(MappingEncoding, WhatIsDecodedCanBeEncoded) {
   }
 }
 
+TEST(MappingEncoding, OneConfigurationStandsForAllOfAMapping) {
+  const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture("gemmini"));
+  const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
+  for (TileEncoding tiles :
+       {TileEncoding::kFactorization, TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
+    for (OrderEncoding orders : {OrderEncoding::kPermutation, OrderEncoding::kRanking}) {
+      SCOPED_TRACE(fmt::format("{} {}", ToString(tiles), ToString(orders)));
+      const auto encoding = MakeMappingEncoding(mapspace, model, tiles, orders);
+      RandomStream random(3);
+      std::map<std::string, Configuration> standing;
+      int changed = 0;
+      for (int i = 0; i < 300; ++i) {
+        const Configuration drawn = *encoding->space()->Sample(random);
+        const Configuration canonical = encoding->Canonical(drawn);
+        const Mapping mapping = *encoding->Decode(drawn);
+        changed += canonical != drawn;
+        EXPECT_EQ(encoding->Decode(canonical), mapping);
+        EXPECT_EQ(encoding->Canonical(canonical), canonical);
+        if (tiles == TileEncoding::kAspectRatio) continue;
+        const auto [place, is_new] =
+            standing.try_emplace(PrintCompact(mapping, mapspace.problem()), canonical);
+        EXPECT_EQ(place->second, canonical);
+      }
+      if (tiles != TileEncoding::kAspectRatio) {
+        EXPECT_GT(changed, 50);
+      }
+    }
+  }
+}
+
 TEST(MappingEncoding, AspectRatiosFillTheBuffers) {
   // Of equal sides the tile is as large as the accumulator's 16384 words allow: 128 x 128.
   const Mapspace mapspace(MatmulProblem(512, 512, 512), ShippedArchitecture("gemmini"));

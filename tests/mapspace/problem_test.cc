@@ -16,9 +16,9 @@ TEST(Problem, ShortFormsSayWhatTheyMean) {
   EXPECT_EQ(ParseProblem("matmul:2,3,4"), MatmulProblem(2, 3, 4));
   EXPECT_EQ(ParseProblem("matmul:2,3,4,batch=5"), BatchMatmulProblem(5, 2, 3, 4));
   EXPECT_EQ(ParseProblem("conv2d:56x56x64,128,3x3,stride=2,pad=1").Describe(),
-            "conv2d R=3 S=3 P=28 Q=28 C=64 M=128 N=1");
+            "conv2d R=3 S=3 P=28 Q=28 C=64 M=128 N=1 (2P+R, 2Q+S)");
   EXPECT_EQ(ParseProblem("conv2d:9x7x1,1,3x2,dilation=2x1,batch=4").Describe(),
-            "conv2d R=3 S=2 P=5 Q=6 C=1 M=1 N=4");
+            "conv2d R=3 S=2 P=5 Q=6 C=1 M=1 N=4 (P+2R)");
   EXPECT_EQ(ParseProblem("depthwise:8x8x6,3x3,pad=1").Describe(),
             "depthwise R=3 S=3 P=8 Q=8 C=6 N=1");
 }

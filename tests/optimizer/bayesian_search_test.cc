@@ -130,6 +130,21 @@ TEST(BayesianSearchTest, UsersPriorsHelpAtFirstAndDoNotHurtForLong) {
   EXPECT_LT(mean_of(0, 60), 0.1);
 }
 
+TEST(BayesianSearchTest, AsksOnlyForWhatStandsForOthers) {
+  OptimizerOptions options;
+  options.canonical = [](const Configuration& c) {  // the last parameter means nothing
+    Configuration canonical = c;
+    canonical.coordinates[3] = 0;
+    return canonical;
+  };
+  const auto optimizer = MakeOptimizer("bayesian", Tiles(), options);
+  for (int i = 0; i < 30; ++i) {
+    const Configuration c = optimizer->Ask(1).at(0);
+    EXPECT_EQ(c.coordinates[3], 0);
+    optimizer->Tell(c, Valley(c));
+  }
+}
+
 TEST(BayesianSearchTest, StartsWithTheDefault) {
   Space::Builder builder;
   for (const char* name : {"a", "b"}) {
