@@ -54,9 +54,9 @@ struct BayesOptions {
   /// Programs bred for each to be chosen.
   int shortlist = 16;
   /// Part of every batch, and of a task's first one, that is drawn from the fresh samples, blind
-  /// to what is thought of them; rounded up.
+  /// to what is thought of them.
   double epsilon = 0.05;
-  double first_epsilon = 0.25;
+  double first_epsilon = 0.125;
 };
 
 }  // namespace bayloom

@@ -82,8 +82,8 @@ class BayesSearch final : public SearchStrategy {
     model_.emplace(rows_, measured_, Expected(tried), random);
     const bool trusted = tried.size() >= kTrustTestedFrom ? ScoresAgree(tried, Throughputs())
                                                           : ScoresAgree(fresh, Expected(fresh));
-    weight_ = trusted ? bayes_.surrogate_weight : 1;
     const auto n = static_cast<double>(tried.size());
+    weight_ = trusted ? bayes_.surrogate_weight : 1;
     curiosity_ = bayes_.last_curiosity + (bayes_.first_curiosity - bayes_.last_curiosity) *
                                              std::exp2(-n / bayes_.half_curiosity_at);
   }
@@ -165,7 +165,7 @@ class BayesSearch final : public SearchStrategy {
                                 int n, RandomStream& random) {
     std::vector<Candidate> batch;
     const double blind_share = measured_.empty() ? bayes_.first_epsilon : bayes_.epsilon;
-    const int exploring = static_cast<int>(std::ceil(blind_share * n));
+    const int exploring = static_cast<int>(blind_share * n);
     for (const CandidatePtr& program : Diverse(found, n - exploring)) {
       if (known_.insert(program->hash).second) batch.push_back(*program);
     }
