@@ -2,11 +2,12 @@
 
 namespace bayloom {
 
-/// What is gained by evaluating a point whose latent value is believed to be normal with this mean
-/// and variance. Everything minimizes; more gain is better.
+/// What is gained by evaluating a point whose value is believed to be normal with this mean and
+/// variance. Everything minimizes; more gain is better.
 ///
-/// The variance is that of the noise-free objective (Hellsten et al. 2023, sec. 3.3): measuring a
-/// good point once more is worth nothing, so it must not count as uncertainty.
+/// With the variance of the noise-free objective, measuring a good point once more is worth nothing
+/// (Hellsten et al. 2023, sec. 3.3). Where no point is measured twice, what a model takes for noise
+/// is mostly what it does not know about each of them, and belongs to the variance.
 
 /// E[max(best - f, 0)] = s (z Phi(z) + phi(z)) with z = (best - mean) / s, s = sqrt(variance).
 double ExpectedImprovement(double mean, double variance, double best);

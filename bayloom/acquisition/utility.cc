@@ -8,7 +8,8 @@
 
 namespace bayloom {
 
-double Utility::operator()(double mean, double variance) const {
+double Utility::operator()(double mean, double latent_variance) const {
+  const double variance = latent_variance + noise;
   switch (kind) {
     case AcquisitionKind::kExpectedImprovement:
       return LogExpectedImprovement(mean, variance, best);

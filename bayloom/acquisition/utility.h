@@ -20,11 +20,12 @@ enum class AcquisitionKind : uint8_t {
 /// factor e in the probability of feasibility.
 struct Utility {
   AcquisitionKind kind = AcquisitionKind::kExpectedImprovement;
-  double best = 0;  ///< what is to be improved upon
-  double beta = 1;  ///< of the confidence bound
-  double unit = 1;  ///< of the confidence bound; the values' standard deviation
+  double best = 0;   ///< what is to be improved upon
+  double beta = 1;   ///< of the confidence bound
+  double unit = 1;   ///< of the confidence bound; the values' standard deviation
+  double noise = 0;  ///< variance of a value that the variances given leave out
 
-  double operator()(double mean, double variance) const;
+  double operator()(double mean, double latent_variance) const;
 };
 
 /// The minimum probability of feasibility to demand of the next suggestion: one of 0, 0.1, .., 1

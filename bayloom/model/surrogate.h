@@ -38,6 +38,10 @@ class Surrogate {
   virtual void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
                        Eigen::VectorXd& variance) const = 0;
 
+  /// How far single observations lie from the noise-free objective, as a variance on the scale of
+  /// the predictions; 0 where Predict's variance holds that already. After a Fit only.
+  virtual double NoiseVariance() const { return 0; }
+
   /// From the objective's scale to that of the predictions, and back.
   virtual double Transform(double value) const = 0;
   virtual double Untransform(double prediction) const = 0;

@@ -117,8 +117,10 @@ std::optional<Configuration> BayesianSearch::Suggest() {
 
   const Surrogate& surrogate = WithPending();
   const int trials = static_cast<int>(memory_.known());
-  utility_ = {
-      .kind = options_.acquisition, .best = objective_.Best(), .beta = ConfidenceBeta(trials)};
+  utility_ = {.kind = options_.acquisition,
+              .best = objective_.Best(),
+              .beta = ConfidenceBeta(trials),
+              .noise = options_.noise_free ? 0 : surrogate.NoiseVariance()};
   if (options_.trade_off) {
     utility_.best -= *options_.trade_off;
     utility_.beta = *options_.trade_off * *options_.trade_off;

@@ -54,6 +54,12 @@ struct BayesianOptions {
   /// it grows slowly with the trials), or by how many standard deviations of the objective an
   /// improvement must exceed the best to count (otherwise 0).
   std::optional<double> trade_off = {};
+  /// Look for improvements of the objective behind the noise, as Hellsten et al. 2023 do
+  /// (sec. 3.3), instead of the next value seen. No configuration is tried twice, and what the
+  /// surrogate takes for noise is mostly what is special about each: a search that trusts its mean
+  /// alone there misses the best among many that look alike (docs/benchmarks.md, "Search on
+  /// recorded spaces").
+  bool noise_free = false;
   /// kAuto chooses the most likely of several powers, not of two scales only.
   ObjectiveScale objective = ObjectiveScale::kAuto;
   PendingPolicy pending = PendingPolicy::kBeliever;

@@ -131,6 +131,7 @@ void AddSurrogateOptions(CLI::App& app, BayesianOptions& options) {
       {"uniform", SamplingMethod::kUniformLeaves}, {"biased", SamplingMethod::kBiasedPath}};
   app.add_option("--acquisition", options.acquisition, "ei, pi or bound")
       ->transform(CLI::CheckedTransformer(acquisitions));
+  app.add_option("--noise-free", options.noise_free)->capture_default_str();
   app.add_option("--objective", options.objective, "auto, linear or log")
       ->transform(CLI::CheckedTransformer(scales));
   app.add_option("--pending", options.pending, "believer or liar")

@@ -28,6 +28,15 @@ TEST(UtilityTest, ImprovementAndBoundPreferWhatIsUnknown) {
   }
 }
 
+TEST(UtilityTest, NoiseIsOneMoreVariance) {
+  for (AcquisitionKind kind :
+       {AcquisitionKind::kExpectedImprovement, AcquisitionKind::kProbabilityOfImprovement,
+        AcquisitionKind::kConfidenceBound}) {
+    EXPECT_EQ((Utility{.kind = kind, .best = 1, .noise = 0.5}(2, 1)),
+              (Utility{.kind = kind, .best = 1}(2, 1.5)));
+  }
+}
+
 TEST(FeasibilityTest, ThresholdsAreElevenStepsAsLikely) {
   RandomStream random(1);
   std::map<double, int> counts;

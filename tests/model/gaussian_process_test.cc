@@ -107,15 +107,21 @@ TEST(GaussianProcess, IsCalibratedUnderNoise) {
   GaussianProcess model({0, 1}, Linear());
   model.Fit(rows, values, random);
   const Predictions predictions = Predict(model, queries);
-  int within = 0;
+  int within = 0, observations_within = 0;
   for (int i = 0; i < 400; ++i) {
-    const double error = predictions.mean(i) - model.Transform(wavy(queries.row(i)));
+    const double value = wavy(queries.row(i));
+    const double error = predictions.mean(i) - model.Transform(value);
     within += std::abs(error) < 2 * std::sqrt(predictions.variance(i));
+    const double seen = predictions.mean(i) - model.Transform(value + 0.2 * random.Normal());
+    const double variance = predictions.variance(i) + model.NoiseVariance();
+    observations_within += std::abs(seen) < 2 * std::sqrt(variance);
   }
   EXPECT_GT(within, 360);  // 95 % if all were right
+  EXPECT_GT(observations_within, 360);
+  EXPECT_LT(observations_within, 400);
   // The noise's share of the variance is found.
   const double share = 0.04 / (0.04 + 0.25);
-  EXPECT_NEAR(model.hyperparameters().noise_variance, share, 0.4 * share);
+  EXPECT_NEAR(model.NoiseVariance(), share, 0.4 * share);
 }
 
 TEST(GaussianProcess, IsSureWhereItHasLookedAndUnsureElsewhere) {
