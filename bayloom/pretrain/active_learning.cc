@@ -142,22 +142,25 @@ void ActiveLearning::Train() {
   }
 }
 
-/// How many programs each task is to give: equally many; which give one more is drawn, and what
-/// one does not have the others give.
+/// How many programs each task is to give: the same part of what it has, rounded up or down by
+/// systematic sampling (every `wanted`-th part of all open programs, in random order of the tasks,
+/// from a random start).
 std::vector<int> ActiveLearning::Shares(int64_t wanted) {
   std::vector<int> shares(tasks_.size(), 0);
   std::vector<size_t> order(tasks_.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  while (wanted > 0) {
-    std::erase_if(
-        order, [&](size_t i) { return shares[i] >= static_cast<int64_t>(tasks_[i].open.size()); });
-    if (order.empty()) break;
-    random_.Shuffle(order);
-    for (const size_t i : order) {
-      if (wanted == 0) break;
-      ++shares[i];
-      --wanted;
-    }
+  random_.Shuffle(order);
+  int64_t open = 0;
+  for (const Task& task : tasks_) open += static_cast<int64_t>(task.open.size());
+  if (open == 0) return shares;
+  const double part = std::min(1.0, static_cast<double>(wanted) / static_cast<double>(open));
+  const double start = random_.Uniform();
+  int64_t before = 0;
+  const auto given = [&] { return static_cast<int>(part * static_cast<double>(before) + start); };
+  for (const size_t i : order) {
+    const int already = given();
+    before += static_cast<int64_t>(tasks_[i].open.size());
+    shares[i] = std::min(given() - already, static_cast<int>(tasks_[i].open.size()));
   }
   return shares;
 }

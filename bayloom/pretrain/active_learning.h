@@ -32,7 +32,7 @@ struct ActiveLearningOptions {
 using Label = std::optional<double>;
 
 /// Trains a model on few programs of a pool, chosen by what the model does not know yet (Bi et al.
-/// 2023, figure 3): train, select of every task, measure, add, and again.
+/// 2023, figure 3): train, select the same part of every task's programs, measure, add, and again.
 ///
 /// Features are read from the pool chunk by chunk; only those of measured programs stay in memory.
 class ActiveLearning {

@@ -17,12 +17,11 @@ import pathlib
 import shlex
 import statistics
 import subprocess
-import time
 
 FAMILIES = ["conv2d", "conv2d-grouped", "conv2d-dilated", "depthwise", "dense", "batch-matmul",
             "pooling", "softmax", "layer-norm", "elementwise"]
 SELECTIONS = ["random", "gsx", "gsy", "igs", "uncertainty", "core-set", "output-diversity",
-              "biased-diversity"]
+              "biased-diversity", "greedy"]
 SCRATCH_TRIALS = 1000
 
 
@@ -86,12 +85,13 @@ class Bench:
     def selections(self):
         """Table 1's shape: everything, then each method at 5 % and 2.5 %."""
         for model in self.options.models:
+            print()
             full = self.rows(model, 1, "random")
             whole = statistics.median(row["top-1 %"] for row in full)
             print(f"| {model} | measured | top-1 % | of the full model's | top-5 % | fast % | RMSE "
                   "| R2 | pairwise | selecting, training s |")
-            for share in (1, 0.05, 0.025):
-                for selection in SELECTIONS if share < 1 else ["random"]:
+            for share in (1, *self.options.shares):
+                for selection in self.options.selections if share < 1 else ["random"]:
                     self.print_row(selection, self.rows(model, share, selection), whole)
 
     @staticmethod
@@ -132,16 +132,14 @@ class Bench:
         return files
 
     def tune(self, subject, name, trials, seed, model=None):
-        """What `bayloom tune` printed, with the seconds it took and the curve of its session."""
+        """What `bayloom tune` printed, with the curve of its session."""
         database = self.folder / f"{name}.{seed}.db"
         result = self.folder / f"{name}.{seed}.json"
         if not result.exists():
             database.unlink(missing_ok=True)
-            begun = time.monotonic()
             extra = ["--cost-model", model] if model else []
             answer = json.loads(self.run("tune", *subject, "--trials", trials, "--seed", seed,
                                          "--db", database, "--json", *extra, real=True))
-            answer["wall"] = time.monotonic() - begun
             report = [self.options.bayloom, "report", database, "--json"]
             answer["report"] = json.loads(subprocess.run(report, check=True, text=True,
                                                          stdout=subprocess.PIPE).stdout)
@@ -156,14 +154,15 @@ class Bench:
         for network in self.options.networks:
             stem = pathlib.Path(network).stem
             seeds = range(self.options.seeds)
-            times = {name: [self.tune([network], f"{stem}.{name}", 200, seed, model)["total"]
+            times = {name: [self.tune([network], f"{stem}.{name}.200", 200, seed, model)["total"]
                             for seed in seeds]
                      for name, model in [("scratch", None), *files.items()]}
-            long = [self.tune([network], f"{stem}.long", SCRATCH_TRIALS, seed) for seed in seeds]
+            long = [self.tune([network], f"{stem}.scratch", SCRATCH_TRIALS, seed)
+                    for seed in seeds]
+            times["long"] = [answer["total"] for answer in long]
             goal = statistics.median(times["5%"])
             matching = [self.trials_until(answer, goal) for answer in long]
-            cells = [spread([1e3 * t for t in times[name]], "{:.2f}") for name in times]
-            cells.append(spread([1e3 * answer["total"] for answer in long], "{:.2f}"))
+            cells = [spread([1e3 * t for t in values], "{:.2f}") for values in times.values()]
             cells.append(", ".join(map(str, matching)))
             print(f"| {stem} | " + " | ".join(cells) + " |", flush=True)
 
@@ -184,8 +183,8 @@ class Bench:
             without = self.tune(subject, f"matmul{n}.without", 1000, 0)
             fast = self.tune(subject, f"matmul{n}.with", 100, 0, model)
             ratios.append(without["total"] / fast["total"])
-            seconds[0] += fast["wall"]
-            seconds[1] += without["wall"]
+            seconds[0] += fast["seconds"]
+            seconds[1] += without["seconds"]
             print(f"| {n} | {1e3 * without['total']:.3f} | {1e3 * fast['total']:.3f} | "
                   f"{ratios[-1]:.3f} | {without['wall']:.0f} | {fast['wall']:.0f} |", flush=True)
         print(f"relative performance {min(ratios):.3f} to {max(ratios):.3f}, mean "
@@ -202,7 +201,9 @@ def main():
     parser.add_argument("--tasks", type=int, default=12, help="tasks per operator family")
     parser.add_argument("--programs", type=int, default=220, help="programs per task")
     parser.add_argument("--models", nargs="*", default=["xgboost", "mlp"])
-    parser.add_argument("--rounds", type=int, default=15, help="of the loop")
+    parser.add_argument("--selections", nargs="*", default=SELECTIONS)
+    parser.add_argument("--shares", nargs="*", type=float, default=[0.05, 0.025])
+    parser.add_argument("--rounds", type=int, default=5, help="of the loop")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sizes", type=int, default=16, help="how many products, from N = 512 on")
     parser.add_argument("--real-prefix", default="",

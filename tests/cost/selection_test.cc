@@ -129,6 +129,13 @@ TEST(Selection, UncertaintyTakesTheMostUncertain) {
             (std::vector<int>{1, 3, 2}));
 }
 
+TEST(Selection, GreedyTakesTheBestPredicted) {
+  RandomTask task(1, 5, 0);
+  task.scores = {0.1, 0.5, 0.3, 0.5, 0.2};
+  RandomStream random(1);
+  EXPECT_EQ(MakeGreedySelection()->Select(task.Task(), 3, random), (std::vector<int>{1, 3, 2}));
+}
+
 TEST(Selection, GsyKeepsAwayFromLabelsAndOutputDiversityFromScores) {
   RandomTask task(1, 2, 1);
   task.scores = {0.2, 0.9};

@@ -94,6 +94,27 @@ TEST(ActiveLearning, EveryMethodKeepsTheBudgetAndLearns) {
   }
 }
 
+TEST(ActiveLearning, TasksGiveTheSamePartOfTheirPrograms) {
+  MadeUpPool made_up;
+  ActiveLearning learning(made_up.pool, {.budget = 45, .rounds = 1});
+  int64_t programs = 120;
+  std::map<TaskId, int64_t> open;
+  for (const auto& [task, labels] : made_up.labels) {
+    open[task] = programs;
+    std::vector<int64_t> places(programs);
+    std::iota(places.begin(), places.end(), int64_t{0});
+    learning.AddTask(task, places, {});
+    programs /= 2;
+  }
+  learning.Run(made_up.Labeller());
+  std::map<TaskId, int64_t> asked;
+  for (const auto& [task, place] : made_up.asked) ++asked[task];
+  EXPECT_EQ(learning.measured(), 45);  // of 120 + 60 + 30 + 15
+  for (const auto& [task, count] : open) {
+    EXPECT_NEAR(static_cast<double>(asked[task]), 0.2 * static_cast<double>(count), 1) << task;
+  }
+}
+
 TEST(ActiveLearning, BiasFindsMoreFastProgramsThanChance) {
   const auto mean_label = [](const std::string& method) {
     MadeUpPool made_up;

@@ -8,8 +8,8 @@
 namespace bayloom {
 
 std::vector<std::string> SelectionNames() {
-  return {"random",          "gsx", "gsy", "igs", "core-set", "uncertainty", "output-diversity",
-          "biased-diversity"};
+  return {"random",           "gsx",   "gsy", "igs", "core-set", "uncertainty", "output-diversity",
+          "biased-diversity", "greedy"};
 }
 
 std::unique_ptr<SelectionMethod> CreateSelection(const std::string& name,
@@ -22,6 +22,7 @@ std::unique_ptr<SelectionMethod> CreateSelection(const std::string& name,
   if (name == "uncertainty") return MakeUncertaintySelection();
   if (name == "output-diversity") return MakeOutputDiversitySelection();
   if (name == "biased-diversity") return MakeBiasedDiversitySelection(options);
+  if (name == "greedy") return MakeGreedySelection();
   throw InputError(fmt::format("there is no selection method '{}'; there are {}", name,
                                fmt::join(SelectionNames(), ", ")));
 }

@@ -80,6 +80,9 @@ std::unique_ptr<SelectionMethod> MakeOutputDiversitySelection();
 /// what was measured of the task is mostly slow (Divergence above the threshold); unweighed after
 /// that (Bi et al. 2023, algorithm 2).
 std::unique_ptr<SelectionMethod> MakeBiasedDiversitySelection(const SelectionOptions& options);
+/// "greedy": the best predicted. Where a task gives few programs in all, the fast ones are what is
+/// worth knowing: they say how fast the task can be, and in the end they are to be told apart.
+std::unique_ptr<SelectionMethod> MakeGreedySelection();
 
 /// How far measured programs are from all being fast: the mean of -log(label), labels below
 /// kLeastLabel (infeasible programs among them) counting as that (Bi et al. 2023, sec. 3.3).
