@@ -1,7 +1,7 @@
 #include "bayloom/cost/pretrained_model.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "bayloom/base/clock.h"
@@ -50,11 +50,14 @@ void PretrainedModel::Remember(std::span<const Sample> batch) {
 
 bool PretrainedModel::Trusts(uint64_t task) const {
   const auto known = evidence_.find(task);
-  if (known != evidence_.end()) return !known->second.IsBad();
-  const auto bad = std::count_if(evidence_.begin(), evidence_.end(),
-                                 [](const auto& one) { return one.second.IsBad(); });
-  return static_cast<int>(evidence_.size()) < kLeastTasks ||
-         2 * bad <= static_cast<int64_t>(evidence_.size());
+  if (known != evidence_.end() && known->second.samples > 0) return !known->second.IsBad();
+  const auto count = [&](auto which) {
+    return std::count_if(evidence_.begin(), evidence_.end(),
+                         [&](const auto& one) { return which(one.second); });
+  };
+  const auto judged = count([](const Evidence& evidence) { return evidence.samples > 0; });
+  const auto bad = count([](const Evidence& evidence) { return evidence.IsBad(); });
+  return judged < kLeastTasks || 2 * bad <= judged;
 }
 
 std::vector<double> PretrainedModel::PredictBatch(std::span<const Sample> batch) {
@@ -67,19 +70,23 @@ std::vector<double> PretrainedModel::PredictBatch(std::span<const Sample> batch)
 }
 
 void PretrainedModel::Judge(std::span<const Sample> batch, std::span<const double> base_scores) {
-  std::map<uint64_t, std::pair<std::vector<double>, std::vector<double>>> by_task;
+  std::set<uint64_t> tasks;
   for (size_t i = 0; i < batch.size(); ++i) {
-    auto& [scores, labels] = by_task[batch[i].task];
-    scores.push_back(base_scores[i]);
-    labels.push_back(bests_.Label(batch[i].task, batch[i].seconds));
+    Evidence& evidence = evidence_[batch[i].task];
+    evidence.scores.push_back(base_scores[i]);
+    evidence.seconds.push_back(batch[i].seconds);
+    tasks.insert(batch[i].task);
   }
-  for (const auto& [task, values] : by_task) {
-    const auto& [scores, labels] = values;
-    const int count = static_cast<int>(scores.size());
-    if (count < kLeastSamples) continue;
+  for (const uint64_t task : tasks) {
     Evidence& evidence = evidence_[task];
-    evidence.correlation += count * SpearmanCorrelation(scores, labels);
+    const int count = static_cast<int>(evidence.scores.size());
+    if (count < kLeastSamples) continue;
+    std::vector<double> labels;
+    for (const auto& seconds : evidence.seconds) labels.push_back(bests_.Label(task, seconds));
+    evidence.correlation += count * SpearmanCorrelation(evidence.scores, labels);
     evidence.samples += count;
+    evidence.scores.clear();
+    evidence.seconds.clear();
   }
 }
 

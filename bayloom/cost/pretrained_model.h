@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -16,9 +17,10 @@ namespace bayloom {
 /// by trees that are grown on what it got wrong.
 ///
 /// A pre-trained model may be wrong for a task or for this machine. So its scores of every batch
-/// are compared with what was then measured: where their mean rank correlation is below
-/// `kLeastCorrelation`, the task is left to a model that learns from this session alone, as it is
-/// for tasks to come once most tasks were lost this way. Further batches may restore the trust.
+/// (small ones are put together) are compared with what was then measured: where their mean rank
+/// correlation is below `kLeastCorrelation`, the task is left to a model that learns from this
+/// session alone, as it is for tasks to come once most tasks were lost this way. Further batches
+/// may restore the trust.
 class PretrainedModel final : public CostModel {
  public:
   /// Of a batch's best-predicted programs little can be asked: they are all alike.
@@ -45,6 +47,9 @@ class PretrainedModel final : public CostModel {
   struct Evidence {
     double correlation = 0;  ///< sum over samples of their batch's
     int samples = 0;
+    /// Not judged yet, as they are too few: what the base said, and what was measured.
+    std::vector<double> scores;
+    std::vector<std::optional<double>> seconds;
 
     bool IsBad() const { return correlation < kLeastCorrelation * samples; }
   };

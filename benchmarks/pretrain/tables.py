@@ -107,7 +107,7 @@ class Bench:
 
     def distribution(self):
         """Figures 1 and 8: how fast what was measured is."""
-        for selection in ("random", "output-diversity", "biased-diversity"):
+        for selection in ("random", "output-diversity", "biased-diversity", "greedy"):
             self.simulate(f"chart.{selection}", "--selection", selection, "--rounds",
                           self.options.rounds, "--chart", self.folder / f"{selection}.svg")
             rows = self.rows("xgboost", 0.05, selection)
@@ -127,8 +127,8 @@ class Bench:
         files = {"full": self.folder / "full.model", "5%": self.folder / "five.model"}
         self.simulate("full-model", "--share", 1, "--rounds", 1, "--selection", "random", "--out",
                       files["full"])
-        self.simulate("five-model", "--share", 0.05, "--rounds", self.options.rounds, "--out",
-                      files["5%"])
+        self.simulate("five-model", "--share", 0.05, "--rounds", self.options.rounds, "--selection",
+                      "greedy", "--out", files["5%"])
         return files
 
     def tune(self, subject, name, trials, seed, model=None):

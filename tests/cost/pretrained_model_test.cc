@@ -117,6 +117,15 @@ TEST(PretrainedModel, FallsBackWhereTheBaseIsWrong) {
   EXPECT_FALSE(model.Trusts(8));
 }
 
+TEST(PretrainedModel, JudgesSmallBatchesTogether) {
+  PretrainedModel model(Trained("xgboost"));
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    EXPECT_TRUE(model.Trusts(5)) << seed;  // six samples of two batches say nothing yet
+    model.Update(MadeUpBatch(10 + seed, 5, 3, -1));
+  }
+  EXPECT_FALSE(model.Trusts(5));
+}
+
 TEST(PretrainedModel, RememberingIsUpdatingWithoutMetrics) {
   PretrainedModel updated(Trained("xgboost")), reminded(Trained("xgboost"));
   for (uint64_t seed = 10; seed < 14; ++seed) {

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "bayloom/cost/pretrained_model.h"
+#include "bayloom/feature/program_features.h"
+#include "tests/tuning/simulated_evaluator.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int kSeeds = 4;
+
+/// Random programs of a product that is not tuned here, as the simulated machine runs them.
+std::vector<Sample> Measurements() {
+  const SpaceGenerator space(MatmulWorkload(384, 640, 256), SimulatedTarget());
+  RandomStream random(1);
+  std::vector<Sample> samples;
+  while (samples.size() < 400) {
+    const Result<Candidate> candidate = space.Sample(0, random.Fork());
+    if (!candidate) continue;
+    samples.push_back({.task = 1,
+                       .features = ExtractFeatures(candidate->program),
+                       .seconds = SimulatedMachine::Run(candidate->program)});
+  }
+  return samples;
+}
+
+std::shared_ptr<const ThroughputModel> Trained(const std::vector<Sample>& samples) {
+  std::shared_ptr<ThroughputModel> model = CreateThroughputModel("xgboost", 1);
+  model->Fit(samples);
+  return model;
+}
+
+struct Tuned {
+  double log_seconds = 0;  ///< of the best program, the mean over seeds
+  int trusting = 0;        ///< sessions at whose end the model was still used
+};
+
+Tuned Tune(const std::shared_ptr<const ThroughputModel>& base, int trials) {
+  Tuned tuned;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const TemporaryFolder folder;
+    Store store(folder / "tuning.db");
+    SimulatedEvaluator evaluator;
+    std::unique_ptr<CostModel> model = std::make_unique<XgboostModel>();
+    if (base) model = std::make_unique<PretrainedModel>(base);
+    SessionOptions options = QuickOptions();
+    options.seed = seed;
+    options.trials_per_slot = 16;
+    options.max_trials = trials;
+    options.evolutionary.population = 256;
+    const Workload product = MatmulWorkload(512, 512, 512);
+    Session session(SimulatedTarget(), {{"matmul", product, 1}}, store, model.get(), evaluator,
+                    options);
+    session.Run();
+    tuned.log_seconds += std::log(session.tasks()[0].best->outcome.value) / kSeeds;
+    const auto* pretrained = dynamic_cast<const PretrainedModel*>(model.get());
+    tuned.trusting += pretrained && pretrained->Trusts(product.StructuralHash()) ? 1 : 0;
+  }
+  return tuned;
+}
+
+TEST(PretrainedSession, ARightModelHelpsAndAWrongOneIsDropped) {
+  std::vector<Sample> samples = Measurements();
+  const Tuned right = Tune(Trained(samples), 48), scratch_48 = Tune(nullptr, 48);
+  EXPECT_GE(right.trusting, kSeeds - 1);
+  EXPECT_LT(right.log_seconds, scratch_48.log_seconds);
+
+  std::vector<double> seconds;
+  for (const Sample& sample : samples) seconds.push_back(*sample.seconds);
+  const double product = *std::min_element(seconds.begin(), seconds.end()) *
+                         *std::max_element(seconds.begin(), seconds.end());
+  for (Sample& sample : samples) sample.seconds = product / *sample.seconds;
+  const Tuned wrong = Tune(Trained(samples), 144), scratch = Tune(nullptr, 144);
+  EXPECT_LE(wrong.trusting, 1);
+  EXPECT_LT(wrong.log_seconds, scratch.log_seconds + std::log(1.1));
+
+  RandomStream random(2);
+  random.Shuffle(seconds);
+  for (size_t i = 0; i < samples.size(); ++i) samples[i].seconds = seconds[i];
+  EXPECT_LT(Tune(Trained(samples), 144).log_seconds, scratch.log_seconds + std::log(1.1));
+}
+
+}  // namespace
+}  // namespace bayloom
