@@ -12,9 +12,13 @@ goes on.
 """
 
 import argparse
+import contextlib
 import json
 import pathlib
+import random
 import shlex
+import shutil
+import sqlite3
 import statistics
 import subprocess
 
@@ -65,13 +69,13 @@ class Bench:
             arguments += ["--networks", *self.options.networks]
         print(self.run("dataset", *arguments, real=True))
 
-    def simulate(self, name, *arguments):
+    def simulate(self, name, *arguments, pool=None):
         """The row of one run on recorded measurements."""
         result = self.folder / f"simulated.{name}.json"
         if not result.exists():
             held_out = ["--hold-out", self.held_out] if self.held_out else []
-            result.write_text(self.run("pretrain", self.pool, "--simulate", "--json", *held_out,
-                                       *arguments))
+            result.write_text(self.run("pretrain", pool or self.pool, "--simulate", "--json",
+                                       *held_out, *arguments))
         return json.loads(result.read_text())[0]
 
     def rows(self, model, share, selection):
@@ -116,11 +120,22 @@ class Bench:
     def loop(self):
         """Where the time of the loop goes when it measures."""
         pool = self.folder / "loop.db"
-        pool.unlink(missing_ok=True)
-        self.run("dataset", pool, "--families", *FAMILIES, "--tasks-per-family",
-                 self.options.tasks, "--programs-per-task", self.options.programs, real=True)
-        print(self.run("pretrain", pool, "--evaluate", "--rounds", self.options.rounds, "--out",
-                       self.folder / "loop.model", real=True))
+        shutil.copy(self.pool, pool)
+        with contextlib.closing(sqlite3.connect(pool)) as database:
+            database.execute("DELETE FROM trials")
+            database.commit()
+        held_out = ["--hold-out", self.held_out] if self.held_out else []
+        for selection in ("biased-diversity", "greedy"):
+            fresh = self.folder / f"loop.{selection}.db"
+            shutil.copy(pool, fresh)
+            row = json.loads(self.run("pretrain", fresh, "--evaluate", "--json", *held_out,
+                                      "--rounds", self.options.rounds, "--selection", selection,
+                                      "--out", self.folder / "loop.model", real=True))[0]
+            seconds = {part: row[f"{part} s"] for part in ("train", "predict", "select", "measure")}
+            whole = sum(seconds.values())
+            print(f"| {selection} | {row['measured']} | " +
+                  " | ".join(f"{t:.3g} s ({100 * t / whole:.2g} %)" for t in seconds.values()) +
+                  " |", flush=True)
 
     def models(self):
         """Files of the models of all measurements and of 5 %, trained without the networks."""
@@ -130,6 +145,30 @@ class Bench:
         self.simulate("five-model", "--share", 0.05, "--rounds", self.options.rounds, "--selection",
                       "greedy", "--out", files["5%"])
         return files
+
+    def shuffled_model(self):
+        """A model that is wrong: trained on times that were dealt to other programs of the task."""
+        model = self.folder / "shuffled.model"
+        if not model.exists():
+            pool = self.folder / "shuffled.db"
+            shutil.copy(self.pool, pool)
+            with contextlib.closing(sqlite3.connect(pool)) as database:
+                by_task = {}
+                for trial, task, seconds in database.execute(
+                        "SELECT id, task, seconds FROM trials WHERE verdict = 'ok'"):
+                    by_task.setdefault(task, ([], []))
+                    by_task[task][0].append(trial)
+                    by_task[task][1].append(seconds)
+                dealer = random.Random(0)
+                for trials, seconds in by_task.values():
+                    dealer.shuffle(seconds)
+                    database.executemany("UPDATE trials SET seconds = ? WHERE id = ?",
+                                         zip(seconds, trials))
+                database.commit()
+            self.simulate("shuffled-model", "--share", 1, "--rounds", 1, "--selection", "random",
+                          "--out", model, pool=pool)
+            pool.unlink()
+        return model
 
     def tune(self, subject, name, trials, seed, model=None):
         """What `bayloom tune` printed, with the curve of its session."""
@@ -148,8 +187,8 @@ class Bench:
 
     def networks(self):
         """Table 2's shape, with what scratch needs to match."""
-        files = self.models()
-        print("| network | scratch, 200 trials | full model | 5 % model | scratch, "
+        files = {**self.models(), "shuffled": self.shuffled_model()}
+        print("| network | scratch, 200 trials | full model | 5 % model | shuffled model | scratch, "
               f"{SCRATCH_TRIALS:,} trials | trials from scratch to match the 5 % model |")
         for network in self.options.networks:
             stem = pathlib.Path(network).stem
