@@ -158,7 +158,8 @@ void AddMapCommand(CLI::App& app) {
                   "model, timeloop (timeloop-model), or a command with {mapping}, {problem} and "
                   "{arch} that prints the value last")
       ->capture_default_str();
-  map->add_option("--tiles", options->tiles, "Encoding of tiles: factorization, integer, aspect")
+  map->add_option("--tiles", options->tiles,
+                  "Encoding of tiles: divisor, factorization, integer, aspect")
       ->capture_default_str();
   map->add_option("--orders", options->orders,
                   "Encoding of loop orders: permutation, ranking, categorical")

@@ -24,7 +24,7 @@ struct MapOptions {
   std::string mapper;
   std::string objective = "energy";
   std::string evaluator = "model";
-  std::string tiles = "factorization";
+  std::string tiles = "divisor";
   std::string orders = "permutation";
   std::string counting = "exact";
   std::string scheduler = "gradient";

@@ -115,7 +115,8 @@ void AddSensitivityCommand(CLI::App& app) {
   command->add_option("--objective", options->objective, "energy, delay or edp")
       ->capture_default_str();
   command
-      ->add_option("--tiles", options->tiles, "Encoding of tiles: integer, factorization, aspect")
+      ->add_option("--tiles", options->tiles,
+                   "Encoding of tiles: divisor, factorization, integer, aspect")
       ->capture_default_str();
   command
       ->add_option("--orders", options->orders,

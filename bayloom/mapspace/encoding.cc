@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/order_encoding.h"
@@ -12,11 +13,12 @@
 namespace bayloom {
 namespace {
 
-constexpr std::array<std::string_view, 3> kTiles = {"factorization", "integer", "aspect"};
+constexpr std::array<std::string_view, 4> kTiles = {"divisor", "factorization", "integer",
+                                                    "aspect"};
 constexpr std::array<std::string_view, 3> kOrders = {"permutation", "ranking", "categorical"};
 
 template <typename Enum>
-Enum Parse(std::string_view text, const std::array<std::string_view, 3>& names,
+Enum Parse(std::string_view text, std::span<const std::string_view> names,
            const std::string& what) {
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) {

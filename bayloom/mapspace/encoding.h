@@ -14,6 +14,10 @@ namespace bayloom {
 
 /// How tile sizes become parameters (Kannan 2023, sec. IV-C).
 enum class TileEncoding : uint8_t {
+  /// One divisor of the bound per dimension and level, the innermost level's first: as much of it
+  /// as the bound leaves and the buffers hold. Tiles that fill the buffers are corners of the
+  /// space.
+  kDivisor,
   /// One factorization per dimension over all levels: every tiling once, similar ones close.
   kFactorization,
   /// One whole number per dimension and level, rounded to a factor of what the bound leaves and the
@@ -36,7 +40,7 @@ enum class OrderEncoding : uint8_t {
   kCategorical,
 };
 
-/// "factorization", "integer", "aspect"; "permutation", "ranking", "categorical".
+/// "divisor", "factorization", "integer", "aspect"; "permutation", "ranking", "categorical".
 std::string_view ToString(TileEncoding encoding);
 std::string_view ToString(OrderEncoding encoding);
 /// Throw InputError naming the choices.

@@ -26,7 +26,7 @@ struct MapperOptions {
   /// never.
   int64_t victory = 0;
   /// Of the mappers that search through an optimizer.
-  TileEncoding tiles = TileEncoding::kFactorization;
+  TileEncoding tiles = TileEncoding::kDivisor;
   OrderEncoding orders = OrderEncoding::kPermutation;
   /// Searches of other problems and architectures that "bayesian" learns from.
   std::vector<EarlierMappings> earlier = {};

@@ -18,6 +18,14 @@ int64_t DivisorBelow(int64_t number, double limit) {
   return best;
 }
 
+std::vector<double> Divisors(int64_t number) {
+  std::vector<double> divisors;
+  for (int64_t i = 1; i <= number; ++i) {
+    if (number % i == 0) divisors.push_back(static_cast<double>(i));
+  }
+  return divisors;
+}
+
 /// The divisor whose ratio to the wanted number is closest to 1.
 int64_t NearestDivisor(int64_t number, int64_t wanted) {
   const int64_t below = DivisorBelow(number, static_cast<double>(wanted));
@@ -118,17 +126,20 @@ class FactorizationCoder final : public TileCoder {
   std::vector<int> dimensions_;
 };
 
-class RoundedIntegerCoder final : public TileCoder {
+/// A number per dimension and slot but the outermost, any or a divisor of the bound.
+class WantedFactorCoder final : public TileCoder {
  public:
-  RoundedIntegerCoder(const Mapspace& mapspace, const AnalyticalModel& model,
-                      Space::Builder& builder)
+  WantedFactorCoder(const Mapspace& mapspace, const AnalyticalModel& model, bool only_divisors,
+                    Space::Builder& builder)
       : mapspace_(mapspace), model_(model) {
     for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
       if (!IsOpen(mapspace, d)) continue;
       const std::vector<Mapspace::Slot>& slots = mapspace.FreeSlots(d);
       for (size_t s = 0; s + 1 < slots.size(); ++s) {
-        AddTo(builder,
-              MakeInteger(SlotName(mapspace, d, slots[s]), 1, mapspace.FreeExtent(d), Scale::kLog));
+        const std::string name = SlotName(mapspace, d, slots[s]);
+        const int64_t extent = mapspace.FreeExtent(d);
+        AddTo(builder, only_divisors ? MakeOrdinal(name, Divisors(extent), Scale::kLog)
+                                     : MakeInteger(name, 1, extent, Scale::kLog));
       }
     }
   }
@@ -287,8 +298,10 @@ std::unique_ptr<TileCoder> MakeTileCoder(TileEncoding encoding, const Mapspace& 
   switch (encoding) {
     case TileEncoding::kFactorization:
       return std::make_unique<FactorizationCoder>(mapspace, model, builder);
+    case TileEncoding::kDivisor:
     case TileEncoding::kRoundedInteger:
-      return std::make_unique<RoundedIntegerCoder>(mapspace, model, builder);
+      return std::make_unique<WantedFactorCoder>(mapspace, model,
+                                                 encoding == TileEncoding::kDivisor, builder);
     case TileEncoding::kAspectRatio:
       return std::make_unique<AspectRatioCoder>(mapspace, model, builder);
   }

@@ -16,7 +16,7 @@ struct ComparisonArguments {
   std::string op = "matmul:512,512,512";
   std::string architecture = "gemmini";
   std::string objective = "energy";
-  std::string tiles = "factorization";
+  std::string tiles = "divisor";
   std::string orders = "permutation";
   int64_t seeds = 20;
   int64_t evaluations = 300;

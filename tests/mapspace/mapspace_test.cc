@@ -104,8 +104,8 @@ TEST(MappingEncoding, EverySampleOfEveryEncodingFits) {
   for (const char* name : {"gemmini", "eyeriss-like"}) {
     const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture(name));
     const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-    for (TileEncoding tiles : {TileEncoding::kFactorization, TileEncoding::kRoundedInteger,
-                               TileEncoding::kAspectRatio}) {
+    for (TileEncoding tiles : {TileEncoding::kDivisor, TileEncoding::kFactorization,
+                               TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
       for (OrderEncoding orders :
            {OrderEncoding::kPermutation, OrderEncoding::kRanking, OrderEncoding::kCategorical}) {
         SCOPED_TRACE(fmt::format("{} {} {}", name, ToString(tiles), ToString(orders)));
@@ -132,8 +132,8 @@ TEST(MappingEncoding, WhatIsDecodedCanBeEncoded) {
   for (const char* name : {"gemmini", "eyeriss-like"}) {
     const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture(name));
     const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-    for (TileEncoding tiles : {TileEncoding::kFactorization, TileEncoding::kRoundedInteger,
-                               TileEncoding::kAspectRatio}) {
+    for (TileEncoding tiles : {TileEncoding::kDivisor, TileEncoding::kFactorization,
+                               TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
       for (OrderEncoding orders :
            {OrderEncoding::kPermutation, OrderEncoding::kRanking, OrderEncoding::kCategorical}) {
         SCOPED_TRACE(fmt::format("{} {} {}", name, ToString(tiles), ToString(orders)));
