@@ -13,6 +13,7 @@ KERNEL_TUNER = ["random_sample", "simulated_annealing", "genetic_algorithm", "di
                 "hybrid_vndx", "adaptive_tabu_greywolf"]
 OPTUNA = ["optuna-tpe", "optuna-tpe-multivariate"]
 BACO = ["baco"]
+WORST = 1e6  # what Optuna hears of a configuration without a value
 
 
 def search(optimizer, task, seed, trials, cache):
@@ -41,11 +42,15 @@ def run_kernel_tuner(task, strategy, seed, trials, cache):
 
 
 def run_optuna(task, multivariate, seed, trials):
-    """Parameters by the ranks of their values; broken conditions and repetitions are free."""
+    """Parameters by the ranks of their values; broken conditions and repetitions are free.
+
+    What breaks a condition or fails is told as such (constraints_func), or TPE would propose it
+    again and again."""
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=multivariate,
-                                         constant_liar=False)
+    sampler = optuna.samplers.TPESampler(
+        seed=seed, multivariate=multivariate, constant_liar=False,
+        constraints_func=lambda trial: [trial.user_attrs["violation"]])
     study = optuna.create_study(sampler=sampler)
     evaluated = {}
     for _ in range(20 * trials):
@@ -54,13 +59,11 @@ def run_optuna(task, multivariate, seed, trials):
         trial = study.ask()
         key = tuple(values[trial.suggest_int(name, 0, len(values) - 1)] if len(values) > 1
                     else values[0] for name, values in task.parameters.items())
-        if key not in task.values or task.values[key] is None:
-            if key in task.values:
-                evaluated.setdefault(key, None)
-            study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            continue
-        evaluated.setdefault(key, task.values[key])
-        study.tell(trial, task.values[key])
+        value = task.values.get(key)
+        if key in task.values:
+            evaluated.setdefault(key, value)
+        trial.set_user_attr("violation", 1.0 if value is None else -1.0)
+        study.tell(trial, WORST if value is None else value)
     return list(evaluated)
 
 
