@@ -101,7 +101,11 @@ SessionOptions MakeSessionOptions(const TuneOptions& options, TuningSubject& sub
     session.scheduler = options.scheduler.value_or(session.scheduler);
   }
   nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
-  if (!cost_model.empty()) description["cost-model"] = cost_model;
+  if (!cost_model.empty()) {
+    description["cost-model"] = cost_model;
+    // It knows more from the beginning than estimates do.
+    session.bayes.first_surrogate_weight = session.bayes.last_surrogate_weight;
+  }
   if (const auto peak = PeakFor(session.scheduler, begun, target)) {
     description[kPeak] = *peak;
     for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
@@ -203,7 +207,7 @@ void AddTuneCommand(CLI::App& app) {
       ->check(AtLeastOne());
   tune->add_option("--time", options->time, "Stop after this long: 90s, 10m, 1h30m");
   tune->add_option("--strategy", options->strategy,
-                   "How to choose what to measure; see below; default evolutionary")
+                   "How to choose what to measure; see below; default bayes")
       ->check([](const std::string& name) {
         const Status known = CheckStrategyName(name);
         return known ? std::string() : known.error().message;
@@ -231,8 +235,9 @@ void AddTuneCommand(CLI::App& app) {
       "  bayloom tune --op conv2d:56x56x64,64,3x3,pad=1,bias,relu --strategy random\n"
       "\n"
       "Strategies:\n"
-      "  evolutionary    breeds programs that the cost model likes\n"
-      "  bayes           doubts the cost model by a surrogate of the task's own measurements\n"
+      "  bayes           breeds programs that the cost model likes, and a surrogate that begins\n"
+      "                  with what a program's loops make one expect\n"
+      "  evolutionary    breeds programs that the cost model likes (MetaSchedule's search)\n"
       "  bayes:naive, bayes:heap, bayes:lru, bayes:heap+lru\n"
       "                  bayesian optimization of the cost model's scores (Rocke 2024, table "
       "3.1);\n"

@@ -98,10 +98,11 @@ void Run(const StrategiesOptions& options) {
 /// For ablations.
 void AddStrategyOptions(CLI::App& app, TuningRunOptions& options) {
   BayesOptions& bayes = options.bayes;
-  app.add_option("--surrogate-weight", bayes.surrogate_weight)->capture_default_str();
+  app.add_option("--first-surrogate-weight", bayes.first_surrogate_weight)->capture_default_str();
+  app.add_option("--last-surrogate-weight", bayes.last_surrogate_weight)->capture_default_str();
   app.add_option("--first-curiosity", bayes.first_curiosity)->capture_default_str();
   app.add_option("--last-curiosity", bayes.last_curiosity)->capture_default_str();
-  app.add_option("--half-curiosity-at", bayes.half_curiosity_at)->capture_default_str();
+  app.add_option("--half-way-at", bayes.half_way_at)->capture_default_str();
   app.add_option("--shortlist", bayes.shortlist)->capture_default_str();
   app.add_option("--epsilon", bayes.epsilon)->capture_default_str();
   app.add_option("--first-epsilon", bayes.first_epsilon)->capture_default_str();

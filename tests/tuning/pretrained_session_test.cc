@@ -49,6 +49,7 @@ Tuned Tune(const std::shared_ptr<const ThroughputModel>& base, int trials) {
     if (base) model = std::make_unique<PretrainedModel>(base);
     SessionOptions options = QuickOptions();
     options.seed = seed;
+    options.strategy = "evolutionary";
     options.trials_per_slot = 16;
     options.max_trials = trials;
     options.evolutionary.population = 256;

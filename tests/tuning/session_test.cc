@@ -41,7 +41,7 @@ TEST_F(SessionTest, UsesUpItsTrialsAndRecordsEachOnce) {
   std::set<std::pair<TaskId, uint64_t>> distinct;
   for (const Trial& trial : trials) {
     EXPECT_TRUE(distinct.insert({trial.task, trial.program_hash}).second);
-    EXPECT_EQ(trial.strategy, "evolutionary");
+    EXPECT_EQ(trial.strategy, "bayes");
   }
   EXPECT_TRUE(store_.SessionOf(session.id()).finished);
 }

@@ -44,13 +44,14 @@ struct ThesisOptions {
 
 /// Settings of "bayes", which serve every task.
 struct BayesOptions {
-  /// Weight of the estimate and its correction beside the score.
-  double surrogate_weight = 0.5;
-  /// What a standard deviation is worth at first and in the end, and after how many programs half
-  /// of the way is done.
+  /// Weight of the estimate and its correction beside the score, at first and in the end.
+  double first_surrogate_weight = 0.5;
+  double last_surrogate_weight = 0.2;
+  /// What a standard deviation is worth, at first and in the end.
   double first_curiosity = 0.5;
   double last_curiosity = 0.1;
-  double half_curiosity_at = 32;
+  /// Programs measured after which both have gone half of the way.
+  double half_way_at = 32;
   /// Programs bred for each to be chosen.
   int shortlist = 16;
   /// Part of every batch, and of a task's first one, that is drawn from the fresh samples, blind

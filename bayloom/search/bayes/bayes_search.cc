@@ -22,6 +22,10 @@ constexpr size_t kTrustTestedFrom = 8;
 /// Estimates below that of the fastest program are hardly believed.
 constexpr double kFasterByEstimate = 0.1;
 
+double Between(double first, double last, double way_left) {
+  return last + (first - last) * way_left;
+}
+
 double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const auto n = static_cast<double>(a.size());
   double mean_a = 0, mean_b = 0;
@@ -83,9 +87,11 @@ class BayesSearch final : public SearchStrategy {
     const bool trusted = tried.size() >= kTrustTestedFrom ? ScoresAgree(tried, Throughputs())
                                                           : ScoresAgree(fresh, Expected(fresh));
     const auto n = static_cast<double>(tried.size());
-    weight_ = trusted ? bayes_.surrogate_weight : 1;
-    curiosity_ = bayes_.last_curiosity + (bayes_.first_curiosity - bayes_.last_curiosity) *
-                                             std::exp2(-n / bayes_.half_curiosity_at);
+    const double way_left = std::exp2(-n / bayes_.half_way_at);
+    weight_ = trusted
+                  ? Between(bayes_.first_surrogate_weight, bayes_.last_surrogate_weight, way_left)
+                  : 1;
+    curiosity_ = Between(bayes_.first_curiosity, bayes_.last_curiosity, way_left);
   }
 
   std::vector<CandidatePtr> Measured() const {
