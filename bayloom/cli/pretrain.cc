@@ -41,8 +41,8 @@ struct PretrainOptions {
   int64_t budget = 0;
   double share = 0.05;
   std::string time;
-  int rounds = 15;
-  std::vector<std::string> selections = {"biased-diversity"};
+  int rounds = 5;
+  std::vector<std::string> selections = {"greedy"};
   double threshold = 1;
   std::vector<std::string> models = {"xgboost"};
   std::vector<std::string> held_out;
@@ -261,6 +261,8 @@ void Pretrain(const PretrainOptions& options) {
     throw InputError("say where the model is to be written: --out FILE");
   }
   if (!options.time.empty()) ParseDuration(options.time, "--time");
+  CheckFolderOf(options.out);
+  CheckFolderOf(options.chart);
   CatchStopSignals();
   Pretraining pretraining(options, options.target.Resolve());
   Table table({"selection", "model", "measured", "fast %", "top-1 %", "top-5 %", "rmse", "r2",

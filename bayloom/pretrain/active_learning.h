@@ -17,13 +17,13 @@
 namespace bayloom {
 
 struct ActiveLearningOptions {
-  std::string selection = "biased-diversity";  ///< see SelectionNames
+  std::string selection = "greedy";  ///< see SelectionNames
   SelectionOptions selection_options = {};
   std::string model = "xgboost";  ///< see ThroughputModelNames
   /// Programs measured in all, those known before included, divided equally between the rounds;
   /// the first round's are drawn at random.
   int64_t budget = 0;
-  int rounds = 15;
+  int rounds = 5;
   uint64_t seed = 0;
   std::function<bool()> stop = {};  ///< asked between rounds and tasks
 };

@@ -104,6 +104,9 @@ TEST_F(PretrainCommand, SaysWhatIsWrong) {
   EXPECT_EQ(no_pool.exit_code, 2);
   EXPECT_THAT(no_pool.error, HasSubstr("has no pool of programs"));
   const std::string database = MakePool();
+  const Answer no_folder = RunBayloom({"pretrain", database, "--out", File("none/m.model")});
+  EXPECT_EQ(no_folder.exit_code, 2);
+  EXPECT_THAT(no_folder.error, HasSubstr("m.model': No such file or directory"));
   const Answer unmeasured = RunBayloom({"pretrain", database, "--simulate"});
   EXPECT_EQ(unmeasured.exit_code, 2);
   EXPECT_THAT(unmeasured.error, HasSubstr("no program was measured"));
