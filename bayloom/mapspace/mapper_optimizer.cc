@@ -74,6 +74,7 @@ class OptimizerMapper final : public Mapper {
     const MapperOptions& options = run.options();
     OptimizerOptions optimizer;
     optimizer.seed = options.seed;
+    optimizer.bayesian.noise_free = true;  // models and simulators repeat themselves
     optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objective,
                                    run.mapspace(), options.tiles, options.orders);
     optimizer.canonical = [this](const Configuration& c) { return encoding_->Canonical(c); };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace bayloom {
 namespace {
@@ -71,6 +72,40 @@ void SetFactors(const Mapspace& mapspace, const AnalyticalModel& model, int dime
   FactorAt(mapping, slots.back(), dimension) = rest;
 }
 
+/// Per dimension that is open, what is wanted in its slots, innermost first; the outermost's is not
+/// looked at.
+using WantedFactors = std::vector<std::pair<int, std::vector<int64_t>>>;
+
+/// The factors just as they are wanted. False, and nothing changes, if they cannot be.
+bool SetAsWanted(const Mapspace& mapspace, const AnalyticalModel& model,
+                 const WantedFactors& wanted, Mapping& mapping) {
+  Mapping exact = mapping;
+  for (const auto& [dimension, factors] : wanted) {
+    const std::vector<Mapspace::Slot>& slots = mapspace.FreeSlots(dimension);
+    int64_t rest = mapspace.FreeExtent(dimension);
+    for (size_t s = 0; s + 1 < slots.size(); ++s) {
+      if (rest % factors[s] != 0) return false;
+      FactorAt(exact, slots[s], dimension) = factors[s];
+      rest /= factors[s];
+    }
+    FactorAt(exact, slots.back(), dimension) = rest;
+  }
+  if (!mapspace.Settle(exact) || !model.Fits(exact)) return false;
+  mapping = std::move(exact);
+  return true;
+}
+
+/// The factors as they are wanted or, one dimension after the other, as near to it as fits. The
+/// same either way where they can be as they are wanted; only faster.
+void SetAllFactors(const Mapspace& mapspace, const AnalyticalModel& model,
+                   const WantedFactors& wanted, Mapping& mapping) {
+  FillClosedDimensions(mapspace, mapping);
+  if (SetAsWanted(mapspace, model, wanted, mapping)) return;
+  for (const auto& [dimension, factors] : wanted) {
+    SetFactors(mapspace, model, dimension, factors, mapping);
+  }
+}
+
 class FactorizationCoder final : public TileCoder {
  public:
   FactorizationCoder(const Mapspace& mapspace, const AnalyticalModel& model,
@@ -85,22 +120,13 @@ class FactorizationCoder final : public TileCoder {
   }
 
   void Apply(std::span<const Value> values, Mapping& mapping) const override {
-    FillClosedDimensions(mapspace_, mapping);
-    Mapping as_given = mapping;
+    WantedFactors wanted;
     for (size_t i = 0; i < dimensions_.size(); ++i) {
-      const std::vector<int64_t> factors = InnermostFirst(values[i]);
-      const std::vector<Mapspace::Slot>& slots = mapspace_.FreeSlots(dimensions_[i]);
-      for (size_t s = 0; s < slots.size(); ++s) {
-        FactorAt(as_given, slots[s], dimensions_[i]) = factors[s];
-      }
+      std::vector<int64_t> factors = std::get<std::vector<int64_t>>(values[i]);
+      std::ranges::reverse(factors);  // innermost first
+      wanted.emplace_back(dimensions_[i], std::move(factors));
     }
-    if (mapspace_.Settle(as_given) && model_.Fits(as_given)) {
-      mapping = std::move(as_given);
-      return;
-    }
-    for (size_t i = 0; i < dimensions_.size(); ++i) {
-      SetFactors(mapspace_, model_, dimensions_[i], InnermostFirst(values[i]), mapping);
-    }
+    SetAllFactors(mapspace_, model_, wanted, mapping);
   }
 
   void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
@@ -115,12 +141,6 @@ class FactorizationCoder final : public TileCoder {
   }
 
  private:
-  static std::vector<int64_t> InnermostFirst(const Value& value) {
-    std::vector<int64_t> factors = std::get<std::vector<int64_t>>(value);
-    std::ranges::reverse(factors);
-    return factors;
-  }
-
   const Mapspace& mapspace_;
   const AnalyticalModel& model_;
   std::vector<int> dimensions_;
@@ -145,16 +165,16 @@ class WantedFactorCoder final : public TileCoder {
   }
 
   void Apply(std::span<const Value> values, Mapping& mapping) const override {
-    FillClosedDimensions(mapspace_, mapping);
+    WantedFactors wanted;
     size_t next = 0;
     for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
       if (!IsOpen(mapspace_, d)) continue;
-      std::vector<int64_t> wanted;
+      std::vector<int64_t>& factors = wanted.emplace_back(d, std::vector<int64_t>()).second;
       for (size_t s = 0; s + 1 < mapspace_.FreeSlots(d).size(); ++s) {
-        wanted.push_back(std::get<int64_t>(values[next++]));
+        factors.push_back(std::get<int64_t>(values[next++]));
       }
-      SetFactors(mapspace_, model_, d, wanted, mapping);
     }
+    SetAllFactors(mapspace_, model_, wanted, mapping);
   }
 
   void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {

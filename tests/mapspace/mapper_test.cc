@@ -79,6 +79,21 @@ TEST_F(Mapper, PausesChangeNothing) {
   }
 }
 
+TEST(SmallMapspace, IsSearchedThrough) {
+  const Mapspace mapspace(MatmulProblem(2, 2, 1), ShippedArchitecture("gemmini"));
+  const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
+  const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
+  MapperOptions options;
+  options.max_evaluations = 10'000;
+  const MapperResult all = RunMapper("exhaustive", mapspace, model, *evaluator, options);
+  for (std::string_view name : {"bayesian", "forest", "ensemble"}) {
+    const MapperResult result = RunMapper(name, mapspace, model, *evaluator, options);
+    EXPECT_EQ(result.end, MapperEnd::kExhausted) << name;
+    EXPECT_EQ(result.evaluations, all.evaluations) << name;
+    EXPECT_EQ(result.value, all.value) << name;
+  }
+}
+
 TEST_F(Mapper, VictoryEndsASearch) {
   MapperOptions options;
   options.victory = 50;

@@ -162,8 +162,8 @@ TEST(MappingEncoding, WhatIsDecodedCanBeEncoded) {
 TEST(MappingEncoding, OneConfigurationStandsForAllOfAMapping) {
   const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture("gemmini"));
   const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-  for (TileEncoding tiles :
-       {TileEncoding::kFactorization, TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
+  for (TileEncoding tiles : {TileEncoding::kDivisor, TileEncoding::kFactorization,
+                             TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
     for (OrderEncoding orders : {OrderEncoding::kPermutation, OrderEncoding::kRanking}) {
       SCOPED_TRACE(fmt::format("{} {}", ToString(tiles), ToString(orders)));
       const auto encoding = MakeMappingEncoding(mapspace, model, tiles, orders);
