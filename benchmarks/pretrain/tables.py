@@ -177,8 +177,9 @@ class Bench:
         if not result.exists():
             database.unlink(missing_ok=True)
             extra = ["--cost-model", model] if model else []
-            answer = json.loads(self.run("tune", *subject, "--trials", trials, "--seed", seed,
-                                         "--db", database, "--json", *extra, real=True))
+            answer = json.loads(self.run("tune", *subject, "--strategy", self.options.strategy,
+                                         "--trials", trials, "--seed", seed, "--db", database,
+                                         "--json", *extra, real=True))
             report = [self.options.bayloom, "report", database, "--json"]
             answer["report"] = json.loads(subprocess.run(report, check=True, text=True,
                                                          stdout=subprocess.PIPE).stdout)
@@ -245,6 +246,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="of the loop")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sizes", type=int, default=16, help="how many products, from N = 512 on")
+    parser.add_argument("--strategy", default="evolutionary", help="of the tunings")
     parser.add_argument("--real-prefix", default="",
                         help="a command before those that measure, such as 'taskset -c 1'")
     parser.add_argument("steps", nargs="+",
