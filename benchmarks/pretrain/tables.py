@@ -30,11 +30,10 @@ SCRATCH_TRIALS = 1000
 
 
 def quartiles(values):
-    """Of few values too: the least and the largest of three."""
-    if len(values) < 2:
-        return values[0], values[0]
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive" if len(values) > 3
-                                        else "exclusive")
+    """Of up to three values: the least and the largest."""
+    if len(values) < 4:
+        return min(values), max(values)
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
     return low, high
 
 
