@@ -309,6 +309,7 @@ void AddPretrainCommand(CLI::App& app) {
                    "How to choose what to measure; several are compared with --simulate")
       ->check(CLI::IsMember(SelectionNames()))
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   pretrain
       ->add_option("--threshold", options->threshold,
@@ -317,11 +318,13 @@ void AddPretrainCommand(CLI::App& app) {
   pretrain->add_option("--model", options->models, "What to train")
       ->check(CLI::IsMember(ThroughputModelNames()))
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   pretrain
       ->add_option("--hold-out", options->held_out,
                    "Networks or families not to train on, but to evaluate on")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   pretrain->add_flag("--evaluate", options->evaluate,
                      "Evaluate on measured programs of tasks not trained on: those of --hold-out, "
                      "else a tenth of all");

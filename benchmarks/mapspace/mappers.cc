@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   CLI::App app("Compares mappers by the evaluations they need");
   arguments.AddTo(app);
   app.add_option("--arch", arguments.architecture)->capture_default_str();
-  app.add_option("--mappers", arguments.mappers)->delimiter(',');
+  app.add_option("--mappers", arguments.mappers)->delimiter(',')->allow_extra_args(false);
   app.add_option("--top-k", arguments.top_k, "Of the optimizers, search only so many parameters");
   return bayloom::RunComparison(app, argc, argv, arguments, [&] { return Compare(arguments); });
 }

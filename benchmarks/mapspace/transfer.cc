@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   bayloom::Arguments arguments;
   CLI::App app("Compares ways to learn from searches on other accelerators");
   arguments.AddTo(app);
-  app.add_option("--methods", arguments.methods)->delimiter(',');
+  app.add_option("--methods", arguments.methods)->delimiter(',')->allow_extra_args(false);
   app.add_option("--stored", arguments.stored, "Evaluations on each of the others")
       ->capture_default_str();
   app.add_option("--unseen", arguments.unseen, "Which of the five is new, 0 to 4")

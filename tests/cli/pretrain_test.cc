@@ -80,9 +80,9 @@ TEST_F(PretrainCommand, SimulationComparesSelections) {
   const std::string database = MakePool();
   PretendToMeasure(database);
   const Answer answer =
-      RunBayloom({"pretrain", database, "--simulate", "--selection", "random,biased-diversity",
-                  "--share", "0.2", "--rounds", "3", "--seeds", "2", "--hold-out", "softmax",
-                  "--json", "--chart", File("chart.svg"), "--out", File("m.model")});
+      RunBayloom({"pretrain", "--simulate", "--selection", "random,biased-diversity", "--share",
+                  "0.2", "--rounds", "3", "--seeds", "2", "--json", "--chart", File("chart.svg"),
+                  "--out", File("m.model"), "--hold-out", "softmax", database});
   ASSERT_EQ(answer.exit_code, 0) << answer.error;
   const nlohmann::json rows = nlohmann::json::parse(answer.out);
   ASSERT_EQ(rows.size(), 2u);
