@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/recorded_search.h"
+#include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {
 namespace {
@@ -30,9 +30,6 @@ Outcome Measured(const Scenario& scenario, const Configuration& c) {
 
 class EarlierSearches : public testing::Test {
  protected:
-  EarlierSearches() { std::filesystem::remove(path_); }
-  ~EarlierSearches() override { std::filesystem::remove(path_); }
-
   void Search(const Scenario& scenario, int trials) {
     SearchRecords records(path_);
     RecordedSearch recorded(scenario, records, false);
@@ -46,7 +43,8 @@ class EarlierSearches : public testing::Test {
     return LearnFromSearches(std::span(&path_, 1), TransferMethod::kWeighted, scenario);
   }
 
-  std::string path_ = testing::TempDir() + "earlier_searches.db";
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "searches.db";
 };
 
 TEST_F(EarlierSearches, TellWhereToBegin) {
