@@ -25,11 +25,11 @@
 namespace bayloom {
 
 struct SessionOptions {
-  std::string model;                      ///< what is tuned, for the record
-  std::string description = "{}";         ///< the caller's options as JSON, for the record
-  std::string strategy = "bayes";  ///< see StrategyNames
-  std::string scheduler = "gradient";     ///< see TaskSchedulerNames
-  int64_t max_trials = 1000;              ///< in all, those before a resumption included
+  std::string model;                   ///< what is tuned, for the record
+  std::string description = "{}";      ///< the caller's options as JSON, for the record
+  std::string strategy = "bayes";      ///< see StrategyNames
+  std::string scheduler = "gradient";  ///< see TaskSchedulerNames
+  int64_t max_trials = 1000;           ///< in all, those before a resumption included
   int64_t max_trials_per_task = std::numeric_limits<int64_t>::max();
   /// Budget of wall-clock time, that before a resumption included. Looked at between trials.
   double max_seconds = std::numeric_limits<double>::infinity();
