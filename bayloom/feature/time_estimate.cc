@@ -10,10 +10,10 @@
 namespace bayloom {
 namespace {
 
-/// Seconds, fitted to some ten thousand measured schedules of networks and operator families; only
+/// Seconds, about as fitted to some 30,000 measured schedules of networks on one x86 machine; only
 /// their ratios matter.
 constexpr double kVectorOperation = 1e-9;
-/// What transcendental functions and divisions take, in vector operations.
+/// What transcendental functions and divisions take, in vector operations; a guess.
 constexpr double kMathOperations = 10, kDivisionOperations = 4;
 /// More for a vector operation where a vectorized loop needs over four registers at once.
 constexpr double kTooLongVector = 0.8;

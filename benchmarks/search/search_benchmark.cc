@@ -72,6 +72,11 @@ BENCHMARK_CAPTURE(BM_Batch, evolutionary, "evolutionary")
     ->Arg(2)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
+BENCHMARK_CAPTURE(BM_Batch, bayes, "bayes")
+    ->Arg(1)
+    ->Arg(2)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(BM_Batch, random, "random")->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void BM_Mutate(benchmark::State& state, std::unique_ptr<Mutator> (*make)()) {
