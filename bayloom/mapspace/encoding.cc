@@ -84,6 +84,7 @@ class MapspaceEncoding final : public MappingEncoding {
 
   std::optional<Mapping> Decode(const Configuration& configuration) const override {
     std::vector<Value> values;
+    values.reserve(static_cast<size_t>(space_->size()));
     for (int i = 0; i < space_->size(); ++i) values.push_back(space_->ValueOf(configuration, i));
     std::span<const Value> rest = values;
     Mapping mapping = mapspace_.Skeleton();
@@ -101,10 +102,12 @@ class MapspaceEncoding final : public MappingEncoding {
     Mapping standard = mapping;
     mapspace_.StandardizeOrders(standard);
     std::vector<Value> values;
+    values.reserve(static_cast<size_t>(space_->size()));
     keeps_->AppendValues(standard, values);
     tiles_->AppendValues(standard, values);
     orders_->AppendValues(standard, values);
     Configuration configuration;
+    configuration.coordinates.reserve(values.size());
     for (int i = 0; i < space_->size(); ++i) {
       const Parameter& parameter = space_->parameter(i);
       const Result<double> coordinate = parameter.CoordinateOf(values[static_cast<size_t>(i)]);

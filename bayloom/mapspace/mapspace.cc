@@ -90,15 +90,12 @@ void Mapspace::SetOrder(int level, std::span<const int> free_dimensions, Mapping
 
 void Mapspace::StandardizeOrders(Mapping& mapping) const {
   for (int l = 1; l < architecture_.LevelCount(); ++l) {
-    const MappingLevel& level = mapping.levels[l];
-    std::vector<int> order, once;
-    for (int d : level.order) {
-      if (std::ranges::find(free_order_[l], d) == free_order_[l].end()) continue;
-      (level.temporal[d] > 1 ? order : once).push_back(d);
-    }
+    MappingLevel& level = mapping.levels[l];
+    const auto free = std::span(level.order)
+                          .subspan(constraints_.levels[l].innermost.size(), free_order_[l].size());
+    const auto once = std::ranges::stable_partition(
+        free, [&](int d) { return level.temporal[static_cast<size_t>(d)] > 1; });
     std::ranges::sort(once);
-    order.insert(order.end(), once.begin(), once.end());
-    SetOrder(l, order, mapping);
   }
 }
 

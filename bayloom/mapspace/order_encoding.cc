@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -33,19 +34,21 @@ std::vector<OpenLevel> OpenLevels(const Mapspace& mapspace) {
 }
 
 /// Sets the order of a level's open loops, innermost first; the others stay inside of them.
-void SetOpenOrder(const Mapspace& mapspace, const OpenLevel& open, const std::vector<int>& order,
+void SetOpenOrder(const Mapspace& mapspace, const OpenLevel& open, std::span<const int> order,
                   Mapping& mapping) {
-  std::vector<int> all;
+  std::array<int, kMaxDimensions> all;
+  auto end = all.begin();
   for (int d : mapspace.FreeOrder(open.level)) {
-    if (std::ranges::find(open.loops, d) == open.loops.end()) all.push_back(d);
+    if (std::ranges::find(open.loops, d) == open.loops.end()) *end++ = d;
   }
-  all.insert(all.end(), order.begin(), order.end());
-  mapspace.SetOrder(open.level, all, mapping);
+  end = std::ranges::copy(order, end).out;
+  mapspace.SetOrder(open.level, std::span(all.begin(), end), mapping);
 }
 
 /// The open loops as a mapping orders them, innermost first.
 std::vector<int> OpenOrder(const OpenLevel& open, const Mapping& mapping) {
   std::vector<int> order;
+  order.reserve(open.loops.size());
   for (int d : mapping.levels[open.level].order) {
     if (std::ranges::find(open.loops, d) != open.loops.end()) order.push_back(d);
   }
@@ -68,17 +71,19 @@ class PermutationCoder final : public OrderCoder {
 
   void Apply(std::span<const Value> values, Mapping& mapping) const override {
     for (size_t i = 0; i < open_.size(); ++i) {
-      std::vector<int> order;
+      std::array<int, kMaxDimensions> order;
+      int loops = 0;
       for (int64_t item : std::get<std::vector<int64_t>>(values[i])) {
-        order.push_back(open_[i].loops[item]);
+        order[loops++] = open_[i].loops[item];
       }
-      SetOpenOrder(mapspace_, open_[i], order, mapping);
+      SetOpenOrder(mapspace_, open_[i], std::span(order).first(loops), mapping);
     }
   }
 
   void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
     for (const OpenLevel& open : open_) {
       std::vector<int64_t> items;
+      items.reserve(open.loops.size());
       for (int d : OpenOrder(open, mapping)) {
         items.push_back(std::ranges::find(open.loops, d) - open.loops.begin());
       }

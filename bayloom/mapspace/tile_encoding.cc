@@ -1,6 +1,7 @@
 #include "bayloom/mapspace/tile_encoding.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -74,13 +75,26 @@ void SetFactors(const Mapspace& mapspace, const AnalyticalModel& model, int dime
 
 /// Per dimension that is open, what is wanted in its slots, innermost first; the outermost's is not
 /// looked at.
-using WantedFactors = std::vector<std::pair<int, std::vector<int64_t>>>;
+struct WantedFactors {
+  struct OfDimension {
+    int dimension;
+    std::array<int64_t, 2 * kMaxLevels> factors;
+  };
+  std::array<OfDimension, kMaxDimensions> dimensions;
+  int count = 0;
+
+  std::span<int64_t> Add(int dimension) {
+    dimensions[count].dimension = dimension;
+    return dimensions[count++].factors;
+  }
+  std::span<const OfDimension> all() const { return std::span(dimensions).first(count); }
+};
 
 /// The factors just as they are wanted. False, and nothing changes, if they cannot be.
 bool SetAsWanted(const Mapspace& mapspace, const AnalyticalModel& model,
                  const WantedFactors& wanted, Mapping& mapping) {
   Mapping exact = mapping;
-  for (const auto& [dimension, factors] : wanted) {
+  for (const auto& [dimension, factors] : wanted.all()) {
     const std::vector<Mapspace::Slot>& slots = mapspace.FreeSlots(dimension);
     int64_t rest = mapspace.FreeExtent(dimension);
     for (size_t s = 0; s + 1 < slots.size(); ++s) {
@@ -101,7 +115,7 @@ void SetAllFactors(const Mapspace& mapspace, const AnalyticalModel& model,
                    const WantedFactors& wanted, Mapping& mapping) {
   FillClosedDimensions(mapspace, mapping);
   if (SetAsWanted(mapspace, model, wanted, mapping)) return;
-  for (const auto& [dimension, factors] : wanted) {
+  for (const auto& [dimension, factors] : wanted.all()) {
     SetFactors(mapspace, model, dimension, factors, mapping);
   }
 }
@@ -122,9 +136,9 @@ class FactorizationCoder final : public TileCoder {
   void Apply(std::span<const Value> values, Mapping& mapping) const override {
     WantedFactors wanted;
     for (size_t i = 0; i < dimensions_.size(); ++i) {
-      std::vector<int64_t> factors = std::get<std::vector<int64_t>>(values[i]);
-      std::ranges::reverse(factors);  // innermost first
-      wanted.emplace_back(dimensions_[i], std::move(factors));
+      // Outermost first.
+      const auto& factors = std::get<std::vector<int64_t>>(values[i]);
+      std::ranges::reverse_copy(factors, wanted.Add(dimensions_[i]).begin());
     }
     SetAllFactors(mapspace_, model_, wanted, mapping);
   }
@@ -169,9 +183,9 @@ class WantedFactorCoder final : public TileCoder {
     size_t next = 0;
     for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
       if (!IsOpen(mapspace_, d)) continue;
-      std::vector<int64_t>& factors = wanted.emplace_back(d, std::vector<int64_t>()).second;
+      const std::span<int64_t> factors = wanted.Add(d);
       for (size_t s = 0; s + 1 < mapspace_.FreeSlots(d).size(); ++s) {
-        factors.push_back(std::get<int64_t>(values[next++]));
+        factors[s] = std::get<int64_t>(values[next++]);
       }
     }
     SetAllFactors(mapspace_, model_, wanted, mapping);

@@ -36,13 +36,7 @@ class Permutation final : public Parameter {
 
   Result<double> CoordinateOf(const Value& value) const override {
     const auto* items = std::get_if<std::vector<int64_t>>(&value);
-    if (items != nullptr && static_cast<int>(items->size()) == count_) {
-      std::vector<int64_t> sorted = *items;
-      std::sort(sorted.begin(), sorted.end());
-      std::vector<int64_t> expected(count_);
-      std::iota(expected.begin(), expected.end(), 0);
-      if (sorted == expected) return RankOf(*items);
-    }
+    if (items != nullptr && IsOrder(*items)) return RankOf(*items);
     return Error{
         fmt::format("{} is not an order of the numbers 0 to {}", ToString(value), count_ - 1)};
   }
@@ -116,6 +110,14 @@ class Permutation final : public Parameter {
   }
 
  private:
+  bool IsOrder(std::span<const int64_t> items) const {
+    uint32_t seen = 0;
+    for (int64_t item : items) {
+      if (item >= 0 && item < count_) seen |= uint32_t{1} << item;
+    }
+    return std::ssize(items) == count_ && seen == (uint32_t{1} << count_) - 1;
+  }
+
   double RankOf(std::span<const int64_t> items) const {
     int64_t rank = 0;
     for (int i = 0; i < count_; ++i) {

@@ -47,6 +47,8 @@ void ComparisonArguments::AddTo(CLI::App& app) {
   app.add_option("--tiles", tiles)->capture_default_str();
   app.add_option("--orders", orders)->capture_default_str();
   app.add_option("--seeds", seeds)->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--first-seed", first_seed, "To run some seeds now and others later")
+      ->capture_default_str();
   app.add_option("--evaluations", evaluations)->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--target", target, "The median of random-pruned at 4,000 if not given");
   app.add_option("--json", json, "Write how every search got on into this file");
@@ -66,7 +68,7 @@ SeededResults RunRandomPruned(const Mapspace& mapspace, const AnalyticalModel& m
                               const ComparisonArguments& arguments) {
   SeededResults results;
   const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(arguments.objective));
-  for (int64_t seed = 1; seed <= arguments.seeds; ++seed) {
+  for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
     MapperOptions options = arguments.Options(seed);
     options.max_evaluations = kRandomPruned;
     results.push_back(RunMapper("random-pruned", mapspace, model, *evaluator, options));

@@ -19,6 +19,7 @@ struct ComparisonArguments {
   std::string tiles = "divisor";
   std::string orders = "permutation";
   int64_t seeds = 20;
+  int64_t first_seed = 1;
   int64_t evaluations = 300;
   /// The value to reach; 0: the median of random-pruned after 4,000.
   double target = 0;
@@ -28,6 +29,8 @@ struct ComparisonArguments {
   void AddTo(CLI::App& app);
   /// Of one search.
   MapperOptions Options(int64_t seed) const;
+  /// One after the last seed.
+  int64_t EndSeed() const { return first_seed + seeds; }
 };
 
 /// The searches of one mapper, a seed each.

@@ -19,7 +19,7 @@ SeededResults RunSeeds(const std::string& mapper, const Mapspace& mapspace,
                        const AnalyticalModel& model, const Arguments& arguments) {
   SeededResults results;
   const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(arguments.objective));
-  for (int64_t seed = 1; seed <= arguments.seeds; ++seed) {
+  for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
     MapperOptions options = arguments.Options(seed);
     options.top_k = arguments.top_k;
     results.push_back(RunMapper(mapper, mapspace, model, *evaluator, options));
