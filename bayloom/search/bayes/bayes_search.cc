@@ -187,14 +187,17 @@ class BayesSearch final : public SearchStrategy {
     return batch;
   }
 
+  /// The best of what was found, each chosen as if those before it had been run and were as
+  /// believed.
   std::vector<CandidatePtr> Diverse(std::span<const Rated> found, int count) {
     std::vector<CandidatePtr> left;
     for (const Rated& rated : found) left.push_back(rated.candidate);
     std::vector<CandidatePtr> chosen;
     const std::vector<double> scores = Scores(left), expected = Expected(left);
+    WatchedPrograms watched = model_->Watch(left);
     std::vector<bool> taken(left.size(), false);
     while (std::ssize(chosen) < std::min<int64_t>(count, std::ssize(left))) {
-      const std::vector<double> utilities = Combined(scores, expected, model_->Predict(left));
+      const std::vector<double> utilities = Combined(scores, expected, model_->Predict(watched));
       int best = -1;
       for (int i = 0; i < static_cast<int>(left.size()); ++i) {
         if (!taken[i] && (best < 0 || utilities[i] > utilities[best])) best = i;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace bayloom {
 namespace {
@@ -64,16 +65,32 @@ TaskModel::TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
 }
 
 Beliefs TaskModel::Predict(std::span<const CandidatePtr> programs) const {
+  if (process_.observations() == 0) return Ignorance(std::ssize(programs));
   Beliefs beliefs;
-  if (process_.observations() == 0) {
-    beliefs.mean = Eigen::VectorXd::Zero(std::ssize(programs));
-    beliefs.deviation = Eigen::VectorXd::Constant(std::ssize(programs), unit_);
-    return beliefs;
-  }
   process_.Predict(rows_(programs), beliefs.mean, beliefs.deviation);
-  for (double& mean : beliefs.mean) mean = process_.Untransform(mean);
-  beliefs.deviation = beliefs.deviation.cwiseMax(0).cwiseSqrt() * unit_;
-  return beliefs;
+  return InShares(std::move(beliefs));
+}
+
+WatchedPrograms TaskModel::Watch(std::span<const CandidatePtr> programs) const {
+  return {std::ssize(programs), process_.Watch(rows_(programs))};
+}
+
+Beliefs TaskModel::Predict(WatchedPrograms& watched) const {
+  if (process_.observations() == 0) return Ignorance(watched.count);
+  Beliefs beliefs;
+  watched.rows->Predict(process_, beliefs.mean, beliefs.deviation);
+  return InShares(std::move(beliefs));
+}
+
+Beliefs TaskModel::Ignorance(Eigen::Index programs) const {
+  return {Eigen::VectorXd::Zero(programs), Eigen::VectorXd::Constant(programs, unit_)};
+}
+
+/// From the process's scale, and its variances for deviations.
+Beliefs TaskModel::InShares(Beliefs standardized) const {
+  for (double& mean : standardized.mean) mean = process_.Untransform(mean);
+  standardized.deviation = standardized.deviation.cwiseMax(0).cwiseSqrt() * unit_;
+  return standardized;
 }
 
 void TaskModel::Believe(const CandidatePtr& program) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bayloom/model/gaussian_process.h"
+#include "bayloom/model/watched_rows.h"
 #include "bayloom/search/bayes/decision_rows.h"
 #include "bayloom/search/rating.h"
 
@@ -14,6 +15,12 @@ namespace bayloom {
 /// deviation of a difference.
 struct Beliefs {
   Eigen::VectorXd mean, deviation;
+};
+
+/// Programs that a model is asked about again and again while it comes to believe more.
+struct WatchedPrograms {
+  Eigen::Index count;
+  std::unique_ptr<WatchedRows> rows;
 };
 
 /// A Gaussian process over the decisions of one task's measured programs. It predicts by how much
@@ -28,11 +35,17 @@ class TaskModel {
             std::span<const double> expected, RandomStream& random);
 
   Beliefs Predict(std::span<const CandidatePtr> programs) const;
+  /// Predict(watched) is cheaper than Predict(programs) from the second time on.
+  WatchedPrograms Watch(std::span<const CandidatePtr> programs) const;
+  Beliefs Predict(WatchedPrograms& watched) const;
   /// Takes a prediction for a measurement, so that what is much like it is no longer uncertain
   /// (kriging believer).
   void Believe(const CandidatePtr& program);
 
  private:
+  Beliefs Ignorance(Eigen::Index programs) const;
+  Beliefs InShares(Beliefs standardized) const;
+
   const DecisionRows& rows_;
   GaussianProcess process_;
   double unit_;  ///< of its predictions, in shares of the best throughput
