@@ -1,7 +1,7 @@
 #include "bayloom/cost/pretrained_model.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "bayloom/base/clock.h"
@@ -50,12 +50,12 @@ void PretrainedModel::Remember(std::span<const Sample> batch) {
 
 bool PretrainedModel::Trusts(uint64_t task) const {
   const auto known = evidence_.find(task);
-  if (known != evidence_.end() && known->second.samples > 0) return !known->second.IsBad();
+  if (known != evidence_.end() && known->second.Suffices()) return !known->second.IsBad();
   const auto count = [&](auto which) {
     return std::count_if(evidence_.begin(), evidence_.end(),
                          [&](const auto& one) { return which(one.second); });
   };
-  const auto judged = count([](const Evidence& evidence) { return evidence.samples > 0; });
+  const auto judged = count([](const Evidence& evidence) { return evidence.Suffices(); });
   const auto bad = count([](const Evidence& evidence) { return evidence.IsBad(); });
   return judged < kLeastTasks || 2 * bad <= judged;
 }
@@ -70,24 +70,21 @@ std::vector<double> PretrainedModel::PredictBatch(std::span<const Sample> batch)
 }
 
 void PretrainedModel::Judge(std::span<const Sample> batch, std::span<const double> base_scores) {
-  std::set<uint64_t> tasks;
   for (size_t i = 0; i < batch.size(); ++i) {
-    Evidence& evidence = evidence_[batch[i].task];
-    evidence.scores.push_back(base_scores[i]);
-    evidence.seconds.push_back(batch[i].seconds);
-    tasks.insert(batch[i].task);
+    const std::optional<double>& seconds = batch[i].seconds;
+    evidence_[batch[i].task].Add({base_scores[i], seconds ? 1 / *seconds : 0});
   }
-  for (const uint64_t task : tasks) {
-    Evidence& evidence = evidence_[task];
-    const int count = static_cast<int>(evidence.scores.size());
-    if (count < kLeastSamples) continue;
-    std::vector<double> labels;
-    for (const auto& seconds : evidence.seconds) labels.push_back(bests_.Label(task, seconds));
-    evidence.correlation += count * SpearmanCorrelation(evidence.scores, labels);
-    evidence.samples += count;
-    evidence.scores.clear();
-    evidence.seconds.clear();
+}
+
+void PretrainedModel::Evidence::Add(Tried next) {
+  for (const Tried& earlier : tried) {
+    const auto [slow, fast] = std::minmax(next.throughput, earlier.throughput);
+    if (slow > kTellingRatio * fast || fast == 0) continue;
+    ++pairs;
+    const double agreement = (next.score - earlier.score) * (next.throughput - earlier.throughput);
+    right += agreement > 0 ? 1 : agreement == 0 ? 0.5 : 0;
   }
+  tried.push_back(next);
 }
 
 }  // namespace bayloom

@@ -16,17 +16,20 @@ namespace bayloom {
 /// A pre-trained model that goes on learning: its scores from the first trial on, later corrected
 /// by trees that are grown on what it got wrong.
 ///
-/// A pre-trained model may be wrong for a task or for this machine. So its scores of every batch
-/// (small ones are put together) are compared with what was then measured: where their mean rank
-/// correlation is below `kLeastCorrelation`, the task is left to a model that learns from this
-/// session alone, as it is for tasks to come once most tasks were lost this way. Further batches
-/// may restore the trust.
+/// A pre-trained model may be wrong for a task or for this machine. So its scores are compared with
+/// what was then measured: where it puts too few pairs of a task's programs in the right order, the
+/// task is left to a model that learns from this session alone, as it is for tasks to come once
+/// most tasks were lost this way. Further trials may restore the trust.
 class PretrainedModel final : public CostModel {
  public:
-  /// Of a batch's best-predicted programs little can be asked: they are all alike.
-  static constexpr double kLeastCorrelation = 0.1;
-  /// Fewer samples of a task say nothing about ranks.
-  static constexpr int kLeastSamples = 8;
+  /// Two programs tell whether scores are right when one takes this much of the other's time, or
+  /// less: those that are thought best are often alike.
+  static constexpr double kTellingRatio = 0.9;
+  /// Part of the telling pairs that a model worth its name puts in the right order. A coin has one
+  /// half; programs chosen for their scores differ in what the scores do not know.
+  static constexpr double kLeastAccuracy = 0.55;
+  /// Fewer telling pairs of a task say nothing; eight programs that all differ make 28.
+  static constexpr int kLeastPairs = 16;
   /// Fewer tasks say nothing about the machine.
   static constexpr int kLeastTasks = 3;
 
@@ -44,14 +47,18 @@ class PretrainedModel final : public CostModel {
   bool Trusts(uint64_t task) const;
 
  private:
+  /// What the base said of a program, and its runs per second (0 where it failed).
+  struct Tried {
+    double score, throughput;
+  };
   struct Evidence {
-    double correlation = 0;  ///< sum over samples of their batch's
-    int samples = 0;
-    /// Not judged yet, as they are too few: what the base said, and what was measured.
-    std::vector<double> scores;
-    std::vector<std::optional<double>> seconds;
+    std::vector<Tried> tried;
+    double right = 0;  ///< pairs in the right order; a tie counts half
+    int pairs = 0;     ///< those that tell
 
-    bool IsBad() const { return correlation < kLeastCorrelation * samples; }
+    void Add(Tried next);
+    bool Suffices() const { return pairs >= kLeastPairs; }
+    bool IsBad() const { return Suffices() && right < kLeastAccuracy * pairs; }
   };
 
   std::vector<double> PredictBatch(std::span<const Sample> batch);

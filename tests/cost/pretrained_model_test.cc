@@ -119,10 +119,21 @@ TEST(PretrainedModel, FallsBackWhereTheBaseIsWrong) {
 
 TEST(PretrainedModel, JudgesSmallBatchesTogether) {
   PretrainedModel model(Trained("xgboost"));
-  for (uint64_t seed = 0; seed < 3; ++seed) {
-    EXPECT_TRUE(model.Trusts(5)) << seed;  // six samples of two batches say nothing yet
-    model.Update(MadeUpBatch(10 + seed, 5, 3, -1));
-  }
+  model.Update(MadeUpBatch(10, 5, 3, -1));
+  EXPECT_TRUE(model.Trusts(5));  // three pairs say nothing yet
+  for (uint64_t seed = 11; seed < 14; ++seed) model.Update(MadeUpBatch(seed, 5, 3, -1));
+  EXPECT_FALSE(model.Trusts(5));
+}
+
+TEST(PretrainedModel, IsNotJudgedByProgramsThatAreAlike) {
+  PretrainedModel model(Trained("xgboost"));
+  std::vector<Sample> alike = MadeUpBatch(2, 5, 64, -1);
+  std::sort(alike.begin(), alike.end(),
+            [](const Sample& a, const Sample& b) { return a.seconds < b.seconds; });
+  for (size_t i = 0; i < alike.size(); ++i) alike[i].seconds = 1 + 0.001 * static_cast<double>(i);
+  model.Update(alike);
+  EXPECT_TRUE(model.Trusts(5));
+  model.Update(MadeUpBatch(3, 5, 64, -1));
   EXPECT_FALSE(model.Trusts(5));
 }
 

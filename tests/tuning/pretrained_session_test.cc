@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 
 #include "bayloom/cost/pretrained_model.h"
 #include "bayloom/feature/program_features.h"
@@ -39,7 +40,8 @@ struct Tuned {
   int trusting = 0;        ///< sessions at whose end the model was still used
 };
 
-Tuned Tune(const std::shared_ptr<const ThroughputModel>& base, int trials) {
+Tuned Tune(const std::string& strategy, const std::shared_ptr<const ThroughputModel>& base,
+           int trials) {
   Tuned tuned;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const TemporaryFolder folder;
@@ -49,7 +51,7 @@ Tuned Tune(const std::shared_ptr<const ThroughputModel>& base, int trials) {
     if (base) model = std::make_unique<PretrainedModel>(base);
     SessionOptions options = QuickOptions();
     options.seed = seed;
-    options.strategy = "evolutionary";
+    options.strategy = strategy;
     options.trials_per_slot = 16;
     options.max_trials = trials;
     options.evolutionary.population = 256;
@@ -64,9 +66,16 @@ Tuned Tune(const std::shared_ptr<const ThroughputModel>& base, int trials) {
   return tuned;
 }
 
-TEST(PretrainedSession, ARightModelHelpsAndAWrongOneIsDropped) {
+class PretrainedSession : public testing::TestWithParam<std::string> {
+ protected:
+  Tuned Run(const std::shared_ptr<const ThroughputModel>& base, int trials) {
+    return Tune(GetParam(), base, trials);
+  }
+};
+
+TEST_P(PretrainedSession, ARightModelHelpsAndAWrongOneIsDropped) {
   std::vector<Sample> samples = Measurements();
-  const Tuned right = Tune(Trained(samples), 48), scratch_48 = Tune(nullptr, 48);
+  const Tuned right = Run(Trained(samples), 48), scratch_48 = Run(nullptr, 48);
   EXPECT_GE(right.trusting, kSeeds - 1);
   EXPECT_LT(right.log_seconds, scratch_48.log_seconds);
 
@@ -75,15 +84,17 @@ TEST(PretrainedSession, ARightModelHelpsAndAWrongOneIsDropped) {
   const double product = *std::min_element(seconds.begin(), seconds.end()) *
                          *std::max_element(seconds.begin(), seconds.end());
   for (Sample& sample : samples) sample.seconds = product / *sample.seconds;
-  const Tuned wrong = Tune(Trained(samples), 144), scratch = Tune(nullptr, 144);
+  const Tuned wrong = Run(Trained(samples), 144), scratch = Run(nullptr, 144);
   EXPECT_LE(wrong.trusting, 1);
   EXPECT_LT(wrong.log_seconds, scratch.log_seconds + std::log(1.1));
 
   RandomStream random(2);
   random.Shuffle(seconds);
   for (size_t i = 0; i < samples.size(); ++i) samples[i].seconds = seconds[i];
-  EXPECT_LT(Tune(Trained(samples), 144).log_seconds, scratch.log_seconds + std::log(1.1));
+  EXPECT_LT(Run(Trained(samples), 144).log_seconds, scratch.log_seconds + std::log(1.1));
 }
+
+INSTANTIATE_TEST_SUITE_P(Strategies, PretrainedSession, testing::Values("evolutionary", "bayes"));
 
 }  // namespace
 }  // namespace bayloom
