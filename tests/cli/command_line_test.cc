@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/cli/run_bayloom.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -76,10 +77,8 @@ TEST(CommandLine, ShowsTheDesignSpacesOfAnOperator) {
 }
 
 TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
-  const std::string folder = testing::TempDir() + "bayloom_cli_test";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directory(folder);
-  const std::string database = folder + "/tuning.db";
+  const TemporaryFolder folder;
+  const std::string database = folder / "tuning.db";
   const std::vector<std::string> tune = {
       "tune", "--op", "matmul:32,32,32", "--strategy", "random", "--json", "--db", database};
   const auto with = [](std::vector<std::string> arguments, std::vector<std::string> more) {
@@ -107,17 +106,15 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
   EXPECT_THAT(task.out, HasSubstr("Best of 6 trials"));
   EXPECT_THAT(task.out, HasSubstr("sample_perfect_tile"));
   EXPECT_EQ(RunBayloom({"show", database, "--task", "7"}).exit_code, 2);
-  const std::string chart = folder + "/chart.svg";
+  const std::string chart = folder / "chart.svg";
   EXPECT_EQ(RunBayloom({"show", database, "--chart", chart}).exit_code, 0);
   EXPECT_GT(std::filesystem::file_size(chart), 0u);
   EXPECT_EQ(RunBayloom({"show", database, "--chart", chart, "--session", "7"}).exit_code, 2);
-  EXPECT_EQ(RunBayloom({"show", database, "--chart", folder + "/no/chart.svg"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"show", database, "--chart", folder / "no/chart.svg"}).exit_code, 2);
 
-  EXPECT_EQ(RunBayloom({"records", "export", database, "--out", folder + "/records"}).exit_code, 0);
-  const Answer imported =
-      RunBayloom({"records", "import", folder + "/copy.db", folder + "/records"});
+  EXPECT_EQ(RunBayloom({"records", "export", database, "--out", folder / "records"}).exit_code, 0);
+  const Answer imported = RunBayloom({"records", "import", folder / "copy.db", folder / "records"});
   EXPECT_THAT(imported.out, HasSubstr("6 new trials"));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

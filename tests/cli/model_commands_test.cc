@@ -8,6 +8,7 @@
 
 #include "examples/models/layers.h"
 #include "tests/cli/run_bayloom.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -18,35 +19,32 @@ using testing::HasSubstr;
 class ModelCommands : public testing::Test {
  protected:
   ModelCommands() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = testing::TempDir() + "bayloom_model_commands_" + test->name();
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_ + "/data");
+    std::filesystem::create_directory(folder_ / "data");
 
     models::GraphBuilder g("classifier", 13, /*seed=*/1);
     models::Value x = g.Input("image", {1, 3, 12, 12});
     x = g.Node("Relu", {models::ConvBn(g, "conv", x, {3, 8, 3, 1, 1}, 1)});
     models::Classify(g, "fc", x, 8);
-    classifier_ = folder_ + "/classifier.onnx";
+    classifier_ = folder_ / "classifier.onnx";
     g.Save(classifier_);
 
     models::GraphBuilder h("relu", 13, 0);
     h.Output(h.Node("Relu", {h.Input("x", {4})}), {4});
-    relu_ = folder_ + "/relu.onnx";
+    relu_ = folder_ / "relu.onnx";
     h.Save(relu_);
   }
-  ~ModelCommands() override { std::filesystem::remove_all(folder_); }
 
   void WriteTensor(const std::string& name, const std::vector<float>& values) const {
     onnx::TensorProto tensor;
     tensor.set_data_type(onnx::TensorProto::FLOAT);
     tensor.add_dims(static_cast<int64_t>(values.size()));
     for (float value : values) tensor.add_float_data(value);
-    std::ofstream file(folder_ + "/data/" + name, std::ios::binary);
+    std::ofstream file(folder_ / ("data/" + name), std::ios::binary);
     tensor.SerializeToOstream(&file);
   }
 
-  std::string folder_, classifier_, relu_;
+  TemporaryFolder folder_;
+  std::string classifier_, relu_;
 };
 
 TEST_F(ModelCommands, ShowListsTasksAndTheirDesignSpaces) {
@@ -61,20 +59,20 @@ TEST_F(ModelCommands, ShowListsTasksAndTheirDesignSpaces) {
 TEST_F(ModelCommands, RunComparesWithExpectedOutputs) {
   WriteTensor("input_0.pb", {-1, 2, -3, 4});
   WriteTensor("output_0.pb", {0, 2, 0, 4});
-  const Answer same = RunBayloom({"run", relu_, "--data", folder_ + "/data", "--json"});
+  const Answer same = RunBayloom({"run", relu_, "--data", folder_ / "data", "--json"});
   EXPECT_EQ(same.exit_code, 0) << same.error;
   EXPECT_EQ(nlohmann::json::parse(same.out)[0]["relative error"], 0);
 
   WriteTensor("output_0.pb", {0, 2, 0, 5});
-  const Answer other = RunBayloom({"run", relu_, "--data", folder_ + "/data", "--json"});
+  const Answer other = RunBayloom({"run", relu_, "--data", folder_ / "data", "--json"});
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_EQ(nlohmann::json::parse(other.out)[0]["relative error"], 0.2);
 
   WriteTensor("input_0.pb", {1, 2, 3});
-  const Answer short_input = RunBayloom({"run", relu_, "--data", folder_ + "/data"});
+  const Answer short_input = RunBayloom({"run", relu_, "--data", folder_ / "data"});
   EXPECT_EQ(short_input.exit_code, 2);
   EXPECT_THAT(short_input.error, HasSubstr("float32[4]"));
-  EXPECT_EQ(RunBayloom({"run", relu_, "--data", folder_}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"run", relu_, "--data", folder_.path()}).exit_code, 2);
 }
 
 TEST_F(ModelCommands, RunDescribesOutputsOfRandomInputs) {
@@ -86,7 +84,7 @@ TEST_F(ModelCommands, RunDescribesOutputsOfRandomInputs) {
 }
 
 TEST_F(ModelCommands, TunedProgramsAreTimedAndShipped) {
-  const std::string database = folder_ + "/tuning.db";
+  const std::string database = folder_ / "tuning.db";
   const Answer tuned = RunBayloom(
       {"tune", classifier_, "--trials", "20", "--strategy", "random", "--db", database, "--json"});
   EXPECT_EQ(tuned.exit_code, 0) << tuned.error;
@@ -103,17 +101,18 @@ TEST_F(ModelCommands, TunedProgramsAreTimedAndShipped) {
   EXPECT_NEAR(share, 1, 1e-9);
   EXPECT_THAT(bench.out, HasSubstr(R"("tuned": "yes")"));
 
-  const Answer compiled =
-      RunBayloom({"compile", classifier_, "--db", database, "--out", folder_, "--name", "net"});
+  const Answer compiled = RunBayloom(
+      {"compile", classifier_, "--db", database, "--out", folder_.path(), "--name", "net"});
   EXPECT_EQ(compiled.exit_code, 0) << compiled.error;
-  EXPECT_TRUE(std::filesystem::exists(folder_ + "/libnet.so"));
-  EXPECT_TRUE(std::filesystem::exists(folder_ + "/net.h"));
-  EXPECT_EQ(RunBayloom({"compile", classifier_, "--out", folder_, "--name", "no name"}).exit_code,
-            2);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "libnet.so"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "net.h"));
+  EXPECT_EQ(
+      RunBayloom({"compile", classifier_, "--out", folder_.path(), "--name", "no name"}).exit_code,
+      2);
 }
 
 TEST_F(ModelCommands, ADatabaseThatIsNamedMustBeThere) {
-  EXPECT_EQ(RunBayloom({"bench", classifier_, "--db", folder_ + "/other.db"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"bench", classifier_, "--db", folder_ / "other.db"}).exit_code, 2);
   EXPECT_EQ(RunBayloom({"run", classifier_, "--shape", "image=1xx3"}).exit_code, 2);
 }
 

@@ -9,6 +9,7 @@
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "tests/cli/run_bayloom.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -17,11 +18,6 @@ using testing::HasSubstr;
 
 class PretrainCommand : public testing::Test {
  protected:
-  PretrainCommand() {
-    std::string pattern = std::filesystem::temp_directory_path() / "bayloom-test-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~PretrainCommand() override { std::filesystem::remove_all(folder_); }
   std::string File(const std::string& name) const { return folder_ / name; }
 
   std::string MakePool() const {
@@ -61,7 +57,7 @@ class PretrainCommand : public testing::Test {
     }
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(PretrainCommand, DatasetFillsAPoolOnceAndSaysWhatIsThere) {

@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/cli/run_bayloom.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -16,12 +16,6 @@ using testing::HasSubstr;
 
 class SearchCommand : public testing::Test {
  protected:
-  SearchCommand() {
-    std::string pattern = std::filesystem::temp_directory_path() / "bayloom-test-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~SearchCommand() override { std::filesystem::remove_all(folder_); }
-
   std::string File(const std::string& name) const { return folder_ / name; }
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(File(name)) << text;
@@ -33,7 +27,7 @@ class SearchCommand : public testing::Test {
     return text.str();
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 constexpr const char* kScenario =
@@ -152,7 +146,7 @@ TEST_F(SearchCommand, AnswersBadInputInOneLine) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"search"},
            {"search", "/nonexistent.yaml"},
-           {"search", folder_.string()},
+           {"search", folder_.path()},
            {"search", bad},
            {"search", good},  // no evaluator
            {"search", good, "--command", "run {y}"},

@@ -10,6 +10,7 @@
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
+#include "tests/temporary_folder.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom {
@@ -170,7 +171,8 @@ TEST(JitTest, MissingSymbolsAreReported) {
 }
 
 TEST(ConstantsTest, AFileBecomesASymbol) {
-  const std::string path = ::testing::TempDir() + "bayloom \"weights\".bin";
+  const TemporaryFolder folder;
+  const std::string path = folder / "my \"weights\".bin";
   std::ofstream(path) << "0123456789";
   const Result<std::string> object = EmbedFile("weights", path, HostTarget());
   ASSERT_TRUE(object.ok()) << object.error().message;

@@ -1,7 +1,6 @@
 #include "bayloom/cost/pretrained_model.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -10,6 +9,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cost/metrics.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -55,8 +55,8 @@ TEST_P(ThroughputModels, LearnAndSurviveSaving) {
   const std::vector<double> scores = model->Predict(FeaturesOf(test));
   EXPECT_GT(Quality(scores, test), 0.9);
 
-  const std::string path =
-      std::filesystem::temp_directory_path() / ("bayloom-model-" + std::to_string(getpid()));
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.model";
   WriteModelFile(*model, path);
   EXPECT_EQ(ReadModelFile(path)->Predict(FeaturesOf(test)), scores);
   const EncodedRows rows = model->Represent(FeaturesOf(test));

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -225,8 +225,8 @@ TEST(Hostile, Constraints) {
 }
 
 TEST(Hostile, RecordedSpaces) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("bayloom-hostile-" + std::to_string(getpid()));
+  const TemporaryFolder folder;
+  const std::string path = folder / "records";
   RandomStream random(13);
   int complaints = 0;
   for (int i = 0; i < 400; ++i) {
@@ -242,7 +242,6 @@ TEST(Hostile, RecordedSpaces) {
     std::ofstream(path, std::ios::binary) << text;
     complaints += Complains(text, [&] { (void)RecordedSpace::Load(path, ""); });
   }
-  std::filesystem::remove(path);
   EXPECT_GT(complaints, 150);
 }
 

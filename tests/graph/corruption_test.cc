@@ -10,6 +10,7 @@
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "tests/graph/small_models.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -47,8 +48,8 @@ std::string Corrupted(std::string bytes, RandomStream& random) {
 
 /// Whatever the file holds, it is imported and compiled or refused in one line.
 void ExpectContained(const std::string& bytes) {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / "bayloom_test_corrupted.onnx").string();
+  const TemporaryFolder folder;
+  const std::string path = folder / "corrupted.onnx";
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<int64_t>(bytes.size()));
   try {
     Graph graph = ImportOnnx(path);
@@ -60,7 +61,6 @@ void ExpectContained(const std::string& bytes) {
     EXPECT_LT(message.size(), 500u) << message;
     EXPECT_EQ(message.rfind(path, 0), 0u) << "names the file: " << message;
   }
-  std::filesystem::remove(path);
 }
 
 TEST(Corruption, ThousandDamagedNetworks) {

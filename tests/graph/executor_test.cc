@@ -14,6 +14,7 @@
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/plain_schedule.h"
 #include "tests/graph/pass_checks.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -104,10 +105,9 @@ TEST_F(ExecutorTest, TimesEveryCall) {
 }
 
 TEST_F(ExecutorTest, PackageComputesTheSameWithNothingElse) {
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / "bayloom_package_test").string();
-  const Package package =
-      WritePackage(compiled_->network, compiled_->programs, target_, folder, "two_layers");
+  const TemporaryFolder folder;
+  const Package package = WritePackage(compiled_->network, compiled_->programs, target_,
+                                       folder / "package", "two_layers");
   void* library = dlopen(package.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   const auto create = reinterpret_cast<void* (*)()>(dlsym(library, "two_layers_create"));
@@ -124,7 +124,6 @@ TEST_F(ExecutorTest, PackageComputesTheSameWithNothingElse) {
   destroy(model);
   dlclose(library);
   EXPECT_TRUE(std::filesystem::exists(package.header));
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(ExecutorTest, PackageRefusesWhatCannotWork) {

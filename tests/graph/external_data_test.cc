@@ -1,13 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -20,9 +20,7 @@ using ::testing::StartsWith;
 class ExternalDataTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("bayloom_external_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_ / "weights");
+    std::filesystem::create_directory(folder_ / "weights");
     onnx::GraphProto& graph = *model_.mutable_graph();
     model_.set_ir_version(8);
     model_.add_opset_import()->set_version(13);
@@ -40,10 +38,9 @@ class ExternalDataTest : public ::testing::Test {
     w.add_dims(4);
     w.set_data_location(onnx::TensorProto::EXTERNAL);
     const float numbers[] = {-1, -1, 1, 2, 3, 4};  // two that belong to another tensor
-    std::ofstream(folder_ / "weights" / "w.bin", std::ios::binary)
+    std::ofstream(folder_ / "weights/w.bin", std::ios::binary)
         .write(reinterpret_cast<const char*>(numbers), sizeof(numbers));
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   static void Declare(onnx::ValueInfoProto& value, const std::string& name) {
     value.set_name(name);
@@ -78,12 +75,12 @@ class ExternalDataTest : public ::testing::Test {
   void ExpectRefusal(const std::string& reason) const {
     const std::string refusal = Refusal();
     EXPECT_THAT(refusal, HasSubstr(reason));
-    EXPECT_THAT(refusal, StartsWith((folder_ / "model.onnx").string()));
+    EXPECT_THAT(refusal, StartsWith(folder_ / "model.onnx"));
     EXPECT_THAT(refusal, HasSubstr("w")) << "names the tensor";
     EXPECT_THAT(refusal, Not(HasSubstr("\n")));
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   onnx::ModelProto model_;
 };
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "bayloom/graph/conformance.h"
 #include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
@@ -11,6 +9,7 @@
 #include "bayloom/graph/tasks.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/small_models.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -18,15 +17,13 @@ namespace {
 /// A model of examples/models as a file for the duration of a test.
 class ModelFile {
  public:
-  explicit ModelFile(const std::string& name)
-      : path_((std::filesystem::temp_directory_path() / ("bayloom_test_" + name + ".onnx"))
-                  .string()) {
+  explicit ModelFile(const std::string& name) : path_(folder_ / (name + ".onnx")) {
     models::FindModel(name).build(3).Save(path_);
   }
-  ~ModelFile() { std::filesystem::remove(path_); }
   const std::string& path() const { return path_; }
 
  private:
+  const TemporaryFolder folder_;
   const std::string path_;
 };
 

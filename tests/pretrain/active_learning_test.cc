@@ -10,7 +10,7 @@
 #include "bayloom/pretrain/evaluation.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -20,7 +20,7 @@ class MadeUpPool {
  public:
   static constexpr int kTasks = 4, kPrograms = 120;
 
-  MadeUpPool() : store_(folder_.File("a.db")), pool(folder_.File("a.db")) {
+  MadeUpPool() : store_(folder_ / "a.db"), pool(folder_ / "a.db") {
     RandomStream random(7);
     for (int t = 0; t < kTasks; ++t) {
       const TaskId task = store_.AddTask(Matmul(4, 8, 16 + t));

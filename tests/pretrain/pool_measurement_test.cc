@@ -5,7 +5,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/pretrain/pool_sampling.h"
 #include "bayloom/tensor/operators.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -28,8 +28,8 @@ class PretendingEvaluator final : public Evaluator {
 
 TEST(PoolMeasurement, TrialsAreKnownAfterwardsAndNothingIsMeasuredTwice) {
   const TemporaryFolder folder;
-  Store store(folder.File("pool.db"));
-  ProgramPool pool(folder.File("pool.db"));
+  Store store(folder / "pool.db");
+  ProgramPool pool(folder / "pool.db");
   ThreadPool threads(1);
   const Target target;
   std::vector<TaskId> tasks;
@@ -70,8 +70,8 @@ TEST(PoolMeasurement, TrialsAreKnownAfterwardsAndNothingIsMeasuredTwice) {
 
 TEST(PoolMeasurement, RefusesProgramsOfAnotherDesignSpace) {
   const TemporaryFolder folder;
-  Store store(folder.File("pool.db"));
-  ProgramPool pool(folder.File("pool.db"));
+  Store store(folder / "pool.db");
+  ProgramPool pool(folder / "pool.db");
   const TaskId task = store.AddTask(MatmulWorkload(32, 32, 32));
   const std::vector<PoolProgram> programs = {
       {.hash = 1, .space = 0, .origin = "random", .trace = "{}", .features = {}}};

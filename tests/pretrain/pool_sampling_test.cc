@@ -9,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/pretrain/operator_families.h"
 #include "bayloom/tensor/operators.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -44,7 +44,7 @@ struct SampledPool {
   ThreadPool threads{2};
 
   explicit SampledPool(const TemporaryFolder& folder, const Workload& workload)
-      : file(folder.File("pool.db")),
+      : file(folder / "pool.db"),
         store(file),
         pool(file),
         space(workload, Target{}),

@@ -13,7 +13,7 @@
 #include "bayloom/record/schema.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -42,7 +42,7 @@ void Write(const std::string& path, const std::string& contents) {
 
 /// A closed database file with trials in it.
 std::string SampleFile(const TemporaryFolder& folder) {
-  const std::string path = folder.File("sample.db");
+  const std::string path = folder / "sample.db";
   Store store(path);
   const Context context(store);
   for (int i = 0; i < 50; ++i) store.AddTrial(MakeTrial(context, i, 1 + i));
@@ -52,17 +52,17 @@ std::string SampleFile(const TemporaryFolder& folder) {
 
 TEST(BadFile, EveryKindIsNamedInOneLine) {
   TemporaryFolder folder;
-  const std::string text = folder.File("text.db");
+  const std::string text = folder / "text.db";
   Write(text, std::string(5000, 'x'));
   EXPECT_EQ(ErrorOf([&] { Store store(text); }), "cannot use " + text + ": it is not a database");
-  const std::string missing = folder.File("missing/a.db");
+  const std::string missing = folder / "missing/a.db";
   EXPECT_EQ(ErrorOf([&] { Store store(missing); }),
             "cannot use " + missing + ": No such file or directory");
-  EXPECT_EQ(ErrorOf([&] { Store store(folder.File("none.db"), Store::Mode::kReadOnly); }),
-            "cannot use " + folder.File("none.db") + ": No such file or directory");
-  EXPECT_THAT(ErrorOf([&] { Store store(folder.File("")); }), HasSubstr("directory"));
+  EXPECT_EQ(ErrorOf([&] { Store store(folder / "none.db", Store::Mode::kReadOnly); }),
+            "cannot use " + folder / "none.db" + ": No such file or directory");
+  EXPECT_THAT(ErrorOf([&] { Store store(folder / ""); }), HasSubstr("directory"));
 
-  const std::string foreign = folder.File("foreign.db");
+  const std::string foreign = folder / "foreign.db";
   Database(foreign, Database::Mode::kReadWrite).Execute("CREATE TABLE songs (name TEXT)");
   EXPECT_EQ(ErrorOf([&] { Store store(foreign); }),
             "cannot use " + foreign + ": it is a database of another program");
@@ -133,7 +133,7 @@ TEST(BadFile, DamageNeverEndsInAnythingButOneLine) {
   TemporaryFolder folder;
   const std::string good = Contents(SampleFile(folder));
   ASSERT_GT(good.size(), 10000u);
-  const std::string path = folder.File("damaged.db");
+  const std::string path = folder / "damaged.db";
   RandomStream random(7);
   int noticed = 0;
   for (int round = 0; round < 150; ++round) {

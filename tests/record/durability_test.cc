@@ -9,7 +9,7 @@
 #include "bayloom/base/random.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -35,7 +35,7 @@ void WriteTrials(const std::string& path, int pipe) {
 
 TEST(Durability, AWriterKilledAtAnyMomentLosesAndRepeatsNothing) {
   TemporaryFolder folder;
-  const std::string path = folder.File("a.db");
+  const std::string path = folder / "a.db";
   RandomStream random(1);
   std::set<int64_t> acknowledged;
   for (int round = 0; round < 20; ++round) {

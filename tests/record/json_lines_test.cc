@@ -9,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/record/search_records.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -60,7 +60,7 @@ void FillSearch(Store& store) {
 
 TEST(JsonLines, CarriesSearches) {
   TemporaryFolder folder;
-  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Store source(folder / "a.db"), copy(folder / "b.db");
   Fill(source);
   FillSearch(source);
   FillSearch(copy);
@@ -86,7 +86,7 @@ TEST(JsonLines, CarriesSearches) {
 
 TEST(JsonLines, RoundTripIsExact) {
   TemporaryFolder folder;
-  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Store source(folder / "a.db"), copy(folder / "b.db");
   Fill(source);
   const std::string text = Export(source);
   const ImportSummary summary = Import(copy, text);
@@ -100,7 +100,7 @@ TEST(JsonLines, RoundTripIsExact) {
 
 TEST(JsonLines, ImportingTwiceAddsNothing) {
   TemporaryFolder folder;
-  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Store source(folder / "a.db"), copy(folder / "b.db");
   Fill(source);
   Fill(copy);  // other sessions and tasks are merged with what is there
   Import(copy, Export(source));
@@ -115,7 +115,7 @@ TEST(JsonLines, ImportingTwiceAddsNothing) {
 
 TEST(JsonLines, ABadLineIsNamedAndNothingIsKept) {
   TemporaryFolder folder;
-  Store source(folder.File("a.db")), copy(folder.File("b.db"));
+  Store source(folder / "a.db"), copy(folder / "b.db");
   Fill(source);
   const std::string good = Export(source);
   const auto error = [&](const std::string& text) -> std::string {

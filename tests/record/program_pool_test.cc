@@ -6,7 +6,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -59,10 +59,10 @@ TEST(ProgramPool, KeepsProgramsInOrderAcrossReopening) {
   const TemporaryFolder folder;
   TaskId task = 0, other = 0;
   {
-    Store store(folder.File("a.db"));
+    Store store(folder / "a.db");
     task = store.AddTask(Matmul(4, 8, 16));
     other = store.AddTask(Matmul(4, 8, 17));
-    ProgramPool pool(folder.File("a.db"));
+    ProgramPool pool(folder / "a.db");
     pool.Add(task, Programs(0, 5));
     pool.Add(other, Programs(100, 2));
     pool.Add(task, Programs(5, 3));
@@ -70,7 +70,7 @@ TEST(ProgramPool, KeepsProgramsInOrderAcrossReopening) {
     pool.PutIntoGroup("a.onnx", other, 1);
     pool.PutIntoGroup("b.onnx", task, 3);
   }
-  ProgramPool pool(folder.File("a.db"), ProgramPool::Mode::kReadOnly);
+  ProgramPool pool(folder / "a.db", ProgramPool::Mode::kReadOnly);
   EXPECT_EQ(pool.Count(task), 8);
   EXPECT_EQ(pool.Tasks(), (std::vector<TaskId>{task, other}));
   const std::vector<PoolProgram> expected = Programs(0, 5), more = Programs(5, 3);

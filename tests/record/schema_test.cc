@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "bayloom/base/result.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -24,7 +24,7 @@ int64_t Number(Database& database, const char* sql) {
 
 TEST(Schema, OlderFilesAreBroughtUpToDateAndKeepTheirRows) {
   TemporaryFolder folder;
-  const std::string path = folder.File("a.db");
+  const std::string path = folder / "a.db";
   {
     Database database(path, Database::Mode::kReadWrite);
     Migrate(database, kAll.first(1));
@@ -42,7 +42,7 @@ TEST(Schema, OlderFilesAreBroughtUpToDateAndKeepTheirRows) {
 
 TEST(Schema, AStepIsWholeOrNotAtAll) {
   TemporaryFolder folder;
-  Database database(folder.File("a.db"), Database::Mode::kReadWrite);
+  Database database(folder / "a.db", Database::Mode::kReadWrite);
   Migrate(database, kAll.first(2));
   constexpr Migration broken[] = {
       kHistory[0], kHistory[1], {3, "CREATE TABLE half (name TEXT); SELECT nonsense"}};
@@ -55,7 +55,7 @@ TEST(Schema, AStepIsWholeOrNotAtAll) {
 
 TEST(Schema, ReadingOnlyDoesNotChangeAnOlderFile) {
   TemporaryFolder folder;
-  const std::string path = folder.File("a.db");
+  const std::string path = folder / "a.db";
   {
     Database database(path, Database::Mode::kReadWrite);
     Migrate(database, kAll.first(1));

@@ -7,7 +7,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/record/store.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -35,7 +35,7 @@ ConfigurationTrial Example(SearchId search, int64_t ordinal, double value) {
 
 TEST(SearchRecords, KeepsSearchesAndTrialsBesideTuningSessions) {
   TemporaryFolder folder;
-  const std::string path = folder.File("a.db");
+  const std::string path = folder / "a.db";
   SearchId id = 0;
   {
     SearchRecords records(path);
@@ -69,7 +69,7 @@ TEST(SearchRecords, KeepsSearchesAndTrialsBesideTuningSessions) {
 
 TEST(SearchRecords, RefusesASecondTrialOfTheSameNumberOrConfiguration) {
   TemporaryFolder folder;
-  SearchRecords records(folder.File("a.db"));
+  SearchRecords records(folder / "a.db");
   const SearchId id = records.Begin(Example("kernel")).id;
   records.AddTrial(Example(id, 0, 1));
   EXPECT_THROW(records.AddTrial(Example(id, 0, 2)), InputError);

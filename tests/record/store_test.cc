@@ -9,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/record/target_json.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -27,7 +27,7 @@ TEST(Store, KeepsEverythingAcrossReopening) {
   Trial wrong;
   std::string uuid;
   {
-    Store store(folder.File("a.db"));
+    Store store(folder / "a.db");
     const Context context(store);
     EXPECT_TRUE(store.AddTrial(MakeTrial(context, 0, 0.002)));
     wrong = MakeTrial(context, 1, NAN);
@@ -39,7 +39,7 @@ TEST(Store, KeepsEverythingAcrossReopening) {
     uuid = store.SessionOf(context.session).uuid;
     EXPECT_EQ(uuid.size(), 32u);
   }
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   const std::vector<SessionRecord> sessions = store.Sessions();
   ASSERT_EQ(sessions.size(), 1u);
   EXPECT_EQ(sessions[0].uuid, uuid);
@@ -79,7 +79,7 @@ TEST(Store, KeepsEverythingAcrossReopening) {
 
 TEST(Store, EqualTargetsAndTasksAreOneRow) {
   TemporaryFolder folder;
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   Target renamed = SampleTarget();
   renamed.name = "other";
   EXPECT_EQ(store.AddTarget(SampleTarget()), store.AddTarget(renamed));
@@ -90,7 +90,7 @@ TEST(Store, EqualTargetsAndTasksAreOneRow) {
 
 TEST(Store, ATrialIsKeptOncePerSession) {
   TemporaryFolder folder;
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   const Context first(store);
   const Context second(store);
   EXPECT_TRUE(store.AddTrial(MakeTrial(first, 0, 1)));
@@ -112,7 +112,7 @@ TEST(Store, ATrialIsKeptOncePerSession) {
 
 TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
   TemporaryFolder folder;
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   const Context context(store);
   const Context again(store);
   const double seconds[] = {5, 3, 8, 1, 9, 2};
@@ -131,8 +131,8 @@ TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
 
 TEST(Store, BestDoesNotScan) {
   TemporaryFolder folder;
-  { Store store(folder.File("a.db")); }
-  Database database(folder.File("a.db"), Database::Mode::kReadOnly);
+  { Store store(folder / "a.db"); }
+  Database database(folder / "a.db", Database::Mode::kReadOnly);
   Rows rows = database
                   .Prepared(
                       "EXPLAIN QUERY PLAN SELECT * FROM trials WHERE task = ? AND target = ?"
@@ -145,7 +145,7 @@ TEST(Store, BestDoesNotScan) {
 
 TEST(Store, ManyThreadsMayWrite) {
   TemporaryFolder folder;
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   const Context context(store);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

@@ -6,7 +6,7 @@
 
 #include "bayloom/base/result.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -15,7 +15,7 @@ using Points = std::vector<std::pair<double, double>>;
 
 TEST(SessionCharts, ConvergenceRisesToOneAndSkipsWhatFailed) {
   TemporaryFolder folder;
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   const Context context(store);
   const double seconds[] = {NAN, 0.008, 0.016, 0.002, 0.004};
   for (int i = 0; i < 5; ++i) {
@@ -32,7 +32,7 @@ TEST(SessionCharts, ConvergenceRisesToOneAndSkipsWhatFailed) {
 
 TEST(SessionCharts, ModelQualityFollowsTheRecordedMetrics) {
   TemporaryFolder folder;
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   const Context context(store);
   for (int batch = 0; batch < 2; ++batch) {
     store.SaveBatch(context.session, "state",
@@ -47,7 +47,7 @@ TEST(SessionCharts, ModelQualityFollowsTheRecordedMetrics) {
 
 TEST(SessionCharts, UnknownSessionsAreRefused) {
   TemporaryFolder folder;
-  Store store(folder.File("a.db"));
+  Store store(folder / "a.db");
   EXPECT_THROW(ConvergenceChart(store, 7), InputError);
   EXPECT_THROW(ModelQualityChart(store, 7), InputError);
 }

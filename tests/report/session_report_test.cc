@@ -8,7 +8,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/session_state.h"
 #include "tests/record/sample.h"
-#include "tests/record/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -39,7 +39,7 @@ class SessionReportTest : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  Store store_{folder_.File("a.db")};
+  Store store_{folder_ / "a.db"};
   const Context context_{store_};
   SessionReport report_;
 };

@@ -6,6 +6,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/recorded_search.h"
+#include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {

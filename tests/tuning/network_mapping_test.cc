@@ -1,13 +1,12 @@
 #include "bayloom/tuning/network_mapping.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/map_records.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -71,9 +70,6 @@ TEST(NetworkMapping, EqualSharesAndStops) {
 
 class MapRecords : public testing::Test {
  protected:
-  MapRecords() { std::filesystem::remove(path_); }
-  ~MapRecords() override { std::filesystem::remove(path_); }
-
   /// Runs so many evaluations of a search and tells how many of them were new.
   MapperResult Search(int64_t evaluations, bool resume, int64_t& recalled) {
     SearchRecords records(path_);
@@ -88,7 +84,8 @@ class MapRecords : public testing::Test {
     return RunMapper("genetic", mapspace_, model_, evaluator, options);
   }
 
-  std::string path_ = testing::TempDir() + std::to_string(getpid()) + "_map_records.db";
+  TemporaryFolder folder_;
+  const std::string path_ = folder_ / "records.db";
   Mapspace mapspace_{MatmulProblem(32, 16, 64), ShippedArchitecture("gemmini")};
   AnalyticalModel model_{mapspace_.problem(), mapspace_.architecture()};
 };

@@ -7,6 +7,7 @@
 
 #include "bayloom/cost/pretrained_model.h"
 #include "bayloom/feature/program_features.h"
+#include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {

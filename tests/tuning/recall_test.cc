@@ -6,6 +6,7 @@
 
 #include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/tuning/choose_program.h"
+#include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {

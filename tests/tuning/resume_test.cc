@@ -10,6 +10,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/cost/xgboost_model.h"
+#include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {

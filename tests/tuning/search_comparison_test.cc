@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bayloom/cost/xgboost_model.h"
+#include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {

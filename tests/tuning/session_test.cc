@@ -9,6 +9,7 @@
 
 #include "bayloom/cost/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
+#include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
 namespace bayloom {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <utility>
@@ -43,28 +39,6 @@ class SimulatedEvaluator : public Evaluator {
     }
     return 0;
   }
-};
-
-/// A folder that goes away with its owner; in memory where the system offers that, because there
-/// durable writes take no time.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    const std::filesystem::path memory = "/dev/shm";
-    const bool has_memory = access(memory.c_str(), W_OK) == 0;
-    std::string pattern =
-        ((has_memory ? memory : std::filesystem::temp_directory_path()) / "bayloom-XXXXXX")
-            .string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline std::vector<TaskSpec> TwoTasks() {
