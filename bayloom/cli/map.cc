@@ -63,7 +63,7 @@ void Search(const MapOptions& options, const AnalyticalModel& model) {
   const std::string mapper = options.MapperName();
   CatchStopSignals();
   const MapperResult result = RunMapper(mapper, mapspace, model, *evaluator, search);
-  if (!result.best) throw CheckFailed("no mapping was found that fits and can be evaluated");
+  if (!result.best) FailWithoutMapping(result.failure);
   fmt::print(stderr, "{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
              model.problem().Describe(), model.architecture().name, mapper,
              FormatCount(result.evaluations), FormatCount(result.drawn),
@@ -157,6 +157,9 @@ void AddMapCommand(CLI::App& app) {
   map->add_option("--evaluator", options->evaluator,
                   "model, timeloop (timeloop-model), or a command with {mapping}, {problem} and "
                   "{arch} that prints the value last")
+      ->capture_default_str();
+  map->add_option("--timeout", options->timeout,
+                  "The longest that a simulator may take for one mapping")
       ->capture_default_str();
   map->add_option("--tiles", options->tiles,
                   "Encoding of tiles: divisor, factorization, integer, aspect")

@@ -81,7 +81,7 @@ void MapNetwork(const MapOptions& options) {
   network.Run([&] { progress.Turn(); });
   progress.End();
   const int mapped = network.Sum().mapped;
-  if (mapped == 0) throw CheckFailed("no mapping was found that fits and can be evaluated");
+  if (mapped == 0) FailWithoutMapping(network.layers().back().search->result().failure);
   fmt::print(stderr, "{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
              std::filesystem::path(options.network.path).filename().string(), architecture.name,
              network.layers().size(), search.mapper, FormatCount(network.evaluations()),

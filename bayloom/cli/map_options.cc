@@ -6,6 +6,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
+#include "bayloom/cli/commands.h"
 #include "bayloom/cli/duration.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/tuning/map_records.h"
@@ -60,10 +61,11 @@ std::vector<Directive> MapOptions::Constraints() const {
 std::unique_ptr<MappingEvaluator> MapOptions::Evaluator(const AnalyticalModel& model) const {
   const MapObjective minimized = ParseMapObjective(objective);
   if (evaluator == "model") return MakeModelEvaluator(model, minimized);
+  const double most_seconds = ParseDuration(timeout, "--timeout");
   if (evaluator == "timeloop") {
-    return MakeTimeloopEvaluator(model.problem(), model.architecture(), minimized);
+    return MakeTimeloopEvaluator(model.problem(), model.architecture(), minimized, most_seconds);
   }
-  return MakeCommandEvaluator(model.problem(), model.architecture(), {evaluator});
+  return MakeCommandEvaluator(model.problem(), model.architecture(), {evaluator, most_seconds});
 }
 
 std::unique_ptr<SearchRecords> MapOptions::Records() const {
@@ -105,6 +107,11 @@ std::vector<EarlierMappings> MapOptions::Earlier(const Mapspace& mapspace,
     all.push_back(Rehearse(mapspace, model, ParseMapObjective(objective), rehearse, seed));
   }
   return all;
+}
+
+void FailWithoutMapping(const std::string& failure) {
+  throw CheckFailed("no mapping was found that fits and can be evaluated" +
+                    (failure.empty() ? "" : "; the last failed: " + failure));
 }
 
 void WriteMapFile(const std::string& name, const std::string& text) {

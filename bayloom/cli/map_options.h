@@ -24,6 +24,7 @@ struct MapOptions {
   std::string mapper;
   std::string objective = "energy";
   std::string evaluator = "model";
+  std::string timeout = "10m";
   std::string tiles = "divisor";
   std::string orders = "permutation";
   std::string counting = "exact";
@@ -63,6 +64,10 @@ struct MapOptions {
   std::vector<EarlierMappings> Earlier(const Mapspace& mapspace,
                                        const AnalyticalModel& model) const;
 };
+
+/// A search that found nothing: throws CheckFailed, with the last evaluation's failure if there was
+/// one.
+[[noreturn]] void FailWithoutMapping(const std::string& failure);
 
 void WriteMapFile(const std::string& name, const std::string& text);
 

@@ -262,10 +262,13 @@ std::string PrintConstraint(const Directive& directive) {
 std::string PrintArchitectureYaml(const Architecture& architecture) {
   const Arithmetic& arithmetic = architecture.arithmetic;
   std::string text = fmt::format(
-      "arch:\n  arithmetic:\n    name: {}\n    instances: {}\n    meshX: {}\n    word-bits: {}\n"
-      "    energy: {}\n  storage:\n",
-      arithmetic.name, arithmetic.instances, arithmetic.mesh_x, arithmetic.word_bits,
-      arithmetic.mac_energy_pj);
+      "arch:\n  arithmetic:\n    name: {}\n    instances: {}\n    meshX: {}\n    word-bits: {}\n",
+      arithmetic.name, arithmetic.instances, arithmetic.mesh_x, arithmetic.word_bits);
+  // The tool reads whole numbers here, and refuses others.
+  if (arithmetic.mac_energy_pj != MacEnergy(arithmetic.word_bits)) {
+    text += fmt::format("    energy: {}\n", arithmetic.mac_energy_pj);
+  }
+  text += "  storage:\n";
   for (const StorageLevel& level : architecture.levels) {
     text += fmt::format("  - name: {}\n", level.name);
     text +=

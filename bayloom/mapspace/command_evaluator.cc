@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -72,6 +73,25 @@ Result<double> LastNumber(const std::string& text) {
   return last;
 }
 
+/// The last line of a text that is not empty, or nothing.
+std::string LastLine(const std::string& text) {
+  std::istringstream lines(text);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
+  }
+  return last;
+}
+
+/// How the command ended and the last that it said.
+std::string DescribeFailure(const ExitStatus& ended, const std::string& output) {
+  const std::string last = LastLine(output);
+  return "the command ended with " + ended.Describe() + (last.empty() ? "" : ": " + last);
+}
+
+/// What the shell says with.
+constexpr int kCommandNotFound = 127;
+
 /// Runs a command on files of Timeloop's and reads the value from what it leaves.
 class FileEvaluator : public MappingEvaluator {
  public:
@@ -102,8 +122,11 @@ class FileEvaluator : public MappingEvaluator {
       process.Kill();
       outcome = Outcome::Infeasible(Verdict::kTimeout,
                                     fmt::format("no answer within {} s", options_.timeout_seconds));
+    } else if (!ended->signaled && ended->code == kCommandNotFound) {
+      throw InputError("cannot run the evaluator: " + LastLine(folder.Read("output.txt")));
     } else if (!ended->Success()) {
-      outcome = Outcome::Infeasible(Verdict::kCrash, "the command ended with " + ended->Describe());
+      outcome =
+          Outcome::Infeasible(Verdict::kCrash, DescribeFailure(*ended, folder.Read("output.txt")));
     } else if (const Result<double> value = ReadValue(folder); !value) {
       outcome = Outcome::Infeasible(Verdict::kWrongOutput, value.error().message);
     } else {
@@ -128,8 +151,9 @@ class FileEvaluator : public MappingEvaluator {
 class TimeloopEvaluator final : public FileEvaluator {
  public:
   TimeloopEvaluator(const Problem& problem, const Architecture& architecture,
-                    MapObjective objective)
-      : FileEvaluator(problem, architecture, {"timeloop-model {problem} {arch} {mapping}", 600}),
+                    MapObjective objective, double timeout_seconds)
+      : FileEvaluator(problem, architecture,
+                      {"timeloop-model {problem} {arch} {mapping}", timeout_seconds}),
         objective_(objective) {}
 
  protected:
@@ -140,6 +164,21 @@ class TimeloopEvaluator final : public FileEvaluator {
  private:
   MapObjective objective_;
 };
+
+}  // namespace
+
+namespace {
+
+/// The energy of all levels' tensors and of the networks between them. The stats round these to a
+/// hundredth of a pJ, but the summary to a hundredth of a uJ, which small problems do not reach.
+double SumOfEnergies(const std::string& stats) {
+  static const std::regex kPart("Energy \\(total\\) *: *([0-9.eE+-]+) pJ");
+  double sum = 0;
+  for (std::sregex_iterator part(stats.begin(), stats.end(), kPart), end; part != end; ++part) {
+    sum += std::stod((*part)[1]);
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -155,6 +194,10 @@ Result<double> ParseTimeloopStats(const std::string& stats, int64_t macs, MapObj
   Evaluation evaluation;
   evaluation.macs = macs;
   evaluation.energy_pj = std::stod(energy[2]) * 1e6;
+  const double parts = SumOfEnergies(stats);
+  const bool is_complete =
+      std::abs(parts - evaluation.energy_pj) <= 0.01e6 + 1e-3 * evaluation.energy_pj;
+  if (is_complete && parts > 0) evaluation.energy_pj = parts;
   evaluation.cycles = std::stoll(cycles[2]);
   return ValueOf(evaluation, objective);
 }
@@ -167,8 +210,9 @@ std::unique_ptr<MappingEvaluator> MakeCommandEvaluator(const Problem& problem,
 
 std::unique_ptr<MappingEvaluator> MakeTimeloopEvaluator(const Problem& problem,
                                                         const Architecture& architecture,
-                                                        MapObjective objective) {
-  return std::make_unique<TimeloopEvaluator>(problem, architecture, objective);
+                                                        MapObjective objective,
+                                                        double timeout_seconds) {
+  return std::make_unique<TimeloopEvaluator>(problem, architecture, objective, timeout_seconds);
 }
 
 }  // namespace bayloom

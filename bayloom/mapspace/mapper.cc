@@ -88,6 +88,7 @@ bool MapperRun::Fits(const Mapping& mapping) {
 Outcome MapperRun::Evaluate(const Mapping& mapping) {
   const Outcome outcome = evaluator_.Evaluate(mapping);
   ++result_.evaluations;
+  if (!outcome.ok()) result_.failure = outcome.reason;
   if (outcome.ok() && !(outcome.value >= result_.value)) {
     result_.value = outcome.value;
     result_.best = mapping;
@@ -146,6 +147,8 @@ void MapperSearch::Continue(int64_t evaluations) {
   if (!run_->Done()) run_->Exhaust();
   run_->Pause();
 }
+
+void MapperSearch::Offer(const Mapping& mapping) { mapper_->Offer(mapping); }
 
 bool MapperSearch::finished() const { return run_->is_over(); }
 

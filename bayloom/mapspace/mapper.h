@@ -60,6 +60,8 @@ struct MapperResult {
   double seconds = 0;
   MapperEnd end = MapperEnd::kExhausted;
   std::vector<Improvement> improvements;
+  /// Why the last mapping without a value has none; empty if all have.
+  std::string failure;
 
   /// The best value after so many evaluations; NaN before the first.
   double BestAfter(int64_t count) const;
@@ -88,6 +90,9 @@ class MapperSearch {
 
   /// Goes on until there are so many evaluations in all, or one of the options ends the search.
   void Continue(int64_t evaluations);
+  /// Somebody thinks this mapping of the mapspace good. Optimizers and "genetic" evaluate it next,
+  /// the others search on their own.
+  void Offer(const Mapping& mapping);
   /// Whether going on would change nothing.
   bool finished() const;
   const MapperResult& result() const;

@@ -71,12 +71,21 @@ class GeneticMapper final : public Mapper {
     while (Fill(run)) Select();
   }
 
+  void Offer(const Mapping& mapping) override { offered_.push_back(mapping); }
+
  private:
+  std::optional<Mapping> Next(MapperRun& run) {
+    if (offered_.empty()) return elite_.empty() ? run.DrawFitting() : Breed(run, elite_);
+    Mapping offered = std::move(offered_.back());
+    offered_.pop_back();
+    return offered;
+  }
+
   /// Brings the population to its size, by fresh mappings as long as there is no elite. False if
   /// the run is done before.
   bool Fill(MapperRun& run) {
     while (static_cast<int>(population_.size()) < kPopulation) {
-      std::optional<Mapping> mapping = elite_.empty() ? run.DrawFitting() : Breed(run, elite_);
+      std::optional<Mapping> mapping = Next(run);
       if (!mapping || run.Done()) return false;
       population_.push_back(Evaluated(run, *std::move(mapping)));
     }
@@ -98,6 +107,7 @@ class GeneticMapper final : public Mapper {
     elite_ = population_;
   }
 
+  std::vector<Mapping> offered_;
   std::vector<Member> population_;
   std::vector<Member> elite_;
   double best_ = std::numeric_limits<double>::infinity();  ///< of this population

@@ -21,6 +21,7 @@ class OptimizerMapper final : public Mapper {
  public:
   OptimizerMapper(const MapperRun& run, std::string_view optimizer)
       : name_(optimizer),
+        problem_(run.mapspace().problem()),
         encoding_(MakeEncoding(run)),
         is_small_(encoding_->space()->CountFeasible() <= kSmall),
         optimizer_(MakeOptimizer(name_, encoding_->space(), Options(run))) {}
@@ -31,10 +32,10 @@ class OptimizerMapper final : public Mapper {
         if (!found_new_) return;
         Restart(run);
       }
-      const std::vector<Configuration> asked = optimizer_->Ask(1);
-      if (asked.empty()) return;
-      const Outcome outcome = Evaluate(encoding_->Decode(asked[0]), run);
-      optimizer_->Tell(asked[0], outcome);
+      const std::optional<Configuration> next = Next();
+      if (!next) return;
+      const Outcome outcome = Evaluate(encoding_->Decode(*next), run);
+      optimizer_->Tell(*next, outcome);
       ++told_;
       if (outcome.ok() && outcome.value < best_) {
         best_ = outcome.value;
@@ -43,7 +44,23 @@ class OptimizerMapper final : public Mapper {
     }
   }
 
+  void Offer(const Mapping& mapping) override { offered_.push_back(mapping); }
+
  private:
+  /// What was offered, if it is new; else what the optimizer asks for. Nullopt if there is nothing.
+  std::optional<Configuration> Next() {
+    while (!offered_.empty()) {
+      const Result<Configuration> encoded = encoding_->Encode(offered_.back());
+      offered_.pop_back();
+      if (!encoded) continue;
+      const std::optional<Mapping> mapping = encoding_->Decode(*encoded);
+      if (mapping && !known_.contains(Name(*mapping))) return encoding_->Canonical(*encoded);
+    }
+    std::vector<Configuration> asked = optimizer_->Ask(1);
+    if (asked.empty()) return std::nullopt;
+    return std::move(asked[0]);
+  }
+
   static std::unique_ptr<MappingEncoding> MakeEncoding(const MapperRun& run) {
     const MapperOptions& options = run.options();
     std::unique_ptr<MappingEncoding> encoding =
@@ -81,12 +98,13 @@ class OptimizerMapper final : public Mapper {
     return optimizer;
   }
 
+  std::string Name(const Mapping& mapping) const { return PrintCompact(mapping, problem_); }
+
   Outcome Evaluate(const std::optional<Mapping>& mapping, MapperRun& run) {
     Outcome outcome = Outcome::Infeasible(Verdict::kMemory, "does not fit");
     bool is_new = false;
     if (mapping) {
-      const auto [place, inserted] =
-          known_.try_emplace(PrintCompact(*mapping, run.mapspace().problem()));
+      const auto [place, inserted] = known_.try_emplace(Name(*mapping));
       is_new = inserted;
       if (is_new) place->second = run.Evaluate(*mapping);
       found_new_ = found_new_ || is_new;
@@ -97,6 +115,7 @@ class OptimizerMapper final : public Mapper {
   }
 
   std::string name_;
+  const Problem& problem_;
   std::unique_ptr<MappingEncoding> encoding_;
   bool is_small_;
   std::unique_ptr<Optimizer> optimizer_;
@@ -107,6 +126,7 @@ class OptimizerMapper final : public Mapper {
   bool found_new_ = false;  ///< a mapping not known before
   /// Configurations that differ only in loops that run once are the same mapping: known already.
   std::map<std::string, Outcome> known_;
+  std::vector<Mapping> offered_;
 };
 
 }  // namespace

@@ -65,6 +65,8 @@ class Mapper {
   virtual ~Mapper() = default;
   /// Goes on until the run is done, or there is nothing left to try.
   virtual void Search(MapperRun& run) = 0;
+  /// Somebody thinks this mapping good: whoever learns from what others found evaluates it next.
+  virtual void Offer(const Mapping&) {}
 };
 
 // One file each.

@@ -41,7 +41,7 @@ struct CommandOptions {
 };
 
 /// By any simulator. A command that fails, prints no number or takes too long makes the mapping
-/// infeasible.
+/// infeasible; of one that does not exist Evaluate throws InputError.
 std::unique_ptr<MappingEvaluator> MakeCommandEvaluator(const Problem& problem,
                                                        const Architecture& architecture,
                                                        const CommandOptions& options);
@@ -50,10 +50,11 @@ std::unique_ptr<MappingEvaluator> MakeCommandEvaluator(const Problem& problem,
 /// timeloop-model.stats.txt.
 std::unique_ptr<MappingEvaluator> MakeTimeloopEvaluator(const Problem& problem,
                                                         const Architecture& architecture,
-                                                        MapObjective objective);
+                                                        MapObjective objective,
+                                                        double timeout_seconds);
 
-/// The value in the summary of Timeloop's stats ("Cycles: 64", "Energy: 1.50 uJ"); an error naming
-/// the line that is missing.
+/// The value in the summary of Timeloop's stats ("Cycles: 64", "Energy: 1.50 uJ"), the energy to
+/// all digits of its parts where these are there; an error naming the line that is missing.
 Result<double> ParseTimeloopStats(const std::string& stats, int64_t macs, MapObjective objective);
 
 }  // namespace bayloom

@@ -45,14 +45,10 @@ std::string SlotName(const Mapspace& mapspace, int dimension, const Mapspace::Sl
          mapspace.architecture().levels[slot.level].name + (slot.spatial ? ".spatial" : "");
 }
 
-bool IsOpen(const Mapspace& mapspace, int dimension) {
-  return mapspace.FreeExtent(dimension) > 1 && mapspace.FreeSlots(dimension).size() > 1;
-}
-
 /// Where there is nothing to choose: all that is left goes to the one slot.
 void FillClosedDimensions(const Mapspace& mapspace, Mapping& mapping) {
   for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
-    if (!IsOpen(mapspace, d)) mapspace.SetSplit(d, 0, mapping);
+    if (!HasChoice(mapspace, d)) mapspace.SetSplit(d, 0, mapping);
   }
 }
 
@@ -73,23 +69,6 @@ void SetFactors(const Mapspace& mapspace, const AnalyticalModel& model, int dime
   FactorAt(mapping, slots.back(), dimension) = rest;
 }
 
-/// Per dimension that is open, what is wanted in its slots, innermost first; the outermost's is not
-/// looked at.
-struct WantedFactors {
-  struct OfDimension {
-    int dimension;
-    std::array<int64_t, 2 * kMaxLevels> factors;
-  };
-  std::array<OfDimension, kMaxDimensions> dimensions;
-  int count = 0;
-
-  std::span<int64_t> Add(int dimension) {
-    dimensions[count].dimension = dimension;
-    return dimensions[count++].factors;
-  }
-  std::span<const OfDimension> all() const { return std::span(dimensions).first(count); }
-};
-
 /// The factors just as they are wanted. False, and nothing changes, if they cannot be.
 bool SetAsWanted(const Mapspace& mapspace, const AnalyticalModel& model,
                  const WantedFactors& wanted, Mapping& mapping) {
@@ -109,8 +88,12 @@ bool SetAsWanted(const Mapspace& mapspace, const AnalyticalModel& model,
   return true;
 }
 
-/// The factors as they are wanted or, one dimension after the other, as near to it as fits. The
-/// same either way where they can be as they are wanted; only faster.
+}  // namespace
+
+bool HasChoice(const Mapspace& mapspace, int dimension) {
+  return mapspace.FreeExtent(dimension) > 1 && mapspace.FreeSlots(dimension).size() > 1;
+}
+
 void SetAllFactors(const Mapspace& mapspace, const AnalyticalModel& model,
                    const WantedFactors& wanted, Mapping& mapping) {
   FillClosedDimensions(mapspace, mapping);
@@ -120,13 +103,15 @@ void SetAllFactors(const Mapspace& mapspace, const AnalyticalModel& model,
   }
 }
 
+namespace {
+
 class FactorizationCoder final : public TileCoder {
  public:
   FactorizationCoder(const Mapspace& mapspace, const AnalyticalModel& model,
                      Space::Builder& builder)
       : mapspace_(mapspace), model_(model) {
     for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
-      if (!IsOpen(mapspace, d)) continue;
+      if (!HasChoice(mapspace, d)) continue;
       dimensions_.push_back(d);
       AddTo(builder, MakeFactorization(mapspace.problem().dimensions[d], mapspace.FreeExtent(d),
                                        static_cast<int>(mapspace.FreeSlots(d).size())));
@@ -167,7 +152,7 @@ class WantedFactorCoder final : public TileCoder {
                     Space::Builder& builder)
       : mapspace_(mapspace), model_(model) {
     for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
-      if (!IsOpen(mapspace, d)) continue;
+      if (!HasChoice(mapspace, d)) continue;
       const std::vector<Mapspace::Slot>& slots = mapspace.FreeSlots(d);
       for (size_t s = 0; s + 1 < slots.size(); ++s) {
         const std::string name = SlotName(mapspace, d, slots[s]);
@@ -182,7 +167,7 @@ class WantedFactorCoder final : public TileCoder {
     WantedFactors wanted;
     size_t next = 0;
     for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
-      if (!IsOpen(mapspace_, d)) continue;
+      if (!HasChoice(mapspace_, d)) continue;
       const std::span<int64_t> factors = wanted.Add(d);
       for (size_t s = 0; s + 1 < mapspace_.FreeSlots(d).size(); ++s) {
         factors[s] = std::get<int64_t>(values[next++]);
@@ -193,7 +178,7 @@ class WantedFactorCoder final : public TileCoder {
 
   void AppendValues(const Mapping& mapping, std::vector<Value>& values) const override {
     for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
-      if (!IsOpen(mapspace_, d)) continue;
+      if (!HasChoice(mapspace_, d)) continue;
       const std::vector<Mapspace::Slot>& slots = mapspace_.FreeSlots(d);
       for (size_t s = 0; s + 1 < slots.size(); ++s) {
         values.emplace_back(FactorAt(mapping, slots[s], d));
@@ -218,7 +203,7 @@ class AspectRatioCoder final : public TileCoder {
       for (const bool spatial : {true, false}) {
         Group group{{l, spatial}, {}};
         for (int d = 0; d < mapspace.problem().DimensionCount(); ++d) {
-          if (IsOpen(mapspace, d) && HasSlot(d, group.slot) && !IsLast(d, group.slot)) {
+          if (HasChoice(mapspace, d) && HasSlot(d, group.slot) && !IsLast(d, group.slot)) {
             group.dimensions.push_back(d);
             AddTo(builder,
                   MakeReal(SlotName(mapspace, d, group.slot), kLeastRatio, 1, Scale::kLog));
@@ -233,7 +218,7 @@ class AspectRatioCoder final : public TileCoder {
     FillClosedDimensions(mapspace_, mapping);
     Extents rest = kUnitExtents;
     for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
-      if (IsOpen(mapspace_, d)) rest[d] = mapspace_.FreeExtent(d);
+      if (HasChoice(mapspace_, d)) rest[d] = mapspace_.FreeExtent(d);
     }
     size_t next = 0;
     for (const Group& group : groups_) {
@@ -243,7 +228,7 @@ class AspectRatioCoder final : public TileCoder {
       for (int d : group.dimensions) rest[d] /= FactorAt(mapping, group.slot, d);
     }
     for (int d = 0; d < mapspace_.problem().DimensionCount(); ++d) {
-      if (IsOpen(mapspace_, d)) FactorAt(mapping, mapspace_.FreeSlots(d).back(), d) = rest[d];
+      if (HasChoice(mapspace_, d)) FactorAt(mapping, mapspace_.FreeSlots(d).back(), d) = rest[d];
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +9,32 @@
 #include "bayloom/mapspace/encoding.h"
 
 namespace bayloom {
+
+/// Per dimension, what is wanted in its free slots, innermost first; the outermost's is not looked
+/// at.
+struct WantedFactors {
+  struct OfDimension {
+    int dimension;
+    std::array<int64_t, 2 * kMaxLevels> factors;
+  };
+  std::array<OfDimension, kMaxDimensions> dimensions;
+  int count = 0;
+
+  std::span<int64_t> Add(int dimension) {
+    dimensions[count].dimension = dimension;
+    return dimensions[count++].factors;
+  }
+  std::span<const OfDimension> all() const { return std::span(dimensions).first(count); }
+};
+
+/// Whether there is more than one way to split the dimension's bound.
+bool HasChoice(const Mapspace& mapspace, int dimension);
+
+/// Sets the factors of the dimensions with a choice as they are wanted or, one dimension after the
+/// other, as near to it as fits; those without one as they must be. (The same either way where they
+/// can be as they are wanted; only faster.)
+void SetAllFactors(const Mapspace& mapspace, const AnalyticalModel& model,
+                   const WantedFactors& wanted, Mapping& mapping);
 
 /// Writes the factors that parameters stand for into a mapping.
 class TileCoder {

@@ -48,10 +48,9 @@ double WorkFactor(const Problem& from, const Problem& to, MapObjective objective
   return objective == MapObjective::kDelay ? work : work * work;
 }
 
-/// The model, keeping what it was asked.
-class Listener final : public MappingEvaluator {
+class ListeningEvaluator final : public MappingEvaluator {
  public:
-  Listener(const AnalyticalModel& model, MapObjective objective, EarlierMappings& heard)
+  ListeningEvaluator(const AnalyticalModel& model, MapObjective objective, EarlierMappings& heard)
       : evaluator_(MakeModelEvaluator(model, objective)), heard_(heard) {}
 
   Outcome Evaluate(const Mapping& mapping) override {
@@ -69,6 +68,12 @@ class Listener final : public MappingEvaluator {
 };
 
 }  // namespace
+
+std::unique_ptr<MappingEvaluator> MakeListeningEvaluator(const AnalyticalModel& model,
+                                                         MapObjective objective,
+                                                         EarlierMappings& heard) {
+  return std::make_unique<ListeningEvaluator>(model, objective, heard);
+}
 
 std::vector<double> DescribeTask(const Problem& problem, const Architecture& architecture,
                                  const Mapspace& target) {
@@ -114,11 +119,11 @@ EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
   heard.name = "model";
   heard.problem = model.problem();
   heard.architecture = model.architecture();
-  Listener listener(model, objective, heard);
+  const auto listener = MakeListeningEvaluator(model, objective, heard);
   MapperOptions options;
   options.seed = seed;
   options.max_evaluations = evaluations;
-  RunMapper("genetic", mapspace, model, listener, options);
+  RunMapper("genetic", mapspace, model, *listener, options);
   return heard;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,12 @@ struct EarlierMappings {
   std::vector<Mapping> mappings;
   std::vector<double> values;
 };
+
+/// The model, adding every mapping that it is asked for and has a value to `heard`. Both must
+/// outlive it.
+std::unique_ptr<MappingEvaluator> MakeListeningEvaluator(const AnalyticalModel& model,
+                                                         MapObjective objective,
+                                                         EarlierMappings& heard);
 
 /// Sizes of the problem and capacities, numbers of instances of the architecture, as logarithms, by
 /// the names that the target has for them; 0 where there is none of the name. The task parameters

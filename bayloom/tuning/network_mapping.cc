@@ -1,10 +1,14 @@
 #include "bayloom/tuning/network_mapping.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/hash.h"
 #include "bayloom/base/result.h"
+#include "bayloom/mapspace/transplant.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom {
@@ -12,6 +16,15 @@ namespace {
 
 /// Turns in which a layer would have its equal share.
 constexpr int64_t kTurns = 20;
+
+/// How unlike the sizes of two layers are: octaves, in all dimensions together.
+double Distance(const NetworkMapping::Layer& layer, const NetworkMapping::Layer& other) {
+  const Architecture& architecture = layer.mapspace->architecture();
+  const std::vector<double> a = DescribeTask(layer.layer.problem, architecture, *layer.mapspace);
+  const std::vector<double> b = DescribeTask(other.layer.problem, architecture, *layer.mapspace);
+  return std::transform_reduce(a.begin(), a.end(), b.begin(), 0.0, std::plus(),
+                               [](double x, double y) { return std::abs(x - y); });
+}
 
 /// What one unit of a layer's value counts for in the network's.
 double WeightOf(const NetworkLayer& layer, MapObjective objective) {
@@ -44,6 +57,10 @@ NetworkMapping::NetworkMapping(std::vector<NetworkLayer> layers, const Architect
     progress.weight = WeightOf(layer, options_.objective);
     progress.work = static_cast<double>(layer.problem.Macs());
     added.layer = std::move(layer);
+  }
+  for (Layer& layer : layers_) {
+    layer.offered.assign(layers_.size(), 0);
+    for (const Layer& other : layers_) layer.distance.push_back(Distance(layer, other));
   }
 }
 
@@ -84,7 +101,25 @@ void NetworkMapping::Run(const std::function<void()>& observe) {
   }
 }
 
+void NetworkMapping::Exchange(int layer) {
+  Layer& own = layers_[layer];
+  int nearest = -1;
+  for (int other = 0; other < static_cast<int>(layers_.size()); ++other) {
+    const MapperResult& known = layers_[other].search->result();
+    if (other == layer || !known.best || known.value == own.offered[other]) continue;
+    if (nearest < 0 || own.distance[other] < own.distance[nearest]) nearest = other;
+  }
+  if (nearest < 0) return;
+  const Layer& giver = layers_[nearest];
+  const MapperResult& known = giver.search->result();
+  own.offered[nearest] = known.value;
+  const std::optional<Mapping> planted =
+      Transplant(*known.best, giver.layer.problem, *own.mapspace, *own.model);
+  if (planted) own.search->Offer(*planted);
+}
+
 void NetworkMapping::Turn(int layer, int64_t evaluations) {
+  Exchange(layer);
   MapperSearch& search = *layers_[layer].search;
   search.Continue(search.result().evaluations + evaluations);
   const MapperResult& result = search.result();

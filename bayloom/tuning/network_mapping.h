@@ -26,7 +26,8 @@ struct NetworkMappingOptions {
 };
 
 /// All layers of a network mapped onto an architecture: each a task, to whose search a scheduler
-/// gives evaluations where they promise most for the whole network.
+/// gives evaluations where they promise most for the whole network. Layers learn from each other:
+/// at every turn a layer's search is offered the best mapping of another, transplanted.
 class NetworkMapping {
  public:
   /// Makes the evaluator of a layer, which its mapspace and model outlive, and may add to how the
@@ -50,6 +51,9 @@ class NetworkMapping {
     std::unique_ptr<AnalyticalModel> model;
     std::unique_ptr<MappingEvaluator> evaluator;
     std::unique_ptr<MapperSearch> search;
+    /// Of every layer: how unlike this one it is, and the value of its best mapping when that was
+    /// last offered to this one's search.
+    std::vector<double> distance, offered;
   };
   const std::vector<Layer>& layers() const { return layers_; }
 
@@ -69,6 +73,9 @@ class NetworkMapping {
 
  private:
   void Turn(int layer, int64_t evaluations);
+  /// Offers a layer's search the best mapping of the layer most like it of those whose best it has
+  /// not been offered yet.
+  void Exchange(int layer);
 
   NetworkMappingOptions options_;
   std::vector<Layer> layers_;

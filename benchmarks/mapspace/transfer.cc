@@ -1,5 +1,6 @@
-/// How many evaluations a search needs on an accelerator it has not seen, with searches on others
-/// of its kind to learn from (Kannan 2023, fig. 7).
+/// How many evaluations a search needs with earlier ones to learn from: on an accelerator it has
+/// not seen, with searches on others of its kind (Kannan 2023, fig. 7); of an operation it has not
+/// seen, with others on the same accelerator; with a rehearsal on a rough model.
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@ struct Arguments : ComparisonArguments {
   std::vector<std::string> methods = {"none",     "contextual", "multitask",
                                       "stacking", "weighted",   "sum"};
   int64_t stored = 25;
+  std::vector<std::string> ops;
+  int64_t rehearse = 0;
   /// Which of the five is the one not seen.
   int unseen = 0;
 };
@@ -40,67 +43,76 @@ std::vector<Architecture> Family() {
           Sized(512, 8192, 524288), Sized(1024, 65536, 1048576)};
 }
 
-/// The model, keeping all it was asked.
-class Recorder final : public MappingEvaluator {
- public:
-  Recorder(const AnalyticalModel& model, MapObjective objective, EarlierMappings& store)
-      : evaluator_(MakeModelEvaluator(model, objective)), store_(store) {}
-
-  Outcome Evaluate(const Mapping& mapping) override {
-    Outcome outcome = evaluator_->Evaluate(mapping);
-    store_.mappings.push_back(mapping);
-    store_.values.push_back(outcome.value);
-    return outcome;
+/// What was searched earlier: the same problem on the others of the family, or others that the
+/// arguments name on the same architecture.
+std::vector<EarlierMappings> EarlierTasks(const Problem& problem, const Arguments& arguments) {
+  const std::vector<Architecture> family = Family();
+  std::vector<EarlierMappings> tasks;
+  for (int i = 0; i < std::ssize(family) && arguments.ops.empty(); ++i) {
+    const Architecture& other = family[static_cast<size_t>(i)];
+    if (i != arguments.unseen) tasks.push_back({other.name, problem, other, {}, {}});
   }
+  const Architecture& unseen = family.at(static_cast<size_t>(arguments.unseen));
+  for (const std::string& op : arguments.ops) {
+    tasks.push_back({op, ParseProblem(op), unseen, {}, {}});
+  }
+  return tasks;
+}
 
- private:
-  std::unique_ptr<MappingEvaluator> evaluator_;
-  EarlierMappings& store_;
-};
-
-/// A short bayesian search on each of the others.
-std::vector<EarlierMappings> Store(const Problem& problem, const std::vector<Architecture>& family,
-                                   const Arguments& arguments, int64_t seed) {
-  std::vector<EarlierMappings> store;
-  for (int i = 0; i < static_cast<int>(family.size()); ++i) {
-    if (i == arguments.unseen) continue;
-    const Architecture& architecture = family[static_cast<size_t>(i)];
-    const Mapspace mapspace(problem, architecture);
-    const AnalyticalModel model(problem, architecture);
-    EarlierMappings& earlier =
-        store.emplace_back(EarlierMappings{architecture.name, problem, architecture, {}, {}});
-    Recorder recorder(model, ParseMapObjective(arguments.objective), earlier);
-    MapperOptions options = arguments.Options(1000 * seed + i);
+/// A short bayesian search for each of them.
+std::vector<EarlierMappings> Store(const Problem& problem, const Arguments& arguments,
+                                   int64_t seed) {
+  std::vector<EarlierMappings> store = EarlierTasks(problem, arguments);
+  for (EarlierMappings& task : store) {
+    const Mapspace mapspace(task.problem, task.architecture);
+    const AnalyticalModel model(task.problem, task.architecture);
+    const MapObjective objective = ParseMapObjective(arguments.objective);
+    const auto evaluator = MakeListeningEvaluator(model, objective, task);
+    MapperOptions options = arguments.Options(1000 * seed + (&task - store.data()));
     options.max_evaluations = arguments.stored;
-    RunMapper("bayesian", mapspace, model, recorder, options);
+    RunMapper("bayesian", mapspace, model, *evaluator, options);
   }
   return store;
 }
 
+/// An architecture to whose model all memories on the chip cost the same: what a rehearsal can be
+/// like whose model is not the simulator.
+Architecture Rough(Architecture architecture) {
+  for (StorageLevel& level : architecture.levels) {
+    if (level.words != 0) level.access_energy_pj = static_cast<double>(level.block_words);
+  }
+  return architecture;
+}
+
+/// What a search learns from.
+std::vector<EarlierMappings> Lessons(const Mapspace& mapspace, const Arguments& arguments,
+                                     int64_t seed) {
+  if (arguments.rehearse == 0) return Store(mapspace.problem(), arguments, seed);
+  const AnalyticalModel rough(mapspace.problem(), Rough(mapspace.architecture()));
+  return {Rehearse(mapspace, rough, ParseMapObjective(arguments.objective), arguments.rehearse,
+                   static_cast<uint64_t>(seed))};
+}
+
 nlohmann::json Compare(const Arguments& arguments) {
   const Problem problem = ParseProblem(arguments.op);
-  const std::vector<Architecture> family = Family();
-  const Architecture& unseen = family.at(static_cast<size_t>(arguments.unseen));
+  const Architecture unseen = Family().at(static_cast<size_t>(arguments.unseen));
   const Mapspace mapspace(problem, unseen);
   const AnalyticalModel model(problem, unseen);
   const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(arguments.objective));
   const double target = TargetOf(arguments, RunRandomPruned(mapspace, model, arguments));
-  fmt::print(
-      "{} on {}, {} evaluations on each of the four others, {} seeds; medians [quartiles] of the "
-      "best {}\ntarget {:.4g}\n",
-      problem.Describe(), unseen.name, arguments.stored, arguments.seeds, arguments.objective,
-      target);
+  fmt::print("{} on {}, {} seeds; medians [quartiles] of the best {}\ntarget {:.4g}\n",
+             problem.Describe(), unseen.name, arguments.seeds, arguments.objective, target);
   nlohmann::json raw = {{"unseen", unseen.name}, {"stored", arguments.stored}, {"target", target}};
-  std::vector<std::vector<EarlierMappings>> stores;
-  for (int64_t seed = 1; seed <= arguments.seeds; ++seed) {
-    stores.push_back(Store(problem, family, arguments, seed));
+  std::vector<std::vector<EarlierMappings>> lessons;
+  for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
+    lessons.push_back(Lessons(mapspace, arguments, seed));
   }
   for (const std::string& method : arguments.methods) {
     SeededResults results;
-    for (int64_t seed = 1; seed <= arguments.seeds; ++seed) {
+    for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
       MapperOptions options = arguments.Options(seed);
       if (method != "none") {
-        options.earlier = stores[static_cast<size_t>(seed - 1)];
+        options.earlier = lessons[static_cast<size_t>(seed - arguments.first_seed)];
         options.transfer = ParseTransferMethod(method);
       }
       results.push_back(RunMapper("bayesian", mapspace, model, *evaluator, options));
@@ -116,10 +128,16 @@ nlohmann::json Compare(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   bayloom::Arguments arguments;
-  CLI::App app("Compares ways to learn from searches on other accelerators");
+  CLI::App app("Compares ways to learn from earlier searches");
   arguments.AddTo(app);
   app.add_option("--methods", arguments.methods)->delimiter(',')->allow_extra_args(false);
-  app.add_option("--stored", arguments.stored, "Evaluations on each of the others")
+  app.add_option(
+      "--ops", arguments.ops,
+      "Learn from these operations on the same accelerator, not from other accelerators");
+  app.add_option("--rehearse", arguments.rehearse,
+                 "Learn instead from so many evaluations of a model to which all memories on the "
+                 "chip cost the same");
+  app.add_option("--stored", arguments.stored, "Evaluations of each of the earlier tasks")
       ->capture_default_str();
   app.add_option("--unseen", arguments.unseen, "Which of the five is new, 0 to 4")
       ->capture_default_str()

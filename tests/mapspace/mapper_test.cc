@@ -128,6 +128,8 @@ TEST_F(Mapper, CommandsEvaluateMappings) {
   EXPECT_EQ(evaluate("echo nothing").verdict, Verdict::kWrongOutput);
   EXPECT_EQ(evaluate("exit 3").verdict, Verdict::kCrash);
   EXPECT_THAT(evaluate("exit 3").reason, HasSubstr("exit code 3"));
+  EXPECT_THAT(evaluate("echo no such level; echo; exit 3").reason, HasSubstr("3: no such level"));
+  EXPECT_THROW(evaluate("bayloom-has-no-such-command"), InputError);
 }
 
 TEST(TimeloopStats, GiveTheValue) {
@@ -137,6 +139,13 @@ TEST(TimeloopStats, GiveTheValue) {
   EXPECT_EQ(*ParseTimeloopStats(stats, 1000, MapObjective::kEnergy), 500);
   EXPECT_EQ(*ParseTimeloopStats(stats, 1000, MapObjective::kDelay), 512);
   EXPECT_EQ(*ParseTimeloopStats(stats, 1000, MapObjective::kEnergyDelay), 512 * 0.5e6);
+  // Where the parts add up to the summary, they tell it to more digits.
+  const std::string parts =
+      "    Energy (total)               : 65.50 pJ\n        Energy (total)   : 161.75 pJ\n"
+      "        Energy (per-instance)        : 161.75 pJ\n"
+      "        Temporal Reduction Energy (total)     : 0.50 pJ\nCycles: 2\nEnergy: ";
+  EXPECT_EQ(*ParseTimeloopStats(parts + "0.00 uJ\n", 1, MapObjective::kEnergy), 227.75);
+  EXPECT_EQ(*ParseTimeloopStats(parts + "0.50 uJ\n", 1, MapObjective::kEnergy), 0.5e6);
   EXPECT_FALSE(ParseTimeloopStats("Cycles: 4\n", 1, MapObjective::kEnergy).ok());
 }
 

@@ -1,14 +1,10 @@
 #include "bayloom/mapspace/mapspace.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/encoding.h"
-#include "bayloom/mapspace/model.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
 namespace bayloom {
@@ -98,122 +94,6 @@ TEST(Mapspace, ConstraintsFixFactorsOrdersAndTensors) {
   EXPECT_EQ(rows, (std::set<int64_t>{1, 2}));
   factors.factors = {{"K", 3}};
   EXPECT_THROW(Mapspace(MatmulProblem(8, 8, 8), architecture, std::vector{factors}), InputError);
-}
-
-TEST(MappingEncoding, EverySampleOfEveryEncodingFits) {
-  for (const char* name : {"gemmini", "eyeriss-like"}) {
-    const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture(name));
-    const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-    for (TileEncoding tiles : {TileEncoding::kDivisor, TileEncoding::kFactorization,
-                               TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
-      for (OrderEncoding orders :
-           {OrderEncoding::kPermutation, OrderEncoding::kRanking, OrderEncoding::kCategorical}) {
-        SCOPED_TRACE(fmt::format("{} {} {}", name, ToString(tiles), ToString(orders)));
-        const auto encoding = MakeMappingEncoding(mapspace, model, tiles, orders);
-        RandomStream random(1);
-        std::set<std::string> distinct;
-        for (int i = 0; i < 50; ++i) {
-          const auto configuration = encoding->space()->Sample(random);
-          ASSERT_TRUE(configuration.has_value());
-          const auto mapping = encoding->Decode(*configuration);
-          ASSERT_TRUE(mapping.has_value());
-          EXPECT_TRUE(model.Fits(*mapping));
-          EXPECT_TRUE(CheckMapping(*mapping, mapspace.problem(), mapspace.architecture()).ok());
-          EXPECT_TRUE(Obeys(*mapping, mapspace.constraints(), mapspace.problem()));
-          distinct.insert(PrintCompact(*mapping, mapspace.problem()));
-        }
-        EXPECT_GT(distinct.size(), 20u);
-      }
-    }
-  }
-}
-
-TEST(MappingEncoding, WhatIsDecodedCanBeEncoded) {
-  for (const char* name : {"gemmini", "eyeriss-like"}) {
-    const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture(name));
-    const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-    for (TileEncoding tiles : {TileEncoding::kDivisor, TileEncoding::kFactorization,
-                               TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
-      for (OrderEncoding orders :
-           {OrderEncoding::kPermutation, OrderEncoding::kRanking, OrderEncoding::kCategorical}) {
-        SCOPED_TRACE(fmt::format("{} {} {}", name, ToString(tiles), ToString(orders)));
-        const auto encoding = MakeMappingEncoding(mapspace, model, tiles, orders);
-        RandomStream random(2);
-        for (int i = 0; i < 30; ++i) {
-          const Mapping mapping = *encoding->Decode(*encoding->space()->Sample(random));
-          const Result<Configuration> encoded = encoding->Encode(mapping);
-          ASSERT_TRUE(encoded.ok()) << encoded.error().message;
-          const std::optional<Mapping> again = encoding->Decode(*encoded);
-          ASSERT_TRUE(again.has_value());
-          if (tiles != TileEncoding::kAspectRatio) {
-            EXPECT_EQ(*again, mapping);
-          }
-        }
-        const Mapping foreign =
-            OutermostMapping(MatmulProblem(7, 12, 32), ShippedArchitecture(name));
-        if (tiles == TileEncoding::kFactorization) {
-          EXPECT_FALSE(encoding->Encode(foreign).ok());
-        }
-      }
-    }
-  }
-}
-
-TEST(MappingEncoding, OneConfigurationStandsForAllOfAMapping) {
-  const Mapspace mapspace(MatmulProblem(16, 12, 32), ShippedArchitecture("gemmini"));
-  const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-  for (TileEncoding tiles : {TileEncoding::kDivisor, TileEncoding::kFactorization,
-                             TileEncoding::kRoundedInteger, TileEncoding::kAspectRatio}) {
-    for (OrderEncoding orders : {OrderEncoding::kPermutation, OrderEncoding::kRanking}) {
-      SCOPED_TRACE(fmt::format("{} {}", ToString(tiles), ToString(orders)));
-      const auto encoding = MakeMappingEncoding(mapspace, model, tiles, orders);
-      RandomStream random(3);
-      std::map<std::string, Configuration> standing;
-      int changed = 0;
-      for (int i = 0; i < 300; ++i) {
-        const Configuration drawn = *encoding->space()->Sample(random);
-        const Configuration canonical = encoding->Canonical(drawn);
-        const Mapping mapping = *encoding->Decode(drawn);
-        changed += canonical != drawn;
-        EXPECT_EQ(encoding->Decode(canonical), mapping);
-        EXPECT_EQ(encoding->Canonical(canonical), canonical);
-        if (tiles == TileEncoding::kAspectRatio) continue;
-        const auto [place, is_new] =
-            standing.try_emplace(PrintCompact(mapping, mapspace.problem()), canonical);
-        EXPECT_EQ(place->second, canonical);
-      }
-      if (tiles != TileEncoding::kAspectRatio) {
-        EXPECT_GT(changed, 50);
-      }
-    }
-  }
-}
-
-TEST(MappingEncoding, AspectRatiosFillTheBuffers) {
-  // Of equal sides the tile is as large as the accumulator's 16384 words allow: 128 x 128.
-  const Mapspace mapspace(MatmulProblem(512, 512, 512), ShippedArchitecture("gemmini"));
-  const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-  const auto encoding =
-      MakeMappingEncoding(mapspace, model, TileEncoding::kAspectRatio, OrderEncoding::kRanking);
-  std::map<std::string, Value> values;
-  for (int i = 0; i < encoding->space()->size(); ++i) {
-    values[encoding->space()->parameter(i).name()] = 1.0;
-  }
-  const auto mapping = encoding->Decode(*encoding->space()->Parse(values));
-  ASSERT_TRUE(mapping.has_value());
-  // Registers, 256 words for three square tiles of one side: 8 x 8 each.
-  EXPECT_EQ(mapping->levels[0].temporal[0], 8);
-  EXPECT_EQ(mapping->levels[0].temporal[2], 8);
-  const Evaluation evaluation = model.Evaluate(*mapping);
-  EXPECT_EQ(evaluation.levels[1].tensors[2].tile_words, 16384);
-}
-
-TEST(MappingEncoding, CategoriesAreForFewLoops) {
-  const Mapspace mapspace(Convolution(), ShippedArchitecture("gemmini"));
-  const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-  EXPECT_THROW(MakeMappingEncoding(mapspace, model, TileEncoding::kFactorization,
-                                   OrderEncoding::kCategorical),
-               InputError);
 }
 
 }  // namespace

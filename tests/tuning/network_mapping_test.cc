@@ -68,6 +68,24 @@ TEST(NetworkMapping, EqualSharesAndStops) {
                InputError);
 }
 
+TEST(NetworkMapping, LayersLearnFromEachOther) {
+  // Of eight layers of one size, each finds in few evaluations what one of them found.
+  const std::vector<NetworkLayer> alike(8, {"layer", MatmulProblem(64, 128, 256), 1});
+  NetworkMappingOptions options;
+  options.mapper = "bayesian";
+  options.scheduler = "round-robin";
+  options.max_evaluations = 8 * 20;
+  NetworkMapping mapping(alike, ShippedArchitecture("gemmini"), {}, Modelled(MapObjective::kEnergy),
+                         options);
+  mapping.Run([] {});
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const NetworkMapping::Layer& layer : mapping.layers()) {
+    least = std::min(least, layer.search->result().value);
+    most = std::max(most, layer.search->result().value);
+  }
+  EXPECT_LE(most, 1.05 * least);
+}
+
 class MapRecords : public testing::Test {
  protected:
   /// Runs so many evaluations of a search and tells how many of them were new.

@@ -1,0 +1,90 @@
+#include "bayloom/mapspace/transplant.h"
+
+#include <gtest/gtest.h>
+
+#include "bayloom/mapspace/mapper.h"
+
+namespace bayloom {
+namespace {
+
+Problem Convolution(int64_t size, int64_t channels) {
+  return Conv2dProblem({.r = 3, .s = 3, .p = size, .q = size, .c = channels, .m = 2 * channels});
+}
+
+/// A problem's mappings onto an architecture.
+struct Ground {
+  Ground(const Problem& problem, const char* architecture)
+      : mapspace(problem, ShippedArchitecture(architecture)),
+        model(problem, mapspace.architecture()) {}
+
+  Mapping DrawFitting(RandomStream& random) const {
+    Mapping mapping;
+    while (!mapspace.SampleTiling(random, mapping) || !model.Fits(mapping)) continue;
+    mapspace.ShuffleOrders(random, mapping);
+    mapspace.StandardizeOrders(mapping);
+    return mapping;
+  }
+
+  Mapspace mapspace;
+  AnalyticalModel model;
+};
+
+TEST(Transplant, GivesMappingsThatFit) {
+  for (const char* architecture : {"gemmini", "eyeriss-like", "simba-like"}) {
+    const Ground from(Convolution(14, 32), architecture), to(Convolution(56, 24), architecture);
+    RandomStream random(1);
+    for (int i = 0; i < 20; ++i) {
+      const auto planted =
+          Transplant(from.DrawFitting(random), from.mapspace.problem(), to.mapspace, to.model);
+      ASSERT_TRUE(planted.has_value());
+      EXPECT_TRUE(CheckMapping(*planted, to.mapspace.problem(), to.mapspace.architecture()).ok());
+      EXPECT_TRUE(Obeys(*planted, to.mapspace.constraints(), to.mapspace.problem()));
+      EXPECT_TRUE(to.model.Fits(*planted));
+    }
+  }
+}
+
+TEST(Transplant, ChangesOnlyWhatTheSizesAskFor) {
+  const Ground ground(Convolution(14, 32), "eyeriss-like");
+  RandomStream random(2);
+  for (int i = 0; i < 20; ++i) {
+    const Mapping mapping = ground.DrawFitting(random);
+    EXPECT_EQ(Transplant(mapping, ground.mapspace.problem(), ground.mapspace, ground.model),
+              mapping);
+  }
+  // Twice as large along one dimension: only the outermost factor of that dimension differs.
+  const Ground small(MatmulProblem(8, 8, 8), "gemmini"), large(MatmulProblem(16, 8, 8), "gemmini");
+  const Mapping mapping = small.DrawFitting(random);
+  Mapping expected = mapping;
+  expected.levels.back().temporal[0] *= 2;
+  large.mapspace.StandardizeOrders(expected);
+  EXPECT_EQ(Transplant(mapping, small.mapspace.problem(), large.mapspace, large.model), expected);
+}
+
+TEST(Transplant, NeedsDimensionsInCommon) {
+  const Ground convolution(Convolution(14, 32), "gemmini"),
+      product(MatmulProblem(8, 8, 8), "gemmini");
+  RandomStream random(3);
+  EXPECT_EQ(Transplant(product.DrawFitting(random), product.mapspace.problem(),
+                       convolution.mapspace, convolution.model),
+            std::nullopt);
+}
+
+TEST(Transplant, AnOfferedMappingIsEvaluatedNext) {
+  const Ground ground(MatmulProblem(64, 32, 128), "gemmini");
+  const auto evaluator = MakeModelEvaluator(ground.model, MapObjective::kEnergy);
+  MapperOptions good;
+  good.max_evaluations = 5000;
+  const MapperResult best = RunMapper("genetic", ground.mapspace, ground.model, *evaluator, good);
+  for (const char* mapper : {"genetic", "bayesian", "forest"}) {
+    MapperSearch search(mapper, ground.mapspace, ground.model, *evaluator, {});
+    search.Continue(3);
+    EXPECT_GT(search.result().value, best.value) << mapper;
+    search.Offer(*best.best);
+    search.Continue(4);
+    EXPECT_EQ(search.result().value, best.value) << mapper;
+  }
+}
+
+}  // namespace
+}  // namespace bayloom
