@@ -24,7 +24,7 @@ struct StrategiesOptions {
   std::vector<std::string> strategies = {"evolutionary", "bayes:naive",    "bayes:heap",
                                          "bayes:lru",    "bayes:heap+lru", "bayes"};
   std::string reference = "evolutionary";
-  int seeds = 3;
+  int seeds = 3, first_seed = 1;
   int tasks = 0;
   int runs_at_once = 1;
   std::string json;
@@ -56,7 +56,7 @@ std::vector<TuningRun> RunAll(const TuningSubject& subject, const StrategiesOpti
   pool.ParallelFor(std::ssize(runs), [&](int64_t i) {
     TuningRunOptions run = options.run;
     run.subject = subject.name;
-    run.seed = static_cast<int>(i) / count + 1;
+    run.seed = options.first_seed + static_cast<int>(i) / count;
     run.strategy = options.strategies[static_cast<size_t>(i % count)];
     runs[static_cast<size_t>(i)] = Tune(specs, run);
     const TuningRun& done = runs[static_cast<size_t>(i)];
@@ -131,6 +131,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--reference", options.reference)->capture_default_str();
   app.add_option("--seeds", options.seeds, "Tunings each")->capture_default_str();
+  app.add_option("--first-seed", options.first_seed, "Of that many")->capture_default_str();
   app.add_option("--trials", options.run.trials, "Programs measured a tuning")
       ->capture_default_str();
   app.add_option("--scheduler", options.run.scheduler)->capture_default_str();

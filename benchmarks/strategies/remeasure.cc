@@ -1,0 +1,234 @@
+// The best programs of many tunings of one network, timed again in turns: what the machine's drift
+// between the tunings did to their latencies falls out.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bayloom/base/result.h"
+#include "bayloom/base/stop_flag.h"
+#include "bayloom/cli/tuning_subject.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/measure/measurer.h"
+#include "bayloom/measure/runner_main.h"
+#include "bayloom/record/store.h"
+#include "bayloom/tuning/recall.h"
+
+namespace bayloom {
+namespace {
+
+struct RemeasureOptions {
+  std::string model;
+  std::vector<std::string> databases;
+  std::vector<int64_t> after = {std::numeric_limits<int64_t>::max()};
+  std::string reference = "evolutionary";
+  int rounds = 5;
+  int threads = 1;
+  std::string json;
+};
+
+/// One session of bayloom-strategies, whose model is "NETWORK STRATEGY seed N".
+struct Tuning {
+  std::string strategy, seed;
+  std::map<TaskId, std::vector<Trial>> trials;  ///< those that count, of each task in order
+  Store* store = nullptr;
+  std::vector<double> seconds;  ///< of the network, by its best programs after so many trials
+};
+
+std::vector<Tuning> ReadTunings(Store& store, const std::string& subject) {
+  std::vector<Tuning> tunings;
+  for (const SessionRecord& session : store.Sessions()) {
+    const size_t seed = session.model.find(" seed ");
+    if (!session.finished || !session.model.starts_with(subject + " ") ||
+        seed == std::string::npos) {
+      continue;
+    }
+    Tuning& tuning = tunings.emplace_back();
+    const size_t strategy = subject.size() + 1;
+    tuning.strategy = session.model.substr(strategy, seed - strategy);
+    tuning.seed = session.model.substr(seed + std::string(" seed ").size());
+    tuning.store = &store;
+    for (Trial& trial : store.SessionTrials(session.id)) {
+      if (!trial.outcome.ok() || trial.outcome.cut_short) continue;
+      tuning.trials[trial.task].push_back(std::move(trial));
+    }
+  }
+  return tunings;
+}
+
+/// The fastest of a task's trials before an ordinal; null while there is none.
+const Trial* BestBefore(const std::vector<Trial>& trials, int64_t ordinal) {
+  const Trial* best = nullptr;
+  for (const Trial& trial : trials) {
+    if (trial.ordinal >= ordinal) break;
+    if (best == nullptr || trial.outcome.value < best->outcome.value) best = &trial;
+  }
+  return best;
+}
+
+/// Programs of one task, each timed once a round, in an order of its own every round.
+class Turns {
+ public:
+  explicit Turns(const SpaceGenerator& space) : space_(space) {}
+
+  void Add(const Trial& trial) {
+    if (programs_.contains(trial.program_hash)) return;
+    Result<Candidate> candidate = RecallCandidate(space_, trial);
+    if (!candidate) throw InputError(candidate.error().message);
+    programs_.emplace(trial.program_hash, Timed{*std::move(candidate), {}});
+  }
+
+  void Run(Measurer& measurer, int rounds, RandomStream& random) {
+    std::vector<Timed*> order;
+    for (auto& [hash, timed] : programs_) order.push_back(&timed);
+    for (int round = 0; round < rounds; ++round) {
+      random.Shuffle(order);
+      std::vector<const Program*> programs;
+      for (const Timed* timed : order) programs.push_back(&timed->candidate.program);
+      const std::vector<Outcome> outcomes = measurer.Measure(space_.workload(), programs);
+      if (outcomes.size() < order.size()) throw InputError("stopped");
+      for (size_t i = 0; i < order.size(); ++i) {
+        if (outcomes[i].ok()) order[i]->seconds.push_back(outcomes[i].value);
+      }
+    }
+  }
+
+  /// The median of the rounds.
+  double SecondsOf(const Trial& trial) const {
+    const std::vector<double>& seconds = programs_.at(trial.program_hash).seconds;
+    return seconds.empty() ? std::numeric_limits<double>::infinity() : Quantile(seconds, 0.5);
+  }
+
+ private:
+  struct Timed {
+    Candidate candidate;
+    std::vector<double> seconds;
+  };
+  const SpaceGenerator& space_;
+  std::map<uint64_t, Timed> programs_;  ///< by hash
+};
+
+void Remeasure(const TaskSpec& spec, std::vector<Tuning>& tunings, const RemeasureOptions& options,
+               Measurer& measurer, RandomStream& random) {
+  const SpaceGenerator space(spec.workload, measurer.target());
+  Turns turns(space);
+  std::vector<std::vector<const Trial*>> best(tunings.size());
+  for (size_t i = 0; i < tunings.size(); ++i) {
+    const std::optional<TaskId> task = tunings[i].store->FindTask(spec.workload.StructuralHash());
+    for (const int64_t after : options.after) {
+      best[i].push_back(task ? BestBefore(tunings[i].trials[*task], after) : nullptr);
+      if (best[i].back() != nullptr) turns.Add(*best[i].back());
+    }
+  }
+  turns.Run(measurer, options.rounds, random);
+  for (size_t i = 0; i < tunings.size(); ++i) {
+    for (size_t k = 0; k < options.after.size(); ++k) {
+      tunings[i].seconds[k] += best[i][k] == nullptr ? std::numeric_limits<double>::infinity()
+                                                     : spec.weight * turns.SecondsOf(*best[i][k]);
+    }
+  }
+}
+
+double GeometricMean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+/// Of every strategy, the geometric means over its tunings, and the reference's over those.
+void PrintStrategies(const std::vector<Tuning>& tunings, const RemeasureOptions& options) {
+  std::map<std::string, std::vector<double>> means;
+  for (const Tuning& tuning : tunings) {
+    if (means.contains(tuning.strategy)) continue;
+    for (size_t k = 0; k < options.after.size(); ++k) {
+      std::vector<double> seconds;
+      for (const Tuning& other : tunings) {
+        if (other.strategy == tuning.strategy) seconds.push_back(other.seconds[k]);
+      }
+      means[tuning.strategy].push_back(GeometricMean(seconds));
+    }
+  }
+  for (const auto& [strategy, seconds] : means) {
+    fmt::print("{:<16}{:<8}", strategy, "mean");
+    for (size_t k = 0; k < seconds.size(); ++k) {
+      fmt::print("{:>10.4g}", seconds[k] * 1e3);
+      if (means.contains(options.reference)) {
+        fmt::print(" ({:.3f})", means[options.reference][k] / seconds[k]);
+      }
+    }
+    fmt::print("\n");
+  }
+}
+
+void Run(const RemeasureOptions& options) {
+  ModelOption model;
+  model.path = options.model;
+  const TuningSubject subject = LoadSubject(model, "");
+  std::list<Store> stores;
+  std::vector<Tuning> tunings;
+  for (const std::string& path : options.databases) {
+    std::vector<Tuning> read =
+        ReadTunings(stores.emplace_back(path, Store::Mode::kReadOnly), subject.name);
+    std::move(read.begin(), read.end(), std::back_inserter(tunings));
+  }
+  if (tunings.empty()) throw InputError("no finished tuning of " + subject.name);
+  for (Tuning& tuning : tunings) tuning.seconds.assign(options.after.size(), 0);
+
+  MeasureOptions measuring;
+  measuring.cut_factor = 0;
+  measuring.drift_interval = std::numeric_limits<int>::max();
+  Measurer measurer(HostTarget(options.threads), measuring);
+  RandomStream random(1);
+  for (size_t i = 0; i < subject.specs.size(); ++i) {
+    fmt::print(stderr, "task {} of {}\n", i + 1, subject.specs.size());
+    Remeasure(subject.specs[i], tunings, options, measurer, random);
+  }
+  nlohmann::json results = nlohmann::json::array();
+  for (const Tuning& tuning : tunings) {
+    fmt::print("{:<16}{:<8}", tuning.strategy, tuning.seed);
+    for (const double seconds : tuning.seconds) fmt::print("{:>10.4g}", seconds * 1e3);
+    fmt::print("\n");
+    results.push_back(
+        {{"strategy", tuning.strategy}, {"seed", tuning.seed}, {"seconds", tuning.seconds}});
+  }
+  PrintStrategies(tunings, options);
+  if (!options.json.empty()) std::ofstream(options.json) << results.dump() << "\n";
+}
+
+}  // namespace
+}  // namespace bayloom
+
+int main(int argc, char** argv) {
+  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  bayloom::RemeasureOptions options;
+  CLI::App app(
+      "Times the best programs of tunings by bayloom-strategies again, in turns. Prints the "
+      "network's milliseconds; beside a strategy's mean the reference's over it.",
+      "bayloom-remeasure");
+  app.add_option("model", options.model, "The network (*.onnx)")->required();
+  app.add_option("databases", options.databases, "Of bayloom-strategies --db")->required();
+  app.add_option("--after", options.after, "The best programs after so many trials")
+      ->delimiter(',');
+  app.add_option("--rounds", options.rounds, "How often each is timed")->capture_default_str();
+  app.add_option("--reference", options.reference)->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads that the code uses")->capture_default_str();
+  app.add_option("--json", options.json, "Also write the seconds to this file");
+  CLI11_PARSE(app, argc, argv);
+  bayloom::CatchStopSignals();
+  try {
+    bayloom::Run(options);
+  } catch (const bayloom::InputError& error) {
+    fmt::print(stderr, "bayloom-remeasure: {}\n", error.what());
+    return 2;
+  }
+  return 0;
+}
