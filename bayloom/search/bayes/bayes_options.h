@@ -46,10 +46,10 @@ struct ThesisOptions {
 struct BayesOptions {
   /// Weight of the estimate and its correction beside the score, at first and in the end.
   double first_surrogate_weight = 0.5;
-  double last_surrogate_weight = 0.2;
+  double last_surrogate_weight = 0;
   /// What a standard deviation is worth, at first and in the end.
-  double first_curiosity = 0.5;
-  double last_curiosity = 0.1;
+  double first_curiosity = 1;
+  double last_curiosity = 0.5;
   /// Programs measured after which both have gone half of the way.
   double half_way_at = 32;
   /// Programs bred for each to be chosen.
