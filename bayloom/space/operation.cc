@@ -240,4 +240,18 @@ Interval Apply(Operation operation, const Interval& a, const Interval& b, const 
   }
 }
 
+bool IsAssociative(Operation operation) {
+  switch (operation) {
+    case Operation::kAdd:
+    case Operation::kMultiply:
+    case Operation::kMin:
+    case Operation::kMax:
+    case Operation::kAnd:
+    case Operation::kOr:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace bayloom

@@ -57,6 +57,9 @@ enum class Operation : uint8_t {
 /// `!=` included. Not for kConstant, kTerm, kIn and kCode.
 double Apply(Operation operation, double a, double b = 0, double c = 0);
 
+/// Whether operands may be grouped, and taken in any order.
+bool IsAssociative(Operation operation);
+
 /// All numbers between two ends; both NaN, if the one value is that.
 ///
 /// An interval with an infinite end may stand for NaN as well. Of intervals in, operations make an

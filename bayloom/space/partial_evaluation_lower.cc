@@ -7,20 +7,6 @@
 namespace bayloom {
 namespace {
 
-bool IsAssociative(Operation operation) {
-  switch (operation) {
-    case Operation::kAdd:
-    case Operation::kMultiply:
-    case Operation::kMin:
-    case Operation::kMax:
-    case Operation::kAnd:
-    case Operation::kOr:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Whether whole numbers give whole numbers (or NaN).
 bool KeepsWhole(Operation operation) {
   switch (operation) {

@@ -12,20 +12,6 @@ namespace {
 
 using Set = uint64_t;  ///< of positions in the list of domains
 
-bool IsFlat(Operation operation) {
-  switch (operation) {
-    case Operation::kAdd:
-    case Operation::kMultiply:
-    case Operation::kMin:
-    case Operation::kMax:
-    case Operation::kAnd:
-    case Operation::kOr:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool IsTruth(Operation operation) {
   return (operation >= Operation::kEqual && operation <= Operation::kNot) ||
          operation == Operation::kIn || operation == Operation::kCode;
@@ -121,7 +107,7 @@ class Estimator {
     std::vector<int> known;
     for (int operand : operands) {
       const bool is_known = variables_[operand] != 0 && (variables_[operand] & ~assigned) == 0;
-      if (is_known && IsFlat(graph_[e].operation)) {
+      if (is_known && IsAssociative(graph_[e].operation)) {
         known.push_back(operand);
       } else {
         Collect(operand, assigned, pieces);
@@ -133,7 +119,7 @@ class Estimator {
 
   void Flatten(Operation operation, int e, std::vector<int>& operands) const {
     for (int operand : graph_[e].operands) {
-      if (IsFlat(operation) && graph_[operand].operation == operation) {
+      if (IsAssociative(operation) && graph_[operand].operation == operation) {
         Flatten(operation, operand, operands);
       } else {
         operands.push_back(operand);
