@@ -88,6 +88,7 @@ void Search(const MapOptions& options, const AnalyticalModel& model) {
 }
 
 void Map(const MapOptions& options) {
+  options.Check();
   const int subjects = static_cast<int>(!options.network.path.empty()) +
                        static_cast<int>(!options.op.empty()) +
                        static_cast<int>(!options.problem.empty());
@@ -120,8 +121,10 @@ void AddMapCommand(CLI::App& app) {
       "  bayloom map --op conv2d:56x56x64,128,3x3,pad=1 --arch eyeriss-like --objective edp\n"
       "  bayloom map --problem layer.yaml --arch chip.yaml --evaluator 'my-simulator {mapping}'\n"
       "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml");
-  map->add_option("--op", options->op,
-                  "The operation: matmul:M,N,K, conv2d:HxWxC,outputs,RxS or depthwise:HxWxC,RxS");
+  map->add_option(
+      "--op", options->op,
+      "The operation: matmul:M,N,K, conv2d:HxWxC,outputs,RxS or depthwise:HxWxC,RxS, and "
+      "where needed ,stride=2,pad=1,dilation=2,batch=16");
   map->add_option("--problem", options->problem, "The operation as Timeloop's YAML");
   map->add_option("--arch", options->architecture,
                   "gemmini, gemmini16x16, eyeriss-like, simba-like, or a file of Timeloop's YAML")
@@ -151,9 +154,11 @@ void AddMapCommand(CLI::App& app) {
                   "How: contextual, multitask, stacking, weighted, sum")
       ->capture_default_str();
   map->add_option("--rehearse", options->rehearse,
-                  "Before a simulator is asked, learn from so many evaluations of the model");
+                  "Before a simulator is asked, learn from so many evaluations of the model")
+      ->check(AtLeastOne());
   map->add_option("--top-k", options->top_k,
-                  "Search only so many parameters, those that matter most to the model");
+                  "Search only so many parameters, those that matter most to the model")
+      ->check(AtLeastOne());
   map->add_option("--evaluator", options->evaluator,
                   "model, timeloop (timeloop-model), or a command with {mapping}, {problem} and "
                   "{arch} that prints the value last")

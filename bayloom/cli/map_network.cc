@@ -30,12 +30,9 @@ std::string FileName(const std::string& layer) {
   return name;
 }
 
-/// A folder with what timeloop-model takes: the architecture, and of each layer problem and
+/// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
 /// mapping.
 void WriteNetwork(const std::string& folder, const NetworkMapping& network) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw InputError("cannot make the folder '" + folder + "': " + error.message());
   const Architecture& architecture = network.layers().front().mapspace->architecture();
   WriteMapFile(folder + "/architecture.yaml", PrintArchitectureYaml(architecture));
   int number = 0;

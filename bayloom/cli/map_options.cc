@@ -1,7 +1,10 @@
 #include "bayloom/cli/map_options.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "bayloom/base/result.h"
@@ -17,7 +20,39 @@ namespace {
 constexpr int64_t kModelEvaluations = 20000;
 constexpr int64_t kFewEvaluations = 100;
 
+std::ofstream OpenMapFile(const std::string& name, std::ios::openmode mode) {
+  std::ofstream file(name, mode);
+  if (!file) throw InputError("cannot write '" + name + "': " + std::strerror(errno));
+  return file;
+}
+
+void MakeMapFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw InputError("cannot make the folder '" + folder + "': " + error.message());
+}
+
 }  // namespace
+
+void MapOptions::Check() const {
+  const std::string name = MapperName();
+  const auto need = [&](bool is_given, const char* option, bool is_heard, const char* who) {
+    if (is_given && !is_heard) {
+      throw InputError(fmt::format("{} is for {}, not for the mapper '{}'", option, who, name));
+    }
+  };
+  need(!transfer.empty(), "--transfer", name == "bayesian", "'bayesian'");
+  need(rehearse.has_value(), "--rehearse", name == "bayesian", "'bayesian'");
+  need(top_k.has_value(), "--top-k", SearchesAnEncoding(name), "optimizers such as 'bayesian'");
+  if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
+    throw InputError("--evaluator is empty: give model, timeloop or a command");
+  }
+  if (out.empty()) return;
+  if (!network.path.empty()) return MakeMapFolder(out);
+  const bool is_there = std::filesystem::exists(out);
+  OpenMapFile(out, std::ios::app);
+  if (!is_there) std::filesystem::remove(out);
+}
 
 ReuseCounting MapOptions::Counting() const {
   if (counting == "exact") return ReuseCounting::kExact;
@@ -27,7 +62,7 @@ ReuseCounting MapOptions::Counting() const {
 
 std::string MapOptions::MapperName() const {
   if (!mapper.empty()) return mapper;
-  const bool learns = !transfer.empty() || rehearse > 0 || top_k > 0;
+  const bool learns = !transfer.empty() || rehearse || top_k;
   return evaluator == "model" && !learns ? "genetic" : "bayesian";
 }
 
@@ -44,7 +79,7 @@ MapperOptions MapOptions::Mapper() const {
   options.tiles = ParseTileEncoding(tiles);
   options.orders = ParseOrderEncoding(orders);
   options.transfer = ParseTransferMethod(transfer_method);
-  options.top_k = top_k;
+  options.top_k = top_k.value_or(0);
   options.objective = ParseMapObjective(objective);
   options.stop = StopRequested;
   return options;
@@ -103,8 +138,8 @@ std::vector<EarlierMappings> MapOptions::Earlier(const Mapspace& mapspace,
         "--transfer: there is no earlier search for the same objective of another "
         "problem or architecture");
   }
-  if (rehearse > 0) {
-    all.push_back(Rehearse(mapspace, model, ParseMapObjective(objective), rehearse, seed));
+  if (rehearse) {
+    all.push_back(Rehearse(mapspace, model, ParseMapObjective(objective), *rehearse, seed));
   }
   return all;
 }
@@ -115,8 +150,8 @@ void FailWithoutMapping(const std::string& failure) {
 }
 
 void WriteMapFile(const std::string& name, const std::string& text) {
-  std::ofstream file(name);
-  if (file) file << text;
+  std::ofstream file = OpenMapFile(name, std::ios::out);
+  file << text;
   file.close();
   if (!file) throw InputError("cannot write '" + name + "': " + std::strerror(errno));
 }

@@ -37,13 +37,16 @@ struct MapOptions {
   bool resume = false;
   std::vector<std::string> transfer;  ///< databases
   std::string transfer_method = "contextual";
-  int64_t rehearse = 0;
-  int top_k = 0;
+  std::optional<int64_t> rehearse;
+  std::optional<int> top_k;
   std::string out;
   bool json = false;
 
   // What these say, for the room that searches. All throw InputError.
 
+  /// Refuses options that the chosen mapper would ignore and an --out that cannot be written; makes
+  /// its folder if it is one.
+  void Check() const;
   ReuseCounting Counting() const;
   std::string MapperName() const;
   /// Of one operation or layer: as given, or what the model does in a second, or what a patient

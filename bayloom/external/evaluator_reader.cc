@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/spelling.h"
 #include "bayloom/external/scenario_readers.h"
 
 namespace bayloom {

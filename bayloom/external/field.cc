@@ -12,11 +12,11 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 #include <sstream>
 
 #include "bayloom/base/result.h"
+#include "bayloom/base/spelling.h"
 
 namespace bayloom {
 namespace {
@@ -57,21 +57,6 @@ size_t CharacterLength(std::string_view text) {
   const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
   const bool no_character = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
   return overlong || no_character ? 0 : length;
-}
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
 }
 
 /// Passes over whatever a document holds.
@@ -320,20 +305,6 @@ std::string InOneLine(std::string_view text, size_t longest) {
     text.remove_prefix(std::max<size_t>(length, 1));
   }
   return line;
-}
-
-std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& words) {
-  std::string_view nearest;
-  size_t least = std::min<size_t>(3, word.size() / 2 + 1);
-  if (word.size() > 64) return nearest;
-  for (const std::string_view candidate : words) {
-    const size_t distance = EditDistance(word, candidate);
-    if (distance < least) {
-      least = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
 }
 
 }  // namespace bayloom

@@ -76,8 +76,4 @@ class Field {
 /// spaces, bytes that are no UTF-8 question marks, and what is long is cut.
 std::string InOneLine(std::string_view text, size_t longest = 80);
 
-/// The one of `words` that differs least from `word`, if by little enough to be a slip of the
-/// finger; else empty.
-std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& words);
-
 }  // namespace bayloom

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "bayloom/base/spelling.h"
 #include "bayloom/external/scenario_readers.h"
 
 namespace bayloom {

@@ -31,11 +31,50 @@ NamedRange ReadName(const YamlValue& value) {
   return {match[1], last - first + 1};
 }
 
+const std::vector<std::string_view>& UnitKeys() {
+  static const std::vector<std::string_view> kKeys = {"name",
+                                                      "class",
+                                                      "subclass",
+                                                      "attributes",
+                                                      "instances",
+                                                      "meshX",
+                                                      "meshY",
+                                                      "word-bits",
+                                                      "word_bits",
+                                                      "word_width",
+                                                      "datawidth",
+                                                      "block-size",
+                                                      "block_size",
+                                                      "n_words",
+                                                      "cluster-size",
+                                                      "cluster_size",
+                                                      "width",
+                                                      "memory_width",
+                                                      "depth",
+                                                      "memory_depth",
+                                                      "data_storage_width",
+                                                      "entries",
+                                                      "data_storage_depth",
+                                                      "sizeKB",
+                                                      "technology",
+                                                      "energy",
+                                                      "vector-access-energy",
+                                                      "bandwidth",
+                                                      "read_bandwidth",
+                                                      "vector_access_energy",
+                                                      "write_bandwidth",
+                                                      "multiple-buffering",
+                                                      "multiple_buffering"};
+  return kKeys;
+}
+
 /// One memory or arithmetic unit: its keys stand beside its name or under `attributes`.
 class UnitReader {
  public:
   UnitReader(const YamlValue& unit, int64_t copies)
       : unit_(unit), attributes_(unit.Find({"attributes"}).value_or(unit)) {
+    unit_.RefuseMistypedKeys(UnitKeys());
+    attributes_.RefuseMistypedKeys(UnitKeys());
     const auto name = unit.Find({"name"});
     const NamedRange range = name ? ReadName(*name) : NamedRange{"MAC"};
     name_ = range.name;

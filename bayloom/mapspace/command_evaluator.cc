@@ -111,8 +111,13 @@ class FileEvaluator : public MappingEvaluator {
         Replace(command, "{arch}", folder.Write("arch.yaml", PrintArchitectureYaml(architecture_)));
     const double begin = MonotonicSeconds();
     SubprocessOptions process_options;
-    process_options.arguments = {
-        "/bin/sh", "-c", "cd '" + folder.path() + "' && { " + command + "\n} > output.txt 2>&1"};
+    process_options.arguments = {"/bin/sh",
+                                 "-c",
+                                 "exec /bin/sh \"$1\" > \"$2\" 2>&1",
+                                 "sh",
+                                 folder.Write("command.sh", command + "\n"),
+                                 folder.path() + "/output.txt"};
+    if (options_.in_scratch_folder) process_options.directory = folder.path();
     Result<Subprocess> started = Subprocess::Start(process_options);
     if (!started) return Outcome::Infeasible(Verdict::kCrash, started.error().message);
     Subprocess process = *std::move(started);
@@ -153,7 +158,9 @@ class TimeloopEvaluator final : public FileEvaluator {
   TimeloopEvaluator(const Problem& problem, const Architecture& architecture,
                     MapObjective objective, double timeout_seconds)
       : FileEvaluator(problem, architecture,
-                      {"timeloop-model {problem} {arch} {mapping}", timeout_seconds}),
+                      {.command = "timeloop-model {problem} {arch} {mapping}",
+                       .timeout_seconds = timeout_seconds,
+                       .in_scratch_folder = true}),
         objective_(objective) {}
 
  protected:

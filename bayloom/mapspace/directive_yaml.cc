@@ -43,6 +43,8 @@ std::vector<Directive> ReadDirectives(const YamlValue& list) {
   for (const YamlValue& item : list.Items()) {
     Directive directive;
     directive.where = item.Where();
+    item.RefuseMistypedKeys(
+        {"type", "target", "name", "factors", "permutation", "split", "keep", "bypass"});
     directive.kind = ReadKind(item.At({"type"}));
     directive.target = item.At({"target", "name"}).Text();
     if (const auto factors = item.Find({"factors"})) directive.factors = ReadFactors(*factors);

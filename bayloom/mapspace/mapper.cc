@@ -126,6 +126,10 @@ std::vector<std::string_view> MapperNames() {
   return names;
 }
 
+bool SearchesAnEncoding(std::string_view name) {
+  return std::ranges::find(kMappers, name, &NamedMapper::name) == std::end(kMappers);
+}
+
 MapperSearch::MapperSearch(std::string_view name, const Mapspace& mapspace,
                            const AnalyticalModel& model, MappingEvaluator& evaluator,
                            const MapperOptions& options)

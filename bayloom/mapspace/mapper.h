@@ -107,6 +107,9 @@ MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
                        const AnalyticalModel& model, MappingEvaluator& evaluator,
                        const MapperOptions& options);
 
+/// Whether the mapper of this name is an optimizer on an encoding.
+bool SearchesAnEncoding(std::string_view name);
+
 /// All names that RunMapper knows.
 std::vector<std::string_view> MapperNames();
 

@@ -34,10 +34,13 @@ std::unique_ptr<MappingEvaluator> MakeModelEvaluator(const AnalyticalModel& mode
                                                      MapObjective objective);
 
 struct CommandOptions {
-  /// Run by the shell with {mapping}, {problem} and {arch} replaced by files of Timeloop's YAML, in
-  /// a folder that is removed afterwards. The last number it prints is the value.
+  /// Run by the shell with {mapping}, {problem} and {arch} replaced by files of Timeloop's YAML,
+  /// which are removed afterwards. The last number it prints is the value.
   std::string command;
   double timeout_seconds = 600;
+  /// Whether it runs in the folder of those files, with what it leaves there removed, too; else
+  /// where this process does.
+  bool in_scratch_folder = false;
 };
 
 /// By any simulator. A command that fails, prints no number or takes too long makes the mapping

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bayloom/base/result.h"
+#include "bayloom/base/spelling.h"
 
 namespace bayloom {
 namespace {
@@ -52,6 +55,18 @@ YamlValue YamlValue::At(std::initializer_list<const char*> keys) const {
   std::optional<YamlValue> found = Find(keys);
   if (!found) Refuse(fmt::format("key '{}' is missing", *keys.begin()));
   return *found;
+}
+
+void YamlValue::RefuseMistypedKeys(const std::vector<std::string_view>& known) const {
+  if (!IsMap()) return;
+  for (const auto& entry : node_) {
+    const YAML::Node& key = entry.first;
+    if (!key.IsScalar() || std::ranges::find(known, key.Scalar()) != known.end()) continue;
+    const std::string_view meant = Nearest(key.Scalar(), known);
+    if (meant.empty()) continue;
+    YamlValue(key, file_, path_)
+        .Refuse(fmt::format("there is no key '{}'; did you mean '{}'?", key.Scalar(), meant));
+  }
 }
 
 std::vector<YamlValue> YamlValue::Items() const {

@@ -34,6 +34,9 @@ class YamlValue {
   std::optional<YamlValue> Find(std::initializer_list<const char*> keys) const;
   /// The same; refuses, naming the first key, if none is there.
   YamlValue At(std::initializer_list<const char*> keys) const;
+  /// Refuses a key of this map that is none of these and looks like a slip of the finger for one.
+  /// (Timeloop's grammar has many more keys than are read here.)
+  void RefuseMistypedKeys(const std::vector<std::string_view>& known) const;
   /// The elements of a list; refuses anything else.
   std::vector<YamlValue> Items() const;
 

@@ -28,6 +28,22 @@ TEST(MapCommand, FindsAMappingAndEvaluatesWhatItWrote) {
   std::filesystem::remove(file);
 }
 
+TEST(MapCommand, RefusesBeforeItSearches) {
+  const auto refusal = [](std::vector<std::string> more) {
+    std::vector<std::string> line = {"map", "--op", "matmul:16,16,16", "--arch", "gemmini"};
+    line.insert(line.end(), more.begin(), more.end());
+    const Answer answer = RunBayloom(line);
+    EXPECT_EQ(answer.exit_code, 2);
+    EXPECT_EQ(answer.out, "");
+    return answer.error;
+  };
+  EXPECT_THAT(refusal({"--out", "/no/such/folder/mapping.yaml"}), HasSubstr("cannot write"));
+  EXPECT_THAT(refusal({"--evaluator", " "}), HasSubstr("--evaluator is empty"));
+  EXPECT_THAT(refusal({"--evaluator", "bayloom-has-no-such-command"}), HasSubstr("not found"));
+  EXPECT_THAT(refusal({"--top-k", "3", "--mapper", "annealing"}), HasSubstr("--top-k is for"));
+  EXPECT_THAT(refusal({"--rehearse", "9", "--mapper", "genetic"}), HasSubstr("--rehearse is for"));
+}
+
 TEST(MapCommand, PrintsALoopNest) {
   const Answer text =
       RunBayloom({"map", "--op", "depthwise:8x8x4,3x3,pad=1", "--arch", "eyeriss-like", "--mapper",
@@ -114,6 +130,7 @@ TEST(MapCommand, LearnsFromEarlierSearches) {
   // The only searches there are for another objective, or of the same task.
   EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--objective", "edp"}).exit_code, 2);
   EXPECT_EQ(map("matmul:32,32,64", {"--rehearse", "50", "--top-k", "3"}).exit_code, 0);
+  EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--mapper", "genetic"}).exit_code, 2);
   EXPECT_EQ(map("matmul:32,32,64", {"--resume"}).exit_code, 2);
   std::filesystem::remove(database);
 }

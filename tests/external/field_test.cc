@@ -82,13 +82,6 @@ TEST(Field, WholeNumbersAreExact) {
   for (size_t i = 3; i < items.size(); ++i) EXPECT_THROW((void)items[i].Int(), InputError) << i;
 }
 
-TEST(Field, FindsTheWordThatWasMeant) {
-  const std::vector<std::string_view> words = {"permutation", "categorical", "real"};
-  EXPECT_EQ(Nearest("permuation", words), "permutation");
-  EXPECT_EQ(Nearest("Real", words), "real");
-  EXPECT_EQ(Nearest("banana", words), "");
-}
-
 TEST(Field, KeepsMessagesInOneLine) {
   EXPECT_EQ(InOneLine("a\nb\tc", 10), "a b c");
   EXPECT_EQ(InOneLine("abcdef", 3), "abc...");

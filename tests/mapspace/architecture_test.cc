@@ -74,6 +74,12 @@ TEST(Architecture, FilesSayWhereTheyAreWrong) {
   refusal(head + "  - {name: B, entries: 4}\n  constraints:\n  - {target: B, type: bypas}\n",
           "a.yaml:7: arch.constraints[0].type: 'bypas' is none of");
   refusal("architecture:\n  nodes: []\n", "version 0.4 is not read");
+  refusal(head + "  - name: B\n    entries: 4\n    vector-acess-energy: 3\n",
+          "a.yaml:7: arch.storage[0]: there is no key 'vector-acess-energy'; did you mean "
+          "'vector-access-energy'?");
+  refusal(head + "  - {name: B, entries: 4}\n  constraints:\n"
+                 "  - {target: B, type: bypass, kep: [W]}\n",
+          "there is no key 'kep'; did you mean 'keep'?");
 }
 
 TEST(Constraints, NameWhatTheyDoNotFind) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "bayloom/base/result.h"
 
@@ -130,6 +131,10 @@ TEST_F(Mapper, CommandsEvaluateMappings) {
   EXPECT_THAT(evaluate("exit 3").reason, HasSubstr("exit code 3"));
   EXPECT_THAT(evaluate("echo no such level; echo; exit 3").reason, HasSubstr("3: no such level"));
   EXPECT_THROW(evaluate("bayloom-has-no-such-command"), InputError);
+  EXPECT_THAT(evaluate("if").reason, HasSubstr("yntax error"));
+  EXPECT_EQ(evaluate("test \"$PWD\" = '" + std::filesystem::current_path().string() + "' && echo 7")
+                .value,
+            7);
 }
 
 TEST(TimeloopStats, GiveTheValue) {

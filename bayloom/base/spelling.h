@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace bayloom {
+
+/// The one of `words` that differs least from `word`, if by little enough to be a slip of the
+/// finger; else empty.
+std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& words);
+
+}  // namespace bayloom

@@ -1,0 +1,16 @@
+#include "bayloom/base/spelling.h"
+
+#include <gtest/gtest.h>
+
+namespace bayloom {
+namespace {
+
+TEST(Spelling, FindsTheWordThatWasMeant) {
+  const std::vector<std::string_view> words = {"permutation", "categorical", "real"};
+  EXPECT_EQ(Nearest("permuation", words), "permutation");
+  EXPECT_EQ(Nearest("Real", words), "real");
+  EXPECT_EQ(Nearest("banana", words), "");
+}
+
+}  // namespace
+}  // namespace bayloom
