@@ -88,6 +88,15 @@ class UnitReader {
            class_.find("compute") != std::string::npos;
   }
 
+  /// Whether this is a wire or network, going by its class: the public table has no energies of
+  /// these.
+  bool IsNetwork() const {
+    constexpr const char* kClasses[] = {"wire", "XY_NoC", "Legacy", "ReductionTree",
+                                        "SimpleMulticast"};
+    return std::ranges::any_of(
+        kClasses, [&](const char* name) { return class_.find(name) != std::string::npos; });
+  }
+
   Arithmetic ReadArithmetic() const {
     Arithmetic arithmetic;
     arithmetic.name = name_;
@@ -206,7 +215,7 @@ void ReadTree(const YamlValue& node, int64_t copies, Architecture& architecture,
       if (unit.IsArithmetic()) {
         architecture.arithmetic = unit.ReadArithmetic();
         has_arithmetic = true;
-      } else {
+      } else if (!unit.IsNetwork()) {
         architecture.levels.insert(architecture.levels.begin(), unit.ReadStorage());
       }
     }

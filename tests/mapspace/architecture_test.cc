@@ -60,6 +60,37 @@ TEST(Architecture, TimeloopsFilesGoThereAndBack) {
   }
 }
 
+TEST(Architecture, TreesAreReadFromOutsideInwards) {
+  const Architecture chip = ParseArchitectureYaml(R"(architecture:
+  version: 0.3
+  subtree:
+  - name: System
+    local:
+    - {name: Bus, class: wire, attributes: {datawidth: 1, length: 1}}
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8}}
+    subtree:
+    - name: Chip
+      local:
+      - {name: Buffer, class: SRAM, attributes: {depth: 64, width: 32, word_width: 8}}
+      subtree:
+      - name: PE[0..15]
+        local:
+        - {name: Registers, class: regfile, attributes: {entries: 16, word-bits: 8, meshX: 4}}
+        - {name: MAC, class: intmac, attributes: {datawidth: 8, meshX: 4}}
+)",
+                                                  "chip.yaml");
+  EXPECT_EQ(chip.name, "chip");
+  ASSERT_EQ(chip.LevelCount(), 3);  // a bus is no memory
+  EXPECT_EQ(chip.levels[0].name, "Registers");
+  EXPECT_EQ(chip.levels[0].instances, 16);
+  EXPECT_EQ(chip.levels[1].words, 256);
+  EXPECT_EQ(chip.levels[1].block_words, 4);
+  EXPECT_EQ(chip.FanoutOf(1), (Fanout{4, 4}));
+  EXPECT_EQ(chip.levels[2].words, 0);
+  EXPECT_EQ(chip.arithmetic.instances, 16);
+  EXPECT_EQ(chip.arithmetic.mac_energy_pj, 0.25);
+}
+
 TEST(Architecture, FilesSayWhereTheyAreWrong) {
   const auto refusal = [](const std::string& text, const std::string& message) {
     EXPECT_THAT([&] { ParseArchitectureYaml(text, "a.yaml"); },
@@ -77,8 +108,9 @@ TEST(Architecture, FilesSayWhereTheyAreWrong) {
   refusal(head + "  - name: B\n    entries: 4\n    vector-acess-energy: 3\n",
           "a.yaml:7: arch.storage[0]: there is no key 'vector-acess-energy'; did you mean "
           "'vector-access-energy'?");
-  refusal(head + "  - {name: B, entries: 4}\n  constraints:\n"
-                 "  - {target: B, type: bypass, kep: [W]}\n",
+  refusal(head +
+              "  - {name: B, entries: 4}\n  constraints:\n"
+              "  - {target: B, type: bypass, kep: [W]}\n",
           "there is no key 'kep'; did you mean 'keep'?");
 }
 
