@@ -1,5 +1,10 @@
 #include "bayloom/model/random_forest.h"
 
+#include <atomic>
+#include <utility>
+
+#include "bayloom/model/watched_rows.h"
+
 namespace bayloom {
 namespace {
 
@@ -30,22 +35,37 @@ void RandomForest::Fit(const RowMatrix& rows, const VectorXd& values, RandomStre
         options_.bootstrap ? DrawWithReplacement(rows.rows(), random) : VectorXd::Ones(rows.rows());
     trees_.emplace_back(ranked, standard, weights, options_.tree, random);
   }
+  static std::atomic<uint64_t> fits = 0;
+  grown_ = ++fits;
 }
 
 void RandomForest::Add(const RowMatrix& rows, const VectorXd& values) {
   CheckFinite(values);
   const VectorXd standard = standardizer_.Apply(values);
   for (RegressionTree& tree : trees_) {
-    for (Index i = 0; i < rows.rows(); ++i) tree.LeafOf(&rows(i, 0)).Add(standard(i), 1);
+    for (Index i = 0; i < rows.rows(); ++i) {
+      tree.leaf(tree.LeafIndexOf(&rows(i, 0))).Add(standard(i), 1);
+    }
   }
 }
 
-void RandomForest::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& variance) const {
-  VectorXd squares = VectorXd::Zero(rows.rows());
-  mean = variance = VectorXd::Zero(rows.rows());
-  for (const RegressionTree& tree : trees_) {
-    for (Index i = 0; i < rows.rows(); ++i) {
-      const RegressionTree::Leaf& leaf = tree.LeafOf(&rows(i, 0));
+Eigen::MatrixXi RandomForest::LeavesOf(const RowMatrix& rows) const {
+  Eigen::MatrixXi leaves(rows.rows(), std::ssize(trees_));
+  for (Index t = 0; t < leaves.cols(); ++t) {
+    const RegressionTree& tree = trees_[static_cast<size_t>(t)];
+    for (Index i = 0; i < rows.rows(); ++i) leaves(i, t) = tree.LeafIndexOf(&rows(i, 0));
+  }
+  return leaves;
+}
+
+void RandomForest::PredictLeaves(const Eigen::MatrixXi& leaves, VectorXd& mean,
+                                 VectorXd& variance) const {
+  VectorXd squares = VectorXd::Zero(leaves.rows());
+  mean = variance = VectorXd::Zero(leaves.rows());
+  for (Index t = 0; t < leaves.cols(); ++t) {
+    const RegressionTree& tree = trees_[static_cast<size_t>(t)];
+    for (Index i = 0; i < leaves.rows(); ++i) {
+      const RegressionTree::Leaf& leaf = tree.leaf(leaves(i, t));
       mean(i) += leaf.mean;
       squares(i) += leaf.mean * leaf.mean;
       variance(i) += leaf.variance();
@@ -55,6 +75,14 @@ void RandomForest::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& vari
   mean /= trees;
   variance = (variance.array() + squares.array()) / trees - mean.array().square();
   variance = variance.cwiseMax(kLeastVariance);
+}
+
+void RandomForest::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& variance) const {
+  PredictLeaves(LeavesOf(rows), mean, variance);
+}
+
+std::unique_ptr<WatchedRows> RandomForest::Watch(RowMatrix rows) const {
+  return std::make_unique<WatchedByForest>(std::move(rows));
 }
 
 std::unique_ptr<Surrogate> RandomForest::Clone() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -33,11 +34,21 @@ class RandomForest final : public Surrogate {
   double Transform(double value) const override { return standardizer_.Apply(value); }
   double Untransform(double prediction) const override { return standardizer_.Invert(prediction); }
   std::unique_ptr<Surrogate> Clone() const override;
+  std::unique_ptr<WatchedRows> Watch(RowMatrix rows) const override;
+
+  /// What WatchedByForest follows: the leaf of each row in each tree (rows x trees), the
+  /// predictions of rows with such leaves, and a number that says which Fit grew the trees, of this
+  /// forest or of one that it is a clone of.
+  Eigen::MatrixXi LeavesOf(const RowMatrix& rows) const;
+  void PredictLeaves(const Eigen::MatrixXi& leaves, Eigen::VectorXd& mean,
+                     Eigen::VectorXd& variance) const;
+  uint64_t grown() const { return grown_; }
 
  private:
   RandomForestOptions options_;
   Standardizer standardizer_;
   std::vector<RegressionTree> trees_;
+  uint64_t grown_ = 0;
 };
 
 }  // namespace bayloom

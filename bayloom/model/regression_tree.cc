@@ -183,12 +183,12 @@ RegressionTree::RegressionTree(const RankedRows& rows, const Eigen::VectorXd& va
   RegressionTreeGrower(rows, values, weights, options, random, *this);
 }
 
-const RegressionTree::Leaf& RegressionTree::LeafOf(const double* row) const {
+int RegressionTree::LeafIndexOf(const double* row) const {
   const Node* node = nodes_.data();
   while (node->column >= 0) {
     node = nodes_.data() + node->next + (row[node->column] < node->threshold ? 0 : 1);
   }
-  return leaves_[node->next];
+  return node->next;
 }
 
 }  // namespace bayloom

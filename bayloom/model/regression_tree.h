@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <utility>
 #include <vector>
 
 #include "bayloom/base/random.h"
@@ -44,9 +43,11 @@ class RegressionTree {
   RegressionTree(const RankedRows& rows, const Eigen::VectorXd& values,
                  const Eigen::VectorXd& weights, const TreeOptions& options, RandomStream& random);
 
-  /// `row` points to one number a column.
-  const Leaf& LeafOf(const double* row) const;
-  Leaf& LeafOf(const double* row) { return const_cast<Leaf&>(std::as_const(*this).LeafOf(row)); }
+  /// The leaf that a row belongs to; `row` points to one number a column.
+  int LeafIndexOf(const double* row) const;
+  const Leaf& leaf(int index) const { return leaves_[static_cast<size_t>(index)]; }
+  Leaf& leaf(int index) { return leaves_[static_cast<size_t>(index)]; }
+  const Leaf& LeafOf(const double* row) const { return leaf(LeafIndexOf(row)); }
 
  private:
   friend class RegressionTreeGrower;

@@ -4,6 +4,7 @@
 
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/log_posterior.h"
+#include "bayloom/model/random_forest.h"
 
 namespace bayloom {
 
@@ -65,6 +66,15 @@ void WatchedByGaussianProcess::Drop() {
 void WatchedByGaussianProcess::ReserveObservations(Index count) {
   if (whitened_.rows() == rows_.rows() && count <= whitened_.cols()) return;
   whitened_.conservativeResize(rows_.rows(), count + count / 4 + 8);
+}
+
+void WatchedByForest::Predict(const Surrogate& surrogate, VectorXd& mean, VectorXd& variance) {
+  const auto& forest = static_cast<const RandomForest&>(surrogate);
+  if (grown_ != forest.grown()) {
+    grown_ = forest.grown();
+    leaves_ = forest.LeavesOf(rows_);
+  }
+  forest.PredictLeaves(leaves_, mean, variance);
 }
 
 }  // namespace bayloom

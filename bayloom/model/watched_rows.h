@@ -49,4 +49,19 @@ class WatchedByGaussianProcess final : public WatchedRows {
   std::vector<uint64_t> witnesses_;  ///< the observations of V's rows
 };
 
+/// Of a random forest. Keeps the leaf of each row in each tree, which changes only when trees are
+/// grown anew. Takes rows x trees numbers.
+class WatchedByForest final : public WatchedRows {
+ public:
+  explicit WatchedByForest(RowMatrix rows) : rows_(std::move(rows)) {}
+
+  void Predict(const Surrogate& surrogate, Eigen::VectorXd& mean,
+               Eigen::VectorXd& variance) override;
+
+ private:
+  RowMatrix rows_;
+  Eigen::MatrixXi leaves_;
+  uint64_t grown_ = 0;  ///< the Fit that they are from; 0: none
+};
+
 }  // namespace bayloom

@@ -47,6 +47,30 @@ void FollowsWhateverIsLearnt(Surrogate& surrogate) {
   ExpectPredictionsOf(surrogate, candidates, *watched);
 }
 
+void GoesToAndFroBetweenClones(Surrogate& surrogate) {
+  RandomStream random(4);
+  const RowMatrix candidates = RandomRows(200, random);
+  const RowMatrix first = RandomRows(30, random);
+  surrogate.Fit(first, Values(first), random);
+  const auto watched = surrogate.Watch(candidates);
+  for (int i = 0; i < 4; ++i) {
+    const auto imagined = surrogate.Clone();
+    const RowMatrix what_if = RandomRows(3, random);
+    imagined->Add(what_if, VectorXd::Constant(3, -1));
+    ExpectPredictionsOf(*imagined, candidates, *watched);
+    ExpectPredictionsOf(surrogate, candidates, *watched);
+    const RowMatrix more = RandomRows(1, random);
+    surrogate.Add(more, Values(more));
+    ExpectPredictionsOf(surrogate, candidates, *watched);
+    ExpectPredictionsOf(*imagined, candidates, *watched);
+  }
+  const auto other = surrogate.Clone();
+  const RowMatrix anew = RandomRows(40, random);
+  other->Fit(anew, Values(anew), random);
+  ExpectPredictionsOf(*other, candidates, *watched);
+  ExpectPredictionsOf(surrogate, candidates, *watched);
+}
+
 TEST(WatchedRowsTest, FollowAGaussianProcess) {
   GaussianProcess process({0, 1, 2});
   FollowsWhateverIsLearnt(process);
@@ -57,24 +81,14 @@ TEST(WatchedRowsTest, FollowAForest) {
   FollowsWhateverIsLearnt(forest);
 }
 
-TEST(WatchedRowsTest, GoToAndFroBetweenClonesThatLearnOtherThings) {
-  RandomStream random(4);
-  const RowMatrix candidates = RandomRows(200, random);
-  const RowMatrix first = RandomRows(30, random);
+TEST(WatchedRowsTest, GoToAndFroBetweenClonesOfAGaussianProcess) {
   GaussianProcess process({0, 1, 2});
-  process.Fit(first, Values(first), random);
-  const auto watched = process.Watch(candidates);
-  for (int i = 0; i < 4; ++i) {
-    const auto imagined = process.Clone();
-    const RowMatrix what_if = RandomRows(3, random);
-    imagined->Add(what_if, VectorXd::Constant(3, -1));
-    ExpectPredictionsOf(*imagined, candidates, *watched);
-    ExpectPredictionsOf(process, candidates, *watched);
-    const RowMatrix more = RandomRows(1, random);
-    process.Add(more, Values(more));
-    ExpectPredictionsOf(process, candidates, *watched);
-    ExpectPredictionsOf(*imagined, candidates, *watched);
-  }
+  GoesToAndFroBetweenClones(process);
+}
+
+TEST(WatchedRowsTest, GoToAndFroBetweenClonesOfAForest) {
+  RandomForest forest;
+  GoesToAndFroBetweenClones(forest);
 }
 
 }  // namespace
