@@ -54,13 +54,17 @@ void ReadOptimizer(const Field& field, Scenario& scenario) {
   OptimizerOptions& options = scenario.optimizer_options;
   BayesianOptions& bayesian = options.bayesian;
   if (field.IsMap()) {
-    field.AllowOnly({"name", "initial_samples", "acquisition", "objective_scale",
-                     "learn_feasibility", "feasibility_threshold", "prior_weight"});
+    field.AllowOnly({"name", "initial_samples", "acquisition", "alternate_with_forest",
+                     "objective_scale", "learn_feasibility", "feasibility_threshold",
+                     "prior_weight"});
     name = field.At("name");
     if (const auto samples = field.Find("initial_samples")) {
       options.initial_samples = static_cast<int>(samples->IntWithin(1, 1000000));
     }
     if (const auto kind = field.Find("acquisition")) bayesian.acquisition = ReadAcquisition(*kind);
+    if (const auto alternate = field.Find("alternate_with_forest")) {
+      bayesian.alternate_with_forest = alternate->Bool();
+    }
     if (const auto scale = field.Find("objective_scale")) {
       bayesian.objective = ReadObjectiveScale(*scale);
     }

@@ -46,7 +46,7 @@ double LogPrior(const Space& space, const Configuration& configuration) {
 }  // namespace
 
 BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space,
-                               const SurrogateFactory& make_surrogate,
+                               std::span<const SurrogateFactory> make_surrogates,
                                const OptimizerOptions& options)
     : options_(options.bayesian),
       canonical_(options.canonical),
@@ -54,9 +54,11 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const Space> space,
       memory_(space),
       sampler_(options_.sampling),
       features_(space, options_.features),
-      objective_(make_surrogate(features_, options_), features_, options_.objective),
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
+  for (const SurrogateFactory& make : make_surrogates) {
+    advisers_.push_back({ObjectiveModel(make(features_, options_), features_, options_.objective)});
+  }
   const bool knows_others = !options.transfer.tasks.empty();
   initial_samples_ = options.initial_samples > 0 ? options.initial_samples
                      : knows_others              ? 1
@@ -80,12 +82,12 @@ std::vector<Configuration> BayesianSearch::Ask(int n) {
 
 void BayesianSearch::Tell(const Configuration& configuration, const Outcome& outcome) {
   if (memory_.OutcomeOf(configuration) != nullptr) {
-    objective_.Forget();
+    for (Adviser& adviser : advisers_) adviser.objective.Forget();
     feasibility_.Forget();
   }
   memory_.Record(configuration, outcome);
   if (pool_) pool_->Take(configuration);
-  imagined_.reset();
+  for (Adviser& adviser : advisers_) adviser.imagined.reset();
 }
 
 bool BayesianSearch::IsSampling() const {
@@ -111,14 +113,15 @@ std::optional<Configuration> BayesianSearch::DrawFresh() {
 }
 
 std::optional<Configuration> BayesianSearch::Suggest() {
-  const bool learnt_anew = objective_.Update(memory_, random_);
+  Adviser& adviser = NextAdviser();
+  const bool learnt_anew = adviser.objective.Update(memory_, random_);
   if (options_.learn_feasibility) feasibility_.Update(memory_, random_);
-  RefreshPool(learnt_anew);
+  RefreshPool(learnt_anew && &adviser == &advisers_.front());
 
-  const Surrogate& surrogate = WithPending();
+  const Surrogate& surrogate = adviser.WithPending(memory_, features_, options_.pending);
   const int trials = static_cast<int>(memory_.known());
   utility_ = {.kind = options_.acquisition,
-              .best = objective_.Best(),
+              .best = adviser.objective.Best(),
               .beta = ConfidenceBeta(trials),
               .noise = options_.noise_free ? 0 : surrogate.NoiseVariance()};
   if (options_.trade_off) {
@@ -129,7 +132,7 @@ std::optional<Configuration> BayesianSearch::Suggest() {
                            ? DrawFeasibilityThreshold(options_.feasibility_threshold, random_)
                            : 0;
   std::vector<Configuration> starts;
-  Suggestion best = BestOfPool(surrogate, starts);
+  Suggestion best = BestOfPool(*adviser.watched_pool, surrogate, starts);
   if (!pool_is_complete_ && options_.local_searches > 0) {
     AddBestKnown(starts);
     Suggestion climbed = BestOfClimbs(surrogate, std::move(starts));
@@ -137,6 +140,10 @@ std::optional<Configuration> BayesianSearch::Suggest() {
   }
   if (!best.exists()) return std::nullopt;
   return std::move(best.configuration);
+}
+
+BayesianSearch::Adviser& BayesianSearch::NextAdviser() {
+  return advisers_[memory_.known() % advisers_.size()];
 }
 
 void BayesianSearch::RefreshPool(bool learnt_anew) {
@@ -160,29 +167,33 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
     for (Configuration& c : configurations) c = canonical_(c);
   }
   pool_.emplace(std::move(configurations), features_);
-  watched_pool_ = objective_.surrogate().Watch(pool_->rows());
+  for (Adviser& adviser : advisers_) {
+    adviser.watched_pool = adviser.objective.surrogate().Watch(pool_->rows());
+  }
   for (const Observation& trial : memory_.trials()) pool_->Take(trial.configuration);
   for (const Configuration& pending : memory_.pending()) pool_->Take(pending);
 }
 
-const Surrogate& BayesianSearch::WithPending() {
-  const std::vector<Configuration>& pending = memory_.pending();
-  if (pending.empty()) return objective_.surrogate();
-  if (!imagined_) {
-    imagined_ = objective_.surrogate().Clone();
-    imagined_pending_ = 0;
+const Surrogate& BayesianSearch::Adviser::WithPending(const Memory& memory,
+                                                      const Features& features,
+                                                      PendingPolicy policy) {
+  const std::vector<Configuration>& pending = memory.pending();
+  if (pending.empty()) return objective.surrogate();
+  if (!imagined) {
+    imagined = objective.surrogate().Clone();
+    imagined_pending = 0;
   }
-  const RowMatrix rows = features_(std::span(pending).subspan(imagined_pending_));
-  imagined_pending_ = pending.size();
+  const RowMatrix rows = features(std::span(pending).subspan(imagined_pending));
+  imagined_pending = pending.size();
   VectorXd values, variance;
-  if (options_.pending == PendingPolicy::kBeliever) {
-    imagined_->Predict(rows, values, variance);
+  if (policy == PendingPolicy::kBeliever) {
+    imagined->Predict(rows, values, variance);
   } else {
-    values = VectorXd::Constant(rows.rows(), objective_.Best());
+    values = VectorXd::Constant(rows.rows(), objective.Best());
   }
-  for (double& value : values) value = imagined_->Untransform(value);
-  imagined_->Add(rows, values);
-  return *imagined_;
+  for (double& value : values) value = imagined->Untransform(value);
+  imagined->Add(rows, values);
+  return *imagined;
 }
 
 void BayesianSearch::Weigh(std::span<const Configuration> configurations, const RowMatrix& rows,
@@ -204,10 +215,10 @@ void BayesianSearch::Weigh(std::span<const Configuration> configurations, const 
   for (double& utility : utilities) utility = static_cast<float>(utility);
 }
 
-Suggestion BayesianSearch::BestOfPool(const Surrogate& surrogate,
+Suggestion BayesianSearch::BestOfPool(WatchedRows& watched_pool, const Surrogate& surrogate,
                                       std::vector<Configuration>& starts) {
   VectorXd mean, variance;
-  watched_pool_->Predict(surrogate, mean, variance);
+  watched_pool.Predict(surrogate, mean, variance);
   std::vector<double> utilities(static_cast<size_t>(pool_->size()));
   for (size_t i = 0; i < utilities.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bayloom/acquisition/local_search.h"
@@ -19,7 +20,8 @@ namespace bayloom {
 
 /// Bayesian optimization (Hellsten et al. 2023, sec. 3 and 4): a few random configurations, then
 /// always the one of most utility under a surrogate of the objective and, once a trial has failed,
-/// a model of feasibility.
+/// a model of feasibility. Several surrogates take turns: what one is wrong about, and would stay
+/// wrong about while it believes there is nothing to see, another one looks at.
 ///
 /// Every configuration of a small space is scored; in a large one a random sample is, from whose
 /// best, and from the best known, local searches climb.
@@ -30,27 +32,40 @@ class BayesianSearch final : public Optimizer {
   using SurrogateFactory =
       std::function<std::unique_ptr<Surrogate>(const Features&, const BayesianOptions&)>;
 
-  BayesianSearch(std::shared_ptr<const Space> space, const SurrogateFactory& make_surrogate,
+  BayesianSearch(std::shared_ptr<const Space> space,
+                 std::span<const SurrogateFactory> make_surrogates,
                  const OptimizerOptions& options);
 
   std::vector<Configuration> Ask(int n) override;
   void Tell(const Configuration& configuration, const Outcome& outcome) override;
 
  private:
+  /// A surrogate, and what it makes of the pool.
+  struct Adviser {
+    ObjectiveModel objective;
+    std::unique_ptr<WatchedRows> watched_pool = nullptr;
+    std::unique_ptr<Surrogate> imagined = nullptr;  ///< with outcomes of pending configurations
+    size_t imagined_pending = 0;
+
+    /// The surrogate with outcomes imagined for all pending configurations.
+    const Surrogate& WithPending(const Memory& memory, const Features& features,
+                                 PendingPolicy policy);
+  };
+
   bool IsSampling() const;
   std::optional<Configuration> Sample();
   /// At random; one whose canonical form is known only if no others are found.
   std::optional<Configuration> DrawFresh();
   /// None when the surrogate has nothing to say.
   std::optional<Configuration> Suggest();
+  Adviser& NextAdviser();
   void RefreshPool(bool learnt_anew);
-  /// The surrogate with outcomes imagined for all pending configurations.
-  const Surrogate& WithPending();
 
   /// Adds beliefs other than the surrogate's to the utilities.
   void Weigh(std::span<const Configuration> configurations, const RowMatrix& rows,
              std::span<double> utilities) const;
-  Suggestion BestOfPool(const Surrogate& surrogate, std::vector<Configuration>& starts);
+  Suggestion BestOfPool(WatchedRows& watched_pool, const Surrogate& surrogate,
+                        std::vector<Configuration>& starts);
   Suggestion BestOfClimbs(const Surrogate& surrogate, std::vector<Configuration> starts);
   void AddBestKnown(std::vector<Configuration>& starts) const;
 
@@ -62,15 +77,11 @@ class BayesianSearch final : public Optimizer {
   Memory memory_;
   FreshSampler sampler_;
   Features features_;
-  ObjectiveModel objective_;
+  std::vector<Adviser> advisers_;
   FeasibilityModel feasibility_;
   std::optional<CandidatePool> pool_;
-  std::unique_ptr<WatchedRows> watched_pool_;
   bool pool_is_complete_ = false;
   bool has_prior_ = false;
-
-  std::unique_ptr<Surrogate> imagined_;
-  size_t imagined_pending_ = 0;
 
   Utility utility_;               ///< of the suggestion being made
   double feasibility_floor_ = 0;  ///< of the suggestion being made

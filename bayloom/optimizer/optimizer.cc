@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/model/gaussian_process.h"
@@ -47,26 +48,33 @@ std::unique_ptr<Surrogate> MakeForest(const Features&, const BayesianOptions&) {
   return std::make_unique<RandomForest>(options);
 }
 
-template <auto make_surrogate>
+using SurrogateFactory = BayesianSearch::SurrogateFactory;
+
 std::unique_ptr<Optimizer> MakeBayesian(std::shared_ptr<const Space> space,
+                                        const std::vector<SurrogateFactory>& surrogates,
                                         const OptimizerOptions& options) {
-  return std::make_unique<BayesianSearch>(std::move(space), make_surrogate, options);
+  return std::make_unique<BayesianSearch>(std::move(space), surrogates, options);
+}
+
+std::unique_ptr<Optimizer> MakeForestBayesian(std::shared_ptr<const Space> space,
+                                              const OptimizerOptions& options) {
+  return MakeBayesian(std::move(space), {MakeForest}, options);
 }
 
 /// With earlier tasks, whose surrogates choose the objective's scale for all tasks.
 std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const Space> space,
                                                 const OptimizerOptions& options) {
   if (options.transfer.tasks.empty()) {
-    return MakeBayesian<MakeGaussianProcess>(std::move(space), options);
+    std::vector<SurrogateFactory> surrogates = {MakeGaussianProcess};
+    if (options.bayesian.alternate_with_forest) surrogates.emplace_back(MakeForest);
+    return MakeBayesian(std::move(space), surrogates, options);
   }
   OptimizerOptions linear = options;
   linear.bayesian.objective = ObjectiveScale::kLinear;
-  return std::make_unique<BayesianSearch>(
-      std::move(space),
-      [&options](const Features& features, const BayesianOptions&) {
-        return MakeTransferSurrogate(features, options.transfer);
-      },
-      linear);
+  const SurrogateFactory make_transfer = [&](const Features& features, const BayesianOptions&) {
+    return MakeTransferSurrogate(features, options.transfer);
+  };
+  return MakeBayesian(std::move(space), {make_transfer}, linear);
 }
 
 struct Entry {
@@ -81,7 +89,7 @@ constexpr std::array kOptimizers = {
     Entry{"genetic", MakeHeuristic<MakeGenetic>},
     Entry{"ensemble", MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
                                     MakeRandomTechnique>},
-    Entry{"forest", MakeBayesian<MakeForest>},
+    Entry{"forest", MakeForestBayesian},
     Entry{"bayesian", MakeGaussianBayesian},
 };
 

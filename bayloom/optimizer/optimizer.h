@@ -50,6 +50,10 @@ enum class PendingPolicy : uint8_t {
 /// What the two bayesian optimizers can be told; the defaults serve every space.
 struct BayesianOptions {
   AcquisitionKind acquisition = AcquisitionKind::kExpectedImprovement;
+  /// Let a random forest make every second suggestion of "bayesian": the two err elsewhere. Gains a
+  /// little on some spaces and loses as much on others, hence not by default (docs/benchmarks.md,
+  /// "Search on recorded spaces"). Not with earlier tasks.
+  bool alternate_with_forest = false;
   /// How far to explore: the multiple of the standard deviation in the confidence bound (otherwise
   /// it grows slowly with the trials), or by how many standard deviations of the objective an
   /// improvement must exceed the best to count (otherwise 0).

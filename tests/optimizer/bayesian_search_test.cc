@@ -86,6 +86,47 @@ TEST(BayesianSearchTest, ForestBeatsChance) {
   EXPECT_LT(forest, 0.6 * random);
 }
 
+/// Expects the same of everything, and counts how often it is asked.
+class Indifferent final : public Surrogate {
+ public:
+  explicit Indifferent(int& asked) : asked_(asked) {}
+  void Fit(const RowMatrix&, const Eigen::VectorXd&, RandomStream&) override {}
+  void Add(const RowMatrix&, const Eigen::VectorXd&) override {}
+  void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
+               Eigen::VectorXd& variance) const override {
+    ++asked_;
+    mean = Eigen::VectorXd::Zero(rows.rows());
+    variance = Eigen::VectorXd::Ones(rows.rows());
+  }
+  double Transform(double value) const override { return value; }
+  double Untransform(double prediction) const override { return prediction; }
+  std::unique_ptr<Surrogate> Clone() const override {
+    return std::make_unique<Indifferent>(asked_);
+  }
+
+ private:
+  int& asked_;
+};
+
+TEST(BayesianSearchTest, SurrogatesTakeTurns) {
+  Space::Builder builder;
+  builder.Add(MakeInteger("a", 1, 16));
+  builder.Add(MakeInteger("b", 1, 16));
+  int asked[] = {0, 0};
+  std::vector<BayesianSearch::SurrogateFactory> surrogates;
+  for (int& count : asked) {
+    surrogates.emplace_back([&count](const Features&, const BayesianOptions&) {
+      return std::make_unique<Indifferent>(count);
+    });
+  }
+  BayesianSearch search(*builder.Build(), surrogates, {.initial_samples = 5});
+  Outcome outcome;
+  outcome.value = 1;
+  for (int i = 0; i < 25; ++i) search.Tell(search.Ask(1).at(0), outcome);
+  EXPECT_EQ(asked[0], 10);
+  EXPECT_EQ(asked[1], 10);
+}
+
 TEST(BayesianSearchTest, LearnsWhatFails) {
   const Objective half_fails = [](const Configuration& c) {
     if (c.coordinates[0] + c.coordinates[1] > 16) {
