@@ -75,6 +75,12 @@ Scenario LoadWithOverrides(const SearchOptions& options) {
   return scenario;
 }
 
+/// "4,362", "1.4e+11", "inf".
+std::string FormatSize(double configurations) {
+  if (configurations < 1e7) return FormatCount(static_cast<int64_t>(configurations));
+  return fmt::format("{:.3g}", configurations);
+}
+
 std::string_view Explain(SearchEnd end) {
   switch (end) {
     case SearchEnd::kTrials:
@@ -151,13 +157,16 @@ void RunSearchCommand(const SearchOptions& options) {
   RecordedSearch recorded(scenario, records, options.scenario.resume);
   Search& search = recorded.search();
   fmt::print(stderr,
-             "{} search {}: {} parameters, {:.4g} configurations, {} optimizer, records in "
-             "{}\n",
+             "{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
              recorded.resumed() ? "Resuming" : "Beginning", recorded.record().id,
-             scenario.space->size(), scenario.space->CountFeasible(), scenario.optimizer,
-             records.path());
+             scenario.space->size(), scenario.space->size() == 1 ? "" : "s",
+             FormatSize(scenario.space->CountFeasible()), scenario.optimizer, records.path());
   CatchStopSignals();
   const SearchLimits limits = {scenario.max_trials, scenario.max_seconds, StopRequested};
+  if (limits.trials && search.trials() >= *limits.trials) {
+    fmt::print(stderr, "Its {} trials are done already; more --trials go on\n",
+               FormatCount(search.trials()));
+  }
   SearchProgress progress(stderr, search, limits, scenario.objective);
   const SearchEnd end = RunSearch(search, evaluators, limits, [&progress] { progress.Trial(); });
   progress.End();
