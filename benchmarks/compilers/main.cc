@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -28,6 +30,7 @@ struct TableOptions {
   std::vector<std::string> scenarios;
   std::vector<std::string> optimizers;
   std::string ours = "bayesian";
+  std::string metric;  ///< of all permutations; empty: what the scenario says
   int seeds = 30;
   int threads = 1;
 };
@@ -44,12 +47,24 @@ double RelativePerformance(const Benchmark& benchmark, double value) {
   return benchmark.scenario.maximize ? value / benchmark.best : benchmark.best / value;
 }
 
+/// The scenario at the path, as if its permutations, which say nothing of it, had that metric.
+Scenario LoadWithMetric(const std::string& path, const std::string& metric) {
+  if (metric.empty()) return LoadScenario(path);
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string type = "type: permutation";
+  for (size_t at = text.find(type); at != std::string::npos; at = text.find(type, at + 1)) {
+    text.insert(at + type.size(), ", metric: " + metric);
+  }
+  return ParseScenario(text, path);
+}
+
 /// Reads NAME.yaml and the record NAME_T4.json.gz beside it.
-Benchmark LoadBenchmark(const std::string& path) {
+Benchmark LoadBenchmark(const std::string& path, const std::string& metric) {
   const std::filesystem::path file(path);
   const std::string record = (file.parent_path() / (file.stem().string() + "_T4.json.gz")).string();
   Benchmark benchmark;
-  benchmark.scenario = LoadScenario(path);
+  benchmark.scenario = LoadWithMetric(path, metric);
   const Scenario& scenario = benchmark.scenario;
   const RecordedSpace recorded = RecordedSpace::Load(record, scenario.objective);
   benchmark.best = scenario.maximize ? recorded.Greatest() : recorded.Least();
@@ -165,7 +180,7 @@ void Run(const TableOptions& options) {
   ThreadPool pool(options.threads);
   Results results;
   for (const std::string& path : options.scenarios) {
-    results.benchmarks.push_back(LoadBenchmark(path));
+    results.benchmarks.push_back(LoadBenchmark(path, options.metric));
     results.curves.emplace_back();
     for (const std::string& optimizer : options.optimizers) {
       results.curves.back().push_back(Measure(results.benchmarks.back(), optimizer, options, pool));
@@ -211,6 +226,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--ours", options.ours, "The optimizer that the others are compared to")
       ->capture_default_str();
+  app.add_option("--metric", options.metric,
+                 "Of all permutations: spearman, kendall, hamming or naive")
+      ->check(CLI::IsMember({"spearman", "kendall", "hamming", "naive"}));
   app.add_option("--seeds", options.seeds, "Searches each")->capture_default_str();
   app.add_option("--threads", options.threads, "Searches at a time")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

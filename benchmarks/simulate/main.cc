@@ -26,6 +26,7 @@ struct SimulateOptions {
   std::vector<std::string> records;
   std::vector<std::string> optimizers;
   int seeds = 30;
+  uint64_t first_seed = 1;
   int trials = 500;
   int batch = 1;
   int threads = 1;
@@ -71,7 +72,7 @@ std::vector<Curve> SimulateSeeds(const RecordedTask& task, const std::string& op
   std::vector<Curve> curves(static_cast<size_t>(options.seeds));
   pool.ParallelFor(options.seeds, [&](int64_t seed) {
     OptimizerOptions seeded = options.optimizer;
-    seeded.seed = static_cast<uint64_t>(seed) + 1;
+    seeded.seed = options.first_seed + static_cast<uint64_t>(seed);
     curves[static_cast<size_t>(seed)] =
         Simulate(task, optimizer, seeded, options.trials, options.batch);
   });
@@ -131,6 +132,7 @@ void AddSurrogateOptions(CLI::App& app, BayesianOptions& options) {
       {"uniform", SamplingMethod::kUniformLeaves}, {"biased", SamplingMethod::kBiasedPath}};
   app.add_option("--acquisition", options.acquisition, "ei, pi or bound")
       ->transform(CLI::CheckedTransformer(acquisitions));
+  app.add_option("--alternate-with-forest", options.alternate_with_forest)->capture_default_str();
   app.add_option("--noise-free", options.noise_free)->capture_default_str();
   app.add_option("--objective", options.objective, "auto, linear or log")
       ->transform(CLI::CheckedTransformer(scales));
@@ -167,6 +169,8 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--seeds", options.seeds, "Searches each")->capture_default_str();
+  app.add_option("--first-seed", options.first_seed, "Of the seeds, which follow one another")
+      ->capture_default_str();
   app.add_option("--trials", options.trials, "Evaluations a search, at most")
       ->capture_default_str();
   app.add_option("--batch", options.batch, "Evaluations asked for at a time")

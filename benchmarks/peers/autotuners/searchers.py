@@ -7,6 +7,7 @@ import json
 import os
 import random
 import tempfile
+import warnings
 
 KERNEL_TUNER = ["random_sample", "simulated_annealing", "genetic_algorithm", "diff_evo", "pso",
                 "greedy_ils", "mls", "dual_annealing", "firefly_algorithm", "bayes_opt",
@@ -42,29 +43,48 @@ def run_kernel_tuner(task, strategy, seed, trials, cache):
 
 
 def run_optuna(task, multivariate, seed, trials):
-    """Parameters by the ranks of their values; broken conditions and repetitions are free.
+    """Parameters by the ranks of their values, each in turn replaced by the nearest one that the
+    conditions leave, since Optuna knows no conditions; repetitions are free.
 
-    What breaks a condition or fails is told as such (constraints_func), or TPE would propose it
-    again and again."""
+    What fails is told as breaking a constraint."""
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    sampler = optuna.samplers.TPESampler(
-        seed=seed, multivariate=multivariate, constant_liar=False,
-        constraints_func=lambda trial: [trial.user_attrs["violation"]])
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=multivariate, constant_liar=False)
     study = optuna.create_study(sampler=sampler)
+    nearest = Nearest(task)
     evaluated = {}
     for _ in range(20 * trials):
         if len(evaluated) >= trials or task.optimum in evaluated.values():
             break
         trial = study.ask()
-        key = tuple(values[trial.suggest_int(name, 0, len(values) - 1)] if len(values) > 1
-                    else values[0] for name, values in task.parameters.items())
-        value = task.values.get(key)
-        if key in task.values:
-            evaluated.setdefault(key, value)
-        trial.set_user_attr("violation", 1.0 if value is None else -1.0)
+        key = nearest([trial.suggest_int(name, 0, len(values) - 1) if len(values) > 1 else 0
+                       for name, values in task.parameters.items()])
+        value = evaluated.setdefault(key, task.values[key])
+        trial.set_constraint("fails", 1.0 if value is None else -1.0)
         study.tell(trial, WORST if value is None else value)
     return list(evaluated)
+
+
+class Nearest:
+    """The configuration next to any ranks of values: parameter by parameter, the nearest rank with
+    which the ones before it can be completed."""
+
+    def __init__(self, task):
+        self.parameters = list(task.parameters.values())
+        self.root = {}
+        for key in task.values:
+            node = self.root
+            for values, value in zip(self.parameters, key):
+                node = node.setdefault(values.index(value), {})
+
+    def __call__(self, ranks):
+        node, key = self.root, []
+        for values, rank in zip(self.parameters, ranks):
+            rank = min(node, key=lambda possible: abs(possible - rank))
+            node = node[rank]
+            key.append(values[rank])
+        return tuple(key)
 
 
 class Enough(Exception):
