@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -75,8 +76,9 @@ Scenario LoadWithOverrides(const SearchOptions& options) {
   return scenario;
 }
 
-/// "4,362", "1.4e+11", "inf".
+/// "4,362", "1.4e+11", "infinitely many".
 std::string FormatSize(double configurations) {
+  if (std::isinf(configurations)) return "infinitely many";
   if (configurations < 1e7) return FormatCount(static_cast<int64_t>(configurations));
   return fmt::format("{:.3g}", configurations);
 }
