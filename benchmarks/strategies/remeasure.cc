@@ -29,6 +29,7 @@ namespace {
 struct RemeasureOptions {
   std::string model;
   std::vector<std::string> databases;
+  std::vector<std::string> strategies;  ///< none: all
   std::vector<int64_t> after = {std::numeric_limits<int64_t>::max()};
   std::string reference = "evolutionary";
   int rounds = 5;
@@ -44,7 +45,8 @@ struct Tuning {
   std::vector<double> seconds;  ///< of the network, by its best programs after so many trials
 };
 
-std::vector<Tuning> ReadTunings(Store& store, const std::string& subject) {
+std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
+                                const std::vector<std::string>& strategies) {
   std::vector<Tuning> tunings;
   for (const SessionRecord& session : store.Sessions()) {
     const size_t seed = session.model.find(" seed ");
@@ -52,9 +54,12 @@ std::vector<Tuning> ReadTunings(Store& store, const std::string& subject) {
         seed == std::string::npos) {
       continue;
     }
+    const size_t start = subject.size() + 1;
+    const std::string strategy = session.model.substr(start, seed - start);
+    if (!strategies.empty() && std::ranges::find(strategies, strategy) == strategies.end())
+      continue;
     Tuning& tuning = tunings.emplace_back();
-    const size_t strategy = subject.size() + 1;
-    tuning.strategy = session.model.substr(strategy, seed - strategy);
+    tuning.strategy = strategy;
     tuning.seed = session.model.substr(seed + std::string(" seed ").size());
     tuning.store = &store;
     for (Trial& trial : store.SessionTrials(session.id)) {
@@ -176,8 +181,8 @@ void Run(const RemeasureOptions& options) {
   std::list<Store> stores;
   std::vector<Tuning> tunings;
   for (const std::string& path : options.databases) {
-    std::vector<Tuning> read =
-        ReadTunings(stores.emplace_back(path, Store::Mode::kReadOnly), subject.name);
+    std::vector<Tuning> read = ReadTunings(stores.emplace_back(path, Store::Mode::kReadOnly),
+                                           subject.name, options.strategies);
     std::move(read.begin(), read.end(), std::back_inserter(tunings));
   }
   if (tunings.empty()) throw InputError("no finished tuning of " + subject.name);
@@ -216,6 +221,7 @@ int main(int argc, char** argv) {
       "bayloom-remeasure");
   app.add_option("model", options.model, "The network (*.onnx)")->required();
   app.add_option("databases", options.databases, "Of bayloom-strategies --db")->required();
+  app.add_option("--strategies", options.strategies, "Only these")->delimiter(',');
   app.add_option("--after", options.after, "The best programs after so many trials")
       ->delimiter(',');
   app.add_option("--rounds", options.rounds, "How often each is timed")->capture_default_str();
