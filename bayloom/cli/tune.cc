@@ -101,11 +101,7 @@ SessionOptions MakeSessionOptions(const TuneOptions& options, TuningSubject& sub
     session.scheduler = options.scheduler.value_or(session.scheduler);
   }
   nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
-  if (!cost_model.empty()) {
-    description["cost-model"] = cost_model;
-    // It knows more from the beginning than estimates do.
-    session.bayes.first_surrogate_weight = session.bayes.last_surrogate_weight;
-  }
+  if (!cost_model.empty()) description["cost-model"] = cost_model;
   if (const auto peak = PeakFor(session.scheduler, begun, target)) {
     description[kPeak] = *peak;
     for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
