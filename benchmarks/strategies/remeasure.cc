@@ -149,6 +149,11 @@ double GeometricMean(const std::vector<double>& values) {
   return std::exp(sum / static_cast<double>(values.size()));
 }
 
+/// "-" while some task has no program.
+std::string Milliseconds(double seconds) {
+  return std::isfinite(seconds) ? fmt::format("{:.4g}", seconds * 1e3) : "-";
+}
+
 /// Of every strategy, the geometric means over its tunings, and the reference's over those.
 void PrintStrategies(const std::vector<Tuning>& tunings, const RemeasureOptions& options) {
   std::map<std::string, std::vector<double>> means;
@@ -165,8 +170,8 @@ void PrintStrategies(const std::vector<Tuning>& tunings, const RemeasureOptions&
   for (const auto& [strategy, seconds] : means) {
     fmt::print("{:<16}{:<8}", strategy, "mean");
     for (size_t k = 0; k < seconds.size(); ++k) {
-      fmt::print("{:>10.4g}", seconds[k] * 1e3);
-      if (means.contains(options.reference)) {
+      fmt::print("{:>10}", Milliseconds(seconds[k]));
+      if (std::isfinite(seconds[k]) && means.contains(options.reference)) {
         fmt::print(" ({:.3f})", means[options.reference][k] / seconds[k]);
       }
     }
@@ -200,7 +205,7 @@ void Run(const RemeasureOptions& options) {
   nlohmann::json results = nlohmann::json::array();
   for (const Tuning& tuning : tunings) {
     fmt::print("{:<16}{:<8}", tuning.strategy, tuning.seed);
-    for (const double seconds : tuning.seconds) fmt::print("{:>10.4g}", seconds * 1e3);
+    for (const double seconds : tuning.seconds) fmt::print("{:>10}", Milliseconds(seconds));
     fmt::print("\n");
     results.push_back(
         {{"strategy", tuning.strategy}, {"seed", tuning.seed}, {"seconds", tuning.seconds}});
