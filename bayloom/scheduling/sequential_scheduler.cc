@@ -15,8 +15,11 @@ class SequentialScheduler final : public TaskScheduler {
     for (int i = count - 1; i >= 0; --i) {
       if (!tasks[i].finished) first_unfinished = i;
     }
+    // Slots seldom make up a share just so: what one task had too much, the next has less.
+    int64_t spent = 0;
     for (int i = 0; i < count; ++i) {
-      const bool has_share_left = tasks[i].trials() * int64_t{count} < options_.max_trials;
+      spent += tasks[i].trials();
+      const bool has_share_left = spent * count < (i + 1) * options_.max_trials;
       if (!tasks[i].finished && has_share_left) return i;
     }
     return first_unfinished;

@@ -64,7 +64,8 @@ std::unique_ptr<TaskScheduler> CreateTaskScheduler(const std::string& name,
 // Static: decided beforehand (Zhang et al. 2021, section 5.2).
 
 /// "sequential": one task after the other, each for its equal share of the session's trials; what
-/// tasks finished early leave over goes to the first that can still use it.
+/// a task leaves over, being finished, goes to the next, and in the end to the first that can still
+/// use it.
 std::unique_ptr<TaskScheduler> MakeSequentialScheduler(const TaskSchedulerOptions& options);
 /// "random": any unfinished task, all alike.
 std::unique_ptr<TaskScheduler> MakeRandomScheduler(const TaskSchedulerOptions& options);

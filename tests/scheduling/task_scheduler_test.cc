@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <vector>
@@ -97,16 +98,34 @@ TEST(RoundRobinSchedulerTest, TurnsRoundAndSkipsFinishedTasks) {
   EXPECT_EQ(order, (std::vector<int>{0, 2, 0, 2}));
 }
 
-TEST(SequentialSchedulerTest, GivesEachTaskItsShareAndLeftoversToTheFirst) {
-  auto scheduler = CreateTaskScheduler("sequential", {.max_trials = 12});
-  std::vector<TaskProgress> tasks(3);
+/// The order of slots of so many trials.
+std::vector<int> SequentialOrder(std::vector<TaskProgress> tasks, int64_t trials, int slot) {
+  auto scheduler = CreateTaskScheduler("sequential", {.max_trials = trials});
   std::vector<int> order;
-  tasks[1].finished = true;  // its 4 trials are left over
-  for (int slot = 0; slot < 6; ++slot) {
+  for (int64_t spent = 0; spent < trials; spent += slot) {
     order.push_back(scheduler->Next(tasks));
-    tasks[order.back()].best_after_trial.insert(tasks[order.back()].best_after_trial.end(), 2, 1.0);
+    std::vector<double>& found = tasks[order.back()].best_after_trial;
+    found.insert(found.end(), slot, 1.0);
   }
-  EXPECT_EQ(order, (std::vector<int>{0, 0, 2, 2, 0, 0}));
+  return order;
+}
+
+TEST(SequentialSchedulerTest, LeavesTheShareOfAFinishedTaskToTheNext) {
+  std::vector<TaskProgress> tasks(3);
+  tasks[1].finished = true;
+  EXPECT_EQ(SequentialOrder(tasks, 12, 2), (std::vector<int>{0, 0, 2, 2, 2, 2}));
+  tasks[2].finished = true;
+  EXPECT_EQ(SequentialOrder(tasks, 12, 2), (std::vector<int>{0, 0, 0, 0, 0, 0}));
+}
+
+TEST(SequentialSchedulerTest, SlotsThatAreNoPartOfAShareLeaveNoTaskWithout) {
+  const std::vector<int> order = SequentialOrder(std::vector<TaskProgress>(18), 480, 13);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  for (int task = 0; task < 18; ++task) {
+    const auto slots = std::count(order.begin(), order.end(), task);
+    EXPECT_GE(slots, 2) << task;
+    EXPECT_LE(slots, 3) << task;
+  }
 }
 
 }  // namespace
