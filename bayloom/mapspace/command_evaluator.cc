@@ -172,10 +172,6 @@ class TimeloopEvaluator final : public FileEvaluator {
   MapObjective objective_;
 };
 
-}  // namespace
-
-namespace {
-
 /// The energy of all levels' tensors and of the networks between them. The stats round these to a
 /// hundredth of a pJ, but the summary to a hundredth of a uJ, which small problems do not reach.
 double SumOfEnergies(const std::string& stats) {
