@@ -24,12 +24,15 @@ Problem LoadProblem(const MapOptions& options) {
   return options.op.empty() ? ReadProblem(options.problem) : ParseProblem(options.op);
 }
 
-/// A mapping and what the model says of it.
-void PrintMapping(const Mapping& mapping, const AnalyticalModel& model, const MapOptions& options,
-                  nlohmann::json about) {
+/// A mapping, also into --out, and what the model says of it.
+void DeliverMapping(const Mapping& mapping, const AnalyticalModel& model, const MapOptions& options,
+                    nlohmann::json about) {
   const Problem& problem = model.problem();
   const Architecture& architecture = model.architecture();
   const Evaluation evaluation = model.Evaluate(mapping);
+  if (!options.out.empty()) {
+    WriteMapFile(options.out, PrintMappingYaml(mapping, problem, architecture));
+  }
   if (options.json) {
     about["problem"] = problem.Describe();
     about["architecture"] = architecture.name;
@@ -50,8 +53,8 @@ void EvaluateMapping(const MapOptions& options, const AnalyticalModel& model,
   const Mapping mapping = ReadMapping(options.mapping, model.problem(), model.architecture());
   const Outcome outcome = evaluator.Evaluate(mapping);
   if (!outcome.ok()) throw InputError(options.mapping + ": " + outcome.reason);
-  PrintMapping(mapping, model, options,
-               {{"objective", options.objective}, {"value", outcome.value}});
+  DeliverMapping(mapping, model, options,
+                 {{"objective", options.objective}, {"value", outcome.value}});
 }
 
 void Search(const MapOptions& options, const AnalyticalModel& model) {
@@ -68,23 +71,19 @@ void Search(const MapOptions& options, const AnalyticalModel& model) {
              model.problem().Describe(), model.architecture().name, mapper,
              FormatCount(result.evaluations), FormatCount(result.drawn),
              FormatSeconds(result.seconds), ToString(result.end), options.objective, result.value);
-  if (!options.out.empty()) {
-    WriteMapFile(options.out,
-                 PrintMappingYaml(*result.best, model.problem(), model.architecture()));
-  }
   nlohmann::json improvements = nlohmann::json::array();
   for (const MapperResult::Improvement& improvement : result.improvements) {
     improvements.push_back({improvement.evaluations, improvement.value});
   }
-  PrintMapping(*result.best, model, options,
-               {{"objective", options.objective},
-                {"value", result.value},
-                {"mapper", mapper},
-                {"evaluations", result.evaluations},
-                {"drawn", result.drawn},
-                {"seconds", result.seconds},
-                {"end", ToString(result.end)},
-                {"improvements", improvements}});
+  DeliverMapping(*result.best, model, options,
+                 {{"objective", options.objective},
+                  {"value", result.value},
+                  {"mapper", mapper},
+                  {"evaluations", result.evaluations},
+                  {"drawn", result.drawn},
+                  {"seconds", result.seconds},
+                  {"end", ToString(result.end)},
+                  {"improvements", improvements}});
 }
 
 void Map(const MapOptions& options) {

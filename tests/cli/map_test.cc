@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "examples/models/layers.h"
 #include "tests/cli/run_bayloom.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom {
 namespace {
@@ -14,18 +17,24 @@ namespace {
 using testing::HasSubstr;
 
 TEST(MapCommand, FindsAMappingAndEvaluatesWhatItWrote) {
-  const std::string file = testing::TempDir() + "bayloom_map_test.yaml";
+  const TemporaryFolder folder;
+  const std::string file = folder / "found.yaml", copy = folder / "copy.yaml";
   const Answer found = RunBayloom({"map", "--op", "matmul:16,16,16", "--arch", "gemmini",
                                    "--evaluations", "300", "--out", file, "--json"});
   ASSERT_EQ(found.exit_code, 0) << found.error;
   const nlohmann::json best = nlohmann::json::parse(found.out);
   EXPECT_EQ(best.at("evaluations"), 300);
   EXPECT_EQ(best.at("model").at("pj_per_mac"), best.at("value"));
-  const Answer again = RunBayloom(
-      {"map", "--op", "matmul:16,16,16", "--arch", "gemmini", "--mapping", file, "--json"});
+  const Answer again = RunBayloom({"map", "--op", "matmul:16,16,16", "--arch", "gemmini",
+                                   "--mapping", file, "--out", copy, "--json"});
   ASSERT_EQ(again.exit_code, 0) << again.error;
   EXPECT_EQ(nlohmann::json::parse(again.out).at("value"), best.at("value"));
-  std::filesystem::remove(file);
+  const auto text = [](const std::string& path) {
+    std::ifstream in(path);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_FALSE(text(file).empty());
+  EXPECT_EQ(text(copy), text(file));
 }
 
 TEST(MapCommand, RefusesBeforeItSearches) {
@@ -54,10 +63,8 @@ TEST(MapCommand, PrintsALoopNest) {
 }
 
 TEST(MapCommand, MapsEveryLayerOfANetwork) {
-  const std::string folder = testing::TempDir() + "bayloom_map_network_test";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  const std::string model = folder + "/small.onnx", out = folder + "/mappings";
+  const TemporaryFolder folder;
+  const std::string model = folder / "small.onnx", out = folder / "mappings";
   models::GraphBuilder g("small", 13, /*seed=*/1);
   models::Value x = g.Input("image", {1, 3, 12, 12});
   x = g.Node("Relu", {models::ConvBn(g, "first", x, {3, 8, 3, 2, 1}, 1)});
@@ -107,12 +114,11 @@ TEST(MapCommand, MapsEveryLayerOfANetwork) {
   ASSERT_EQ(text.exit_code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("depthwise R=3"));
   EXPECT_THAT(text.out, HasSubstr("all layers: "));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(MapCommand, LearnsFromEarlierSearches) {
-  const std::string database = testing::TempDir() + "bayloom_map_transfer_test.db";
-  std::filesystem::remove(database);
+  const TemporaryFolder folder;
+  const std::string database = folder / "transfer.db";
   const auto map = [&](const std::string& op, std::vector<std::string> more) {
     std::vector<std::string> arguments = {"map",    "--op",          op,  "--arch", "gemmini",
                                           "--json", "--evaluations", "20"};
@@ -132,7 +138,6 @@ TEST(MapCommand, LearnsFromEarlierSearches) {
   EXPECT_EQ(map("matmul:32,32,64", {"--rehearse", "50", "--top-k", "3"}).exit_code, 0);
   EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--mapper", "genetic"}).exit_code, 2);
   EXPECT_EQ(map("matmul:32,32,64", {"--resume"}).exit_code, 2);
-  std::filesystem::remove(database);
 }
 
 TEST(SensitivityCommand, RanksAnOperationsParameters) {
