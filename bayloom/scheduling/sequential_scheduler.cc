@@ -19,7 +19,8 @@ class SequentialScheduler final : public TaskScheduler {
     int64_t spent = 0;
     for (int i = 0; i < count; ++i) {
       spent += tasks[i].trials();
-      const bool has_share_left = spent * count < (i + 1) * options_.max_trials;
+      const bool has_share_left =
+          static_cast<double>(spent) / (i + 1) < static_cast<double>(options_.max_trials) / count;
       if (!tasks[i].finished && has_share_left) return i;
     }
     return first_unfinished;

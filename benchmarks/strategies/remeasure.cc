@@ -16,6 +16,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
+#include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/tuning_subject.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/measure/measurer.h"
@@ -211,7 +212,11 @@ void Run(const RemeasureOptions& options) {
         {{"strategy", tuning.strategy}, {"seed", tuning.seed}, {"seconds", tuning.seconds}});
   }
   PrintStrategies(tunings, options);
-  if (!options.json.empty()) std::ofstream(options.json) << results.dump() << "\n";
+  if (options.json.empty()) return;
+  std::ofstream file(options.json);
+  file << results.dump() << "\n";
+  file.close();
+  if (!file) throw InputError(options.json + ": cannot write");
 }
 
 }  // namespace
@@ -229,7 +234,9 @@ int main(int argc, char** argv) {
   app.add_option("--strategies", options.strategies, "Only these")->delimiter(',');
   app.add_option("--after", options.after, "The best programs after so many trials")
       ->delimiter(',');
-  app.add_option("--rounds", options.rounds, "How often each is timed")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "How often each is timed")
+      ->check(AtLeastOne())
+      ->capture_default_str();
   app.add_option("--reference", options.reference)->capture_default_str();
   app.add_option("--threads", options.threads, "Threads that the code uses")->capture_default_str();
   app.add_option("--json", options.json, "Also write the seconds to this file");

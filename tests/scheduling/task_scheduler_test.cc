@@ -118,6 +118,14 @@ TEST(SequentialSchedulerTest, LeavesTheShareOfAFinishedTaskToTheNext) {
   EXPECT_EQ(SequentialOrder(tasks, 12, 2), (std::vector<int>{0, 0, 0, 0, 0, 0}));
 }
 
+TEST(SequentialSchedulerTest, WithoutABudgetStaysWithTheFirst) {
+  auto scheduler =
+      CreateTaskScheduler("sequential", {.max_trials = std::numeric_limits<int64_t>::max()});
+  std::vector<TaskProgress> tasks(3);
+  tasks[0].finished = true;
+  EXPECT_EQ(scheduler->Next(tasks), 1);
+}
+
 TEST(SequentialSchedulerTest, SlotsThatAreNoPartOfAShareLeaveNoTaskWithout) {
   const std::vector<int> order = SequentialOrder(std::vector<TaskProgress>(18), 480, 13);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
