@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
   app.add_option("--after", options.after, "The best programs after so many trials")
       ->delimiter(',');
   app.add_option("--rounds", options.rounds, "How often each is timed")
-      ->check(AtLeastOne())
+      ->check(bayloom::AtLeastOne())
       ->capture_default_str();
   app.add_option("--reference", options.reference)->capture_default_str();
   app.add_option("--threads", options.threads, "Threads that the code uses")->capture_default_str();
