@@ -22,6 +22,7 @@
 #include "bayloom/external/scenario.h"
 #include "bayloom/external/search.h"
 #include "bayloom/space/configuration_json.h"
+#include "benchmarks/run_tool.h"
 
 namespace bayloom {
 namespace {
@@ -231,12 +232,5 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"spearman", "kendall", "hamming", "naive"}));
   app.add_option("--seeds", options.seeds, "Searches each")->capture_default_str();
   app.add_option("--threads", options.threads, "Searches at a time")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    bayloom::Run(options);
-  } catch (const bayloom::InputError& error) {
-    fmt::print(stderr, "bayloom-compilers: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "bayloom/base/result.h"
+#include "benchmarks/run_tool.h"
 
 namespace bayloom {
 namespace {
@@ -113,25 +114,20 @@ nlohmann::json ToJson(const SeededResults& results, const Problem& problem) {
 
 int RunComparison(CLI::App& app, int argc, char** argv, const ComparisonArguments& arguments,
                   const std::function<nlohmann::json()>& compare) {
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return RunTool(app, argc, argv, [&] {
     std::ofstream file;
     if (!arguments.json.empty()) {
       file.open(arguments.json);
       if (!file) throw InputError("cannot write " + arguments.json);
     }
     nlohmann::json raw = compare();
-    if (arguments.json.empty()) return 0;
+    if (arguments.json.empty()) return;
     raw["op"] = arguments.op;
     raw["objective"] = arguments.objective;
     raw["tiles"] = arguments.tiles;
     raw["orders"] = arguments.orders;
     if (!(file << raw << "\n" << std::flush)) throw InputError("cannot write " + arguments.json);
-    return 0;
-  } catch (const InputError& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  }
+  });
 }
 
 }  // namespace bayloom

@@ -52,7 +52,7 @@ nlohmann::json Compare(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   bayloom::Arguments arguments;
-  CLI::App app("Compares mappers by the evaluations they need");
+  CLI::App app("Compares mappers by the evaluations they need", "bench_mappers");
   arguments.AddTo(app);
   app.add_option("--arch", arguments.architecture)->capture_default_str();
   app.add_option("--mappers", arguments.mappers)->delimiter(',')->allow_extra_args(false);

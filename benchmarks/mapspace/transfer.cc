@@ -128,7 +128,7 @@ nlohmann::json Compare(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   bayloom::Arguments arguments;
-  CLI::App app("Compares ways to learn from earlier searches");
+  CLI::App app("Compares ways to learn from earlier searches", "bench_map_transfer");
   arguments.AddTo(app);
   app.add_option("--methods", arguments.methods)->delimiter(',')->allow_extra_args(false);
   app.add_option(

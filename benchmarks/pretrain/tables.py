@@ -225,7 +225,7 @@ class Bench:
             seconds[0] += fast["seconds"]
             seconds[1] += without["seconds"]
             print(f"| {n} | {1e3 * without['total']:.3f} | {1e3 * fast['total']:.3f} | "
-                  f"{ratios[-1]:.3f} | {without['wall']:.0f} | {fast['wall']:.0f} |", flush=True)
+                  f"{ratios[-1]:.3f} | {without['seconds']:.0f} | {fast['seconds']:.0f} |", flush=True)
         print(f"relative performance {min(ratios):.3f} to {max(ratios):.3f}, mean "
               f"{statistics.mean(ratios):.3f}; {seconds[0]:.0f} s against {seconds[1]:.0f} s")
 

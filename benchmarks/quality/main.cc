@@ -19,6 +19,7 @@
 #include "benchmarks/peers/matmul.h"
 #include "benchmarks/quality/operators.h"
 #include "benchmarks/quality/tuned_kernel.h"
+#include "benchmarks/run_tool.h"
 
 namespace bayloom {
 namespace {
@@ -164,13 +165,6 @@ int main(int argc, char** argv) {
   app.add_option("--db", options.database, "Records; an interrupted run goes on from them")
       ->capture_default_str();
   app.add_option("--json", options.json, "Also write the figures to this file");
-  CLI11_PARSE(app, argc, argv);
   bayloom::CatchStopSignals();
-  try {
-    bayloom::Run(options);
-  } catch (const bayloom::InputError& error) {
-    fmt::print(stderr, "bayloom-quality: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

@@ -4,12 +4,15 @@
     python3 benchmarks/scheduling/compare.py --trials 1000 --seeds 3 resnet18.onnx bert_tiny.onnx
 
 Every tuning has a database of its own in the folder of --out, so that a run that was stopped goes
-on where it was; `bayloom report` draws them. Tunings of one network alternate between schedulers,
-so that a change of the machine hits all alike. Only the standard library is needed.
+on where it was; `bayloom report` draws them. Machines drift by more from one tuning to the next
+than schedulers differ: when all are done, the best programs that each had found on its way are
+timed again, in turns (bayloom-remeasure), and latencies are sums of those times. Only the standard
+library is needed.
 """
 
 import argparse
 import json
+import math
 import pathlib
 import statistics
 import subprocess
@@ -17,6 +20,10 @@ import sys
 
 # Of two latencies this near, neither is lower: measurements wander by as much.
 TOLERANCE = 1.005
+# How often a tuning's best programs are looked at.
+STEPS = 48
+# The latency of a network while some task has no program.
+UNTRIED = math.inf
 SCHEDULERS = "sequential,round-robin,linear,gradient,dynatune"
 
 
@@ -24,6 +31,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     parser.add_argument("--bayloom", default="build/release/bin/bayloom")
+    parser.add_argument("--remeasure", default="build/release/bin/bayloom-remeasure")
     parser.add_argument("--schedulers", default=SCHEDULERS, help="sequential is always run")
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--seeds", type=int, default=3)
@@ -40,9 +48,13 @@ def output_of(command):
     return done.stdout
 
 
+def database_of(options, model, scheduler, seed):
+    return options.out / f"{model.stem}-{scheduler}-{seed}.db"
+
+
 def tune(options, model, scheduler, seed):
     """Tunes unless that was done before; what `bayloom report` says of the session."""
-    database = options.out / f"{model.stem}-{scheduler}-{seed}.db"
+    database = database_of(options, model, scheduler, seed)
     done = database.with_suffix(".done")
     if not done.exists():
         shown = output_of([
@@ -54,24 +66,44 @@ def tune(options, model, scheduler, seed):
     return report
 
 
-def reaching(report, latency):
-    """The first [trials, seconds, latency] at or below the latency, within the tolerance."""
-    for point in report["latency_after"]:
-        if point[2] is not None and point[2] <= latency * TOLERANCE:
-            return point
+def remeasure(options, model, schedulers):
+    """The network's seconds after each of options.steps, by scheduler and seed."""
+    result = options.out / f"{model.stem}.json"
+    if not result.exists():
+        databases = [database_of(options, model, scheduler, seed) for scheduler in schedulers
+                     for seed in range(1, options.seeds + 1)]
+        output_of([options.remeasure, model, *databases, "--by", "scheduler", "--rounds", 3,
+                   "--reference", "sequential", "--threads", options.threads,
+                   "--after", ",".join(map(str, options.steps)), "--json", result])
+    return {(run["scheduler"], run["seed"]): run["seconds"]
+            for run in json.loads(result.read_text())}
+
+
+def reaching(options, curve, latency):
+    """The first of options.steps at or below the latency, within the tolerance."""
+    for step, seconds in zip(options.steps, curve):
+        if seconds is not None and seconds <= latency * TOLERANCE:
+            return step
     return None
 
 
-def compare(report, sequential):
-    lowest = sequential["latency"]
-    before, now = reaching(sequential, lowest), reaching(report, lowest)
+def seconds_after(report, trials):
+    """Of tuning, when so many trials were done."""
+    return min(point[1] for point in report["latency_after"] if point[0] >= trials)
+
+
+def compare(options, report, curve, sequential_report, sequential_curve):
+    lowest = sequential_curve[-1]
+    before = reaching(options, sequential_curve, lowest)
+    now = reaching(options, curve, lowest)
     phases = report["phases"]
     return {
-        "latency": report["latency"],
-        "latency_ratio": report["latency"] / lowest,
+        "latency": curve[-1],
+        "latency_ratio": curve[-1] and curve[-1] / lowest,
         "seconds": report["seconds"],
-        "sooner_in_trials": before[0] / now[0] if now else None,
-        "sooner_in_seconds": before[1] / now[1] if now else None,
+        "sooner_in_trials": before / now if now else None,
+        "sooner_in_seconds": (seconds_after(sequential_report, before) / seconds_after(report, now)
+                              if now else None),
         "scheduler_share": phases["schedule"] / sum(phases.values()),
     }
 
@@ -83,20 +115,22 @@ def middle(rows, key, missing=0.0):
 def main():
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
-    schedulers = [name for name in options.schedulers.split(",") if name != "sequential"]
+    options.steps = [options.trials * (k + 1) // STEPS for k in range(STEPS)]
+    schedulers = ["sequential"] + [n for n in options.schedulers.split(",") if n != "sequential"]
+    seeds = range(1, options.seeds + 1)
     results = []
     print(f"{'network':<16} {'scheduler':<20} {'latency':>10} {'/ seq.':>7} "
           f"{'sooner, trials':>15} {'seconds':>8} {'own time':>9}")
     for model in options.models:
-        rows = {name: [] for name in ["sequential"] + schedulers}
-        for seed in range(1, options.seeds + 1):
-            sequential = tune(options, model, "sequential", seed)
-            rows["sequential"].append(compare(sequential, sequential))
-            for name in schedulers:
-                rows[name].append(compare(tune(options, model, name, seed), sequential))
-        for name, runs in rows.items():
-            print(f"{model.stem:<16} {name:<20} {1e3 * middle(runs, 'latency'):>7.3f} ms "
-                  f"{middle(runs, 'latency_ratio'):>7.3f} {middle(runs, 'sooner_in_trials'):>14.2f}x "
+        reports = {(name, seed): tune(options, model, name, seed)
+                   for seed in seeds for name in schedulers}
+        curves = remeasure(options, model, schedulers)
+        for name in schedulers:
+            runs = [compare(options, reports[name, seed], curves[name, seed],
+                            reports["sequential", seed], curves["sequential", seed])
+                    for seed in seeds]
+            print(f"{model.stem:<16} {name:<20} {1e3 * middle(runs, 'latency', UNTRIED):>7.3f} ms "
+                  f"{middle(runs, 'latency_ratio', UNTRIED):>7.3f} {middle(runs, 'sooner_in_trials'):>14.2f}x "
                   f"{middle(runs, 'sooner_in_seconds'):>7.2f}x "
                   f"{100 * middle(runs, 'scheduler_share'):>7.2f} %", flush=True)
             results.append({"network": model.stem, "scheduler": name, "runs": runs})

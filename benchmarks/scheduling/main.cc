@@ -13,6 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/report/line_chart.h"
+#include "benchmarks/run_tool.h"
 #include "benchmarks/scheduling/oracle.h"
 #include "benchmarks/scheduling/replay.h"
 
@@ -227,12 +228,5 @@ int main(int argc, char** argv) {
   app.add_option("--temperature", options.scheduler.temperature)->capture_default_str();
   app.add_option("--json", options.json, "Also write all runs to this file");
   app.add_option("--charts", options.charts, "Also draw a chart for each network in this folder");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    bayloom::Run(options);
-  } catch (const bayloom::InputError& error) {
-    fmt::print(stderr, "bayloom-replay: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

@@ -14,6 +14,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/report/line_chart.h"
+#include "benchmarks/run_tool.h"
 
 namespace bayloom {
 namespace {
@@ -134,12 +135,5 @@ int main(int argc, char** argv) {
   CLI::App app("Tables and charts of simulated searches.", "bayloom-curves");
   app.add_option("curves", paths, "Files that bayloom-simulate --json wrote")->required();
   app.add_option("--svg", folder, "Write one chart a space into this folder");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    bayloom::Run(paths, folder);
-  } catch (const bayloom::InputError& error) {
-    fmt::print(stderr, "bayloom-curves: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(paths, folder); });
 }

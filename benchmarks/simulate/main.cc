@@ -12,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
+#include "benchmarks/run_tool.h"
 #include "benchmarks/simulate/loop_order_task.h"
 #include "benchmarks/simulate/simulation.h"
 
@@ -186,12 +187,5 @@ int main(int argc, char** argv) {
   app.add_option("--metric", options.metric, "Of loop-order: spearman, kendall, hamming or naive")
       ->transform(CLI::CheckedTransformer(metrics));
   bayloom::AddSurrogateOptions(app, options.optimizer.bayesian);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    bayloom::Run(options);
-  } catch (const bayloom::InputError& error) {
-    fmt::print(stderr, "bayloom-simulate: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

@@ -13,6 +13,7 @@
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/cli/tuning_subject.h"
 #include "bayloom/measure/runner_main.h"
+#include "benchmarks/run_tool.h"
 #include "benchmarks/strategies/comparison.h"
 #include "benchmarks/strategies/tuning_run.h"
 
@@ -148,13 +149,6 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   bayloom::AddStrategyOptions(app, options.run);
   app.add_option("--json", options.json, "Also write all curves to this file");
-  CLI11_PARSE(app, argc, argv);
   bayloom::CatchStopSignals();
-  try {
-    bayloom::Run(options);
-  } catch (const bayloom::InputError& error) {
-    fmt::print(stderr, "bayloom-strategies: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

@@ -23,6 +23,7 @@
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/record/store.h"
 #include "bayloom/tuning/recall.h"
+#include "benchmarks/run_tool.h"
 
 namespace bayloom {
 namespace {
@@ -30,7 +31,8 @@ namespace {
 struct RemeasureOptions {
   std::string model;
   std::vector<std::string> databases;
-  std::vector<std::string> strategies;  ///< none: all
+  std::string by = "strategy";      ///< the option of a tuning that is compared
+  std::vector<std::string> values;  ///< of that option; none: all
   std::vector<int64_t> after = {std::numeric_limits<int64_t>::max()};
   std::string reference = "evolutionary";
   int rounds = 5;
@@ -38,30 +40,37 @@ struct RemeasureOptions {
   std::string json;
 };
 
-/// One session of bayloom-strategies, whose model is "NETWORK STRATEGY seed N".
+/// One session.
 struct Tuning {
-  std::string strategy, seed;
+  std::string value;  ///< of the option that is compared
+  uint64_t seed = 0;
   std::map<TaskId, std::vector<Trial>> trials;  ///< those that count, of each task in order
   Store* store = nullptr;
   std::vector<double> seconds;  ///< of the network, by its best programs after so many trials
 };
 
+/// What the session was begun with; empty where it does not say.
+std::string OptionOf(const SessionRecord& session, const std::string& name) {
+  const nlohmann::json options = nlohmann::json::parse(session.options, nullptr, false);
+  return options.is_object() ? options.value(name, "") : "";
+}
+
+/// bayloom-strategies adds to the model's name what makes a session its own.
+bool IsOf(const SessionRecord& session, const std::string& subject) {
+  return session.model == subject || session.model.starts_with(subject + " ");
+}
+
 std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
-                                const std::vector<std::string>& strategies) {
+                                const RemeasureOptions& options) {
   std::vector<Tuning> tunings;
   for (const SessionRecord& session : store.Sessions()) {
-    const size_t seed = session.model.find(" seed ");
-    if (!session.finished || !session.model.starts_with(subject + " ") ||
-        seed == std::string::npos) {
-      continue;
-    }
-    const size_t start = subject.size() + 1;
-    const std::string strategy = session.model.substr(start, seed - start);
-    if (!strategies.empty() && std::ranges::find(strategies, strategy) == strategies.end())
+    const std::string value = OptionOf(session, options.by);
+    if (!session.finished || value.empty() || !IsOf(session, subject)) continue;
+    if (!options.values.empty() && std::ranges::find(options.values, value) == options.values.end())
       continue;
     Tuning& tuning = tunings.emplace_back();
-    tuning.strategy = strategy;
-    tuning.seed = session.model.substr(seed + std::string(" seed ").size());
+    tuning.value = value;
+    tuning.seed = session.seed;
     tuning.store = &store;
     for (Trial& trial : store.SessionTrials(session.id)) {
       if (!trial.outcome.ok() || trial.outcome.cut_short) continue;
@@ -155,21 +164,21 @@ std::string Milliseconds(double seconds) {
   return std::isfinite(seconds) ? fmt::format("{:.4g}", seconds * 1e3) : "-";
 }
 
-/// Of every strategy, the geometric means over its tunings, and the reference's over those.
-void PrintStrategies(const std::vector<Tuning>& tunings, const RemeasureOptions& options) {
+/// Of every value, the geometric means over its tunings, and the reference's over those.
+void PrintMeans(const std::vector<Tuning>& tunings, const RemeasureOptions& options) {
   std::map<std::string, std::vector<double>> means;
   for (const Tuning& tuning : tunings) {
-    if (means.contains(tuning.strategy)) continue;
+    if (means.contains(tuning.value)) continue;
     for (size_t k = 0; k < options.after.size(); ++k) {
       std::vector<double> seconds;
       for (const Tuning& other : tunings) {
-        if (other.strategy == tuning.strategy) seconds.push_back(other.seconds[k]);
+        if (other.value == tuning.value) seconds.push_back(other.seconds[k]);
       }
-      means[tuning.strategy].push_back(GeometricMean(seconds));
+      means[tuning.value].push_back(GeometricMean(seconds));
     }
   }
-  for (const auto& [strategy, seconds] : means) {
-    fmt::print("{:<16}{:<8}", strategy, "mean");
+  for (const auto& [value, seconds] : means) {
+    fmt::print("{:<16}{:<8}", value, "mean");
     for (size_t k = 0; k < seconds.size(); ++k) {
       fmt::print("{:>10}", Milliseconds(seconds[k]));
       if (std::isfinite(seconds[k]) && means.contains(options.reference)) {
@@ -187,8 +196,8 @@ void Run(const RemeasureOptions& options) {
   std::list<Store> stores;
   std::vector<Tuning> tunings;
   for (const std::string& path : options.databases) {
-    std::vector<Tuning> read = ReadTunings(stores.emplace_back(path, Store::Mode::kReadOnly),
-                                           subject.name, options.strategies);
+    std::vector<Tuning> read =
+        ReadTunings(stores.emplace_back(path, Store::Mode::kReadOnly), subject.name, options);
     std::move(read.begin(), read.end(), std::back_inserter(tunings));
   }
   if (tunings.empty()) throw InputError("no finished tuning of " + subject.name);
@@ -205,13 +214,13 @@ void Run(const RemeasureOptions& options) {
   }
   nlohmann::json results = nlohmann::json::array();
   for (const Tuning& tuning : tunings) {
-    fmt::print("{:<16}{:<8}", tuning.strategy, tuning.seed);
+    fmt::print("{:<16}{:<8}", tuning.value, tuning.seed);
     for (const double seconds : tuning.seconds) fmt::print("{:>10}", Milliseconds(seconds));
     fmt::print("\n");
     results.push_back(
-        {{"strategy", tuning.strategy}, {"seed", tuning.seed}, {"seconds", tuning.seconds}});
+        {{options.by, tuning.value}, {"seed", tuning.seed}, {"seconds", tuning.seconds}});
   }
-  PrintStrategies(tunings, options);
+  PrintMeans(tunings, options);
   if (options.json.empty()) return;
   std::ofstream file(options.json);
   file << results.dump() << "\n";
@@ -226,12 +235,15 @@ int main(int argc, char** argv) {
   if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
   bayloom::RemeasureOptions options;
   CLI::App app(
-      "Times the best programs of tunings by bayloom-strategies again, in turns. Prints the "
-      "network's milliseconds; beside a strategy's mean the reference's over it.",
+      "Times the best programs of tunings by bayloom-strategies or `bayloom tune` again, in turns. "
+      "Prints the network's milliseconds; beside a mean the reference's over it.",
       "bayloom-remeasure");
   app.add_option("model", options.model, "The network (*.onnx)")->required();
-  app.add_option("databases", options.databases, "Of bayloom-strategies --db")->required();
-  app.add_option("--strategies", options.strategies, "Only these")->delimiter(',');
+  app.add_option("databases", options.databases, "Where the tunings are recorded")->required();
+  app.add_option("--by", options.by, "What is compared: strategy or scheduler")
+      ->check(CLI::IsMember({"strategy", "scheduler"}))
+      ->capture_default_str();
+  app.add_option("--only", options.values, "Only tunings with these of them")->delimiter(',');
   app.add_option("--after", options.after, "The best programs after so many trials")
       ->delimiter(',');
   app.add_option("--rounds", options.rounds, "How often each is timed")
@@ -240,13 +252,6 @@ int main(int argc, char** argv) {
   app.add_option("--reference", options.reference)->capture_default_str();
   app.add_option("--threads", options.threads, "Threads that the code uses")->capture_default_str();
   app.add_option("--json", options.json, "Also write the seconds to this file");
-  CLI11_PARSE(app, argc, argv);
   bayloom::CatchStopSignals();
-  try {
-    bayloom::Run(options);
-  } catch (const bayloom::InputError& error) {
-    fmt::print(stderr, "bayloom-remeasure: {}\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

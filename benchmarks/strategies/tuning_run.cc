@@ -42,6 +42,8 @@ SessionOptions MakeSessionOptions(const TuningRunOptions& options, Store& store)
                   std::to_string(options.seed) + (options.tight ? " tight" : "");
   session.strategy = options.strategy;
   session.scheduler = options.scheduler;
+  session.description =
+      nlohmann::json{{"strategy", session.strategy}, {"scheduler", session.scheduler}}.dump();
   session.max_trials = options.trials;
   session.seed = static_cast<uint64_t>(options.seed);
   session.use_earlier_sessions = false;
