@@ -1,6 +1,7 @@
 #include "bayloom/cost/pretrained_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -48,16 +49,31 @@ void PretrainedModel::Remember(std::span<const Sample> batch) {
   corrections_.Remember(corrected);
 }
 
-bool PretrainedModel::Trusts(uint64_t task) const {
+const PretrainedModel::Evidence* PretrainedModel::OwnEvidence(uint64_t task) const {
   const auto known = evidence_.find(task);
-  if (known != evidence_.end() && known->second.Suffices()) return !known->second.IsBad();
-  const auto count = [&](auto which) {
-    return std::count_if(evidence_.begin(), evidence_.end(),
-                         [&](const auto& one) { return which(one.second); });
-  };
-  const auto judged = count([](const Evidence& evidence) { return evidence.Suffices(); });
-  const auto bad = count([](const Evidence& evidence) { return evidence.IsBad(); });
-  return judged < kLeastTasks || 2 * bad <= judged;
+  return known != evidence_.end() && known->second.Suffices() ? &known->second : nullptr;
+}
+
+PretrainedModel::Evidence PretrainedModel::EvidenceOfAll() const {
+  Evidence all;
+  for (const auto& [hash, one] : evidence_) {
+    const double counted = std::min<double>(one.pairs, kMostPairsOfATask);
+    if (counted == 0) continue;
+    all.pairs += counted;
+    all.right += one.right * counted / one.pairs;
+  }
+  return all;
+}
+
+bool PretrainedModel::Trusts(uint64_t task) const {
+  const bool is_wrong_elsewhere = EvidenceOfAll().IsBelow(kLeastAccuracyOfAll);
+  const Evidence* own = OwnEvidence(task);
+  if (!own) return !is_wrong_elsewhere;
+  return !own->IsBelow(is_wrong_elsewhere ? kLeastAccuracyOfAll : kLeastAccuracy);
+}
+
+int PretrainedModel::ControlsWanted(uint64_t task) const {
+  return OwnEvidence(task) || EvidenceOfAll().Suffices() ? 0 : 1;
 }
 
 std::vector<double> PretrainedModel::PredictBatch(std::span<const Sample> batch) {
@@ -79,10 +95,10 @@ void PretrainedModel::Judge(std::span<const Sample> batch, std::span<const doubl
 void PretrainedModel::Evidence::Add(Tried next) {
   for (const Tried& earlier : tried) {
     const auto [slow, fast] = std::minmax(next.throughput, earlier.throughput);
-    if (slow > kTellingRatio * fast || fast == 0) continue;
+    const double gap = next.score - earlier.score;
+    if (fast == 0 || slow > kTellingRatio * fast || std::abs(gap) < kTellingGap) continue;
     ++pairs;
-    const double agreement = (next.score - earlier.score) * (next.throughput - earlier.throughput);
-    right += agreement > 0 ? 1 : agreement == 0 ? 0.5 : 0;
+    right += (gap > 0) == (next.throughput > earlier.throughput) ? 1 : 0;
   }
   tried.push_back(next);
 }

@@ -18,20 +18,25 @@ namespace bayloom {
 ///
 /// A pre-trained model may be wrong for a task or for this machine. So its scores are compared with
 /// what was then measured: where it puts too few pairs of a task's programs in the right order, the
-/// task is left to a model that learns from this session alone, as it is for tasks to come once
-/// most tasks were lost this way. Further trials may restore the trust.
+/// task is left to a model that learns from this session alone. Tasks with few trials are judged by
+/// those of all. Programs chosen for their scores are often alike, and say little about them: while
+/// nothing is known, the model asks for one a batch that is not. Further trials may restore trust.
 class PretrainedModel final : public CostModel {
  public:
   /// Two programs tell whether scores are right when one takes this much of the other's time, or
-  /// less: those that are thought best are often alike.
+  /// less, and their scores differ by so much.
   static constexpr double kTellingRatio = 0.9;
-  /// Part of the telling pairs that a model worth its name puts in the right order. A coin has one
-  /// half; programs chosen for their scores differ in what the scores do not know.
+  static constexpr double kTellingGap = 0.05;
+  /// Part of a task's telling pairs that a model worth its name puts in the right order. A coin has
+  /// one half; programs chosen for their scores differ in what the scores do not know.
   static constexpr double kLeastAccuracy = 0.55;
-  /// Fewer telling pairs of a task say nothing; eight programs that all differ make 28.
+  /// The same of all tasks, where many pairs are of one that was chosen and a control; and of a
+  /// task where all speak against the model.
+  static constexpr double kLeastAccuracyOfAll = 0.75;
+  /// Fewer telling pairs say nothing; eight programs that all differ make 28.
   static constexpr int kLeastPairs = 16;
-  /// Fewer tasks say nothing about the machine.
-  static constexpr int kLeastTasks = 3;
+  /// Pairs of one task that count when all are judged together: three tasks say something.
+  static constexpr int kMostPairsOfATask = 6;
 
   explicit PretrainedModel(std::shared_ptr<const ThroughputModel> base,
                            const XgboostOptions& options = {});
@@ -40,6 +45,8 @@ class PretrainedModel final : public CostModel {
   std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) override;
   std::vector<double> PredictFor(uint64_t task,
                                  std::span<const FeatureMatrix* const> programs) override;
+  /// One while neither the task nor all together have told whether the scores are right.
+  int ControlsWanted(uint64_t task) const override;
   BatchMetrics Update(std::span<const Sample> batch) override;
   void Remember(std::span<const Sample> batch) override;
 
@@ -53,14 +60,17 @@ class PretrainedModel final : public CostModel {
   };
   struct Evidence {
     std::vector<Tried> tried;
-    double right = 0;  ///< pairs in the right order; a tie counts half
-    int pairs = 0;     ///< those that tell
+    double right = 0;  ///< pairs in the right order
+    double pairs = 0;  ///< those that tell
 
     void Add(Tried next);
     bool Suffices() const { return pairs >= kLeastPairs; }
-    bool IsBad() const { return Suffices() && right < kLeastAccuracy * pairs; }
+    bool IsBelow(double accuracy) const { return Suffices() && right < accuracy * pairs; }
   };
 
+  /// The task's own, if that suffices; null otherwise.
+  const Evidence* OwnEvidence(uint64_t task) const;
+  Evidence EvidenceOfAll() const;
   std::vector<double> PredictBatch(std::span<const Sample> batch);
   void Judge(std::span<const Sample> batch, std::span<const double> base_scores);
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bayloom/base/hash.h"
@@ -56,7 +55,7 @@ class EvolutionarySearch final : public SearchStrategy {
       if (static_cast<int>(batch.size()) >= limit) return;
       if (known_.insert(candidate->hash).second) batch.push_back(*candidate);
     };
-    const int exploring = static_cast<int>(std::floor(options_.evolutionary.epsilon * n));
+    const int exploring = BlindCount(options_.evolutionary.epsilon, options_.controls_wanted(), n);
     random.Shuffle(fresh);
     for (const Rated& rated : best) add(rated.candidate, n - exploring);
     for (const CandidatePtr& candidate : fresh) add(candidate, n);

@@ -23,6 +23,10 @@ std::vector<CandidatePtr> DrawFresh(const SpaceGenerator& space, int attempts, R
   return samples;
 }
 
+int BlindCount(double share, int controls, int n) {
+  return std::max(static_cast<int>(share * n), std::min(controls, n - 1));
+}
+
 std::vector<CandidatePtr> DrawUnknown(const SpaceGenerator& space, int count, HashSet& known,
                                       RandomStream& random, ThreadPool& pool) {
   constexpr int kLargestRound = 512;

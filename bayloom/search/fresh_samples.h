@@ -19,6 +19,10 @@ using HashSet = std::unordered_set<uint64_t>;
 std::vector<CandidatePtr> DrawFresh(const SpaceGenerator& space, int attempts, RandomStream& random,
                                     ThreadPool& pool);
 
+/// How many of a batch of n are drawn blindly: a share of it, and at least the controls that are
+/// wanted as long as one is left to be chosen.
+int BlindCount(double share, int controls, int n);
+
 /// Draws until there are `count` distinct candidates that are not in `known`, and adds those to
 /// it. Fewer if the design spaces seem exhausted: `kExhaustedAfter` draws in a row gave nothing
 /// new.

@@ -45,6 +45,8 @@ struct StrategyOptions {
   const SpaceGenerator* space = nullptr;  ///< required; must outlive the strategy
   ThreadPool* pool = nullptr;             ///< required; must outlive the strategy
   Scorer scorer;                          ///< required by strategies that use a cost model
+  /// Programs that the next batch should hold whatever their scores.
+  std::function<int()> controls_wanted = [] { return 0; };
   uint64_t seed = 0;
   EvolutionaryOptions evolutionary;
   BayesOptions bayes = {};

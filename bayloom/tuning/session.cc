@@ -80,6 +80,8 @@ void Session::AddTask(TaskId id, TaskSpec spec, const Target& target) {
        .pool = &pool_,
        .scorer = [this, hash = task.workload_hash](
                      std::span<const Candidate* const> c) { return learner_.Score(hash, c); },
+       .controls_wanted = [this,
+                           hash = task.workload_hash] { return learner_.ControlsWanted(hash); },
        .seed = Hasher().Add(options_.seed).Add(task.workload_hash).Digest(),
        .evolutionary = options_.evolutionary,
        .bayes = options_.bayes,

@@ -125,6 +125,39 @@ TEST(PretrainedModel, JudgesSmallBatchesTogether) {
   EXPECT_FALSE(model.Trusts(5));
 }
 
+TEST(PretrainedModel, JudgesTasksOfFewTrialsTogether) {
+  // Of each task five programs, too few to tell of one.
+  PretrainedModel wrong(Trained("xgboost")), right(Trained("xgboost"));
+  EXPECT_TRUE(wrong.Trusts(10));
+  EXPECT_EQ(wrong.ControlsWanted(10), 1);
+  for (uint64_t task = 10; task < 14; ++task) {
+    wrong.Update(MadeUpBatch(task, task, 5, -1));
+    right.Update(MadeUpBatch(task, task, 5));
+  }
+  for (const uint64_t task : {10, 99}) {
+    EXPECT_FALSE(wrong.Trusts(task));
+    EXPECT_TRUE(right.Trusts(task));
+    EXPECT_EQ(wrong.ControlsWanted(task), 0);
+    EXPECT_EQ(right.ControlsWanted(task), 0);
+  }
+}
+
+TEST(PretrainedModel, AsksMoreOfATaskWhereAllOthersSpeakAgainstIt) {
+  // The times of most programs say nothing: some two thirds of the pairs are in order.
+  std::vector<Sample> noisy = MadeUpBatch(2, 5, 60);
+  RandomStream random(7);
+  for (size_t i = 0; i < noisy.size(); ++i) {
+    if (i % 4 != 0) noisy[i].seconds = MadeUp(random, 5).seconds;
+  }
+
+  PretrainedModel right(Trained("xgboost")), wrong(Trained("xgboost"));
+  right.Update(noisy);
+  EXPECT_TRUE(right.Trusts(5));
+  wrong.Update(noisy);
+  for (uint64_t task = 10; task < 16; ++task) wrong.Update(MadeUpBatch(task, task, 5, -1));
+  EXPECT_FALSE(wrong.Trusts(5));
+}
+
 TEST(PretrainedModel, IsNotJudgedByProgramsThatAreAlike) {
   PretrainedModel model(Trained("xgboost"));
   std::vector<Sample> alike = MadeUpBatch(2, 5, 64, -1);

@@ -186,6 +186,33 @@ TEST(EvolutionarySearchTest, FollowsTheScores) {
   for (size_t i = 0; i < 38; ++i) EXPECT_LT(SimulatedMachine::Run(evolved[i].program), drawn[4]);
 }
 
+TEST(ControlsTest, ArePartOfEveryBatchThatHasRoom) {
+  ThreadPool pool(2);
+  const SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());
+  StrategyOptions options = {.space = &space,
+                             .pool = &pool,
+                             .scorer = OracleScores,
+                             .seed = 4,
+                             .evolutionary = {.population = 256}};
+  std::vector<double> drawn;
+  for (const Candidate& c : MakeRandomSearch(options)->GenerateCandidates(200)) {
+    drawn.push_back(SimulatedMachine::Run(c.program));
+  }
+  std::sort(drawn.begin(), drawn.end());
+  options.controls_wanted = [] { return 4; };
+  for (const char* name : {"evolutionary", "bayes"}) {
+    const auto strategy = CreateStrategy(name, options);
+    const std::vector<Candidate> batch = strategy->GenerateCandidates(8);
+    int slow = 0;
+    for (const Candidate& c : batch) slow += SimulatedMachine::Run(c.program) > drawn[20];
+    EXPECT_GE(slow, 2) << name;  // of four that are drawn, one in ten is not
+    EXPECT_LE(slow, 4) << name;
+  }
+  EXPECT_EQ(BlindCount(0.05, 1, 1), 0);
+  EXPECT_EQ(BlindCount(0.05, 1, 5), 1);
+  EXPECT_EQ(BlindCount(0.05, 1, 64), 3);
+}
+
 TEST(BayesSearchTest, BeginsWellWhileScoresAreRandom) {
   ThreadPool pool(2);
   const SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());

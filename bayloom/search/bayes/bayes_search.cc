@@ -171,7 +171,7 @@ class BayesSearch final : public SearchStrategy {
                                 int n, RandomStream& random) {
     std::vector<Candidate> batch;
     const double blind_share = measured_.empty() ? bayes_.first_epsilon : bayes_.epsilon;
-    const int exploring = static_cast<int>(blind_share * n);
+    const int exploring = BlindCount(blind_share, options_.controls_wanted(), n);
     for (const CandidatePtr& program : Diverse(found, n - exploring)) {
       if (known_.insert(program->hash).second) batch.push_back(*program);
     }
