@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace bayloom {
 struct SpaceCase {
   std::string name;
   std::function<std::shared_ptr<const Space>()> make;
+
+  /// How GoogleTest shows it.
+  friend void PrintTo(const SpaceCase& shown, std::ostream* out) { *out << shown.name; }
 };
 
 /// A chain of trees of 21 leaves, one of a single configuration, one with permutation, factors and
