@@ -168,6 +168,16 @@ TEST(CreateStrategyTest, RefusesUnknownNames) {
   }
 }
 
+/// Of programs drawn at random, the fastest first.
+std::vector<double> RandomTimes(const StrategyOptions& options, int count) {
+  std::vector<double> times;
+  for (const Candidate& c : MakeRandomSearch(options)->GenerateCandidates(count)) {
+    times.push_back(SimulatedMachine::Run(c.program));
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
 TEST(EvolutionarySearchTest, FollowsTheScores) {
   ThreadPool pool(2);
   const SpaceGenerator space(ConvolutionWorkload(), SimulatedTarget());
@@ -176,11 +186,7 @@ TEST(EvolutionarySearchTest, FollowsTheScores) {
                                    .scorer = OracleScores,
                                    .seed = 4,
                                    .evolutionary = {.population = 256}};
-  std::vector<double> drawn;
-  for (const Candidate& c : MakeRandomSearch(options)->GenerateCandidates(400)) {
-    drawn.push_back(SimulatedMachine::Run(c.program));
-  }
-  std::sort(drawn.begin(), drawn.end());
+  const std::vector<double> drawn = RandomTimes(options, 400);
   // All but the 5 % taken blindly are as good as the best hundredth of random programs.
   const std::vector<Candidate> evolved = MakeEvolutionarySearch(options)->GenerateCandidates(40);
   for (size_t i = 0; i < 38; ++i) EXPECT_LT(SimulatedMachine::Run(evolved[i].program), drawn[4]);
@@ -194,11 +200,7 @@ TEST(ControlsTest, ArePartOfEveryBatchThatHasRoom) {
                              .scorer = OracleScores,
                              .seed = 4,
                              .evolutionary = {.population = 256}};
-  std::vector<double> drawn;
-  for (const Candidate& c : MakeRandomSearch(options)->GenerateCandidates(200)) {
-    drawn.push_back(SimulatedMachine::Run(c.program));
-  }
-  std::sort(drawn.begin(), drawn.end());
+  const std::vector<double> drawn = RandomTimes(options, 200);
   options.controls_wanted = [] { return 4; };
   for (const char* name : {"evolutionary", "bayes"}) {
     const auto strategy = CreateStrategy(name, options);
@@ -227,11 +229,7 @@ TEST(BayesSearchTest, BeginsWellWhileScoresAreRandom) {
                                    .scorer = random_scores,
                                    .seed = 4,
                                    .evolutionary = {.population = 256}};
-  std::vector<double> drawn;
-  for (const Candidate& c : MakeRandomSearch(options)->GenerateCandidates(200)) {
-    drawn.push_back(SimulatedMachine::Run(c.program));
-  }
-  std::sort(drawn.begin(), drawn.end());
+  const std::vector<double> drawn = RandomTimes(options, 200);
   // A quarter is taken blindly. Most of the others are as good as the best tenth of random
   // programs.
   const std::vector<Candidate> first = CreateStrategy("bayes", options)->GenerateCandidates(16);
