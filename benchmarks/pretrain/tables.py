@@ -188,8 +188,9 @@ class Bench:
     def networks(self):
         """Table 2's shape, with what scratch needs to match."""
         files = {**self.models(), "shuffled": self.shuffled_model()}
-        print("| network | scratch, 200 trials | full model | 5 % model | shuffled model | scratch, "
-              f"{SCRATCH_TRIALS:,} trials | trials from scratch to match the 5 % model |")
+        print("| network | scratch, 200 trials | full model | 5 % model | shuffled model "
+              f"| scratch, {SCRATCH_TRIALS:,} trials "
+              "| trials from scratch to match the 5 % model |")
         for network in self.options.networks:
             stem = pathlib.Path(network).stem
             seeds = range(self.options.seeds)
@@ -225,7 +226,8 @@ class Bench:
             seconds[0] += fast["seconds"]
             seconds[1] += without["seconds"]
             print(f"| {n} | {1e3 * without['total']:.3f} | {1e3 * fast['total']:.3f} | "
-                  f"{ratios[-1]:.3f} | {without['seconds']:.0f} | {fast['seconds']:.0f} |", flush=True)
+                  f"{ratios[-1]:.3f} | {without['seconds']:.0f} | {fast['seconds']:.0f} |",
+                  flush=True)
         print(f"relative performance {min(ratios):.3f} to {max(ratios):.3f}, mean "
               f"{statistics.mean(ratios):.3f}; {seconds[0]:.0f} s against {seconds[1]:.0f} s")
 

@@ -66,17 +66,20 @@ def tune(options, model, scheduler, seed):
     return report
 
 
-def remeasure(options, model, schedulers):
-    """The network's seconds after each of options.steps, by scheduler and seed."""
-    result = options.out / f"{model.stem}.json"
-    if not result.exists():
-        databases = [database_of(options, model, scheduler, seed) for scheduler in schedulers
-                     for seed in range(1, options.seeds + 1)]
+def read_curves(path):
+    return {(run["scheduler"], run["seed"]): run["seconds"] for run in json.loads(path.read_text())}
+
+
+def remeasure(options, model, tunings):
+    """The network's seconds after each of options.steps, by scheduler and seed; what was timed
+    already, unless that is of other tunings."""
+    result = options.out / f"{model.stem}-{options.trials}.json"
+    if not result.exists() or not set(tunings) <= read_curves(result).keys():
+        databases = [database_of(options, model, *tuning) for tuning in tunings]
         output_of([options.remeasure, model, *databases, "--by", "scheduler", "--rounds", 3,
                    "--reference", "sequential", "--threads", options.threads,
                    "--after", ",".join(map(str, options.steps)), "--json", result])
-    return {(run["scheduler"], run["seed"]): run["seconds"]
-            for run in json.loads(result.read_text())}
+    return read_curves(result)
 
 
 def reaching(options, curve, latency):
@@ -89,11 +92,14 @@ def reaching(options, curve, latency):
 
 def seconds_after(report, trials):
     """Of tuning, when so many trials were done."""
-    return min(point[1] for point in report["latency_after"] if point[0] >= trials)
+    after = (point[1] for point in report["latency_after"] if point[0] >= trials)
+    return min(after, default=report["seconds"])
 
 
 def compare(options, report, curve, sequential_report, sequential_curve):
     lowest = sequential_curve[-1]
+    if lowest is None:
+        sys.exit(f"{report['model']}: {options.trials} trials leave tasks without a program")
     before = reaching(options, sequential_curve, lowest)
     now = reaching(options, curve, lowest)
     phases = report["phases"]
@@ -124,13 +130,14 @@ def main():
     for model in options.models:
         reports = {(name, seed): tune(options, model, name, seed)
                    for seed in seeds for name in schedulers}
-        curves = remeasure(options, model, schedulers)
+        curves = remeasure(options, model, reports.keys())
         for name in schedulers:
             runs = [compare(options, reports[name, seed], curves[name, seed],
                             reports["sequential", seed], curves["sequential", seed])
                     for seed in seeds]
             print(f"{model.stem:<16} {name:<20} {1e3 * middle(runs, 'latency', UNTRIED):>7.3f} ms "
-                  f"{middle(runs, 'latency_ratio', UNTRIED):>7.3f} {middle(runs, 'sooner_in_trials'):>14.2f}x "
+                  f"{middle(runs, 'latency_ratio', UNTRIED):>7.3f} "
+                  f"{middle(runs, 'sooner_in_trials'):>14.2f}x "
                   f"{middle(runs, 'sooner_in_seconds'):>7.2f}x "
                   f"{100 * middle(runs, 'scheduler_share'):>7.2f} %", flush=True)
             results.append({"network": model.stem, "scheduler": name, "runs": runs})
