@@ -1,30 +1,40 @@
-# Language level, warnings and sanitizers, shared by every target of the tree.
-set(CMAKE_CXX_STANDARD 20)
-set(CMAKE_CXX_STANDARD_REQUIRED ON)
-set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_C_STANDARD 11)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release)
+# Language level, warnings and sanitizers. What concerns every target of a build (build type,
+# launcher, linker) is set only when this is the build's top project, and only where the user set
+# nothing; the presets choose -O2 for optimized builds.
+if(PROJECT_IS_TOP_LEVEL)
+  get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT CMAKE_BUILD_TYPE AND NOT multi_config)
+    set(CMAKE_BUILD_TYPE Release)
+  endif()
+  if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
+    set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  endif()
+  if(NOT DEFINED CMAKE_CXX_EXTENSIONS)
+    set(CMAKE_CXX_EXTENSIONS OFF)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+  find_program(BAYLOOM_CCACHE ccache)
+  if(BAYLOOM_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER ${BAYLOOM_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${BAYLOOM_CCACHE})
+  endif()
+  find_program(BAYLOOM_MOLD mold)
+  if(BAYLOOM_MOLD)
+    add_link_options(-fuse-ld=mold)
+  endif()
 endif()
-set(CMAKE_CXX_FLAGS_RELEASE "-O2")
-set(CMAKE_C_FLAGS_RELEASE "-O2")
+
+# What every target of this tree is compiled with; users of the rooms do not get it.
+add_library(bayloom_build_flags INTERFACE)
+target_compile_features(bayloom_build_flags INTERFACE cxx_std_20 c_std_11)
+target_compile_options(bayloom_build_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+if(BAYLOOM_WERROR)
+  target_compile_options(bayloom_build_flags INTERFACE -Werror)
+endif()
 
 set(BAYLOOM_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
-find_program(BAYLOOM_CCACHE ccache)
-if(BAYLOOM_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${BAYLOOM_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${BAYLOOM_CCACHE})
-endif()
-find_program(BAYLOOM_MOLD mold)
-if(BAYLOOM_MOLD)
-  add_link_options(-fuse-ld=mold)
-endif()
-
-add_library(bayloom_build_flags INTERFACE)
-target_compile_options(bayloom_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
 if(BAYLOOM_SANITIZE)
   # Between sanitizers' checks g++ 12 takes parts of std::regex for uninitialized.
   add_compile_options(-fsanitize=${BAYLOOM_SANITIZE} -fno-omit-frame-pointer -O1 -g1

@@ -1,23 +1,36 @@
-# Every dependency is a Debian 12 package; scripts/setup lists and installs them. What rooms link
-# to is looked for again by cmake/bayloom-config.cmake.in, for the users of an installed tree.
+# Every dependency is a Debian 12 package; scripts/setup lists and installs them.
+#
+#   bayloom_dependency(fmt 9 TARGETS fmt::fmt)
+#
+# finds a package and remembers which link targets it brings. Rooms name those targets; from both
+# the installed bayloom-config.cmake knows which packages a room needs (cmake/BayloomInstall.cmake).
+macro(bayloom_dependency package)
+  cmake_parse_arguments(DEPENDENCY "" "" "TARGETS" ${ARGN})
+  find_package(${package} ${DEPENDENCY_UNPARSED_ARGUMENTS} REQUIRED)
+  set_property(GLOBAL APPEND PROPERTY BAYLOOM_PACKAGES ${package})
+  set_property(GLOBAL PROPERTY BAYLOOM_PACKAGE_${package} ${package} ${DEPENDENCY_UNPARSED_ARGUMENTS})
+  foreach(target IN LISTS DEPENDENCY_TARGETS)
+    set_property(GLOBAL PROPERTY BAYLOOM_PACKAGE_OF_${target} ${package})
+  endforeach()
+endmacro()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
-find_package(Threads REQUIRED)
-find_package(fmt 9 REQUIRED)
-find_package(spdlog 1.10 REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
-find_package(Protobuf 3.21 REQUIRED)
-find_package(ONNX 1.12 REQUIRED)
-find_package(SQLite3 3.40 REQUIRED)
-find_package(yaml-cpp 0.7 REQUIRED)
-find_package(ZLIB 1.2 REQUIRED)
-find_package(XGBoost 1.6 REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
-find_package(Eigen3 3.4 REQUIRED)
-find_package(NLopt 2.7 REQUIRED)
-find_package(yaml-cpp 0.7 REQUIRED)
+bayloom_dependency(Threads TARGETS Threads::Threads)
+bayloom_dependency(fmt 9 TARGETS fmt::fmt)
+bayloom_dependency(nlohmann_json 3.11 TARGETS nlohmann_json::nlohmann_json)
+bayloom_dependency(Eigen3 3.4 TARGETS Eigen3::Eigen)
+bayloom_dependency(NLopt 2.7 TARGETS NLopt::nlopt)
+bayloom_dependency(yaml-cpp 0.7 TARGETS yaml-cpp)
+bayloom_dependency(ZLIB 1.2 TARGETS ZLIB::ZLIB)
+bayloom_dependency(SQLite3 3.40 TARGETS SQLite::SQLite3)
+bayloom_dependency(XGBoost 1.6 TARGETS xgboost::xgboost)
+bayloom_dependency(LLVM 19.1 CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm TARGETS bayloom_llvm)
+bayloom_dependency(Protobuf 3.21 TARGETS protobuf::libprotobuf)
+bayloom_dependency(ONNX 1.12 TARGETS onnx)
+bayloom_dependency(CLI11 2.1 TARGETS CLI11::CLI11)
 
 add_library(bayloom_llvm INTERFACE)
 target_include_directories(bayloom_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(bayloom_llvm INTERFACE LLVM-19)
 target_link_directories(bayloom_llvm INTERFACE ${LLVM_LIBRARY_DIRS})
+set_target_properties(bayloom_llvm PROPERTIES EXPORT_NAME llvm)

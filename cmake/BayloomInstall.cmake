@@ -1,25 +1,58 @@
 # `cmake --install` gives a tree that other projects use with
 #
-#   find_package(bayloom REQUIRED)
-#   target_link_libraries(mine PRIVATE bayloom::tuning)    # a room, and those it stands on
+#   find_package(bayloom REQUIRED COMPONENTS optimizer)
+#   target_link_libraries(mine PRIVATE bayloom::optimizer)
+#
+# A component is a room with the rooms that it stands on. Each room has its own file of targets, and
+# only the packages that the rooms asked for link are looked for. Without COMPONENTS: all rooms.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-
-get_property(rooms GLOBAL PROPERTY BAYLOOM_ROOMS)
-set_target_properties(bayloom_llvm PROPERTIES EXPORT_NAME llvm)
-install(TARGETS ${rooms} bayloom_llvm EXPORT bayloom-targets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS bayloom)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/bayloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h")
-
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/bayloom)
-install(EXPORT bayloom-targets NAMESPACE bayloom:: DESTINATION ${config_folder})
-configure_package_config_file(cmake/bayloom-config.cmake.in
+
+# What bayloom-config.cmake is told: the rooms in the order of their floors, the rooms and packages
+# that each needs, and how each package is looked for.
+get_property(rooms GLOBAL PROPERTY BAYLOOM_ROOMS)
+set(BAYLOOM_CONFIG_DATA "set(_bayloom_rooms ${rooms})\n")
+foreach(room IN LISTS rooms)
+  get_property(below GLOBAL PROPERTY BAYLOOM_ROOM_${room}_ROOMS)
+  get_property(libraries GLOBAL PROPERTY BAYLOOM_ROOM_${room}_LIBRARIES)
+  set(targets bayloom_${room})
+  set(packages)
+  foreach(library IN LISTS libraries)
+    get_property(package GLOBAL PROPERTY BAYLOOM_PACKAGE_OF_${library})
+    if(package)
+      list(APPEND packages ${package})
+    endif()
+    if(library MATCHES "^bayloom_")  # a library of this tree beside the room's own
+      list(APPEND targets ${library})
+    elseif(NOT package)
+      message(FATAL_ERROR "room ${room} links ${library}, which no bayloom_dependency() brings")
+    endif()
+  endforeach()
+  string(APPEND BAYLOOM_CONFIG_DATA
+    "set(_bayloom_${room}_rooms ${below})\nset(_bayloom_${room}_packages ${packages})\n")
+
+  install(TARGETS ${targets} EXPORT bayloom-${room} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT bayloom-${room} NAMESPACE bayloom:: DESTINATION ${config_folder})
+endforeach()
+get_property(packages GLOBAL PROPERTY BAYLOOM_PACKAGES)
+foreach(package IN LISTS packages)
+  get_property(arguments GLOBAL PROPERTY BAYLOOM_PACKAGE_${package})
+  if(CONFIG IN_LIST arguments)
+    list(APPEND arguments HINTS ${${package}_DIR})
+  endif()
+  string(APPEND BAYLOOM_CONFIG_DATA "set(_bayloom_find_${package} ${arguments})\n")
+endforeach()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/bayloom-config.cmake.in
   ${PROJECT_BINARY_DIR}/bayloom-config.cmake INSTALL_DESTINATION ${config_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bayloom-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${PROJECT_BINARY_DIR}/bayloom-config.cmake ${PROJECT_BINARY_DIR}/bayloom-config-version.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindXGBoost.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindXGBoost.cmake
   DESTINATION ${config_folder})
+
+install(TARGETS bayloom)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bayloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")

@@ -13,8 +13,12 @@ function(bayloom_room name)
     target_link_libraries(bayloom_${name} PUBLIC bayloom_${room})
   endforeach()
   target_link_libraries(bayloom_${name} PUBLIC ${ARG_LIBRARIES})
+  target_compile_features(bayloom_${name} PUBLIC cxx_std_20)
   set_target_properties(bayloom_${name} PROPERTIES EXPORT_NAME ${name})
-  set_property(GLOBAL APPEND PROPERTY BAYLOOM_ROOMS bayloom_${name})
+  add_library(bayloom::${name} ALIAS bayloom_${name})
+  set_property(GLOBAL APPEND PROPERTY BAYLOOM_ROOMS ${name})
+  set_property(GLOBAL PROPERTY BAYLOOM_ROOM_${name}_ROOMS ${ARG_ROOMS})
+  set_property(GLOBAL PROPERTY BAYLOOM_ROOM_${name}_LIBRARIES ${ARG_LIBRARIES})
 endfunction()
 
 # Tests mirror the rooms: all of tests/<name>/*.cc make one GoogleTest program.

@@ -1,5 +1,8 @@
 #include "bayloom/base/stop_flag.h"
 
+#include <sys/time.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 
@@ -9,9 +12,19 @@ namespace {
 std::atomic<bool> stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "the flag is set in a signal handler");
 
+/// Ends the process after kStopSeconds, or with 0 lets it live.
+void SetDeadline(double seconds) {
+  itimerval timer = {};
+  timer.it_value.tv_usec = static_cast<suseconds_t>(seconds * 1e6);
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+extern "C" void HandleDeadline(int) { _exit(128 + SIGINT); }
+
 extern "C" void HandleStopSignal(int signal_number) {
   stop_requested = true;
   std::signal(signal_number, SIG_DFL);
+  SetDeadline(kStopSeconds);
 }
 
 }  // namespace
@@ -21,7 +34,11 @@ void CatchStopSignals() {
   action.sa_handler = HandleStopSignal;
   action.sa_flags = SA_RESTART;
   for (int signal_number : {SIGINT, SIGTERM}) sigaction(signal_number, &action, nullptr);
+  action.sa_handler = HandleDeadline;
+  sigaction(SIGALRM, &action, nullptr);
 }
+
+void NoticeStop() { SetDeadline(0); }
 
 bool StopRequested() { return stop_requested; }
 

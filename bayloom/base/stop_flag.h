@@ -5,8 +5,15 @@ namespace bayloom {
 /// A request to stop, from the keyboard (SIGINT), the system (SIGTERM) or the program itself.
 /// Long work looks at `StopRequested` between its steps and ends in order.
 
-/// From now on the first SIGINT or SIGTERM sets the flag; the second ends the process as usual.
+/// From now on the first SIGINT or SIGTERM sets the flag; the second ends the process as usual. So
+/// does the first where nobody has called NoticeStop within kStopSeconds: whoever is busy with
+/// something else for longer must not need to end in order (runs do not: every trial is durable).
 void CatchStopSignals();
+
+inline constexpr double kStopSeconds = 0.9;
+
+/// To be called by who has seen the flag and ends in order within kStopSeconds.
+void NoticeStop();
 
 bool StopRequested();
 

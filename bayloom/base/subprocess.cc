@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/system_error.h"
 
 namespace bayloom {
 namespace {
@@ -48,19 +49,20 @@ struct Launch {
   }
 };
 
-Status OpenStream(ChildStream kind, int number, StreamEnds& stream) {
+[[noreturn]] void ThrowSystemError(const char* what) {
+  throw SystemError(fmt::format("{}: {}", what, strerror(errno)));
+}
+
+void OpenStream(ChildStream kind, int number, StreamEnds& stream) {
   if (kind == ChildStream::kNull) {
     stream.child = open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
-    if (stream.child < 0) return Error{fmt::format("cannot open /dev/null: {}", strerror(errno))};
+    if (stream.child < 0) ThrowSystemError("cannot open /dev/null");
   } else if (kind == ChildStream::kPipe) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-      return Error{fmt::format("cannot open a pipe: {}", strerror(errno))};
-    }
+    if (pipe2(ends, O_CLOEXEC) != 0) ThrowSystemError("cannot open a pipe");
     stream.child = ends[number == 0 ? 0 : 1];
     stream.parent = ends[number == 0 ? 1 : 0];
   }
-  return Ok();
 }
 
 void WriteText(const char* path, const char* text) {
@@ -84,7 +86,7 @@ void BecomeProgram(const SubprocessOptions& options, Launch& launch) {
     const rlimit limit = {bytes, bytes};
     if (setrlimit(RLIMIT_AS, &limit) != 0) return;
   }
-  if (options.first_to_go) WriteText("/proc/self/oom_score_adj", "1000");
+  if (options.preferred_oom_victim) WriteText("/proc/self/oom_score_adj", "1000");
   // Sources first go out of the way of the numbers they will get, then down to them.
   const int count = static_cast<int>(launch.child_descriptors.size());
   for (int& source : launch.child_descriptors) {
@@ -141,16 +143,14 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   const ChildStream kinds[3] = {options.standard_input, options.standard_output,
                                 options.standard_error};
   for (int i = 0; i < 3; ++i) {
-    if (Status opened = OpenStream(kinds[i], i, launch.streams[i]); !opened) return opened.error();
+    OpenStream(kinds[i], i, launch.streams[i]);
     launch.child_descriptors.push_back(launch.streams[i].child);
   }
   for (int descriptor : options.descriptors) launch.child_descriptors.push_back(descriptor);
-  if (pipe2(launch.failure_pipe, O_CLOEXEC) != 0) {
-    return Error{fmt::format("cannot open a pipe: {}", strerror(errno))};
-  }
+  if (pipe2(launch.failure_pipe, O_CLOEXEC) != 0) ThrowSystemError("cannot open a pipe");
 
   const pid_t pid = fork();
-  if (pid < 0) return Error{fmt::format("cannot start a process: {}", strerror(errno))};
+  if (pid < 0) ThrowSystemError("cannot start a process");
   if (pid == 0) {
     BecomeProgram(options, launch);
     const int reason = errno;
@@ -175,9 +175,7 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
                              options.directory.empty() ? "" : " in ", options.directory,
                              strerror(reason))};
   }
-  if (child.process_descriptor_ < 0) {
-    return Error{fmt::format("cannot watch a process: {}", strerror(errno))};
-  }
+  if (child.process_descriptor_ < 0) ThrowSystemError("cannot watch a process");
   return child;
 }
 

@@ -39,15 +39,16 @@ struct SubprocessOptions {
   std::string directory;
   /// Variables as "NAME=value", added to this process's environment.
   std::vector<std::string> environment;
-  /// Offers the child first when the system runs out of memory, in place of this process.
-  bool first_to_go = false;
+  /// Marks the child as the one to be killed first when the system runs out of memory.
+  bool preferred_oom_victim = false;
 };
 
 /// A running child process, in a process group of its own (a Ctrl-C at the terminal does not reach
 /// it). It writes no core file. The destructor kills the group and reaps the child.
 class Subprocess {
  public:
-  /// Fails when the program cannot be started, saying which and why.
+  /// Fails when the program cannot be run, saying which and why. Throws SystemError when there can
+  /// be no further process or descriptor.
   static Result<Subprocess> Start(const SubprocessOptions& options);
 
   Subprocess(Subprocess&& other) noexcept { *this = std::move(other); }

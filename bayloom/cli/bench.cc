@@ -9,14 +9,15 @@
 #include <optional>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/duration.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/duration.h"
 #include "bayloom/cli/network_runner.h"
-#include "bayloom/cli/tuning_subject.h"
-#include "bayloom/measure/machine_rates.h"
+#include "bayloom/measure/measure_machine.h"
+#include "bayloom/measure/roofline.h"
 #include "bayloom/measure/timing.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/table.h"
+#include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom {
 namespace {
@@ -44,7 +45,7 @@ Timing TimeLatency(NetworkRunner& runner, double seconds) {
 }
 
 /// Seconds that each call of the network takes in one run, on average.
-std::vector<double> TimeCalls(const ChosenNetwork& network, NetworkRunner& runner, double seconds) {
+std::vector<double> TimeCalls(const TunedNetwork& network, NetworkRunner& runner, double seconds) {
   std::vector<double> sums(network.network.calls.size());
   const double end = MonotonicSeconds() + seconds;
   int runs = 0;
@@ -56,10 +57,9 @@ std::vector<double> TimeCalls(const ChosenNetwork& network, NetworkRunner& runne
   return sums;
 }
 
-/// Bytes of everything a task reads and writes, each once.
 /// Where the time of one run goes, the longest task first.
-Table Breakdown(const ChosenNetwork& network, const std::vector<double>& call_seconds,
-                const MachineRates& rates) {
+Table Breakdown(const TunedNetwork& network, const std::vector<double>& call_seconds,
+                const MachineModel& machine) {
   const std::vector<TaskSpec> specs = SpecsOf(network.network);
   const double whole = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
   std::vector<double> seconds(specs.size());
@@ -75,17 +75,21 @@ Table Breakdown(const ChosenNetwork& network, const std::vector<double>& call_se
   const auto percent = [](double part) { return Cell(part, fmt::format("{:.1f} %", 100 * part)); };
   for (int i : order) {
     const double flops = specs[i].weight * specs[i].workload.Flops();
-    const double least = specs[i].weight * RooflineSeconds(rates, specs[i].workload);
+    const double each = seconds[i] / specs[i].weight;
     const double rate = flops > 0 ? flops / seconds[i] : std::nan("");
     table.AddRow({specs[i].name,
                   static_cast<int64_t>(specs[i].weight),
                   {seconds[i], FormatSeconds(seconds[i])},
                   percent(seconds[i] / whole),
                   {rate, FormatRate(rate)},
-                  percent(least / seconds[i]),
+                  percent(RooflineShare(machine, DemandOf(specs[i].workload), each)),
                   network.chosen[i].measured ? "yes" : "no"});
   }
   return table;
+}
+
+double MemoryBytesPerSecond(const MachineModel& machine) {
+  return machine.BytesPerSecond(machine.levels.back());
 }
 
 nlohmann::json ToJson(const Timing& timing) {
@@ -99,33 +103,36 @@ std::string Describe(const Timing& timing) {
 
 void Bench(const BenchOptions& options) {
   const double seconds = ParseDuration(options.time, "--time");
-  const ChosenNetwork network = options.network.Load();
+  const TunedNetwork network = options.network.Load();
   const std::vector<HostTensor> inputs = RandomInputs(network.network.graph, 0);
   NetworkRunner runner(network, inputs);
   const Timing latency = TimeLatency(runner, seconds);
   std::optional<Timing> untuned;
   if (options.untuned) {
-    NetworkRunner untuned_runner(Untuned(network), inputs);
+    NetworkRunner untuned_runner(TunedNetwork::Choose(network.network, network.target, nullptr),
+                                 inputs);
     untuned = TimeLatency(untuned_runner, seconds);
   }
-  const MachineRates rates = MeasureMachineRates(network.target.cores);
+  const Result<MachineModel> machine = MeasuredMachineOf(network.target);
+  if (!machine) throw InputError(machine.error().message);
   const Table breakdown =
-      Breakdown(network, TimeCalls(network, runner, std::min(seconds, 1.0)), rates);
+      Breakdown(network, TimeCalls(network, runner, std::min(seconds, 1.0)), *machine);
 
   if (options.json) {
     nlohmann::json shown = {{"model", options.network.model.path},
                             {"threads", network.target.cores},
                             {"latency", ToJson(latency)},
-                            {"peak_flops_per_second", rates.flops_per_second},
-                            {"peak_bytes_per_second", rates.bytes_per_second},
+                            {"machine", MachineModelToJson(*machine)},
+                            {"peak_flops_per_second", machine->PeakFlops()},
+                            {"peak_bytes_per_second", MemoryBytesPerSecond(*machine)},
                             {"tasks", breakdown.Json()}};
     if (untuned) shown["untuned"] = ToJson(*untuned);
     fmt::print("{}\n", shown.dump(2));
     return;
   }
   fmt::print("{}\n", breakdown.Text());
-  fmt::print("roofline: {} and {:.1f} GB/s at best\n", FormatRate(rates.flops_per_second),
-             rates.bytes_per_second / 1e9);
+  fmt::print("roofline: {} and, from main memory, {:.1f} GB/s\n", FormatRate(machine->PeakFlops()),
+             MemoryBytesPerSecond(*machine) / 1e9);
   fmt::print("latency: {}\n", Describe(latency));
   if (untuned) {
     fmt::print("untuned: {}\ngain: {}\n", Describe(*untuned),
@@ -145,8 +152,8 @@ void AddBenchCommand(CLI::App& app) {
   bench->footer(
       "The latency is the median of single runs, its spread their interquartile range over it.\n"
       "'roofline' says how near a task is to what the machine could do at best, given its\n"
-      "arithmetic and the memory it has to read and write; data that stays in the caches can\n"
-      "take it above 100 %.\n"
+      "arithmetic and the bytes it has to read and write, where the caches may hold those "
+      "already.\n"
       "\n"
       "Examples:\n"
       "  bayloom bench resnet18.onnx --untuned\n"

@@ -11,8 +11,8 @@
 #include <exception>
 #include <string>
 
-#include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
+#include "bayloom/cli/failure.h"
 
 namespace bayloom {
 namespace {
@@ -71,12 +71,9 @@ int RunCommandLine(int argc, char** argv) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
     return Complain(kBadInput, std::string(error.what()) + "; see '" + HelpOf(app) + "'");
-  } catch (const InputError& error) {
-    return Complain(kBadInput, error.what());
-  } catch (const CheckFailed& error) {
-    return Complain(kFailed, error.what());
   } catch (const std::exception& error) {
-    return Complain(kFailed, std::string("this should not have happened: ") + error.what());
+    const Failure failure = Explain(error);
+    return Complain(failure.exit_code, failure.message);
   }
   // What was printed may still be on its way to a disk that is full.
   if (std::fflush(stdout) != 0) {

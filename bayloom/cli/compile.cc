@@ -20,7 +20,7 @@ struct CompileOptions {
 };
 
 void Compile(const CompileOptions& options) {
-  const ChosenNetwork network = options.network.Load();
+  const TunedNetwork network = options.network.Load();
   const std::string name =
       options.name.empty()
           ? ToIdentifier(std::filesystem::path(options.network.model.path).stem().string())

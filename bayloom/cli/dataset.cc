@@ -12,17 +12,19 @@
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/model_option.h"
+#include "bayloom/cli/run_options.h"
 #include "bayloom/cli/target_option.h"
-#include "bayloom/cli/tuning_subject.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/pretrain/operator_families.h"
 #include "bayloom/pretrain/pool_measurement.h"
 #include "bayloom/pretrain/pool_sampling.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/progress_columns.h"
 #include "bayloom/report/status_line.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/measure_evaluator.h"
+#include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom {
 namespace {
@@ -58,12 +60,13 @@ void AddFamilies(const DatasetOptions& options, Store& store, ProgramPool& pool)
   }
 }
 
-void Sample(const DatasetOptions& options, const Target& target, Store& store, ProgramPool& pool) {
+void SamplePrograms(const DatasetOptions& options, const Target& target, Store& store,
+                    ProgramPool& pool) {
   ThreadPool threads(options.target.threads);
   const std::vector<TaskId> tasks = GroupedTasks(pool);
   StatusLine progress(stderr);
   int64_t programs = 0;
-  for (size_t i = 0; i < tasks.size() && !StopRequested(); ++i) {
+  for (size_t i = 0; i < tasks.size() && !StopSeen(); ++i) {
     const SpaceGenerator space(store.WorkloadOf(tasks[i]), target);
     AddRecordedPrograms(space, store, pool);
     SampleIntoPool(space, tasks[i], pool, {.programs = options.programs, .seed = options.seed},
@@ -77,11 +80,9 @@ void Sample(const DatasetOptions& options, const Target& target, Store& store, P
 void Measure(const DatasetOptions& options, const Target& target, Store& store, ProgramPool& pool) {
   Measurer measurer(target, {});
   MeasureEvaluator evaluator(measurer);
-  PoolMeasurement measurement(store, pool, target, evaluator, "pool");
-  StatusLine progress(stderr);
-  measurement.MeasureEach(options.measure, options.seed, [&](int64_t done, int64_t of) {
-    progress.Show(fmt::format("{} of {} programs measured", FormatCount(done), FormatCount(of)));
-  });
+  PoolMeasurement measurement(store, pool, target, evaluator, "pool", StopSeen);
+  RunProgress progress(stderr, {}, MeasuringProgress());
+  measurement.MeasureEach(options.measure, options.seed, progress.Observer());
 }
 
 void PrintSummary(const DatasetOptions& options, const Target& target, Store& store,
@@ -112,10 +113,10 @@ void MakeDataset(const DatasetOptions& options) {
                      " has no tasks yet: name networks, such as --networks resnet18.onnx, or "
                      "operator families, such as --families conv2d dense");
   }
-  if (options.programs > 0) Sample(options, target, store, pool);
-  if (options.measure > 0 && !StopRequested()) Measure(options, target, store, pool);
+  if (options.programs > 0) SamplePrograms(options, target, store, pool);
+  if (options.measure > 0 && !StopSeen()) Measure(options, target, store, pool);
   PrintSummary(options, target, store, pool);
-  if (StopRequested()) {
+  if (StopSeen()) {
     fmt::print(stderr, "stopped; the same command goes on from here\n");
   }
 }

@@ -1,39 +1,45 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
+#include <cctype>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
 #include "bayloom/cli/map_options.h"
-#include "bayloom/mapspace/mapper.h"
+#include "bayloom/cli/run_options.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/map_table.h"
 #include "bayloom/report/mapping_table.h"
+#include "bayloom/report/progress_columns.h"
+#include "bayloom/trial/evaluate_one.h"
 
 namespace bayloom {
 namespace {
 
-Problem LoadProblem(const MapOptions& options) {
-  return options.op.empty() ? ReadProblem(options.problem) : ParseProblem(options.op);
+Problem LoadProblem(const MapArguments& arguments) {
+  return arguments.op.empty() ? ReadProblem(arguments.problem) : ParseProblem(arguments.op);
 }
 
-/// A mapping, also into --out, and what the model says of it.
-void DeliverMapping(const Mapping& mapping, const AnalyticalModel& model, const MapOptions& options,
-                    nlohmann::json about) {
+/// A mapping, also into --out, and what the evaluator and the model say of it.
+void DeliverMapping(const Mapping& mapping, double value, const AnalyticalModel& model,
+                    const MapArguments& arguments, nlohmann::json about) {
   const Problem& problem = model.problem();
   const Architecture& architecture = model.architecture();
   const Evaluation evaluation = model.Evaluate(mapping);
-  if (!options.out.empty()) {
-    WriteMapFile(options.out, PrintMappingYaml(mapping, problem, architecture));
+  if (!arguments.out.empty()) {
+    WriteFile(arguments.out, PrintMappingYaml(mapping, problem, architecture));
   }
-  if (options.json) {
+  if (arguments.json) {
+    about["objective"] = arguments.objective;
+    about["value"] = value;
     about["problem"] = problem.Describe();
     about["architecture"] = architecture.name;
     about["mapping"] = ToJson(mapping, problem, architecture);
@@ -41,75 +47,148 @@ void DeliverMapping(const Mapping& mapping, const AnalyticalModel& model, const 
     fmt::print("{}\n", about.dump(2));
     return;
   }
-  fmt::print("{}\n{}\n{:.4g} pJ per multiply-accumulate, {} cycles, {:.1f} % of the multipliers\n",
-             PrintLoopNest(mapping, problem, architecture),
-             TrafficTable(evaluation, mapping, problem, architecture).Text(),
+  const bool is_model = arguments.evaluator == "model";
+  fmt::print("{}\n{}\n", PrintLoopNest(mapping, problem, architecture),
+             TrafficTable(evaluation, mapping, problem, architecture).Text());
+  if (!is_model) {
+    fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objective, FormatValue(value));
+  }
+  fmt::print("{:.4g} pJ per multiply-accumulate, {} cycles, {:.1f} % of the multipliers\n",
              evaluation.EnergyPerMac(), FormatCount(evaluation.cycles),
              100 * evaluation.utilization);
 }
 
-void EvaluateMapping(const MapOptions& options, const AnalyticalModel& model,
-                     MappingEvaluator& evaluator) {
-  const Mapping mapping = ReadMapping(options.mapping, model.problem(), model.architecture());
-  const Outcome outcome = evaluator.Evaluate(mapping);
-  if (!outcome.ok()) throw InputError(options.mapping + ": " + outcome.reason);
-  DeliverMapping(mapping, model, options,
-                 {{"objective", options.objective}, {"value", outcome.value}});
+/// --mapping: evaluates one and searches nothing.
+void EvaluateMapping(const MapArguments& arguments) {
+  const MapOptions options = arguments.Options(1);
+  const AnalyticalModel model(LoadProblem(arguments), LoadArchitecture(arguments.architecture),
+                              options.counting);
+  const Mapping mapping = ReadMapping(arguments.mapping, model.problem(), model.architecture());
+  const auto evaluator = MakeMappingEvaluator(model, options);
+  const std::optional<Outcome> outcome =
+      EvaluateOne(*evaluator, mapping, options.search.budget.stop);
+  if (!outcome) throw CheckFailed("stopped before the mapping was evaluated");
+  if (!outcome->ok()) throw InputError(arguments.mapping + ": " + outcome->reason);
+  DeliverMapping(mapping, outcome->value, model, arguments, nlohmann::json::object());
 }
 
-void Search(const MapOptions& options, const AnalyticalModel& model) {
-  const Mapspace mapspace(model.problem(), model.architecture(), options.Constraints());
-  const std::unique_ptr<SearchRecords> records = options.Records();
-  const auto evaluator = options.Evaluator(model, records.get(), options.seed);
-  MapperOptions search = options.Mapper();
-  search.earlier = options.Earlier(mapspace, model);
-  const std::string mapper = options.MapperName();
-  CatchStopSignals();
-  const MapperResult result = RunMapper(mapper, mapspace, model, *evaluator, search);
+StopReason RunWithProgress(MapRun& run) {
+  RunProgress progress(stderr, run.Status(), MappingProgress(run));
+  const StopReason reason = run.Run(progress.Observer());
+  progress.End();
+  ThrowIfLost(reason, run.lost());
+  return reason;
+}
+
+void MapOperation(const MapArguments& arguments) {
+  MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
+             LoadArchitecture(arguments.architecture), arguments.Constraints(),
+             arguments.Options(1));
+  const StopReason reason = RunWithProgress(run);
+  const MapRun::Layer& layer = run.layers().front();
+  const MapperResult& result = layer.search->result();
   if (!result.best) FailWithoutMapping(result.failure);
   fmt::print(stderr, "{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
-             model.problem().Describe(), model.architecture().name, mapper,
+             layer.layer.problem.Describe(), layer.mapspace->architecture().name, run.mapper(),
              FormatCount(result.evaluations), FormatCount(result.drawn),
-             FormatSeconds(result.seconds), ToString(result.end), options.objective, result.value);
+             FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objective,
+             result.value);
   nlohmann::json improvements = nlohmann::json::array();
   for (const MapperResult::Improvement& improvement : result.improvements) {
     improvements.push_back({improvement.evaluations, improvement.value});
   }
-  DeliverMapping(*result.best, model, options,
-                 {{"objective", options.objective},
-                  {"value", result.value},
-                  {"mapper", mapper},
+  DeliverMapping(*result.best, result.value, *layer.model, arguments,
+                 {{"mapper", run.mapper()},
                   {"evaluations", result.evaluations},
                   {"drawn", result.drawn},
-                  {"seconds", result.seconds},
-                  {"end", ToString(result.end)},
+                  {"seconds", run.Status().seconds},
+                  {"end", ToString(reason)},
                   {"improvements", improvements}});
 }
 
-void Map(const MapOptions& options) {
-  options.Check();
-  const int subjects = static_cast<int>(!options.network.path.empty()) +
-                       static_cast<int>(!options.op.empty()) +
-                       static_cast<int>(!options.problem.empty());
+/// "/layer1/conv" as a part of a file's name: "layer1-conv".
+std::string FileName(const std::string& layer) {
+  std::string name;
+  for (char c : layer) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
+    if (plain) {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  return name;
+}
+
+/// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
+/// mapping.
+void WriteNetwork(const std::string& folder, const MapRun& network) {
+  const Architecture& architecture = network.layers().front().mapspace->architecture();
+  WriteFile(folder + "/architecture.yaml", PrintArchitectureYaml(architecture));
+  int number = 0;
+  for (const MapRun::Layer& layer : network.layers()) {
+    const std::string file =
+        fmt::format("{}/{:02}-{}", folder, ++number, FileName(layer.layer.name));
+    const Problem& problem = layer.layer.problem;
+    WriteFile(file + ".problem.yaml", PrintProblemYaml(problem));
+    if (!layer.search->result().best) continue;
+    WriteFile(file + ".mapping.yaml",
+              PrintMappingYaml(*layer.search->result().best, problem, architecture));
+  }
+}
+
+void MapNetwork(const MapArguments& arguments) {
+  std::vector<NetworkLayer> layers = LoadLayers(arguments.network);
+  const MapOptions options = arguments.Options(std::ssize(layers));
+  const Architecture architecture = LoadArchitecture(arguments.architecture);
+  MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
+  const StopReason reason = RunWithProgress(run);
+  const int mapped = run.Sum().mapped;
+  if (mapped == 0) FailWithoutMapping(run.layers().back().search->result().failure);
+  const RunStatus status = run.Status();
+  fmt::print(stderr, "{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
+             std::filesystem::path(arguments.network.path).filename().string(), architecture.name,
+             run.layers().size(), run.mapper(), FormatCount(status.trials),
+             FormatSeconds(status.seconds), DescribeEnd(reason));
+  if (!arguments.out.empty()) WriteNetwork(arguments.out, run);
+  if (arguments.json) {
+    nlohmann::json json = ToJson(run);
+    json["architecture"] = architecture.name;
+    json["objective"] = arguments.objective;
+    json["mapper"] = run.mapper();
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{}\n{}\n", LayerTable(run).Text(), TotalsLine(run));
+  }
+  if (mapped < std::ssize(run.layers())) {
+    throw CheckFailed(fmt::format("{} layers have no mapping that fits and can be evaluated",
+                                  std::ssize(run.layers()) - mapped));
+  }
+}
+
+void Map(const MapArguments& arguments) {
+  arguments.Check();
+  const int subjects = static_cast<int>(!arguments.network.path.empty()) +
+                       static_cast<int>(!arguments.op.empty()) +
+                       static_cast<int>(!arguments.problem.empty());
   if (subjects != 1) {
     throw InputError(
         "map needs one of a network, such as resnet50.onnx, --op, such as matmul:512,512,512, and "
         "--problem FILE");
   }
-  if (!options.network.path.empty()) {
-    if (!options.mapping.empty()) throw InputError("--mapping is for one operation, not a network");
-    return MapNetwork(options);
+  const bool is_network = !arguments.network.path.empty();
+  if (is_network && !arguments.mapping.empty()) {
+    throw InputError("--mapping is for one operation, not a network");
   }
-  const AnalyticalModel model(LoadProblem(options), LoadArchitecture(options.architecture),
-                              options.Counting());
-  if (options.mapping.empty()) return Search(options, model);
-  EvaluateMapping(options, model, *options.Evaluator(model));
+  if (is_network) return MapNetwork(arguments);
+  if (!arguments.mapping.empty()) return EvaluateMapping(arguments);
+  MapOperation(arguments);
 }
 
 }  // namespace
 
 void AddMapCommand(CLI::App& app) {
-  auto options = std::make_shared<MapOptions>();
+  auto options = std::make_shared<MapArguments>();
   CLI::App* map =
       app.add_subcommand("map", "Map a tensor operation or a network onto an accelerator");
   options->network.AddTo(*map);
@@ -162,6 +241,9 @@ void AddMapCommand(CLI::App& app) {
                   "model, timeloop (timeloop-model), or a command with {mapping}, {problem} and "
                   "{arch} that prints the value last")
       ->capture_default_str();
+  map->add_option("--jobs,-j", options->jobs,
+                  "Mappings that a simulator evaluates at the same time")
+      ->check(AtLeastOne());
   map->add_option("--timeout", options->timeout,
                   "The longest that a simulator may take for one mapping")
       ->capture_default_str();

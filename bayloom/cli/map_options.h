@@ -1,20 +1,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bayloom/cli/model_option.h"
-#include "bayloom/mapspace/mapper.h"
-#include "bayloom/record/search_records.h"
-#include "bayloom/tuning/network_layers.h"
+#include "bayloom/tuning/map_run.h"
 
 namespace bayloom {
 
 /// The command line of `bayloom map`.
-struct MapOptions {
+struct MapArguments {
   ModelOption network;
   std::string op;
   std::string problem;
@@ -25,6 +22,7 @@ struct MapOptions {
   std::string objective = "energy";
   std::string evaluator = "model";
   std::string timeout = "10m";
+  int jobs = 1;
   std::string tiles = "divisor";
   std::string orders = "permutation";
   std::string counting = "exact";
@@ -42,41 +40,18 @@ struct MapOptions {
   std::string out;
   bool json = false;
 
-  // What these say, for the room that searches. All throw InputError.
-
   /// Refuses options that the chosen mapper would ignore and an --out that cannot be written; makes
   /// its folder if it is one.
   void Check() const;
-  ReuseCounting Counting() const;
-  std::string MapperName() const;
-  /// Of one operation or layer: as given, or what the model does in a second, or what a patient
-  /// person waits for.
-  int64_t Evaluations() const;
-  /// But for what is learnt from.
-  MapperOptions Mapper() const;
+  /// What they say of a run over so many layers. Throws InputError for what they cannot.
+  MapOptions Options(int64_t layers) const;
   std::vector<Directive> Constraints() const;
-  /// The model must outlive it.
-  std::unique_ptr<MappingEvaluator> Evaluator(const AnalyticalModel& model) const;
-  /// The same, keeping every evaluation in the records if there are any.
-  std::unique_ptr<MappingEvaluator> Evaluator(const AnalyticalModel& model, SearchRecords* records,
-                                              uint64_t search_seed) const;
-  /// What --db names, or null.
-  std::unique_ptr<SearchRecords> Records() const;
-  /// What a search learns from: the searches in --transfer's databases but for those of the same
-  /// problem and architecture, and the model's rehearsal.
-  std::vector<EarlierMappings> Earlier(const Mapspace& mapspace,
-                                       const AnalyticalModel& model) const;
 };
 
 /// A search that found nothing: throws CheckFailed, with the last evaluation's failure if there was
 /// one.
 [[noreturn]] void FailWithoutMapping(const std::string& failure);
 
-void WriteMapFile(const std::string& name, const std::string& text);
-
 std::vector<NetworkLayer> LoadLayers(const ModelOption& model);
-
-/// Maps all layers of a network.
-void MapNetwork(const MapOptions& options);
 
 }  // namespace bayloom

@@ -2,12 +2,14 @@
 
 #include <CLI/App.hpp>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
+#include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom {
 namespace {
@@ -57,6 +59,15 @@ TaskGraph ModelOption::Load() const {
   Graph graph = LoadGraph();
   Optimize(graph);
   return ExtractTasks(std::move(graph));
+}
+
+TuningSubject ModelOption::Subject() const {
+  return NetworkSubject(std::filesystem::path(path).filename().string(), Load());
+}
+
+std::string ModelOption::DefaultDatabase() const {
+  if (path.empty()) return "operators.db";
+  return std::filesystem::path(path).stem().string() + ".db";
 }
 
 }  // namespace bayloom

@@ -10,9 +10,10 @@ class Option;
 
 namespace bayloom {
 
-// What is loaded; graph/tasks.h has them.
+// What is loaded; graph/tasks.h and tuning/tuning_subject.h have them.
 struct Graph;
 struct TaskGraph;
+struct TuningSubject;
 
 /// The argument that names a model and the option --shape.
 struct ModelOption {
@@ -25,6 +26,11 @@ struct ModelOption {
   Graph LoadGraph() const;
   /// The network, optimized, as calls of tasks. Throws InputError for what cannot be used.
   TaskGraph Load() const;
+  /// The network as what is to be tuned, named as its file.
+  TuningSubject Subject() const;
+  /// The database of its records unless said otherwise: MODEL.db in the current folder; without a
+  /// model operators.db.
+  std::string DefaultDatabase() const;
 };
 
 }  // namespace bayloom

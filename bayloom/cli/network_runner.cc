@@ -62,7 +62,7 @@ std::vector<HostTensor> ReadTensors(const std::string& folder, const std::string
   return tensors;
 }
 
-NetworkRunner::NetworkRunner(const ChosenNetwork& network, std::vector<HostTensor> inputs)
+NetworkRunner::NetworkRunner(const TunedNetwork& network, std::vector<HostTensor> inputs)
     : inputs_(std::move(inputs)), executor_(network.network, network.Programs(), network.target) {
   const Graph& graph = network.network.graph;
   CheckInputs(graph, inputs_);

@@ -20,7 +20,7 @@ std::vector<HostTensor> ReadTensors(const std::string& folder, const std::string
 class NetworkRunner {
  public:
   /// Throws InputError if the inputs are not of the types and shapes that the graph takes.
-  NetworkRunner(const ChosenNetwork& network, std::vector<HostTensor> inputs);
+  NetworkRunner(const TunedNetwork& network, std::vector<HostTensor> inputs);
 
   void Run() { executor_.Run(input_data_, output_data_); }
   /// As Run, adding each call's time to `seconds`.

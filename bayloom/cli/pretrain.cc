@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/duration.h"
+#include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/duration.h"
+#include "bayloom/cli/run_options.h"
 #include "bayloom/cli/target_option.h"
-#include "bayloom/cli/write_file.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/pretrain/active_learning.h"
 #include "bayloom/pretrain/evaluation.h"
@@ -168,9 +169,7 @@ class Pretraining {
   }
 
   bool OutOfTime() const {
-    return StopRequested() ||
-           (!options_.time.empty() &&
-            MonotonicSeconds() - started_ >= ParseDuration(options_.time, "--time"));
+    return StopSeen() || MonotonicSeconds() - started_ >= max_seconds_;
   }
 
   std::vector<std::vector<double>> RelativeLabels(
@@ -194,6 +193,8 @@ class Pretraining {
   const PretrainOptions& options_;
   Target target_;
   double started_ = MonotonicSeconds();
+  double max_seconds_ = options_.time.empty() ? std::numeric_limits<double>::infinity()
+                                              : ParseDuration(options_.time, "--time");
   Store store_;
   ProgramPool pool_;
   TaskSplit split_;
@@ -270,7 +271,7 @@ void Pretrain(const PretrainOptions& options) {
   for (const std::string& model : options.models) {
     for (const std::string& selection : options.selections) {
       std::vector<Training> trainings;
-      for (int i = 0; i < options.seeds && (i == 0 || !StopRequested()); ++i) {
+      for (int i = 0; i < options.seeds && (i == 0 || !StopSeen()); ++i) {
         trainings.push_back(pretraining.Run(selection, model, options.seed + i));
       }
       if (!options.chart.empty()) WriteHistogram(trainings[0], options.chart);
@@ -281,7 +282,7 @@ void Pretrain(const PretrainOptions& options) {
   if (options.simulate || options.evaluate) {
     fmt::print("{}\n", options.json ? table.Json().dump(2) : table.Text());
   }
-  if (StopRequested()) fmt::print(stderr, "stopped; the same command goes on from here\n");
+  if (StopSeen()) fmt::print(stderr, "stopped; the same command goes on from here\n");
 }
 
 }  // namespace

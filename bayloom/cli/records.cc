@@ -3,7 +3,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -12,14 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/base/file.h"
+#include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/write_file.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/search_report.h"
-#include "bayloom/tuning/recorded_search.h"
+#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom {
 namespace {
@@ -27,42 +27,41 @@ namespace {
 struct RecordsOptions {
   std::string database;
   std::string out;
-  std::optional<int64_t> search;
+  std::optional<int64_t> run;
   std::string format = "csv";
   std::vector<std::string> files;
 };
 
 /// One search, for programs that know nothing of databases.
-std::string SearchText(const RecordsOptions& options) {
-  SearchRecords records(options.database, Database::Mode::kReadOnly);
-  const SearchRecord record = FindSearch(records, *options.search);
+std::string SearchText(Store& store, const RecordsOptions& options) {
+  const RunRecord record = FindStudy(store, *options.run);
   const Scenario scenario = ScenarioOf(record);
-  const std::vector<SearchTrial> trials = ReadSearchTrials(*scenario.space, records, record.id);
+  const std::vector<StudyTrial> trials = ReadStudyTrials(*scenario.space, store, record.id);
   if (options.format == "csv") return TrialsCsv(scenario, trials);
   return TrialsT4(scenario, trials).dump() + "\n";
 }
 
 void Export(const RecordsOptions& options) {
-  if (options.search) {
-    const std::string text = SearchText(options);
+  Store store(options.database, Store::Mode::kReadOnly);
+  if (options.run) {
+    const std::string text = SearchText(store, options);
     return options.out.empty() ? fmt::print("{}", text) : WriteFile(options.out, text);
   }
-  Store store(options.database, Store::Mode::kReadOnly);
   if (options.out.empty()) return ExportJsonLines(store, std::cout);
-  std::ofstream file(options.out);
-  if (file) ExportJsonLines(store, file);
-  file.close();
-  if (!file) throw InputError("cannot write '" + options.out + "': " + std::strerror(errno));
+  WriteFile(options.out, [&store](std::ostream& file) { ExportJsonLines(store, file); });
 }
 
 void Import(const RecordsOptions& options) {
   Store store(options.database);
   for (const std::string& name : options.files) {
     std::ifstream file(name);
-    if (!file) throw InputError("cannot read '" + name + "': " + std::strerror(errno));
+    if (!file) ThrowPathError("cannot read '" + name + "'", errno);
     const ImportSummary summary = ImportJsonLines(store, file, name);
     fmt::print("{}: {} new trials, {} known already\n", name, FormatCount(summary.added),
                FormatCount(summary.present));
+    if (summary.pool_programs > 0) {
+      fmt::print("{}: {} new programs of pools\n", name, FormatCount(summary.pool_programs));
+    }
   }
 }
 
@@ -77,18 +76,18 @@ void AddRecordsCommand(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  bayloom records export resnet18.db --out resnet18.jsonl\n"
-      "  bayloom records export flags.db --search 1 --out flags.csv\n"
+      "  bayloom records export flags.db --run 1 --out flags.csv\n"
       "  bayloom records import all.db resnet18.jsonl bert_tiny.jsonl");
 
   CLI::App* to_text = records->add_subcommand("export", "Write all records as text");
   to_text->add_option("database", options->database, "The database to read")->required();
   to_text->add_option("--out,-o", options->out, "File to write; standard output if not given");
-  CLI::Option* search =
-      to_text->add_option("--search", options->search, "Only this search, in another format");
+  CLI::Option* run = to_text->add_option("--run,--search", options->run,
+                                         "Only this run of a search, in another format");
   to_text->add_option("--format", options->format, "csv, or t4: a recorded space to search again")
       ->check(CLI::IsMember({"csv", "t4"}))
       ->capture_default_str()
-      ->needs(search);
+      ->needs(run);
   to_text->callback([options] { Export(*options); });
 
   CLI::App* from_text = records->add_subcommand("import", "Add records that are not there yet");

@@ -10,11 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/write_file.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/run_summary.h"
 #include "bayloom/report/session_charts.h"
 #include "bayloom/report/session_report.h"
 
@@ -23,20 +24,16 @@ namespace {
 
 struct ReportOptions {
   std::vector<std::string> databases;
-  std::optional<int64_t> session;
+  std::optional<int64_t> run;
   std::string out;
   bool slots = false;
   bool json = false;
 };
 
-/// Charts and figures of several sessions in one folder.
+/// Charts and figures of several runs in one folder.
 class Folder {
  public:
-  explicit Folder(const std::string& path) : path_(path) {
-    std::error_code error;
-    std::filesystem::create_directories(path_, error);
-    if (error) throw InputError(fmt::format("cannot make '{}': {}", path, error.message()));
-  }
+  explicit Folder(const std::string& path) : path_(path) { CreateFolder(path); }
 
   void Write(const std::string& name, const std::string& text) {
     const std::string path = (path_ / name).string();
@@ -50,16 +47,15 @@ class Folder {
   std::vector<std::string> written_;
 };
 
-std::vector<SessionId> ChosenSessions(Store& store, const ReportOptions& options) {
-  if (options.session) return {*options.session};
-  std::vector<SessionId> sessions;
-  for (const SessionRecord& session : store.Sessions()) sessions.push_back(session.id);
-  if (sessions.empty()) throw InputError(store.path() + " has no session yet");
-  return sessions;
+std::vector<RunRecord> ChosenRuns(Store& store, const ReportOptions& options) {
+  if (options.run) return {store.RunOf(*options.run)};
+  std::vector<RunRecord> runs = store.Runs();
+  if (runs.empty()) throw InputError(store.path() + " has no run yet");
+  return runs;
 }
 
 void Print(const SessionReport& report, bool slots) {
-  fmt::print("{} ({}): {} trials in {}, latency {}\n\n", report.record.model, report.label,
+  fmt::print("{} ({}): {} trials in {}, latency {}\n\n", report.record.name, report.label,
              FormatCount(report.trials()), FormatSeconds(report.seconds()),
              FormatSeconds(report.latency()));
   const Table tables[] = {LatencyTable(report), TaskTable(report), PhaseTable(report),
@@ -70,15 +66,24 @@ void Print(const SessionReport& report, bool slots) {
   if (slots) fmt::print("{}\n", TurnTable(report).Text());
 }
 
-/// "resnet18-3": the database's name and the session's number.
-std::string Prefix(const std::string& database, SessionId session) {
-  return fmt::format("{}-{}", std::filesystem::path(database).stem().string(), session);
+void Print(const RunSummary& summary) {
+  const RunRecord& run = summary.record;
+  fmt::print("{} ({}, seed {}): {} trials in {}, without a value: {}\n\n", run.name, run.proposer,
+             run.seed, FormatCount(summary.trials), FormatSeconds(summary.seconds),
+             FailureText(summary));
+  const Table improvements = ImprovementTable(summary);
+  if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
 }
 
-/// One chart of each kind for all sessions of a model.
+/// "resnet18-3": the database's name and the run's number.
+std::string Prefix(const std::string& database, RunId run) {
+  return fmt::format("{}-{}", std::filesystem::path(database).stem().string(), run);
+}
+
+/// One chart of each kind for all tunings of a model.
 void DrawTogether(const std::vector<SessionReport>& reports, Folder& folder) {
   std::map<std::string, std::vector<SessionReport>> models;
-  for (const SessionReport& report : reports) models[report.record.model].push_back(report);
+  for (const SessionReport& report : reports) models[report.record.name].push_back(report);
   for (const auto& [model, sessions] : models) {
     std::string name = std::filesystem::path(model).stem().string();
     std::replace_if(
@@ -97,28 +102,47 @@ void DrawSession(Store& store, const SessionReport& report, Folder& folder) {
   }
 }
 
+/// What is to be told of all databases.
+struct Reports {
+  std::vector<SessionReport> sessions;  ///< of tunings and measurements of pools
+  std::vector<RunSummary> searches;     ///< of all other runs
+  nlohmann::json figures = nlohmann::json::array();
+};
+
+void AddReport(Store& store, const RunRecord& run, Reports& reports, Folder* folder) {
+  if (run.kind == RunKind::kTune || run.kind == RunKind::kDataset) {
+    const SessionReport& report = reports.sessions.emplace_back(ReportOf(store, run.id));
+    reports.figures.push_back(ToJson(report));
+    if (folder) DrawSession(store, report, *folder);
+    return;
+  }
+  const RunSummary& summary = reports.searches.emplace_back(SummaryOf(store, run.id));
+  reports.figures.push_back(ToJson(summary));
+  if (folder) {
+    folder->Write(Prefix(store.path(), run.id) + "-progress.svg", ProgressChart(summary).ToSvg());
+  }
+}
+
 void Report(const ReportOptions& options) {
   std::optional<Folder> folder;
   if (!options.out.empty()) folder.emplace(options.out);
-  std::vector<SessionReport> reports;
-  nlohmann::json figures = nlohmann::json::array();
+  Reports reports;
   for (const std::string& database : options.databases) {
     Store store(database, Store::Mode::kReadOnly);
-    for (SessionId session : ChosenSessions(store, options)) {
-      reports.push_back(ReportOf(store, session));
-      figures.push_back(ToJson(reports.back()));
-      if (folder) DrawSession(store, reports.back(), *folder);
+    for (const RunRecord& run : ChosenRuns(store, options)) {
+      AddReport(store, run, reports, folder ? &*folder : nullptr);
     }
   }
   if (folder) {
-    DrawTogether(reports, *folder);
-    folder->Write("report.json", figures.dump(2) + "\n");
+    DrawTogether(reports.sessions, *folder);
+    folder->Write("report.json", reports.figures.dump(2) + "\n");
   }
   if (options.json) {
-    fmt::print("{}\n", figures.dump(2));
+    fmt::print("{}\n", reports.figures.dump(2));
     return;
   }
-  for (const SessionReport& report : reports) Print(report, options.slots);
+  for (const SessionReport& report : reports.sessions) Print(report, options.slots);
+  for (const RunSummary& summary : reports.searches) Print(summary);
   if (!folder) return;
   for (const std::string& file : folder->written()) fmt::print("wrote {}\n", file);
 }
@@ -128,19 +152,21 @@ void Report(const ReportOptions& options) {
 void AddReportCommand(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* report =
-      app.add_subcommand("report", "Tell how sessions got on: figures, and charts as SVG");
-  report->add_option("databases", options->databases, "Databases written by 'bayloom tune'")
+      app.add_subcommand("report", "Report on the runs of databases: figures, and charts as SVG");
+  report
+      ->add_option("databases", options->databases,
+                   "Databases written by 'bayloom tune', 'search' or 'map'")
       ->required();
-  report->add_option("--session", options->session, "Only this session; default all");
+  report->add_option("--run,--session", options->run, "Only this run; default all");
   report->add_option("--out,-o", options->out,
                      "Folder for the charts, and for all figures as report.json");
   report->add_flag("--slots", options->slots, "Also list what the scheduler chose slot by slot");
   report->add_flag("--json", options->json, "Print all figures as JSON");
   report->footer(
       "The latency is the sum over all tasks of their best programs' times, each as often as the\n"
-      "model calls it. The charts: latency over trials and over time, all sessions of a model\n"
-      "together; and for each session the tasks' best-so-far curves, the trials they were given,\n"
-      "and how well the cost model predicted.\n"
+      "model calls it. The charts: latency over trials and over time, all tunings of a model\n"
+      "together; for each tuning the tasks' best-so-far curves, the trials they were given, and\n"
+      "how well the cost model predicted; for each search the best value over the trials.\n"
       "\n"
       "Examples:\n"
       "  bayloom report resnet18.db\n"

@@ -80,7 +80,7 @@ Table CompareOutputs(const Graph& graph, const std::vector<HostTensor>& outputs,
 }
 
 void Run(const RunOptions& options) {
-  const ChosenNetwork network = options.network.Load();
+  const TunedNetwork network = options.network.Load();
   const Graph& graph = network.network.graph;
   NetworkRunner runner(network, options.data.empty() ? RandomInputs(graph, options.seed)
                                                      : ReadTensors(options.data, "input"));

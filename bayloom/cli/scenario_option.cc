@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "bayloom/base/duration.h"
 #include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/duration.h"
 
 namespace bayloom {
 

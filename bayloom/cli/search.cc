@@ -2,41 +2,41 @@
 
 #include <CLI/App.hpp>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
+#include "bayloom/cli/run_options.h"
 #include "bayloom/cli/scenario_option.h"
-#include "bayloom/cli/search_together.h"
-#include "bayloom/cli/write_file.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/report/format.h"
-#include "bayloom/report/search_progress.h"
+#include "bayloom/report/progress_columns.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/tuning/earlier_searches.h"
-#include "bayloom/tuning/recorded_search.h"
+#include "bayloom/tuning/scenario_search.h"
 
 namespace bayloom {
 namespace {
 
 constexpr int64_t kDefaultTrials = 100;
 
-struct SearchOptions {
+struct SearchArguments {
   ScenarioOption scenario;
   std::vector<std::string> others;  ///< scenarios that share the budget with the first
-  TogetherOptions together;
+  std::vector<double> weights;
+  SearchOptions options;
   std::string command;
   std::string recorded;
   std::vector<std::string> transfer;  ///< databases
   std::string transfer_method = "weighted";
-  int jobs = 1;
   std::string out;
   std::string csv;
   std::string chart;
@@ -44,14 +44,14 @@ struct SearchOptions {
 };
 
 /// What --transfer's databases teach the optimizer beforehand.
-void Learn(const SearchOptions& options, Scenario& scenario) {
+void Learn(const SearchArguments& arguments, Scenario& scenario) {
   if (scenario.optimizer != "bayesian") {
     throw InputError("--transfer: only the bayesian optimizer learns from earlier searches, not " +
                      scenario.optimizer);
   }
   TransferOptions& transfer = scenario.optimizer_options.transfer;
-  transfer =
-      LearnFromSearches(options.transfer, ParseTransferMethod(options.transfer_method), scenario);
+  transfer = LearnFromSearches(arguments.transfer, ParseTransferMethod(arguments.transfer_method),
+                               scenario);
   if (transfer.tasks.empty()) {
     throw InputError(fmt::format(
         "--transfer: there is no earlier search for '{}' of another scenario with parameters of "
@@ -60,19 +60,19 @@ void Learn(const SearchOptions& options, Scenario& scenario) {
   }
 }
 
-Scenario LoadWithOverrides(const SearchOptions& options) {
-  Scenario scenario = options.scenario.Load();
-  if (!options.command.empty()) OverrideCommand(options.command, scenario);
-  if (!options.recorded.empty()) OverrideRecorded(options.recorded, scenario);
+Scenario LoadWithOverrides(const SearchArguments& arguments) {
+  Scenario scenario = arguments.scenario.Load();
+  if (!arguments.command.empty()) OverrideCommand(arguments.command, scenario);
+  if (!arguments.recorded.empty()) OverrideRecorded(arguments.recorded, scenario);
   if (scenario.evaluator.kind == EvaluatorKind::kNone) {
     throw InputError(
         fmt::format("'{}' does not say how a configuration is evaluated: give it an "
                     "'evaluator', or use --command or --recorded (or 'bayloom serve', "
                     "to be asked and told)",
-                    options.scenario.path));
+                    arguments.scenario.path));
   }
   if (!scenario.max_trials && !scenario.max_seconds) scenario.max_trials = kDefaultTrials;
-  if (!options.transfer.empty()) Learn(options, scenario);
+  if (!arguments.transfer.empty()) Learn(arguments, scenario);
   return scenario;
 }
 
@@ -83,108 +83,193 @@ std::string FormatSize(double configurations) {
   return fmt::format("{:.3g}", configurations);
 }
 
-std::string_view Explain(SearchEnd end) {
-  switch (end) {
-    case SearchEnd::kTrials:
-      return "all trials done";
-    case SearchEnd::kTime:
-      return "time is up";
-    case SearchEnd::kExhausted:
-      return "every configuration was tried";
-    case SearchEnd::kStopped:
-      return "stopped; --resume goes on from here";
+std::vector<SearchMember> LoadMembers(const SearchArguments& arguments) {
+  std::vector<SearchMember> members;
+  SearchArguments each = arguments;
+  const auto add = [&] {
+    Scenario scenario = LoadWithOverrides(each);
+    std::string database = arguments.scenario.DatabaseFor(scenario);
+    members.push_back({std::move(scenario), std::move(database)});
+  };
+  if (arguments.others.empty()) {
+    add();
+    return members;
+  }
+  if (!arguments.command.empty() || !arguments.recorded.empty() || !arguments.out.empty() ||
+      !arguments.csv.empty() || !arguments.chart.empty()) {
+    throw InputError(
+        "--command, --recorded, --out, --csv and --chart are about one scenario, not several");
+  }
+  const bool share = arguments.scenario.trials || !arguments.scenario.time.empty();
+  each.scenario.trials.reset();
+  each.scenario.time.clear();
+  add();
+  for (const std::string& path : arguments.others) {
+    each.scenario.path = path;
+    add();
+  }
+  if (!arguments.weights.empty() && arguments.weights.size() != members.size()) {
+    throw InputError(
+        fmt::format("--weights: {} for {} scenarios", arguments.weights.size(), members.size()));
+  }
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!arguments.weights.empty()) members[i].weight = arguments.weights[i];
+    // A budget of all together replaces those of each.
+    if (share) members[i].scenario.max_trials.reset();
+  }
+  return members;
+}
+
+/// That of the command line; of a single scenario else its own.
+Budget BudgetOf(const SearchArguments& arguments, const std::vector<SearchMember>& members) {
+  Budget budget = MakeBudget(arguments.scenario.trials, arguments.scenario.time);
+  if (members.size() > 1) return budget;
+  const Scenario& scenario = members[0].scenario;
+  budget.trials = scenario.max_trials.value_or(Budget::kUnlimited);
+  if (scenario.max_seconds) budget.seconds = *scenario.max_seconds;
+  return budget;
+}
+
+void PrintBeginning(const ScenarioSearch& search, const SearchArguments& arguments) {
+  if (search.members().size() > 1) {
+    fmt::print(stderr, "{} {} scenarios together, {} scheduler, slots of {} trials\n",
+               arguments.options.resume ? "Resuming" : "Searching", search.members().size(),
+               arguments.options.scheduler, arguments.options.trials_per_slot);
+    return;
+  }
+  const SearchMember& member = search.members()[0];
+  const Space& space = *member.scenario.space;
+  fmt::print(stderr,
+             "{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
+             search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
+             space.size() == 1 ? "" : "s", FormatSize(space.CountFeasible()),
+             member.scenario.optimizer, member.database);
+  const RunStatus status = search.Status();
+  if (status.trials >= status.max_trials) {
+    fmt::print(stderr, "Its {} trials are done already; more --trials go on\n",
+               FormatCount(status.trials));
+  }
+}
+
+void Export(const SearchArguments& arguments, const ScenarioSearch& search) {
+  const Scenario& scenario = search.members()[0].scenario;
+  if (!arguments.out.empty()) {
+    WriteFile(arguments.out, SearchSummary(scenario, search.study(0)).dump(2) + "\n");
+  }
+  if (arguments.csv.empty() && arguments.chart.empty()) return;
+  const std::vector<StudyTrial> trials = search.TrialsOf(0);
+  if (!arguments.csv.empty()) WriteFile(arguments.csv, TrialsCsv(scenario, trials));
+  if (!arguments.chart.empty()) {
+    WriteFile(arguments.chart, SearchChart(scenario, trials).ToSvg());
+  }
+}
+
+Table ResultTable(const ScenarioSearch& search) {
+  const RunStatus status = search.Status();
+  Table table({"scenario", "weight", "slots", "trials", "objective", "best", "first / best"});
+  for (int i = 0; i < std::ssize(search.members()); ++i) {
+    const TaskProgress& progress = status.tasks[i];
+    const auto& best = search.study(i).best();
+    const double value = best ? best->outcome.value : std::numeric_limits<double>::quiet_NaN();
+    table.AddRow({progress.name,
+                  {progress.weight, fmt::format("{:g}", progress.weight)},
+                  progress.slots(),
+                  progress.trials(),
+                  search.members()[i].scenario.objective,
+                  {value, FormatValue(value)},
+                  {1 / progress.best(), FormatRatio(best ? 1 / progress.best() : std::nan(""))}});
+  }
+  return table;
+}
+
+nlohmann::json SummaryOfAll(const ScenarioSearch& search, const SearchArguments& arguments) {
+  nlohmann::json shown = {{"scheduler", arguments.options.scheduler},
+                          {"scenarios", nlohmann::json::array()},
+                          {"slots", nlohmann::json::array()}};
+  for (int i = 0; i < std::ssize(search.members()); ++i) {
+    shown["scenarios"].push_back(SearchSummary(search.members()[i].scenario, search.study(i)));
+    shown["scenarios"].back()["weight"] = search.members()[i].weight;
+  }
+  for (int slot : search.slots()) shown["slots"].push_back(search.members()[slot].scenario.name);
+  return shown;
+}
+
+/// How much better the best is than the default configuration, or the first that worked.
+std::string GainText(const ScenarioSearch& search) {
+  const Study& study = search.study(0);
+  if (!study.best()) return "";
+  const bool has_default = search.members()[0].scenario.default_configuration.has_value();
+  for (const StudyTrial& trial : search.TrialsOf(0)) {
+    if (!trial.outcome.ok()) {
+      if (has_default) return "";
+      continue;
+    }
+    const double first = trial.outcome.value, best = study.best()->outcome.value;
+    const double ratio = study.maximize() ? best / first : first / best;
+    if (!(ratio > 0) || !std::isfinite(ratio)) return "";
+    return fmt::format("{} better than the {} ({})\n", FormatRatio(ratio),
+                       has_default ? "default" : "first", FormatValue(first));
   }
   return "";
 }
 
-void Export(const SearchOptions& options, const Scenario& scenario, const Search& search,
-            SearchRecords& records, SearchId id) {
-  if (!options.out.empty()) WriteFile(options.out, SearchSummary(scenario, search).dump(2) + "\n");
-  if (options.csv.empty() && options.chart.empty()) return;
-  const std::vector<SearchTrial> trials = ReadSearchTrials(*scenario.space, records, id);
-  if (!options.csv.empty()) WriteFile(options.csv, TrialsCsv(scenario, trials));
-  if (!options.chart.empty()) WriteFile(options.chart, SearchChart(scenario, trials).ToSvg());
-}
-
-void PrintResult(const SearchOptions& options, const Scenario& scenario, const Search& search,
-                 SearchEnd end) {
-  if (options.json) {
-    nlohmann::json summary = SearchSummary(scenario, search);
-    summary["end"] = Explain(end);
+void PrintResult(const SearchArguments& arguments, const ScenarioSearch& search,
+                 StopReason reason) {
+  const bool is_single = search.members().size() == 1;
+  if (arguments.json) {
+    const SearchMember& member = search.members()[0];
+    nlohmann::json summary = is_single ? SearchSummary(member.scenario, search.study(0))
+                                       : SummaryOfAll(search, arguments);
+    summary["end"] = ToString(reason);
     fmt::print("{}\n", summary.dump(2));
-  } else if (const auto& best = search.best()) {
-    fmt::print("{}: {} trials in {}, {} of them without a value\n\n{} = {} (trial {})\n{}",
-               Explain(end), FormatCount(search.trials()), FormatSeconds(search.elapsed()),
-               FormatCount(search.trials() - search.feasible_trials()), scenario.objective,
-               FormatValue(best->outcome.value), best->ordinal,
-               ConfigurationText(*scenario.space, best->configuration));
+    return;
   }
-  if (!search.best() && search.last()) {
-    throw CheckFailed(fmt::format("none of {} trials has a value; of the last one: {}",
-                                  search.trials(), search.last()->outcome.reason));
+  const RunStatus status = search.Status();
+  if (!is_single) {
+    fmt::print("\n{}", ResultTable(search).Text());
+    return;
   }
+  const Scenario& scenario = search.members()[0].scenario;
+  const auto& best = search.study(0).best();
+  if (!best) return;
+  fmt::print("{}: {} trials in {}, {} of them without a value\n\n{} = {} (trial {})\n{}{}",
+             DescribeEnd(reason), FormatCount(status.trials), FormatSeconds(status.seconds),
+             FormatCount(status.trials - status.feasible_trials), scenario.objective,
+             FormatValue(best->outcome.value), best->ordinal, GainText(search),
+             ConfigurationText(*scenario.space, best->configuration));
 }
 
-/// Several scenarios. --trials and --time limit all of them together.
-void RunTogether(const SearchOptions& options) {
-  if (!options.command.empty() || !options.recorded.empty() || !options.out.empty() ||
-      !options.csv.empty() || !options.chart.empty()) {
-    throw InputError(
-        "--command, --recorded, --out, --csv and --chart are about one scenario, not several");
-  }
-  SearchOptions each = options;
-  each.scenario.trials.reset();
-  each.scenario.time.clear();
-  std::vector<Scenario> scenarios = {LoadWithOverrides(each)};
-  for (const std::string& path : options.others) {
-    each.scenario.path = path;
-    scenarios.push_back(LoadWithOverrides(each));
-  }
-  TogetherOptions together = options.together;
-  together.jobs = options.jobs;
-  together.trials = options.scenario.trials;
-  together.time = options.scenario.time;
-  together.seed = static_cast<uint64_t>(options.scenario.seed.value_or(0));
-  together.database = options.scenario.database;
-  together.resume = options.scenario.resume;
-  together.json = options.json;
-  SearchTogether(scenarios, together);
-}
-
-void RunSearchCommand(const SearchOptions& options) {
-  if (!options.others.empty()) return RunTogether(options);
-  const Scenario scenario = LoadWithOverrides(options);
-  const auto evaluators = MakeEvaluators(scenario.space, scenario.evaluator, options.jobs);
-  SearchRecords records(options.scenario.DatabaseFor(scenario));
-  RecordedSearch recorded(scenario, records, options.scenario.resume);
-  Search& search = recorded.search();
-  fmt::print(stderr,
-             "{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
-             recorded.resumed() ? "Resuming" : "Beginning", recorded.record().id,
-             scenario.space->size(), scenario.space->size() == 1 ? "" : "s",
-             FormatSize(scenario.space->CountFeasible()), scenario.optimizer, records.path());
-  CatchStopSignals();
-  const SearchLimits limits = {scenario.max_trials, scenario.max_seconds, StopRequested};
-  if (limits.trials && search.trials() >= *limits.trials) {
-    fmt::print(stderr, "Its {} trials are done already; more --trials go on\n",
-               FormatCount(search.trials()));
-  }
-  SearchProgress progress(stderr, search, limits, scenario.objective);
-  const SearchEnd end = RunSearch(search, evaluators, limits, [&progress] { progress.Trial(); });
+void RunSearchCommand(const SearchArguments& arguments) {
+  std::vector<SearchMember> members = LoadMembers(arguments);
+  SearchOptions options = arguments.options;
+  options.budget = BudgetOf(arguments, members);
+  options.resume = arguments.scenario.resume;
+  options.seed = static_cast<uint64_t>(arguments.scenario.seed.value_or(0));
+  ScenarioSearch search(std::move(members), options);
+  PrintBeginning(search, arguments);
+  RunProgress progress(stderr, search.Status(), SearchProgress(search));
+  const StopReason reason = search.Run(progress.Observer());
   progress.End();
-  if (end != SearchEnd::kStopped) recorded.Finish();
-  Export(options, scenario, search, records, recorded.record().id);
-  PrintResult(options, scenario, search, end);
+  if (search.members().size() == 1) Export(arguments, search);
+  PrintResult(arguments, search, reason);
+  ThrowIfLost(reason, search.lost());
+  const Study& study = search.study(0);
+  if (search.members().size() == 1 && !study.best() && study.last()) {
+    throw CheckFailed(fmt::format("none of {} trials has a value; of the last one: {}",
+                                  study.trials(), study.last()->outcome.reason));
+  }
 }
 
 }  // namespace
 
 void AddSearchCommand(CLI::App& app) {
-  auto options = std::make_shared<SearchOptions>();
+  auto options = std::make_shared<SearchArguments>();
   CLI::App* search =
       app.add_subcommand("search", "Tune anything that a command line can build and time");
   options->scenario.AddTo(*search);
-  search->add_option("--jobs,-j", options->jobs, "Configurations to evaluate at the same time")
+  search
+      ->add_option("--jobs,-j", options->options.jobs,
+                   "Configurations to evaluate at the same time")
       ->check(AtLeastOne());
   CLI::Option* command = search->add_option("--command", options->command,
                                             "Evaluate by this command line; holes are {parameter}");
@@ -202,19 +287,18 @@ void AddSearchCommand(CLI::App& app) {
       ->capture_default_str();
   search->add_option("others", options->others, "More scenarios, to share the budget with it");
   search
-      ->add_option("--scheduler", options->together.scheduler,
+      ->add_option("--scheduler", options->options.scheduler,
                    "How several scenarios share the budget")
       ->check(CLI::IsMember(TaskSchedulerNames()))
       ->capture_default_str();
   search
-      ->add_option("--weights", options->together.weights,
+      ->add_option("--weights", options->weights,
                    "How much an improvement of each counts; default all alike")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
   search
-      ->add_option("--slot", options->together.trials_per_slot,
-                   "Trials a scenario gets at one turn")
+      ->add_option("--slot", options->options.trials_per_slot, "Trials a scenario gets at one turn")
       ->check(AtLeastOne())
       ->capture_default_str();
   search->add_option("--out,-o", options->out, "Write the best configuration as JSON");

@@ -13,9 +13,9 @@
 #include "bayloom/cli/commands.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/record/search_records.h"
+#include "bayloom/record/store.h"
 #include "bayloom/report/sensitivity_table.h"
-#include "bayloom/tuning/recorded_search.h"
+#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom {
 namespace {
@@ -38,14 +38,14 @@ struct SensitivityOptions {
 Table RankScenario(const SensitivityOptions& options) {
   const Scenario scenario = LoadScenario(options.scenario);
   const std::string database = options.database.empty() ? scenario.name + ".db" : options.database;
-  SearchRecords records(database, Database::Mode::kReadOnly);
-  const std::optional<SearchRecord> last = records.Last(scenario.name);
+  Store store(database, Store::Mode::kReadOnly);
+  const std::optional<RunRecord> last = store.LastRun(RunKind::kSearch, scenario.name);
   if (!last) {
     throw InputError(fmt::format("{} has no search of '{}'", database, scenario.name));
   }
   std::vector<Configuration> configurations;
   std::vector<double> values;
-  for (const SearchTrial& trial : ReadSearchTrials(*scenario.space, records, last->id)) {
+  for (const StudyTrial& trial : ReadStudyTrials(*scenario.space, store, last->id)) {
     if (!trial.outcome.ok()) continue;
     configurations.push_back(trial.configuration);
     values.push_back(trial.outcome.value);
@@ -70,9 +70,10 @@ Table RankOperation(const SensitivityOptions& options) {
   const Mapspace mapspace(model.problem(), model.architecture());
   const auto encoding = MakeMappingEncoding(mapspace, model, ParseTileEncoding(options.tiles),
                                             ParseOrderEncoding(options.orders));
-  const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(options.objective));
-  const EncodingSensitivity sensitivity =
-      RankEncoding(*encoding, *evaluator, options.samples, options.seed);
+  const MapObjective objective = ParseMapObjective(options.objective);
+  const EncodingSensitivity sensitivity = RankEncoding(
+      *encoding, [&](const Mapping& mapping) { return EvaluateByModel(model, objective, mapping); },
+      options.samples, options.seed);
   return SensitivityTable(*encoding->space(), sensitivity.ranking);
 }
 

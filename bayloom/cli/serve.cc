@@ -7,7 +7,7 @@
 #include "bayloom/cli/scenario_option.h"
 #include "bayloom/external/hypermapper_server.h"
 #include "bayloom/external/line_server.h"
-#include "bayloom/tuning/recorded_search.h"
+#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom {
 namespace {
@@ -19,12 +19,12 @@ struct ServeOptions {
 
 void Serve(const ServeOptions& options) {
   const Scenario scenario = options.scenario.Load();
-  SearchRecords records(options.scenario.DatabaseFor(scenario));
-  RecordedSearch recorded(scenario, records, options.scenario.resume);
+  Store store(options.scenario.DatabaseFor(scenario));
+  DurableStudy durable(scenario, store, options.scenario.resume);
   if (options.hypermapper) {
-    return HyperMapperServer(scenario, recorded.search()).Run(std::cin, std::cout);
+    return HyperMapperServer(scenario, durable.study()).Run(std::cin, std::cout);
   }
-  LineServer server(scenario, recorded.search());
+  LineServer server(scenario, durable.study());
   std::string line;
   while (std::getline(std::cin, line)) std::cout << server.Answer(line) << std::endl;
 }

@@ -13,14 +13,13 @@ struct ShowOptions {
   ModelOption subject;  ///< a model or a database
   std::string op;
   std::optional<int64_t> task;
-  std::optional<int64_t> search;
   bool trace = false;
   bool history = false;
   bool assembly = false;
   bool json = false;
-  std::string chart;               ///< file to draw a session's convergence into
-  std::string model_chart;         ///< file to draw a session's cost model quality into
-  std::optional<int64_t> session;  ///< the last if not given
+  std::string chart;           ///< file to draw a run's progress into
+  std::string model_chart;     ///< file to draw the quality of a run's cost model into
+  std::optional<int64_t> run;  ///< to draw: the last if not given
   TargetOption target;
 };
 
@@ -28,9 +27,9 @@ struct ShowOptions {
 void ShowWorkload(const Workload& workload, const ShowOptions& options);
 /// A model: its tasks, or the workload of one of them.
 void ShowModel(const ShowOptions& options);
-/// A database: its sessions, tasks and searches.
+/// A database: its runs and tasks.
 void ShowDatabase(const ShowOptions& options);
-/// A session's charts, written as SVG files.
+/// A run's charts, written as SVG files.
 void ShowCharts(const ShowOptions& options);
 /// One task of a database: its best program, with trace, history or assembly where asked for.
 void ShowTask(const ShowOptions& options);

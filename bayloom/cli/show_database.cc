@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/cli/show.h"
-#include "bayloom/record/search_records.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/table.h"
@@ -13,36 +12,39 @@
 namespace bayloom {
 namespace {
 
-Table SessionTable(Store& store) {
-  Table table({"session", "begun", "model", "seed", "trials", "state"});
-  for (const SessionRecord& session : store.Sessions()) {
-    table.AddRow({session.id, FormatTime(session.started), session.model,
-                  static_cast<int64_t>(session.seed), store.CountTrials(session.id),
-                  session.finished ? "finished" : "can be resumed"});
-  }
-  return table;
+/// Who chose the candidates: the optimizer or mapper, or the strategy of a tuning.
+std::string ProposerOf(const RunRecord& run) {
+  if (!run.proposer.empty()) return run.proposer;
+  const auto definition =
+      nlohmann::json::parse(run.definition, nullptr, /*allow_exceptions=*/false);
+  return definition.is_object() ? definition.value("strategy", "") : "";
 }
 
-Table SearchTable(SearchRecords& records) {
-  Table table({"search", "begun", "scenario", "optimizer", "seed", "trials", "best", "state"});
-  for (const SearchRecord& search : records.Searches()) {
-    std::vector<ConfigurationTrial> trials = records.TrialsOf(search.id);
-    const int64_t count = static_cast<int64_t>(trials.size());
-    std::erase_if(trials, [](const ConfigurationTrial& trial) { return !trial.outcome.ok(); });
-    const auto [least, greatest] = std::minmax_element(
-        trials.begin(), trials.end(), [](const ConfigurationTrial& a, const ConfigurationTrial& b) {
-          return a.outcome.value < b.outcome.value;
-        });
-    const double best = trials.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                       : (search.maximize ? greatest : least)->outcome.value;
-    table.AddRow({search.id,
-                  FormatTime(search.started),
-                  search.name,
-                  search.optimizer,
-                  static_cast<int64_t>(search.seed),
-                  count,
-                  {best, trials.empty() ? "-" : FormatValue(best)},
-                  search.finished ? "finished" : "can be resumed"});
+/// The best value of a run; NaN if it has none, or several tasks whose values do not compare.
+double BestOf(Store& store, const RunRecord& run) {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  if (run.kind == RunKind::kTune || run.kind == RunKind::kDataset) return best;
+  for (const StoredTrial& trial : store.TrialsOfRun(run.id)) {
+    if (!trial.outcome.ok()) continue;
+    const double value = trial.outcome.value;
+    if (std::isnan(best) || (run.maximize ? value > best : value < best)) best = value;
+  }
+  return best;
+}
+
+Table RunTable(Store& store) {
+  Table table({"run", "kind", "begun", "name", "by", "seed", "trials", "best", "state"});
+  for (const RunRecord& run : store.Runs()) {
+    const double best = BestOf(store, run);
+    table.AddRow({run.id,
+                  std::string(ToString(run.kind)),
+                  FormatTime(run.started),
+                  run.name,
+                  ProposerOf(run),
+                  static_cast<int64_t>(run.seed),
+                  store.CountTrials(run.id),
+                  {best, FormatValue(best)},
+                  run.finished ? "finished" : "can be resumed"});
   }
   return table;
 }
@@ -51,9 +53,9 @@ Table SearchTable(SearchRecords& records) {
 Table TasksOn(Store& store, TargetId target) {
   Table table({"task", "name", "trials", "best", "rate"});
   for (const TaskRecord& task : store.Tasks()) {
-    const std::vector<Trial> trials = store.TrialsOf(task.id, target);
+    const std::vector<StoredTrial> trials = store.TrialsOf(task.id, target);
     if (trials.empty()) continue;
-    const std::vector<Trial> best = store.BestOf(task.id, target, 1);
+    const std::vector<StoredTrial> best = store.BestOf(task.id, target, 1);
     const double seconds =
         best.empty() ? std::numeric_limits<double>::infinity() : best.front().outcome.value;
     const double rate = store.WorkloadOf(task.id).Flops() / seconds;
@@ -71,7 +73,7 @@ std::string Describe(const Target& target) {
                      target.cores == 1 ? "" : "s", target.vector_bytes);
 }
 
-void PrintAsJson(Store& store, const Table& searches) {
+void PrintAsJson(Store& store) {
   nlohmann::json targets = nlohmann::json::array();
   for (TargetId id : store.Targets()) {
     const Target target = store.TargetOf(id);
@@ -80,9 +82,7 @@ void PrintAsJson(Store& store, const Table& searches) {
                        {"threads", target.cores},
                        {"tasks", TasksOn(store, id).Json()}});
   }
-  const nlohmann::json shown = {{"sessions", SessionTable(store).Json()},
-                                {"targets", targets},
-                                {"searches", searches.Json()}};
+  const nlohmann::json shown = {{"runs", RunTable(store).Json()}, {"targets", targets}};
   fmt::print("{}\n", shown.dump(2));
 }
 
@@ -90,13 +90,9 @@ void PrintAsJson(Store& store, const Table& searches) {
 
 void ShowDatabase(const ShowOptions& options) {
   Store store(options.subject.path, Store::Mode::kReadOnly);
-  SearchRecords records(options.subject.path, Database::Mode::kReadOnly);
-  const Table searches = SearchTable(records);
-  if (options.json) return PrintAsJson(store, searches);
-  const Table sessions = SessionTable(store);
-  if (sessions.empty() && searches.empty()) fmt::print("No sessions yet.\n");
-  if (!sessions.empty()) fmt::print("{}", sessions.Text());
-  if (!searches.empty()) fmt::print("{}{}", sessions.empty() ? "" : "\n", searches.Text());
+  if (options.json) return PrintAsJson(store);
+  const Table runs = RunTable(store);
+  fmt::print("{}", runs.empty() ? "No runs yet.\n" : runs.Text());
   for (TargetId id : store.Targets()) {
     const Table tasks = TasksOn(store, id);
     if (tasks.empty()) continue;

@@ -4,10 +4,10 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/show.h"
-#include "bayloom/cli/tuning_subject.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/table.h"
+#include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom {
 

@@ -1,18 +1,14 @@
-#include "bayloom/cli/show_search.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/result.h"
-#include "bayloom/cli/write_file.h"
+#include "bayloom/cli/show_run.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/report/table.h"
 #include "bayloom/space/configuration_json.h"
-#include "bayloom/tuning/recorded_search.h"
+#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom {
 namespace {
@@ -28,18 +24,18 @@ struct Verdicts {
   }
 };
 
-Verdicts CountFailures(std::span<const SearchTrial> trials) {
+Verdicts CountFailures(std::span<const StudyTrial> trials) {
   Verdicts failures;
-  for (const SearchTrial& trial : trials) {
+  for (const StudyTrial& trial : trials) {
     if (!trial.outcome.ok()) ++failures.counts[std::string(ToString(trial.outcome.verdict))];
   }
   return failures;
 }
 
 /// The trials that were better than all before.
-Table HistoryTable(const Scenario& scenario, std::span<const SearchTrial> trials) {
+Table HistoryTable(const Scenario& scenario, std::span<const StudyTrial> trials) {
   Table table({"trial", "elapsed", scenario.objective, "configuration"});
-  for (const SearchTrial& trial : Improvements(scenario, trials)) {
+  for (const StudyTrial& trial : Improvements(scenario, trials)) {
     table.AddRow({trial.ordinal,
                   {trial.elapsed, FormatSeconds(trial.elapsed)},
                   {trial.outcome.value, FormatValue(trial.outcome.value)},
@@ -48,11 +44,11 @@ Table HistoryTable(const Scenario& scenario, std::span<const SearchTrial> trials
   return table;
 }
 
-void PrintAsJson(const SearchRecord& record, const Scenario& scenario,
-                 std::span<const SearchTrial> trials) {
+void PrintAsJson(const RunRecord& record, const Scenario& scenario,
+                 std::span<const StudyTrial> trials) {
   nlohmann::json shown = {{"search", record.id},
                           {"scenario", record.name},
-                          {"optimizer", record.optimizer},
+                          {"optimizer", record.proposer},
                           {"seed", record.seed},
                           {"finished", record.finished},
                           {"trials", trials.size()},
@@ -67,14 +63,14 @@ void PrintAsJson(const SearchRecord& record, const Scenario& scenario,
   fmt::print("{}\n", shown.dump(2));
 }
 
-void PrintAsText(const SearchRecord& record, const Scenario& scenario,
-                 std::span<const SearchTrial> trials, bool history) {
+void PrintAsText(const RunRecord& record, const Scenario& scenario,
+                 std::span<const StudyTrial> trials, bool history) {
   fmt::print(
       "Search {} of {}, begun {}, {}\n"
       "{} optimizer, seed {}, {} parameters, {:.4g} configurations\n"
       "{} trials; without a value: {}\n",
       record.id, record.name, FormatTime(record.started),
-      record.finished ? "finished" : "can be resumed", record.optimizer, record.seed,
+      record.finished ? "finished" : "can be resumed", record.proposer, record.seed,
       scenario.space->size(), scenario.space->CountFeasible(),
       FormatCount(static_cast<int64_t>(trials.size())), CountFailures(trials).Text());
   if (const auto best = BestOf(scenario, trials)) {
@@ -86,17 +82,13 @@ void PrintAsText(const SearchRecord& record, const Scenario& scenario,
 
 }  // namespace
 
-void ShowSearch(const ShowSearchOptions& options) {
-  SearchRecords records(options.database, Database::Mode::kReadOnly);
-  const SearchRecord record = FindSearch(records, options.search);
-  const Scenario scenario = ScenarioOf(record);
-  const std::vector<SearchTrial> trials = ReadSearchTrials(*scenario.space, records, record.id);
-  if (!options.chart.empty()) {
-    WriteFile(options.chart, SearchChart(scenario, trials).ToSvg());
-  } else if (options.json) {
-    PrintAsJson(record, scenario, trials);
+void ShowSearch(Store& store, const RunRecord& run, const ShowRunOptions& options) {
+  const Scenario scenario = ScenarioOf(run);
+  const std::vector<StudyTrial> trials = ReadStudyTrials(*scenario.space, store, run.id);
+  if (options.json) {
+    PrintAsJson(run, scenario, trials);
   } else {
-    PrintAsText(record, scenario, trials, options.history);
+    PrintAsText(run, scenario, trials, options.history);
   }
 }
 

@@ -6,10 +6,11 @@
 #include "bayloom/base/result.h"
 #include "bayloom/cli/show.h"
 #include "bayloom/codegen/compile.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/table.h"
-#include "bayloom/tuning/recall.h"
+#include "bayloom/tuning/restore.h"
 
 namespace bayloom {
 namespace {
@@ -36,20 +37,20 @@ TaskRecord FindTask(Store& store, TaskId id) {
 }
 
 /// The trials that were faster than all before them.
-Table Improvements(const std::vector<Trial>& trials) {
-  Table table({"trial", "session", "found", "time", "by"});
+Table Improvements(const std::vector<StoredTrial>& trials) {
+  Table table({"trial", "run", "found", "time", "by"});
   double best = std::numeric_limits<double>::infinity();
   int64_t number = 0;
-  for (const Trial& trial : trials) {
+  for (const StoredTrial& trial : trials) {
     ++number;
     const Outcome& outcome = trial.outcome;
-    if (!outcome.ok() || outcome.cut_short || outcome.value >= best) continue;
+    if (!outcome.ok() || DetailsOf(outcome).cut_short || outcome.value >= best) continue;
     best = outcome.value;
     table.AddRow({number,
-                  trial.session,
+                  trial.run,
                   FormatTime(trial.timestamp),
                   {best, FormatSeconds(best)},
-                  trial.strategy});
+                  trial.proposer});
   }
   return table;
 }
@@ -62,7 +63,7 @@ std::string Assembly(const MeasuredCandidate& best, const Target& target) {
 struct ShownTask {
   TaskRecord record;
   SpaceGenerator space;
-  std::vector<Trial> trials;
+  std::vector<StoredTrial> trials;
   std::optional<MeasuredCandidate> best;
 };
 
@@ -73,7 +74,7 @@ void PrintAsJson(const ShownTask& task) {
       {"trials", task.trials.size()}, {"history", Improvements(task.trials).Json()}};
   if (task.best) {
     shown["best"] = {{"seconds", task.best->outcome.value},
-                     {"spread", task.best->outcome.spread},
+                     {"spread", DetailsOf(task.best->outcome).spread},
                      {"program", Print(task.best->candidate.program)},
                      {"trace", task.best->candidate.trace.ToJson()}};
   }
@@ -89,7 +90,7 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
   }
   const Outcome& outcome = task.best->outcome;
   fmt::print("Best of {} trials: {}, spread {:.1f} %, {} ({} a run)\n\n", task.trials.size(),
-             FormatSeconds(outcome.value), 100 * outcome.spread,
+             FormatSeconds(outcome.value), 100 * DetailsOf(outcome).spread,
              FormatRate(task.space.workload().Flops() / outcome.value),
              FormatFlops(task.space.workload().Flops()));
   fmt::print("{}", Print(task.best->candidate.program));
@@ -105,7 +106,7 @@ void ShowTask(const ShowOptions& options) {
   const TargetId target = TargetWithTrials(store, record.id, options.target.Resolve());
   ShownTask task{record, SpaceGenerator(store.WorkloadOf(record.id), store.TargetOf(target)),
                  store.TrialsOf(record.id, target), std::nullopt};
-  task.best = RecallBest(store, task.space);
+  task.best = RestoreBest(store, task.space);
   options.json ? PrintAsJson(task) : PrintAsText(task, options);
 }
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "bayloom/tensor/target.h"
+#include "bayloom/target/target.h"
 
 namespace CLI {
 class App;

@@ -1,145 +1,48 @@
+#include "bayloom/tuning/tune.h"
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <algorithm>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
-#include "bayloom/base/result.h"
+#include "bayloom/base/duration.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/at_least_one.h"
 #include "bayloom/cli/commands.h"
-#include "bayloom/cli/duration.h"
+#include "bayloom/cli/model_option.h"
+#include "bayloom/cli/run_options.h"
 #include "bayloom/cli/target_option.h"
-#include "bayloom/cli/tuning_subject.h"
-#include "bayloom/cost/pretrained_model.h"
-#include "bayloom/cost/xgboost_model.h"
-#include "bayloom/measure/machine_rates.h"
-#include "bayloom/record/store.h"
-#include "bayloom/report/session_progress.h"
+#include "bayloom/measure/measurer.h"
+#include "bayloom/report/progress_columns.h"
+#include "bayloom/scheduling/task_scheduler.h"
+#include "bayloom/search/strategy.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tuning/measure_evaluator.h"
-#include "bayloom/tuning/session.h"
+#include "bayloom/tuning/measured_target.h"
 
 namespace bayloom {
 namespace {
 
-constexpr int64_t kTrialsOfAModel = 1000;
-constexpr int64_t kTrialsOfAnOperator = 256;
-/// Where a session keeps the peak that its scheduler knows.
-constexpr const char* kPeak = "peak_flops_per_second";
-/// About what this kind of machine makes; decides how fine a time budget is divided.
-constexpr double kTrialsASecond = 5;
-
-struct TuneOptions {
+struct TuneArguments {
   ModelOption model;
   std::string op;
   std::optional<int64_t> trials;
   std::string time;
-  std::optional<std::string> strategy;
-  std::optional<std::string> scheduler;
-  uint64_t seed = 0;
+  TuneOptions options;
   std::string database;
-  std::optional<std::string> cost_model;
-  bool resume = false;
   bool json = false;
   TargetOption target;
 };
 
-/// The last session on this subject and target, for --resume.
-std::optional<SessionRecord> LastSession(Store& store, const std::string& subject,
-                                         const Target& target) {
-  const std::optional<TargetId> id = store.FindTarget(target);
-  std::optional<SessionRecord> last;
-  for (SessionRecord& session : store.Sessions()) {
-    if (session.model == subject && session.target == id) last = std::move(session);
+TuningSubject LoadSubject(const TuneArguments& arguments) {
+  if (arguments.model.path.empty() == arguments.op.empty()) {
+    throw InputError(
+        "name a model, such as resnet18.onnx, or an operator, such as --op matmul:512,512,512");
   }
-  return last;
-}
-
-/// What a session was begun with; options given anew must agree with it.
-std::string Agreed(const std::optional<std::string>& given, const nlohmann::json& begun,
-                   const std::string& option) {
-  const std::string before = begun.value(option, "");
-  if (given && *given != before) {
-    throw InputError("--resume: the session was begun with --" + option + " " + before +
-                     "; leave --" + option + " away, or --resume");
-  }
-  return before;
-}
-
-/// The machine's peak as the session was begun with, so that resumed it expects the same; measured
-/// where it is not known. nullopt where nobody wants it.
-std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json& begun,
-                              const Target& target) {
-  if (!UsesLowerBounds(scheduler)) return std::nullopt;
-  if (begun.contains(kPeak)) return begun[kPeak].get<double>();
-  return MeasureMachineRates(target.cores).flops_per_second;
-}
-
-/// Also tells the subject's tasks how fast they can be at all, where the scheduler looks ahead, and
-/// which file holds a pre-trained cost model, if any.
-SessionOptions MakeSessionOptions(const TuneOptions& options, TuningSubject& subject,
-                                  const Target& target, const std::optional<SessionRecord>& resumed,
-                                  std::string& cost_model) {
-  SessionOptions session;
-  session.model = subject.name;
-  session.seed = options.seed;
-  nlohmann::json begun;
-  cost_model = options.cost_model.value_or("");
-  if (resumed) {
-    begun = nlohmann::json::parse(resumed->options, nullptr, false);
-    session.strategy = Agreed(options.strategy, begun, "strategy");
-    session.scheduler = Agreed(options.scheduler, begun, "scheduler");
-    cost_model = Agreed(options.cost_model, begun, "cost-model");
-    session.resume = resumed->id;
-  } else {
-    session.strategy = options.strategy.value_or(session.strategy);
-    session.scheduler = options.scheduler.value_or(session.scheduler);
-  }
-  nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
-  if (!cost_model.empty()) description["cost-model"] = cost_model;
-  if (const auto peak = PeakFor(session.scheduler, begun, target)) {
-    description[kPeak] = *peak;
-    for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
-  }
-  session.description = description.dump();
-  session.max_trials =
-      options.trials.value_or(options.op.empty() ? kTrialsOfAModel : kTrialsOfAnOperator);
-  if (!options.time.empty()) {
-    session.max_seconds = ParseDuration(options.time, "--time");
-    if (!options.trials) {
-      session.max_trials = std::numeric_limits<int64_t>::max();
-      const double two_turns_each =
-          kTrialsASecond * session.max_seconds / (2 * static_cast<double>(subject.specs.size()));
-      session.trials_per_slot = static_cast<int>(std::clamp(two_turns_each, 8.0, 64.0));
-    }
-  }
-  return session;
-}
-
-/// Null for a strategy that asks none.
-std::unique_ptr<CostModel> MakeCostModel(const std::string& strategy, const std::string& file) {
-  if (strategy == "random") return nullptr;
-  if (!file.empty()) return std::make_unique<PretrainedModel>(ReadModelFile(file));
-  return std::make_unique<XgboostModel>();
-}
-
-std::string_view Explain(SessionEnd end) {
-  switch (end) {
-    case SessionEnd::kTrials:
-      return "all trials done";
-    case SessionEnd::kTime:
-      return "time is up";
-    case SessionEnd::kExhausted:
-      return "nothing left to try";
-    case SessionEnd::kStopped:
-      return "stopped; --resume goes on from here";
-  }
-  return "";
+  return arguments.op.empty() ? arguments.model.Subject() : OperatorSubject(arguments.op);
 }
 
 nlohmann::json ToJson(const PhaseTimes& phases) {
@@ -148,12 +51,12 @@ nlohmann::json ToJson(const PhaseTimes& phases) {
   return seconds;
 }
 
-void PrintResult(const Session& session, SessionEnd end, const TuneOptions& options) {
+void PrintResult(const Session& session, StopReason reason, const TuneArguments& arguments) {
   const SessionStatus status = session.Status();
   const Table tasks = TaskTable(status.tasks);
-  if (options.json) {
+  if (arguments.json) {
     const nlohmann::json shown = {{"session", session.id()},
-                                  {"end", Explain(end)},
+                                  {"end", ToString(reason)},
                                   {"trials", status.trials},
                                   {"seconds", status.seconds},
                                   {"overhead", status.phases.OverheadShare()},
@@ -163,38 +66,38 @@ void PrintResult(const Session& session, SessionEnd end, const TuneOptions& opti
     fmt::print("{}\n", shown.dump(2));
     return;
   }
-  fmt::print("\n{}\n{}: {}\n'bayloom show {}' shows what was found.\n", tasks.Text(), Explain(end),
-             SummaryLine(status), options.database);
+  fmt::print("\n{}\n{}: {}\n'bayloom show {}' shows what was found.\n", tasks.Text(),
+             DescribeEnd(reason), SummaryLine(status), arguments.database);
 }
 
-void Tune(TuneOptions options) {
-  TuningSubject subject = LoadSubject(options.model, options.op);
-  const Target target = options.target.Resolve();
-  if (options.database.empty()) options.database = DefaultDatabase(options.model);
-  Store store(options.database);
-  const std::optional<SessionRecord> resumed =
-      options.resume ? LastSession(store, subject.name, target) : std::nullopt;
-  std::string cost_model;
-  const SessionOptions session_options =
-      MakeSessionOptions(options, subject, target, resumed, cost_model);
-  const std::unique_ptr<CostModel> model = MakeCostModel(session_options.strategy, cost_model);
+void Tune(TuneArguments arguments) {
+  const TuningSubject subject = LoadSubject(arguments);
+  if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
+  TuneOptions& options = arguments.options;
+  options.budget = MakeBudget(arguments.trials, arguments.time);
+  Store store(arguments.database);
+  const Target target = MeasuredTarget(store, arguments.target.Resolve());
   Measurer measurer(target, {});
   MeasureEvaluator evaluator(measurer);
-  CatchStopSignals();
-  Session session(target, subject.specs, store, model.get(), evaluator, session_options);
+  Tuning tuning(subject, target, store, evaluator, options);
+  Session& session = tuning.session();
   fmt::print(stderr, "{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
-             resumed ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
+             tuning.resumed() ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
              subject.specs.size() == 1 ? "" : "s", subject.name, target.cpu, target.cores,
-             options.database);
-  ProgressPrinter progress(stderr);
-  const SessionEnd end = session.Run(progress.Observer());
-  PrintResult(session, end, options);
+             arguments.database);
+  RunProgress progress(stderr, session.Status(), TuningProgress());
+  const StopReason reason = tuning.Run(
+      {[&](const SessionStatus& status, const Outcome& last) { progress.Trial(status, last); },
+       [&](const SessionStatus& status) { progress.Slot(status); }});
+  progress.End();
+  PrintResult(session, reason, arguments);
+  ThrowIfLost(reason, session.lost());
 }
 
 }  // namespace
 
 void AddTuneCommand(CLI::App& app) {
-  auto options = std::make_shared<TuneOptions>();
+  auto options = std::make_shared<TuneArguments>();
   CLI::App* tune = app.add_subcommand("tune", "Find fast programs for a model or an operator");
   options->model.AddTo(*tune);
   tune->add_option("--op", options->op, "Tune one operator instead; see below");
@@ -202,21 +105,21 @@ void AddTuneCommand(CLI::App& app) {
                    "Programs to measure in all; default 1000, for an operator 256")
       ->check(AtLeastOne());
   tune->add_option("--time", options->time, "Stop after this long: 90s, 10m, 1h30m");
-  tune->add_option("--strategy", options->strategy,
+  tune->add_option("--strategy", options->options.strategy,
                    "How to choose what to measure; see below; default bayes")
       ->check([](const std::string& name) {
         const Status known = CheckStrategyName(name);
         return known ? std::string() : known.error().message;
       });
-  tune->add_option("--scheduler", options->scheduler,
+  tune->add_option("--scheduler", options->options.scheduler,
                    "How to divide trials between operators; default gradient")
       ->check(CLI::IsMember(TaskSchedulerNames()));
-  tune->add_option("--seed", options->seed, "Seed of all choices")->capture_default_str();
+  tune->add_option("--seed", options->options.seed, "Seed of all choices")->capture_default_str();
   tune->add_option("--db", options->database,
                    "Where records are kept; default MODEL.db, for an operator operators.db");
-  tune->add_option("--cost-model", options->cost_model,
+  tune->add_option("--cost-model", options->options.cost_model,
                    "Begin with a model that 'bayloom pretrain' wrote");
-  tune->add_flag("--resume", options->resume,
+  tune->add_flag("--resume", options->options.resume,
                  "Go on with the last session of this model on this target, if there is one");
   tune->add_flag("--json", options->json, "Print the result as JSON");
   options->target.AddTo(*tune);

@@ -4,19 +4,13 @@
 #include <string>
 
 #include "bayloom/base/result.h"
+#include "bayloom/codegen/abi.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
-#include "bayloom/tensor/target.h"
 
 namespace bayloom {
 
-/// A compiled program. Its function has the C type
-///
-///     void symbol(void* const* parameters, void* workspace);
-///
-/// `parameters` point to the buffers of Program::Parameters(), in that order, each aligned to 64
-/// bytes and none overlapping another; constants are packed as their layout says. `workspace` is
-/// memory for intermediates, aligned to 64 bytes and WorkspaceBytes() large (it may be null when
-/// that is 0). Calls with different workspaces may run at the same time.
+/// A compiled program. Its function is a KernelFunction: abi.h says how to call it.
 struct KernelObject {
   std::string symbol;
   std::string object;                  ///< a relocatable, position-independent object file

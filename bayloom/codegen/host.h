@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bayloom/tensor/target.h"
+#include "bayloom/target/target.h"
 
 namespace bayloom {
 

@@ -81,7 +81,7 @@ struct LoadedKernel::Code {
   llvm::orc::JITDylib* const library;
 };
 
-LoadedKernel::LoadedKernel(std::unique_ptr<Code> code, Function entry)
+LoadedKernel::LoadedKernel(std::unique_ptr<Code> code, KernelFunction entry)
     : code_(std::move(code)), function_(entry) {}
 LoadedKernel::LoadedKernel(LoadedKernel&&) noexcept = default;
 LoadedKernel& LoadedKernel::operator=(LoadedKernel&&) noexcept = default;
@@ -94,7 +94,7 @@ Result<LoadedKernel> LoadedKernel::Load(const KernelObject& kernel) {
   auto code = std::make_unique<Code>(*library);
   auto address = linker.Find(*library, kernel.symbol);
   if (!address) return ToError(kernel.symbol, address.takeError());
-  return LoadedKernel(std::move(code), address->toPtr<Function>());
+  return LoadedKernel(std::move(code), address->toPtr<KernelFunction>());
 }
 
 }  // namespace bayloom

@@ -15,8 +15,6 @@ namespace bayloom {
 ///     (*kernel)(parameters, workspace);
 class LoadedKernel {
  public:
-  using Function = void (*)(void* const* parameters, void* workspace);
-
   /// Fails when the object is not one of this machine or needs a symbol that is not here.
   static Result<LoadedKernel> Load(const KernelObject& kernel);
 
@@ -27,14 +25,14 @@ class LoadedKernel {
   void operator()(void* const* parameters, void* workspace) const {
     function_(parameters, workspace);
   }
-  Function function() const { return function_; }
+  KernelFunction function() const { return function_; }
 
  private:
   struct Code;
-  LoadedKernel(std::unique_ptr<Code> code, Function entry);
+  LoadedKernel(std::unique_ptr<Code> code, KernelFunction entry);
 
   std::unique_ptr<Code> code_;
-  Function function_ = nullptr;
+  KernelFunction function_ = nullptr;
 };
 
 }  // namespace bayloom

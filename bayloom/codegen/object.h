@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bayloom/base/result.h"
-#include "bayloom/tensor/target.h"
+#include "bayloom/target/target.h"
 
 namespace bayloom {
 

@@ -4,11 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+
+#include "bayloom/base/file.h"
 
 namespace bayloom {
 namespace {
@@ -29,19 +26,11 @@ std::unique_ptr<ThroughputModel> CreateThroughputModel(const std::string& name, 
 }
 
 void WriteModelFile(const ThroughputModel& model, const std::string& path) {
-  const std::string partial = path + ".partial";
-  std::ofstream file(partial, std::ios::binary);
-  file << kMagic << model.name() << '\n' << model.Save();
-  file.close();
-  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    throw InputError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
-  }
+  WriteFile(path, fmt::format("{}{}\n{}", kMagic, model.name(), model.Save()));
 }
 
 std::unique_ptr<ThroughputModel> ReadModelFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string bytes = ReadFile(path);
   const size_t end = bytes.find('\n');
   const std::vector<std::string> names = ThroughputModelNames();
   std::string name;

@@ -1,60 +1,44 @@
 #include "bayloom/external/evaluator.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
-#include "bayloom/external/evaluators.h"
+#include "bayloom/external/evaluator_functions.h"
+#include "bayloom/external/recorded_space.h"
 #include "bayloom/space/configuration_json.h"
+#include "bayloom/trial/inline_evaluator.h"
 
 namespace bayloom {
 namespace {
 
-class RecordedEvaluator final : public ConfigurationEvaluator {
- public:
-  RecordedEvaluator(std::shared_ptr<const Space> space,
-                    std::shared_ptr<const RecordedSpace> records)
-      : space_(std::move(space)), records_(std::move(records)) {}
-
-  std::optional<Outcome> Evaluate(const Configuration& configuration,
-                                  const std::stop_token&) override {
-    return records_->OutcomeOf(ToJson(*space_, configuration));
-  }
-
- private:
-  std::shared_ptr<const Space> space_;
-  std::shared_ptr<const RecordedSpace> records_;
-};
+std::unique_ptr<Evaluator<Configuration>> MakeTabulated(std::shared_ptr<const Space> space,
+                                                        const EvaluatorOptions& options, int jobs) {
+  auto records = std::make_shared<const RecordedSpace>(
+      RecordedSpace::Load(options.recorded, options.measurement));
+  return std::make_unique<InlineEvaluator<Configuration>>(
+      [space = std::move(space), records = std::move(records)](const Configuration& configuration) {
+        return records->OutcomeOf(ToJson(*space, configuration));
+      },
+      jobs);
+}
 
 }  // namespace
 
-std::unique_ptr<ConfigurationEvaluator> MakeRecordedEvaluator(
-    std::shared_ptr<const Space> space, std::shared_ptr<const RecordedSpace> records) {
-  return std::make_unique<RecordedEvaluator>(std::move(space), std::move(records));
-}
-
-std::vector<std::unique_ptr<ConfigurationEvaluator>> MakeEvaluators(
-    std::shared_ptr<const Space> space, const EvaluatorOptions& options, int count) {
-  std::vector<std::unique_ptr<ConfigurationEvaluator>> evaluators;
-  std::shared_ptr<const RecordedSpace> records;
+std::unique_ptr<Evaluator<Configuration>> MakeEvaluator(std::shared_ptr<const Space> space,
+                                                        const EvaluatorOptions& options, int jobs) {
+  if (options.kind == EvaluatorKind::kNone) return nullptr;
   if (options.kind == EvaluatorKind::kRecorded) {
-    records = std::make_shared<const RecordedSpace>(
-        RecordedSpace::Load(options.recorded, options.measurement));
+    return MakeTabulated(std::move(space), options, jobs);
   }
-  for (int i = 0; i < count; ++i) {
-    switch (options.kind) {
-      case EvaluatorKind::kNone:
-        break;
-      case EvaluatorKind::kCommand:
-        evaluators.push_back(MakeCommandEvaluator(space, options));
-        break;
-      case EvaluatorKind::kProcess:
-        evaluators.push_back(MakeProcessEvaluator(space, options));
-        break;
-      case EvaluatorKind::kRecorded:
-        evaluators.push_back(MakeRecordedEvaluator(space, records));
-        break;
-    }
+  const auto guard = std::make_shared<MissingCommandGuard>();
+  std::vector<EvaluateConfiguration> functions;
+  for (int i = 0; i < jobs; ++i) {
+    functions.push_back(options.kind == EvaluatorKind::kCommand
+                            ? MakeCommandFunction(space, options, guard)
+                            : MakeProcessFunction(space, options));
   }
-  return evaluators;
+  return std::make_unique<ThreadedEvaluator<Configuration>>(std::move(functions));
 }
 
 }  // namespace bayloom

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/external/answer.h"
 #include "bayloom/external/command_template.h"
+#include "bayloom/trial/answer.h"
 
 namespace bayloom {
 

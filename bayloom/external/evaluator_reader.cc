@@ -11,7 +11,7 @@ namespace {
 
 /// A template whose holes can all be filled; `has_configuration` is false for a process, which
 /// gets its configurations later.
-TextTemplate ReadTemplate(const std::string& text, const Field& field, const Space& space,
+TextTemplate ReadTemplate(const std::string& text, const YamlValue& field, const Space& space,
                           bool has_configuration) {
   Result<TextTemplate> parsed = TextTemplate::Parse(text);
   if (!parsed) field.Fail(parsed.error().message);
@@ -44,11 +44,11 @@ TextTemplate ReadTemplate(const std::string& text, const Field& field, const Spa
 }
 
 /// Arguments as a list, or in one line that is split as a shell would.
-std::vector<TextTemplate> ReadArguments(const Field& field, const Space& space,
+std::vector<TextTemplate> ReadArguments(const YamlValue& field, const Space& space,
                                         bool has_configuration) {
   std::vector<TextTemplate> arguments;
   if (field.IsList()) {
-    for (const Field& item : field.Items()) {
+    for (const YamlValue& item : field.Items()) {
       arguments.push_back(ReadTemplate(item.Text(), item, space, has_configuration));
     }
   } else {
@@ -62,8 +62,8 @@ std::vector<TextTemplate> ReadArguments(const Field& field, const Space& space,
   return arguments;
 }
 
-void ReadAnswerFormat(const Field& field, AnswerFormat& format) {
-  const std::optional<Field> answer = field.Find("answer");
+void ReadAnswerFormat(const YamlValue& field, AnswerFormat& format) {
+  const std::optional<YamlValue> answer = field.Find("answer");
   if (!answer) return;
   answer->AllowOnly({"field", "pattern"});
   if (const auto name = answer->Find("field")) format.field = name->Text();
@@ -80,7 +80,7 @@ std::string PathFrom(const std::string& here, const std::string& path) {
   return (std::filesystem::path(here) / path).lexically_normal().string();
 }
 
-void ReadRunningOptions(const Field& field, const Space& space, EvaluatorOptions& options) {
+void ReadRunningOptions(const YamlValue& field, const Space& space, EvaluatorOptions& options) {
   if (const auto timeout = field.Find("timeout")) options.timeout = timeout->Duration();
   if (const auto memory = field.Find("memory")) options.memory_limit_bytes = memory->Bytes();
   options.directory = options.here;
@@ -102,7 +102,7 @@ void ReadRunningOptions(const Field& field, const Space& space, EvaluatorOptions
 
 }  // namespace
 
-void ReadEvaluator(const Field& field, Scenario& scenario) {
+void ReadEvaluator(const YamlValue& field, Scenario& scenario) {
   EvaluatorOptions& options = scenario.evaluator;
   const Space& space = *scenario.space;
   options.answer.field = scenario.objective;

@@ -4,25 +4,26 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/external/scenario_readers.h"
 #include "bayloom/external/space_reader.h"
 
 namespace bayloom {
 namespace {
 
-std::vector<double> Numbers(const Field& field) {
+std::vector<double> Numbers(const YamlValue& field) {
   std::vector<double> numbers;
-  for (const Field& item : field.Items()) numbers.push_back(item.Real());
+  for (const YamlValue& item : field.Items()) numbers.push_back(item.Real());
   return numbers;
 }
 
-std::vector<std::string> Texts(const Field& field) {
+std::vector<std::string> Texts(const YamlValue& field) {
   std::vector<std::string> texts;
-  for (const Field& item : field.Items()) texts.push_back(item.Text());
+  for (const YamlValue& item : field.Items()) texts.push_back(item.Text());
   return texts;
 }
 
-PermutationMetric ReadMetric(const Field& field) {
+PermutationMetric ReadMetric(const YamlValue& field) {
   const auto metric = field.Find("parametrization");
   const std::string name = metric ? metric->Text() : "spearman";
   if (name == "spearman") return PermutationMetric::kSpearman;
@@ -33,14 +34,14 @@ PermutationMetric ReadMetric(const Field& field) {
       fmt::format("expected spearman, kendall, hamming or naive, found '{}'", InOneLine(name)));
 }
 
-std::unique_ptr<Parameter> MakeOfType(const std::string& name, const Field& field) {
-  const Field type = field.At("parameter_type");
-  const Field values = field.At("values");
+std::unique_ptr<Parameter> MakeOfType(const std::string& name, const YamlValue& field) {
+  const YamlValue type = field.At("parameter_type");
+  const YamlValue values = field.At("values");
   const auto transform = field.Find("transform");
   const Scale scale = transform && transform->Text() == "log" ? Scale::kLog : Scale::kLinear;
   const std::string kind = type.Text();
-  return BlamedOn(values, [&]() -> std::unique_ptr<Parameter> {
-    const std::vector<Field> items = values.Items();
+  return WithPlace(values, [&]() -> std::unique_ptr<Parameter> {
+    const std::vector<YamlValue> items = values.Items();
     const bool is_range = kind == "real" || kind == "integer";
     if (is_range && items.size() != 2) values.Fail("expected two numbers: [lowest, highest]");
     if (kind == "real") return MakeReal(name, items[0].Real(), items[1].Real(), scale);
@@ -58,14 +59,14 @@ std::unique_ptr<Parameter> MakeOfType(const std::string& name, const Field& fiel
 }
 
 /// A weight per value; of reals one per knot. "gaussian" is given by mean and deviation.
-void ReadPrior(const Field& field, Parameter& parameter) {
+void ReadPrior(const YamlValue& field, Parameter& parameter) {
   const auto prior = field.Find("prior");
   if (!prior) return;
   std::vector<double> weights;
   if (prior->IsList()) {
     weights = Numbers(*prior);
   } else if (prior->Text() == "gaussian" && parameter.kind() == ParameterKind::kReal) {
-    const Field given = field.At("prior_parameters");
+    const YamlValue given = field.At("prior_parameters");
     const std::vector<double> shape = Numbers(given);
     if (shape.size() != 2 || !(shape[1] > 0)) given.Fail("expected [mean, deviation above zero]");
     const std::vector<double> ends = Numbers(field.At("values"));
@@ -80,7 +81,7 @@ void ReadPrior(const Field& field, Parameter& parameter) {
   if (Status set = parameter.SetPrior(std::move(weights)); !set) prior->Fail(set.error().message);
 }
 
-std::unique_ptr<Parameter> ReadTheirParameter(const std::string& name, const Field& field) {
+std::unique_ptr<Parameter> ReadTheirParameter(const std::string& name, const YamlValue& field) {
   std::unique_ptr<Parameter> parameter = MakeOfType(name, field);
   if (const auto value = field.Find("parameter_default")) {
     if (Status set = parameter->SetDefault(ReadValue(*value)); !set) {
@@ -91,7 +92,7 @@ std::unique_ptr<Parameter> ReadTheirParameter(const std::string& name, const Fie
   return parameter;
 }
 
-std::shared_ptr<const Space> ReadSpace(const Field& parameters) {
+std::shared_ptr<const Space> ReadSpace(const YamlValue& parameters) {
   SpaceReader space;
   for (const auto& [name, field] : parameters.Entries()) {
     space.Add(ReadTheirParameter(name, field), field);
@@ -99,14 +100,14 @@ std::shared_ptr<const Space> ReadSpace(const Field& parameters) {
   for (const auto& [name, field] : parameters.Entries()) {
     const auto constraints = field.Find("constraints");
     if (!constraints) continue;
-    for (const Field& constraint : constraints->Items()) {
+    for (const YamlValue& constraint : constraints->Items()) {
       space.AddConstraint(constraint.Text(), constraint);
     }
   }
   return space.Finish(parameters);
 }
 
-void ReadBudget(const Field& top, Scenario& scenario) {
+void ReadBudget(const YamlValue& top, Scenario& scenario) {
   int64_t samples = 10;
   if (const auto doe = top.Find("design_of_experiment")) {
     if (const auto number = doe->Find("number_of_samples")) {
@@ -125,7 +126,7 @@ void ReadBudget(const Field& top, Scenario& scenario) {
 }
 
 /// Their names of methods and models for what this project calls optimizers.
-void ReadMethod(const Field& top, Scenario& scenario) {
+void ReadMethod(const YamlValue& top, Scenario& scenario) {
   const auto method = top.Find("optimization_method");
   const std::string name = method ? method->Text() : "bayesian_optimization";
   const auto models = top.Find("models");
@@ -157,7 +158,7 @@ void ReadMethod(const Field& top, Scenario& scenario) {
 
 /// What says that a configuration works. The values default to "True" where nothing is said about
 /// them at all, to "true" where something is (as in BaCO).
-void ReadValidity(const Field& feasible, Scenario& scenario) {
+void ReadValidity(const YamlValue& feasible, Scenario& scenario) {
   const auto enabled = feasible.Find("enable_feasible_predictor");
   if (!enabled || !enabled->Bool()) return;
   const auto name = feasible.Find("name");
@@ -168,11 +169,11 @@ void ReadValidity(const Field& feasible, Scenario& scenario) {
 
 }  // namespace
 
-void ReadHyperMapperScenario(const Field& top, Scenario& scenario) {
+void ReadHyperMapperScenario(const YamlValue& top, Scenario& scenario) {
   if (const auto name = top.Find("application_name")) scenario.name = name->Text();
-  const Field parameters = top.At("input_parameters");
+  const YamlValue parameters = top.At("input_parameters");
   scenario.space = ReadSpace(parameters);
-  const Field objectives = top.At("optimization_objectives");
+  const YamlValue objectives = top.At("optimization_objectives");
   const std::vector<std::string> names = Texts(objectives);
   if (names.size() != 1) objectives.Fail("expected one objective");
   scenario.objective = names[0];

@@ -10,8 +10,8 @@
 #include <ostream>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/external/field.h"
 
 namespace bayloom {
 namespace {
@@ -60,11 +60,8 @@ const std::string& CellOf(const std::string& name, const std::vector<std::string
 
 }  // namespace
 
-HyperMapperServer::HyperMapperServer(const Scenario& scenario, Search& search)
-    : scenario_(scenario),
-      search_(search),
-      earlier_(search.elapsed()),
-      begun_(MonotonicSeconds()) {}
+HyperMapperServer::HyperMapperServer(const Scenario& scenario, Study& study)
+    : scenario_(scenario), study_(study), earlier_(study.elapsed()), begun_(MonotonicSeconds()) {}
 
 double HyperMapperServer::Elapsed() const { return earlier_ + MonotonicSeconds() - begun_; }
 
@@ -80,15 +77,15 @@ void HyperMapperServer::Run(std::istream& in, std::ostream& out) {
 
 std::vector<Configuration> HyperMapperServer::Choose() {
   int64_t wanted =
-      std::max<int64_t>(1, scenario_.optimizer_options.initial_samples - search_.trials());
-  if (scenario_.max_trials) wanted = std::min(wanted, *scenario_.max_trials - search_.trials());
+      std::max<int64_t>(1, scenario_.optimizer_options.initial_samples - study_.trials());
+  if (scenario_.max_trials) wanted = std::min(wanted, *scenario_.max_trials - study_.trials());
   if (wanted <= 0 || (scenario_.max_seconds && Elapsed() >= *scenario_.max_seconds)) return {};
-  return search_.Ask(static_cast<int>(wanted));
+  return study_.Ask(static_cast<int>(wanted));
 }
 
 void HyperMapperServer::Request(const std::vector<Configuration>& configurations,
                                 std::ostream& out) const {
-  const Space& space = search_.space();
+  const Space& space = study_.space();
   std::vector<std::string> cells;
   for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
   out << fmt::format("Request {}\n{}\n", configurations.size(), fmt::join(cells, ","));
@@ -108,7 +105,7 @@ bool HyperMapperServer::TakeAnswers(const std::vector<Configuration>& configurat
   const std::vector<std::string> names = SplitCells(line);
   for (const Configuration& configuration : configurations) {
     if (!std::getline(in, line)) return false;
-    search_.Tell(configuration, OutcomeOf(names, SplitCells(line)), Elapsed());
+    study_.Tell(configuration, OutcomeOf(names, SplitCells(line)), Elapsed());
   }
   return true;
 }
@@ -125,7 +122,7 @@ Outcome HyperMapperServer::OutcomeOf(const std::vector<std::string>& names,
   Outcome outcome;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), outcome.value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(outcome.value)) {
-    return Outcome::Infeasible(Verdict::kWrongOutput,
+    return Outcome::Infeasible(Verdict::kInvalidAnswer,
                                fmt::format("expected a number, found '{}'", InOneLine(text)));
   }
   return outcome;

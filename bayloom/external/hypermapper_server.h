@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bayloom/external/scenario.h"
-#include "bayloom/external/search.h"
+#include "bayloom/external/study.h"
 
 namespace bayloom {
 
@@ -25,7 +25,7 @@ namespace bayloom {
 /// The initial random samples are one request; then one configuration is asked for at a time.
 class HyperMapperServer {
  public:
-  HyperMapperServer(const Scenario& scenario, Search& search);
+  HyperMapperServer(const Scenario& scenario, Study& study);
 
   /// Until the budget is used up, all was tried, or the client has gone: what it answered until
   /// then is recorded. Throws InputError where its answer cannot be used.
@@ -41,7 +41,7 @@ class HyperMapperServer {
   double Elapsed() const;
 
   const Scenario& scenario_;
-  Search& search_;
+  Study& study_;
   double earlier_;  ///< seconds of earlier runs of the search
   double begun_;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/external/python_list.h"
 #include "bayloom/external/scenario_readers.h"
 #include "bayloom/external/space_reader.h"
@@ -11,10 +12,10 @@
 namespace bayloom {
 namespace {
 
-std::vector<PythonItem> ReadItems(const Field& field) {
+std::vector<PythonItem> ReadItems(const YamlValue& field) {
   if (field.IsList()) {
     std::vector<PythonItem> items;
-    for (const Field& item : field.Items()) {
+    for (const YamlValue& item : field.Items()) {
       const nlohmann::json scalar = item.Scalar();
       if (scalar.is_string()) {
         items.emplace_back(item.Text());
@@ -57,16 +58,16 @@ std::unique_ptr<Parameter> MakeFrom(const std::string& name, const std::vector<P
   return MakeOrdinal(name, std::move(numbers), scale);
 }
 
-Value ReadDefault(const Field& field) {
+Value ReadDefault(const YamlValue& field) {
   const nlohmann::json scalar = field.Scalar();
   if (scalar.is_boolean()) return int64_t{scalar.get<bool>()};
   return ReadValue(field);
 }
 
-std::unique_ptr<Parameter> ReadTuningParameter(const Field& field) {
-  const Field values = field.At("Values");
+std::unique_ptr<Parameter> ReadTuningParameter(const YamlValue& field) {
+  const YamlValue values = field.At("Values");
   std::unique_ptr<Parameter> parameter =
-      BlamedOn(values, [&] { return MakeFrom(field.At("Name").Text(), ReadItems(values)); });
+      WithPlace(values, [&] { return MakeFrom(field.At("Name").Text(), ReadItems(values)); });
   // Files of the hub name defaults that are not among the values; those are of no use.
   if (const auto value = field.Find("Default"); value && value->IsScalar()) {
     [[maybe_unused]] const Status set = parameter->SetDefault(ReadDefault(*value));
@@ -74,10 +75,10 @@ std::unique_ptr<Parameter> ReadTuningParameter(const Field& field) {
   return parameter;
 }
 
-void ReadBudgets(const Field& list, Scenario& scenario) {
-  for (const Field& budget : list.Items()) {
-    const Field type = budget.At("Type");
-    const Field value = budget.At("BudgetValue");
+void ReadBudgets(const YamlValue& list, Scenario& scenario) {
+  for (const YamlValue& budget : list.Items()) {
+    const YamlValue type = budget.At("Type");
+    const YamlValue value = budget.At("BudgetValue");
     if (type.Text() == "TuningDuration") {
       scenario.max_seconds = value.Duration();
     } else if (type.Text() == "ConfigurationCount") {
@@ -91,17 +92,17 @@ void ReadBudgets(const Field& list, Scenario& scenario) {
 
 }  // namespace
 
-void ReadKernelTunerSpace(const Field& top, Scenario& scenario) {
+void ReadKernelTunerSpace(const YamlValue& top, Scenario& scenario) {
   if (const auto general = top.Find("General")) {
     if (const auto name = general->Find("BenchmarkName")) scenario.name = name->Text();
   }
   SpaceReader space;
-  const Field configurations = top.At("ConfigurationSpace");
-  const Field parameters = configurations.At("TuningParameters");
-  for (const Field& field : parameters.Items()) space.Add(ReadTuningParameter(field), field);
+  const YamlValue configurations = top.At("ConfigurationSpace");
+  const YamlValue parameters = configurations.At("TuningParameters");
+  for (const YamlValue& field : parameters.Items()) space.Add(ReadTuningParameter(field), field);
   if (const auto conditions = configurations.Find("Conditions")) {
-    for (const Field& condition : conditions->Items()) {
-      const Field expression = condition.At("Expression");
+    for (const YamlValue& condition : conditions->Items()) {
+      const YamlValue expression = condition.At("Expression");
       space.AddConstraint(expression.Text(), expression);
     }
   }

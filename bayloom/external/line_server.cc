@@ -6,10 +6,10 @@
 #include <stdexcept>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/external/answer.h"
-#include "bayloom/external/field.h"
 #include "bayloom/space/configuration_json.h"
+#include "bayloom/trial/answer.h"
 
 namespace bayloom {
 namespace {
@@ -24,26 +24,26 @@ struct Refusal : std::runtime_error {
 };
 [[noreturn]] void Refuse(const std::string& why) { throw Refusal(why); }
 
-Json Ask(const Json& count, const Scenario& scenario, Search& search) {
+Json Ask(const Json& count, const Scenario& scenario, Study& study) {
   if (!count.is_number_integer() || count.get<int64_t>() < 1 || count.get<int64_t>() > kMostAsked) {
     Refuse("'ask' is a whole number from 1 to 10000");
   }
   int64_t n = count.get<int64_t>();
   if (scenario.max_trials) {
-    n = std::min(n, std::max<int64_t>(0, *scenario.max_trials - search.trials()));
+    n = std::min(n, std::max<int64_t>(0, *scenario.max_trials - study.trials()));
   }
   Json configurations = Json::array();
-  for (const Configuration& configuration : search.Ask(static_cast<int>(n))) {
-    configurations.push_back(ToJson(search.space(), configuration));
+  for (const Configuration& configuration : study.Ask(static_cast<int>(n))) {
+    configurations.push_back(ToJson(study.space(), configuration));
   }
   return {{"configurations", std::move(configurations)}};
 }
 
-Json State(const Search& search) {
-  Json state = {{"trials", search.trials()}, {"best", nullptr}};
-  if (const auto& best = search.best()) {
+Json State(const Study& study) {
+  Json state = {{"trials", study.trials()}, {"best", nullptr}};
+  if (const auto& best = study.best()) {
     state["best"] = {{"value", best->outcome.value},
-                     {"configuration", ToJson(search.space(), best->configuration)}};
+                     {"configuration", ToJson(study.space(), best->configuration)}};
   }
   return state;
 }
@@ -60,11 +60,8 @@ Outcome ToldOutcome(Json told, const Scenario& scenario) {
 
 }  // namespace
 
-LineServer::LineServer(const Scenario& scenario, Search& search)
-    : scenario_(scenario),
-      search_(search),
-      earlier_(search.elapsed()),
-      begun_(MonotonicSeconds()) {}
+LineServer::LineServer(const Scenario& scenario, Study& study)
+    : scenario_(scenario), study_(study), earlier_(study.elapsed()), begun_(MonotonicSeconds()) {}
 
 std::string LineServer::Answer(std::string_view line) {
   Json answer;
@@ -72,18 +69,18 @@ std::string LineServer::Answer(std::string_view line) {
   try {
     if (!request.is_object()) Refuse("expected a JSON object");
     if (const auto count = request.find("ask"); count != request.end()) {
-      answer = Ask(*count, scenario_, search_);
+      answer = Ask(*count, scenario_, study_);
     } else if (const auto told = request.find("tell"); told != request.end()) {
-      const Result<Configuration> configuration = FromJson(search_.space(), *told);
+      const Result<Configuration> configuration = FromJson(study_.space(), *told);
       if (!configuration) Refuse(configuration.error().message);
-      if (!search_.space().Contains(*configuration)) Refuse("the constraints do not allow this");
+      if (!study_.space().Contains(*configuration)) Refuse("the constraints do not allow this");
       const double elapsed = earlier_ + MonotonicSeconds() - begun_;
-      if (!search_.Tell(*configuration, ToldOutcome(request, scenario_), elapsed)) {
+      if (!study_.Tell(*configuration, ToldOutcome(request, scenario_), elapsed)) {
         Refuse("this configuration was told before");
       }
-      answer = State(search_);
+      answer = State(study_);
     } else if (request.contains("best")) {
-      answer = State(search_);
+      answer = State(study_);
     } else {
       Refuse("expected 'ask', 'tell' or 'best'");
     }

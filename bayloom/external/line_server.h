@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "bayloom/external/search.h"
+#include "bayloom/external/study.h"
 
 namespace bayloom {
 
@@ -20,15 +20,15 @@ namespace bayloom {
 /// {"error": "..."} and changes nothing.
 class LineServer {
  public:
-  /// `search` must outlive this.
-  LineServer(const Scenario& scenario, Search& search);
+  /// `study` must outlive this.
+  LineServer(const Scenario& scenario, Study& study);
 
-  /// The answer to one line, without the line's end. Throws what the search's recorder throws.
+  /// The answer to one line, without the line's end. Throws what the study's store throws.
   std::string Answer(std::string_view line);
 
  private:
   const Scenario& scenario_;
-  Search& search_;
+  Study& study_;
   double earlier_;  ///< seconds of earlier runs
   double begun_;
 };

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/external/scenario_readers.h"
 #include "bayloom/external/space_reader.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int64_t kMostTrials = 1000000000;
 
-void ReadObjective(const Field& top, Scenario& scenario) {
+void ReadObjective(const YamlValue& top, Scenario& scenario) {
   const auto minimize = top.Find("minimize");
   const auto maximize = top.Find("maximize");
   if (minimize && maximize) maximize->Fail("minimize is given, too; expected one of the two");
@@ -23,7 +24,7 @@ void ReadObjective(const Field& top, Scenario& scenario) {
     top.At(maximize ? "maximize" : "minimize").Fail("expected a name");
 }
 
-void ReadBudget(const Field& budget, Scenario& scenario) {
+void ReadBudget(const YamlValue& budget, Scenario& scenario) {
   budget.AllowOnly({"trials", "time"});
   if (const auto trials = budget.Find("trials")) {
     scenario.max_trials = trials->IntWithin(1, kMostTrials);
@@ -31,7 +32,7 @@ void ReadBudget(const Field& budget, Scenario& scenario) {
   if (const auto time = budget.Find("time")) scenario.max_seconds = time->Duration();
 }
 
-AcquisitionKind ReadAcquisition(const Field& field) {
+AcquisitionKind ReadAcquisition(const YamlValue& field) {
   const std::string name = field.Text();
   if (name == "expected-improvement") return AcquisitionKind::kExpectedImprovement;
   if (name == "probability-of-improvement") return AcquisitionKind::kProbabilityOfImprovement;
@@ -41,7 +42,7 @@ AcquisitionKind ReadAcquisition(const Field& field) {
       InOneLine(name)));
 }
 
-ObjectiveScale ReadObjectiveScale(const Field& field) {
+ObjectiveScale ReadObjectiveScale(const YamlValue& field) {
   const std::string name = field.Text();
   if (name == "auto") return ObjectiveScale::kAuto;
   if (name == "linear") return ObjectiveScale::kLinear;
@@ -49,8 +50,8 @@ ObjectiveScale ReadObjectiveScale(const Field& field) {
   field.Fail(fmt::format("expected auto, linear or log, found '{}'", InOneLine(name)));
 }
 
-void ReadOptimizer(const Field& field, Scenario& scenario) {
-  Field name = field;
+void ReadOptimizer(const YamlValue& field, Scenario& scenario) {
+  YamlValue name = field;
   OptimizerOptions& options = scenario.optimizer_options;
   BayesianOptions& bayesian = options.bayesian;
   if (field.IsMap()) {
@@ -92,17 +93,17 @@ void ReadOptimizer(const Field& field, Scenario& scenario) {
 
 }  // namespace
 
-void ReadOwnScenario(const Field& top, Scenario& scenario) {
+void ReadOwnScenario(const YamlValue& top, Scenario& scenario) {
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
                  "optimizer", "seed", "task"});
   if (const auto name = top.Find("name")) scenario.name = name->Text();
   SpaceReader space;
-  const Field parameters = top.At("parameters");
+  const YamlValue parameters = top.At("parameters");
   for (const auto& [name, field] : parameters.Entries()) {
     space.Add(ReadParameter(name, field), field);
   }
   if (const auto constraints = top.Find("constraints")) {
-    for (const Field& constraint : constraints->Items()) {
+    for (const YamlValue& constraint : constraints->Items()) {
       space.AddConstraint(constraint.Text(), constraint);
     }
   }

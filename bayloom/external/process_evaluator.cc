@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/clock.h"
-#include "bayloom/external/evaluators.h"
-#include "bayloom/external/field.h"
-#include "bayloom/external/quiet_write.h"
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/write_ignoring_sigpipe.h"
+#include "bayloom/external/evaluator_functions.h"
 #include "bayloom/external/surroundings.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -22,17 +22,16 @@ constexpr double kGlance = 0.05;
 
 /// A program that gets one configuration a line and answers each with a line. It is started when
 /// first needed and again after it has died, hung or talked nonsense without end.
-class ProcessEvaluator final : public ConfigurationEvaluator {
+class ProcessEvaluator {
  public:
   ProcessEvaluator(std::shared_ptr<const Space> space, const EvaluatorOptions& options)
       : space_(space), options_(options), filler_(std::move(space), options) {}
 
-  std::optional<Outcome> Evaluate(const Configuration& configuration,
-                                  const std::stop_token& stop) override {
+  std::optional<Outcome> Evaluate(const Configuration& configuration, const std::stop_token& stop) {
     const double begun = MonotonicSeconds();
     std::optional<Outcome> outcome =
         Exchange(ToJson(*space_, configuration).dump() + "\n", begun + options_.timeout, stop);
-    if (outcome) outcome->measure_seconds = MonotonicSeconds() - begun;
+    if (outcome) outcome->Set("measure_seconds", MonotonicSeconds() - begun);
     return outcome;
   }
 
@@ -53,11 +52,11 @@ class ProcessEvaluator final : public ConfigurationEvaluator {
         if (const auto outcome = ParseAnswerLine(line, options_.answer)) return outcome;
         // Whatever comes next might be the answer that this should have been: begin anew.
         return GiveUp(
-            Verdict::kWrongOutput,
+            Verdict::kInvalidAnswer,
             fmt::format("expected a number or a JSON object, found '{}'", InOneLine(line)));
       }
       if (unread_.size() > kLongestLine) {
-        return GiveUp(Verdict::kWrongOutput, "the process wrote a line of more than 1 MiB");
+        return GiveUp(Verdict::kInvalidAnswer, "the process wrote a line of more than 1 MiB");
       }
       if (stop.stop_requested()) {
         child_.reset();
@@ -76,15 +75,15 @@ class ProcessEvaluator final : public ConfigurationEvaluator {
   }
 
   Status Start() {
-    const ProgramCall call = filler_.Call();
+    const Command command = filler_.Fill();
     SubprocessOptions options;
-    options.arguments = call.arguments;
+    options.arguments = command.arguments;
     options.standard_input = ChildStream::kPipe;
     options.standard_output = ChildStream::kPipe;
-    options.directory = call.directory;
-    options.environment = call.environment;
-    options.memory_limit_bytes = call.memory_limit_bytes;
-    options.first_to_go = true;
+    options.directory = command.directory;
+    options.environment = command.environment;
+    options.memory_limit_bytes = command.memory_limit_bytes;
+    options.preferred_oom_victim = true;
     Result<Subprocess> started = Subprocess::Start(options);
     if (!started) return started.error();
     child_.emplace(*std::move(started));
@@ -113,7 +112,7 @@ class ProcessEvaluator final : public ConfigurationEvaluator {
     const double patience = std::clamp(deadline - MonotonicSeconds(), 0.0, kGlance);
     poll(ends, 2, static_cast<int>(1000 * patience) + 1);
     if (!request.empty()) {
-      const ssize_t bytes = QuietWrite(child_->input(), request.data(), request.size());
+      const ssize_t bytes = WriteIgnoringSigpipe(child_->input(), request.data(), request.size());
       if (bytes > 0) request.remove_prefix(static_cast<size_t>(bytes));
       if (bytes < 0 && errno != EAGAIN && errno != EINTR) return false;
     }
@@ -132,9 +131,12 @@ class ProcessEvaluator final : public ConfigurationEvaluator {
 
 }  // namespace
 
-std::unique_ptr<ConfigurationEvaluator> MakeProcessEvaluator(std::shared_ptr<const Space> space,
-                                                             const EvaluatorOptions& options) {
-  return std::make_unique<ProcessEvaluator>(std::move(space), options);
+EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const Space> space,
+                                          const EvaluatorOptions& options) {
+  return [process = std::make_shared<ProcessEvaluator>(std::move(space), options)](
+             const Configuration& configuration, const std::stop_token& stop) {
+    return process->Evaluate(configuration, stop);
+  };
 }
 
 }  // namespace bayloom

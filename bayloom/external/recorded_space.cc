@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
-#include "bayloom/external/field.h"
 
 namespace bayloom {
 namespace {
@@ -76,10 +76,10 @@ Outcome ReadOutcome(const Json& record, const std::string& measurement) {
   }
   if (const auto times = record.find("times"); times != record.end() && times->is_object()) {
     constexpr double kMilliseconds = 1e-3;
-    outcome.build_seconds = kMilliseconds * SumOf(times->value("compilation", Json(0)));
-    outcome.measure_seconds = kMilliseconds * (SumOf(times->value("runtimes", Json(0))) +
-                                               SumOf(times->value("validation", Json(0))) +
-                                               SumOf(times->value("framework", Json(0))));
+    outcome.Set("build_seconds", kMilliseconds * SumOf(times->value("compilation", Json(0))));
+    outcome.Set("measure_seconds", kMilliseconds * (SumOf(times->value("runtimes", Json(0))) +
+                                                    SumOf(times->value("validation", Json(0))) +
+                                                    SumOf(times->value("framework", Json(0)))));
   }
   return outcome;
 }
@@ -101,7 +101,7 @@ std::string Plain(const Json::exception& error) {
 std::string ReadMaybeGzipped(const std::string& path) {
   errno = 0;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rbe"), gzclose);
-  if (!file) throw InputError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  if (!file) ThrowPathError(fmt::format("cannot read '{}'", path), errno);
   std::string text;
   std::string buffer(size_t{1} << 18, '\0');
   int bytes;
@@ -113,9 +113,9 @@ std::string ReadMaybeGzipped(const std::string& path) {
   }
   int code = Z_OK;
   const char* problem = gzerror(file.get(), &code);
+  if (code == Z_ERRNO) ThrowPathError(fmt::format("cannot read '{}'", path), errno);
   if (code != Z_OK) {
-    throw InputError(fmt::format("cannot read '{}': {}", path,
-                                 code == Z_ERRNO ? std::strerror(errno) : InOneLine(problem)));
+    throw InputError(fmt::format("cannot read '{}': {}", path, InOneLine(problem)));
   }
   return text;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "bayloom/space/outcome.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 

@@ -7,7 +7,7 @@
 
 namespace bayloom {
 Scenario ParseScenario(const std::string& text, const std::string& path) {
-  const Field top = Field::Parse(text, path);
+  const YamlValue top = YamlValue::Parse(text, path);
   const std::filesystem::path file(path);
   Scenario scenario;
   scenario.name = file.stem().string();

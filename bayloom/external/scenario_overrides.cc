@@ -12,9 +12,10 @@ void OverrideCommand(const std::string& command, Scenario& scenario) {
   options.here = before.here;
   // Written as a file would have it, so that it is checked as in a file.
   const nlohmann::json written = {{"command", command}};
-  ReadEvaluator(Field::Parse(written.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
-                             "--command"),
-                scenario);
+  ReadEvaluator(
+      YamlValue::Parse(written.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
+                       "the given command"),
+      scenario);
   options.directory.clear();
   options.timeout = before.timeout;
   options.memory_limit_bytes = before.memory_limit_bytes;

@@ -4,24 +4,24 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/external/field.h"
 #include "bayloom/space/space.h"
+#include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom {
 
 /// Builds a space from what a file says, so that what is wrong is said at its place in the file.
 class SpaceReader {
  public:
-  void Add(std::unique_ptr<Parameter> parameter, const Field& field);
+  void Add(std::unique_ptr<Parameter> parameter, const YamlValue& field);
   /// A constraint in this project's language. Parameters may follow that it speaks of.
-  void AddConstraint(const std::string& text, const Field& field);
+  void AddConstraint(const std::string& text, const YamlValue& field);
   /// `field` is blamed where the constraints contradict each other.
-  std::shared_ptr<const Space> Finish(const Field& field);
+  std::shared_ptr<const Space> Finish(const YamlValue& field);
 
  private:
   struct Constraint {
     std::string text;
-    Field field;
+    YamlValue field;
   };
 
   Space::Builder builder_;

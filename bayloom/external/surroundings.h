@@ -4,25 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/base/run_command.h"
+#include "bayloom/base/scratch_folder.h"
 #include "bayloom/external/evaluator_options.h"
-#include "bayloom/external/program_run.h"
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
 namespace bayloom {
-
-/// An empty folder that disappears with everything in it.
-class WorkFolder {
- public:
-  WorkFolder();  ///< throws InputError where none can be made
-  ~WorkFolder();
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// The text of a value for a command line: numbers in their shortest form, lists with commas.
 std::string TextOf(const Value& value);
@@ -33,18 +21,18 @@ class CommandFiller {
  public:
   CommandFiller(std::shared_ptr<const Space> space, const EvaluatorOptions& options);
 
-  /// The call for a configuration.
-  ProgramCall Call(const Configuration& configuration) const;
-  /// The call for a process that serves all configurations.
-  ProgramCall Call() const { return CallWith(nullptr); }
+  /// The command for a configuration.
+  Command Fill(const Configuration& configuration) const { return FillWith(&configuration); }
+  /// The command of a process that serves all configurations.
+  Command Fill() const { return FillWith(nullptr); }
 
  private:
-  ProgramCall CallWith(const Configuration* configuration) const;
-  std::string Fill(const TextTemplate::Hole& hole, const Configuration* configuration) const;
+  Command FillWith(const Configuration* configuration) const;
+  std::string TextFor(const TextTemplate::Hole& hole, const Configuration* configuration) const;
 
   std::shared_ptr<const Space> space_;
   EvaluatorOptions options_;
-  WorkFolder work_;
+  ScratchFolder work_;
 };
 
 }  // namespace bayloom

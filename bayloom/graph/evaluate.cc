@@ -246,7 +246,7 @@ class Machine {
       for (size_t d = 0; d < shape.size(); ++d) {
         const int64_t index = registers_[step.index[d]].i[l];
         if (index < 0 || index >= shape[d]) {
-          throw std::logic_error(
+          throw std::domain_error(
               fmt::format("{} reads index {} of an extent of {}", stage_.name, index, shape[d]));
         }
         offsets[l] = offsets[l] * shape[d] + index;

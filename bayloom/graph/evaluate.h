@@ -13,7 +13,7 @@ using TensorLookup = std::function<const HostTensor&(ValueId)>;
 /// Computes a stage's output from its operands: many points of the iteration domain at a time, so
 /// that folding the weights of a large model takes moments. Elements are rounded to their type
 /// after every operation; sums are accumulated in double or int64. An integer division by zero
-/// gives zero. A load outside its tensor, not guarded by a select, throws std::logic_error.
+/// gives zero. A load outside its tensor, not guarded by a select, throws std::domain_error.
 HostTensor EvaluateStage(const Stage& stage, const TensorLookup& operands);
 
 /// Runs a graph node by node: the reference for everything the compiler makes of it. `inputs`

@@ -7,27 +7,12 @@
 #include <cstring>
 
 #include "bayloom/base/thread_pool.h"
+#include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
 namespace bayloom {
 namespace {
-
-constexpr size_t kAlignment = 64;
-
-struct FreeMemory {
-  void operator()(void* memory) const { std::free(memory); }
-};
-using AlignedMemory = std::unique_ptr<void, FreeMemory>;
-
-AlignedMemory Allocate(int64_t bytes) {
-  const size_t rounded = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  return AlignedMemory(memory);
-}
-
-bool IsAligned(const void* memory) { return reinterpret_cast<uintptr_t>(memory) % kAlignment == 0; }
 
 /// An empty tensor may lie nowhere.
 void Copy(void* to, const void* from, int64_t bytes) {
@@ -79,13 +64,13 @@ struct Executor::Impl {
       kernels.push_back(*std::move(kernel));
       workspace_bytes = std::max(workspace_bytes, object.WorkspaceBytes(threads));
     }
-    arena = Allocate(plan.arena_bytes);
-    workspace = Allocate(workspace_bytes);
-    constants = Allocate(static_cast<int64_t>(plan.constants.size()));
+    arena = AllocateAligned(plan.arena_bytes);
+    workspace = AllocateAligned(workspace_bytes);
+    constants = AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
     plan.constants = {};
-    for (int64_t bytes : plan.input_bytes) input_copies.push_back(Allocate(bytes));
-    for (int64_t bytes : plan.output_bytes) output_copies.push_back(Allocate(bytes));
+    for (int64_t bytes : plan.input_bytes) input_copies.push_back(AllocateAligned(bytes));
+    for (int64_t bytes : plan.output_bytes) output_copies.push_back(AllocateAligned(bytes));
   }
 
   char* Resolve(const Storage& storage, const std::vector<const void*>& inputs,

@@ -6,7 +6,7 @@
 #include "bayloom/codegen/compile.h"
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/tasks.h"
-#include "bayloom/tensor/target.h"
+#include "bayloom/target/target.h"
 
 namespace bayloom {
 

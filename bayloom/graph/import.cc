@@ -1,17 +1,24 @@
 #include "bayloom/graph/import.h"
 
 #include <fmt/format.h>
+#include <onnx/checker.h>
 #include <onnx/defs/function.h>
 #include <onnx/defs/schema.h>
+#include <onnx/defs/shape_inference.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 
+#include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/onnx_tensor.h"
 #include "bayloom/graph/operators/operator.h"
@@ -44,6 +51,17 @@ OpsetVersions ReadOpsets(const OpsetImports& imports) {
     }
   }
   return versions;
+}
+
+/// Whether an exception says that the model cannot be used: what was refused, shapes that do not
+/// fit (tensor/operators.h), constants that cannot be computed, and what ONNX itself refuses. All
+/// else is a fault of this program.
+bool IsModelAtFault(const std::exception& error) {
+  return dynamic_cast<const InputError*>(&error) != nullptr ||
+         dynamic_cast<const std::invalid_argument*>(&error) != nullptr ||
+         dynamic_cast<const std::domain_error*>(&error) != nullptr ||
+         dynamic_cast<const onnx::InferenceError*>(&error) != nullptr ||
+         dynamic_cast<const onnx::checker::ValidationError*>(&error) != nullptr;
 }
 
 /// Tensors by the names of the graph or function they are in; inner graphs see outer names.
@@ -162,7 +180,7 @@ class Importer {
       }
       return given->second;
     }
-    if (!type.has_shape()) throw InputError("has no shape; give one with --input-shape");
+    if (!type.has_shape()) throw InputError("the model gives it no shape; one has to be given");
     std::vector<int64_t> shape;
     for (const auto& dim : type.shape().dim()) {
       shape.push_back(dim.has_dim_value() && dim.dim_value() != -1 ? dim.dim_value() : 1);
@@ -196,13 +214,16 @@ class Importer {
         ImportNode(node, scope, opsets, depth);
       } catch (const NodeError&) {
         throw;
+      } catch (const SystemError&) {
+        throw;
       } catch (const std::bad_alloc&) {
         throw;
       } catch (const RunTimeDependence& error) {
         if (depth > 0) throw;  // the outermost node is the one that people know
         throw RunTimeDependence(located(error), error.inputs());
       } catch (const std::exception& error) {
-        throw NodeError(located(error));
+        if (IsModelAtFault(error)) throw NodeError(located(error));
+        throw std::logic_error(located(error));
       }
     }
   }
@@ -295,7 +316,7 @@ class Importer {
   static void CheckAgainstSchema(const onnx::NodeProto& node, const onnx::OpSchema& schema) {
     try {
       schema.Verify(node);
-    } catch (const std::exception& error) {
+    } catch (const onnx::checker::ValidationError& error) {
       throw InputError(FirstLine(error.what()));
     }
   }
@@ -416,7 +437,7 @@ class Importer {
 
 onnx::ModelProto ReadModel(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
+  if (!file) ThrowPathError(path + ": cannot be read", errno);
   onnx::ModelProto model;
   if (!model.ParseFromIstream(&file) || !model.has_graph()) {
     throw InputError(fmt::format("{}: not an ONNX model, or a damaged one", path));
@@ -431,11 +452,15 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   try {
     return Importer(path, model, options).Run();
   } catch (const std::bad_alloc&) {
-    throw InputError(fmt::format("{}: out of memory", path));
+    throw SystemError(fmt::format("{}: out of memory", path));
+  } catch (const SystemError&) {
+    throw;
   } catch (const RunTimeDependence& error) {
     throw RunTimeDependence(fmt::format("{}: {}", path, error.what()), error.inputs());
   } catch (const std::exception& error) {
-    throw InputError(fmt::format("{}: {}", path, error.what()));
+    const std::string message = fmt::format("{}: {}", path, error.what());
+    if (IsModelAtFault(error)) throw InputError(message);
+    throw std::logic_error(message);
   }
 }
 

@@ -36,7 +36,7 @@ class RunTimeDependence : public InputError {
 ///
 /// Throws InputError, one line naming the file, the node with its operator, and the reason, for
 /// whatever cannot be used: damaged files, operators or attributes that are not supported, shapes
-/// that do not fit or are known at run time only.
+/// that do not fit or are known at run time only; SystemError where memory or the disk fails.
 Graph ImportOnnx(const std::string& path, const ImportOptions& options = {});
 
 /// Reads one tensor stored as a protobuf file. Throws InputError.

@@ -4,12 +4,10 @@
 #include <limits>
 #include <numeric>
 
+#include "bayloom/codegen/abi.h"
+
 namespace bayloom {
 namespace {
-
-constexpr int64_t kAlignment = 64;
-
-int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 bool LiveTogether(const MemoryRequest& a, const MemoryRequest& b) {
   return a.first_step <= b.last_step && b.first_step <= a.last_step;

@@ -5,13 +5,12 @@
 #include <tuple>
 
 #include "bayloom/base/hash.h"
+#include "bayloom/codegen/abi.h"
 #include "bayloom/graph/memory_plan.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom {
 namespace {
-
-constexpr int64_t kAlignment = 64;
 
 uint64_t HashOf(const std::vector<LayoutAxis>& layout) {
   Hasher hasher;
@@ -123,8 +122,7 @@ class Planner {
   Storage AppendConstant(const std::vector<std::byte>& bytes) {
     const int64_t position = static_cast<int64_t>(plan_.constants.size());
     plan_.constants.insert(plan_.constants.end(), bytes.begin(), bytes.end());
-    const int64_t rest = static_cast<int64_t>(plan_.constants.size()) % kAlignment;
-    if (rest > 0) plan_.constants.resize(plan_.constants.size() + kAlignment - rest);
+    plan_.constants.resize(AlignUp(static_cast<int64_t>(plan_.constants.size())));
     return {Storage::Kind::kConstant, position};
   }
 

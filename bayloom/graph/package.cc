@@ -6,10 +6,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
 
-#include "bayloom/base/subprocess.h"
+#include "bayloom/base/file.h"
+#include "bayloom/base/run_command.h"
+#include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/package_source.h"
 
@@ -23,64 +24,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that goes away with the object.
-class ScratchFolder {
- public:
-  explicit ScratchFolder(const fs::path& beside) {
-    std::string pattern = (beside / ".bayloom-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw InputError(fmt::format("{}: cannot write there: {}", beside.string(),
-                                   std::generic_category().message(errno)));
-    }
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  std::string Path(const std::string& name) const { return (path_ / name).string(); }
-
-  std::string Write(const std::string& name, const char* data, size_t size) const {
-    const std::string path = Path(name);
-    std::ofstream file(path, std::ios::binary);
-    file.write(data, static_cast<std::streamsize>(size));
-    file.close();
-    if (!file) throw InputError(fmt::format("{}: cannot write (disk full?)", path));
-    return path;
-  }
-  std::string Write(const std::string& name, const std::string& text) const {
-    return Write(name, text.data(), text.size());
-  }
-
- private:
-  fs::path path_;
-};
-
 void RunCompiler(std::vector<std::string> arguments) {
   const char* chosen = std::getenv("CC");
   const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "cc";
   arguments.insert(arguments.begin(), compiler);
-  SubprocessOptions options;
-  options.arguments = std::move(arguments);
-  options.standard_input = ChildStream::kNull;
-  Result<Subprocess> process = Subprocess::Start(options);
-  if (!process) {
-    throw InputError(
-        fmt::format("linking needs a C compiler: {} (set CC)", process.error().message));
+  Command command;
+  command.arguments = std::move(arguments);
+  const CommandResult result = RunCommand(command);
+  if (result.end == CommandResult::End::kNotStarted) {
+    throw InputError(fmt::format("linking needs a C compiler: {} (set CC)", result.start_error));
   }
-  const ExitStatus status = *process->Wait();
-  if (!status.Success()) {
-    throw InputError(fmt::format("the C compiler {} failed: {}", compiler, status.Describe()));
+  if (!result.status.Success()) {
+    throw SystemError(fmt::format("the C compiler {} failed with {}: {}", compiler,
+                                  result.status.Describe(), LastLine(result.error_output)));
   }
-}
-
-void MoveInto(const std::string& from, const std::string& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (error) throw InputError(fmt::format("{}: {}", to, error.message()));
 }
 
 bool IsIdentifier(const std::string& name) { return !name.empty() && ToIdentifier(name) == name; }
@@ -99,9 +56,7 @@ Package WritePackage(const TaskGraph& network, const std::vector<const Program*>
   if (!IsIdentifier(name)) {
     throw InputError(fmt::format("'{}' is no C identifier: try '{}'", name, ToIdentifier(name)));
   }
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) throw InputError(fmt::format("{}: {}", directory, error.message()));
+  CreateFolder(directory);
   const ScratchFolder scratch(directory);
 
   const NetworkPlan plan = PlanNetwork(network, programs);
@@ -113,8 +68,9 @@ Package WritePackage(const TaskGraph& network, const std::vector<const Program*>
     shared_bytes = std::max(shared_bytes, kernels[task].shared_workspace_bytes);
     worker_bytes = std::max(worker_bytes, kernels[task].worker_workspace_bytes);
   }
-  const std::string constants = scratch.Write(
-      "constants.bin", reinterpret_cast<const char*>(plan.constants.data()), plan.constants.size());
+  const std::string constants =
+      scratch.Write("constants.bin",
+                    {reinterpret_cast<const char*>(plan.constants.data()), plan.constants.size()});
   const std::string header = scratch.Write(name + ".h", PackageHeader(network, name));
   scratch.Write("bayloom_runtime.h", kRuntimeHeader);
   arguments.push_back(scratch.Write("bayloom_runtime.c", kRuntimeSource));
@@ -122,7 +78,7 @@ Package WritePackage(const TaskGraph& network, const std::vector<const Program*>
   arguments.push_back(
       scratch.Write(name + ".c", PackageSource(plan, name, shared_bytes, worker_bytes)));
   arguments.push_back("-Wl,--version-script=" + scratch.Write("visible", VersionScript(name)));
-  const std::string library = scratch.Path(fmt::format("lib{}.so", name));
+  const std::string library = scratch / fmt::format("lib{}.so", name);
   // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
   arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});
   RunCompiler(std::move(arguments));
@@ -130,8 +86,8 @@ Package WritePackage(const TaskGraph& network, const std::vector<const Program*>
   Package package;
   package.library = (fs::path(directory) / fmt::format("lib{}.so", name)).string();
   package.header = (fs::path(directory) / (name + ".h")).string();
-  MoveInto(library, package.library);
-  MoveInto(header, package.header);
+  MoveFile(library, package.library);
+  MoveFile(header, package.header);
   return package;
 }
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bayloom/graph/tasks.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
-#include "bayloom/tensor/target.h"
 
 namespace bayloom {
 
@@ -26,7 +26,8 @@ struct Package {
 /// `<directory>/<name>.h`; both appear whole or not at all.
 ///
 /// `name` has to be a C identifier. Uses the system's C compiler (`CC`, else `cc`) to link. Throws
-/// InputError with one line when the name, the directory or the compiler is unusable.
+/// InputError when the name or the directory is unusable or there is no compiler, SystemError when
+/// the compiler or the disk fails.
 Package WritePackage(const TaskGraph& network, const std::vector<const Program*>& programs,
                      const Target& target, const std::string& directory, const std::string& name);
 

@@ -4,6 +4,9 @@
 
 #include <set>
 
+#include "bayloom/base/version.h"
+#include "bayloom/codegen/abi.h"
+
 namespace bayloom {
 namespace {
 
@@ -35,7 +38,7 @@ constexpr char kSourceHead[] = R"(#include "{name}.h"
 
 #include "bayloom_runtime.h"
 
-enum {{ kInputs = {inputs}, kOutputs = {outputs} }};
+enum {{ kInputs = {inputs}, kOutputs = {outputs}, kAlignment = {alignment} }};
 static const int64_t kArenaBytes = {arena};
 static const int64_t kSharedBytes = {shared};
 static const int64_t kWorkerBytes = {worker};
@@ -51,8 +54,8 @@ struct {name} {{
   void* output_copies[kOutputs + 1];
 }};
 
-static void* Allocate(int64_t bytes) {{ return aligned_alloc(64, (size_t)((bytes + 64) / 64 * 64)); }}
-static int IsAligned(const void* memory) {{ return (uintptr_t)memory % 64 == 0; }}
+static void* Allocate(int64_t bytes) {{ return aligned_alloc(kAlignment, (size_t)(bytes / kAlignment + 1) * kAlignment); }}
+static int IsAligned(const void* memory) {{ return (uintptr_t)memory % kAlignment == 0; }}
 
 static int PrepareWorkspace({name}* model) {{
   const int threads = bayloom_threads();
@@ -133,7 +136,7 @@ std::string PackageHeader(const TaskGraph& network, const std::string& name) {
  *
  * Tensors are dense and row-major:
 {inputs}{outputs} *
- * Buffers aligned to 64 bytes are used in place, others are copied. */
+ * Buffers aligned to {alignment} bytes are used in place, others are copied. */
 #ifndef BAYLOOM_PACKAGE_{name}_H_
 #define BAYLOOM_PACKAGE_{name}_H_
 
@@ -160,18 +163,19 @@ void {name}_set_threads(int threads);
 
 #endif
 )",
-                     fmt::arg("name", name), fmt::arg("version", BAYLOOM_VERSION),
-                     fmt::arg("inputs", inputs), fmt::arg("outputs", outputs));
+                     fmt::arg("name", name), fmt::arg("version", Version()),
+                     fmt::arg("alignment", kBufferAlignment), fmt::arg("inputs", inputs),
+                     fmt::arg("outputs", outputs));
 }
 
 std::string PackageSource(const NetworkPlan& plan, const std::string& name, int64_t shared_bytes,
                           int64_t worker_bytes) {
-  std::string source =
-      fmt::format(kSourceHead, fmt::arg("name", name), fmt::arg("inputs", plan.input_bytes.size()),
-                  fmt::arg("outputs", plan.output_bytes.size()),
-                  fmt::arg("arena", plan.arena_bytes), fmt::arg("shared", shared_bytes),
-                  fmt::arg("worker", worker_bytes), fmt::arg("input_bytes", List(plan.input_bytes)),
-                  fmt::arg("output_bytes", List(plan.output_bytes)));
+  std::string source = fmt::format(
+      kSourceHead, fmt::arg("name", name), fmt::arg("alignment", kBufferAlignment),
+      fmt::arg("inputs", plan.input_bytes.size()), fmt::arg("outputs", plan.output_bytes.size()),
+      fmt::arg("arena", plan.arena_bytes), fmt::arg("shared", shared_bytes),
+      fmt::arg("worker", worker_bytes), fmt::arg("input_bytes", List(plan.input_bytes)),
+      fmt::arg("output_bytes", List(plan.output_bytes)));
   std::set<int> tasks;
   for (const PlannedCall& call : plan.calls) tasks.insert(call.task);
   for (int task : tasks) {
@@ -194,9 +198,9 @@ std::string PackageSource(const NetworkPlan& plan, const std::string& name, int6
 
 std::string ConstantsAssembly(const std::string& file, const std::string& name) {
   return fmt::format(
-      "  .section .rodata\n  .balign 64\n  .globl {0}_constants\n{0}_constants:\n"
+      "  .section .rodata\n  .balign {2}\n  .globl {0}_constants\n{0}_constants:\n"
       "  .incbin \"{1}\"\n  .byte 0\n  .section .note.GNU-stack,\"\",%progbits\n",
-      name, file);
+      name, file, kBufferAlignment);
 }
 
 std::string VersionScript(const std::string& name) {

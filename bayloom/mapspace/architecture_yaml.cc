@@ -6,10 +6,9 @@
 #include <optional>
 #include <regex>
 
-#include "bayloom/base/result.h"
 #include "bayloom/mapspace/directive_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/mapspace/yaml_value.h"
+#include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom {
 namespace {
@@ -27,7 +26,7 @@ NamedRange ReadName(const YamlValue& value) {
   if (!std::regex_match(text, match, kRange)) return {text};
   const int64_t first = std::stoll(match[2]);
   const int64_t last = std::stoll(match[3]);
-  if (last < first) value.Refuse("'" + text + "' is an empty range");
+  if (last < first) value.Fail("'" + text + "' is an empty range");
   return {match[1], last - first + 1};
 }
 
@@ -72,14 +71,14 @@ const std::vector<std::string_view>& UnitKeys() {
 class UnitReader {
  public:
   UnitReader(const YamlValue& unit, int64_t copies)
-      : unit_(unit), attributes_(unit.Find({"attributes"}).value_or(unit)) {
-    unit_.RefuseMistypedKeys(UnitKeys());
-    attributes_.RefuseMistypedKeys(UnitKeys());
-    const auto name = unit.Find({"name"});
+      : unit_(unit), attributes_(unit.Find("attributes").value_or(unit)) {
+    unit_.RefuseMisspelt(UnitKeys());
+    attributes_.RefuseMisspelt(UnitKeys());
+    const auto name = unit.Find("name");
     const NamedRange range = name ? ReadName(*name) : NamedRange{"MAC"};
     name_ = range.name;
     copies_ = copies * range.count;
-    if (const auto kind = unit.Find({"class", "subclass"})) class_ = kind->Text();
+    if (const auto kind = unit.FindAny({"class", "subclass"})) class_ = kind->Text();
   }
 
   /// Whether this is an arithmetic unit, going by its class.
@@ -102,8 +101,8 @@ class UnitReader {
     arithmetic.name = name_;
     arithmetic.word_bits = WordBits();
     ReadInstances(arithmetic.instances, arithmetic.mesh_x);
-    const auto energy = attributes_.Find({"energy"});
-    arithmetic.mac_energy_pj = energy ? energy->Number() : MacEnergy(arithmetic.word_bits);
+    const auto energy = attributes_.Find("energy");
+    arithmetic.mac_energy_pj = energy ? energy->Real() : MacEnergy(arithmetic.word_bits);
     return arithmetic;
   }
 
@@ -116,13 +115,13 @@ class UnitReader {
     ReadBlock(level, cluster);
     const std::optional<int64_t> words = Words(level);
     if (!words && !IsDram()) {
-      unit_.Refuse("memory '" + name_ + "' needs its size: entries, depth or sizeKB");
+      unit_.Fail("memory '" + name_ + "' needs its size: entries, depth or sizeKB");
     }
     level.words = words.value_or(0);
     level.access_energy_pj = AccessEnergy(level, cluster);
-    if (const auto buffering = attributes_.Find({"multiple-buffering", "multiple_buffering"})) {
-      const double copies = buffering->Number();
-      if (copies < 1) buffering->Refuse("must be at least 1");
+    if (const auto buffering = attributes_.FindAny({"multiple-buffering", "multiple_buffering"})) {
+      const double copies = buffering->Real();
+      if (copies < 1) buffering->Fail("must be at least 1");
       level.words = static_cast<int64_t>(std::ceil(static_cast<double>(level.words) / copies));
     }
     ReadBandwidth({"read_bandwidth", "bandwidth"}, level.read_bandwidth);
@@ -133,36 +132,36 @@ class UnitReader {
  private:
   bool IsDram() const {
     if (class_.find("DRAM") != std::string::npos) return true;
-    const auto technology = attributes_.Find({"technology"});
+    const auto technology = attributes_.Find("technology");
     return technology && technology->Text() == "DRAM";
   }
 
   int WordBits() const {
-    const auto bits = attributes_.Find({"word-bits", "word_bits", "word_width", "datawidth"});
-    return bits ? static_cast<int>(std::min<int64_t>(bits->Integer(1), 4096)) : 16;
+    const auto bits = attributes_.FindAny({"word-bits", "word_bits", "word_width", "datawidth"});
+    return bits ? static_cast<int>(std::min<int64_t>(bits->IntAtLeast(1), 4096)) : 16;
   }
 
   void ReadInstances(int64_t& instances, int64_t& mesh_x) const {
-    const auto count = attributes_.Find({"instances"});
-    instances = count ? count->Integer(1) : copies_;
-    const auto x = attributes_.Find({"meshX"});
-    const auto y = attributes_.Find({"meshY"});
-    mesh_x = x ? x->Integer(1) : y ? instances / y->Integer(1) : instances;
+    const auto count = attributes_.Find("instances");
+    instances = count ? count->IntAtLeast(1) : copies_;
+    const auto x = attributes_.Find("meshX");
+    const auto y = attributes_.Find("meshY");
+    mesh_x = x ? x->IntAtLeast(1) : y ? instances / y->IntAtLeast(1) : instances;
     if (mesh_x == 0 || instances % mesh_x != 0) {
-      (x ? *x : *y).Refuse(fmt::format("{} instances do not fill such a mesh", instances));
+      (x ? *x : *y).Fail(fmt::format("{} instances do not fill such a mesh", instances));
     }
   }
 
   void ReadBlock(StorageLevel& level, int64_t& cluster) const {
-    const auto block = attributes_.Find({"block-size", "block_size", "n_words"});
-    const auto clusters = attributes_.Find({"cluster-size", "cluster_size"});
-    const auto width = attributes_.Find({"width", "memory_width", "data_storage_width"});
-    if (block) level.block_words = block->Integer(1);
-    if (clusters) cluster = clusters->Integer(1);
+    const auto block = attributes_.FindAny({"block-size", "block_size", "n_words"});
+    const auto clusters = attributes_.FindAny({"cluster-size", "cluster_size"});
+    const auto width = attributes_.FindAny({"width", "memory_width", "data_storage_width"});
+    if (block) level.block_words = block->IntAtLeast(1);
+    if (clusters) cluster = clusters->IntAtLeast(1);
     if (!width) return;
-    const int64_t words = width->Integer(1) / level.word_bits;
-    if (words == 0 || width->Integer(1) % level.word_bits != 0) {
-      width->Refuse(fmt::format("is no multiple of words of {} bits", level.word_bits));
+    const int64_t words = width->IntAtLeast(1) / level.word_bits;
+    if (words == 0 || width->IntAtLeast(1) % level.word_bits != 0) {
+      width->Fail(fmt::format("is no multiple of words of {} bits", level.word_bits));
     }
     if (!block) {
       level.block_words = std::max<int64_t>(1, words / cluster);
@@ -172,19 +171,19 @@ class UnitReader {
   }
 
   std::optional<int64_t> Words(const StorageLevel& level) const {
-    if (const auto entries = attributes_.Find({"entries"})) return entries->Integer(1);
-    if (const auto depth = attributes_.Find({"depth", "memory_depth", "data_storage_depth"})) {
-      return depth->Integer(1) * level.block_words;
+    if (const auto entries = attributes_.Find("entries")) return entries->IntAtLeast(1);
+    if (const auto depth = attributes_.FindAny({"depth", "memory_depth", "data_storage_depth"})) {
+      return depth->IntAtLeast(1) * level.block_words;
     }
-    if (const auto kilobytes = attributes_.Find({"sizeKB"})) {
-      return kilobytes->Integer(1) * 8192 / level.word_bits;
+    if (const auto kilobytes = attributes_.Find("sizeKB")) {
+      return kilobytes->IntAtLeast(1) * 8192 / level.word_bits;
     }
     return std::nullopt;
   }
 
   double AccessEnergy(const StorageLevel& level, int64_t cluster) const {
-    if (const auto given = attributes_.Find({"vector-access-energy", "vector_access_energy"})) {
-      return given->Number();
+    if (const auto given = attributes_.FindAny({"vector-access-energy", "vector_access_energy"})) {
+      return given->Real();
     }
     const int64_t width = level.word_bits * level.block_words * cluster;
     if (IsDram()) return DramAccessEnergy(level.word_bits * level.block_words);
@@ -192,11 +191,11 @@ class UnitReader {
     return SramAccessEnergy(height, width) / static_cast<double>(cluster);
   }
 
-  void ReadBandwidth(std::initializer_list<const char*> keys, double& bandwidth) const {
-    const auto given = attributes_.Find(keys);
+  void ReadBandwidth(std::initializer_list<std::string_view> keys, double& bandwidth) const {
+    const auto given = attributes_.FindAny(keys);
     if (!given) return;
-    bandwidth = given->Number();
-    if (!(bandwidth > 0)) given->Refuse("must be above 0 words a cycle");
+    bandwidth = given->Real();
+    if (!(bandwidth > 0)) given->Fail("must be above 0 words a cycle");
   }
 
   YamlValue unit_;
@@ -209,7 +208,7 @@ class UnitReader {
 /// A tree's units, outermost first; `copies` of this node.
 void ReadTree(const YamlValue& node, int64_t copies, Architecture& architecture,
               bool& has_arithmetic) {
-  if (const auto local = node.Find({"local"})) {
+  if (const auto local = node.Find("local")) {
     for (const YamlValue& item : local->Items()) {
       const UnitReader unit(item, copies);
       if (unit.IsArithmetic()) {
@@ -220,40 +219,36 @@ void ReadTree(const YamlValue& node, int64_t copies, Architecture& architecture,
       }
     }
   }
-  const auto subtree = node.Find({"subtree"});
+  const auto subtree = node.Find("subtree");
   if (!subtree) return;
   for (const YamlValue& child : subtree->Items()) {
-    ReadTree(child, copies * ReadName(child.At({"name"})).count, architecture, has_arithmetic);
+    ReadTree(child, copies * ReadName(child.At("name")).count, architecture, has_arithmetic);
   }
 }
 
 Architecture ReadDocument(const YamlValue& document, const std::string& name) {
-  const YamlValue root = document.At({"arch", "architecture"});
+  const YamlValue root = document.AtAny({"arch", "architecture"});
   Architecture architecture;
   architecture.name = name;
-  if (const auto given = root.Find({"name"})) architecture.name = given->Text();
-  if (root.Find({"nodes"})) {
-    root.Refuse("version 0.4 is not read; versions 0.2 and 0.3 (subtree) and arch/storage are");
+  if (const auto given = root.Find("name")) architecture.name = given->Text();
+  if (root.Find("nodes")) {
+    root.Fail("version 0.4 is not read; versions 0.2 and 0.3 (subtree) and arch/storage are");
   }
-  if (root.Find({"subtree"})) {
+  if (root.Find("subtree")) {
     bool has_arithmetic = false;
     ReadTree(root, 1, architecture, has_arithmetic);
-    if (!has_arithmetic) root.Refuse("there is no arithmetic unit, of a class such as 'intmac'");
+    if (!has_arithmetic) root.Fail("there is no arithmetic unit, of a class such as 'intmac'");
   } else {
-    const YamlValue arithmetic = root.At({"arithmetic"});
+    const YamlValue arithmetic = root.At("arithmetic");
     architecture.arithmetic = UnitReader(arithmetic, 1).ReadArithmetic();
-    for (const YamlValue& level : root.At({"storage"}).Items()) {
+    for (const YamlValue& level : root.At("storage").Items()) {
       architecture.levels.push_back(UnitReader(level, 1).ReadStorage());
     }
   }
-  if (const auto constraints = root.Find({"constraints"})) {
+  if (const auto constraints = root.Find("constraints")) {
     architecture.constraints = ReadDirectives(*constraints);
   }
-  try {
-    CheckArchitecture(architecture);
-  } catch (const InputError& error) {
-    root.Refuse(error.what());
-  }
+  WithPlace(root, [&] { CheckArchitecture(architecture); });
   return architecture;
 }
 
@@ -272,13 +267,13 @@ std::vector<Directive> ReadConstraints(const std::string& file) {
   std::vector<Directive> directives;
   for (const char* section :
        {"architecture_constraints", "mapspace_constraints", "constraints", "mapspace"}) {
-    const auto found = document.Find({section});
+    const auto found = document.Find(section);
     if (!found) continue;
-    const YamlValue list = found->IsMap() ? found->At({"targets", "constraints"}) : *found;
+    const YamlValue list = found->IsMap() ? found->AtAny({"targets", "constraints"}) : *found;
     for (Directive& directive : ReadDirectives(list)) directives.push_back(std::move(directive));
   }
   if (directives.empty()) {
-    document.Refuse("no constraints; they stand under 'constraints' or 'mapspace_constraints'");
+    document.Fail("no constraints; they stand under 'constraints' or 'mapspace_constraints'");
   }
   return directives;
 }

@@ -1,58 +1,27 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <regex>
 #include <sstream>
-#include <system_error>
+#include <utility>
 
-#include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
-#include "bayloom/base/subprocess.h"
+#include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/trial/command_trial.h"
+#include "bayloom/trial/threaded_evaluator.h"
 
 namespace bayloom {
 namespace {
 
-/// A folder for the files of one run, removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "bayloom-map-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw std::system_error(errno, std::generic_category(), "cannot make " + pattern);
-    }
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
+using EvaluateMapping = ThreadedEvaluator<Mapping>::Function;
 
-  /// Writes a file and gives its path.
-  std::string Write(const std::string& name, const std::string& text) const {
-    const std::string path = path_ + "/" + name;
-    std::ofstream(path) << text;
-    return path;
-  }
-  std::string Read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(path_ + "/" + name).rdbuf();
-    return text.str();
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+constexpr const char* kStatsFile = "timeloop-model.stats.txt";
 
 std::string Replace(std::string text, const std::string& what, const std::string& by) {
   for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
@@ -61,116 +30,57 @@ std::string Replace(std::string text, const std::string& what, const std::string
   return text;
 }
 
-/// The last number that stands by itself in a text.
-Result<double> LastNumber(const std::string& text) {
-  std::istringstream words(text);
-  Result<double> last = Error{"the command printed no number"};
-  for (std::string word; words >> word;) {
-    char* end = nullptr;
-    const double number = std::strtod(word.c_str(), &end);
-    if (*end == '\0') last = number;
-  }
-  return last;
+/// A shell that runs the command on the files of a mapping, in their folder.
+Command MakeCommand(const Mapping& mapping, const Problem& problem,
+                    const Architecture& architecture, const SimulatorOptions& options,
+                    const ScratchFolder& folder) {
+  std::string text = options.command;
+  text = Replace(text, "{mapping}",
+                 folder.Write("mapping.yaml", PrintMappingYaml(mapping, problem, architecture)));
+  text = Replace(text, "{problem}", folder.Write("problem.yaml", PrintProblemYaml(problem)));
+  text = Replace(text, "{arch}", folder.Write("arch.yaml", PrintArchitectureYaml(architecture)));
+  Command command;
+  command.arguments = {"/bin/sh", "-c", text};
+  command.timeout_seconds = options.timeout_seconds;
+  command.memory_limit_bytes = options.memory_limit_bytes;
+  return command;
 }
 
-/// The last line of a text that is not empty, or nothing.
-std::string LastLine(const std::string& text) {
-  std::istringstream lines(text);
-  std::string last;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
-  }
-  return last;
-}
-
-/// How the command ended and the last that it said.
-std::string DescribeFailure(const ExitStatus& ended, const std::string& output) {
-  const std::string last = LastLine(output);
-  return "the command ended with " + ended.Describe() + (last.empty() ? "" : ": " + last);
-}
-
-/// What the shell says with.
-constexpr int kCommandNotFound = 127;
-
-/// Runs a command on files of Timeloop's and reads the value from what it leaves.
-class FileEvaluator : public MappingEvaluator {
- public:
-  FileEvaluator(const Problem& problem, const Architecture& architecture,
-                const CommandOptions& options)
-      : problem_(problem), architecture_(architecture), options_(options) {}
-
-  Outcome Evaluate(const Mapping& mapping) override {
+EvaluateMapping MakeFunction(const Problem& problem, const Architecture& architecture,
+                             const SimulatorOptions& options) {
+  return [=, guard = std::make_shared<MissingCommandGuard>()](const Mapping& mapping,
+                                                              const std::stop_token& stop) {
     const ScratchFolder folder;
-    std::string command = options_.command;
-    command =
-        Replace(command, "{mapping}",
-                folder.Write("mapping.yaml", PrintMappingYaml(mapping, problem_, architecture_)));
-    command =
-        Replace(command, "{problem}", folder.Write("problem.yaml", PrintProblemYaml(problem_)));
-    command =
-        Replace(command, "{arch}", folder.Write("arch.yaml", PrintArchitectureYaml(architecture_)));
-    const double begin = MonotonicSeconds();
-    SubprocessOptions process_options;
-    process_options.arguments = {"/bin/sh",
-                                 "-c",
-                                 "exec /bin/sh \"$1\" > \"$2\" 2>&1",
-                                 "sh",
-                                 folder.Write("command.sh", command + "\n"),
-                                 folder.path() + "/output.txt"};
-    if (options_.in_scratch_folder) process_options.directory = folder.path();
-    Result<Subprocess> started = Subprocess::Start(process_options);
-    if (!started) return Outcome::Infeasible(Verdict::kCrash, started.error().message);
-    Subprocess process = *std::move(started);
-    const std::optional<ExitStatus> ended = process.Wait(options_.timeout_seconds);
-    Outcome outcome;
-    if (!ended) {
-      process.Kill();
-      outcome = Outcome::Infeasible(Verdict::kTimeout,
-                                    fmt::format("no answer within {} s", options_.timeout_seconds));
-    } else if (!ended->signaled && ended->code == kCommandNotFound) {
-      throw InputError("cannot run the evaluator: " + LastLine(folder.Read("output.txt")));
-    } else if (!ended->Success()) {
-      outcome =
-          Outcome::Infeasible(Verdict::kCrash, DescribeFailure(*ended, folder.Read("output.txt")));
-    } else if (const Result<double> value = ReadValue(folder); !value) {
-      outcome = Outcome::Infeasible(Verdict::kWrongOutput, value.error().message);
-    } else {
-      outcome.value = *value;
-    }
-    outcome.measure_seconds = MonotonicSeconds() - begin;
-    return outcome;
-  }
+    return TryCommand(
+        MakeCommand(mapping, problem, architecture, options, folder),
+        [&](const std::string& output) { return ParseAnswer(output, options.answer); }, stop,
+        *guard);
+  };
+}
 
- protected:
-  virtual Result<double> ReadValue(const ScratchFolder& folder) const {
-    return LastNumber(folder.Read("output.txt"));
-  }
+EvaluateMapping MakeTimeloopFunction(const Problem& problem, const Architecture& architecture,
+                                     MapObjective objective, SimulatorOptions options) {
+  options.command = "timeloop-model {problem} {arch} {mapping}";
+  return [=, guard = std::make_shared<MissingCommandGuard>()](const Mapping& mapping,
+                                                              const std::stop_token& stop) {
+    const ScratchFolder folder;
+    Command command = MakeCommand(mapping, problem, architecture, options, folder);
+    command.directory = folder.path();  // where it leaves its files
+    const auto read = [&](const std::string&) {
+      std::ostringstream stats;
+      stats << std::ifstream(folder / kStatsFile).rdbuf();
+      const Result<double> value = ParseTimeloopStats(stats.str(), problem.Macs(), objective);
+      return value ? Outcome::Feasible(*value)
+                   : Outcome::Infeasible(Verdict::kInvalidAnswer, value.error().message);
+    };
+    return TryCommand(command, read, stop, *guard);
+  };
+}
 
-  Problem problem_;
-  Architecture architecture_;
-
- private:
-  CommandOptions options_;
-};
-
-class TimeloopEvaluator final : public FileEvaluator {
- public:
-  TimeloopEvaluator(const Problem& problem, const Architecture& architecture,
-                    MapObjective objective, double timeout_seconds)
-      : FileEvaluator(problem, architecture,
-                      {.command = "timeloop-model {problem} {arch} {mapping}",
-                       .timeout_seconds = timeout_seconds,
-                       .in_scratch_folder = true}),
-        objective_(objective) {}
-
- protected:
-  Result<double> ReadValue(const ScratchFolder& folder) const override {
-    return ParseTimeloopStats(folder.Read("timeloop-model.stats.txt"), problem_.Macs(), objective_);
-  }
-
- private:
-  MapObjective objective_;
-};
+std::unique_ptr<Evaluator<Mapping>> InThreads(const EvaluateMapping& function, int jobs) {
+  return std::make_unique<ThreadedEvaluator<Mapping>>(
+      std::vector<EvaluateMapping>(static_cast<size_t>(jobs), function));
+}
 
 /// The energy of all levels' tensors and of the networks between them. The stats round these to a
 /// hundredth of a pJ, but the summary to a hundredth of a uJ, which small problems do not reach.
@@ -191,9 +101,9 @@ Result<double> ParseTimeloopStats(const std::string& stats, int64_t macs, MapObj
   static const std::regex kCycles("(^|\n)Cycles: ([0-9]+)");
   std::smatch energy, cycles;
   if (!std::regex_search(stats, energy, kEnergy))
-    return Error{"Timeloop's stats tell no 'Energy:'"};
+    return Error{"Timeloop's stats have no 'Energy:'"};
   if (!std::regex_search(stats, cycles, kCycles))
-    return Error{"Timeloop's stats tell no 'Cycles:'"};
+    return Error{"Timeloop's stats have no 'Cycles:'"};
   Evaluation evaluation;
   evaluation.macs = macs;
   evaluation.energy_pj = std::stod(energy[2]) * 1e6;
@@ -205,17 +115,17 @@ Result<double> ParseTimeloopStats(const std::string& stats, int64_t macs, MapObj
   return ValueOf(evaluation, objective);
 }
 
-std::unique_ptr<MappingEvaluator> MakeCommandEvaluator(const Problem& problem,
-                                                       const Architecture& architecture,
-                                                       const CommandOptions& options) {
-  return std::make_unique<FileEvaluator>(problem, architecture, options);
+std::unique_ptr<Evaluator<Mapping>> MakeSimulatorEvaluator(const Problem& problem,
+                                                           const Architecture& architecture,
+                                                           const SimulatorOptions& options) {
+  return InThreads(MakeFunction(problem, architecture, options), options.jobs);
 }
 
-std::unique_ptr<MappingEvaluator> MakeTimeloopEvaluator(const Problem& problem,
-                                                        const Architecture& architecture,
-                                                        MapObjective objective,
-                                                        double timeout_seconds) {
-  return std::make_unique<TimeloopEvaluator>(problem, architecture, objective, timeout_seconds);
+std::unique_ptr<Evaluator<Mapping>> MakeTimeloopEvaluator(const Problem& problem,
+                                                          const Architecture& architecture,
+                                                          MapObjective objective,
+                                                          const SimulatorOptions& options) {
+  return InThreads(MakeTimeloopFunction(problem, architecture, objective, options), options.jobs);
 }
 
 }  // namespace bayloom

@@ -7,7 +7,7 @@ namespace {
 
 std::string Joined(const YamlValue& value, const std::string& separator) {
   std::string text;
-  for (const std::string& word : value.Words()) text += (text.empty() ? "" : separator) + word;
+  for (const std::string& word : value.Texts()) text += (text.empty() ? "" : separator) + word;
   return text;
 }
 
@@ -19,7 +19,7 @@ std::vector<Directive::Factor> ReadFactors(const YamlValue& value) {
   std::string text = Joined(value, " ");
   for (std::smatch match; !std::regex_search(text, kRest); text = match.suffix()) {
     if (!std::regex_search(text, match, kFactor)) {
-      value.Refuse("'" + text + "' is no factor, such as 'C=16' or, in constraints, 'C<=16'");
+      value.Fail("'" + text + "' is no factor, such as 'C=16' or, in constraints, 'C<=16'");
     }
     factors.push_back({match[1], std::stoll(match[3]), match[2] == "<="});
   }
@@ -33,7 +33,7 @@ Directive::Kind ReadKind(const YamlValue& value) {
   if (type == "bypass" || type == "datatype" || type == "dataspace") {
     return Directive::Kind::kBypass;
   }
-  value.Refuse("'" + type + "' is none of temporal, spatial, bypass, datatype");
+  value.Fail("'" + type + "' is none of temporal, spatial, bypass, datatype");
 }
 
 }  // namespace
@@ -43,19 +43,19 @@ std::vector<Directive> ReadDirectives(const YamlValue& list) {
   for (const YamlValue& item : list.Items()) {
     Directive directive;
     directive.where = item.Where();
-    item.RefuseMistypedKeys(
+    item.RefuseMisspelt(
         {"type", "target", "name", "factors", "permutation", "split", "keep", "bypass"});
-    directive.kind = ReadKind(item.At({"type"}));
-    directive.target = item.At({"target", "name"}).Text();
-    if (const auto factors = item.Find({"factors"})) directive.factors = ReadFactors(*factors);
-    if (const auto order = item.Find({"permutation"})) {
+    directive.kind = ReadKind(item.At("type"));
+    directive.target = item.AtAny({"target", "name"}).Text();
+    if (const auto factors = item.Find("factors")) directive.factors = ReadFactors(*factors);
+    if (const auto order = item.Find("permutation")) {
       directive.permutation = Joined(*order, ",");
     }
-    if (const auto split = item.Find({"split"})) {
-      directive.split = static_cast<int>(split->Integer(0));
+    if (const auto split = item.Find("split")) {
+      directive.split = static_cast<int>(split->IntAtLeast(0));
     }
-    if (const auto keep = item.Find({"keep"})) directive.keep = keep->Words();
-    if (const auto bypass = item.Find({"bypass"})) directive.bypass = bypass->Words();
+    if (const auto keep = item.Find("keep")) directive.keep = keep->Texts();
+    if (const auto bypass = item.Find("bypass")) directive.bypass = bypass->Texts();
     directives.push_back(std::move(directive));
   }
   return directives;

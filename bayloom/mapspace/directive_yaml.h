@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bayloom/mapspace/architecture.h"
-#include "bayloom/mapspace/yaml_value.h"
+#include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom {
 

@@ -5,7 +5,10 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bayloom/mapspace/encoding.h"
@@ -13,16 +16,15 @@
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
 #include "bayloom/mapspace/transfer.h"
+#include "bayloom/run/scheduled_run.h"
 
 namespace bayloom {
 
 struct MapperOptions {
   uint64_t seed = 0;
-  /// When to stop: after this many evaluations, ...
-  int64_t max_evaluations = 4000;
-  /// ... this time, ...
-  double max_seconds = std::numeric_limits<double>::infinity();
-  /// ... or this many evaluations that found nothing better (Timeloop's victory condition); 0:
+  /// Evaluations and seconds of the whole run; "annealing" cools down by how much is left.
+  Budget budget = {.trials = 4000};
+  /// Stop after so many evaluations that found nothing better (Timeloop's victory condition); 0:
   /// never.
   int64_t victory = 0;
   /// Of the mappers that search through an optimizer.
@@ -37,13 +39,10 @@ struct MapperOptions {
   int64_t ranking_samples = 400;
   /// What the evaluator's values are.
   MapObjective objective = MapObjective::kEnergy;
-  /// Asked now and then; a true ends the search.
-  std::function<bool()> stop;
+  /// Whether to remember every mapping and never to evaluate one twice: for simulators. Drawing
+  /// again what the built-in model has answered costs less than looking it up.
+  bool evaluate_once = false;
 };
-
-enum class MapperEnd : uint8_t { kEvaluations, kTime, kVictory, kExhausted, kStopped };
-/// "evaluations", "time", "victory", "exhausted", "stopped".
-std::string_view ToString(MapperEnd end);
 
 struct MapperResult {
   /// How the best value came down.
@@ -57,8 +56,8 @@ struct MapperResult {
   /// Mappings that fit and were evaluated, and all that were drawn.
   int64_t evaluations = 0;
   int64_t drawn = 0;
-  double seconds = 0;
-  MapperEnd end = MapperEnd::kExhausted;
+  double seconds = 0;  ///< of RunMapper
+  StopReason end = StopReason::kExhausted;
   std::vector<Improvement> improvements;
   /// Why the last mapping without a value has none; empty if all have.
   std::string failure;
@@ -68,49 +67,60 @@ struct MapperResult {
 };
 
 class Mapper;
-class MapperRun;
+class MapperContext;
 
-/// Searches a mapspace for the least value. What does not fit according to the model is never
-/// evaluated: capacities are known constraints.
+/// A search of a mapspace for the least value, as a task of a run. What does not fit according to
+/// the model is never evaluated: capacities are known constraints.
 ///
 ///   random-pruned  as Timeloop's mapper: uniform tilings, up to 16 loop orders of each that fits
 ///   exhaustive     everything, for small mapspaces; orders of loops that run once are not varied
 ///   genetic        crossover of dimensions, moves of primes and loops (after GAMMA, Kao 2020)
 ///   annealing      one mapping that changes step by step, worse ones accepted less and less
 ///   others         an optimizer of bayloom/optimizer by its name ("bayesian"), on an encoding
-///
-/// A search can be interrupted: a scheduler gives the layers of a network their turns.
-class MapperSearch {
+class MapperTask final : public RunTask<Mapping> {
  public:
-  /// Mapspace, model and evaluator must outlive the search. Throws InputError for an unknown name,
-  /// and for "exhaustive" on more than 10^9 mappings.
-  MapperSearch(std::string_view name, const Mapspace& mapspace, const AnalyticalModel& model,
-               MappingEvaluator& evaluator, const MapperOptions& options);
-  ~MapperSearch();
+  /// All must outlive the task; `store` may be null. Throws InputError for an unknown name, and for
+  /// "exhaustive" on more than 10^9 mappings.
+  MapperTask(std::string_view name, const Mapspace& mapspace, const AnalyticalModel& model,
+             Evaluator<Mapping>& evaluator, const MapperOptions& options,
+             TrialStore* store = nullptr);
+  ~MapperTask() override;
 
-  /// Goes on until there are so many evaluations in all, or one of the options ends the search.
-  void Continue(int64_t evaluations);
   /// Somebody thinks this mapping of the mapspace good. Optimizers and "genetic" evaluate it next,
   /// the others search on their own.
   void Offer(const Mapping& mapping);
-  /// Whether going on would change nothing.
-  bool finished() const;
+  /// Called at the beginning of every slot.
+  void SetOnBegin(std::function<void()> on_begin) { on_begin_ = std::move(on_begin); }
   const MapperResult& result() const;
 
+  void BeginSlot() override;
+  std::vector<Mapping> Propose(int n, const std::function<bool()>& interrupted) override;
+  Evaluator<Mapping>& evaluator() override { return evaluator_; }
+  TrialValue Tell(Mapping&& mapping, const Outcome& outcome, double elapsed) override;
+  bool HasConverged() const override;
+  TrialStore* store() override { return store_; }
+  TrialRecord RecordOf(const Mapping& mapping) override;
+
  private:
-  std::unique_ptr<MapperRun> run_;
+  std::string name_;
+  std::unique_ptr<MapperContext> context_;
   std::unique_ptr<Mapper> mapper_;
+  Evaluator<Mapping>& evaluator_;
+  TrialStore* store_;
+  std::function<void()> on_begin_;
+  /// What was evaluated, if nothing is to be evaluated twice; without an outcome while it is tried.
+  std::unordered_map<std::string, std::optional<Outcome>> known_;
 };
 
-/// A search from its beginning to its end.
+/// A search from its beginning to its end, without a store.
 MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
-                       const AnalyticalModel& model, MappingEvaluator& evaluator,
+                       const AnalyticalModel& model, Evaluator<Mapping>& evaluator,
                        const MapperOptions& options);
 
 /// Whether the mapper of this name is an optimizer on an encoding.
 bool SearchesAnEncoding(std::string_view name);
 
-/// All names that RunMapper knows.
+/// All names that MapperTask knows.
 std::vector<std::string_view> MapperNames();
 
 }  // namespace bayloom

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "bayloom/mapspace/mapper_run.h"
+#include "bayloom/mapspace/mapper_context.h"
 
 namespace bayloom {
 namespace {
@@ -9,57 +9,52 @@ namespace {
 constexpr double kHot = 2;
 constexpr double kCold = 1.002;
 /// Steps that may fail in a row before another start is drawn.
-constexpr int kMostFailures = 1000;
+constexpr int kMaxFailures = 1000;
 
 /// A neighbour of a mapping that settles and fits.
-std::optional<Mapping> Neighbour(MapperRun& run, const Mapping& mapping) {
-  for (int i = 0; i < kMostFailures && !run.Done(); ++i) {
+std::optional<Mapping> Neighbour(MapperContext& context, const Mapping& mapping) {
+  for (int i = 0; i < kMaxFailures && !context.Done(); ++i) {
     Mapping changed = mapping;
-    if (run.mapspace().Step(run.random(), changed) && run.Fits(changed)) return changed;
+    if (context.mapspace().Step(context.random(), changed) && context.Fits(changed)) return changed;
   }
   return std::nullopt;
 }
 
 class AnnealingMapper final : public Mapper {
  public:
-  void Search(MapperRun& run) override {
-    while (current_ || Begin(run)) {
-      while (std::optional<Mapping> next = Neighbour(run, *current_)) {
-        const Outcome tried = run.Evaluate(*next);
-        if (Accepts(tried, run)) {
-          current_ = std::move(next);
-          outcome_ = tried;
-        }
-      }
-      if (run.Done()) return;
+  std::optional<Mapping> Next(MapperContext& context) override {
+    if (current_) {
+      std::optional<Mapping> next = Neighbour(context, *current_);
+      if (next || context.Done()) return next;
       current_.reset();
     }
+    return context.DrawFitting();
+  }
+
+  void Tell(Mapping mapping, const Outcome& outcome, MapperContext& context) override {
+    if (current_ && !Accepts(outcome, context)) return;
+    current_ = std::move(mapping);
+    outcome_ = outcome;
   }
 
  private:
-  bool Begin(MapperRun& run) {
-    current_ = run.DrawFitting();
-    if (current_) outcome_ = run.Evaluate(*current_);
-    return current_.has_value();
-  }
-
   /// Values span orders of magnitude: what counts is by what factor they differ.
-  bool Accepts(const Outcome& tried, MapperRun& run) const {
+  bool Accepts(const Outcome& tried, MapperContext& context) const {
     const double temperature =
-        std::log(kHot) * std::pow(std::log(kCold) / std::log(kHot), run.Progress());
+        std::log(kHot) * std::pow(std::log(kCold) / std::log(kHot), context.Progress());
     const bool better = tried.ok() && !(tried.value >= outcome_.value);
     const double chance =
         tried.ok() ? std::exp(std::log(outcome_.value / tried.value) / temperature) : 0;
-    return better || run.random().Uniform() < chance;
+    return better || context.random().Uniform() < chance;
   }
 
-  std::optional<Mapping> current_;
+  std::optional<Mapping> current_;  ///< none before the first, and after a dead end
   Outcome outcome_;
 };
 
 }  // namespace
 
-std::unique_ptr<Mapper> MakeAnnealingMapper(const MapperRun&) {
+std::unique_ptr<Mapper> MakeAnnealingMapper(const MapperContext&) {
   return std::make_unique<AnnealingMapper>();
 }
 

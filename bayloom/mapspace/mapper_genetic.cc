@@ -2,7 +2,7 @@
 #include <limits>
 #include <vector>
 
-#include "bayloom/mapspace/mapper_run.h"
+#include "bayloom/mapspace/mapper_context.h"
 
 namespace bayloom {
 namespace {
@@ -10,22 +10,16 @@ namespace {
 constexpr int kPopulation = 40;
 constexpr int kElite = 10;
 constexpr double kCrossover = 0.5;
-constexpr int kMostSteps = 3;
+constexpr int kMaxSteps = 3;
 /// Generations without a better mapping before the population, all alike by then, is drawn anew.
 constexpr int kPatience = 15;
 /// Children in a row that do not fit before a fresh mapping takes the place.
-constexpr int kMostFailures = 100;
+constexpr int kMaxFailures = 100;
 
 struct Member {
   Mapping mapping;
   double value = std::numeric_limits<double>::infinity();
 };
-
-Member Evaluated(MapperRun& run, Mapping mapping) {
-  const Outcome outcome = run.Evaluate(mapping);
-  return {std::move(mapping),
-          outcome.ok() ? outcome.value : std::numeric_limits<double>::infinity()};
-}
 
 /// Takes whole dimensions (their factors at all levels) and whole levels (orders, kept tensors)
 /// from the other parent: GAMMA's exchange of genes.
@@ -45,53 +39,44 @@ void Cross(Mapping& child, const Mapping& other, int dimensions, RandomStream& r
 }
 
 /// A child of two of the elite that settles and fits.
-std::optional<Mapping> Breed(MapperRun& run, const std::vector<Member>& elite) {
+std::optional<Mapping> Breed(MapperContext& context, const std::vector<Member>& elite) {
   const auto pick = [&]() -> const Mapping& {
-    return elite[run.random().UniformInt(static_cast<int64_t>(elite.size()))].mapping;
+    return elite[context.random().UniformInt(static_cast<int64_t>(elite.size()))].mapping;
   };
-  for (int i = 0; i < kMostFailures && !run.Done(); ++i) {
+  for (int i = 0; i < kMaxFailures && !context.Done(); ++i) {
     Mapping child = pick();
     bool settled = true;
-    if (run.random().Uniform() < kCrossover) {
-      Cross(child, pick(), run.mapspace().problem().DimensionCount(), run.random());
-      settled = run.mapspace().Settle(child);
+    if (context.random().Uniform() < kCrossover) {
+      Cross(child, pick(), context.mapspace().problem().DimensionCount(), context.random());
+      settled = context.mapspace().Settle(child);
     }
-    const int64_t steps = 1 + run.random().UniformInt(kMostSteps);
+    const int64_t steps = 1 + context.random().UniformInt(kMaxSteps);
     for (int64_t s = 0; s < steps && settled; ++s) {
-      settled = run.mapspace().Step(run.random(), child);
+      settled = context.mapspace().Step(context.random(), child);
     }
-    if (settled && run.Fits(child)) return child;
+    if (settled && context.Fits(child)) return child;
   }
-  return run.DrawFitting();
+  return context.DrawFitting();
 }
 
 class GeneticMapper final : public Mapper {
  public:
-  void Search(MapperRun& run) override {
-    while (Fill(run)) Select();
-  }
-
-  void Offer(const Mapping& mapping) override { offered_.push_back(mapping); }
-
- private:
-  std::optional<Mapping> Next(MapperRun& run) {
-    if (offered_.empty()) return elite_.empty() ? run.DrawFitting() : Breed(run, elite_);
+  std::optional<Mapping> Next(MapperContext& context) override {
+    if (offered_.empty()) return elite_.empty() ? context.DrawFitting() : Breed(context, elite_);
     Mapping offered = std::move(offered_.back());
     offered_.pop_back();
     return offered;
   }
 
-  /// Brings the population to its size, by fresh mappings as long as there is no elite. False if
-  /// the run is done before.
-  bool Fill(MapperRun& run) {
-    while (static_cast<int>(population_.size()) < kPopulation) {
-      std::optional<Mapping> mapping = Next(run);
-      if (!mapping || run.Done()) return false;
-      population_.push_back(Evaluated(run, *std::move(mapping)));
-    }
-    return true;
+  void Tell(Mapping mapping, const Outcome& outcome, MapperContext&) override {
+    population_.push_back({std::move(mapping),
+                           outcome.ok() ? outcome.value : std::numeric_limits<double>::infinity()});
+    if (std::ssize(population_) == kPopulation) Select();
   }
 
+  void Offer(const Mapping& mapping) override { offered_.push_back(mapping); }
+
+ private:
   /// The best survive; a population that has not improved for long does not.
   void Select() {
     std::ranges::stable_sort(population_, {}, &Member::value);
@@ -116,7 +101,7 @@ class GeneticMapper final : public Mapper {
 
 }  // namespace
 
-std::unique_ptr<Mapper> MakeGeneticMapper(const MapperRun&) {
+std::unique_ptr<Mapper> MakeGeneticMapper(const MapperContext&) {
   return std::make_unique<GeneticMapper>();
 }
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "bayloom/mapspace/mapper_run.h"
+#include "bayloom/mapspace/mapper_context.h"
 #include "bayloom/mapspace/sensitivity.h"
 #include "bayloom/optimizer/optimizer.h"
 
@@ -19,36 +19,66 @@ constexpr double kSmall = 10'000;
 
 class OptimizerMapper final : public Mapper {
  public:
-  OptimizerMapper(const MapperRun& run, std::string_view optimizer)
+  OptimizerMapper(const MapperContext& context, std::string_view optimizer)
       : name_(optimizer),
-        problem_(run.mapspace().problem()),
-        encoding_(MakeEncoding(run)),
+        problem_(context.mapspace().problem()),
+        encoding_(MakeEncoding(context)),
         is_small_(encoding_->space()->CountFeasible() <= kSmall),
-        optimizer_(MakeOptimizer(name_, encoding_->space(), Options(run))) {}
+        optimizer_(MakeOptimizer(name_, encoding_->space(), Options(context))) {}
 
-  void Search(MapperRun& run) override {
-    while (!run.Done()) {
+  std::optional<Mapping> Next(MapperContext& context) override {
+    while (!context.Done()) {
       if (IsStuck()) {
-        if (!found_new_) return;
-        Restart(run);
+        if (!found_new_) return std::nullopt;
+        Restart(context);
       }
-      const std::optional<Configuration> next = Next();
-      if (!next) return;
-      const Outcome outcome = Evaluate(encoding_->Decode(*next), run);
-      optimizer_->Tell(*next, outcome);
-      ++told_;
-      if (outcome.ok() && outcome.value < best_) {
-        best_ = outcome.value;
-        improved_ = told_;
+      const std::optional<Configuration> next = NextConfiguration();
+      if (!next) return std::nullopt;
+      std::optional<Mapping> mapping = encoding_->Decode(*next);
+      if (!mapping) {
+        Learn(*next, Outcome::Infeasible(Verdict::kMemory, "does not fit"));
+      } else {
+        const auto [known, is_new] = known_.try_emplace(Name(*mapping));
+        if (known->second.waiting) {
+          known->second.configurations.push_back(*next);
+        } else {
+          Learn(*next, known->second.outcome);
+        }
+        if (is_new) return mapping;
       }
+      context.CountDraw(false);
+    }
+    return std::nullopt;
+  }
+
+  void Tell(Mapping mapping, const Outcome& outcome, MapperContext& context) override {
+    Known& known = known_[Name(mapping)];
+    if (known.configurations.empty()) {
+      const Result<Configuration> encoded = encoding_->Encode(mapping);
+      if (encoded) known.configurations.push_back(encoding_->Canonical(*encoded));
+    }
+    known.outcome = outcome;
+    known.waiting = false;
+    found_new_ = true;
+    context.CountDraw(true);
+    for (const Configuration& configuration : std::exchange(known.configurations, {})) {
+      Learn(configuration, outcome);
     }
   }
 
   void Offer(const Mapping& mapping) override { offered_.push_back(mapping); }
 
  private:
+  /// A mapping that was evaluated, or is.
+  struct Known {
+    Outcome outcome;
+    bool waiting = true;  ///< for the outcome
+    /// Those that became this mapping while it was waited for.
+    std::vector<Configuration> configurations;
+  };
+
   /// What was offered, if it is new; else what the optimizer asks for. Nullopt if there is nothing.
-  std::optional<Configuration> Next() {
+  std::optional<Configuration> NextConfiguration() {
     while (!offered_.empty()) {
       const Result<Configuration> encoded = encoding_->Encode(offered_.back());
       offered_.pop_back();
@@ -61,14 +91,16 @@ class OptimizerMapper final : public Mapper {
     return std::move(asked[0]);
   }
 
-  static std::unique_ptr<MappingEncoding> MakeEncoding(const MapperRun& run) {
-    const MapperOptions& options = run.options();
+  static std::unique_ptr<MappingEncoding> MakeEncoding(const MapperContext& context) {
+    const MapperOptions& options = context.options();
     std::unique_ptr<MappingEncoding> encoding =
-        MakeMappingEncoding(run.mapspace(), run.model(), options.tiles, options.orders);
+        MakeMappingEncoding(context.mapspace(), context.model(), options.tiles, options.orders);
     if (options.top_k == 0) return encoding;
-    const auto evaluator = MakeModelEvaluator(run.model(), options.objective);
+    const auto evaluate = [&](const Mapping& mapping) {
+      return EvaluateByModel(context.model(), options.objective, mapping);
+    };
     const EncodingSensitivity sensitivity =
-        RankEncoding(*encoding, *evaluator, options.ranking_samples, options.seed);
+        RankEncoding(*encoding, evaluate, options.ranking_samples, options.seed);
     return KeepTop(std::move(encoding), sensitivity, options.top_k);
   }
 
@@ -77,9 +109,9 @@ class OptimizerMapper final : public Mapper {
   }
 
   /// Without the earlier tasks, which led to where it was.
-  void Restart(MapperRun& run) {
-    OptimizerOptions options = Options(run);
-    options.seed = run.random().Next();
+  void Restart(MapperContext& context) {
+    OptimizerOptions options = Options(context);
+    options.seed = context.random().Next();
     options.transfer.tasks.clear();
     optimizer_ = MakeOptimizer(name_, encoding_->space(), options);
     best_ = std::numeric_limits<double>::infinity();
@@ -87,31 +119,26 @@ class OptimizerMapper final : public Mapper {
     found_new_ = false;
   }
 
-  OptimizerOptions Options(const MapperRun& run) const {
-    const MapperOptions& options = run.options();
+  OptimizerOptions Options(const MapperContext& context) const {
+    const MapperOptions& options = context.options();
     OptimizerOptions optimizer;
     optimizer.seed = options.seed;
     optimizer.bayesian.noise_free = true;  // models and simulators repeat themselves
     optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objective,
-                                   run.mapspace(), options.tiles, options.orders);
+                                   context.mapspace(), options.tiles, options.orders);
     optimizer.canonical = [this](const Configuration& c) { return encoding_->Canonical(c); };
     return optimizer;
   }
 
   std::string Name(const Mapping& mapping) const { return PrintCompact(mapping, problem_); }
 
-  Outcome Evaluate(const std::optional<Mapping>& mapping, MapperRun& run) {
-    Outcome outcome = Outcome::Infeasible(Verdict::kMemory, "does not fit");
-    bool is_new = false;
-    if (mapping) {
-      const auto [place, inserted] = known_.try_emplace(Name(*mapping));
-      is_new = inserted;
-      if (is_new) place->second = run.Evaluate(*mapping);
-      found_new_ = found_new_ || is_new;
-      outcome = place->second;
+  void Learn(const Configuration& configuration, const Outcome& outcome) {
+    optimizer_->Tell(configuration, outcome);
+    ++told_;
+    if (outcome.ok() && outcome.value < best_) {
+      best_ = outcome.value;
+      improved_ = told_;
     }
-    run.CountDraw(is_new);
-    return outcome;
   }
 
   std::string name_;
@@ -125,14 +152,15 @@ class OptimizerMapper final : public Mapper {
   int64_t improved_ = 0;    ///< how many it had been told when it last found a better one
   bool found_new_ = false;  ///< a mapping not known before
   /// Configurations that differ only in loops that run once are the same mapping: known already.
-  std::map<std::string, Outcome> known_;
+  std::map<std::string, Known> known_;
   std::vector<Mapping> offered_;
 };
 
 }  // namespace
 
-std::unique_ptr<Mapper> MakeOptimizerMapper(const MapperRun& run, std::string_view optimizer) {
-  return std::make_unique<OptimizerMapper>(run, optimizer);
+std::unique_ptr<Mapper> MakeOptimizerMapper(const MapperContext& context,
+                                            std::string_view optimizer) {
+  return std::make_unique<OptimizerMapper>(context, optimizer);
 }
 
 }  // namespace bayloom

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bayloom/mapspace/mapper_run.h"
+#include "bayloom/mapspace/mapper_context.h"
 
 namespace bayloom {
 namespace {
@@ -22,22 +22,31 @@ int64_t DistinctOrders(const Mapping& mapping, int dimensions) {
 
 class RandomPrunedMapper final : public Mapper {
  public:
-  void Search(MapperRun& run) override {
-    while (std::optional<Mapping> mapping = run.DrawFitting()) {
-      const int64_t orders = DistinctOrders(*mapping, run.mapspace().problem().DimensionCount());
-      run.Evaluate(*mapping);
-      for (int64_t i = 1; i < orders && !run.Done(); ++i) {
-        run.mapspace().ShuffleOrders(run.random(), *mapping);
-        run.CountDraw(true);
-        run.Evaluate(*mapping);
-      }
+  std::optional<Mapping> Next(MapperContext& context) override {
+    if (orders_left_ > 0) {
+      --orders_left_;
+      context.mapspace().ShuffleOrders(context.random(), tiling_);
+      context.CountDraw(true);
+      return tiling_;
     }
+    std::optional<Mapping> mapping = context.DrawFitting();
+    if (mapping) {
+      tiling_ = *mapping;
+      orders_left_ = DistinctOrders(tiling_, context.mapspace().problem().DimensionCount()) - 1;
+    }
+    return mapping;
   }
+
+  void Tell(Mapping, const Outcome&, MapperContext&) override {}
+
+ private:
+  Mapping tiling_;
+  int64_t orders_left_ = 0;  ///< of the tiling, to be drawn
 };
 
 }  // namespace
 
-std::unique_ptr<Mapper> MakeRandomPrunedMapper(const MapperRun&) {
+std::unique_ptr<Mapper> MakeRandomPrunedMapper(const MapperContext&) {
   return std::make_unique<RandomPrunedMapper>();
 }
 

@@ -3,30 +3,12 @@
 #include <array>
 
 #include "bayloom/base/result.h"
+#include "bayloom/trial/inline_evaluator.h"
 
 namespace bayloom {
 namespace {
 
 constexpr std::array<std::string_view, 3> kObjectives = {"energy", "delay", "edp"};
-
-class ModelEvaluator final : public MappingEvaluator {
- public:
-  ModelEvaluator(const AnalyticalModel& model, MapObjective objective)
-      : model_(model), objective_(objective) {}
-
-  Outcome Evaluate(const Mapping& mapping) override {
-    if (!model_.Fits(mapping)) {
-      return Outcome::Infeasible(Verdict::kMemory, model_.CheckFit(mapping).error().message);
-    }
-    Outcome outcome;
-    outcome.value = ValueOf(model_.Evaluate(mapping), objective_);
-    return outcome;
-  }
-
- private:
-  const AnalyticalModel& model_;
-  MapObjective objective_;
-};
 
 }  // namespace
 
@@ -54,9 +36,19 @@ double ValueOf(const Evaluation& evaluation, MapObjective objective) {
   return 0;
 }
 
-std::unique_ptr<MappingEvaluator> MakeModelEvaluator(const AnalyticalModel& model,
-                                                     MapObjective objective) {
-  return std::make_unique<ModelEvaluator>(model, objective);
+Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
+                        const Mapping& mapping) {
+  if (!model.Fits(mapping)) {
+    return Outcome::Infeasible(Verdict::kMemory, model.CheckFit(mapping).error().message);
+  }
+  return Outcome::Feasible(ValueOf(model.Evaluate(mapping), objective));
+}
+
+std::unique_ptr<Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
+                                                       MapObjective objective) {
+  return std::make_unique<InlineEvaluator<Mapping>>([&model, objective](const Mapping& mapping) {
+    return EvaluateByModel(model, objective, mapping);
+  });
 }
 
 }  // namespace bayloom

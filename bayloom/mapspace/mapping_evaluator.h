@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "bayloom/mapspace/model.h"
-#include "bayloom/space/outcome.h"
+#include "bayloom/trial/answer.h"
+#include "bayloom/trial/evaluator.h"
 
 namespace bayloom {
 
@@ -22,39 +24,37 @@ std::string_view ToString(MapObjective objective);
 MapObjective ParseMapObjective(std::string_view text);
 double ValueOf(const Evaluation& evaluation, MapObjective objective);
 
-/// Answers with the value of a mapping, or that it is infeasible and why.
-class MappingEvaluator {
- public:
-  virtual ~MappingEvaluator() = default;
-  virtual Outcome Evaluate(const Mapping& mapping) = 0;
-};
+/// What the model in this process says: the mapping's value, or that it does not fit.
+Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
+                        const Mapping& mapping);
 
-/// By the model in this process, which must outlive the evaluator.
-std::unique_ptr<MappingEvaluator> MakeModelEvaluator(const AnalyticalModel& model,
-                                                     MapObjective objective);
+/// Evaluates by the model, which must outlive the evaluator.
+std::unique_ptr<Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
+                                                       MapObjective objective);
 
-struct CommandOptions {
+struct SimulatorOptions {
   /// Run by the shell with {mapping}, {problem} and {arch} replaced by files of Timeloop's YAML,
-  /// which are removed afterwards. The last number it prints is the value.
+  /// which are removed afterwards. Its output is read as that of any
+  /// evaluator, see ParseAnswer.
   std::string command;
-  double timeout_seconds = 600;
-  /// Whether it runs in the folder of those files, with what it leaves there removed, too; else
-  /// where this process does.
-  bool in_scratch_folder = false;
+  AnswerFormat answer;
+  double timeout_seconds = 600;    ///< for one mapping
+  int64_t memory_limit_bytes = 0;  ///< of address space; 0: no limit
+  int jobs = 1;                    ///< mappings evaluated at the same time
 };
 
-/// By any simulator. A command that fails, prints no number or takes too long makes the mapping
-/// infeasible; of one that does not exist Evaluate throws InputError.
-std::unique_ptr<MappingEvaluator> MakeCommandEvaluator(const Problem& problem,
-                                                       const Architecture& architecture,
-                                                       const CommandOptions& options);
+/// By any simulator. A command that fails, prints no value or takes too long makes the mapping
+/// infeasible.
+std::unique_ptr<Evaluator<Mapping>> MakeSimulatorEvaluator(const Problem& problem,
+                                                           const Architecture& architecture,
+                                                           const SimulatorOptions& options);
 
 /// By `timeloop-model`, which must be in the PATH; reads what it writes as
-/// timeloop-model.stats.txt.
-std::unique_ptr<MappingEvaluator> MakeTimeloopEvaluator(const Problem& problem,
-                                                        const Architecture& architecture,
-                                                        MapObjective objective,
-                                                        double timeout_seconds);
+/// timeloop-model.stats.txt. Command and answer of the options are not used.
+std::unique_ptr<Evaluator<Mapping>> MakeTimeloopEvaluator(const Problem& problem,
+                                                          const Architecture& architecture,
+                                                          MapObjective objective,
+                                                          const SimulatorOptions& options);
 
 /// The value in the summary of Timeloop's stats ("Cycles: 64", "Energy: 1.50 uJ"), the energy to
 /// all digits of its parts where these are there; an error naming the line that is missing.

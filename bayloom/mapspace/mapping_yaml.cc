@@ -6,7 +6,7 @@
 #include "bayloom/mapspace/constraints.h"
 #include "bayloom/mapspace/directive_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/mapspace/yaml_value.h"
+#include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom {
 namespace {
@@ -63,13 +63,13 @@ void ApplyDirective(const Directive& directive, const Problem& problem, MappingL
 
 Mapping ReadDocument(const YamlValue& document, const Problem& problem,
                      const Architecture& architecture) {
-  const YamlValue list = document.At({"mapping"});
+  const YamlValue list = document.At("mapping");
   Mapping mapping = UnitMapping(architecture.levels.size());
   for (const Directive& directive : ReadDirectives(list)) {
     ApplyDirective(directive, problem, mapping.levels[TargetLevel(directive, architecture)]);
   }
   if (const Status status = CheckMapping(mapping, problem, architecture); !status) {
-    list.Refuse(status.error().message);
+    list.Fail(status.error().message);
   }
   return mapping;
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "bayloom/base/prime_factors.h"
 #include "bayloom/base/result.h"
 
 namespace bayloom {
@@ -172,21 +173,6 @@ bool Mapspace::Step(RandomStream& random, Mapping& mapping) const {
   return MovePrime(random, mapping) && Settle(mapping);
 }
 
-namespace {
-
-int64_t RandomPrimeFactor(int64_t number, RandomStream& random) {
-  std::array<int64_t, 64> primes;
-  int count = 0;
-  for (int64_t prime = 2; number > 1; ++prime) {
-    if (prime * prime > number) prime = number;
-    if (number % prime == 0) primes[count++] = prime;
-    while (number % prime == 0) number /= prime;
-  }
-  return primes[random.UniformInt(count)];
-}
-
-}  // namespace
-
 bool Mapspace::MovePrime(RandomStream& random, Mapping& mapping) const {
   const int d = static_cast<int>(random.UniformInt(problem_.DimensionCount()));
   const std::vector<Slot>& slots = dimensions_[d].slots;
@@ -195,7 +181,8 @@ bool Mapspace::MovePrime(RandomStream& random, Mapping& mapping) const {
   int64_t from = random.UniformInt(count);
   while (FactorAt(mapping, slots[from], d) == 1) from = (from + 1) % count;
   const int64_t to = (from + 1 + random.UniformInt(count - 1)) % count;
-  const int64_t prime = RandomPrimeFactor(FactorAt(mapping, slots[from], d), random);
+  const PrimeFactors primes(FactorAt(mapping, slots[from], d));
+  const int64_t prime = primes[random.UniformInt(primes.size())].prime;
   FactorAt(mapping, slots[from], d) /= prime;
   FactorAt(mapping, slots[to], d) *= prime;
   return true;
@@ -225,22 +212,21 @@ bool Mapspace::FlipKeep(RandomStream& random, Mapping& mapping) const {
   return true;
 }
 
-void Mapspace::ForEach(const std::function<bool(const Mapping&)>& visit) const {
-  Mapping mapping = skeleton_;
-  ForEachSplit(0, mapping, visit);
+int64_t Mapspace::TilingCount() const {
+  int64_t count = 1;
+  for (int d = 0; d < problem_.DimensionCount(); ++d) count *= dimensions_[d].splits->Cardinality();
+  return count;
 }
 
-bool Mapspace::ForEachSplit(int dimension, Mapping& mapping,
-                            const std::function<bool(const Mapping&)>& visit) const {
-  if (dimension == problem_.DimensionCount()) {
-    return !Settle(mapping) || ForEachKeep(0, mapping, visit);
+bool Mapspace::ForEachOfTiling(int64_t tiling,
+                               const std::function<bool(const Mapping&)>& visit) const {
+  Mapping mapping = skeleton_;
+  for (int d = problem_.DimensionCount() - 1; d >= 0; --d) {
+    const int64_t splits = dimensions_[d].splits->Cardinality();
+    SetSplit(d, static_cast<double>(tiling % splits), mapping);
+    tiling /= splits;
   }
-  const int64_t splits = dimensions_[dimension].splits->Cardinality();
-  for (int64_t rank = 0; rank < splits; ++rank) {
-    SetSplit(dimension, static_cast<double>(rank), mapping);
-    if (!ForEachSplit(dimension + 1, mapping, visit)) return false;
-  }
-  return true;
+  return !Settle(mapping) || ForEachKeep(0, mapping, visit);
 }
 
 bool Mapspace::ForEachKeep(int level, Mapping& mapping,

@@ -69,9 +69,12 @@ class Mapspace {
   /// a tensor is kept or bypassed. False, leaving the mapping undefined, if it does not settle.
   bool Step(RandomStream& random, Mapping& mapping) const;
 
-  /// Every mapping that settles, loops of count 1 and the innermost level's order left alone (they
-  /// decide nothing), until told to stop by a false.
-  void ForEach(const std::function<bool(const Mapping&)>& visit) const;
+  /// Ways to split all dimensions over the levels, those that do not settle included.
+  int64_t TilingCount() const;
+  /// Every mapping of a tiling (0 to TilingCount() - 1) that settles, loops of count 1 and the
+  /// innermost level's order left alone (they decide nothing), until `visit` says false; whether it
+  /// never did.
+  bool ForEachOfTiling(int64_t tiling, const std::function<bool(const Mapping&)>& visit) const;
 
  private:
   struct Dimension {
@@ -84,8 +87,6 @@ class Mapspace {
   bool MovePrime(RandomStream& random, Mapping& mapping) const;
   bool TradePlaces(RandomStream& random, Mapping& mapping) const;
   bool FlipKeep(RandomStream& random, Mapping& mapping) const;
-  bool ForEachSplit(int dimension, Mapping& mapping,
-                    const std::function<bool(const Mapping&)>& visit) const;
   bool ForEachOrder(int level, Mapping& mapping,
                     const std::function<bool(const Mapping&)>& visit) const;
   bool ForEachKeep(int level, Mapping& mapping,

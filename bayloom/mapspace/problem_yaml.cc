@@ -2,9 +2,8 @@
 
 #include <map>
 
-#include "bayloom/base/result.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/mapspace/yaml_value.h"
+#include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom {
 namespace {
@@ -12,46 +11,42 @@ namespace {
 class ProblemReader {
  public:
   explicit ProblemReader(const YamlValue& problem)
-      : shape_(problem.At({"shape"})), instance_(problem.Find({"instance"}).value_or(problem)) {}
+      : shape_(problem.At("shape")), instance_(problem.Find("instance").value_or(problem)) {}
 
   Problem Read() {
     if (!shape_.IsMap()) {
-      shape_.Refuse("shapes by name are not known here; write dimensions and data-spaces out");
+      shape_.Fail("shapes by name are not known here; write dimensions and data-spaces out");
     }
-    if (const auto name = shape_.Find({"name"})) problem_.name = name->Text();
-    problem_.dimensions = shape_.At({"dimensions"}).Words();
+    if (const auto name = shape_.Find("name")) problem_.name = name->Text();
+    problem_.dimensions = shape_.At("dimensions").Texts();
     for (const std::string& dimension : problem_.dimensions) {
-      problem_.bounds.push_back(instance_.At({dimension.c_str()}).Integer(1));
+      problem_.bounds.push_back(instance_.At(dimension).IntAtLeast(1));
     }
     ReadCoefficients();
-    const YamlValue spaces = shape_.At({"data-spaces", "data_spaces"});
+    const YamlValue spaces = shape_.AtAny({"data-spaces", "data_spaces"});
     for (const YamlValue& space : spaces.Items()) problem_.tensors.push_back(ReadTensor(space));
-    try {
-      CheckProblem(problem_);
-    } catch (const InputError& error) {
-      shape_.Refuse(error.what());
-    }
+    WithPlace(shape_, [&] { CheckProblem(problem_); });
     return std::move(problem_);
   }
 
  private:
   void ReadCoefficients() {
-    const auto list = shape_.Find({"coefficients"});
+    const auto list = shape_.Find("coefficients");
     if (!list) return;
     for (const YamlValue& item : list->Items()) {
-      const std::string name = item.At({"name"}).Text();
-      const auto given = instance_.Find({name.c_str()});
-      coefficients_[name] = given ? given->Integer(1) : item.At({"default"}).Integer(1);
+      const std::string name = item.At("name").Text();
+      const auto given = instance_.Find(name);
+      coefficients_[name] = given ? given->IntAtLeast(1) : item.At("default").IntAtLeast(1);
     }
   }
 
   DataSpace ReadTensor(const YamlValue& space) const {
     DataSpace tensor;
-    tensor.name = space.At({"name"}).Text();
-    if (const auto flag = space.Find({"read-write", "read_write"})) {
-      tensor.read_write = flag->Boolean();
+    tensor.name = space.At("name").Text();
+    if (const auto flag = space.FindAny({"read-write", "read_write"})) {
+      tensor.read_write = flag->Bool();
     }
-    for (const YamlValue& axis : space.At({"projection"}).Items()) {
+    for (const YamlValue& axis : space.At("projection").Items()) {
       std::vector<AxisTerm>& terms = tensor.axes.emplace_back();
       for (const YamlValue& term : axis.Items()) terms.push_back(ReadTerm(term));
     }
@@ -60,16 +55,16 @@ class ProblemReader {
 
   /// [dimension] or [dimension, coefficient].
   AxisTerm ReadTerm(const YamlValue& value) const {
-    const std::vector<std::string> words = value.Words();
+    const std::vector<std::string> words = value.Texts();
     if (words.empty() || words.size() > 2) {
-      value.Refuse("a term is [dimension] or [dimension, coefficient]");
+      value.Fail("a term is [dimension] or [dimension, coefficient]");
     }
     AxisTerm term{problem_.DimensionNamed(words[0])};
-    if (term.dimension < 0) value.Refuse("there is no dimension '" + words[0] + "'");
+    if (term.dimension < 0) value.Fail("there is no dimension '" + words[0] + "'");
     if (words.size() == 2) {
       const auto found = coefficients_.find(words[1]);
       if (found == coefficients_.end()) {
-        value.Refuse("there is no coefficient '" + words[1] + "'");
+        value.Fail("there is no coefficient '" + words[1] + "'");
       }
       term.coefficient = found->second;
     }
@@ -85,11 +80,11 @@ class ProblemReader {
 }  // namespace
 
 Problem ReadProblem(const std::string& file) {
-  return ProblemReader(YamlValue::Load(file).At({"problem"})).Read();
+  return ProblemReader(YamlValue::Load(file).At("problem")).Read();
 }
 
 Problem ParseProblemYaml(const std::string& text, const std::string& file) {
-  return ProblemReader(YamlValue::Parse(text, file).At({"problem"})).Read();
+  return ProblemReader(YamlValue::Parse(text, file).At("problem")).Read();
 }
 
 namespace {

@@ -41,7 +41,8 @@ class RestrictedEncoding final : public MappingEncoding {
 
 }  // namespace
 
-EncodingSensitivity RankEncoding(const MappingEncoding& encoding, MappingEvaluator& evaluator,
+EncodingSensitivity RankEncoding(const MappingEncoding& encoding,
+                                 const std::function<Outcome(const Mapping&)>& evaluate,
                                  int64_t samples, uint64_t seed) {
   RandomStream random(seed);
   std::vector<Configuration> configurations;
@@ -52,7 +53,7 @@ EncodingSensitivity RankEncoding(const MappingEncoding& encoding, MappingEvaluat
     std::optional<Configuration> drawn = encoding.space()->Sample(random);
     const std::optional<Mapping> mapping = drawn ? encoding.Decode(*drawn) : std::nullopt;
     if (!mapping) continue;
-    const Outcome outcome = evaluator.Evaluate(*mapping);
+    const Outcome outcome = evaluate(*mapping);
     if (!outcome.ok()) continue;
     if (outcome.value < least) {
       least = outcome.value;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct EncodingSensitivity {
 
 /// Evaluates so many random configurations of an encoding and ranks its parameters by them. Throws
 /// InputError if fewer than two can be evaluated.
-EncodingSensitivity RankEncoding(const MappingEncoding& encoding, MappingEvaluator& evaluator,
+EncodingSensitivity RankEncoding(const MappingEncoding& encoding,
+                                 const std::function<Outcome(const Mapping&)>& evaluate,
                                  int64_t samples, uint64_t seed);
 
 /// The encoding with all but its first so many parameters of a ranking fixed to those of a

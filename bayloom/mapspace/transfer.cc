@@ -7,6 +7,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/mapper.h"
+#include "bayloom/trial/inline_evaluator.h"
 
 namespace bayloom {
 namespace {
@@ -48,31 +49,19 @@ double WorkFactor(const Problem& from, const Problem& to, MapObjective objective
   return objective == MapObjective::kDelay ? work : work * work;
 }
 
-class ListeningEvaluator final : public MappingEvaluator {
- public:
-  ListeningEvaluator(const AnalyticalModel& model, MapObjective objective, EarlierMappings& heard)
-      : evaluator_(MakeModelEvaluator(model, objective)), heard_(heard) {}
-
-  Outcome Evaluate(const Mapping& mapping) override {
-    Outcome outcome = evaluator_->Evaluate(mapping);
-    if (outcome.ok()) {
-      heard_.mappings.push_back(mapping);
-      heard_.values.push_back(outcome.value);
-    }
-    return outcome;
-  }
-
- private:
-  std::unique_ptr<MappingEvaluator> evaluator_;
-  EarlierMappings& heard_;
-};
-
 }  // namespace
 
-std::unique_ptr<MappingEvaluator> MakeListeningEvaluator(const AnalyticalModel& model,
-                                                         MapObjective objective,
-                                                         EarlierMappings& heard) {
-  return std::make_unique<ListeningEvaluator>(model, objective, heard);
+std::unique_ptr<Evaluator<Mapping>> MakeListeningEvaluator(const AnalyticalModel& model,
+                                                           MapObjective objective,
+                                                           EarlierMappings& heard) {
+  return std::make_unique<InlineEvaluator<Mapping>>([&, objective](const Mapping& mapping) {
+    Outcome outcome = EvaluateByModel(model, objective, mapping);
+    if (outcome.ok()) {
+      heard.mappings.push_back(mapping);
+      heard.values.push_back(outcome.value);
+    }
+    return outcome;
+  });
 }
 
 std::vector<double> DescribeTask(const Problem& problem, const Architecture& architecture,
@@ -122,7 +111,7 @@ EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
   const auto listener = MakeListeningEvaluator(model, objective, heard);
   MapperOptions options;
   options.seed = seed;
-  options.max_evaluations = evaluations;
+  options.budget.trials = evaluations;
   RunMapper("genetic", mapspace, model, *listener, options);
   return heard;
 }

@@ -20,11 +20,11 @@ struct EarlierMappings {
   std::vector<double> values;
 };
 
-/// The model, adding every mapping that it is asked for and has a value to `heard`. Both must
-/// outlive it.
-std::unique_ptr<MappingEvaluator> MakeListeningEvaluator(const AnalyticalModel& model,
-                                                         MapObjective objective,
-                                                         EarlierMappings& heard);
+/// Evaluates by the model and adds every mapping that has a value to `heard`. Both must outlive the
+/// evaluator.
+std::unique_ptr<Evaluator<Mapping>> MakeListeningEvaluator(const AnalyticalModel& model,
+                                                           MapObjective objective,
+                                                           EarlierMappings& heard);
 
 /// Sizes of the problem and capacities, numbers of instances of the architecture, as logarithms, by
 /// the names that the target has for them; 0 where there is none of the name. The task parameters

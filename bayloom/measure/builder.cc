@@ -10,6 +10,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/workload.h"
 
@@ -27,8 +28,9 @@ void UseCompilerOnce(const Target& target) {
 /// Programs being compiled by several workers.
 class Batch {
  public:
-  Batch(std::span<const Program* const> programs, const BuilderOptions& options)
-      : programs_(programs), options_(options), queue_(Must(BuildQueue::Make())) {
+  Batch(std::span<const Program* const> programs, const BuilderOptions& options,
+        const StopCheck& stop)
+      : programs_(programs), options_(options), stop_(stop), queue_(Must(BuildQueue::Make())) {
     builds_.resize(programs.size());
     for (Build& build : builds_) build.error = "the compiler ended before it began";
   }
@@ -37,6 +39,7 @@ class Batch {
     const size_t workers = std::min<size_t>(options_.threads, programs_.size());
     while (workers_.size() < workers) workers_.push_back(Start());
     while (!workers_.empty()) {
+      ThrowIfStopped(stop_);
       Wait();
       for (size_t i = workers_.size(); i-- > 0;) Attend(i);
     }
@@ -54,7 +57,7 @@ class Batch {
 
   template <typename T>
   static T Must(Result<T> made) {
-    if (!made) throw InputError(made.error().message);
+    if (!made) throw SystemError(made.error().message);
     return *std::move(made);
   }
 
@@ -62,9 +65,9 @@ class Batch {
     return {Must(BuildWorker::Start(programs_, queue_, options_.compile)), -1, 0, false, false};
   }
 
-  /// Until a worker says something or has been at it for too long.
+  /// Until a worker says something or has been at it for too long, or not much longer.
   void Wait() {
-    double deadline = MonotonicSeconds() + options_.timeout_seconds;
+    double deadline = MonotonicSeconds() + (stop_ ? kStopCheckInterval : options_.timeout_seconds);
     std::vector<pollfd> waiting;
     for (const Worker& worker : workers_) {
       waiting.push_back({worker.process.descriptor(), POLLIN, 0});
@@ -124,6 +127,7 @@ class Batch {
 
   std::span<const Program* const> programs_;
   const BuilderOptions& options_;
+  const StopCheck& stop_;
   BuildQueue queue_;
   std::vector<Worker> workers_;
   std::vector<Build> builds_;
@@ -143,10 +147,11 @@ Builder::Builder(Target target, BuilderOptions options)
   }
 }
 
-std::vector<Build> Builder::BuildAll(std::span<const Program* const> programs) {
+std::vector<Build> Builder::BuildAll(std::span<const Program* const> programs,
+                                     const StopCheck& stop) {
   if (programs.empty()) return {};
   if (!std::exchange(warm_, true)) UseCompilerOnce(target_);
-  return Batch(programs, options_).Run();
+  return Batch(programs, options_, stop).Run();
 }
 
 }  // namespace bayloom

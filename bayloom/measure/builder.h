@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "bayloom/measure/build_worker.h"
-#include "bayloom/space/outcome.h"
+#include "bayloom/measure/interruption.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
-#include "bayloom/tensor/target.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 
@@ -36,8 +37,9 @@ class Builder {
   explicit Builder(Target target, BuilderOptions options = {});
 
   const Target& target() const { return target_; }
-  /// One result per program, in their order. Throws InputError if no process can be started.
-  std::vector<Build> BuildAll(std::span<const Program* const> programs);
+  /// One result per program, in their order. Throws SystemError if no process can be started, and
+  /// Interrupted.
+  std::vector<Build> BuildAll(std::span<const Program* const> programs, const StopCheck& stop = {});
 
  private:
   Target target_;

@@ -112,6 +112,11 @@ Channel::Event Channel::ReceiveBytes(char* bytes, size_t count, double deadline,
   return Event::kMessage;
 }
 
+bool Channel::WaitReadable(double seconds) const {
+  pollfd ready = {descriptor_, POLLIN, 0};
+  return poll(&ready, 1, static_cast<int>(std::ceil(std::max(seconds, 0.0) * 1000))) > 0;
+}
+
 Channel::Received Channel::Receive(double seconds) {
   const double deadline =
       seconds < 0 ? std::numeric_limits<double>::infinity() : MonotonicSeconds() + seconds;

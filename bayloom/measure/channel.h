@@ -39,6 +39,8 @@ class Channel {
   int descriptor() const { return descriptor_; }
   /// False if the other end is gone. A descriptor of -1 is not sent.
   bool Send(uint32_t type, std::string_view body, int descriptor = -1);
+  /// Whether something can be received within `seconds`: a message's beginning or the end.
+  bool WaitReadable(double seconds) const;
   /// Waits at most `seconds` (for ever if negative) for the whole message.
   Received Receive(double seconds);
 

@@ -9,10 +9,11 @@
 #include <new>
 #include <utility>
 
+#include "bayloom/codegen/abi.h"
+
 namespace bayloom {
 namespace {
 
-constexpr size_t kAlignment = 64;
 constexpr std::byte kPattern{0xc5};
 
 size_t RoundUp(size_t value, size_t multiple) {
@@ -24,7 +25,7 @@ size_t RoundUp(size_t value, size_t multiple) {
 GuardedMemory::GuardedMemory(std::string name, int64_t bytes)
     : name_(std::move(name)), size_(bytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t room = RoundUp(static_cast<size_t>(bytes), kAlignment);
+  const size_t room = static_cast<size_t>(AlignUp(bytes));
   const size_t inner = std::max(RoundUp(room, page), page);
   void* mapping = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
@@ -65,21 +66,22 @@ void GuardedMemory::Fill(std::byte value) {
   std::memset(data_, static_cast<int>(value), static_cast<size_t>(size_));
 }
 
-std::optional<std::string> GuardedMemory::FindOverrun() const {
-  if (!mapping_) return std::nullopt;
+Status GuardedMemory::CheckOverrun() const {
+  if (!mapping_) return Ok();
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const std::byte* first = mapping_ + page;
   const std::byte* last = mapping_ + mapping_size_ - page;
   for (const std::byte* p = data_ - 1; p >= first; --p) {
-    if (*p != kPattern)
-      return fmt::format("wrote {} bytes before the start of {}", data_ - p, name_);
+    if (*p != kPattern) {
+      return Error{fmt::format("wrote {} bytes before the start of {}", data_ - p, name_)};
+    }
   }
   for (const std::byte* p = data_ + size_; p < last; ++p) {
     if (*p != kPattern) {
-      return fmt::format("wrote {} bytes past the end of {}", p - data_ - size_ + 1, name_);
+      return Error{fmt::format("wrote {} bytes past the end of {}", p - data_ - size_ + 1, name_)};
     }
   }
-  return std::nullopt;
+  return Ok();
 }
 
 }  // namespace bayloom

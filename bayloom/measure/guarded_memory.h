@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
+
+#include "bayloom/base/result.h"
 
 namespace bayloom {
 
@@ -33,8 +34,8 @@ class GuardedMemory {
   void ProtectFromWrites();
   void AllowWrites();
   void Fill(std::byte value);
-  /// Says where the pattern around the data has been overwritten, if it has.
-  std::optional<std::string> FindOverrun() const;
+  /// Fails where the pattern around the data has been overwritten.
+  Status CheckOverrun() const;
 
  private:
   void Protect(int protection);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
-#include "bayloom/base/stop_flag.h"
+#include "bayloom/measure/measurement_details.h"
 
 namespace bayloom {
 
@@ -49,34 +49,27 @@ void Measurer::DropOldReferences(const Task& needed) {
   }
 }
 
-std::optional<std::string> Measurer::PrepareReference(const Workload& workload, Task& task) {
-  if (task.reference) return std::nullopt;
+Status Measurer::PrepareReference(const Workload& workload, Task& task, const StopCheck& stop) {
+  if (task.reference) return Ok();
   if (task.failure.empty()) {
     const double start = MonotonicSeconds();
-    Result<Reference> made = Reference::Make(workload, builder_, runner_, options_.data_seed);
+    Result<Reference> made = Reference::Make(workload, builder_, runner_, options_.data_seed, stop);
     statistics_.run_seconds += MonotonicSeconds() - start;
     if (made) {
       task.reference = *std::move(made);
       DropOldReferences(task);
-      return std::nullopt;
+      return Ok();
     }
     task.failure = made.error().message;
   }
-  return task.failure;
+  return Error{task.failure};
 }
 
-Result<double> Measurer::ReferenceSeconds(const Workload& workload) {
-  Task& task = TaskOf(workload);
-  if (std::optional<std::string> failure = PrepareReference(workload, task)) {
-    return Error{*failure};
-  }
-  return task.reference->seconds();
-}
-
-void Measurer::SetIncumbent(const Workload& workload, const Program& program, double seconds) {
+void Measurer::SetIncumbent(const Workload& workload, const Program& program, double seconds,
+                            const StopCheck& stop) {
   Task& task = TaskOf(workload);
   const Program* const programs[] = {&program};
-  Build build = std::move(builder_.BuildAll(programs).front());
+  Build build = std::move(builder_.BuildAll(programs, stop).front());
   if (!build.kernel) return;
   task.incumbent = TrialMessage::For(program, *std::move(build.kernel), target().cores);
   task.incumbent_seconds = seconds;
@@ -85,44 +78,57 @@ void Measurer::SetIncumbent(const Workload& workload, const Program& program, do
 
 std::vector<Outcome> Measurer::Measure(const Workload& workload,
                                        std::span<const Program* const> candidates,
-                                       const Observer& observer) {
-  Task& task = TaskOf(workload);
-  const std::optional<std::string> failure = PrepareReference(workload, task);
-  const double start = MonotonicSeconds();
-  std::vector<Build> builds(candidates.size());
-  if (!failure) builds = builder_.BuildAll(candidates);
-  statistics_.build_seconds += MonotonicSeconds() - start;
-
+                                       const Observer& observer, const StopCheck& stop) {
+  std::vector<Build> builds = BuildAll(workload, candidates, stop);
   std::vector<Outcome> outcomes;
-  for (size_t i = 0; i < candidates.size() && !StopRequested(); ++i) {
-    outcomes.push_back(failure ? Outcome::Infeasible(Verdict::kBuildError, *failure)
-                               : Try(task, *candidates[i], std::move(builds[i])));
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    outcomes.push_back(Run(workload, *candidates[i], builds[i], stop));
     if (observer) observer(i, outcomes.back());
   }
   return outcomes;
 }
 
-Outcome Measurer::Try(Task& task, const Program& program, Build build) {
+std::vector<Build> Measurer::BuildAll(const Workload& workload,
+                                      std::span<const Program* const> candidates,
+                                      const StopCheck& stop) {
+  if (const Status prepared = PrepareReference(workload, TaskOf(workload), stop); !prepared) {
+    return std::vector<Build>(candidates.size(),
+                              Build{.kernel = std::nullopt, .error = prepared.error().message});
+  }
+  const double start = MonotonicSeconds();
+  std::vector<Build> builds = builder_.BuildAll(candidates, stop);
+  statistics_.build_seconds += MonotonicSeconds() - start;
+  return builds;
+}
+
+Outcome Measurer::Run(const Workload& workload, const Program& program, const Build& build,
+                      const StopCheck& stop) {
+  ThrowIfStopped(stop);
+  Task& task = TaskOf(workload);
   ++statistics_.trials;
+  MeasurementDetails details = {.build_seconds = build.seconds};
   if (!build.kernel) {
     Outcome outcome = Outcome::Infeasible(build.verdict, build.error);
-    outcome.build_seconds = build.seconds;
+    SetDetails(outcome, details);
     return outcome;
   }
-  if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task);
+  if (const Status prepared = PrepareReference(workload, task, stop); !prepared) {
+    return Outcome::Infeasible(Verdict::kBuildError, prepared.error().message);
+  }
+  if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task, stop);
 
   const double start = MonotonicSeconds();
-  TrialMessage trial = TrialMessage::For(program, *std::move(build.kernel), target().cores);
+  TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
   trial.timing = options_.timing;
   trial.cut_seconds = options_.cut_factor > 0
                           ? options_.cut_factor * task.incumbent_seconds * std::max(1.0, task.drift)
                           : std::numeric_limits<double>::infinity();
-  Outcome outcome = runner_.Run(task.reference->data(), trial);
-  outcome.build_seconds = build.seconds;
-  outcome.measure_seconds = MonotonicSeconds() - start;
-  statistics_.run_seconds += outcome.measure_seconds;
-  outcome.drift = task.drift;
-  if (outcome.ok() && !outcome.cut_short && outcome.value < task.incumbent_seconds) {
+  Outcome outcome = runner_.Run(task.reference->data(), trial, stop);
+  details.measure_seconds = MonotonicSeconds() - start;
+  details.drift = task.drift;
+  SetDetails(outcome, details);
+  statistics_.run_seconds += details.measure_seconds;
+  if (outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.incumbent_seconds) {
     task.incumbent = std::move(trial);
     task.incumbent_seconds = outcome.value;
     task.drift = 1;
@@ -131,14 +137,14 @@ Outcome Measurer::Try(Task& task, const Program& program, Build build) {
   return outcome;
 }
 
-void Measurer::WatchDrift(Task& task) {
+void Measurer::WatchDrift(Task& task, const StopCheck& stop) {
   task.trials_since_drift = 0;
   if (!task.incumbent) return;
   TrialMessage again = *task.incumbent;
   again.timing = options_.timing;
   again.cut_seconds = std::numeric_limits<double>::infinity();
   const double start = MonotonicSeconds();
-  const Outcome outcome = runner_.Run(task.reference->data(), again);
+  const Outcome outcome = runner_.Run(task.reference->data(), again, stop);
   statistics_.run_seconds += MonotonicSeconds() - start;
   if (!outcome.ok()) return;
   task.drift = outcome.value / task.incumbent_seconds;

@@ -13,9 +13,9 @@
 #include "bayloom/measure/reference.h"
 #include "bayloom/measure/runner.h"
 #include "bayloom/measure/timing.h"
-#include "bayloom/space/outcome.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 
@@ -23,7 +23,7 @@ struct MeasureOptions {
   RunnerOptions runner;
   TimingOptions timing;
   /// A candidate that takes more than this many times as long as the best known is not timed in
-  /// full: it is run once or twice (Outcome::cut_short). 0 never cuts.
+  /// full: it is run once or twice (MeasurementDetails::cut_short). 0 never cuts.
   double cut_factor = 3;
   /// After so many trials of a task its incumbent is timed again, to see the machine's drift.
   int drift_interval = 32;
@@ -50,18 +50,23 @@ class Measurer {
 
   const Target& target() const { return builder_.target(); }
 
-  /// Outcomes in the candidates' order; fewer than candidates if a stop was requested meanwhile
-  /// (StopRequested). Throws InputError if no runner process can be started.
+  /// Outcomes in the candidates' order. Throws SystemError if no runner process can be started, and
+  /// Interrupted.
   std::vector<Outcome> Measure(const Workload& workload, std::span<const Program* const> candidates,
-                               const Observer& observer = {});
+                               const Observer& observer = {}, const StopCheck& stop = {});
+
+  // The two halves of Measure.
+  /// Compiles candidates; where the workload's expected results cannot be computed, none.
+  std::vector<Build> BuildAll(const Workload& workload, std::span<const Program* const> candidates,
+                              const StopCheck& stop = {});
+  /// Runs what was built of a candidate.
+  Outcome Run(const Workload& workload, const Program& program, const Build& build,
+              const StopCheck& stop = {});
 
   /// Tells of a result from an earlier session: candidates are cut short by its time, and it is
   /// what is timed again to see drift.
-  void SetIncumbent(const Workload& workload, const Program& program, double seconds);
-
-  /// Seconds that one run of the plainly scheduled program took when the task's expected results
-  /// were made.
-  Result<double> ReferenceSeconds(const Workload& workload);
+  void SetIncumbent(const Workload& workload, const Program& program, double seconds,
+                    const StopCheck& stop = {});
 
   struct Statistics {
     int64_t trials = 0;
@@ -75,11 +80,10 @@ class Measurer {
  private:
   struct Task;
   Task& TaskOf(const Workload& workload);
-  /// Makes the reference if the task has none. Returns what went wrong.
-  std::optional<std::string> PrepareReference(const Workload& workload, Task& task);
+  /// Makes the reference if the task has none; fails if there can be none.
+  Status PrepareReference(const Workload& workload, Task& task, const StopCheck& stop);
   void DropOldReferences(const Task& needed);
-  Outcome Try(Task& task, const Program& program, Build build);
-  void WatchDrift(Task& task);
+  void WatchDrift(Task& task, const StopCheck& stop);
 
   MeasureOptions options_;
   Builder builder_;

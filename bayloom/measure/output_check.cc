@@ -86,9 +86,9 @@ bool IsPoison(const std::byte* at, int bytes) {
 
 /// `load` gives an element as a number.
 template <typename Load>
-std::optional<std::string> Compare(const std::string& name, const Load& load, bool is_float,
-                                   int bytes, const std::byte* actual, const std::byte* expected,
-                                   int64_t count, const Tolerance& tolerance) {
+Status Compare(const std::string& name, const Load& load, bool is_float, int bytes,
+               const std::byte* actual, const std::byte* expected, int64_t count,
+               const Tolerance& tolerance) {
   const double typical = is_float ? RootMeanSquare(load, expected, bytes, count) : 0;
   int64_t wrong = 0, unwritten = 0, first = -1;
   for (int64_t i = 0; i < count; ++i) {
@@ -103,14 +103,14 @@ std::optional<std::string> Compare(const std::string& name, const Load& load, bo
     unwritten += IsPoison(actual + i * bytes, bytes);
   }
   if (static_cast<double>(wrong) <= tolerance.outliers * static_cast<double>(count)) {
-    return std::nullopt;
+    return Ok();
   }
   const std::string what = IsPoison(actual + first * bytes, bytes) && is_float
                                ? "was never written"
                                : fmt::format("is {}, expected {}", load(actual + first * bytes),
                                              load(expected + first * bytes));
-  return fmt::format("element {} of '{}' {} ({} of {} elements differ, {} of them unwritten)",
-                     first, name, what, wrong, count, unwritten);
+  return Error{fmt::format("element {} of '{}' {} ({} of {} elements differ, {} of them unwritten)",
+                           first, name, what, wrong, count, unwritten)};
 }
 
 }  // namespace
@@ -127,9 +127,8 @@ Tolerance ToleranceOf(const Workload& workload) {
   return tolerance;
 }
 
-std::optional<std::string> CompareOutput(const std::string& name, DType dtype,
-                                         const std::byte* actual, const std::byte* expected,
-                                         int64_t count, const Tolerance& tolerance) {
+Status CheckOutput(const std::string& name, DType dtype, const std::byte* actual,
+                   const std::byte* expected, int64_t count, const Tolerance& tolerance) {
   const int bytes = ByteSize(dtype);
   const auto compare = [&](const auto& load) {
     return Compare(name, load, IsFloat(dtype), bytes, actual, expected, count, tolerance);

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 
+#include "bayloom/base/result.h"
 #include "bayloom/tensor/dtype.h"
 #include "bayloom/tensor/workload.h"
 
@@ -28,10 +28,9 @@ Tolerance ToleranceOf(const Workload& workload);
 /// The byte that outputs are filled with before a run: a NaN in every float type.
 constexpr std::byte kPoison{0xff};
 
-/// Nothing if `actual` is right; else says where and how it differs, for people. NaN equals NaN,
-/// infinities equal themselves.
-std::optional<std::string> CompareOutput(const std::string& name, DType dtype,
-                                         const std::byte* actual, const std::byte* expected,
-                                         int64_t count, const Tolerance& tolerance);
+/// Fails where `actual` is wrong, saying where and how it differs. NaN equals NaN, infinities equal
+/// themselves.
+Status CheckOutput(const std::string& name, DType dtype, const std::byte* actual,
+                   const std::byte* expected, int64_t count, const Tolerance& tolerance);
 
 }  // namespace bayloom

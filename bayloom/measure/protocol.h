@@ -7,8 +7,8 @@
 #include "bayloom/codegen/compile.h"
 #include "bayloom/measure/output_check.h"
 #include "bayloom/measure/timing.h"
-#include "bayloom/space/outcome.h"
 #include "bayloom/tensor/program.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 

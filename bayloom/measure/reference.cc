@@ -120,9 +120,9 @@ class DataView {
   void* bytes_;
 };
 
-/// Nothing if the results in shared memory are those of the definition.
-std::optional<std::string> CheckSample(const TaskData& data, const DataView& view,
-                                       const std::vector<SamplePoint>& sample) {
+/// Fails unless the results in shared memory are those of the definition.
+Status CheckSample(const TaskData& data, const DataView& view,
+                   const std::vector<SamplePoint>& sample) {
   Tolerance tolerance = data.message.tolerance;
   if (tolerance.outliers > 0) tolerance.outliers = kSampleOutliers;
   for (size_t p = 0; p < data.message.parameters.size(); ++p) {
@@ -136,19 +136,18 @@ std::optional<std::string> CheckSample(const TaskData& data, const DataView& vie
       expected.data.resize(expected.data.size() + bytes);
       expected.Set(static_cast<int64_t>(expected.data.size() / bytes) - 1, point.value);
     }
-    if (std::optional<std::string> difference =
-            CompareOutput(parameter.name, parameter.dtype, actual.data.data(), expected.data.data(),
-                          static_cast<int64_t>(actual.data.size() / bytes), tolerance)) {
-      return "among the sampled elements, " + *difference;
-    }
+    const Status same =
+        CheckOutput(parameter.name, parameter.dtype, actual.data.data(), expected.data.data(),
+                    static_cast<int64_t>(actual.data.size() / bytes), tolerance);
+    if (!same) return Error{"among the sampled elements, " + same.error().message};
   }
-  return std::nullopt;
+  return Ok();
 }
 
 }  // namespace
 
 Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Runner& runner,
-                                  uint64_t seed) {
+                                  uint64_t seed, const StopCheck& stop) {
   std::vector<HostTensor> arguments;
   std::vector<SamplePoint> sample;
   for (DataRange range : {DataRange::kSymmetric, DataRange::kPositive, DataRange::kAboveOne}) {
@@ -178,7 +177,7 @@ Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Ru
   std::string failure;
   for (const Program& program : {PlainSchedule(workload, builder.target()), Lower(workload)}) {
     const Program* const only[] = {&program};
-    Build build = std::move(builder.BuildAll(only).front());
+    Build build = std::move(builder.BuildAll(only, stop).front());
     if (!build.kernel) {
       failure = build.error;
       continue;
@@ -186,14 +185,14 @@ Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Ru
     TrialMessage trial =
         TrialMessage::For(program, *std::move(build.kernel), builder.target().cores);
     trial.is_reference = true;
-    const Outcome outcome = runner.Run(data, trial);
-    const std::optional<std::string> difference =
-        outcome.ok() ? CheckSample(data, view, sample) : outcome.reason;
-    if (!difference) {
+    const Outcome outcome = runner.Run(data, trial, stop);
+    const Status right =
+        outcome.ok() ? CheckSample(data, view, sample) : Status(Error{outcome.reason});
+    if (right) {
       reference.seconds_ = outcome.value;
       return reference;
     }
-    failure = *difference;
+    failure = right.error().message;
   }
   return Error{"the reference could not be computed: " + failure};
 }

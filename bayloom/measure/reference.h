@@ -17,9 +17,10 @@ namespace bayloom {
 class Reference {
  public:
   /// Fails when no program of the workload computes what the definition says: an error in this
-  /// compiler, or a machine at the end of its memory. Same seed, same data.
+  /// compiler, or a machine at the end of its memory. Same seed, same data. Throws
+  /// Interrupted.
   static Result<Reference> Make(const Workload& workload, Builder& builder, Runner& runner,
-                                uint64_t seed);
+                                uint64_t seed, const StopCheck& stop = {});
   Reference(Reference&& other) noexcept { *this = std::move(other); }
   Reference& operator=(Reference&& other) noexcept;
   ~Reference();

@@ -8,7 +8,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
 
 namespace bayloom {
@@ -33,17 +36,17 @@ int64_t Runner::MemoryLimit() const {
 
 void Runner::Start() {
   Result<std::pair<Channel, Channel>> ends = Channel::MakePair();
-  if (!ends) throw InputError(ends.error().message);
+  if (!ends) throw SystemError(ends.error().message);
   Result<CrashNotePage> note = CrashNotePage::Make();
-  if (!note) throw InputError(note.error().message);
+  if (!note) throw SystemError(note.error().message);
   SubprocessOptions options;
   options.arguments = {RunnerExecutable(options_.executable), kRunnerCommand};
   options.standard_input = options.standard_output = options.standard_error = ChildStream::kNull;
   options.descriptors = {ends->second.descriptor(), note->descriptor()};
   options.memory_limit_bytes = kAddressSpaceCanBeLimited ? MemoryLimit() : 0;
-  options.first_to_go = true;
+  options.preferred_oom_victim = true;
   Result<Subprocess> child = Subprocess::Start(options);
-  if (!child) throw InputError(child.error().message);
+  if (!child) throw SystemError(child.error().message);
   ++starts_;
   { const Channel theirs = std::move(ends->second); }  // so that their end closes with them
   process_ = std::make_unique<Process>(
@@ -54,25 +57,39 @@ void Runner::Start() {
     return;
   }
   process_.reset();
-  throw InputError(fmt::format("{} does not serve as a runner process", options.arguments[0]));
+  throw SystemError(fmt::format("{} does not serve as a runner process", options.arguments[0]));
 }
 
-Outcome Runner::Run(const TaskData& task, const TrialMessage& trial) {
+Outcome Runner::Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop) {
   if (!process_) Start();
   if (process_->task != task.id) {
     Outcome set = Ask(MessageType::kSetTask, task.message.Encode(), task.descriptor,
-                      options_.reference_timeout_seconds);
+                      options_.reference_timeout_seconds, stop);
     if (!set.ok() || !process_) return set;
     process_->task = task.id;
   }
   return Ask(MessageType::kTrial, trial.Encode(), -1,
-             trial.is_reference ? options_.reference_timeout_seconds : options_.timeout_seconds);
+             trial.is_reference ? options_.reference_timeout_seconds : options_.timeout_seconds,
+             stop);
 }
 
-Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor, double timeout) {
+void Runner::AwaitAnswer(double timeout, const StopCheck& stop) {
+  const double deadline = MonotonicSeconds() + timeout;
+  while (MonotonicSeconds() < deadline && !process_->channel.WaitReadable(kStopCheckInterval)) {
+    if (!stop || !stop()) continue;
+    process_.reset();  // ends what runs in it
+    throw Interrupted();
+  }
+}
+
+Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor, double timeout,
+                    const StopCheck& stop) {
   // If sending fails, receiving will say why.
   process_->channel.Send(static_cast<uint32_t>(type), body, descriptor);
-  const Channel::Received answer = process_->channel.Receive(timeout);
+  const double begun = MonotonicSeconds();
+  AwaitAnswer(timeout, stop);
+  const Channel::Received answer =
+      process_->channel.Receive(std::max(timeout - (MonotonicSeconds() - begun), 0.0));
   if (answer.event != Channel::Event::kMessage) return Bury(answer.event, timeout);
   OutcomeMessage message;
   try {
@@ -88,8 +105,7 @@ Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor, d
   }
   Outcome outcome;
   outcome.value = message.seconds;
-  outcome.spread = message.spread;
-  outcome.cut_short = message.cut_short;
+  SetDetails(outcome, {.spread = message.spread, .cut_short = message.cut_short});
   return outcome;
 }
 
@@ -110,7 +126,7 @@ Outcome Runner::Bury(Channel::Event event, double timeout) {
     return because(Verdict::kTimeout, fmt::format("did not end within {:g} s", timeout));
   }
   if (event == Channel::Event::kGarbage) {
-    return because(Verdict::kCrash, "wrote rubbish to its runner's channel");
+    return because(Verdict::kCrash, "wrote invalid data to the runner's channel");
   }
   const int64_t limit = MemoryLimit();
   const int64_t margin = std::max<int64_t>(limit / 8, 64 << 20);

@@ -8,8 +8,9 @@
 #include "bayloom/base/subprocess.h"
 #include "bayloom/measure/channel.h"
 #include "bayloom/measure/crash_note.h"
+#include "bayloom/measure/interruption.h"
 #include "bayloom/measure/protocol.h"
-#include "bayloom/space/outcome.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 
@@ -39,9 +40,10 @@ class Runner {
  public:
   explicit Runner(RunnerOptions options) : options_(std::move(options)) {}
 
-  /// Runs a kernel on the task's data. `value`, `spread` and `cut_short` of the outcome are set
-  /// when feasible. Throws InputError if no runner process can be started.
-  Outcome Run(const TaskData& task, const TrialMessage& trial);
+  /// Runs a kernel on the task's data. The value of a feasible outcome is its seconds, with
+  /// `spread` and `cut_short` of MeasurementDetails. Throws SystemError if no runner process can be
+  /// started, and Interrupted.
+  Outcome Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop = {});
   /// Number of runner processes started so far.
   int starts() const { return starts_; }
 
@@ -55,7 +57,10 @@ class Runner {
 
   void Start();
   int64_t MemoryLimit() const;
-  Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout);
+  Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout,
+              const StopCheck& stop);
+  /// Until there is something to receive or the time is over.
+  void AwaitAnswer(double timeout, const StopCheck& stop);
   /// The runner did not answer: ends it and says what that means.
   Outcome Bury(Channel::Event event, double timeout);
 

@@ -119,19 +119,17 @@ void TrialRunner::FillResults(std::byte value) {
   }
 }
 
-std::optional<std::string> TrialRunner::FindFault() const {
-  if (std::optional<std::string> overrun = workspace_.FindOverrun()) return overrun;
+Status TrialRunner::CheckResults() const {
+  if (Status status = workspace_.CheckOverrun(); !status) return status;
   for (size_t i = 0; i < memory_.size(); ++i) {
     const TaskParameter& parameter = task_.parameters[i];
-    if (std::optional<std::string> overrun = memory_[i].FindOverrun()) return overrun;
+    if (Status status = memory_[i].CheckOverrun(); !status) return status;
     if (parameter.role != BufferRole::kOutput) continue;
-    if (std::optional<std::string> difference =
-            CompareOutput(parameter.name, parameter.dtype, memory_[i].data(), DataOf(parameter),
-                          parameter.ElementCount(), task_.tolerance)) {
-      return difference;
-    }
+    const Status status = CheckOutput(parameter.name, parameter.dtype, memory_[i].data(),
+                                      DataOf(parameter), parameter.ElementCount(), task_.tolerance);
+    if (!status) return status;
   }
-  return std::nullopt;
+  return Ok();
 }
 
 void TrialRunner::StoreExpected() {
@@ -190,8 +188,8 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
     outcome.seconds = first_seconds;
     return outcome;
   }
-  if (std::optional<std::string> fault = FindFault()) {
-    return Failure(Verdict::kWrongOutput, *fault);
+  if (const Status right = CheckResults(); !right) {
+    return Failure(Verdict::kWrongOutput, right.error().message);
   }
 
   // From another start than the first: results that depend on what was there, or on luck, show.
@@ -200,8 +198,8 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
   const Timing timing =
       TimeRuns(first_seconds, trial.cut_seconds, run, MonotonicSeconds, FlushCaches, trial.timing);
   if (timing.runs > 0) {
-    if (std::optional<std::string> fault = FindFault()) {
-      return Failure(Verdict::kWrongOutput, "in a later run, " + *fault);
+    if (const Status right = CheckResults(); !right) {
+      return Failure(Verdict::kWrongOutput, "in a later run, " + right.error().message);
     }
   }
   outcome.seconds = timing.seconds;

@@ -30,8 +30,8 @@ class TrialRunner {
   void PackConstants(const TrialMessage& trial);
   void Watch();
   void FillResults(std::byte value);
-  /// Nothing if the last run wrote what it should, and only that.
-  std::optional<std::string> FindFault() const;
+  /// Fails unless the last run wrote what it should, and only that.
+  Status CheckResults() const;
   void StoreExpected();
   const std::byte* DataOf(const TaskParameter& parameter) const { return data_ + parameter.offset; }
 

@@ -10,7 +10,7 @@ struct FeatureOptions {
   /// How often whole numbers can be halved.
   bool halvings = true;
   /// What known constraints compare: threads, where block_x * block_y <= 1024. Not by default, for
-  /// it has not been shown to help (docs/benchmarks.md, "Search on recorded spaces").
+  /// it has not been shown to help (docs/studies/2026-11-recorded-spaces.md).
   bool quantities = false;
 };
 

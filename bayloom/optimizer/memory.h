@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bayloom/space/configuration.h"
-#include "bayloom/space/outcome.h"
 #include "bayloom/space/space.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 

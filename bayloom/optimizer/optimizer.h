@@ -12,8 +12,8 @@
 #include "bayloom/optimizer/feature_options.h"
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/space/configuration.h"
-#include "bayloom/space/outcome.h"
 #include "bayloom/space/space.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 
@@ -51,8 +51,8 @@ enum class PendingPolicy : uint8_t {
 struct BayesianOptions {
   AcquisitionKind acquisition = AcquisitionKind::kExpectedImprovement;
   /// Let a random forest make every second suggestion of "bayesian": the two err elsewhere. Gains a
-  /// little on some spaces and loses as much on others, hence not by default (docs/benchmarks.md,
-  /// "Search on recorded spaces"). Not with earlier tasks.
+  /// little on some spaces and loses as much on others, hence not by default
+  /// (docs/studies/2026-11-recorded-spaces.md). Not with earlier tasks.
   bool alternate_with_forest = false;
   /// How far to explore: the multiple of the standard deviation in the confidence bound (otherwise
   /// it grows slowly with the trials), or by how many standard deviations of the objective an
@@ -61,8 +61,8 @@ struct BayesianOptions {
   /// Look for improvements of the objective behind the noise, as Hellsten et al. 2023 do
   /// (sec. 3.3), instead of the next value seen. No configuration is tried twice, and what the
   /// surrogate takes for noise is mostly what is special about each: a search that trusts its mean
-  /// alone there misses the best among many that look alike (docs/benchmarks.md, "Search on
-  /// recorded spaces").
+  /// alone there misses the best among many that look alike
+  /// (docs/studies/2026-11-recorded-spaces.md).
   bool noise_free = false;
   /// kAuto chooses the most likely of several powers, not of two scales only.
   ObjectiveScale objective = ObjectiveScale::kAuto;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
@@ -11,7 +12,10 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/hash.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
+#include "bayloom/run/scheduled_run.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/tuning/restore.h"
 
 namespace bayloom {
 namespace {
@@ -44,8 +48,8 @@ std::map<int64_t, Outcome> MeasuredPrograms(Store& store, ProgramPool& pool, Tas
   const std::optional<TargetId> target_id = store.FindTarget(target);
   if (!target_id) return {};
   std::unordered_map<uint64_t, Outcome> outcomes;
-  for (const Trial& trial : store.TrialsOf(task, *target_id)) {
-    outcomes.emplace(trial.program_hash, trial.outcome);
+  for (const StoredTrial& trial : store.TrialsOf(task, *target_id)) {
+    outcomes.emplace(trial.key, trial.outcome);
   }
   std::map<int64_t, Outcome> measured;
   if (outcomes.empty()) return measured;
@@ -64,64 +68,135 @@ int64_t CountMeasured(Store& store, ProgramPool& pool, TaskId task, const Target
   return static_cast<int64_t>(MeasuredPrograms(store, pool, task, target).size());
 }
 
+/// The programs of an order as a task of a run.
+class PoolMeasurement::Task final : public RunTask<ProgramTrial> {
+ public:
+  Task(PoolMeasurement& owner, Order& order)
+      : owner_(owner),
+        order_(order),
+        space_(owner.store_.WorkloadOf(order.task), owner.target_),
+        trials_(owner.log_->TrialsOf(order.task)) {}
+
+  std::vector<ProgramTrial> Propose(int n, const std::function<bool()>&) override {
+    const auto all = std::span<const int64_t>(order_.places);
+    const std::span<const int64_t> next =
+        all.subspan(proposed_, std::min<size_t>(n, all.size() - proposed_));
+    proposed_ += next.size();
+    std::vector<ProgramTrial> trials;
+    for (const PoolProgram& program : owner_.pool_.At(order_.task, next)) {
+      trials.push_back({&space_.workload(), MakeAnew(space_, program, owner_.pool_.path())});
+      places_.emplace(program.hash, next[trials.size() - 1]);
+    }
+    return trials;
+  }
+  Evaluator<ProgramTrial>& evaluator() override { return owner_.evaluator_; }
+  TrialValue Tell(ProgramTrial&& trial, const Outcome& outcome, double) override {
+    order_.outcomes.emplace(places_.at(trial.candidate.hash), outcome);
+    ++slot_trials_;
+    TrialValue value;
+    value.feasible = outcome.ok();
+    if (outcome.ok()) value.cost = outcome.value;
+    return value;
+  }
+  void EndSlot(bool) override {
+    const PhaseTimes& phases = owner_.clock_.times();
+    owner_.log_->EndSlot(order_.task, std::exchange(slot_trials_, 0), phases.Total(), phases,
+                         std::nullopt);
+  }
+  TrialStore* store() override { return trials_.get(); }
+  TrialRecord RecordOf(const ProgramTrial& trial) override {
+    TrialRecord record;
+    record.candidate = CandidateText(trial.candidate);
+    record.key = trial.candidate.hash;
+    record.proposer = "pool";
+    return record;
+  }
+
+ private:
+  PoolMeasurement& owner_;
+  Order& order_;
+  SpaceGenerator space_;
+  std::unique_ptr<TrialStore> trials_;
+  size_t proposed_ = 0;
+  std::unordered_map<uint64_t, int64_t> places_;  ///< of what was proposed, by hash
+  int64_t slot_trials_ = 0;
+};
+
 PoolMeasurement::PoolMeasurement(Store& store, ProgramPool& pool, Target target,
-                                 Evaluator& evaluator, std::string purpose,
+                                 ProgramEvaluator& evaluator, std::string purpose,
                                  std::function<bool()> stop)
     : store_(store),
       pool_(pool),
       target_(std::move(target)),
       evaluator_(evaluator),
       purpose_(std::move(purpose)),
-      stop_(std::move(stop)) {}
+      stop_(std::move(stop)),
+      clock_(MonotonicSeconds) {}
 
-std::map<int64_t, Outcome> PoolMeasurement::Measure(TaskId task, std::span<const int64_t> places,
-                                                    const std::function<void()>& on_trial) {
-  if (places.empty()) return {};
-  if (!journal_) {
-    journal_ = Journal::Begin(store_, store_.AddTarget(target_), purpose_, "{}", 0);
+StopReason PoolMeasurement::Run(std::span<Order> orders, const RunObserver& observer) {
+  if (!log_) {
+    RunRecord record;
+    record.kind = RunKind::kDataset;
+    record.name = purpose_;
+    record.definition = "{}";
+    record.objective = "seconds";
+    log_ = SessionLog::Begin(store_, store_.AddTarget(target_), std::move(record));
   }
-  const SpaceGenerator space(store_.WorkloadOf(task), target_);
-  std::vector<Candidate> candidates;
-  for (const PoolProgram& program : pool_.At(task, places)) {
-    candidates.push_back(MakeAnew(space, program, pool_.path()));
+  RunOptions options;
+  options.budget.trials = 0;
+  for (const Order& order : orders) options.budget.trials += std::ssize(order.places);
+  options.budget.stop = stop_;
+  options.scheduler = "round-robin";  // each gets one slot with all of its trials
+  options.phases = &clock_;
+  ScheduledRun<ProgramTrial> run(options);
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (Order& order : orders) {
+    tasks.push_back(std::make_unique<Task>(*this, order));
+    run.AddTask(*tasks.back(), {.name = fmt::format("task {}", order.task)},
+                std::ssize(order.places));
   }
-  std::map<int64_t, Outcome> outcomes;
-  PhaseClock clock(MonotonicSeconds);
-  const double before = journal_->seconds();
-  const double compiling = clock.In(&PhaseTimes::measure, [&] {
-    return evaluator_.Evaluate(space.workload(), candidates, {.best = nullptr, .stop = stop_},
-                               [&](int index, const Outcome& outcome) {
-                                 journal_->Record(task, "pool", candidates[index], outcome);
-                                 outcomes.emplace(places[index], outcome);
-                                 if (on_trial) on_trial();
-                               });
-  });
-  phases_.compile += compiling;
-  phases_.measure += clock.times().measure - compiling;
-  journal_->EndSlot(task, before + clock.times().measure, phases_, std::nullopt);
-  return outcomes;
+  const double compiled = evaluator_.build_seconds();
+  const StopReason reason = run.Run(observer);
+  const double compiling = evaluator_.build_seconds() - compiled;
+  clock_.times().measure -= compiling;
+  clock_.times().compile += compiling;
+  if (reason == StopReason::kLost) throw SystemError(run.lost());
+  return reason;
 }
 
-void PoolMeasurement::MeasureEach(int64_t programs, uint64_t seed, const Progress& progress) {
-  std::map<TaskId, std::vector<int64_t>> open;
-  int64_t total = 0, done = 0;
+std::map<int64_t, Outcome> PoolMeasurement::Measure(TaskId task, std::span<const int64_t> places,
+                                                    const RunObserver& observer) {
+  if (places.empty()) return {};
+  Order order = {task, {places.begin(), places.end()}, {}};
+  Run({&order, 1}, observer);
+  return std::move(order.outcomes);
+}
+
+PoolMeasurement::Order PoolMeasurement::Missing(TaskId task, int64_t programs,
+                                                uint64_t seed) const {
+  const std::map<int64_t, Outcome> measured = MeasuredPrograms(store_, pool_, task, target_);
+  Order order = {task, {}, {}};
+  for (int64_t place = 0; place < pool_.Count(task); ++place) {
+    if (!measured.contains(place)) order.places.push_back(place);
+  }
+  RandomStream random(Hasher().Add(seed).Add(static_cast<uint64_t>(task)).Digest());
+  random.Shuffle(order.places);
+  const auto missing = std::max<int64_t>(0, programs - std::ssize(measured));
+  order.places.resize(std::min<size_t>(order.places.size(), missing));
+  return order;
+}
+
+StopReason PoolMeasurement::MeasureEach(int64_t programs, uint64_t seed,
+                                        const RunObserver& observer) {
+  std::vector<Order> orders;
   for (const TaskId task : GroupedTasks(pool_)) {
-    const std::map<int64_t, Outcome> measured = MeasuredPrograms(store_, pool_, task, target_);
-    std::vector<int64_t>& places = open[task];
-    for (int64_t place = 0; place < pool_.Count(task); ++place) {
-      if (!measured.contains(place)) places.push_back(place);
-    }
-    RandomStream random(Hasher().Add(seed).Add(static_cast<uint64_t>(task)).Digest());
-    random.Shuffle(places);
-    const auto missing = std::max<int64_t>(0, programs - static_cast<int64_t>(measured.size()));
-    places.resize(std::min<size_t>(places.size(), missing));
-    total += static_cast<int64_t>(places.size());
+    Order order = Missing(task, programs, seed);
+    if (!order.places.empty()) orders.push_back(std::move(order));
   }
-  for (const auto& [task, places] : open) {
-    if (stop_()) return;
-    Measure(task, places, [&] { progress(++done, total); });
-  }
-  if (journal_) journal_->Finish();
+  if (orders.empty()) return StopReason::kTrials;
+  const StopReason reason = Run(orders, observer);
+  if (reason != StopReason::kStopped) log_->Finish();
+  return reason;
 }
 
 }  // namespace bayloom

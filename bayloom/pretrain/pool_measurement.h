@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/base/stop_flag.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
-#include "bayloom/tuning/evaluator.h"
-#include "bayloom/tuning/journal.h"
-#include "bayloom/tuning/phase_times.h"
+#include "bayloom/run/run_state.h"
+#include "bayloom/tuning/program_evaluator.h"
+#include "bayloom/tuning/session_log.h"
 
 namespace bayloom {
 
@@ -32,29 +31,37 @@ int64_t CountMeasured(Store& store, ProgramPool& pool, TaskId task, const Target
 class PoolMeasurement {
  public:
   /// All must outlive this; `purpose` names the session.
-  PoolMeasurement(Store& store, ProgramPool& pool, Target target, Evaluator& evaluator,
-                  std::string purpose, std::function<bool()> stop = StopRequested);
-
-  /// Called after every trial with how many there were and are to be.
-  using Progress = std::function<void(int64_t, int64_t)>;
+  PoolMeasurement(Store& store, ProgramPool& pool, Target target, ProgramEvaluator& evaluator,
+                  std::string purpose, std::function<bool()> stop);
 
   /// Measures the programs at these places, which were not measured before; outcomes by place, as
   /// far as it got before being stopped.
   std::map<int64_t, Outcome> Measure(TaskId task, std::span<const int64_t> places,
-                                     const std::function<void()>& on_trial = {});
+                                     const RunObserver& observer = {});
 
   /// Measures programs of every task, drawn at random, until so many of each are measured.
-  void MeasureEach(int64_t programs, uint64_t seed, const Progress& progress);
+  StopReason MeasureEach(int64_t programs, uint64_t seed, const RunObserver& observer = {});
 
  private:
+  /// Programs of one task to be measured.
+  struct Order {
+    TaskId task;
+    std::vector<int64_t> places;
+    std::map<int64_t, Outcome> outcomes;
+  };
+  class Task;
+
+  StopReason Run(std::span<Order> orders, const RunObserver& observer);
+  Order Missing(TaskId task, int64_t programs, uint64_t seed) const;
+
   Store& store_;
   ProgramPool& pool_;
   Target target_;
-  Evaluator& evaluator_;
+  ProgramEvaluator& evaluator_;
   std::string purpose_;
   std::function<bool()> stop_;
-  std::optional<Journal> journal_;  ///< begun with the first trial
-  PhaseTimes phases_;
+  std::optional<SessionLog> log_;  ///< begun with the first trial
+  PhaseClock clock_;
 };
 
 }  // namespace bayloom

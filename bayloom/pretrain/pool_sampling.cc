@@ -9,7 +9,7 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/feature/program_features.h"
 #include "bayloom/search/breeding.h"
-#include "bayloom/tuning/recall.h"
+#include "bayloom/tuning/restore.h"
 
 namespace bayloom {
 namespace {
@@ -131,9 +131,9 @@ int64_t AddRecordedPrograms(const SpaceGenerator& space, Store& store, ProgramPo
   int64_t added = 0;
   HashSet met;
   std::vector<CandidatePtr> chunk;
-  for (const Trial& trial : store.TrialsOf(*task, *target)) {
-    if (sampling.IsKnown(trial.program_hash) || !met.insert(trial.program_hash).second) continue;
-    Result<Candidate> candidate = RecallCandidate(space, trial);
+  for (const StoredTrial& trial : store.TrialsOf(*task, *target)) {
+    if (sampling.IsKnown(trial.key) || !met.insert(trial.key).second) continue;
+    Result<Candidate> candidate = RestoreCandidate(space, trial);
     if (!candidate) continue;
     chunk.push_back(std::make_shared<const Candidate>(*std::move(candidate)));
     if (static_cast<int64_t>(chunk.size()) < kChunk) continue;

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
 
 namespace bayloom {
 namespace {
@@ -35,6 +40,55 @@ std::string Explain(sqlite3* handle, int code) {
     default:
       return handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   }
+}
+
+/// Whether the machine failed, and not the file.
+bool IsSystemFailure(sqlite3* handle, int code) {
+  const int cause = handle ? sqlite3_system_errno(handle) : 0;
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_NOMEM:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return true;
+    case SQLITE_CANTOPEN:
+      return cause == EMFILE || cause == ENFILE || cause == ENOMEM || cause == ENOSPC;
+    default:
+      return false;
+  }
+}
+
+bool IsWritable(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return eaccess(path.c_str(), W_OK) == 0 &&
+         eaccess(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+}
+
+/// Whether the file has a log that is not empty: somebody writes, or was interrupted.
+bool HasLog(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path + "-wal", error);
+  return !error && size > 0;
+}
+
+/// The URI of a file that nobody changes: it is read without locks and without a log.
+std::string ImmutableUri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool is_plain =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '/' || c == '.' || c == '-' || c == '_';
+    uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri + "?immutable=1";
+}
+
+void CallTextOf(sqlite3_context* context, int, sqlite3_value** arguments) {
+  if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
+  const auto text_of = reinterpret_cast<std::string (*)(double)>(sqlite3_user_data(context));
+  const std::string text = text_of(sqlite3_value_double(arguments[0]));
+  if (text.empty()) return;
+  sqlite3_result_text(context, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
 }  // namespace
@@ -91,6 +145,14 @@ void Statement::Bind(int place, int64_t value) {
   sqlite3_bind_int64(statement_.get(), place, value);
 }
 
+void Statement::Bind(int place, std::optional<int64_t> value) {
+  if (value) {
+    Bind(place, *value);
+  } else {
+    sqlite3_bind_null(statement_.get(), place);
+  }
+}
+
 void Statement::Bind(int place, double value) {
   if (std::isnan(value)) {
     sqlite3_bind_null(statement_.get(), place);
@@ -112,20 +174,52 @@ void Statement::Bind(int place, BlobView value) {
 void Database::Closer::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
 Database::Database(std::string path, Mode mode, double patience_seconds)
-    : path_(std::move(path)), mode_(mode) {
-  const int flags =
-      mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    : path_(std::move(path)), mode_(mode), patience_seconds_(patience_seconds) {
+  if (mode == Mode::kReadWrite) {
+    Open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    // A file without write permission opens for reading only, without being asked to.
+    if (sqlite3_db_readonly(handle_.get(), "main") == 1) Fail(SQLITE_READONLY);
+    Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  } else if (IsWritable(path_) || access(path_.c_str(), F_OK) != 0) {
+    // A reader that may not write could not remove the log's files when it ends.
+    Open(path_, SQLITE_OPEN_READWRITE);
+    Freeze();
+  } else if (HasLog(path_)) {
+    Open(path_, SQLITE_OPEN_READONLY);
+  } else {
+    // Without permission to create the log's files, and needless: there is no log.
+    Open(ImmutableUri(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  }
+}
+
+void Database::Open(const std::string& file, int flags) {
+  prepared_.clear();
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path_.c_str(), &handle, flags | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code = sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) Fail(code);
-  sqlite3_busy_timeout(handle, static_cast<int>(patience_seconds * 1000));
+  sqlite3_busy_timeout(handle, static_cast<int>(patience_seconds_ * 1000));
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   Execute("PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON");
-  if (mode == Mode::kReadOnly) return;
-  // A file without write permission opens for reading only, without being asked to.
-  if (sqlite3_db_readonly(handle, "main") == 1) Fail(SQLITE_READONLY);
-  Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+}
+
+void Database::MakePrivateCopy() {
+  const Handle source = std::move(handle_);
+  Open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a temporary file
+  sqlite3_backup* backup = sqlite3_backup_init(handle_.get(), "main", source.get(), "main");
+  if (!backup) Fail(sqlite3_errcode(handle_.get()));
+  sqlite3_backup_step(backup, -1);
+  const int code = sqlite3_backup_finish(backup);
+  if (code != SQLITE_OK) Fail(code);
+}
+
+void Database::Freeze() { Execute("PRAGMA query_only = ON"); }
+
+void Database::DefineFunction(const char* name, std::string (*text_of)(double)) {
+  const int code =
+      sqlite3_create_function(handle_.get(), name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                              reinterpret_cast<void*>(text_of), CallTextOf, nullptr, nullptr);
+  if (code != SQLITE_OK) Fail(code);
 }
 
 void Database::Execute(const std::string& sql) {
@@ -146,18 +240,20 @@ int64_t Database::LastRowId() const { return sqlite3_last_insert_rowid(handle_.g
 int64_t Database::Changes() const { return sqlite3_changes64(handle_.get()); }
 
 void Database::Fail(int code) const {
-  throw InputError(fmt::format("cannot use {}: {}", path_, Explain(handle_.get(), code)));
+  const std::string message = fmt::format("cannot use {}: {}", path_, Explain(handle_.get(), code));
+  if (IsSystemFailure(handle_.get(), code)) throw SystemError(message);
+  throw InputError(message);
 }
 
-Transaction::Transaction(Database& database) : database_(database) {
-  database_.Execute("BEGIN IMMEDIATE");
+Transaction::Transaction(Database& database, Kind kind) : database_(database) {
+  database_.Execute(kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {
   if (!open_) return;
   try {
     database_.Execute("ROLLBACK");
-  } catch (const InputError&) {
+  } catch (const std::runtime_error&) {
     // A failed statement may have rolled back by itself; nothing of it was kept either way.
   }
 }

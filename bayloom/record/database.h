@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -70,7 +71,8 @@ class Statement {
   void Bind(int place, uint64_t value) { Bind(place, static_cast<int64_t>(value)); }
   void Bind(int place, int value) { Bind(place, int64_t{value}); }
   void Bind(int place, bool value) { Bind(place, int64_t{value}); }
-  void Bind(int place, double value);  ///< NaN becomes NULL
+  void Bind(int place, double value);                  ///< NaN becomes NULL
+  void Bind(int place, std::optional<int64_t> value);  ///< nullopt becomes NULL
   void Bind(int place, std::string_view value);
   void Bind(int place, BlobView value);
   void Bind(int place, const std::string& value) { Bind(place, std::string_view(value)); }
@@ -79,11 +81,13 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Deleter> statement_;
 };
 
-/// An open SQLite database file. Every failure is an InputError in one line that names the file:
-/// not a database, damaged, locked, not writable, disk full.
+/// An open SQLite database file. Every failure is one line that names the file: an InputError if
+/// the file is none that can be used (not a database, damaged, not writable), a SystemError if the
+/// machine fails (disk full, input or output error, locked by another process for too long).
 ///
 /// Writes are durable when they return, across a kill of the process and a loss of power: the log
-/// (WAL) is synchronized at every commit.
+/// (WAL) is synchronized at every commit. Whoever closes the file last removes the log, readers
+/// included.
 class Database {
  public:
   enum class Mode : uint8_t { kReadWrite, kReadOnly };
@@ -99,6 +103,14 @@ class Database {
   int64_t LastRowId() const;
   /// Rows changed by the last statement.
   int64_t Changes() const;
+  /// Makes `text_of` a function of one real number for statements; empty text is NULL, and so is
+  /// what it makes of NULL.
+  void DefineFunction(const char* name, std::string (*text_of)(double));
+  /// Goes on with a copy of what the file holds now, in temporary storage. The copy can be changed
+  /// whatever the mode, and is gone with this object; the file stays as it is.
+  void MakePrivateCopy();
+  /// Refuses to change anything from now on.
+  void Freeze();
   /// Throws what the last call's failure means for the person who named the file.
   [[noreturn]] void Fail(int code) const;
 
@@ -107,17 +119,25 @@ class Database {
   struct Closer {
     void operator()(sqlite3* handle) const;
   };
+  using Handle = std::unique_ptr<sqlite3, Closer>;
+
+  /// Opens `file` (a path or URI) in place of what is open.
+  void Open(const std::string& file, int flags);
 
   std::string path_;
   Mode mode_;
-  std::unique_ptr<sqlite3, Closer> handle_;
+  double patience_seconds_;
+  Handle handle_;
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> prepared_;
 };
 
-/// Changes that happen together or not at all: undone unless committed.
+/// Changes that happen together or not at all: undone unless committed. Or what is read without
+/// seeing what others change meanwhile.
 class Transaction {
  public:
-  explicit Transaction(Database& database);
+  enum class Kind : uint8_t { kWrite, kRead };
+
+  explicit Transaction(Database& database, Kind kind = Kind::kWrite);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;

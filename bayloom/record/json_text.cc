@@ -1,7 +1,10 @@
 #include "bayloom/record/json_text.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace bayloom {
 
@@ -20,6 +23,16 @@ std::string ExtractJson(const Json& json) {
 
 double RealFromJson(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+std::string HashToHex(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+uint64_t HashFromHex(const Json& json) {
+  const std::string text = json.get<std::string>();
+  size_t used = 0;
+  const uint64_t hash = std::stoull(text, &used, 16);
+  if (used != text.size()) throw std::invalid_argument("a hash is 16 hexadecimal digits");
+  return hash;
 }
 
 }  // namespace bayloom

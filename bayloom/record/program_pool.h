@@ -9,7 +9,7 @@
 
 #include "bayloom/record/database.h"
 #include "bayloom/record/pool_chunk.h"
-#include "bayloom/record/trial.h"
+#include "bayloom/record/run_record.h"
 
 namespace bayloom {
 
@@ -28,8 +28,8 @@ struct PoolGroup {
 ///
 /// Programs come and go in chunks: a pool of a million needs memory for one chunk. A task's
 /// programs have places from 0 on, in the order in which they were added. What a call has written
-/// is durable when it returns. Every failure is an InputError of one line. All methods may be
-/// called from any thread.
+/// is durable when it returns. Failures are those of Database. All methods may be called
+/// from any thread.
 class ProgramPool {
  public:
   using Mode = Database::Mode;

@@ -16,9 +16,10 @@ struct Migration {
 /// The schema of the store, from an empty file on.
 std::span<const Migration> StoreMigrations();
 
-/// Brings the database to the last version, step by step, each one whole or not at all. A
-/// read-only database must already be there. Throws InputError if the file belongs to another
-/// program or to a newer version of this one.
+/// Brings the database to the last version, step by step, each one whole or not at all. Of a
+/// read-only database a private copy is brought there (see Database::MakePrivateCopy), and the file
+/// stays as it is. Throws InputError if the file belongs to another program or to a newer version
+/// of this one. Steps may use `exact_text(x)`, see ExactText.
 void Migrate(Database& database, std::span<const Migration> migrations);
 
 }  // namespace bayloom

@@ -4,11 +4,13 @@
 
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <unordered_set>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/record/schema.h"
-#include "bayloom/record/target_json.h"
+#include "bayloom/target/target_json.h"
+#include "bayloom/record/trial_details.h"
 #include "bayloom/record/uuid.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload_json.h"
@@ -19,45 +21,72 @@ namespace {
 using Json = nlohmann::json;
 using Lock = std::lock_guard<std::recursive_mutex>;
 
+constexpr std::string_view kRunColumns =
+    "uuid, kind, name, definition, target, objective, maximize, proposer, seed, started, finished,"
+    " state";
+
 constexpr std::string_view kTrialColumns =
-    "session, task, target, ordinal, strategy, space, trace, program_hash, verdict, seconds,"
-    " spread, cut_short, drift, reason, build_seconds, measure_seconds, timestamp";
+    "run, ordinal, task, target, candidate, key, proposer, verdict, value, reason, details, "
+    "elapsed,"
+    " timestamp";
 
 /// A query for ReadTrial; `rest` chooses and orders.
 std::string SelectTrials(std::string_view rest) {
   return fmt::format("SELECT {} FROM trials {}", kTrialColumns, rest);
 }
 
+std::optional<int64_t> NullIfZero(int64_t id) {
+  return id != 0 ? std::optional<int64_t>(id) : std::nullopt;
+}
+
 [[noreturn]] void Damaged(const Database& database, const std::string& what) {
   throw InputError(fmt::format("cannot use {}: it is damaged: {}", database.path(), what));
 }
 
-Trial ReadTrial(const Database& database, const Rows& row) {
-  Trial trial;
-  trial.session = row.Int(0);
-  trial.task = row.Int(1);
-  trial.target = row.Int(2);
-  trial.ordinal = row.Int(3);
-  trial.strategy = row.Text(4);
-  trial.space = static_cast<int>(row.Int(5));
-  trial.trace = row.Text(6);
-  trial.program_hash = row.Hash(7);
-  const std::optional<Verdict> verdict = ParseVerdict(row.Text(8));
-  if (!verdict) Damaged(database, fmt::format("a trial has the verdict '{}'", row.Text(8)));
+RunRecord ReadRun(const Database& database, const Rows& row) {
+  RunRecord run;
+  run.id = row.Int(0);
+  run.uuid = row.Text(1);
+  const std::optional<RunKind> kind = ParseRunKind(row.Text(2));
+  if (!kind) Damaged(database, fmt::format("run {} is of the kind '{}'", run.id, row.Text(2)));
+  run.kind = *kind;
+  run.name = row.Text(3);
+  run.definition = row.Text(4);
+  run.target = NullIfZero(row.Int(5));
+  run.objective = row.Text(6);
+  run.maximize = row.Int(7) != 0;
+  run.proposer = row.Text(8);
+  run.seed = row.Hash(9);
+  run.started = row.Int(10);
+  run.finished = row.Int(11) != 0;
+  run.state = row.Text(12);
+  return run;
+}
+
+StoredTrial ReadTrial(const Database& database, const Rows& row) {
+  StoredTrial trial;
+  trial.run = row.Int(0);
+  trial.ordinal = row.Int(1);
+  trial.task = row.Int(2);
+  trial.target = row.Int(3);
+  trial.candidate = row.Text(4);
+  trial.key = row.Hash(5);
+  trial.proposer = row.Text(6);
+  const std::optional<Verdict> verdict = ParseVerdict(row.Text(7));
+  if (!verdict) Damaged(database, fmt::format("a trial has the verdict '{}'", row.Text(7)));
   trial.outcome.verdict = *verdict;
-  trial.outcome.value = row.Real(9);
-  trial.outcome.spread = row.Real(10);
-  trial.outcome.cut_short = row.Int(11) != 0;
-  trial.outcome.drift = row.Real(12);
-  trial.outcome.reason = row.Text(13);
-  trial.outcome.build_seconds = row.Real(14);
-  trial.outcome.measure_seconds = row.Real(15);
-  trial.timestamp = row.Int(16);
+  trial.outcome.value = row.Real(8);
+  trial.outcome.reason = row.Text(9);
+  std::optional<std::vector<NamedValue>> details = DetailsFromText(row.Text(10));
+  if (!details) Damaged(database, "the details of a trial are no numbers");
+  trial.outcome.values = *std::move(details);
+  trial.elapsed = row.Real(11);
+  trial.timestamp = row.Int(12);
   return trial;
 }
 
-std::vector<Trial> ReadTrials(const Database& database, Rows rows) {
-  std::vector<Trial> trials;
+std::vector<StoredTrial> ReadTrials(const Database& database, Rows rows) {
+  std::vector<StoredTrial> trials;
   while (rows.Step()) trials.push_back(ReadTrial(database, rows));
   return trials;
 }
@@ -102,6 +131,19 @@ std::vector<TargetId> Store::Targets() {
   return targets;
 }
 
+void Store::SetMachine(TargetId target, const std::string& json) {
+  Lock lock(mutex_);
+  database_.Prepared("UPDATE targets SET machine = ? WHERE id = ?").Run(json, target);
+}
+
+std::optional<std::string> Store::MachineOf(TargetId target) {
+  Lock lock(mutex_);
+  Rows rows = database_.Prepared("SELECT machine FROM targets WHERE id = ? AND machine IS NOT NULL")
+                  .Start(target);
+  if (!rows.Step()) return std::nullopt;
+  return rows.Text(0);
+}
+
 TaskId Store::AddTask(const Workload& workload) {
   Lock lock(mutex_);
   const uint64_t hash = workload.StructuralHash();
@@ -142,155 +184,170 @@ Workload Store::WorkloadOf(TaskId task) {
   return *std::move(workload);
 }
 
-SessionId Store::BeginSession(TargetId target, const std::string& model, const std::string& options,
-                              uint64_t seed) {
+RunRecord Store::BeginRun(RunRecord run) {
   Lock lock(mutex_);
-  SessionRecord record;
-  record.uuid = RandomUuid();
-  record.target = target;
-  record.model = model;
-  record.options = options;
-  record.seed = seed;
-  record.started = UnixMicroseconds();
-  return InsertSession(record);
+  run.uuid = RandomUuid();
+  run.started = UnixMicroseconds();
+  run.id = InsertRun(run);
+  return run;
 }
 
-SessionId Store::InsertSession(const SessionRecord& record) {
+RunId Store::InsertRun(const RunRecord& run) {
   database_
-      .Prepared(
-          "INSERT INTO sessions"
-          " (uuid, target, model, options, seed, started, finished, state)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (uuid) DO NOTHING")
-      .Run(record.uuid, record.target, record.model, record.options, record.seed, record.started,
-           record.finished, record.state);
-  Rows rows = database_.Prepared("SELECT id FROM sessions WHERE uuid = ?").Start(record.uuid);
+      .Prepared(fmt::format("INSERT INTO runs ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                            " ON CONFLICT (uuid) DO NOTHING",
+                            kRunColumns))
+      .Run(run.uuid, std::string(ToString(run.kind)), run.name, run.definition, run.target,
+           run.objective, run.maximize, run.proposer, run.seed, run.started, run.finished,
+           run.state);
+  Rows rows = database_.Prepared("SELECT id FROM runs WHERE uuid = ?").Start(run.uuid);
   rows.Step();
   return rows.Int(0);
 }
 
-SessionRecord Store::SessionOf(SessionId id) {
-  for (const SessionRecord& session : Sessions()) {
-    if (session.id == id) return session;
-  }
-  throw InputError(fmt::format("{} has no session {}", path(), id));
-}
-
-std::vector<SessionRecord> Store::Sessions() {
+RunRecord Store::RunOf(RunId id) {
   Lock lock(mutex_);
-  std::vector<SessionRecord> sessions;
-  Rows rows = database_
-                  .Prepared(
-                      "SELECT id, uuid, target, model, options, seed, started, finished,"
-                      " state FROM sessions ORDER BY id")
-                  .Start();
-  while (rows.Step()) {
-    sessions.push_back({rows.Int(0), rows.Text(1), rows.Int(2), rows.Text(3), rows.Text(4),
-                        rows.Hash(5), rows.Int(6), rows.Int(7) != 0, rows.Text(8)});
-  }
-  return sessions;
+  Rows rows = database_.Prepared(fmt::format("SELECT id, {} FROM runs WHERE id = ?", kRunColumns))
+                  .Start(id);
+  if (!rows.Step()) throw InputError(fmt::format("{} has no run {}", path(), id));
+  return ReadRun(database_, rows);
 }
 
-void Store::SaveBatch(SessionId session, const std::string& state,
-                      std::span<const Metric> metrics) {
+std::vector<RunRecord> Store::Runs(std::optional<RunKind> kind) {
+  Lock lock(mutex_);
+  std::vector<RunRecord> runs;
+  Rows rows =
+      database_.Prepared(fmt::format("SELECT id, {} FROM runs ORDER BY id", kRunColumns)).Start();
+  while (rows.Step()) {
+    RunRecord run = ReadRun(database_, rows);
+    if (!kind || run.kind == *kind) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+std::optional<RunRecord> Store::LastRun(RunKind kind, const std::string& name) {
+  Lock lock(mutex_);
+  Rows rows = database_
+                  .Prepared(fmt::format("SELECT id, {} FROM runs WHERE kind = ? AND name = ?"
+                                        " ORDER BY id DESC LIMIT 1",
+                                        kRunColumns))
+                  .Start(std::string(ToString(kind)), name);
+  if (!rows.Step()) return std::nullopt;
+  return ReadRun(database_, rows);
+}
+
+void Store::SaveState(RunId run, const std::string& state, std::span<const Metric> metrics) {
   Lock lock(mutex_);
   Transaction transaction(database_);
-  database_.Prepared("UPDATE sessions SET state = ? WHERE id = ?").Run(state, session);
-  for (const Metric& metric : metrics) InsertMetric(session, metric);
+  database_.Prepared("UPDATE runs SET state = ? WHERE id = ?").Run(state, run);
+  for (const Metric& metric : metrics) InsertMetric(run, metric);
   transaction.Commit();
 }
 
-void Store::InsertMetric(SessionId session, const Metric& metric) {
+void Store::InsertMetric(RunId run, const Metric& metric) {
   database_
       .Prepared(
-          "INSERT OR REPLACE INTO metrics (session, task, batch, name, value)"
-          " VALUES (?, ?, ?, ?, ?)")
-      .Run(session, metric.task, metric.batch, metric.name, metric.value);
+          "INSERT OR REPLACE INTO metrics (run, task, batch, name, value) VALUES (?, ?, ?, ?, ?)")
+      .Run(run, metric.task, metric.batch, metric.name, metric.value);
 }
 
-void Store::FinishSession(SessionId session) {
+void Store::SetFinished(RunId run, bool finished) {
   Lock lock(mutex_);
-  database_.Prepared("UPDATE sessions SET finished = 1 WHERE id = ?").Run(session);
+  database_.Prepared("UPDATE runs SET finished = ? WHERE id = ?").Run(finished, run);
 }
 
-std::vector<Metric> Store::MetricsOf(SessionId session) {
+std::vector<Metric> Store::MetricsOf(RunId run) {
   Lock lock(mutex_);
   std::vector<Metric> metrics;
   Rows rows = database_
                   .Prepared(
-                      "SELECT task, batch, name, value FROM metrics WHERE session = ?"
+                      "SELECT task, batch, name, value FROM metrics WHERE run = ?"
                       " ORDER BY batch, task, name")
-                  .Start(session);
+                  .Start(run);
   while (rows.Step()) {
     metrics.push_back({rows.Int(0), rows.Int(1), rows.Text(2), rows.Real(3)});
   }
   return metrics;
 }
 
-bool Store::AddTrial(const Trial& trial) {
+bool Store::AddTrial(const StoredTrial& trial) {
   Lock lock(mutex_);
   const Outcome& outcome = trial.outcome;
   database_
-      .Prepared(fmt::format("INSERT INTO trials ({}) VALUES"
-                            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                            " ON CONFLICT DO NOTHING",
+      .Prepared(fmt::format("INSERT INTO trials ({}, cut_short) VALUES"
+                            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                             kTrialColumns))
-      .Run(trial.session, trial.task, trial.target, trial.ordinal, trial.strategy, trial.space,
-           trial.trace, trial.program_hash, std::string(ToString(outcome.verdict)), outcome.value,
-           outcome.spread, outcome.cut_short, outcome.drift, outcome.reason, outcome.build_seconds,
-           outcome.measure_seconds, trial.timestamp != 0 ? trial.timestamp : UnixMicroseconds());
+      .Run(trial.run, trial.ordinal, NullIfZero(trial.task), NullIfZero(trial.target),
+           trial.candidate, trial.key, trial.proposer, std::string(ToString(outcome.verdict)),
+           outcome.value, outcome.reason, DetailsToText(outcome.values), trial.elapsed,
+           trial.timestamp != 0 ? trial.timestamp : UnixMicroseconds(),
+           outcome.Get("cut_short", 0) != 0);
   if (database_.Changes() == 1) return true;
-  Rows same = database_
-                  .Prepared(
-                      "SELECT 1 FROM trials WHERE session = ? AND task = ? AND"
-                      " program_hash = ?")
-                  .Start(trial.session, trial.task, trial.program_hash);
-  if (same.Step()) return false;
-  throw InputError(fmt::format("{}: session {} has another trial {}: is it running twice?", path(),
-                               trial.session, trial.ordinal));
+  if (HasCandidate(trial)) return false;
+  throw InputError(fmt::format("{}: run {} has another trial {}: is it running twice?", path(),
+                               trial.run, trial.ordinal));
 }
 
-std::vector<Trial> Store::TrialsOf(TaskId task, TargetId target) {
+bool Store::HasCandidate(const StoredTrial& trial) {
+  if (trial.key != 0) {
+    return database_
+        .Prepared(
+            "SELECT 1 FROM trials WHERE run = ? AND IFNULL(task, 0) = ? AND key = ?"
+            " AND key <> 0")
+        .Start(trial.run, trial.task, trial.key)
+        .Step();
+  }
+  return database_.Prepared("SELECT 1 FROM trials WHERE run = ? AND candidate = ? AND key = 0")
+      .Start(trial.run, trial.candidate)
+      .Step();
+}
+
+int64_t Store::AddTrials(std::span<const StoredTrial> trials, int64_t first_ordinal) {
+  Lock lock(mutex_);
+  Transaction transaction(database_);
+  int64_t added = 0;
+  for (StoredTrial trial : trials) {
+    trial.ordinal = first_ordinal + added;
+    // The candidate is looked for first: one that is known must not count as a second trial of the
+    // ordinal.
+    if (!HasCandidate(trial) && AddTrial(trial)) ++added;
+  }
+  transaction.Commit();
+  return added;
+}
+
+std::vector<StoredTrial> Store::TrialsOf(TaskId task, TargetId target) {
   Lock lock(mutex_);
   return ReadTrials(database_,
                     database_.Prepared(SelectTrials("WHERE task = ? AND target = ? ORDER BY id"))
                         .Start(task, target));
 }
 
-std::vector<Trial> Store::SessionTrials(SessionId session, int64_t first) {
+std::vector<StoredTrial> Store::TrialsOfRun(RunId run, int64_t first) {
   Lock lock(mutex_);
   return ReadTrials(
-      database_,
-      database_.Prepared(SelectTrials("WHERE session = ? AND ordinal >= ? ORDER BY ordinal"))
-          .Start(session, first));
+      database_, database_.Prepared(SelectTrials("WHERE run = ? AND ordinal >= ? ORDER BY ordinal"))
+                     .Start(run, first));
 }
 
-std::vector<Trial> Store::BestOf(TaskId task, TargetId target, int count) {
+std::vector<StoredTrial> Store::BestOf(TaskId task, TargetId target, int count) {
   Lock lock(mutex_);
-  std::vector<Trial> best;
+  std::vector<StoredTrial> best;
   std::unordered_set<uint64_t> programs;
   Rows rows = database_
                   .Prepared(SelectTrials("WHERE task = ? AND target = ? AND verdict = 'ok'"
-                                         " AND cut_short = 0 ORDER BY seconds"))
+                                         " AND cut_short = 0 ORDER BY value"))
                   .Start(task, target);
   while (static_cast<int>(best.size()) < count && rows.Step()) {
-    Trial trial = ReadTrial(database_, rows);
-    if (programs.insert(trial.program_hash).second) best.push_back(std::move(trial));
+    StoredTrial trial = ReadTrial(database_, rows);
+    if (programs.insert(trial.key).second) best.push_back(std::move(trial));
   }
   return best;
 }
 
-std::unordered_set<uint64_t> Store::SeenHashes(TaskId task, TargetId target) {
+int64_t Store::CountTrials(RunId run) {
   Lock lock(mutex_);
-  std::unordered_set<uint64_t> hashes;
-  Rows rows = database_.Prepared("SELECT program_hash FROM trials WHERE task = ? AND target = ?")
-                  .Start(task, target);
-  while (rows.Step()) hashes.insert(rows.Hash(0));
-  return hashes;
-}
-
-int64_t Store::CountTrials(SessionId session) {
-  Lock lock(mutex_);
-  Rows rows = database_.Prepared("SELECT COUNT(*) FROM trials WHERE session = ?").Start(session);
+  Rows rows = database_.Prepared("SELECT COUNT(*) FROM trials WHERE run = ?").Start(run);
   rows.Step();
   return rows.Int(0);
 }

@@ -5,36 +5,38 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "bayloom/record/database.h"
-#include "bayloom/record/trial.h"
-#include "bayloom/tensor/target.h"
+#include "bayloom/record/run_record.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom {
 
-/// The memory of the tuner: every task, session and trial, in one SQLite file.
+/// Every run of every kind, its trials, and the tasks and targets that they belong to, in one
+/// SQLite file.
 ///
 /// What a call has written is durable when it returns: it survives a kill of the process at any
-/// moment and a loss of power. So record a trial first, then learn from it. To resume a session,
-/// restore `SessionRecord::state` (as of its last completed batch) and ask `SessionTrials`
-/// which of the trials since then are known.
+/// moment and a loss of power. So record a trial first, then learn from it. To resume a run,
+/// restore `RunRecord::state` (as of its last completed slot) and ask `TrialsOfRun` which of the
+/// trials since then are known.
 ///
 ///     Store store("tuning.db");
 ///     TaskId task = store.AddTask(workload);
 ///     TargetId target = store.AddTarget(HostTarget());
-///     SessionId session = store.BeginSession(target, "model.onnx", "{}", seed);
+///     RunRecord run = store.BeginRun({.kind = RunKind::kTune, .name = "model.onnx",
+///                                     .target = target, .objective = "seconds"});
 ///     store.AddTrial(trial);
-///     std::vector<Trial> best = store.BestOf(task, target, 10);
+///     std::vector<StoredTrial> best = store.BestOf(task, target, 10);
 ///
-/// Every failure is an InputError of one line. All methods may be called from any thread.
+/// Failures are those of Database. All methods may be called from any thread.
 class Store {
  public:
   using Mode = Database::Mode;
 
-  /// Opens the file; kReadWrite creates it where it does not exist and updates an older schema.
+  /// Opens the file. kReadWrite creates it where it does not exist and updates an older schema;
+  /// kReadOnly never changes the file, and reads a copy of it if its schema is older.
   explicit Store(const std::string& path, Mode mode = Mode::kReadWrite);
 
   const std::string& path() const { return database_.path(); }
@@ -44,6 +46,10 @@ class Store {
   std::optional<TargetId> FindTarget(const Target& target);
   Target TargetOf(TargetId id);
   std::vector<TargetId> Targets();
+  /// What was measured of a target, as JSON. It is no part of what identifies the target.
+  void SetMachine(TargetId target, const std::string& json);
+  /// nullopt if nothing was measured.
+  std::optional<std::string> MachineOf(TargetId target);
 
   /// The row of this workload; made if new.
   TaskId AddTask(const Workload& workload);
@@ -52,36 +58,44 @@ class Store {
   std::vector<TaskRecord> Tasks();
   Workload WorkloadOf(TaskId task);
 
-  /// `options` is JSON; see SessionRecord.
-  SessionId BeginSession(TargetId target, const std::string& model, const std::string& options,
-                         uint64_t seed);
-  SessionRecord SessionOf(SessionId id);
-  /// Oldest first.
-  std::vector<SessionRecord> Sessions();
-  /// Ends a batch: the state to resume from and the batch's metrics, together or not at all.
-  void SaveBatch(SessionId session, const std::string& state, std::span<const Metric> metrics);
-  void FinishSession(SessionId session);
+  /// Begins a run: `id`, `uuid` and `started` are filled in, the rest is kept as given.
+  RunRecord BeginRun(RunRecord run);
+  /// Throws InputError if there is no such run.
+  RunRecord RunOf(RunId id);
+  /// All runs, or those of one kind, oldest first.
+  std::vector<RunRecord> Runs(std::optional<RunKind> kind = std::nullopt);
+  /// The last run of this kind and name.
+  std::optional<RunRecord> LastRun(RunKind kind, const std::string& name);
+  void SetFinished(RunId run, bool finished);
+  /// Ends a slot: the state to resume from and the slot's metrics, together or not at all.
+  void SaveState(RunId run, const std::string& state, std::span<const Metric> metrics);
   /// In order of batch, then task, then name.
-  std::vector<Metric> MetricsOf(SessionId session);
+  std::vector<Metric> MetricsOf(RunId run);
 
-  /// False, and nothing changes, if the session already has a trial of this program for this
-  /// task. Throws if it has another trial of this ordinal: somebody else goes on with it too.
-  bool AddTrial(const Trial& trial);
-  /// All trials of a task on a target, in all sessions, oldest first.
-  std::vector<Trial> TrialsOf(TaskId task, TargetId target);
-  /// All trials of a session by ordinal, from `first` on.
-  std::vector<Trial> SessionTrials(SessionId session, int64_t first = 0);
-  /// The fastest `count` feasible trials that were timed in full, fastest first, each program
-  /// once. Takes O(count log n) steps.
-  std::vector<Trial> BestOf(TaskId task, TargetId target, int count);
-  /// Hashes of all programs tried for a task on a target.
-  std::unordered_set<uint64_t> SeenHashes(TaskId task, TargetId target);
-  int64_t CountTrials(SessionId session);
+  /// False, and nothing changes, if the run already has this candidate: a trial of the same task
+  /// and key, or without a key one of the same text. Throws InputError if it has another trial of
+  /// this ordinal: somebody else goes on with it too.
+  bool AddTrial(const StoredTrial& trial);
+  /// Adds trials of one run, all or none, whose ordinals are counted from `first_ordinal` on. A
+  /// candidate that the run already has is left out and takes no ordinal. Returns how many were
+  /// added. Many take little longer than one.
+  int64_t AddTrials(std::span<const StoredTrial> trials, int64_t first_ordinal);
+  /// All trials of a task on a target, in all runs, oldest first.
+  std::vector<StoredTrial> TrialsOf(TaskId task, TargetId target);
+  /// All trials of a run by ordinal, from `first` on.
+  std::vector<StoredTrial> TrialsOfRun(RunId run, int64_t first = 0);
+  /// The `count` feasible trials of the smallest value that were not cut short, smallest first,
+  /// each key once. Takes O(count log n) steps.
+  std::vector<StoredTrial> BestOf(TaskId task, TargetId target, int count);
+  int64_t CountTrials(RunId run);
 
  private:
   friend class JsonLinesReader;
-  SessionId InsertSession(const SessionRecord& record);
-  void InsertMetric(SessionId session, const Metric& metric);
+  friend class JsonLinesWriter;
+  /// The id of the run of this uuid; adds `run`, whose id is not used, if there is none.
+  RunId InsertRun(const RunRecord& run);
+  void InsertMetric(RunId run, const Metric& metric);
+  bool HasCandidate(const StoredTrial& trial);
 
   std::recursive_mutex mutex_;  ///< guards the database
   Database database_;

@@ -25,15 +25,15 @@ std::string CsvRow(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-nlohmann::json SearchSummary(const Scenario& scenario, const Search& search) {
+nlohmann::json SearchSummary(const Scenario& scenario, const Study& study) {
   nlohmann::json summary = {{"scenario", scenario.name},
                             {"objective", scenario.objective},
                             {"goal", scenario.maximize ? "maximize" : "minimize"},
-                            {"trials", search.trials()},
-                            {"feasible_trials", search.feasible_trials()},
-                            {"seconds", search.elapsed()},
+                            {"trials", study.trials()},
+                            {"feasible_trials", study.feasible_trials()},
+                            {"seconds", study.elapsed()},
                             {"best", nullptr}};
-  if (const auto& best = search.best()) {
+  if (const auto& best = study.best()) {
     summary["best"] = {{"value", best->outcome.value},
                        {"trial", best->ordinal},
                        {"configuration", ToJson(*scenario.space, best->configuration)}};
@@ -41,13 +41,13 @@ nlohmann::json SearchSummary(const Scenario& scenario, const Search& search) {
   return summary;
 }
 
-std::string TrialsCsv(const Scenario& scenario, std::span<const SearchTrial> trials) {
+std::string TrialsCsv(const Scenario& scenario, std::span<const StudyTrial> trials) {
   const Space& space = *scenario.space;
   std::vector<std::string> cells = {"trial"};
   for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
   cells.insert(cells.end(), {scenario.objective, "verdict", "reason", "elapsed"});
   std::string csv = CsvRow(cells);
-  for (const SearchTrial& trial : trials) {
+  for (const StudyTrial& trial : trials) {
     const Outcome& outcome = trial.outcome;
     cells = {std::to_string(trial.ordinal)};
     for (int i = 0; i < space.size(); ++i) {
@@ -62,10 +62,9 @@ std::string TrialsCsv(const Scenario& scenario, std::span<const SearchTrial> tri
   return csv;
 }
 
-std::vector<SearchTrial> Improvements(const Scenario& scenario,
-                                      std::span<const SearchTrial> trials) {
-  std::vector<SearchTrial> improvements;
-  for (const SearchTrial& trial : trials) {
+std::vector<StudyTrial> Improvements(const Scenario& scenario, std::span<const StudyTrial> trials) {
+  std::vector<StudyTrial> improvements;
+  for (const StudyTrial& trial : trials) {
     if (!trial.outcome.ok()) continue;
     const double value = trial.outcome.value;
     const bool is_better =
@@ -76,13 +75,13 @@ std::vector<SearchTrial> Improvements(const Scenario& scenario,
   return improvements;
 }
 
-std::optional<SearchTrial> BestOf(const Scenario& scenario, std::span<const SearchTrial> trials) {
-  std::vector<SearchTrial> improvements = Improvements(scenario, trials);
+std::optional<StudyTrial> BestOf(const Scenario& scenario, std::span<const StudyTrial> trials) {
+  std::vector<StudyTrial> improvements = Improvements(scenario, trials);
   if (improvements.empty()) return std::nullopt;
   return std::move(improvements.back());
 }
 
-LineChart SearchChart(const Scenario& scenario, std::span<const SearchTrial> trials) {
+LineChart SearchChart(const Scenario& scenario, std::span<const StudyTrial> trials) {
   LineChart chart;
   chart.title = scenario.name;
   chart.x_label = "trials";
@@ -93,7 +92,7 @@ LineChart SearchChart(const Scenario& scenario, std::span<const SearchTrial> tri
   series.steps = true;
   double least = 0;
   double greatest = 0;
-  for (const SearchTrial& trial : trials) {
+  for (const StudyTrial& trial : trials) {
     if (!trial.outcome.ok()) continue;
     double value = trial.outcome.value;
     if (!series.points.empty()) {

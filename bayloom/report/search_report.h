@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/external/search.h"
+#include "bayloom/external/study.h"
 #include "bayloom/report/line_chart.h"
 
 namespace bayloom {
@@ -15,25 +15,24 @@ namespace bayloom {
 
 /// {"scenario", "objective", "goal", "trials", "feasible_trials", "seconds", "best": {"value",
 /// "trial", "configuration"}}; "best" is null while nothing worked.
-nlohmann::json SearchSummary(const Scenario& scenario, const Search& search);
+nlohmann::json SearchSummary(const Scenario& scenario, const Study& study);
 
 /// One row a trial: its number, every parameter, the value (empty where there is none), the
 /// verdict, the reason, the seconds of searching until it ended. As RFC 4180 has it.
-std::string TrialsCsv(const Scenario& scenario, std::span<const SearchTrial> trials);
+std::string TrialsCsv(const Scenario& scenario, std::span<const StudyTrial> trials);
 
 /// The trials as a recorded space in the T4 format of Kernel Tuner and the FAIR benchmark hub: what
 /// `recorded` evaluators and `bayloom-simulate` read.
-nlohmann::json TrialsT4(const Scenario& scenario, std::span<const SearchTrial> trials);
+nlohmann::json TrialsT4(const Scenario& scenario, std::span<const StudyTrial> trials);
 
 /// The trials that were better than all before them.
-std::vector<SearchTrial> Improvements(const Scenario& scenario,
-                                      std::span<const SearchTrial> trials);
+std::vector<StudyTrial> Improvements(const Scenario& scenario, std::span<const StudyTrial> trials);
 /// The first of the best trials; nothing while none has a value.
-std::optional<SearchTrial> BestOf(const Scenario& scenario, std::span<const SearchTrial> trials);
+std::optional<StudyTrial> BestOf(const Scenario& scenario, std::span<const StudyTrial> trials);
 
 /// The best value so far over the trials; logarithmic where the values are positive and span more
 /// than a factor of 20.
-LineChart SearchChart(const Scenario& scenario, std::span<const SearchTrial> trials);
+LineChart SearchChart(const Scenario& scenario, std::span<const StudyTrial> trials);
 
 /// The values of a configuration, "name = value" in one line each.
 std::string ConfigurationText(const Space& space, const Configuration& configuration);

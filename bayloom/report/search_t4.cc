@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -24,8 +25,9 @@ std::string Invalidity(Verdict verdict) {
   }
 }
 
-Json TrialT4(const Scenario& scenario, const SearchTrial& trial) {
+Json TrialT4(const Scenario& scenario, const StudyTrial& trial) {
   const Outcome& outcome = trial.outcome;
+  const MeasurementDetails details = DetailsOf(outcome);
   constexpr double kMilliseconds = 1e3;
   Json measurements = Json::array();
   if (outcome.ok()) {
@@ -37,15 +39,15 @@ Json TrialT4(const Scenario& scenario, const SearchTrial& trial) {
           {"correctness", outcome.ok() ? 1 : 0},
           {"measurements", std::move(measurements)},
           {"times",
-           {{"compilation", kMilliseconds * outcome.build_seconds},
-            {"framework", kMilliseconds * outcome.measure_seconds}}}};
+           {{"compilation", kMilliseconds * details.build_seconds},
+            {"framework", kMilliseconds * details.measure_seconds}}}};
 }
 
 }  // namespace
 
-Json TrialsT4(const Scenario& scenario, std::span<const SearchTrial> trials) {
+Json TrialsT4(const Scenario& scenario, std::span<const StudyTrial> trials) {
   Json results = Json::array();
-  for (const SearchTrial& trial : trials) results.push_back(TrialT4(scenario, trial));
+  for (const StudyTrial& trial : trials) results.push_back(TrialT4(scenario, trial));
   return {{"schema_version", "1.0.0"},
           {"metadata", {{"timeunit", "milliseconds"}}},
           {"results", std::move(results)}};

@@ -38,13 +38,13 @@ class BestCurve {
 
 }  // namespace
 
-LineChart ConvergenceChart(Store& store, SessionId session) {
+LineChart ConvergenceChart(Store& store, RunId run) {
   std::map<TaskId, BestCurve> curves;
-  const SessionRecord record = store.SessionOf(session);
-  for (const Trial& trial : store.SessionTrials(session)) curves[trial.task].Add(trial.outcome);
+  const RunRecord record = store.RunOf(run);
+  for (const StoredTrial& trial : store.TrialsOfRun(run)) curves[trial.task].Add(trial.outcome);
 
   LineChart chart;
-  chart.title = record.model;
+  chart.title = record.name;
   chart.x_label = "trials of the task";
   chart.y_label = "throughput relative to the best found";
   for (const TaskRecord& task : store.Tasks()) {
@@ -55,7 +55,7 @@ LineChart ConvergenceChart(Store& store, SessionId session) {
   return chart;
 }
 
-LineChart ModelQualityChart(Store& store, SessionId session) {
+LineChart ModelQualityChart(Store& store, RunId run) {
   struct Measure {
     const char* metric;
     const char* name;
@@ -65,9 +65,9 @@ LineChart ModelQualityChart(Store& store, SessionId session) {
                                                  {"pairwise_accuracy", "pairs in order"},
                                                  {"top_recall", "recall of best quarter"}}};
   LineChart chart;
-  chart.title = store.SessionOf(session).model + ": cost model before learning a batch";
+  chart.title = store.RunOf(run).name + ": cost model before learning a batch";
   chart.x_label = "batch";
-  const std::vector<Metric> metrics = store.MetricsOf(session);
+  const std::vector<Metric> metrics = store.MetricsOf(run);
   for (const Measure& measure : kMeasures) {
     LineChart::Series series{measure.name, {}, /*steps=*/false};
     for (const Metric& metric : metrics) {

@@ -5,15 +5,15 @@
 
 namespace bayloom {
 
-/// How a session got on, drawn from the store.
+/// The course of a run that tunes or measures programs, drawn from the store.
 
 /// Best-so-far curves of all tasks: throughput relative to the best in the end (1) over the
 /// task's trials. Tasks without a feasible program have no curve. Throws InputError if there is no
-/// such session.
-LineChart ConvergenceChart(Store& store, SessionId session);
+/// such run.
+LineChart ConvergenceChart(Store& store, RunId run);
 
 /// How well the cost model predicted each batch before learning it: root mean squared error, rank
 /// correlation, pairwise accuracy and top recall over the batches. Throws as above.
-LineChart ModelQualityChart(Store& store, SessionId session);
+LineChart ModelQualityChart(Store& store, RunId run);
 
 }  // namespace bayloom

@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/tuning/session_state.h"
 
 namespace bayloom {
@@ -14,22 +15,22 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::string LabelOf(const SessionRecord& record) {
-  const nlohmann::json options = nlohmann::json::parse(record.options, nullptr, false);
-  if (!options.is_object()) return fmt::format("session {}", record.id);
+std::string LabelOf(const RunRecord& record) {
+  const nlohmann::json options = nlohmann::json::parse(record.definition, nullptr, false);
+  if (!options.is_object()) return fmt::format("run {}", record.id);
   return fmt::format("{}, {}, seed {}", options.value("scheduler", "?"),
                      options.value("strategy", "?"), record.seed);
 }
 
-/// Reads a session's trials one after the other.
+/// Reads a run's trials one after the other.
 class Reader {
  public:
-  Reader(Store& store, SessionId session) : trials_(store.SessionTrials(session)) {
-    report_.record = store.SessionOf(session);
+  Reader(Store& store, RunId run) : trials_(store.TrialsOfRun(run)) {
+    report_.record = store.RunOf(run);
     report_.label = LabelOf(report_.record);
     if (const auto state = SessionState::Parse(report_.record.state)) state_ = *state;
     AddTasks(store);
-    for (const Metric& metric : store.MetricsOf(session)) {
+    for (const Metric& metric : store.MetricsOf(run)) {
       report_.model[metric.name].push_back(metric.value);
     }
     if (state_.phases.Total() > 0) report_.phases = state_.phases;
@@ -51,8 +52,9 @@ class Reader {
   void AddTasks(Store& store) {
     for (const TaskRecord& task : store.Tasks()) {
       const auto weight = state_.weights.find(task.id);
-      const bool is_tried = std::any_of(trials_.begin(), trials_.end(),
-                                        [&](const Trial& trial) { return trial.task == task.id; });
+      const bool is_tried =
+          std::any_of(trials_.begin(), trials_.end(),
+                      [&](const StoredTrial& trial) { return trial.task == task.id; });
       if (weight == state_.weights.end() && !is_tried) continue;
       places_[task.id] = static_cast<int>(report_.tasks.size());
       report_.tasks.push_back({task.id, task.name,
@@ -62,12 +64,12 @@ class Reader {
   }
 
   /// `end` is 0 if it is not known: then times of day tell.
-  void ReadSlot(std::span<const Trial> trials, double end) {
+  void ReadSlot(std::span<const StoredTrial> trials, double end) {
     if (trials.empty()) return;
     const int place = places_.at(trials.front().task);
     SessionReport::Task& task = report_.tasks[place];
     const double before = task.best;
-    for (const Trial& trial : trials) {
+    for (const StoredTrial& trial : trials) {
       const double seconds =
           end > 0 ? end - 1e-6 * static_cast<double>(trials.back().timestamp - trial.timestamp)
                   : 1e-6 * static_cast<double>(trial.timestamp - report_.record.started);
@@ -80,11 +82,12 @@ class Reader {
     if (std::isinf(before)) report_.turns.back().gain = std::nan("");
   }
 
-  void ReadTrial(const Trial& trial, SessionReport::Task& task, double seconds) {
+  void ReadTrial(const StoredTrial& trial, SessionReport::Task& task, double seconds) {
     ++task.trials;
     ++trials_read_;
     const Outcome& outcome = trial.outcome;
-    const bool is_better = outcome.ok() && !outcome.cut_short && outcome.value < task.best;
+    const bool is_better =
+        outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.best;
     if (is_better) task.best = outcome.value;
     if (is_better || trials_read_ == static_cast<int64_t>(trials_.size()) ||
         report_.points.empty()) {
@@ -99,7 +102,7 @@ class Reader {
     return sum;
   }
 
-  std::vector<Trial> trials_;
+  std::vector<StoredTrial> trials_;
   SessionState state_;
   SessionReport report_;
   std::map<TaskId, int> places_;
@@ -119,7 +122,7 @@ SessionReport::Point SessionReport::After(int64_t trials) const {
   return last;
 }
 
-SessionReport ReportOf(Store& store, SessionId session) { return Reader(store, session).Read(); }
+SessionReport ReportOf(Store& store, RunId run) { return Reader(store, run).Read(); }
 
 nlohmann::json ToJson(const SessionReport& report) {
   const auto finite = [](double value) {
@@ -133,10 +136,11 @@ nlohmann::json ToJson(const SessionReport& report) {
   if (report.phases) {
     for (const NamedPhase& phase : kPhases) phases[phase.name] = *report.phases.*phase.seconds;
   }
-  return {{"session", report.record.id},
-          {"model", report.record.model},
+  return {{"run", report.record.id},
+          {"kind", std::string(ToString(report.record.kind))},
+          {"model", report.record.name},
           {"label", report.label},
-          {"options", nlohmann::json::parse(report.record.options, nullptr, false)},
+          {"options", nlohmann::json::parse(report.record.definition, nullptr, false)},
           {"seed", report.record.seed},
           {"trials", report.trials()},
           {"seconds", report.seconds()},

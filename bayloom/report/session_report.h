@@ -11,12 +11,12 @@
 #include "bayloom/record/store.h"
 #include "bayloom/report/line_chart.h"
 #include "bayloom/report/table.h"
-#include "bayloom/tuning/phase_times.h"
+#include "bayloom/run/phase_times.h"
 
 namespace bayloom {
 
-/// A session as the store tells it: what was found when, what was given to which task, and where
-/// the time went. Programs known from earlier sessions do not count.
+/// A run that tunes or measures programs, as the store has it: what was found when, what was given
+/// to which task, and where the time went. Programs known from earlier runs do not count.
 struct SessionReport {
   struct Task {
     TaskId id = 0;
@@ -29,18 +29,18 @@ struct SessionReport {
   /// The whole after a trial.
   struct Point {
     int64_t trials = 0;
-    double seconds = 0;  ///< of the session
+    double seconds = 0;  ///< of the run
     double latency = 0;  ///< sum of weight * best; infinity until each task has a program
   };
   struct Turn {
     int task = 0;  ///< index
     int64_t trials = 0;
-    double end = 0;   ///< seconds of the session
+    double end = 0;   ///< seconds of the run
     double gain = 0;  ///< what it made the task faster, times its weight; NaN for a first program
     double latency = 0;  ///< of the whole at its end
   };
 
-  SessionRecord record;
+  RunRecord record;
   std::string label;  ///< "dynatune, evolutionary, seed 1"
   std::vector<Task> tasks;
   std::vector<Point> points;  ///< after each trial that changed the latency, and after the last
@@ -55,8 +55,8 @@ struct SessionReport {
   Point After(int64_t trials) const;
 };
 
-/// Throws InputError if the store does not have the session.
-SessionReport ReportOf(Store& store, SessionId session);
+/// Throws InputError if the store does not have the run.
+SessionReport ReportOf(Store& store, RunId run);
 
 /// Everything, for programs.
 nlohmann::json ToJson(const SessionReport& report);
@@ -67,10 +67,10 @@ Table TaskTable(const SessionReport& report);
 Table PhaseTable(const SessionReport& report);
 Table TurnTable(const SessionReport& report);
 /// How well the cost model predicted batches before learning them: means over each quarter of the
-/// session (Rocke 2024, figures 4.2 and 4.5).
+/// run (Rocke 2024, figures 4.2 and 4.5).
 Table ModelTable(const SessionReport& report);
 
-/// The latency of the whole over trials or over time, a curve for each session.
+/// The latency of the whole over trials or over time, a curve for each run.
 LineChart LatencyChart(std::span<const SessionReport> reports, bool over_time);
 /// How many trials the scheduler had given each task, over all trials.
 LineChart AllocationChart(const SessionReport& report);

@@ -8,7 +8,7 @@ namespace bayloom {
 
 LineChart LatencyChart(std::span<const SessionReport> reports, bool over_time) {
   LineChart chart;
-  if (!reports.empty()) chart.title = reports.front().record.model;
+  if (!reports.empty()) chart.title = reports.front().record.name;
   chart.x_label = over_time ? "seconds of tuning" : "trials";
   chart.y_label = "latency, ms";
   chart.log_y = true;
@@ -26,7 +26,7 @@ LineChart LatencyChart(std::span<const SessionReport> reports, bool over_time) {
 
 LineChart AllocationChart(const SessionReport& report) {
   LineChart chart;
-  chart.title = fmt::format("{}: {}", report.record.model, report.label);
+  chart.title = fmt::format("{}: {}", report.record.name, report.label);
   chart.x_label = "trials of all tasks";
   chart.y_label = "trials of the task";
   for (const SessionReport::Task& task : report.tasks)

@@ -1,6 +1,7 @@
 #include "bayloom/report/status_line.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bayloom/base/clock.h"
@@ -10,29 +11,49 @@ namespace {
 
 constexpr const char* kStartOfClearedLine = "\r\x1b[K";
 /// Seconds between two texts on a terminal, and in a log.
-constexpr double kBlink = 0.1, kSilence = 30;
+constexpr double kTerminalInterval = 0.1, kLogInterval = 30;
+constexpr int kDefaultWidth = 80;
 
 }  // namespace
 
 StatusLine::StatusLine(std::FILE* out)
     : out_(out), is_terminal_(isatty(fileno(out)) == 1), shown_at_(MonotonicSeconds()) {}
 
-StatusLine::~StatusLine() {
-  if (is_terminal_) fmt::print(out_, "{}", kStartOfClearedLine);
+StatusLine::~StatusLine() { Clear(); }
+
+int StatusLine::width() const {
+  winsize size = {};
+  const bool is_known =
+      is_terminal_ && ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : kDefaultWidth;
+}
+
+bool StatusLine::IsDue() const {
+  return MonotonicSeconds() - shown_at_ >= (is_terminal_ ? kTerminalInterval : kLogInterval);
 }
 
 void StatusLine::Show(const std::string& text) {
-  const double now = MonotonicSeconds();
-  if (now - shown_at_ < (is_terminal_ ? kBlink : kSilence)) return;
-  shown_at_ = now;
-  fmt::print(out_, "{}{}{}", is_terminal_ ? kStartOfClearedLine : "", text,
-             is_terminal_ ? "" : "\n");
+  if (!IsDue()) return;
+  shown_at_ = MonotonicSeconds();
+  if (is_terminal_) {
+    // The last column stays free: terminals differ in what they do after it.
+    fmt::print(out_, "{}{}", kStartOfClearedLine, text.substr(0, width() - 1));
+  } else {
+    fmt::print(out_, "{}\n", text);
+  }
   std::fflush(out_);
 }
 
 void StatusLine::Keep(const std::string& text) {
+  Clear();
   shown_at_ = MonotonicSeconds();
-  fmt::print(out_, "{}{}\n", is_terminal_ ? kStartOfClearedLine : "", text);
+  fmt::print(out_, "{}\n", text);
+  std::fflush(out_);
+}
+
+void StatusLine::Clear() {
+  if (!is_terminal_) return;
+  fmt::print(out_, "{}", kStartOfClearedLine);
   std::fflush(out_);
 }
 

@@ -5,8 +5,8 @@
 
 namespace bayloom {
 
-/// Says how far long work has got: on a terminal one line that is written over, elsewhere (a log
-/// file) a line of its own every half minute.
+/// Draws the progress of long work: on a terminal one line that is written over and clipped to the
+/// terminal's width, elsewhere (a log file) lines of their own and no control codes.
 class StatusLine {
  public:
   explicit StatusLine(std::FILE* out);
@@ -15,10 +15,18 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  /// May be called as often as there is news: most of it is not shown.
+  /// May be called as often as there is news: on a terminal ten a second are shown, in a log one
+  /// every half minute.
   void Show(const std::string& text);
   /// A line that stays.
   void Keep(const std::string& text);
+  /// Whether the next Show would show something.
+  bool IsDue() const;
+  /// Clears the changing line.
+  void Clear();
+
+  /// Columns of the terminal; 80 where there is none.
+  int width() const;
 
  private:
   std::FILE* out_;

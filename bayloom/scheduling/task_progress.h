@@ -18,10 +18,10 @@ struct TaskProgress {
   double work = 0;
   /// Learning curve: cost of the best feasible configuration after each trial; infinity while
   /// there is none.
-  std::vector<double> best_after_trial;
+  std::vector<double> best_after_trial = {};
   /// Number of trials done at the end of each slot the task was given; the last may have been
   /// cut short.
-  std::vector<int> slot_ends;
+  std::vector<int> slot_ends = {};
   /// No more trials wanted: its space is exhausted or its trial limit is reached.
   bool finished = false;
   /// A cost that no configuration can beat, e.g. the work at the machine's peak; 0 if unknown.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bayloom/base/prime_factors.h"
 #include "bayloom/search/mutator.h"
 
 namespace bayloom {
@@ -16,13 +17,6 @@ int64_t LargestMove(const std::vector<int64_t>& tile, Move move, int64_t max_inn
   return to_innermost ? std::min(tile[move.from], max_innermost / tile[move.to]) : tile[move.from];
 }
 
-int64_t SmallestPrimeFactor(int64_t number) {
-  for (int64_t d = 2; d * d <= number; ++d) {
-    if (number % d == 0) return d;
-  }
-  return number;
-}
-
 std::vector<int64_t> DivisorsUpTo(int64_t number, int64_t limit) {
   std::vector<int64_t> divisors;
   for (int64_t d = 2; d <= limit; ++d) {
@@ -36,7 +30,7 @@ std::vector<Move> LegalMoves(const std::vector<int64_t>& tile, int64_t max_inner
   const int parts = static_cast<int>(tile.size());
   for (int from = 0; from < parts; ++from) {
     if (tile[from] == 1) continue;
-    const int64_t smallest = SmallestPrimeFactor(tile[from]);
+    const int64_t smallest = PrimeFactors(tile[from])[0].prime;
     for (int to = 0; to < parts; ++to) {
       const Move move{from, to};
       if (to != from && smallest <= LargestMove(tile, move, max_innermost)) moves.push_back(move);

@@ -11,7 +11,7 @@
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/search/bayes/bayes_options.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/space/outcome.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 

@@ -8,8 +8,8 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/schedule.h"
-#include "bayloom/tensor/target.h"
 #include "bayloom/tensor/trace.h"
 #include "bayloom/tensor/workload.h"
 

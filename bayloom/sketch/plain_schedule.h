@@ -1,7 +1,7 @@
 #pragma once
 
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
-#include "bayloom/tensor/target.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom {

@@ -4,26 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "bayloom/base/prime_factors.h"
 #include "bayloom/space/parameter.h"
 
 namespace bayloom {
 namespace {
-
-struct PrimePower {
-  int64_t prime;
-  int exponent;
-};
-
-std::vector<PrimePower> PrimePowersOf(int64_t number) {
-  std::vector<PrimePower> powers;
-  for (int64_t prime = 2; prime * prime <= number; ++prime) {
-    int exponent = 0;
-    for (; number % prime == 0; number /= prime) ++exponent;
-    if (exponent > 0) powers.push_back({prime, exponent});
-  }
-  if (number > 1) powers.push_back({number, 1});
-  return powers;
-}
 
 /// Number of ways to write `total` as an ordered sum of `parts` numbers from 0 up, which is
 /// binomial(total + parts - 1, total); as a double, so that what is too large stays comparable.
@@ -43,7 +28,7 @@ class Factorization final : public Parameter {
         extent_(extent),
         parts_(parts),
         max_innermost_(max_innermost),
-        primes_(PrimePowersOf(extent)) {
+        primes_(extent) {
     FindInnermost(0, 1);
     std::sort(innermost_.begin(), innermost_.end());
     double before = 0;
@@ -130,7 +115,7 @@ class Factorization final : public Parameter {
 
  private:
   /// Collects the divisors that the innermost factor may be.
-  void FindInnermost(size_t prime, int64_t divisor) {
+  void FindInnermost(int prime, int64_t divisor) {
     if (prime == primes_.size()) {
       if (parts_ == 1 && divisor != extent_) return;
       if (max_innermost_ <= 0 || divisor <= max_innermost_) innermost_.push_back(divisor);
@@ -210,7 +195,7 @@ class Factorization final : public Parameter {
   int64_t extent_;
   int parts_;
   int64_t max_innermost_;
-  std::vector<PrimePower> primes_;
+  PrimeFactors primes_;
   std::vector<int64_t> innermost_;  ///< sorted
   std::vector<double> before_;      ///< splits with a smaller innermost factor; at the end, all
 };

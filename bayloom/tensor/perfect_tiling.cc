@@ -5,34 +5,18 @@
 #include <shared_mutex>
 #include <tuple>
 
+#include "bayloom/base/prime_factors.h"
 #include "bayloom/tensor/trace.h"
 
 namespace bayloom {
 namespace {
-
-struct PrimePower {
-  int64_t prime;
-  int exponent;
-};
-
-/// Trial division: extents of loops are small.
-std::vector<PrimePower> Factorize(int64_t n) {
-  std::vector<PrimePower> powers;
-  for (int64_t p = 2; p * p <= n; p += p == 2 ? 1 : 2) {
-    if (n % p != 0) continue;
-    powers.push_back({p, 0});
-    for (; n % p == 0; n /= p) ++powers.back().exponent;
-  }
-  if (n > 1) powers.push_back({n, 1});
-  return powers;
-}
 
 /// Ordered factorizations of n into `parts` factors: a composition per prime power, that is
 /// C(exponent + parts - 1, parts - 1) each.
 int64_t CountFactorizations(int64_t n, int parts) {
   if (parts == 0) return n == 1 ? 1 : 0;
   int64_t count = 1;
-  for (const PrimePower& power : Factorize(n)) {
+  for (const PrimePower& power : PrimeFactors(n)) {
     int64_t binomial = 1;
     for (int i = 1; i <= power.exponent; ++i) binomial = binomial * (parts - 1 + i) / i;
     count *= binomial;
@@ -114,7 +98,7 @@ std::optional<std::vector<int64_t>> SamplePerfectTiling(int64_t extent, int part
                                                         int64_t max_innermost,
                                                         RandomStream& random) {
   if (parts == 1 && extent > max_innermost) return std::nullopt;
-  const std::vector<PrimePower> powers = Factorize(extent);
+  const PrimeFactors powers(extent);
   std::vector<int64_t> factors(parts);
   do {  // with two parts or more the innermost factor can be 1, so this ends
     std::fill(factors.begin(), factors.end(), 1);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "bayloom/base/result.h"
-#include "bayloom/tuning/recorded_search.h"
+#include "bayloom/tuning/durable_study.h"
 
 namespace bayloom {
 namespace {
@@ -42,13 +42,13 @@ void Rescale(std::span<std::vector<double>*> descriptions, size_t number) {
   }
 }
 
-EarlierTask AsTask(const SearchRecord& record, const Scenario& other, SearchRecords& records,
+EarlierTask AsTask(const RunRecord& record, const Scenario& other, Store& store,
                    const Scenario& scenario) {
   EarlierTask task;
   task.name = record.name;
   task.space = other.space;
   task.description = Numbers(other.task, scenario.task);
-  for (const SearchTrial& trial : ReadSearchTrials(*other.space, records, record.id)) {
+  for (const StudyTrial& trial : ReadStudyTrials(*other.space, store, record.id)) {
     if (!trial.outcome.ok()) continue;
     task.configurations.push_back(trial.configuration);
     task.values.push_back(scenario.maximize ? -trial.outcome.value : trial.outcome.value);
@@ -64,9 +64,9 @@ TransferOptions LearnFromSearches(std::span<const std::string> databases, Transf
   transfer.method = method;
   transfer.description = Numbers(scenario.task, scenario.task);
   for (const std::string& database : databases) {
-    SearchRecords records(database, Database::Mode::kReadOnly);
-    for (const SearchRecord& record : records.Searches()) {
-      const bool is_same = record.name == scenario.name && record.scenario == scenario.text;
+    Store store(database, Store::Mode::kReadOnly);
+    for (const RunRecord& record : store.Runs(RunKind::kSearch)) {
+      const bool is_same = record.name == scenario.name && record.definition == scenario.text;
       if (is_same || record.objective != scenario.objective ||
           record.maximize != scenario.maximize) {
         continue;
@@ -74,10 +74,10 @@ TransferOptions LearnFromSearches(std::span<const std::string> databases, Transf
       try {
         const Scenario other = ScenarioOf(record);
         if (!HaveParameterInCommon(*scenario.space, *other.space)) continue;
-        EarlierTask task = AsTask(record, other, records, scenario);
+        EarlierTask task = AsTask(record, other, store, scenario);
         if (!task.values.empty()) transfer.tasks.push_back(std::move(task));
       } catch (const InputError&) {
-        // A search of another kind, such as one for mappings.
+        // Its scenario refers to files that are gone, or its trials do not fit it any more.
       }
     }
   }

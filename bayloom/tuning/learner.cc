@@ -21,29 +21,29 @@ std::vector<double> Learner::Score(uint64_t task, std::span<const Candidate* con
   return clock_.In(&PhaseTimes::predict, [&] { return model_->PredictFor(task, pointers); });
 }
 
-std::vector<Sample> Learner::Samples(std::span<const Lesson> lessons) {
+std::vector<Sample> Learner::Samples(std::span<const TrainingSample> trials) {
   std::vector<const Candidate*> candidates;
-  for (const Lesson& lesson : lessons) candidates.push_back(lesson.candidate);
+  for (const TrainingSample& sample : trials) candidates.push_back(sample.candidate);
   std::vector<FeatureMatrix> features = Features(candidates);
   std::vector<Sample> samples;
-  for (size_t i = 0; i < lessons.size(); ++i) {
-    const Outcome& outcome = *lessons[i].outcome;
-    samples.push_back({.task = lessons[i].task,
+  for (size_t i = 0; i < trials.size(); ++i) {
+    const Outcome& outcome = *trials[i].outcome;
+    samples.push_back({.task = trials[i].task,
                        .features = std::move(features[i]),
                        .seconds = outcome.ok() ? std::optional(outcome.value) : std::nullopt});
   }
   return samples;
 }
 
-std::optional<BatchMetrics> Learner::Learn(std::span<const Lesson> lessons) {
-  if (model_ == nullptr || lessons.empty()) return std::nullopt;
-  const std::vector<Sample> samples = Samples(lessons);
+std::optional<BatchMetrics> Learner::Learn(std::span<const TrainingSample> trials) {
+  if (model_ == nullptr || trials.empty()) return std::nullopt;
+  const std::vector<Sample> samples = Samples(trials);
   return clock_.In(&PhaseTimes::train, [&] { return model_->Update(samples); });
 }
 
-void Learner::Remember(std::span<const Lesson> lessons) {
-  if (model_ == nullptr || lessons.empty()) return;
-  const std::vector<Sample> samples = Samples(lessons);
+void Learner::Remember(std::span<const TrainingSample> trials) {
+  if (model_ == nullptr || trials.empty()) return;
+  const std::vector<Sample> samples = Samples(trials);
   clock_.In(&PhaseTimes::train, [&] { model_->Remember(samples); });
 }
 

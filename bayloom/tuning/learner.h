@@ -7,14 +7,14 @@
 
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/cost/cost_model.h"
+#include "bayloom/run/phase_times.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/space/outcome.h"
-#include "bayloom/tuning/phase_times.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 
 /// A trial to learn from.
-struct Lesson {
+struct TrainingSample {
   uint64_t task;  ///< structural hash of the workload
   const Candidate* candidate;
   const Outcome* outcome;
@@ -32,13 +32,13 @@ class Learner {
   std::vector<double> Score(uint64_t task, std::span<const Candidate* const> candidates);
   /// How many programs of the task's next batch the model wants whatever their scores.
   int ControlsWanted(uint64_t task) const { return model_ ? model_->ControlsWanted(task) : 0; }
-  /// Learns and returns how well the lessons would have been predicted.
-  std::optional<BatchMetrics> Learn(std::span<const Lesson> lessons);
+  /// Learns and returns how well they would have been predicted.
+  std::optional<BatchMetrics> Learn(std::span<const TrainingSample> trials);
   /// Learns what an earlier run learnt, batch by batch as it did.
-  void Remember(std::span<const Lesson> lessons);
+  void Remember(std::span<const TrainingSample> trials);
 
  private:
-  std::vector<Sample> Samples(std::span<const Lesson> lessons);
+  std::vector<Sample> Samples(std::span<const TrainingSample> trials);
   std::vector<FeatureMatrix> Features(std::span<const Candidate* const> candidates);
 
   CostModel* model_;

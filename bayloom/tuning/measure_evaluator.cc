@@ -1,33 +1,74 @@
 #include "bayloom/tuning/measure_evaluator.h"
 
-#include <algorithm>
-#include <vector>
+#include <utility>
+
+#include "bayloom/base/system_error.h"
 
 namespace bayloom {
 namespace {
 
-/// Candidates compiled before they are timed: enough to keep all compiling threads busy.
-constexpr size_t kChunk = 16;
+/// More than any slot has trials: strategies choose a slot's candidates together.
+constexpr int kCapacity = 1024;
+/// Programs compiled before they are timed: enough to keep all compiling threads busy, few enough
+/// that little is thrown away at the end of a budget.
+constexpr size_t kBatch = 16;
 
 }  // namespace
 
-double MeasureEvaluator::Evaluate(const Workload& workload, std::span<const Candidate> candidates,
-                                  const EvaluationContext& context, const Report& report) {
-  const double compiled_before = measurer_.statistics().build_seconds;
-  // A best program from an earlier run: slow candidates are cut short by its time.
-  if (met_.insert(workload.StructuralHash()).second && context.best != nullptr) {
-    measurer_.SetIncumbent(workload, context.best->candidate.program, context.best->outcome.value);
-  }
-  for (size_t begin = 0; begin < candidates.size() && !context.stop(); begin += kChunk) {
-    std::vector<const Program*> programs;
-    for (size_t i = begin; i < std::min(begin + kChunk, candidates.size()); ++i) {
-      programs.push_back(&candidates[i].program);
+int MeasureEvaluator::Capacity() const { return kCapacity; }
+
+void MeasureEvaluator::Submit(TrialId id, const ProgramTrial& trial) {
+  waiting_.push_back({id, &trial});
+}
+
+void MeasureEvaluator::SetIncumbent(const Workload& workload, const Program& program,
+                                    double seconds) {
+  incumbents_.insert_or_assign(workload.StructuralHash(), Incumbent{program, seconds});
+}
+
+std::vector<FinishedTrial> MeasureEvaluator::Collect(double, const std::function<bool()>& stop) {
+  if (waiting_.empty() && built_.empty()) return {};
+  const TrialId id = built_.empty() ? waiting_.front().id : built_.front().id;
+  try {
+    if (built_.empty()) BuildBatch(stop);
+    Built& next = built_.front();
+    Outcome outcome =
+        measurer_.Run(*next.trial->workload, next.trial->candidate.program, next.build, stop);
+    built_.pop_front();
+    return {{id, std::move(outcome), {}}};
+  } catch (const Interrupted&) {
+    return {};
+  } catch (const SystemError& error) {
+    if (built_.empty()) {
+      waiting_.pop_front();
+    } else {
+      built_.pop_front();
     }
-    measurer_.Measure(workload, programs, [&](size_t i, const Outcome& outcome) {
-      report(static_cast<int>(begin + i), outcome);
-    });
+    return {{id, std::nullopt, error.what()}};
   }
-  return measurer_.statistics().build_seconds - compiled_before;
+}
+
+void MeasureEvaluator::BuildBatch(const StopCheck& stop) {
+  const Workload& workload = *waiting_.front().trial->workload;
+  if (const auto known = incumbents_.find(workload.StructuralHash()); known != incumbents_.end()) {
+    measurer_.SetIncumbent(workload, known->second.program, known->second.seconds, stop);
+    incumbents_.erase(known);
+  }
+  std::vector<const Program*> programs;
+  for (const Waiting& next : waiting_) {
+    if (programs.size() == kBatch || next.trial->workload != &workload) break;
+    programs.push_back(&next.trial->candidate.program);
+  }
+  std::vector<Build> builds = measurer_.BuildAll(workload, programs, stop);
+  for (Build& build : builds) {
+    built_.push_back({waiting_.front().id, waiting_.front().trial, std::move(build)});
+    waiting_.pop_front();
+  }
+}
+
+void MeasureEvaluator::Cancel() {
+  waiting_.clear();
+  built_.clear();
 }
 
 }  // namespace bayloom

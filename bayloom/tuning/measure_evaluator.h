@@ -1,26 +1,53 @@
 #pragma once
 
-#include <unordered_set>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
 
 #include "bayloom/measure/measurer.h"
-#include "bayloom/tuning/evaluator.h"
+#include "bayloom/tuning/program_evaluator.h"
 
 namespace bayloom {
 
-/// Compiles candidates and times them on this machine, a few at a time so that a stop request or
-/// the end of the time budget is noticed soon. Compiling and timing take turns: while a candidate
-/// is timed nothing else runs.
-class MeasureEvaluator final : public Evaluator {
+/// Compiles programs and times them on this machine. Compiling and timing take turns: a batch is
+/// compiled by all threads, then its programs are timed one by one, each within one Collect; while
+/// a program is timed nothing else runs.
+class MeasureEvaluator final : public ProgramEvaluator {
  public:
   /// `measurer` must outlive the evaluator.
   explicit MeasureEvaluator(Measurer& measurer) : measurer_(measurer) {}
 
-  double Evaluate(const Workload& workload, std::span<const Candidate> candidates,
-                  const EvaluationContext& context, const Report& report) override;
+  int Capacity() const override;
+  void Submit(TrialId id, const ProgramTrial& trial) override;
+  std::vector<FinishedTrial> Collect(double wait_seconds,
+                                     const std::function<bool()>& stop) override;
+  void Cancel() override;
+  void SetIncumbent(const Workload& workload, const Program& program, double seconds) override;
+  double build_seconds() const override { return measurer_.statistics().build_seconds; }
 
  private:
+  struct Waiting {
+    TrialId id;
+    const ProgramTrial* trial;
+  };
+  struct Built {
+    TrialId id;
+    const ProgramTrial* trial;
+    Build build;
+  };
+  struct Incumbent {
+    Program program;
+    double seconds;
+  };
+
+  /// Compiles the next batch of one workload.
+  void BuildBatch(const StopCheck& stop);
+
   Measurer& measurer_;
-  std::unordered_set<uint64_t> met_;  ///< structural hashes of the workloads evaluated so far
+  std::deque<Waiting> waiting_;
+  std::deque<Built> built_;
+  /// Not yet told to the measurer; by the structural hash of the workload.
+  std::unordered_map<uint64_t, Incumbent> incumbents_;
 };
 
 }  // namespace bayloom

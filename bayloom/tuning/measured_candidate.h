@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/space/outcome.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 

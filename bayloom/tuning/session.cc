@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "bayloom/base/hash.h"
-#include "bayloom/tuning/recall.h"
+#include "bayloom/tuning/restore.h"
 
 namespace bayloom {
 namespace {
@@ -15,260 +16,202 @@ namespace {
 /// As SessionOptions::trials_per_slot says.
 int SlotSize(const SessionOptions& options, size_t tasks) {
   if (options.trials_per_slot > 0) return options.trials_per_slot;
-  const int64_t share = options.max_trials / static_cast<int64_t>(tasks);
+  const int64_t share = options.budget.trials / static_cast<int64_t>(tasks);
   const int64_t eighth = std::clamp<int64_t>(share / 8, 16, 64);
   return static_cast<int>(std::max<int64_t>(1, std::min(eighth, share / 2)));
+}
+
+RunRecord RecordOf(const SessionOptions& options) {
+  RunRecord record;
+  record.kind = options.kind;
+  record.name = options.model;
+  record.definition = options.description;
+  record.objective = "seconds";
+  record.seed = options.seed;
+  return record;
+}
+
+/// Several workloads that are the same are one task.
+std::vector<TaskSpec> Merged(std::vector<TaskSpec> specs) {
+  std::vector<TaskSpec> merged;
+  std::map<uint64_t, size_t> places;
+  for (TaskSpec& spec : specs) {
+    const auto [place, is_new] = places.emplace(spec.workload.StructuralHash(), merged.size());
+    if (is_new) {
+      merged.push_back(std::move(spec));
+    } else {
+      merged[place->second].weight += spec.weight;
+    }
+  }
+  return merged;
 }
 
 }  // namespace
 
 Session::Session(const Target& target, std::vector<TaskSpec> specs, Store& store,
-                 CostModel* cost_model, Evaluator& evaluator, SessionOptions options)
+                 CostModel* cost_model, ProgramEvaluator& evaluator, SessionOptions options)
     : options_(std::move(options)),
-      clock_(options_.clock),
-      started_(clock_.now()),
+      clock_(options_.budget.clock),
       pool_(options_.threads),
       learner_(cost_model, pool_, clock_),
-      evaluator_(evaluator) {
+      evaluator_(evaluator),
+      build_seconds_(evaluator.build_seconds()) {
   if (specs.empty()) throw InputError("nothing to tune: there is no task");
   const TargetId target_id = store.AddTarget(target);
   if (options_.resume) {
-    journal_ = Journal::Resume(store, *options_.resume, target_id);
-    options_.seed = journal_->session().seed;
+    log_ = SessionLog::Resume(store, *options_.resume, target_id);
+    options_.seed = log_->session().seed;
   } else {
-    journal_ =
-        Journal::Begin(store, target_id, options_.model, options_.description, options_.seed);
+    log_ = SessionLog::Begin(store, target_id, RecordOf(options_));
   }
-  earlier_seconds_ = journal_->seconds();
-  earlier_phases_ = journal_->phases();
+  earlier_phases_ = log_->phases();
   options_.trials_per_slot = SlotSize(options_, specs.size());
-  for (TaskSpec& spec : specs) {
-    const TaskId id = store.AddTask(spec.workload);
-    if (const int same = TaskIndex(id); same >= 0) {
-      tasks_[same].weight += spec.weight;
-      progress_[same].weight += spec.weight;
-    } else {
-      AddTask(id, std::move(spec), target);
-    }
+  run_.emplace(RunOptions{.budget = options_.budget,
+                          .scheduler = options_.scheduler,
+                          .seed = options_.seed,
+                          .trials_per_slot = options_.trials_per_slot,
+                          .earlier_seconds = log_->seconds(),
+                          .phases = &clock_});
+  for (const TaskSpec& spec : Merged(std::move(specs))) {
+    AddTask(store.AddTask(spec.workload), spec, target);
   }
-  for (const TuningTask& task : tasks_) journal_->SetWeight(task.id, task.weight);
-  scheduler_ =
-      CreateTaskScheduler(options_.scheduler, {.seed = options_.seed,
-                                               .max_trials = options_.max_trials,
-                                               .trials_per_slot = options_.trials_per_slot});
-  clock_.In(&PhaseTimes::resume, [&] { TakeUpTrials(); });
+  clock_.In(&PhaseTimes::resume, [&] { Restore(); });
 }
 
-void Session::AddTask(TaskId id, TaskSpec spec, const Target& target) {
+void Session::AddTask(TaskId id, const TaskSpec& spec, const Target& target) {
+  auto space = std::make_unique<const SpaceGenerator>(spec.workload, target, options_.check);
+  const uint64_t hash = space->workload().StructuralHash();
+  auto strategy = CreateStrategy(
+      options_.strategy,
+      {.space = space.get(),
+       .pool = &pool_,
+       .scorer = [this,
+                  hash](std::span<const Candidate* const> c) { return learner_.Score(hash, c); },
+       .controls_wanted = [this, hash] { return learner_.ControlsWanted(hash); },
+       .seed = Hasher().Add(options_.seed).Add(hash).Digest(),
+       .evolutionary = options_.evolutionary,
+       .bayes = options_.bayes,
+       .thesis = options_.thesis});
   TaskProgress progress;
   progress.name = spec.name;
   progress.weight = spec.weight;
   progress.work = spec.workload.Flops();
   progress.lower_bound = spec.lower_bound;
-  progress_.push_back(std::move(progress));
-
-  TuningTask task;
-  task.name = std::move(spec.name);
-  task.weight = spec.weight;
-  task.id = id;
-  task.space =
-      std::make_unique<const SpaceGenerator>(std::move(spec.workload), target, options_.check);
-  task.workload_hash = task.space->workload().StructuralHash();
-  task.strategy = CreateStrategy(
-      options_.strategy,
-      {.space = task.space.get(),
-       .pool = &pool_,
-       .scorer = [this, hash = task.workload_hash](
-                     std::span<const Candidate* const> c) { return learner_.Score(hash, c); },
-       .controls_wanted = [this,
-                           hash = task.workload_hash] { return learner_.ControlsWanted(hash); },
-       .seed = Hasher().Add(options_.seed).Add(task.workload_hash).Digest(),
-       .evolutionary = options_.evolutionary,
-       .bayes = options_.bayes,
-       .thesis = options_.thesis});
-  tasks_.push_back(std::move(task));
+  tasks_.push_back(std::make_unique<TuningTask>(
+      spec, id, std::move(space), std::move(strategy), learner_, evaluator_, log_->TrialsOf(id),
+      [this](const TuningTask& task, int64_t trials, const std::optional<BatchMetrics>& metrics) {
+        EndSlot(task, trials, metrics);
+      }));
+  run_->AddTask(*tasks_.back(), std::move(progress), options_.max_trials_per_task);
+  log_->SetWeight(id, spec.weight);
 }
 
 int Session::TaskIndex(TaskId id) const {
-  const auto at =
-      std::find_if(tasks_.begin(), tasks_.end(), [&](const TuningTask& t) { return t.id == id; });
+  const auto at = std::ranges::find(tasks_, id, [](const auto& task) { return task->id(); });
   return at == tasks_.end() ? -1 : static_cast<int>(at - tasks_.begin());
 }
 
-// --- Taking up what the store knows --------------------------------------------------------------
-
-void Session::TakeUpTrials() {
+void Session::Restore() {
   if (options_.use_earlier_sessions) {
-    std::vector<Experience> all;
-    for (const TuningTask& task : tasks_) {
-      std::vector<Experience> earlier = Recall(journal_->EarlierTrials(task.id));
-      for (const Experience& trial : earlier) KeepIfBest(trial);
-      std::move(earlier.begin(), earlier.end(), std::back_inserter(all));
+    std::vector<TuningTrial> all;
+    std::vector<TrainingSample> samples;
+    std::vector<std::pair<TuningTask*, size_t>> ends;
+    for (const auto& task : tasks_) {
+      for (TuningTrial& trial : Replay(log_->EarlierTrials(task->id()))) {
+        task->Restore(trial);
+        all.push_back(std::move(trial));
+      }
+      ends.emplace_back(task.get(), all.size());
     }
-    learner_.Remember(Tell(all));
+    size_t next = 0;
+    for (const auto& [task, end] : ends) {
+      for (; next < end; ++next) {
+        if (auto sample = task->Learn(all[next])) samples.push_back(*sample);
+      }
+    }
+    learner_.Remember(samples);
   }
-  const std::vector<Experience> own = Recall(journal_->trials());
-  std::span<const Experience> rest = own;
-  for (const Slot& slot : journal_->slots()) {
-    const std::span<const Experience> trials = rest.first(slot.trials);
-    for (const Experience& trial : trials) {
-      KeepIfBest(trial);
-      CountTrial(trial);
+  RestoreSlots(log_->trials());
+}
+
+void Session::RestoreSlots(const std::vector<StoredTrial>& stored) {
+  const std::vector<TuningTrial> own = Replay(stored);
+  size_t next = 0;
+  for (const Slot& slot : log_->slots()) {
+    const int index = TaskIndex(slot.task);
+    std::vector<TrainingSample> samples;
+    for (int64_t i = 0; i < slot.trials; ++i, ++next) {
+      run_->Restore(index, tasks_[index]->Restore(own[next]));
+      if (auto sample = tasks_[index]->Learn(own[next])) samples.push_back(*sample);
     }
-    TaskProgress& progress = progress_[trials.front().task];
-    progress.slot_ends.push_back(progress.trials());
-    learner_.Remember(Tell(trials));
-    rest = rest.subspan(slot.trials);
+    run_->RestoreSlotEnd(index);
+    learner_.Remember(samples);
   }
 }
 
-/// Replays recorded trials. One that this version of the program would not make any more (its
-/// trace is refused or gives another program) is remembered as known, but not learnt from.
-std::vector<Session::Experience> Session::Recall(const std::vector<Trial>& trials) {
-  std::vector<Experience> recalled(trials.size());
-  pool_.ParallelFor(static_cast<int64_t>(trials.size()), [&](int64_t i) {
-    const Trial& trial = trials[i];
-    Experience& experience = recalled[i];
-    experience.task = TaskIndex(trial.task);
-    if (experience.task < 0) return;
-    experience.outcome = trial.outcome;
-    experience.candidate.hash = trial.program_hash;
-    Result<Candidate> candidate = RecallCandidate(*tasks_[experience.task].space, trial);
-    if (!candidate) return;
-    experience.candidate = *std::move(candidate);
-    experience.is_usable = true;
-  });
-  for (const Experience& experience : recalled) {
-    if (experience.task >= 0) continue;
+/// Makes the candidates of recorded trials anew.
+std::vector<TuningTrial> Session::Replay(const std::vector<StoredTrial>& trials) {
+  for (const StoredTrial& trial : trials) {
+    if (TaskIndex(trial.task) >= 0) continue;
     throw InputError(
         fmt::format("cannot resume session {}: it tuned other tasks than these", id()));
   }
-  return recalled;
-}
-
-void Session::KeepIfBest(const Experience& trial) {
-  const Outcome& outcome = trial.outcome;
-  if (!trial.is_usable || !outcome.ok() || outcome.cut_short) return;
-  std::optional<MeasuredCandidate>& best = tasks_[trial.task].best;
-  if (!best || outcome.value < best->outcome.value) best = {trial.candidate, outcome};
-}
-
-void Session::CountTrial(const Experience& trial) {
-  ++trials_;
-  if (trial.outcome.ok()) ++feasible_trials_;
-  const std::optional<MeasuredCandidate>& best = tasks_[trial.task].best;
-  progress_[trial.task].seconds += trial.outcome.build_seconds + trial.outcome.measure_seconds;
-  progress_[trial.task].best_after_trial.push_back(best ? best->outcome.value
-                                                        : std::numeric_limits<double>::infinity());
-}
-
-/// Tells the strategies of the trials and returns what the cost model is to learn from them.
-std::vector<Lesson> Session::Tell(std::span<const Experience> trials) {
-  std::vector<Lesson> lessons;
-  for (const Experience& trial : trials) {
-    const TuningTask& task = tasks_[trial.task];
-    if (trial.is_usable) {
-      task.strategy->Notify({&trial.candidate, 1}, {&trial.outcome, 1});
-      lessons.push_back({task.workload_hash, &trial.candidate, &trial.outcome});
-    } else {
-      task.strategy->Exclude(trial.candidate.hash);
-    }
-  }
-  return lessons;
-}
-
-// --- The loop
-// --------------------------------------------------------------------------------------
-
-SessionEnd Session::Run(const SessionObserver& observer) {
-  while (true) {
-    if (options_.stop()) return SessionEnd::kStopped;
-    if (trials_ >= options_.max_trials) return Finish(SessionEnd::kTrials);
-    if (OutOfTime()) return Finish(SessionEnd::kTime);
-    for (size_t i = 0; i < tasks_.size(); ++i) {
-      if (TrialsLeft(static_cast<int>(i)) == 0) progress_[i].finished = true;
-    }
-    current_task_ = clock_.In(&PhaseTimes::schedule, [&] { return scheduler_->Next(progress_); });
-    if (current_task_ < 0) return Finish(SessionEnd::kExhausted);
-    RunSlot(current_task_, observer);
-  }
-}
-
-void Session::RunSlot(int task, const SessionObserver& observer) {
-  TuningTask& turn = tasks_[task];
-  const int wanted =
-      static_cast<int>(std::min<int64_t>(options_.trials_per_slot, TrialsLeft(task)));
-  const std::vector<Candidate> candidates =
-      clock_.In(&PhaseTimes::search, [&] { return turn.strategy->GenerateCandidates(wanted); });
-  if (static_cast<int>(candidates.size()) < wanted) progress_[task].finished = true;
-
-  const std::vector<Experience> trials = Try(task, candidates, observer);
-  if (trials.empty()) return;
-  last_metrics_ = learner_.Learn(Tell(trials));
-  progress_[task].slot_ends.push_back(progress_[task].trials());
-  clock_.In(&PhaseTimes::record, [&] {
-    journal_->EndSlot(turn.id, Seconds(), earlier_phases_ + clock_.times(), last_metrics_);
+  std::vector<TuningTrial> replayed(trials.size());
+  pool_.ParallelFor(std::ssize(trials), [&](int64_t i) {
+    TuningTrial& trial = replayed[i];
+    trial.outcome = trials[i].outcome;
+    trial.candidate.hash = trials[i].key;
+    Result<Candidate> candidate =
+        RestoreCandidate(tasks_[TaskIndex(trials[i].task)]->space(), trials[i]);
+    trial.is_usable = candidate.ok();
+    if (candidate) trial.candidate = *std::move(candidate);
   });
-  if (observer.on_slot) observer.on_slot(Status());
+  return replayed;
 }
 
-/// Evaluates candidates as far as budgets and stop requests let it; every outcome is in the store
-/// before anything else becomes of it.
-std::vector<Session::Experience> Session::Try(int task, std::span<const Candidate> candidates,
-                                              const SessionObserver& observer) {
-  TuningTask& turn = tasks_[task];
-  std::vector<Experience> trials;
-  auto report = [&](int index, const Outcome& outcome) {
-    clock_.In(&PhaseTimes::record, [&] {
-      journal_->Record(turn.id, turn.strategy->name(), candidates[index], outcome);
-    });
-    trials.push_back({task, candidates[index], outcome, true});
-    KeepIfBest(trials.back());
-    CountTrial(trials.back());
-    if (observer.on_trial) observer.on_trial(Status(), outcome);
-  };
-  const std::optional<MeasuredCandidate> best = turn.best;  // as it is now
-  const EvaluationContext context = {.best = best ? &*best : nullptr,
-                                     .stop = [this] { return options_.stop() || OutOfTime(); }};
-  const double compiling = clock_.In(&PhaseTimes::measure, [&] {
-    return evaluator_.Evaluate(turn.space->workload(), candidates, context, report);
-  });
+StopReason Session::Run(const SessionObserver& observer) {
+  RunObserver listener;
+  if (observer.on_trial) {
+    listener.on_trial = [&](const RunStatus& status, const Outcome& outcome) {
+      observer.on_trial(Extend(status), outcome);
+    };
+  }
+  if (observer.on_slot) {
+    listener.on_slot = [&](const RunStatus& status) { observer.on_slot(Extend(status)); };
+  }
+  const StopReason reason = run_->Run(listener);
+  const bool can_go_on = reason == StopReason::kStopped || reason == StopReason::kLost;
+  if (!can_go_on) log_->Finish();
+  return reason;
+}
+
+void Session::EndSlot(const TuningTask& task, int64_t trials,
+                      const std::optional<BatchMetrics>& metrics) {
+  last_metrics_ = metrics;
+  const double compiling = evaluator_.build_seconds() - build_seconds_;
+  build_seconds_ += compiling;
   clock_.times().measure -= compiling;
   clock_.times().compile += compiling;
-  return trials;
+  clock_.In(&PhaseTimes::record, [&] {
+    log_->EndSlot(task.id(), trials, run_->Status().seconds, earlier_phases_ + clock_.times(),
+                  metrics);
+  });
 }
 
-SessionEnd Session::Finish(SessionEnd end) {
-  journal_->Finish();
-  return end;
-}
+SessionStatus Session::Status() const { return Extend(run_->Status()); }
 
-int64_t Session::TrialsLeft(int task) const {
-  return std::max<int64_t>(0, std::min(options_.max_trials - trials_,
-                                       options_.max_trials_per_task - progress_[task].trials()));
-}
-
-double Session::Seconds() const { return earlier_seconds_ + clock_.now() - started_; }
-
-bool Session::OutOfTime() const { return Seconds() >= options_.max_seconds; }
-
-SessionStatus Session::Status() const {
-  SessionStatus status;
-  status.session = id();
-  status.task = current_task_;
-  status.tasks = progress_;
-  status.trials = trials_;
-  status.feasible_trials = feasible_trials_;
-  status.max_trials = options_.max_trials;
-  status.seconds = Seconds();
-  status.max_seconds = options_.max_seconds;
-  status.phases = clock_.times();
-  status.model = last_metrics_;
-  for (const TuningTask& task : tasks_) {
-    status.total_seconds += task.weight * (task.best ? task.best->outcome.value
-                                                     : std::numeric_limits<double>::infinity());
+SessionStatus Session::Extend(const RunStatus& status) const {
+  SessionStatus extended;
+  static_cast<RunStatus&>(extended) = status;
+  extended.session = id();
+  extended.phases = clock_.times();
+  extended.model = last_metrics_;
+  for (const auto& task : tasks_) {
+    extended.total_seconds +=
+        task->weight() *
+        (task->best() ? task->best()->outcome.value : std::numeric_limits<double>::infinity());
   }
-  return status;
+  return extended;
 }
 
 }  // namespace bayloom

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/record/trial.h"
-#include "bayloom/tuning/phase_times.h"
+#include "bayloom/record/run_record.h"
+#include "bayloom/run/phase_times.h"
 
 namespace bayloom {
 

@@ -1,8 +1,8 @@
 // Tables 6 to 9 of "BaCO: A Fast and Portable Bayesian Compiler Optimization Framework" (Hellsten
 // et al., 2023) on compilers whose tuning spaces were run completely: how good the best
-// configuration found with a third, two thirds and all of the budget is, and how much sooner one
-// optimizer reaches what the others end with. Searches are replayed from the records, with many
-// seeds.
+// configuration found with a third, two thirds and all of the budget is, and how many times fewer
+// evaluations one optimizer needs to reach what the others end with. Searches are replayed from the
+// records, with many seeds.
 
 #include <fmt/core.h>
 
@@ -20,8 +20,9 @@
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario.h"
-#include "bayloom/external/search.h"
+#include "bayloom/external/study.h"
 #include "bayloom/space/configuration_json.h"
+#include "benchmarks/result_file.h"
 #include "benchmarks/run_tool.h"
 
 namespace bayloom {
@@ -34,6 +35,7 @@ struct TableOptions {
   std::string metric;  ///< of all permutations; empty: what the scenario says
   int seeds = 30;
   int threads = 1;
+  std::string result;  ///< a file to write; empty: none
 };
 
 struct Benchmark {
@@ -85,13 +87,12 @@ using Curve = std::vector<double>;
 
 /// One search as `bayloom search` makes it: the scenario's default comes first.
 Curve Replay(const Benchmark& benchmark, const std::string& optimizer, uint64_t seed) {
-  Search search(benchmark.scenario,
-                MakeOptimizer(optimizer, benchmark.scenario.space, {.seed = seed}),
-                [](const SearchTrial&) {});
+  Study study(benchmark.scenario,
+              MakeOptimizer(optimizer, benchmark.scenario.space, {.seed = seed}));
   Curve curve;
   while (static_cast<int>(curve.size()) < benchmark.budget) {
-    for (const Configuration& c : search.Ask(1)) search.Tell(c, benchmark.outcomes.at(c), 0);
-    const auto& best = search.best();
+    for (const Configuration& c : study.Ask(1)) study.Tell(c, benchmark.outcomes.at(c), 0);
+    const auto& best = study.best();
     curve.push_back(best ? RelativePerformance(benchmark, best->outcome.value) : 0.0);
   }
   return curve;
@@ -177,7 +178,72 @@ void PrintSpaces(const Results& results) {
   }
 }
 
-void Run(const TableOptions& options) {
+/// What the optimizer had after so many thirds of the budget.
+double PerformanceAfter(const Results& results, size_t benchmark, size_t optimizer, int thirds) {
+  const int trials = std::max(1, results.benchmarks[benchmark].budget * thirds / 3);
+  return results.curves[benchmark][optimizer][static_cast<size_t>(trials) - 1];
+}
+
+/// The figures of one benchmark, or means of them all, by the names of their columns.
+using ResultRow = nlohmann::ordered_json;
+
+ResultRow SpaceRow(const Benchmark& benchmark) {
+  int64_t failing = 0;
+  for (const auto& [configuration, outcome] : benchmark.outcomes) failing += outcome.ok() ? 0 : 1;
+  ResultRow row = {{"benchmark", benchmark.scenario.name},
+                   {"parameters", benchmark.scenario.space->size()},
+                   {"configurations", benchmark.outcomes.size()},
+                   {"failing", failing},
+                   {"budget", benchmark.budget}};
+  const auto& start = benchmark.scenario.default_configuration;
+  if (start) row["default"] = RelativePerformance(benchmark, benchmark.outcomes.at(*start).value);
+  return row;
+}
+
+/// The means of numbers that every row has; a factor that is never reached has none.
+ResultRow MeanRow(const ResultRow& rows) {
+  ResultRow mean = {{"benchmark", "mean"}};
+  std::map<std::string, int> counts;
+  for (const ResultRow& row : rows) {
+    for (const auto& [name, value] : row.items()) {
+      if (!value.is_number_float()) continue;
+      mean[name] = mean.value(name, 0.0) + value.get<double>();
+      ++counts[name];
+    }
+  }
+  for (const auto& [name, count] : counts) mean[name] = mean[name].get<double>() / count;
+  return mean;
+}
+
+/// All tables as rows: performance after each third of the budget, and factors of `ours`.
+ResultRow ResultRows(const Results& results, const TableOptions& options) {
+  const auto name_of = [&](size_t optimizer) {
+    std::string name = options.optimizers[optimizer];
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+  };
+  const auto ours = std::find(options.optimizers.begin(), options.optimizers.end(), options.ours);
+  ResultRow rows = ResultRow::array();
+  for (size_t b = 0; b < results.benchmarks.size(); ++b) {
+    ResultRow row = SpaceRow(results.benchmarks[b]);
+    for (const auto& [thirds, share] : {std::pair(1, "third"), {2, "two_thirds"}, {3, "full"}}) {
+      for (size_t i = 0; i < options.optimizers.size(); ++i) {
+        row[name_of(i) + "_" + share] = PerformanceAfter(results, b, i, thirds);
+      }
+    }
+    for (size_t i = 0; i < options.optimizers.size() && ours != options.optimizers.end(); ++i) {
+      const auto index = static_cast<size_t>(ours - options.optimizers.begin());
+      if (i == index) continue;
+      const double factor = Factor(results.curves[b][index], results.curves[b][i]);
+      row["factor_over_" + name_of(i)] = std::isnan(factor) ? ResultRow() : ResultRow(factor);
+    }
+    rows.push_back(std::move(row));
+  }
+  rows.push_back(MeanRow(rows));
+  return rows;
+}
+
+Results Run(const TableOptions& options) {
   ThreadPool pool(options.threads);
   Results results;
   for (const std::string& path : options.scenarios) {
@@ -192,20 +258,22 @@ void Run(const TableOptions& options) {
     PrintTable(fmt::format("Relative performance with {} of the budget, mean of {} seeds:", name,
                            options.seeds),
                results, options.optimizers, [&, thirds = share](size_t b, size_t column) {
-                 const int trials = std::max(1, results.benchmarks[b].budget * thirds / 3);
-                 return results.curves[b][column][static_cast<size_t>(trials) - 1];
+                 return PerformanceAfter(results, b, column, thirds);
                });
   }
   const auto ours = std::find(options.optimizers.begin(), options.optimizers.end(), options.ours);
-  if (ours == options.optimizers.end()) return;
+  if (ours == options.optimizers.end()) return results;
   const auto index = static_cast<size_t>(ours - options.optimizers.begin());
   std::vector<std::string> others = options.optimizers;
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(index));
-  PrintTable(fmt::format("How many times sooner {} reaches what the others end with:", *ours),
+  PrintTable(fmt::format("How many times fewer evaluations {} needs to reach what the others end "
+                         "with:",
+                         *ours),
              results, others, [&](size_t b, size_t column) {
                const size_t other = column < index ? column : column + 1;
                return Factor(results.curves[b][index], results.curves[b][other]);
              });
+  return results;
 }
 
 }  // namespace
@@ -216,8 +284,9 @@ int main(int argc, char** argv) {
   for (std::string_view name : bayloom::OptimizerNames()) options.optimizers.emplace_back(name);
   CLI::App app(
       "Prints how good the configurations are that optimizers find on recorded compilers with "
-      "parts "
-      "of the budget, relative to the best there is, and how much sooner one of them finds them.",
+      "parts of the budget, relative to the best there is, and how many times fewer evaluations "
+      "one "
+      "of them needs.",
       "bayloom-compilers");
   app.add_option("scenarios", options.scenarios, "Scenarios, each with NAME_T4.json.gz beside it")
       ->required();
@@ -232,5 +301,16 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"spearman", "kendall", "hamming", "naive"}));
   app.add_option("--seeds", options.seeds, "Searches each")->capture_default_str();
   app.add_option("--threads", options.threads, "Searches at a time")->capture_default_str();
-  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
+  app.add_option("--result", options.result, "Also write a result file");
+  return bayloom::RunTool(app, argc, argv, [&] {
+    const bayloom::Results results = bayloom::Run(options);
+    if (options.result.empty()) return;
+    bayloom::WriteResult(
+        options.result,
+        {"Search on recorded spaces of real compilers",
+         {},
+         "The spaces were recorded with Yosys 0.23, nextpnr 0.4, LLVM 19 and TACO.",
+         ResultRows(results, options)},
+        argc, argv);
+  });
 }

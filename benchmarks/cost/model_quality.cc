@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
 #include "bayloom/cost/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/record/store.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/tuning/restore.h"
 
 namespace bayloom {
 namespace {
@@ -22,11 +22,8 @@ constexpr size_t kBatch = 64;
 std::vector<Sample> SamplesOf(Store& store, TaskId task, TargetId target) {
   const SpaceGenerator generator(store.WorkloadOf(task), store.TargetOf(target));
   std::vector<Sample> samples;
-  for (const Trial& trial : store.TrialsOf(task, target)) {
-    const Result<Trace> trace = Trace::FromJson(nlohmann::json::parse(trial.trace));
-    const int space = trace ? generator.SpaceOf(*trace) : -1;
-    if (space < 0) continue;
-    const Result<Candidate> candidate = generator.Replay(space, *trace, RandomStream(0));
+  for (const StoredTrial& trial : store.TrialsOf(task, target)) {
+    const Result<Candidate> candidate = RestoreCandidate(generator, trial);
     if (!candidate) continue;
     Sample sample{.task = static_cast<uint64_t>(task),
                   .features = ExtractFeatures(candidate->program),

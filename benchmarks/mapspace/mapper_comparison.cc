@@ -58,7 +58,7 @@ void ComparisonArguments::AddTo(CLI::App& app) {
 MapperOptions ComparisonArguments::Options(int64_t seed) const {
   MapperOptions options;
   options.seed = static_cast<uint64_t>(seed);
-  options.max_evaluations = evaluations;
+  options.budget.trials = evaluations;
   options.tiles = ParseTileEncoding(tiles);
   options.orders = ParseOrderEncoding(orders);
   options.objective = ParseMapObjective(objective);
@@ -71,7 +71,7 @@ SeededResults RunRandomPruned(const Mapspace& mapspace, const AnalyticalModel& m
   const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(arguments.objective));
   for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
     MapperOptions options = arguments.Options(seed);
-    options.max_evaluations = kRandomPruned;
+    options.budget.trials = kRandomPruned;
     results.push_back(RunMapper("random-pruned", mapspace, model, *evaluator, options));
   }
   return results;

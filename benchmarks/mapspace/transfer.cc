@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/trial/inline_evaluator.h"
 #include "benchmarks/mapspace/mapper_comparison.h"
 
 namespace bayloom {
@@ -67,10 +68,17 @@ std::vector<EarlierMappings> Store(const Problem& problem, const Arguments& argu
     const Mapspace mapspace(task.problem, task.architecture);
     const AnalyticalModel model(task.problem, task.architecture);
     const MapObjective objective = ParseMapObjective(arguments.objective);
-    const auto evaluator = MakeListeningEvaluator(model, objective, task);
+    InlineEvaluator<Mapping> evaluator([&](const Mapping& mapping) {
+      const Outcome outcome = EvaluateByModel(model, objective, mapping);
+      if (outcome.ok()) {
+        task.mappings.push_back(mapping);
+        task.values.push_back(outcome.value);
+      }
+      return outcome;
+    });
     MapperOptions options = arguments.Options(1000 * seed + (&task - store.data()));
-    options.max_evaluations = arguments.stored;
-    RunMapper("bayesian", mapspace, model, *evaluator, options);
+    options.budget.trials = arguments.stored;
+    RunMapper("bayesian", mapspace, model, evaluator, options);
   }
   return store;
 }

@@ -113,4 +113,10 @@ std::vector<float> PeerConvolution::Output() const {
 
 std::string PeerConvolution::Implementation() const { return state_->choice.impl_info_str(); }
 
+std::string PeerConvolution::Version() {
+  const dnnl_version_t& version = *dnnl_version();
+  return std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+         std::to_string(version.patch);
+}
+
 }  // namespace bayloom

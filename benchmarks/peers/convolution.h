@@ -24,6 +24,8 @@ class PeerConvolution {
   std::vector<float> Output() const;
   /// The implementation oneDNN chose.
   std::string Implementation() const;
+  /// oneDNN's version, "2.6.3".
+  static std::string Version();
 
  private:
   struct State;

@@ -61,8 +61,7 @@ void TimeAll(int threads) {
 
 int main(int argc, char** argv) {
   bayloom::PeerMatmul::UseBestKernels(argv);
-  CLI::App app("Times OpenBLAS and oneDNN on the operators of docs/benchmarks.md.",
-               "bayloom-peers");
+  CLI::App app("Times OpenBLAS and oneDNN on the operators of bayloom-quality.", "bayloom-peers");
   std::vector<int> threads = {1, 2};
   app.add_option("--threads", threads, "Numbers of threads to measure with")
       ->check(CLI::PositiveNumber)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <sstream>
 
 namespace bayloom {
 
@@ -21,6 +22,13 @@ void PeerMatmul::Run() {
 }
 
 std::string PeerMatmul::Implementation() { return openblas_get_corename(); }
+
+std::string PeerMatmul::Version() {
+  std::istringstream config(openblas_get_config());  // "OpenBLAS 0.3.21 NO_LAPACKE ..."
+  std::string name, version;
+  config >> name >> version;
+  return version;
+}
 
 void PeerMatmul::UseBestKernels(char** argv) {
   const std::string chosen = Implementation();

@@ -16,6 +16,8 @@ class PeerMatmul {
   void Run();
   /// The kernels OpenBLAS chose for this processor.
   static std::string Implementation();
+  /// OpenBLAS's version, "0.3.21".
+  static std::string Version();
   /// To be called first in main. OpenBLAS takes processors younger than itself for older ones
   /// without AVX-512; where that happens, or the environment asks for it, this starts the program
   /// anew with the AVX-512 kernels.

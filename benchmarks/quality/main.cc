@@ -16,9 +16,11 @@
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/session.h"
 #include "benchmarks/alternate.h"
+#include "benchmarks/peers/convolution.h"
 #include "benchmarks/peers/matmul.h"
 #include "benchmarks/quality/operators.h"
 #include "benchmarks/quality/tuned_kernel.h"
+#include "benchmarks/result_file.h"
 #include "benchmarks/run_tool.h"
 
 namespace bayloom {
@@ -32,6 +34,7 @@ struct QualityOptions {
   std::string only;
   std::string database = "quality.db";
   std::string json;
+  std::string result;  ///< a folder for result files; empty: none
 };
 
 /// Tunes the operator, or goes on with what an interrupted run of the same name did.
@@ -45,16 +48,16 @@ Program TunedProgram(const OperatorCase& op, const Target& target, int seed,
   session_options.model =
       fmt::format("{} {} {} threads seed {}", op.name, options.strategy, target.cores, seed);
   session_options.strategy = options.strategy;
-  session_options.max_trials = options.trials;
+  session_options.budget.trials = options.trials;
   session_options.seed = seed;
   session_options.use_earlier_sessions = false;
-  for (const SessionRecord& earlier : store.Sessions()) {
-    if (earlier.model == session_options.model) session_options.resume = earlier.id;
+  for (const RunRecord& earlier : store.Runs(RunKind::kTune)) {
+    if (earlier.name == session_options.model) session_options.resume = earlier.id;
   }
   Session session(target, {{op.name, op.workload, 1}}, store, &model, evaluator, session_options);
-  if (session.Run() == SessionEnd::kStopped) std::exit(130);
-  if (!session.tasks()[0].best) throw InputError(op.name + ": no program was feasible");
-  return session.tasks()[0].best->candidate.program;
+  if (session.Run() == StopReason::kStopped) std::exit(130);
+  if (!session.tasks()[0]->best()) throw InputError(op.name + ": no program was feasible");
+  return session.tasks()[0]->best()->candidate.program;
 }
 
 /// Largest difference relative to the largest value.
@@ -101,7 +104,46 @@ Comparison CompareTuned(const OperatorCase& op, int threads, const QualityOption
   return comparisons[comparisons.size() / 2];
 }
 
-void Run(const QualityOptions& options) {
+/// Result files of all operators and of their groups, from what Run has found.
+void WriteResults(const std::string& folder, const nlohmann::json& comparisons, int argc,
+                  const char* const* argv) {
+  BenchmarkResult operators = {"Every operator beside OpenBLAS and oneDNN", {}, {}, {}};
+  BenchmarkResult groups = {"Operators beside OpenBLAS and oneDNN", {}, {}, {}};
+  std::map<std::pair<std::string, int>, std::vector<double>> ratios_of_groups;
+  std::map<std::string, std::string> peers;
+  for (const nlohmann::json& c : comparisons) {
+    const std::vector<double> ratios = c["ratios"];
+    const double ratio = ratios[ratios.size() / 2];
+    operators.rows.push_back({{"operator", c["operator"]},
+                              {"threads", c["threads"]},
+                              {"bayloom_us", c["seconds"].get<double>() * 1e6},
+                              {"peer_us", c["peer_seconds"].get<double>() * 1e6},
+                              {"ratio", ratio},
+                              {"ratio_low", ratios.front()},
+                              {"ratio_high", ratios.back()}});
+    ratios_of_groups[{c["group"], c["threads"]}].push_back(ratio);
+    peers[c["group"]] =
+        c["operator"].get<std::string>().starts_with("matmul") ? "OpenBLAS" : "oneDNN";
+  }
+  for (const auto& [group, ratios] : ratios_of_groups) {
+    double logs = 0;
+    for (const double ratio : ratios) logs += std::log(ratio);
+    groups.rows.push_back({{"group", group.first},
+                           {"operators", ratios.size()},
+                           {"threads", group.second},
+                           {"peer", peers[group.first]},
+                           {"ratio", std::exp(logs / static_cast<double>(ratios.size()))},
+                           {"ratio_worst", *std::min_element(ratios.begin(), ratios.end())},
+                           {"ratio_best", *std::max_element(ratios.begin(), ratios.end())}});
+  }
+  operators.peers =
+      groups.peers = {{"OpenBLAS", PeerMatmul::Version()}, {"oneDNN", PeerConvolution::Version()}};
+  WriteResult(folder + "/operators.json", operators, argc, argv);
+  WriteResult(folder + "/operator_groups.json", groups, argc, argv);
+}
+
+/// Every comparison: "group", "operator", "threads", "seconds", "peer_seconds", "ratios", ...
+nlohmann::json Run(const QualityOptions& options) {
   fmt::print("{:<18}{:>4}{:>10}{:>10}{:>11}{:>9}  {:<17}{}\n", "operator", "thr", "us", "GFLOP/s",
              "peer us", "ratio", "ratio of seeds", "peer");
   nlohmann::json rows;
@@ -143,6 +185,7 @@ void Run(const QualityOptions& options) {
     fmt::print(file, "{}\n", rows.dump(1));
     std::fclose(file);
   }
+  return rows;
 }
 
 }  // namespace
@@ -153,8 +196,9 @@ int main(int argc, char** argv) {
   bayloom::PeerMatmul::UseBestKernels(argv);
   bayloom::QualityOptions options;
   CLI::App app(
-      "Tunes the operators of docs/benchmarks.md and times them in turns with OpenBLAS's "
-      "and oneDNN's. Above a ratio of 1, Bayloom is faster.",
+      "Tunes operators and times them alternately with OpenBLAS's and oneDNN's. Above a ratio of "
+      "1, "
+      "Bayloom is faster.",
       "bayloom-quality");
   app.add_option("--threads", options.threads, "Numbers of threads")->capture_default_str();
   app.add_option("--trials", options.trials, "Trials an operator")->capture_default_str();
@@ -165,6 +209,11 @@ int main(int argc, char** argv) {
   app.add_option("--db", options.database, "Records; an interrupted run goes on from them")
       ->capture_default_str();
   app.add_option("--json", options.json, "Also write the figures to this file");
+  app.add_option("--result", options.result, "Also write result files into this folder")
+      ->check(CLI::ExistingDirectory);
   bayloom::CatchStopSignals();
-  return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
+  return bayloom::RunTool(app, argc, argv, [&] {
+    const nlohmann::json comparisons = bayloom::Run(options);
+    if (!options.result.empty()) bayloom::WriteResults(options.result, comparisons, argc, argv);
+  });
 }

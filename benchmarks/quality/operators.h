@@ -28,8 +28,7 @@ struct OperatorCase {
   std::function<Peer(const OperatorData& data, int threads)> make_peer;
 };
 
-/// Everything docs/benchmarks.md compares: matrix products with OpenBLAS, convolutions with
-/// oneDNN.
+/// All operators of the comparison: matrix products with OpenBLAS, convolutions with oneDNN.
 std::vector<OperatorCase> AllOperatorCases();
 
 /// Seeded values for a workload's inputs and constants.

@@ -10,12 +10,6 @@
 
 namespace bayloom {
 
-TunedKernel::Memory TunedKernel::Allocate(int64_t bytes) {
-  void* memory = std::aligned_alloc(64, static_cast<size_t>((bytes + 64) / 64 * 64));
-  if (memory == nullptr) throw std::bad_alloc();
-  return Memory(memory);
-}
-
 TunedKernel::TunedKernel(const Program& program, const Target& target, const OperatorData& data)
     : threads_(target.cores) {
   const Result<KernelObject> object = CompileProgram(program, target, "kernel");
@@ -23,12 +17,12 @@ TunedKernel::TunedKernel(const Program& program, const Target& target, const Ope
   Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
   if (!kernel) throw InputError(kernel.error().message);
   kernel_ = std::make_unique<LoadedKernel>(*std::move(kernel));
-  workspace_ = Allocate(object->WorkspaceBytes(threads_));
+  workspace_ = AllocateAligned(object->WorkspaceBytes(threads_));
   size_t next = 0;
   for (BufferId id : program.Parameters()) {
     const Buffer& buffer = program.buffers[id];
     const int64_t bytes = buffer.ElementCount() * ByteSize(buffer.dtype);
-    memory_.push_back(Allocate(bytes));
+    memory_.push_back(AllocateAligned(bytes));
     parameters_.push_back(memory_.back().get());
     if (buffer.role == BufferRole::kOutput) {
       output_count_ = buffer.ElementCount();

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bayloom/codegen/jit.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
-#include "bayloom/tensor/target.h"
 #include "benchmarks/quality/operators.h"
 
 namespace bayloom {
@@ -19,17 +19,11 @@ class TunedKernel {
   std::vector<float> Output() const;
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  using Memory = std::unique_ptr<void, Free>;
-  static Memory Allocate(int64_t bytes);
-
   int threads_;
   int64_t output_count_ = 0;
-  std::vector<Memory> memory_;
+  std::vector<AlignedMemory> memory_;
   std::vector<void*> parameters_;
-  Memory workspace_;
+  AlignedMemory workspace_;
   std::unique_ptr<LoadedKernel> kernel_;
 };
 

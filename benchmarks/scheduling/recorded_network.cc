@@ -7,6 +7,7 @@
 #include <map>
 
 #include "bayloom/base/result.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/record/store.h"
 #include "bayloom/tuning/session_state.h"
 
@@ -17,27 +18,30 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Seconds of tuning that the trials of a slot took, by trial. Where the session stood still (it
 /// was interrupted), compiling and measuring stand for all.
-double SecondsATrial(std::span<const Trial> slot, int64_t begun) {
+double SecondsATrial(std::span<const StoredTrial> slot, int64_t begun) {
   double working = 0;
-  for (const Trial& trial : slot) {
-    working += trial.outcome.build_seconds + trial.outcome.measure_seconds;
+  for (const StoredTrial& trial : slot) {
+    const MeasurementDetails details = DetailsOf(trial.outcome);
+    working += details.build_seconds + details.measure_seconds;
   }
   const double elapsed = 1e-6 * static_cast<double>(slot.back().timestamp - begun);
   return std::min(elapsed, 3 * working + 1) / static_cast<double>(slot.size());
 }
 
-void AddTrials(std::span<const Trial> slot, int64_t begun, RecordedCurve& curve) {
+void AddTrials(std::span<const StoredTrial> slot, int64_t begun, RecordedCurve& curve) {
   const double seconds = SecondsATrial(slot, begun);
-  for (const Trial& trial : slot) {
+  for (const StoredTrial& trial : slot) {
     double best = curve.best_after_trial.empty() ? kInfinity : curve.best_after_trial.back();
-    if (trial.outcome.ok() && !trial.outcome.cut_short) best = std::min(best, trial.outcome.value);
+    if (trial.outcome.ok() && !DetailsOf(trial.outcome).cut_short) {
+      best = std::min(best, trial.outcome.value);
+    }
     curve.best_after_trial.push_back(best);
     curve.trial_seconds.push_back(seconds);
   }
 }
 
-std::map<TaskId, RecordedCurve> CurvesOf(const SessionRecord& session,
-                                         const std::vector<Trial>& trials) {
+std::map<TaskId, RecordedCurve> CurvesOf(const RunRecord& session,
+                                         const std::vector<StoredTrial>& trials) {
   std::map<TaskId, RecordedCurve> curves;
   int64_t before = session.started;
   for (size_t begin = 0; begin < trials.size();) {
@@ -71,16 +75,15 @@ std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> s
   std::map<std::string, std::map<uint64_t, size_t>> places;  // of the tasks, by network
   for (const std::string& path : stores) {
     Store store(path, Store::Mode::kReadOnly);
-    for (const SessionRecord& session : store.Sessions()) {
+    for (const RunRecord& session : store.Runs(RunKind::kTune)) {
       const auto state = SessionState::Parse(session.state);
       if (!state || state->weights.empty()) {
         throw InputError(fmt::format("{}: session {} has no weights", path, session.id));
       }
-      auto network = std::find_if(networks.begin(), networks.end(), [&](const RecordedNetwork& n) {
-        return n.name == session.model;
-      });
-      if (network == networks.end()) network = networks.insert(network, {session.model, {}});
-      const auto curves = CurvesOf(session, store.SessionTrials(session.id));
+      auto network = std::find_if(networks.begin(), networks.end(),
+                                  [&](const RecordedNetwork& n) { return n.name == session.name; });
+      if (network == networks.end()) network = networks.insert(network, {session.name, {}});
+      const auto curves = CurvesOf(session, store.TrialsOfRun(session.id));
       for (const TaskRecord& record : store.Tasks()) {
         const auto curve = curves.find(record.id);
         const auto weight = state->weights.find(record.id);
@@ -92,7 +95,7 @@ std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> s
                    workload.Flops(),
                    workload.Flops() / peak_flops_per_second,
                    {}},
-                  places[session.model], record.workload_hash)
+                  places[session.name], record.workload_hash)
             .curves.push_back(curve->second);
       }
     }

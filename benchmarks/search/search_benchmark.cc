@@ -39,13 +39,13 @@ void Teach(int count, Learner& learner, SearchStrategy& strategy, ThreadPool& po
   RandomStream random(2);
   const std::vector<CandidatePtr> candidates = Draw(count, pool);
   std::vector<Outcome> outcomes(candidates.size());
-  std::vector<Lesson> lessons;
+  std::vector<TrainingSample> samples;
   for (size_t i = 0; i < candidates.size(); ++i) {
     outcomes[i].value = 1e-3 * (1 + random.Uniform());
-    lessons.push_back({1, candidates[i].get(), &outcomes[i]});
+    samples.push_back({1, candidates[i].get(), &outcomes[i]});
     strategy.Notify({candidates[i].get(), 1}, {&outcomes[i], 1});
   }
-  learner.Learn(lessons);
+  learner.Learn(samples);
 }
 
 /// One batch of 64 by the named strategy, after 512 trials. Arguments: threads.

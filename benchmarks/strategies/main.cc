@@ -6,13 +6,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/thread_pool.h"
-#include "bayloom/cli/tuning_subject.h"
+#include "bayloom/cli/model_option.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/measure/runner_main.h"
+#include "bayloom/tuning/tuning_subject.h"
 #include "benchmarks/run_tool.h"
 #include "benchmarks/strategies/comparison.h"
 #include "benchmarks/strategies/tuning_run.h"
@@ -33,10 +36,10 @@ struct StrategiesOptions {
 };
 
 TuningSubject Load(const std::string& subject) {
+  if (!subject.ends_with(".onnx")) return OperatorSubject(subject);
   ModelOption model;
-  if (!subject.ends_with(".onnx")) return LoadSubject(model, subject);
   model.path = subject;
-  return LoadSubject(model, "");
+  return NetworkSubject(std::filesystem::path(subject).filename().string(), model.Load());
 }
 
 /// The tasks with the most work, if not all are wanted.

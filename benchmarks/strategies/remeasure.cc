@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -17,12 +18,15 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/tuning_subject.h"
+#include "bayloom/cli/model_option.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/graph/tasks.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/record/store.h"
-#include "bayloom/tuning/recall.h"
+#include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/tuning_subject.h"
 #include "benchmarks/run_tool.h"
 
 namespace bayloom {
@@ -44,26 +48,26 @@ struct RemeasureOptions {
 struct Tuning {
   std::string value;  ///< of the option that is compared
   uint64_t seed = 0;
-  std::map<TaskId, std::vector<Trial>> trials;  ///< those that count, of each task in order
+  std::map<TaskId, std::vector<StoredTrial>> trials;  ///< those that count, of each task in order
   Store* store = nullptr;
   std::vector<double> seconds;  ///< of the network, by its best programs after so many trials
 };
 
 /// What the session was begun with; empty where it does not say.
-std::string OptionOf(const SessionRecord& session, const std::string& name) {
-  const nlohmann::json options = nlohmann::json::parse(session.options, nullptr, false);
+std::string OptionOf(const RunRecord& session, const std::string& name) {
+  const nlohmann::json options = nlohmann::json::parse(session.definition, nullptr, false);
   return options.is_object() ? options.value(name, "") : "";
 }
 
 /// bayloom-strategies adds to the model's name what makes a session its own.
-bool IsOf(const SessionRecord& session, const std::string& subject) {
-  return session.model == subject || session.model.starts_with(subject + " ");
+bool IsOf(const RunRecord& session, const std::string& subject) {
+  return session.name == subject || session.name.starts_with(subject + " ");
 }
 
 std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
                                 const RemeasureOptions& options) {
   std::vector<Tuning> tunings;
-  for (const SessionRecord& session : store.Sessions()) {
+  for (const RunRecord& session : store.Runs(RunKind::kTune)) {
     const std::string value = OptionOf(session, options.by);
     if (!session.finished || value.empty() || !IsOf(session, subject)) continue;
     if (!options.values.empty() && std::ranges::find(options.values, value) == options.values.end())
@@ -72,8 +76,8 @@ std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
     tuning.value = value;
     tuning.seed = session.seed;
     tuning.store = &store;
-    for (Trial& trial : store.SessionTrials(session.id)) {
-      if (!trial.outcome.ok() || trial.outcome.cut_short) continue;
+    for (StoredTrial& trial : store.TrialsOfRun(session.id)) {
+      if (!trial.outcome.ok() || DetailsOf(trial.outcome).cut_short) continue;
       tuning.trials[trial.task].push_back(std::move(trial));
     }
   }
@@ -81,9 +85,9 @@ std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
 }
 
 /// The fastest of a task's trials before an ordinal; null while there is none.
-const Trial* BestBefore(const std::vector<Trial>& trials, int64_t ordinal) {
-  const Trial* best = nullptr;
-  for (const Trial& trial : trials) {
+const StoredTrial* BestBefore(const std::vector<StoredTrial>& trials, int64_t ordinal) {
+  const StoredTrial* best = nullptr;
+  for (const StoredTrial& trial : trials) {
     if (trial.ordinal >= ordinal) break;
     if (best == nullptr || trial.outcome.value < best->outcome.value) best = &trial;
   }
@@ -95,11 +99,11 @@ class Turns {
  public:
   explicit Turns(const SpaceGenerator& space) : space_(space) {}
 
-  void Add(const Trial& trial) {
-    if (programs_.contains(trial.program_hash)) return;
-    Result<Candidate> candidate = RecallCandidate(space_, trial);
+  void Add(const StoredTrial& trial) {
+    if (programs_.contains(trial.key)) return;
+    Result<Candidate> candidate = RestoreCandidate(space_, trial);
     if (!candidate) throw InputError(candidate.error().message);
-    programs_.emplace(trial.program_hash, Timed{*std::move(candidate), {}});
+    programs_.emplace(trial.key, Timed{*std::move(candidate), {}});
   }
 
   void Run(Measurer& measurer, int rounds, RandomStream& random) {
@@ -118,8 +122,8 @@ class Turns {
   }
 
   /// The median of the rounds.
-  double SecondsOf(const Trial& trial) const {
-    const std::vector<double>& seconds = programs_.at(trial.program_hash).seconds;
+  double SecondsOf(const StoredTrial& trial) const {
+    const std::vector<double>& seconds = programs_.at(trial.key).seconds;
     return seconds.empty() ? std::numeric_limits<double>::infinity() : Quantile(seconds, 0.5);
   }
 
@@ -136,7 +140,7 @@ void Remeasure(const TaskSpec& spec, std::vector<Tuning>& tunings, const Remeasu
                Measurer& measurer, RandomStream& random) {
   const SpaceGenerator space(spec.workload, measurer.target());
   Turns turns(space);
-  std::vector<std::vector<const Trial*>> best(tunings.size());
+  std::vector<std::vector<const StoredTrial*>> best(tunings.size());
   for (size_t i = 0; i < tunings.size(); ++i) {
     const std::optional<TaskId> task = tunings[i].store->FindTask(spec.workload.StructuralHash());
     for (const int64_t after : options.after) {
@@ -192,7 +196,8 @@ void PrintMeans(const std::vector<Tuning>& tunings, const RemeasureOptions& opti
 void Run(const RemeasureOptions& options) {
   ModelOption model;
   model.path = options.model;
-  const TuningSubject subject = LoadSubject(model, "");
+  const TuningSubject subject =
+      NetworkSubject(std::filesystem::path(model.path).filename().string(), model.Load());
   std::list<Store> stores;
   std::vector<Tuning> tunings;
   for (const std::string& path : options.databases) {

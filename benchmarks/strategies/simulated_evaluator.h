@@ -3,50 +3,60 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bayloom/base/hash.h"
 #include "bayloom/base/random.h"
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/feature/program_features.h"
-#include "bayloom/tuning/evaluator.h"
+#include "bayloom/tuning/program_evaluator.h"
 
 namespace bayloom {
 
 /// Runs programs, at once, on a machine that behaves as a model of throughput says, which was
 /// trained on measurements of a real one (`bayloom pretrain`); with a noise of one percent.
-class SimulatedEvaluator final : public Evaluator {
+class SimulatedEvaluator final : public ProgramEvaluator {
  public:
   explicit SimulatedEvaluator(const std::string& model_file) : model_(ReadModelFile(model_file)) {}
 
-  double Evaluate(const Workload& workload, std::span<const Candidate> candidates,
-                  const EvaluationContext& context, const Report& report) override {
+  int Capacity() const override { return kCapacity; }
+  void Submit(TrialId id, const ProgramTrial& trial) override { waiting_.emplace_back(id, &trial); }
+  /// All at once: the model predicts many programs in little more time than one.
+  std::vector<FinishedTrial> Collect(double, const std::function<bool()>&) override {
     std::vector<FeatureMatrix> features;
-    for (const Candidate& candidate : candidates) {
-      features.push_back(ExtractFeatures(candidate.program));
+    for (const auto& [id, trial] : waiting_) {
+      features.push_back(ExtractFeatures(trial->candidate.program));
     }
     std::vector<const FeatureMatrix*> pointers;
     for (const FeatureMatrix& one : features) pointers.push_back(&one);
     const std::vector<double> shares = model_->Predict(pointers);
-    for (size_t i = 0; i < candidates.size() && !context.stop(); ++i) {
-      RandomStream random(Hasher().Add(candidates[i].hash).Add(uint64_t{1}).Digest());
-      Outcome outcome;
-      outcome.value = workload.Flops() / (kFlopsPerSecond * std::max(shares[i], kLeastShare)) *
-                      std::exp(0.01 * random.Normal());
-      report(static_cast<int>(i), outcome);
+    std::vector<FinishedTrial> finished;
+    for (size_t i = 0; i < waiting_.size(); ++i) {
+      const auto& [id, trial] = waiting_[i];
+      RandomStream random(Hasher().Add(trial->candidate.hash).Add(uint64_t{1}).Digest());
+      const double seconds = trial->workload->Flops() /
+                             (kFlopsPerSecond * std::max(shares[i], kLeastShare)) *
+                             std::exp(0.01 * random.Normal());
+      finished.push_back({id, Outcome::Feasible(seconds), {}});
     }
-    return 0;
+    waiting_.clear();
+    return finished;
   }
+  void Cancel() override { waiting_.clear(); }
+  void SetIncumbent(const Workload&, const Program&, double) override {}
 
  private:
+  static constexpr int kCapacity = 1024;
   /// Of a program whose share of the best throughput is 1.
   static constexpr double kFlopsPerSecond = 1e11;
   static constexpr double kLeastShare = 0.01;
 
   std::unique_ptr<ThroughputModel> model_;
+  std::vector<std::pair<TrialId, const ProgramTrial*>> waiting_;
 };
 
 }  // namespace bayloom

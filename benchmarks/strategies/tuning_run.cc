@@ -8,6 +8,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/cost/xgboost_model.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/session.h"
@@ -21,7 +22,7 @@ namespace {
 struct Bench {
   Target target;
   std::unique_ptr<Measurer> measurer;
-  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<ProgramEvaluator> evaluator;
 };
 
 Bench MakeBench(const TuningRunOptions& options) {
@@ -44,14 +45,14 @@ SessionOptions MakeSessionOptions(const TuningRunOptions& options, Store& store)
   session.scheduler = options.scheduler;
   session.description =
       nlohmann::json{{"strategy", session.strategy}, {"scheduler", session.scheduler}}.dump();
-  session.max_trials = options.trials;
+  session.budget.trials = options.trials;
   session.seed = static_cast<uint64_t>(options.seed);
   session.use_earlier_sessions = false;
   session.bayes = options.bayes;
   session.thesis = options.thesis;
   if (options.tight) session.check = CheckTightLimits;
-  for (const SessionRecord& earlier : store.Sessions()) {
-    if (earlier.model == session.model) session.resume = earlier.id;
+  for (const RunRecord& earlier : store.Runs(RunKind::kTune)) {
+    if (earlier.name == session.model) session.resume = earlier.id;
   }
   return session;
 }
@@ -61,14 +62,14 @@ std::vector<TuningRun::Point> ImprovementsOf(const Session& session, Store& stor
   std::map<TaskId, double> best;
   std::vector<TuningRun::Point> improvements;
   int trials = 0;
-  for (const Trial& trial : store.SessionTrials(session.id())) {
+  for (const StoredTrial& trial : store.TrialsOfRun(session.id())) {
     ++trials;
-    if (!trial.outcome.ok() || trial.outcome.cut_short) continue;
+    if (!trial.outcome.ok() || DetailsOf(trial.outcome).cut_short) continue;
     double& task_best = best.emplace(trial.task, trial.outcome.value).first->second;
     task_best = std::min(task_best, trial.outcome.value);
     if (best.size() < session.tasks().size()) continue;
     double total = 0;
-    for (const TuningTask& task : session.tasks()) total += task.weight * best[task.id];
+    for (const auto& task : session.tasks()) total += task->weight() * best[task->id()];
     if (improvements.empty() || total < improvements.back().seconds) {
       improvements.push_back({trials, total});
     }
@@ -105,14 +106,16 @@ TuningRun Tune(std::vector<TaskSpec> specs, const TuningRunOptions& options) {
   run.subject = options.subject;
   run.strategy = options.strategy;
   run.seed = options.seed;
-  if (session.Run() == SessionEnd::kStopped) throw InputError("stopped");
+  const StopReason reason = session.Run();
+  if (reason == StopReason::kLost) throw InputError(session.lost());
+  if (reason == StopReason::kStopped) throw InputError("stopped");
   run.improvements = ImprovementsOf(session, store);
   run.trials = static_cast<int>(session.Status().trials);
   run.phases = session.Status().phases;
   ReplayCounts counts;
-  for (const TuningTask& task : session.tasks()) {
-    counts.replayed += task.space->counts().replayed;
-    counts.refused += task.space->counts().refused;
+  for (const auto& task : session.tasks()) {
+    counts.replayed += task->space().counts().replayed;
+    counts.refused += task->space().counts().refused;
   }
   run.refused = static_cast<double>(counts.refused) / static_cast<double>(counts.replayed);
   for (const Metric& metric : store.MetricsOf(session.id())) {

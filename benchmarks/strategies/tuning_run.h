@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/tuning/phase_times.h"
-#include "bayloom/tuning/task.h"
+#include "bayloom/run/phase_times.h"
+#include "bayloom/tuning/session.h"
 
 namespace bayloom {
 

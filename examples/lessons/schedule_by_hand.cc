@@ -27,16 +27,14 @@ T Must(Result<T> result) {
   std::exit(1);
 }
 
-/// Memory as compiled code wants it.
+/// A buffer as compiled code wants it (bayloom/codegen/abi.h).
 struct AlignedFloats {
   explicit AlignedFloats(int64_t count)
-      : data(static_cast<float*>(std::aligned_alloc(64, (count * 4 + 63) / 64 * 64))) {
+      : memory(AllocateAligned(count * 4)), data(static_cast<float*>(memory.get())) {
     for (int64_t i = 0; i < count; ++i) data[i] = static_cast<float>(i % 7) - 3;
   }
-  ~AlignedFloats() { std::free(data); }
-  AlignedFloats(const AlignedFloats&) = delete;
-  AlignedFloats& operator=(const AlignedFloats&) = delete;
 
+  AlignedMemory memory;
   float* data;
 };
 

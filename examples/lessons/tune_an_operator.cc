@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
 
   SessionOptions options;
   options.model = "lesson";
-  options.max_trials = 32;
+  options.budget.trials = 32;
   options.trials_per_slot = 16;
   options.evolutionary.population = 64;
   Session session(target, {{"product", workload, 1}}, store, &model, evaluator, options);
@@ -41,9 +41,9 @@ int main(int argc, char** argv) {
                                     }};
   session.Run(observer);
 
-  const TuningTask& task = session.tasks()[0];
-  if (!task.best) return 1;
-  fmt::print("\n{}\n", Print(task.best->candidate.program));
-  fmt::print("{}", task.best->candidate.trace.Print());
+  const std::optional<MeasuredCandidate>& best = session.tasks()[0]->best();
+  if (!best) return 1;
+  fmt::print("\n{}\n", Print(best->candidate.program));
+  fmt::print("{}", best->candidate.trace.Print());
   return 0;
 }

@@ -2,12 +2,11 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <ostream>
+#include <stdexcept>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 
 namespace bayloom::models {
@@ -146,17 +145,10 @@ std::vector<Value> GraphBuilder::Node(const std::string& op, const std::vector<V
 }
 
 void GraphBuilder::Save(const std::string& path) const {
-  const std::string partial = path + ".partial";
-  std::ofstream file(partial, std::ios::binary);
-  if (!file) throw InputError("cannot write '" + path + "': " + std::strerror(errno));
-  const bool written = model_->SerializeToOstream(&file);
-  file.close();
-  std::error_code error;
-  if (written && file) std::filesystem::rename(partial, path, error);
-  if (!written || !file || error) {
-    std::filesystem::remove(partial);
-    throw InputError("cannot write '" + path + "': the disk may be full");
-  }
+  WriteFile(path, [this](std::ostream& file) {
+    const bool is_complete = model_->SerializeToOstream(&file);
+    if (!is_complete && file) throw std::length_error("an ONNX file holds at most 2 GiB");
+  });
 }
 
 }  // namespace bayloom::models

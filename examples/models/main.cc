@@ -55,6 +55,9 @@ int main(int argc, char** argv) {
   } catch (const InputError& error) {
     fmt::print(stderr, "bayloom-models: {}\n", error.what());
     return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bayloom-models: {}\n", error.what());
+    return 1;
   }
   return 0;
 }

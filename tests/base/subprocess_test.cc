@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <string>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/system_error.h"
 
 namespace bayloom {
 namespace {
@@ -44,6 +46,18 @@ TEST(Subprocess, SaysWhichProgramCannotBeRun) {
   Result<Subprocess> child = Subprocess::Start(options);
   ASSERT_FALSE(child);
   EXPECT_EQ(child.error().message, "cannot run /nowhere/at/all: No such file or directory");
+}
+
+TEST(Subprocess, ThrowsWhenThereAreNoMoreDescriptors) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(0);
+  close(next);
+  const rlimit none_left = {static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  EXPECT_THROW((void)Subprocess::Start(Shell("exit 0")), SystemError);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(Subprocess::Start(Shell("exit 0")).ok());
 }
 
 TEST(Subprocess, TalksThroughPipes) {

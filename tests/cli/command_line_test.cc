@@ -109,7 +109,7 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
   const std::string chart = folder / "chart.svg";
   EXPECT_EQ(RunBayloom({"show", database, "--chart", chart}).exit_code, 0);
   EXPECT_GT(std::filesystem::file_size(chart), 0u);
-  EXPECT_EQ(RunBayloom({"show", database, "--chart", chart, "--session", "7"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"show", database, "--chart", chart, "--run", "7"}).exit_code, 2);
   EXPECT_EQ(RunBayloom({"show", database, "--chart", folder / "no/chart.svg"}).exit_code, 2);
 
   EXPECT_EQ(RunBayloom({"records", "export", database, "--out", folder / "records"}).exit_code, 0);

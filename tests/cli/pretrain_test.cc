@@ -32,20 +32,24 @@ class PretrainCommand : public testing::Test {
     Store store(database);
     ProgramPool pool(database);
     const TargetId target = store.AddTarget(HostTarget());
-    const SessionId session = store.BeginSession(target, "pretended", "{}", 0);
+    const RunRecord run = store.BeginRun({.kind = RunKind::kDataset,
+                                          .name = "pretended",
+                                          .definition = "{}",
+                                          .target = target,
+                                          .objective = "seconds"});
     int64_t ordinal = 0;
     for (const TaskId task : pool.Tasks()) {
       pool.Visit(
           task, ProgramPool::Part::kAll, [&](int64_t, std::span<const PoolProgram> programs) {
             for (const PoolProgram& program : programs) {
-              Trial trial{.session = session,
-                          .task = task,
-                          .target = target,
-                          .ordinal = ordinal++,
-                          .strategy = "pool",
-                          .trace = program.trace,
-                          .program_hash = program.hash,
-                          .outcome = {}};
+              StoredTrial trial;
+              trial.run = run.id;
+              trial.task = task;
+              trial.target = target;
+              trial.ordinal = ordinal++;
+              trial.proposer = "pool";
+              trial.candidate = R"({"space":0,"trace":)" + program.trace + "}";
+              trial.key = program.hash;
               trial.outcome.value = 1e-3;
               for (int row = 0; row < program.features.rows; ++row) {
                 trial.outcome.value +=

@@ -79,31 +79,30 @@ TEST_F(SearchCommand, IsShownAndExported) {
   ASSERT_EQ(RunBayloom({"search", scenario, "--db", database}).exit_code, 0);
 
   EXPECT_THAT(RunBayloom({"show", database}).out,
-              testing::AllOf(HasSubstr("scenario"), HasSubstr("random"), HasSubstr("finished"),
+              testing::AllOf(HasSubstr("search"), HasSubstr("random"), HasSubstr("finished"),
                              testing::Not(HasSubstr("session"))));
-  const Answer shown = RunBayloom({"show", database, "--search", "1", "--history"});
+  const Answer shown = RunBayloom({"show", database, "--run", "1", "--history"});
   ASSERT_EQ(shown.exit_code, 0) << shown.error;
   EXPECT_THAT(shown.out, HasSubstr("12 trials; without a value: 2 crash"));
   EXPECT_THAT(shown.out, HasSubstr("cost = 2"));
   EXPECT_THAT(shown.out, HasSubstr(R"("x":1)"));
-  const Answer json = RunBayloom({"show", database, "--search", "1", "--json"});
+  const Answer json = RunBayloom({"show", database, "--run", "1", "--json"});
   const auto parsed = nlohmann::json::parse(json.out);
   EXPECT_EQ(parsed["best"]["configuration"]["x"], 1);
   EXPECT_EQ(parsed["failures"]["crash"], 2);
   EXPECT_EQ(parsed["history"].back()["cost"], 2.0);
-  ASSERT_EQ(RunBayloom({"show", database, "--search", "1", "--chart", File("c.svg")}).exit_code, 0);
+  ASSERT_EQ(RunBayloom({"show", database, "--run", "1", "--chart", File("c.svg")}).exit_code, 0);
   EXPECT_THAT(Read("c.svg"), HasSubstr("<svg"));
 
-  const Answer csv = RunBayloom({"records", "export", database, "--search", "1"});
+  const Answer csv = RunBayloom({"records", "export", database, "--run", "1"});
   EXPECT_THAT(csv.out, HasSubstr("trial,x,order,cost,verdict,reason,elapsed\r\n"));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 13);
 
   // A search that tried everything is a recorded space.
   const std::string t4 = File("s_T4.json");
-  ASSERT_EQ(
-      RunBayloom({"records", "export", database, "--search", "1", "--format", "t4", "--out", t4})
-          .exit_code,
-      0);
+  ASSERT_EQ(RunBayloom({"records", "export", database, "--run", "1", "--format", "t4", "--out", t4})
+                .exit_code,
+            0);
   const Answer again = RunBayloom({"search", scenario, "--recorded", t4, "--db", File("a.db"),
                                    "--json", "--optimizer", "genetic"});
   ASSERT_EQ(again.exit_code, 0) << again.error;
@@ -114,9 +113,9 @@ TEST_F(SearchCommand, IsShownAndExported) {
   ASSERT_EQ(RunBayloom({"records", "export", database, "--out", File("s.jsonl")}).exit_code, 0);
   EXPECT_THAT(RunBayloom({"records", "import", File("b.db"), File("s.jsonl")}).out,
               HasSubstr("12 new trials"));
-  EXPECT_EQ(RunBayloom({"show", File("b.db"), "--search", "1", "--json"}).out, json.out);
-  EXPECT_EQ(RunBayloom({"show", database, "--search", "7"}).exit_code, 2);
-  EXPECT_EQ(RunBayloom({"show", database, "--search", "1", "--task", "1"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"show", File("b.db"), "--run", "1", "--json"}).out, json.out);
+  EXPECT_EQ(RunBayloom({"show", database, "--run", "7"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"show", database, "--run", "1", "--task", "1"}).exit_code, 2);
   EXPECT_EQ(RunBayloom({"records", "export", database, "--format", "t4"}).exit_code, 2);
 }
 

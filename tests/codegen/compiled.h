@@ -16,15 +16,10 @@
 
 namespace bayloom::testing {
 
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-using AlignedMemory = std::unique_ptr<void, Free>;
-
 /// Aligned as kernels want it. `bytes` exactly, so that address sanitizer sees overruns.
 inline AlignedMemory Allocate(size_t bytes) {
   void* memory = nullptr;
-  if (posix_memalign(&memory, 64, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
+  if (posix_memalign(&memory, kBufferAlignment, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
   return AlignedMemory(memory);
 }
 

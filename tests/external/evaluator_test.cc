@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/external/scenario.h"
+#include "tests/temporary_folder.h"
+#include "tests/trial/evaluate_one.h"
 
 namespace bayloom {
 namespace {
@@ -23,15 +27,15 @@ constexpr const char* kParameters =
     "  rate: {type: real, range: [0, 1], default: 0.125}\n"
     "minimize: seconds\n";
 
-std::unique_ptr<ConfigurationEvaluator> Evaluator(const Scenario& scenario) {
-  return std::move(MakeEvaluators(scenario.space, scenario.evaluator, 1).front());
+std::unique_ptr<Evaluator<Configuration>> Make(const Scenario& scenario) {
+  return MakeEvaluator(scenario.space, scenario.evaluator, 1);
 }
 
 /// What an evaluator, given by the lines under `evaluator:`, says about all defaults.
 Outcome OutcomeOf(const std::string& evaluator) {
   const Scenario scenario =
       ParseScenario(kParameters + ("evaluator:\n" + evaluator), "/tmp/file.yaml");
-  return *Evaluator(scenario)->Evaluate(*scenario.default_configuration, {});
+  return EvaluateOne(*Make(scenario), *scenario.default_configuration);
 }
 
 TEST(CommandEvaluator, FillsHolesWithoutAShell) {
@@ -64,10 +68,10 @@ TEST(CommandEvaluator, KeepsWhyThereIsNoValue) {
       {"  shell: echo 1; echo broken >&2; exit 3\n", Verdict::kCrash, "exit code 3: broken"},
       {"  shell: kill -SEGV $$\n", Verdict::kCrash, "SIGSEGV"},
       {"  shell: sleep 60\n  timeout: 0.2\n", Verdict::kTimeout, "still running after 0.2 s"},
-      {"  shell: echo nan\n", Verdict::kWrongOutput, "nan"},
-      {"  shell: echo all is well\n", Verdict::kWrongOutput, "all is well"},
-      {"  shell: 'true'\n", Verdict::kWrongOutput, "nothing was printed"},
-      {"  shell: head -c 3000000 /dev/urandom\n", Verdict::kWrongOutput, ""},
+      {"  shell: echo nan\n", Verdict::kInvalidAnswer, "nan"},
+      {"  shell: echo all is well\n", Verdict::kInvalidAnswer, "all is well"},
+      {"  shell: 'true'\n", Verdict::kInvalidAnswer, "nothing was printed"},
+      {"  shell: head -c 3000000 /dev/urandom\n", Verdict::kInvalidAnswer, ""},
       {"  command: /nonexistent/compiler {n}\n", Verdict::kCrash, "/nonexistent/compiler"},
   };
   for (const auto& [evaluator, verdict, reason] : evaluators) {
@@ -82,8 +86,8 @@ TEST(CommandEvaluator, RemovesItsFolder) {
   const Scenario scenario = ParseScenario(
       std::string(kParameters) + "evaluator: {shell: 'echo {work} >&2; touch {work}/a; exit 1'}",
       "f");
-  auto evaluator = Evaluator(scenario);
-  const Outcome outcome = *evaluator->Evaluate(*scenario.default_configuration, {});
+  auto evaluator = Make(scenario);
+  const Outcome outcome = EvaluateOne(*evaluator, *scenario.default_configuration);
   const std::string folder = outcome.reason.substr(outcome.reason.find('/'));
   EXPECT_TRUE(std::filesystem::exists(folder + "/a"));
   evaluator.reset();
@@ -111,11 +115,11 @@ constexpr const char* kProcess = R"(
 TEST(ProcessEvaluator, SurvivesWhateverTheProcessDoes) {
   const Scenario scenario =
       ParseScenario(std::string(kParameters) + "evaluator:" + kProcess, "/tmp/file.yaml");
-  const auto evaluator = Evaluator(scenario);
+  const auto evaluator = Make(scenario);
   const auto outcome = [&](double n) {
     Configuration configuration = *scenario.default_configuration;
     configuration.coordinates[0] = n;
-    return *evaluator->Evaluate(configuration, {});
+    return EvaluateOne(*evaluator, configuration);
   };
   EXPECT_EQ(outcome(7).value, 7);
   EXPECT_DOUBLE_EQ(outcome(8).value, 8.01);  // the same process
@@ -124,25 +128,67 @@ TEST(ProcessEvaluator, SurvivesWhateverTheProcessDoes) {
   EXPECT_THAT(outcome(2).reason, HasSubstr("SIGKILL"));
   EXPECT_THAT(outcome(4).reason, HasSubstr("what?"));
   EXPECT_EQ(outcome(9).value, 9);  // not the 99 that came after
-  EXPECT_FALSE(outcome(5).ok());
-  EXPECT_FALSE(outcome(6).ok());
+  EXPECT_EQ(outcome(5).verdict, Verdict::kInvalidAnswer);
+  EXPECT_EQ(outcome(6).verdict, Verdict::kInvalidAnswer);
   EXPECT_EQ(outcome(0).value, 0);
 }
 
 TEST(ProcessEvaluator, GivesUpAProcessThatHangs) {
   const Scenario scenario =
       ParseScenario(std::string(kParameters) + "evaluator: {process: sleep 60, timeout: 0.2}", "f");
-  const Outcome outcome = *Evaluator(scenario)->Evaluate(*scenario.default_configuration, {});
+  const Outcome outcome = EvaluateOne(*Make(scenario), *scenario.default_configuration);
   EXPECT_EQ(outcome.verdict, Verdict::kTimeout);
   EXPECT_EQ(outcome.reason, "no answer after 0.2 s");
 }
 
-TEST(ProcessEvaluator, StopsWhenAsked) {
+TEST(ProcessEvaluator, CancelEndsTheProcessAndTheNextTrialStartsAnother) {
+  const TemporaryFolder folder;
+  const Scenario scenario = ParseScenario(
+      std::string(kParameters) +
+          "evaluator: {process: [sh, -c, 'echo $$ > \"$0\"; test -e \"$0.go\" || sleep 60; cat', " +
+          folder.path() + "/pid], answer: {field: n}}",
+      "f");
+  const auto evaluator = Make(scenario);
+  evaluator->Submit(0, *scenario.default_configuration);
+  pid_t process = 0;
+  while (!(std::ifstream(folder / "pid") >> process)) {
+    EXPECT_TRUE(evaluator->Collect(0.02, [] { return false; }).empty());
+  }
+  const double begun = MonotonicSeconds();
+  evaluator->Cancel();
+  EXPECT_LT(MonotonicSeconds() - begun, 1);
+  EXPECT_EQ(kill(process, 0), -1);
+  std::ofstream(folder / "pid.go") << "\n";
+  EXPECT_EQ(EvaluateOne(*evaluator, *scenario.default_configuration).value, 7);
+}
+
+TEST(MakeEvaluator, TriesAsManyAtATimeAsAskedFor) {
+  // Each waits until the other has begun.
+  const TemporaryFolder folder;
   const Scenario scenario =
-      ParseScenario(std::string(kParameters) + "evaluator: {process: sleep 60}", "f");
-  std::stop_source source;
-  source.request_stop();
-  EXPECT_FALSE(Evaluator(scenario)->Evaluate(*scenario.default_configuration, source.get_token()));
+      ParseScenario(std::string(kParameters) + "evaluator: {shell: 'touch " + folder.path() +
+                        "/{n}; until test -e " + folder.path() + "/1 -a -e " + folder.path() +
+                        "/2; do sleep 0.01; done; echo {n}', timeout: 30}",
+                    "f");
+  const auto evaluator = MakeEvaluator(scenario.space, scenario.evaluator, 2);
+  EXPECT_EQ(evaluator->Capacity(), 2);
+  Configuration both[2] = {*scenario.default_configuration, *scenario.default_configuration};
+  for (int i = 0; i < 2; ++i) {
+    both[i].coordinates[0] = i + 1;
+    evaluator->Submit(i, both[i]);
+  }
+  int ended = 0;
+  while (ended < 2) {
+    for (const FinishedTrial& trial : evaluator->Collect(1, [] { return false; })) {
+      ++ended;
+      EXPECT_EQ(trial.outcome->value, static_cast<double>(trial.id + 1)) << trial.outcome->reason;
+      EXPECT_GT(trial.outcome->Get("measure_seconds", 0), 0);
+    }
+  }
+}
+
+TEST(MakeEvaluator, ThereIsNoneForAScenarioWithout) {
+  EXPECT_EQ(Make(ParseScenario(kParameters, "f")), nullptr);
 }
 
 }  // namespace

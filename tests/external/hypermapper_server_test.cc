@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "bayloom/base/result.h"
+#include "tests/trial/list_store.h"
 
 namespace bayloom {
 namespace {
@@ -27,25 +28,26 @@ constexpr const char* kScenario = R"({
     "word": {"parameter_type": "categorical", "values": ["a", "b"], "parameter_default": "a"}
   }})";
 
-/// A search whose trials are kept.
+/// A study whose trials are kept.
 struct Theirs {
   Theirs()
       : scenario(ParseScenario(kScenario, "theirs.json")),
-        search(scenario,
-               MakeOptimizer(scenario.optimizer, scenario.space, scenario.optimizer_options),
-               [this](const SearchTrial& trial) { trials.push_back(trial); }) {}
+        study(scenario,
+              MakeOptimizer(scenario.optimizer, scenario.space, scenario.optimizer_options),
+              &store) {}
 
   /// What the server says to these answers, all given at once.
   std::string Serve(const std::string& answers) {
     std::istringstream in(answers);
     std::ostringstream out;
-    HyperMapperServer(scenario, search).Run(in, out);
+    HyperMapperServer(scenario, study).Run(in, out);
     return out.str();
   }
 
   Scenario scenario;
-  std::vector<SearchTrial> trials;
-  Search search;
+  ListStore store;
+  const std::vector<TrialRecord>& trials = store.trials;
+  Study study;
 };
 
 std::vector<std::string> Lines(const std::string& text) {
@@ -70,11 +72,12 @@ TEST(HyperMapperServer, SpeaksAsHyperMapperDoes) {
   EXPECT_EQ(lines[7], "Request 1");
   EXPECT_EQ(lines.back(), "End of HyperMapper");
   std::vector<bool> ok;
-  for (const SearchTrial& trial : theirs.trials) ok.push_back(trial.outcome.ok());
+  for (const TrialRecord& trial : theirs.trials) ok.push_back(trial.outcome.ok());
   EXPECT_THAT(ok, ElementsAre(true, false, true, false, true));
   EXPECT_EQ(theirs.trials[2].outcome.value, 0.25);
   EXPECT_THAT(theirs.trials[3].outcome.reason, HasSubstr("nan"));
-  EXPECT_EQ(theirs.search.best()->ordinal, 2);
+  EXPECT_EQ(theirs.trials[3].outcome.verdict, Verdict::kInvalidAnswer);
+  EXPECT_EQ(theirs.study.best()->ordinal, 2);
 }
 
 TEST(HyperMapperServer, KeepsWhatWasAnsweredWhenTheClientGoes) {

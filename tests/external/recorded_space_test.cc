@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
+#include "bayloom/external/evaluator.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/external/scenario_overrides.h"
-#include "bayloom/external/search.h"
+#include "bayloom/external/study_task.h"
 
 namespace bayloom {
 namespace {
@@ -49,12 +50,15 @@ TEST(RecordedSpace, IsSearchedAtNoCost) {
   Scenario scenario = LoadScenario(kFolder + "convolution_T1.json");
   OverrideRecorded(kRecord, scenario);
   scenario.optimizer = "random";
-  Search search(scenario, MakeOptimizer("random", scenario.space, {}), [](const SearchTrial&) {});
-  const auto evaluators = MakeEvaluators(scenario.space, scenario.evaluator, 2);
-  EXPECT_EQ(RunSearch(search, evaluators, {}, [] {}), SearchEnd::kExhausted);
-  EXPECT_EQ(search.trials(), 4362);
-  EXPECT_EQ(search.feasible_trials(), 4362 - 161);
-  EXPECT_NEAR(search.best()->outcome.value, 1.021172, 1e-6);
+  Study study(scenario, MakeOptimizer("random", scenario.space, {}));
+  const auto evaluator = MakeEvaluator(scenario.space, scenario.evaluator, 2);
+  StudyTask task(study, *evaluator);
+  ScheduledRun<Configuration> run({});
+  run.AddTask(task, {});
+  EXPECT_EQ(run.Run(), StopReason::kExhausted);
+  EXPECT_EQ(study.trials(), 4362);
+  EXPECT_EQ(study.feasible_trials(), 4362 - 161);
+  EXPECT_NEAR(study.best()->outcome.value, 1.021172, 1e-6);
 }
 
 TEST(RecordedSpace, RefusesWhatIsNone) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bayloom/base/random.h"
+#include "bayloom/codegen/abi.h"
 
 namespace bayloom {
 namespace {
@@ -20,7 +21,7 @@ TEST(MemoryPlanTest, RequestsThatLiveTogetherNeverOverlap) {
     }
     const ArenaPlan plan = PlanMemory(requests);
     for (size_t a = 0; a < requests.size(); ++a) {
-      EXPECT_EQ(plan.offsets[a] % 64, 0);
+      EXPECT_EQ(plan.offsets[a] % kBufferAlignment, 0);
       EXPECT_LE(plan.offsets[a] + requests[a].bytes, plan.arena_bytes);
       for (size_t b = 0; b < a; ++b) {
         const bool in_time = requests[a].first_step <= requests[b].last_step &&

@@ -96,22 +96,23 @@ TEST(Architecture, FilesSayWhereTheyAreWrong) {
     EXPECT_THAT([&] { ParseArchitectureYaml(text, "a.yaml"); },
                 ThrowsMessage<InputError>(HasSubstr(message)));
   };
-  refusal("arch:\n  storage: []\n", "a.yaml:2: arch: key 'arithmetic' is missing");
+  refusal("arch:\n  storage: []\n", "a.yaml:2:3: arch: 'arithmetic' is missing");
   const std::string head = "arch:\n  arithmetic:\n    instances: 4\n  storage:\n";
   refusal(head + "  - name: Buffer\n    sizeKB: 64k\n",
-          "a.yaml:6: arch.storage[0].sizeKB: '64k' is no whole number");
-  refusal(head + "  - name: Buffer\n", "a.yaml:5: arch.storage[0]: memory 'Buffer' needs its size");
+          "a.yaml:6:13: arch.storage[0].sizeKB: expected a whole number, found '64k'");
+  refusal(head + "  - name: Buffer\n",
+          "a.yaml:5:5: arch.storage[0]: memory 'Buffer' needs its size");
   refusal(head + "  - {name: B, entries: 4, instances: 3}\n", "level 'B' has 3 instances");
   refusal(head + "  - {name: B, entries: 4}\n  constraints:\n  - {target: B, type: bypas}\n",
-          "a.yaml:7: arch.constraints[0].type: 'bypas' is none of");
+          "a.yaml:7:23: arch.constraints[0].type: 'bypas' is none of");
   refusal("architecture:\n  nodes: []\n", "version 0.4 is not read");
   refusal(head + "  - name: B\n    entries: 4\n    vector-acess-energy: 3\n",
-          "a.yaml:7: arch.storage[0]: there is no key 'vector-acess-energy'; did you mean "
-          "'vector-access-energy'?");
+          "a.yaml:7:26: arch.storage[0].vector-acess-energy: is not known here; is "
+          "'vector-access-energy' meant?");
   refusal(head +
               "  - {name: B, entries: 4}\n  constraints:\n"
               "  - {target: B, type: bypass, kep: [W]}\n",
-          "there is no key 'kep'; did you mean 'keep'?");
+          "kep: is not known here; is 'keep' meant?");
 }
 
 TEST(Constraints, NameWhatTheyDoNotFind) {

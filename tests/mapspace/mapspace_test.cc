@@ -40,10 +40,12 @@ TEST(Mapspace, EnumeratesEveryMappingOnce) {
   const Mapspace mapspace(MatmulProblem(4, 2, 3), ShippedArchitecture("gemmini"));
   std::set<std::string> seen;
   int64_t count = 0;
-  mapspace.ForEach([&](const Mapping& mapping) {
-    seen.insert(PrintMappingYaml(mapping, mapspace.problem(), mapspace.architecture()));
-    return ++count < 100000;
-  });
+  for (int64_t tiling = 0; tiling < mapspace.TilingCount(); ++tiling) {
+    EXPECT_TRUE(mapspace.ForEachOfTiling(tiling, [&](const Mapping& mapping) {
+      seen.insert(PrintMappingYaml(mapping, mapspace.problem(), mapspace.architecture()));
+      return ++count < 100000;
+    }));
+  }
   // 4 is 2 x 2 over four levels: 10 ways; 2 and 3: 4 ways each. Of the loops of one level outside
   // the registers, m that run have m! orders; counted by hand over all tilings.
   EXPECT_EQ(static_cast<int64_t>(seen.size()), count);

@@ -55,15 +55,16 @@ TEST(Problem, FilesSayWhereTheyAreWrong) {
     EXPECT_THAT([&] { ParseProblemYaml(text, "p.yaml"); },
                 ThrowsMessage<InputError>(HasSubstr(message)));
   };
-  refusal("problem:\n  I: 4\n", "p.yaml:2: problem: key 'shape' is missing");
+  refusal("problem:\n  I: 4\n", "p.yaml:2:3: problem: 'shape' is missing");
   const std::string shape =
       "problem:\n  shape:\n    dimensions: [ I, J ]\n    data-spaces:\n"
       "    - name: A\n      projection:\n      - [ [K] ]\n";
-  refusal(shape + "  I: 4\n", "p.yaml:2: problem: key 'J' is missing");
-  refusal(shape + "  I: 4\n  J: four\n", "p.yaml:9: problem.J: 'four' is no whole number");
+  refusal(shape + "  I: 4\n", "p.yaml:2:3: problem: 'J' is missing");
+  refusal(shape + "  I: 4\n  J: four\n",
+          "p.yaml:9:6: problem.J: expected a whole number, found 'four'");
   refusal(shape + "  I: 4\n  J: 4\n",
-          "p.yaml:7: problem.shape.data-spaces[0].projection[0][0]: there is no dimension 'K'");
-  refusal("problem: [", "p.yaml:1: ");
+          "p.yaml:7:11: problem.shape.data-spaces[0].projection[0][0]: there is no dimension 'K'");
+  refusal("problem: [", "p.yaml:1:");
 }
 
 }  // namespace

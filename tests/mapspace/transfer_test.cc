@@ -63,7 +63,7 @@ TEST(MapTransfer, EveryMethodBeginsWhereRandomMappingsEnd) {
   const AnalyticalModel model(problem, target.architecture());
   const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
   MapperOptions options;
-  options.max_evaluations = 12;
+  options.budget.trials = 12;
   for (const int64_t words : {1 << 15, 1 << 20}) {
     options.earlier.push_back(RandomMappings(problem, WithScratchpad(words), 60));
   }
@@ -107,10 +107,12 @@ TEST(MappingJson, ComesBackFromItsLevels) {
 TEST(MapSensitivity, FewParametersMatterAndCanBeSearchedAlone) {
   const Mapspace mapspace(MatmulProblem(64, 128, 512), ShippedArchitecture("gemmini"));
   const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-  const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
+  const auto evaluate = [&](const Mapping& mapping) {
+    return EvaluateByModel(model, MapObjective::kEnergy, mapping);
+  };
   auto encoding =
       MakeMappingEncoding(mapspace, model, TileEncoding::kRoundedInteger, OrderEncoding::kRanking);
-  const EncodingSensitivity sensitivity = RankEncoding(*encoding, *evaluator, 150, 1);
+  const EncodingSensitivity sensitivity = RankEncoding(*encoding, evaluate, 150, 1);
   ASSERT_EQ(static_cast<int>(sensitivity.ranking.size()), encoding->space()->size());
   EXPECT_GT(sensitivity.ranking[0].index.total.value,
             5 * sensitivity.ranking.back().index.total.value);

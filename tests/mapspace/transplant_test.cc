@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bayloom/mapspace/mapper.h"
+#include "tests/trial/evaluate_one.h"
 
 namespace bayloom {
 namespace {
@@ -73,16 +74,22 @@ TEST(Transplant, NeedsDimensionsInCommon) {
 TEST(Transplant, AnOfferedMappingIsEvaluatedNext) {
   const Ground ground(MatmulProblem(64, 32, 128), "gemmini");
   const auto evaluator = MakeModelEvaluator(ground.model, MapObjective::kEnergy);
-  MapperOptions good;
-  good.max_evaluations = 5000;
-  const MapperResult best = RunMapper("genetic", ground.mapspace, ground.model, *evaluator, good);
+  const MapperResult best =
+      RunMapper("genetic", ground.mapspace, ground.model, *evaluator, {.budget = {.trials = 5000}});
   for (const char* mapper : {"genetic", "bayesian", "forest"}) {
-    MapperSearch search(mapper, ground.mapspace, ground.model, *evaluator, {});
-    search.Continue(3);
-    EXPECT_GT(search.result().value, best.value) << mapper;
-    search.Offer(*best.best);
-    search.Continue(4);
-    EXPECT_EQ(search.result().value, best.value) << mapper;
+    MapperTask task(mapper, ground.mapspace, ground.model, *evaluator, {});
+    const auto try_next = [&](int count) {
+      for (Mapping& mapping : task.Propose(count, [] { return false; })) {
+        const Outcome outcome = EvaluateOne(*evaluator, mapping);
+        task.Tell(std::move(mapping), outcome, 0);
+      }
+    };
+    try_next(3);
+    EXPECT_GT(task.result().value, best.value) << mapper;
+    task.Offer(*best.best);
+    try_next(1);
+    EXPECT_EQ(task.result().evaluations, 4) << mapper;
+    EXPECT_EQ(task.result().value, best.value) << mapper;
   }
 }
 

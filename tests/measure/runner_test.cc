@@ -15,6 +15,9 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
+#include "bayloom/measure/interruption.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
 
 namespace bayloom {
@@ -138,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "wrote 1 bytes past the end of the workspace", true},
         Misdeed{"depends_on_output", Verdict::kWrongOutput, "in a later run, element", true},
         Misdeed{"reads_workspace", Verdict::kWrongOutput, "element 3 of 'y'", true},
-        Misdeed{"babble", Verdict::kCrash, "wrote rubbish to its runner's channel", true},
+        Misdeed{"babble", Verdict::kCrash, "wrote invalid data to the runner's channel", true},
         Misdeed{"close_everything", Verdict::kCrash, "", true},
         Misdeed{"no_such_symbol", Verdict::kBuildError, "cannot load 'no_such_symbol'", false}),
     [](const auto& instance) { return std::string(instance.param.kernel); });
@@ -150,8 +153,8 @@ TEST(Runner, TimesAGoodKernel) {
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_GT(outcome.value, 1e-9);
   EXPECT_LT(outcome.value, 1e-3);
-  EXPECT_GE(outcome.spread, 0);
-  EXPECT_FALSE(outcome.cut_short);
+  EXPECT_GE(DetailsOf(outcome).spread, 0);
+  EXPECT_FALSE(DetailsOf(outcome).cut_short);
 }
 
 TEST(Runner, SlowKernelsAreCutShort) {
@@ -162,7 +165,7 @@ TEST(Runner, SlowKernelsAreCutShort) {
   const double start = MonotonicSeconds();
   const Outcome outcome = runner.Run(task.data(), trial);
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
-  EXPECT_TRUE(outcome.cut_short);
+  EXPECT_TRUE(DetailsOf(outcome).cut_short);
   EXPECT_GE(outcome.value, 0.03);
   EXPECT_LT(MonotonicSeconds() - start, 1);
 }
@@ -219,11 +222,27 @@ TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
   close(ends[0]);
 }
 
+TEST(Runner, AStopEndsAKernelThatHangsAndTheNextOneRuns) {
+  for (const char* kernel : {"hang", "stop"}) {
+    const HandMadeTask task;
+    Runner runner(Options());
+    EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
+    const double begun = MonotonicSeconds();
+    EXPECT_THROW(
+        runner.Run(task.data(), Kernel(kernel), [&] { return MonotonicSeconds() > begun + 0.3; }),
+        Interrupted);
+    EXPECT_LT(MonotonicSeconds() - begun, 1.3);
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no process is left";
+    EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
+    EXPECT_EQ(runner.starts(), 2);
+  }
+}
+
 TEST(Runner, SaysWhenThereIsNoProgramToRun) {
   RunnerOptions options;
   options.executable = "/bin/true";
   const HandMadeTask task;
-  EXPECT_THROW(Runner(options).Run(task.data(), Kernel("good")), InputError);
+  EXPECT_THROW(Runner(options).Run(task.data(), Kernel("good")), SystemError);
   unsetenv("BAYLOOM_RUNNER");
   EXPECT_THROW(RunnerExecutable(""), InputError);
   EXPECT_EQ(RunnerExecutable("/some/program"), "/some/program");

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/space/outcome.h"
 #include "bayloom/space/space.h"
+#include "bayloom/trial/outcome.h"
 
 namespace bayloom {
 

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <utility>
+
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/pretrain/pool_sampling.h"
 #include "bayloom/tensor/operators.h"
 #include "tests/temporary_folder.h"
@@ -10,20 +14,28 @@
 namespace bayloom {
 namespace {
 
-/// Answers a time that follows from the program, and stops after so many.
-class PretendingEvaluator final : public Evaluator {
+/// Answers a time that follows from the program.
+class PretendingEvaluator final : public ProgramEvaluator {
  public:
-  double Evaluate(const Workload&, std::span<const Candidate> candidates,
-                  const EvaluationContext& context, const Report& report) override {
-    for (size_t i = 0; i < candidates.size() && !context.stop(); ++i) {
-      Outcome outcome;
-      outcome.value = 1e-3 * static_cast<double>(candidates[i].hash % 100 + 1);
-      ++evaluated;
-      report(static_cast<int>(i), outcome);
-    }
-    return 0;
+  int Capacity() const override { return 7; }
+  void Submit(TrialId id, const ProgramTrial& trial) override { waiting_.emplace_back(id, &trial); }
+  std::vector<FinishedTrial> Collect(double, const std::function<bool()>&) override {
+    if (waiting_.empty()) return {};
+    const auto [id, trial] = waiting_.front();
+    waiting_.pop_front();
+    ++evaluated;
+    if (is_broken) return {{id, std::nullopt, "the disk is full"}};
+    return {
+        {id, Outcome::Feasible(1e-3 * static_cast<double>(trial->candidate.hash % 100 + 1)), {}}};
   }
+  void Cancel() override { waiting_.clear(); }
+  void SetIncumbent(const Workload&, const Program&, double) override {}
+
   int evaluated = 0;
+  bool is_broken = false;
+
+ private:
+  std::deque<std::pair<TrialId, const ProgramTrial*>> waiting_;
 };
 
 TEST(PoolMeasurement, TrialsAreKnownAfterwardsAndNothingIsMeasuredTwice) {
@@ -42,21 +54,26 @@ TEST(PoolMeasurement, TrialsAreKnownAfterwardsAndNothingIsMeasuredTwice) {
   EXPECT_EQ(GroupedTasks(pool), tasks);
 
   PretendingEvaluator evaluator;
-  int left = 15;
   {
     PoolMeasurement measurement(store, pool, target, evaluator, "pool",
-                                [&] { return left-- <= 0; });
-    measurement.MeasureEach(20, 1, [](int64_t done, int64_t of) {
-      EXPECT_LE(done, of);
-      EXPECT_EQ(of, 40);
-    });
+                                [&] { return evaluator.evaluated >= 15; });
+    int observed = 0;
+    EXPECT_EQ(measurement.MeasureEach(20, 1,
+                                      {.on_trial =
+                                           [&](const RunStatus& status, const Outcome&) {
+                                             EXPECT_EQ(status.trials, ++observed);
+                                             EXPECT_EQ(status.max_trials, 40);
+                                           },
+                                       .on_slot = {}}),
+              StopReason::kStopped);
+    EXPECT_EQ(observed, 15);
   }
-  EXPECT_LT(evaluator.evaluated, 40);
+  EXPECT_EQ(evaluator.evaluated, 15);
   EXPECT_EQ(
       CountMeasured(store, pool, tasks[0], target) + CountMeasured(store, pool, tasks[1], target),
       evaluator.evaluated);
   PoolMeasurement measurement(store, pool, target, evaluator, "pool", [] { return false; });
-  measurement.MeasureEach(20, 1, [](int64_t, int64_t) {});
+  EXPECT_EQ(measurement.MeasureEach(20, 1), StopReason::kTrials);
   EXPECT_EQ(evaluator.evaluated, 40);
   for (const TaskId task : tasks) {
     const std::map<int64_t, Outcome> measured = MeasuredPrograms(store, pool, task, target);
@@ -79,6 +96,23 @@ TEST(PoolMeasurement, RefusesProgramsOfAnotherDesignSpace) {
   PretendingEvaluator evaluator;
   PoolMeasurement measurement(store, pool, Target{}, evaluator, "pool", [] { return false; });
   EXPECT_THROW(measurement.Measure(task, std::vector<int64_t>{0}), InputError);
+}
+
+TEST(PoolMeasurement, SaysWhyProgramsCannotBeMeasured) {
+  const TemporaryFolder folder;
+  Store store(folder / "pool.db");
+  ProgramPool pool(folder / "pool.db");
+  ThreadPool threads(1);
+  const SpaceGenerator space(MatmulWorkload(32, 32, 32), Target{});
+  const TaskId task = store.AddTask(space.workload());
+  SampleIntoPool(space, task, pool, {.programs = 10}, threads);
+  PretendingEvaluator evaluator;
+  evaluator.is_broken = true;
+  PoolMeasurement measurement(store, pool, Target{}, evaluator, "pool", [] { return false; });
+  EXPECT_THROW(measurement.Measure(task, std::vector<int64_t>{0, 1}), SystemError);
+  EXPECT_EQ(CountMeasured(store, pool, task, Target{}), 0);
+  evaluator.is_broken = false;
+  EXPECT_EQ(measurement.Measure(task, std::vector<int64_t>{0, 1}).size(), 2u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/pretrain/operator_families.h"
 #include "bayloom/tensor/operators.h"
+#include "bayloom/tuning/restore.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom {
@@ -103,17 +104,17 @@ TEST(PoolSampling, TakesOverRecordedPrograms) {
   const Result<Candidate> candidate = p.space.Sample(0, RandomStream(5));
   ASSERT_TRUE(candidate.ok());
   const TargetId target = p.store.AddTarget(p.space.target());
-  const SessionId session = p.store.BeginSession(target, "m", "{}", 0);
-  Outcome outcome;
-  outcome.value = 0.001;
-  p.store.AddTrial({.session = session,
-                    .task = p.task,
-                    .target = target,
-                    .strategy = "random",
-                    .space = candidate->space,
-                    .trace = candidate->trace.ToJson().dump(),
-                    .program_hash = candidate->hash,
-                    .outcome = outcome});
+  RunRecord run;
+  run.target = target;
+  StoredTrial trial;
+  trial.run = p.store.BeginRun(run).id;
+  trial.task = p.task;
+  trial.target = target;
+  trial.candidate = CandidateText(*candidate);
+  trial.key = candidate->hash;
+  trial.proposer = "random";
+  trial.outcome = Outcome::Feasible(0.001);
+  p.store.AddTrial(trial);
   EXPECT_EQ(AddRecordedPrograms(p.space, p.store, p.pool), 1);
   EXPECT_EQ(AddRecordedPrograms(p.space, p.store, p.pool), 0);
   EXPECT_EQ(p.pool.At(p.task, std::vector<int64_t>{0})[0].hash, candidate->hash);

@@ -10,6 +10,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/record/schema.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
@@ -20,11 +21,12 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The message of the InputError that `action` ends with.
+/// The message of the error of this type that `action` ends with.
+template <typename Failure = InputError>
 std::string ErrorOf(const std::function<void()>& action) {
   try {
     action();
-  } catch (const InputError& e) {
+  } catch (const Failure& e) {
     EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << e.what();
     return e.what();
   }
@@ -46,7 +48,7 @@ std::string SampleFile(const TemporaryFolder& folder) {
   Store store(path);
   const Context context(store);
   for (int i = 0; i < 50; ++i) store.AddTrial(MakeTrial(context, i, 1 + i));
-  store.SaveBatch(context.session, "state", std::vector<Metric>{{context.task, 0, "rmse", 1}});
+  store.SaveState(context.run, "state", std::vector<Metric>{{context.task, 0, "rmse", 1}});
   return path;
 }
 
@@ -79,7 +81,7 @@ TEST(BadFile, ALockedFileIsNotWaitedForForEver) {
   Transaction transaction(holder);
   Database other(path, Database::Mode::kReadWrite, /*patience_seconds=*/0.05);
   EXPECT_EQ(
-      ErrorOf([&] { other.Execute("UPDATE sessions SET state = ''"); }),
+      ErrorOf<SystemError>([&] { other.Execute("UPDATE runs SET state = ''"); }),
       "cannot use " + path + ": another process keeps it locked; wait for that process or end it");
 }
 
@@ -87,7 +89,7 @@ TEST(BadFile, ReadOnlyStoresRefuseToWrite) {
   TemporaryFolder folder;
   const std::string path = SampleFile(folder);
   Store store(path, Store::Mode::kReadOnly);
-  EXPECT_EQ(store.Sessions().size(), 1u);
+  EXPECT_EQ(store.Runs().size(), 1u);
   EXPECT_EQ(store.AddTask(Matmul(4, 8, 16)), 1);
   EXPECT_THAT(ErrorOf([&] { store.AddTask(Matmul(1, 1, 1)); }), HasSubstr("may not be written"));
 }
@@ -103,7 +105,7 @@ TEST(BadFile, AFullDiskKeepsWhatWasThere) {
     const rlimit small = {64 << 10, before.rlim_max};
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    const std::string message = ErrorOf([&] {
+    const std::string message = ErrorOf<SystemError>([&] {
       for (int i = 0; i < 10000; ++i) store.AddTrial(MakeTrial(context, i, 1));
     });
     setrlimit(RLIMIT_FSIZE, &before);
@@ -111,7 +113,7 @@ TEST(BadFile, AFullDiskKeepsWhatWasThere) {
     EXPECT_THAT(message, testing::StartsWith("cannot use " + path + ": reading or writing failed"));
     EXPECT_TRUE(store.AddTrial(MakeTrial(context, 20000, 1)));  // works again
   }
-  EXPECT_EQ(Store(path).SessionTrials(1).size(), 50u);
+  EXPECT_EQ(Store(path).TrialsOfRun(1).size(), 50u);
 }
 
 /// Reads everything there is to read.
@@ -119,12 +121,13 @@ void ReadAll(const std::string& path) {
   Store store(path);
   store.Targets();
   for (const TaskRecord& task : store.Tasks()) store.WorkloadOf(task.id);
-  for (const SessionRecord& session : store.Sessions()) {
-    store.SessionTrials(session.id);
-    store.MetricsOf(session.id);
-    store.TargetOf(session.target);
+  for (const RunRecord& run : store.Runs()) {
+    store.TrialsOfRun(run.id);
+    store.MetricsOf(run.id);
+    if (run.target) store.TargetOf(*run.target);
   }
-  for (const Trial& trial : store.BestOf(1, 1, 100)) store.SeenHashes(trial.task, trial.target);
+  store.BestOf(1, 1, 100);
+  store.TrialsOf(1, 1);
   Context context(store);
   store.AddTrial(MakeTrial(context, 1000, 1));
 }
@@ -149,7 +152,8 @@ TEST(BadFile, DamageNeverEndsInAnythingButOneLine) {
     }
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
     Write(path, bad);
-    noticed += ErrorOf([&] { ReadAll(path); }) != "no error";
+    // A system error, if the damage is such that the file cannot be read where it should.
+    noticed += ErrorOf<std::runtime_error>([&] { ReadAll(path); }) != "no error";
   }
   EXPECT_GT(noticed, 50);
 }

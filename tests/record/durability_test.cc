@@ -21,13 +21,13 @@ constexpr int64_t kEnough = 100000;
 void WriteTrials(const std::string& path, int pipe) {
   Store store(path);
   Context context(store);  // begins a session, which a resumed run leaves unused
-  context.session = store.Sessions().front().id;
-  const std::vector<Trial> known = store.SessionTrials(context.session);
+  context.run = store.Runs().front().id;
+  const std::vector<StoredTrial> known = store.TrialsOfRun(context.run);
   for (auto ordinal = static_cast<int64_t>(known.size()); ordinal < kEnough; ++ordinal) {
     store.AddTrial(MakeTrial(context, ordinal, 1e-3));
     if (write(pipe, &ordinal, sizeof(ordinal)) != sizeof(ordinal)) return;
     if (ordinal % 16 == 15) {
-      store.SaveBatch(context.session, std::to_string(ordinal),
+      store.SaveState(context.run, std::to_string(ordinal),
                       std::vector<Metric>{{context.task, ordinal, "rmse", 0.5}});
     }
   }
@@ -60,10 +60,10 @@ TEST(Durability, AWriterKilledAtAnyMomentLosesAndRepeatsNothing) {
     close(ends[0]);
 
     Store store(path);
-    if (store.Sessions().empty()) continue;  // killed before there was a session
-    const std::vector<Trial> trials = store.SessionTrials(store.Sessions().front().id);
+    if (store.Runs().empty()) continue;  // killed before there was a session
+    const std::vector<StoredTrial> trials = store.TrialsOfRun(store.Runs().front().id);
     std::set<int64_t> present;
-    for (const Trial& trial : trials) EXPECT_TRUE(present.insert(trial.ordinal).second);
+    for (const StoredTrial& trial : trials) EXPECT_TRUE(present.insert(trial.ordinal).second);
     for (int64_t known : acknowledged) EXPECT_TRUE(present.contains(known)) << known << " is lost";
     // What was written but not acknowledged yet counts as measured: resuming skips it.
     if (!present.empty()) {

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <sstream>
 
+#include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/search_records.h"
+#include "bayloom/record/program_pool.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
@@ -28,34 +29,22 @@ ImportSummary Import(Store& store, const std::string& text) {
 void Fill(Store& store) {
   const Context context(store);
   for (int i = 0; i < 5; ++i) store.AddTrial(MakeTrial(context, i, 0.1 / (i + 3)));
-  Trial crash = MakeTrial(context, 5, NAN);
+  StoredTrial crash = MakeTrial(context, 5, NAN);
   crash.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11 (SIGSEGV) \"while\" running\n");
   store.AddTrial(crash);
-  store.SaveBatch(context.session, R"({"rng":[1,2]})",
+  store.SaveState(context.run, R"({"rng":[1,2]})",
                   std::vector<Metric>{{context.task, 0, "rmse", 0.1}, {0, 0, "drift", NAN}});
-  store.FinishSession(context.session);
+  store.SetFinished(context.run, true);
 }
 
-/// A search with a value and a failure in the store's file.
-void FillSearch(Store& store) {
-  SearchRecords records(store.path());
-  SearchRecord search;
-  search.name = "flags";
-  search.scenario = "parameters:\n  x: {type: integer, range: [1, 3]}\n";
-  search.objective = "seconds";
-  search.optimizer = "bayesian";
-  search.seed = 18446744073709551615u;
-  search = records.Begin(search);
-  ConfigurationTrial trial;
-  trial.search = search.id;
-  trial.configuration = R"({"order":[1,0],"x":3})";
-  trial.outcome.value = 0.1;
-  trial.elapsed = 1.5;
-  records.AddTrial(trial);
-  trial.ordinal = 1;
-  trial.configuration = R"({"order":[0,1],"x":2})";
-  trial.outcome = Outcome::Infeasible(Verdict::kTimeout, "took \"too\" long");
-  records.AddTrial(trial);
+/// A search with a value and a failure in the store.
+RunId FillSearch(Store& store) {
+  const RunId run = store.BeginRun(SampleSearch("flags")).id;
+  store.AddTrial(MakeConfiguration(run, 0, 0.1));
+  StoredTrial failed = MakeConfiguration(run, 1, NAN);
+  failed.outcome = Outcome::Infeasible(Verdict::kTimeout, "took \"too\" long");
+  store.AddTrial(failed);
+  return run;
 }
 
 TEST(JsonLines, CarriesSearches) {
@@ -67,18 +56,18 @@ TEST(JsonLines, CarriesSearches) {
   const std::string text = Export(source);
   EXPECT_EQ(Import(copy, text).added, 8);
   EXPECT_EQ(Import(copy, text).present, 8);
-  SearchRecords from(source.path()), to(copy.path());
-  ASSERT_EQ(to.Searches().size(), 2u);
-  const SearchRecord theirs = from.Searches()[0], ours = to.Searches()[1];
+  ASSERT_EQ(copy.Runs(RunKind::kSearch).size(), 2u);
+  const RunRecord theirs = source.Runs(RunKind::kSearch)[0], ours = copy.Runs(RunKind::kSearch)[1];
   EXPECT_EQ(ours.uuid, theirs.uuid);
-  EXPECT_EQ(ours.scenario, theirs.scenario);
+  EXPECT_EQ(ours.definition, theirs.definition);
   EXPECT_EQ(ours.seed, theirs.seed);
   EXPECT_EQ(ours.started, theirs.started);
-  const std::vector<ConfigurationTrial> trials = to.TrialsOf(ours.id);
+  EXPECT_TRUE(ours.maximize);
+  const std::vector<StoredTrial> trials = copy.TrialsOfRun(ours.id);
   ASSERT_EQ(trials.size(), 2u);
-  EXPECT_EQ(trials[0].configuration, R"({"order":[1,0],"x":3})");
+  EXPECT_EQ(trials[0].candidate, R"({"order":[1,0],"x":0})");
   EXPECT_EQ(trials[0].outcome.value, 0.1);
-  EXPECT_EQ(trials[0].timestamp, from.TrialsOf(theirs.id)[0].timestamp);
+  EXPECT_EQ(trials[0].timestamp, source.TrialsOfRun(theirs.id)[0].timestamp);
   EXPECT_EQ(trials[1].outcome.verdict, Verdict::kTimeout);
   EXPECT_EQ(trials[1].outcome.reason, "took \"too\" long");
   EXPECT_TRUE(std::isnan(trials[1].outcome.value));
@@ -93,9 +82,113 @@ TEST(JsonLines, RoundTripIsExact) {
   EXPECT_EQ(summary.added, 6);
   EXPECT_EQ(summary.present, 0);
   EXPECT_EQ(Export(copy), text);
-  EXPECT_EQ(copy.SessionTrials(1)[2].outcome.value, 0.1 / 5);
-  EXPECT_EQ(copy.SessionTrials(1)[2].trace, source.SessionTrials(1)[2].trace);
-  EXPECT_EQ(copy.Sessions()[0].state, R"({"rng":[1,2]})");
+  EXPECT_EQ(copy.TrialsOfRun(1)[2].outcome.value, 0.1 / 5);
+  EXPECT_EQ(copy.TrialsOfRun(1)[2].candidate, source.TrialsOfRun(1)[2].candidate);
+  EXPECT_EQ(copy.Runs()[0].state, R"({"rng":[1,2]})");
+}
+
+Outcome RandomOutcome(RandomStream& random) {
+  if (random.UniformInt(4) == 0) {
+    return Outcome::Infeasible(static_cast<Verdict>(1 + random.UniformInt(6)),
+                               "no \"value\": \\ \t");
+  }
+  Outcome outcome = Outcome::Feasible(std::exp(20 * random.Normal()));
+  for (const char* name : {"zebra", "cut_short", "drift", "an energy / pJ", "build_seconds"}) {
+    if (random.UniformInt(2) == 0) outcome.Set(name, random.Normal());
+  }
+  return outcome;
+}
+
+std::vector<PoolProgram> RandomPrograms(RandomStream& random) {
+  std::vector<PoolProgram> programs(1 + random.UniformInt(4));
+  for (PoolProgram& program : programs) {
+    program.hash = random.Next();
+    program.space = static_cast<int>(random.UniformInt(3));
+    program.origin = "evolved";
+    program.trace = "[" + std::to_string(random.UniformInt(100)) + "]";
+    program.features.rows = static_cast<int>(random.UniformInt(3));
+    program.features.values.resize(program.features.rows * kFeatureColumns, 0.25f);
+  }
+  return programs;
+}
+
+/// Everything a store can hold, drawn at random.
+void FillAtRandom(Store& store, RandomStream& random) {
+  std::vector<TargetId> targets;
+  std::vector<TaskId> tasks;
+  for (int i = 1; i <= 3; ++i) {
+    targets.push_back(store.AddTarget(SampleTarget(i)));
+    tasks.push_back(store.AddTask(Matmul(i, 8, 16)));
+    if (random.UniformInt(2) == 0) store.SetMachine(targets.back(), R"({"lanes":8,"l1":[1,0.5]})");
+  }
+  ProgramPool pool(store.path());
+  for (int i = 0; i < 6; ++i) {
+    pool.PutIntoGroup(i % 2 == 0 ? "b" : "a", tasks[random.UniformInt(3)], 0.1 * i);
+    pool.Add(tasks[random.UniformInt(3)], RandomPrograms(random));
+  }
+  for (int i = 0; i < 8; ++i) {
+    RunRecord run = SampleSearch("run \xc3\xa4 " + std::to_string(i));
+    run.kind = static_cast<RunKind>(i % 4);
+    run.maximize = random.UniformInt(2) == 0;
+    run.seed = random.Next();
+    run.state = random.UniformInt(2) == 0 ? R"({"slots":[[1,2]]})" : "";
+    if (random.UniformInt(2) == 0) run.definition = R"({"a":1.25})";
+    if (i % 4 < 2 || random.UniformInt(4) == 0) run.target = targets[random.UniformInt(3)];
+    run = store.BeginRun(run);
+    store.SetFinished(run.id, random.UniformInt(2) == 0);
+    const bool is_schedule = i % 4 < 2;
+    for (int64_t j = random.UniformInt(6); j > 0; --j) {
+      StoredTrial trial = MakeConfiguration(run.id, store.CountTrials(run.id), 1);
+      if (is_schedule || random.UniformInt(4) == 0) trial.task = tasks[random.UniformInt(3)];
+      if (random.UniformInt(2) == 0) trial.target = targets[random.UniformInt(3)];
+      if (is_schedule) trial.candidate = R"({"space":2,"trace":[[0,1],{"x":"y"}]})";
+      if (is_schedule || random.UniformInt(4) == 0) trial.key = random.Next() | 1;
+      trial.outcome = RandomOutcome(random);
+      trial.elapsed = random.Uniform();
+      ASSERT_TRUE(store.AddTrial(trial));
+    }
+    store.SaveState(run.id, run.state,
+                    std::vector<Metric>{{tasks[0], i, "rmse", random.Normal()}, {0, 1, "x", NAN}});
+  }
+}
+
+TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
+  RandomStream random(5);
+  for (int round = 0; round < 10; ++round) {
+    TemporaryFolder folder;
+    Store source(folder / "a.db"), copy(folder / "b.db");
+    FillAtRandom(source, random);
+    const std::string text = Export(source);
+    Import(copy, text);
+    EXPECT_EQ(Export(copy), text);
+    const ImportSummary again = Import(copy, text);
+    EXPECT_EQ(again.added + again.pool_programs, 0);
+    EXPECT_EQ(Export(copy), text);
+  }
+}
+
+TEST(JsonLines, PoolsAreMergedProgramByProgram) {
+  TemporaryFolder folder;
+  RandomStream random(6);
+  Store source(folder / "a.db"), copy(folder / "b.db");
+  std::vector<PoolProgram> programs = RandomPrograms(random);
+  while (programs.size() < 3) programs = RandomPrograms(random);
+  ProgramPool theirs(source.path()), ours(copy.path());
+  copy.AddTask(Matmul(1, 2, 3));
+  const TaskId task = source.AddTask(Matmul(4, 8, 16)), same = copy.AddTask(Matmul(4, 8, 16));
+  theirs.Add(task, programs);
+  theirs.PutIntoGroup("g", task, 2);
+  ours.Add(same, std::vector<PoolProgram>{programs[1]});
+  ours.PutIntoGroup("g", same, 3);
+  EXPECT_EQ(Import(copy, Export(source)).pool_programs, std::ssize(programs) - 1);
+  EXPECT_EQ(Import(copy, Export(source)).pool_programs, 0);
+  ASSERT_EQ(ours.Count(same), std::ssize(programs));
+  const std::vector<PoolProgram> merged = ours.At(same, std::vector<int64_t>{0, 1, 2});
+  EXPECT_EQ(merged[0].hash, programs[1].hash);
+  EXPECT_EQ(merged[1].hash, programs[0].hash);
+  EXPECT_EQ(merged[1].features, programs[0].features);
+  EXPECT_EQ(merged[2].trace, programs[2].trace);
+  EXPECT_EQ(ours.Groups().at(0).members.at(0).weight, 3);  // what is there stays
 }
 
 TEST(JsonLines, ImportingTwiceAddsNothing) {
@@ -109,7 +202,7 @@ TEST(JsonLines, ImportingTwiceAddsNothing) {
   EXPECT_EQ(again.added, 0);
   EXPECT_EQ(again.present, 6);
   EXPECT_EQ(Export(copy), merged);
-  EXPECT_EQ(copy.Sessions().size(), 2u);
+  EXPECT_EQ(copy.Runs().size(), 2u);
   EXPECT_EQ(copy.Tasks().size(), 1u);
 }
 
@@ -141,7 +234,7 @@ TEST(JsonLines, ABadLineIsNamedAndNothingIsKept) {
   const size_t task = bad.find("{\"hash\"", bad.find("\"target\""));
   bad.erase(task, bad.find('\n', task) - task);
   EXPECT_THAT(error(bad), HasSubstr("is not known from an earlier line"));
-  EXPECT_TRUE(copy.Sessions().empty());
+  EXPECT_TRUE(copy.Runs().empty());
   EXPECT_TRUE(copy.Tasks().empty());
 }
 

@@ -29,29 +29,60 @@ inline Target SampleTarget(int cores = 2) {
 struct Context {
   TargetId target;
   TaskId task;
-  SessionId session;
+  RunId run;
 
   explicit Context(Store& store)
-      : target(store.AddTarget(SampleTarget())),
-        task(store.AddTask(Matmul(4, 8, 16))),
-        session(store.BeginSession(target, "m.onnx", R"({"trials":64})", 0xfedcba9876543210)) {}
+      : target(store.AddTarget(SampleTarget())), task(store.AddTask(Matmul(4, 8, 16))) {
+    RunRecord record;
+    record.kind = RunKind::kTune;
+    record.name = "m.onnx";
+    record.definition = R"({"trials":64})";
+    record.target = target;
+    record.objective = "seconds";
+    record.seed = 0xfedcba9876543210;
+    run = store.BeginRun(record).id;
+  }
 };
 
-inline Trial MakeTrial(const Context& context, int64_t ordinal, double seconds) {
-  Trial trial;
-  trial.session = context.session;
+/// A trial of a schedule.
+inline StoredTrial MakeTrial(const Context& context, int64_t ordinal, double seconds) {
+  StoredTrial trial;
+  trial.run = context.run;
   trial.task = context.task;
   trial.target = context.target;
   trial.ordinal = ordinal;
-  trial.strategy = "random";
-  trial.space = 1;
-  trial.trace = R"({"steps":[1,2,)" + std::to_string(ordinal) + "]}";
-  trial.program_hash = 0x9000000000000000 + static_cast<uint64_t>(ordinal);
+  trial.proposer = "random";
+  trial.candidate = R"({"space":1,"trace":{"steps":[1,2,)" + std::to_string(ordinal) + "]}}";
+  trial.key = 0x9000000000000000 + static_cast<uint64_t>(ordinal);
   trial.outcome.value = seconds;
-  trial.outcome.spread = 0.25;
-  trial.outcome.build_seconds = 0.5;
-  trial.outcome.measure_seconds = 0.125;
+  trial.outcome.values = {{"build_seconds", 0.5}, {"measure_seconds", 0.125}, {"spread", 0.25}};
+  trial.elapsed = 0.5 * static_cast<double>(ordinal);
   trial.timestamp = 1700000000000000 + ordinal;
+  return trial;
+}
+
+/// A run of a scenario, to be begun.
+inline RunRecord SampleSearch(const std::string& name) {
+  RunRecord run;
+  run.kind = RunKind::kSearch;
+  run.name = name;
+  run.definition = "parameters:\n  x: {type: integer, range: [1, 9]}\n";
+  run.objective = "speed";
+  run.maximize = true;
+  run.proposer = "bayesian";
+  run.seed = ~uint64_t{0};
+  return run;
+}
+
+/// A trial of a configuration.
+inline StoredTrial MakeConfiguration(RunId run, int64_t ordinal, double value) {
+  StoredTrial trial;
+  trial.run = run;
+  trial.ordinal = ordinal;
+  trial.candidate = R"({"order":[1,0],"x":)" + std::to_string(ordinal) + "}";
+  trial.proposer = "bayesian";
+  trial.outcome.value = value;
+  trial.elapsed = 1.5;
   return trial;
 }
 

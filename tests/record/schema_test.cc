@@ -53,15 +53,21 @@ TEST(Schema, AStepIsWholeOrNotAtAll) {
   EXPECT_EQ(Number(database, "PRAGMA user_version"), 3);
 }
 
-TEST(Schema, ReadingOnlyDoesNotChangeAnOlderFile) {
+TEST(Schema, ReadingOnlyMigratesACopyOfAnOlderFile) {
   TemporaryFolder folder;
   const std::string path = folder / "a.db";
   {
     Database database(path, Database::Mode::kReadWrite);
     Migrate(database, kAll.first(1));
+    database.Execute("INSERT INTO things VALUES ('old')");
+  }
+  {
+    Database database(path, Database::Mode::kReadOnly);
+    Migrate(database, kAll);
+    EXPECT_EQ(Number(database, "SELECT size FROM things WHERE name = 'old'"), 7);
+    EXPECT_THROW(database.Execute("DELETE FROM things"), InputError);
   }
   Database database(path, Database::Mode::kReadOnly);
-  EXPECT_THROW(Migrate(database, kAll), InputError);
   EXPECT_EQ(Number(database, "PRAGMA user_version"), 1);
 }
 

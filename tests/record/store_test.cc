@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "bayloom/base/result.h"
-#include "bayloom/record/target_json.h"
+#include "bayloom/target/target_json.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
@@ -16,15 +16,15 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<int64_t> Ordinals(const std::vector<Trial>& trials) {
+std::vector<int64_t> Ordinals(const std::vector<StoredTrial>& trials) {
   std::vector<int64_t> ordinals;
-  for (const Trial& trial : trials) ordinals.push_back(trial.ordinal);
+  for (const StoredTrial& trial : trials) ordinals.push_back(trial.ordinal);
   return ordinals;
 }
 
 TEST(Store, KeepsEverythingAcrossReopening) {
   TemporaryFolder folder;
-  Trial wrong;
+  StoredTrial wrong;
   std::string uuid;
   {
     Store store(folder / "a.db");
@@ -32,25 +32,35 @@ TEST(Store, KeepsEverythingAcrossReopening) {
     EXPECT_TRUE(store.AddTrial(MakeTrial(context, 0, 0.002)));
     wrong = MakeTrial(context, 1, NAN);
     wrong.outcome = Outcome::Infeasible(Verdict::kWrongOutput, "'c' differs");
-    wrong.outcome.drift = 1.5;
+    wrong.outcome.Set("drift", 1.5);
     EXPECT_TRUE(store.AddTrial(wrong));
-    store.SaveBatch(context.session, "state 1",
+    store.SaveState(context.run, "state 1",
                     std::vector<Metric>{{context.task, 0, "rmse", 0.5}, {0, 0, "trials", 2}});
-    uuid = store.SessionOf(context.session).uuid;
+    uuid = store.RunOf(context.run).uuid;
     EXPECT_EQ(uuid.size(), 32u);
+    store.BeginRun(SampleSearch("flags"));
   }
   Store store(folder / "a.db");
-  const std::vector<SessionRecord> sessions = store.Sessions();
-  ASSERT_EQ(sessions.size(), 1u);
-  EXPECT_EQ(sessions[0].uuid, uuid);
-  EXPECT_EQ(sessions[0].model, "m.onnx");
-  EXPECT_EQ(sessions[0].options, R"({"trials":64})");
-  EXPECT_EQ(sessions[0].seed, 0xfedcba9876543210);
-  EXPECT_EQ(sessions[0].state, "state 1");
-  EXPECT_FALSE(sessions[0].finished);
-  store.FinishSession(sessions[0].id);
-  EXPECT_TRUE(store.SessionOf(sessions[0].id).finished);
-  EXPECT_EQ(HashOf(store.TargetOf(sessions[0].target)), HashOf(SampleTarget()));
+  const std::vector<RunRecord> runs = store.Runs();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].uuid, uuid);
+  EXPECT_EQ(runs[0].kind, RunKind::kTune);
+  EXPECT_EQ(runs[0].name, "m.onnx");
+  EXPECT_EQ(runs[0].definition, R"({"trials":64})");
+  EXPECT_EQ(runs[0].objective, "seconds");
+  EXPECT_EQ(runs[0].seed, 0xfedcba9876543210);
+  EXPECT_EQ(runs[0].state, "state 1");
+  EXPECT_GT(runs[0].started, 0);
+  EXPECT_FALSE(runs[0].finished);
+  store.SetFinished(runs[0].id, true);
+  EXPECT_TRUE(store.RunOf(runs[0].id).finished);
+  ASSERT_TRUE(runs[0].target);
+  EXPECT_EQ(HashOf(store.TargetOf(*runs[0].target)), HashOf(SampleTarget()));
+  EXPECT_EQ(runs[1].kind, RunKind::kSearch);
+  EXPECT_FALSE(runs[1].target);
+  EXPECT_TRUE(runs[1].maximize);
+  EXPECT_EQ(runs[1].proposer, "bayesian");
+  EXPECT_EQ(runs[1].seed, ~uint64_t{0});
 
   const std::optional<TaskId> task = store.FindTask(Matmul(4, 8, 16).StructuralHash());
   ASSERT_TRUE(task.has_value());
@@ -58,23 +68,46 @@ TEST(Store, KeepsEverythingAcrossReopening) {
   EXPECT_FALSE(store.FindTask(Matmul(4, 8, 17).StructuralHash()).has_value());
   EXPECT_EQ(store.Tasks()[0].name, "matmul");
 
-  const std::vector<Trial> trials = store.TrialsOf(*task, sessions[0].target);
+  const std::vector<StoredTrial> trials = store.TrialsOf(*task, *runs[0].target);
   ASSERT_THAT(Ordinals(trials), ElementsAre(0, 1));
-  EXPECT_EQ(trials[0].trace, R"({"steps":[1,2,0]})");
-  EXPECT_EQ(trials[0].program_hash, 0x9000000000000000);
+  EXPECT_EQ(trials[0].run, runs[0].id);
+  EXPECT_EQ(trials[0].candidate, R"({"space":1,"trace":{"steps":[1,2,0]}})");
+  EXPECT_EQ(trials[0].key, 0x9000000000000000);
+  EXPECT_EQ(trials[0].proposer, "random");
   EXPECT_EQ(trials[0].outcome.value, 0.002);
-  EXPECT_EQ(trials[0].outcome.spread, 0.25);
+  EXPECT_EQ(trials[0].outcome.values,
+            (std::vector<NamedValue>{
+                {"build_seconds", 0.5}, {"measure_seconds", 0.125}, {"spread", 0.25}}));
   EXPECT_EQ(trials[0].timestamp, 1700000000000000);
   EXPECT_EQ(trials[1].outcome.verdict, Verdict::kWrongOutput);
   EXPECT_TRUE(std::isnan(trials[1].outcome.value));
   EXPECT_EQ(trials[1].outcome.reason, "'c' differs");
-  EXPECT_EQ(trials[1].outcome.drift, 1.5);
+  EXPECT_EQ(trials[1].outcome.values, (std::vector<NamedValue>{{"drift", 1.5}}));
+  EXPECT_EQ(trials[1].elapsed, 0.5);
 
-  const std::vector<Metric> metrics = store.MetricsOf(sessions[0].id);
+  const std::vector<Metric> metrics = store.MetricsOf(runs[0].id);
   ASSERT_EQ(metrics.size(), 2u);
   EXPECT_EQ(metrics[0].name, "trials");
   EXPECT_EQ(metrics[1].name, "rmse");
   EXPECT_EQ(metrics[1].value, 0.5);
+}
+
+TEST(Store, RunsAreFoundByNumberKindAndName) {
+  TemporaryFolder folder;
+  Store store(folder / "a.db");
+  const RunId first = store.BeginRun(SampleSearch("a")).id;
+  const RunId second = store.BeginRun(SampleSearch("a")).id;
+  store.BeginRun(SampleSearch("b"));
+  RunRecord map = SampleSearch("a");
+  map.kind = RunKind::kMap;
+  const RunId third = store.BeginRun(map).id;
+  EXPECT_EQ(store.LastRun(RunKind::kSearch, "a")->id, second);
+  EXPECT_EQ(store.LastRun(RunKind::kMap, "a")->id, third);
+  EXPECT_FALSE(store.LastRun(RunKind::kTune, "a"));
+  EXPECT_EQ(store.Runs().size(), 4u);
+  EXPECT_EQ(store.Runs(RunKind::kSearch).size(), 3u);
+  EXPECT_NE(store.RunOf(first).uuid, store.RunOf(second).uuid);
+  EXPECT_THROW(store.RunOf(99), InputError);
 }
 
 TEST(Store, EqualTargetsAndTasksAreOneRow) {
@@ -88,7 +121,18 @@ TEST(Store, EqualTargetsAndTasksAreOneRow) {
   EXPECT_NE(store.AddTask(Matmul(4, 8, 16)), store.AddTask(Matmul(4, 8, 32)));
 }
 
-TEST(Store, ATrialIsKeptOncePerSession) {
+TEST(Store, WhatWasMeasuredOfATargetDoesNotIdentifyIt) {
+  TemporaryFolder folder;
+  Store store(folder / "a.db");
+  const TargetId target = store.AddTarget(SampleTarget());
+  EXPECT_FALSE(store.MachineOf(target));
+  store.SetMachine(target, R"({"lanes":8})");
+  EXPECT_EQ(store.MachineOf(target), R"({"lanes":8})");
+  EXPECT_EQ(store.AddTarget(SampleTarget()), target);
+  EXPECT_EQ(store.MachineOf(target), R"({"lanes":8})");
+}
+
+TEST(Store, ATrialOfAProgramIsKeptOncePerRunAndTask) {
   TemporaryFolder folder;
   Store store(folder / "a.db");
   const Context first(store);
@@ -96,18 +140,55 @@ TEST(Store, ATrialIsKeptOncePerSession) {
   EXPECT_TRUE(store.AddTrial(MakeTrial(first, 0, 1)));
   EXPECT_FALSE(store.AddTrial(MakeTrial(first, 0, 2)));
   EXPECT_TRUE(store.AddTrial(MakeTrial(second, 0, 3)));
-  EXPECT_EQ(store.CountTrials(first.session), 1);
+  EXPECT_EQ(store.CountTrials(first.run), 1);
   EXPECT_EQ(store.TrialsOf(first.task, first.target).size(), 2u);
-  EXPECT_EQ(store.SeenHashes(first.task, first.target).size(), 1u);
+  StoredTrial elsewhere = MakeTrial(first, 0, 1);
+  elsewhere.ordinal = 1;
+  elsewhere.task = store.AddTask(Matmul(4, 8, 32));
+  EXPECT_TRUE(store.AddTrial(elsewhere));
 
-  Trial other = MakeTrial(first, 0, 1);
-  other.program_hash = 7;
+  StoredTrial other = MakeTrial(first, 0, 1);
+  other.key = 7;
   try {
     store.AddTrial(other);
     ADD_FAILURE() << "two trials of one ordinal";
   } catch (const InputError& e) {
     EXPECT_THAT(e.what(), testing::HasSubstr("has another trial 0: is it running twice?"));
   }
+}
+
+TEST(Store, WithoutAKeyTheTextIdentifiesACandidate) {
+  TemporaryFolder folder;
+  Store store(folder / "a.db");
+  const RunId run = store.BeginRun(SampleSearch("flags")).id;
+  const RunId other = store.BeginRun(SampleSearch("flags")).id;
+  EXPECT_TRUE(store.AddTrial(MakeConfiguration(run, 0, 1)));
+  StoredTrial again = MakeConfiguration(run, 0, 2);
+  again.ordinal = 1;
+  EXPECT_FALSE(store.AddTrial(again));
+  EXPECT_TRUE(store.AddTrial(MakeConfiguration(other, 0, 1)));
+  StoredTrial new_text = MakeConfiguration(run, 5, 2);
+  new_text.ordinal = 0;
+  EXPECT_THROW(store.AddTrial(new_text), InputError);
+  ASSERT_EQ(store.TrialsOfRun(run).size(), 1u);
+  EXPECT_EQ(store.TrialsOfRun(run)[0].outcome.value, 1);
+}
+
+TEST(Store, TrialsAddedTogetherAreAllKeptOrNone) {
+  TemporaryFolder folder;
+  Store store(folder / "a.db");
+  const RunId run = store.BeginRun(SampleSearch("flags")).id;
+  std::vector<StoredTrial> trials;
+  for (const int64_t x : {4, 2, 4, 7, 2}) trials.push_back(MakeConfiguration(run, x, 1));
+  EXPECT_EQ(store.AddTrials(trials, 0), 3);
+  EXPECT_THAT(Ordinals(store.TrialsOfRun(run)), ElementsAre(0, 1, 2));
+  EXPECT_EQ(store.AddTrials(trials, 3), 0);
+  trials = {MakeConfiguration(run, 8, 1), MakeConfiguration(run, 9, 1)};
+  EXPECT_THROW(store.AddTrials(trials, 2), InputError);
+  EXPECT_EQ(store.CountTrials(run), 3);
+  trials.back().run = run + 1;  // there is none
+  EXPECT_THROW(store.AddTrials(trials, 3), InputError);
+  EXPECT_EQ(store.CountTrials(run), 3);
 }
 
 TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
@@ -117,10 +198,10 @@ TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
   const Context again(store);
   const double seconds[] = {5, 3, 8, 1, 9, 2};
   for (int i = 0; i < 6; ++i) store.AddTrial(MakeTrial(context, i, seconds[i]));
-  Trial cut = MakeTrial(context, 6, 0.1);
-  cut.outcome.cut_short = true;
+  StoredTrial cut = MakeTrial(context, 6, 0.1);
+  cut.outcome.Set("cut_short", 1);
   store.AddTrial(cut);
-  Trial crash = MakeTrial(context, 7, NAN);
+  StoredTrial crash = MakeTrial(context, 7, NAN);
   crash.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11 (SIGSEGV)");
   store.AddTrial(crash);
   store.AddTrial(MakeTrial(again, 3, 1.5));  // the best program once more, a little slower
@@ -129,18 +210,31 @@ TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
   EXPECT_TRUE(store.BestOf(context.task + 1, context.target, 3).empty());
 }
 
-TEST(Store, BestDoesNotScan) {
+/// The only step of the plan for a query that selects from trials.
+std::string PlanOf(const std::string& path, const std::string& rest) {
+  Database database(path, Database::Mode::kReadOnly);
+  Rows rows =
+      database.Prepared("EXPLAIN QUERY PLAN SELECT candidate FROM trials WHERE " + rest).Start();
+  std::string plan;
+  while (rows.Step()) plan += rows.Text(3) + ";";
+  return plan;
+}
+
+TEST(Store, NoQueryForTrialsScansOrSorts) {
   TemporaryFolder folder;
-  { Store store(folder / "a.db"); }
-  Database database(folder / "a.db", Database::Mode::kReadOnly);
-  Rows rows = database
-                  .Prepared(
-                      "EXPLAIN QUERY PLAN SELECT * FROM trials WHERE task = ? AND target = ?"
-                      " AND verdict = 'ok' AND cut_short = 0 ORDER BY seconds")
-                  .Start(1, 1);
-  ASSERT_TRUE(rows.Step());
-  EXPECT_EQ(rows.Text(3), "SEARCH trials USING INDEX trials_by_time (task=? AND target=?)");
-  EXPECT_FALSE(rows.Step()) << "sorts: " << rows.Text(3);
+  const std::string path = folder / "a.db";
+  { Store store(path); }
+  EXPECT_EQ(
+      PlanOf(path, "task = ? AND target = ? AND verdict = 'ok' AND cut_short = 0 ORDER BY value"),
+      "SEARCH trials USING INDEX trials_by_value (task=? AND target=?);");
+  EXPECT_EQ(PlanOf(path, "task = ? AND target = ? AND key = ?"),
+            "SEARCH trials USING INDEX trials_by_program (task=? AND target=? AND key=?);");
+  EXPECT_EQ(PlanOf(path, "run = ? AND ordinal >= ? ORDER BY ordinal"),
+            "SEARCH trials USING INDEX sqlite_autoindex_trials_1 (run=? AND ordinal>?);");
+  EXPECT_EQ(PlanOf(path, "run = ? AND IFNULL(task, 0) = ? AND key = ? AND key <> 0"),
+            "SEARCH trials USING INDEX trials_of_programs (run=? AND <expr>=? AND key=?);");
+  EXPECT_EQ(PlanOf(path, "run = ? AND candidate = ? AND key = 0"),
+            "SEARCH trials USING INDEX trials_of_texts (run=? AND candidate=?);");
 }
 
 TEST(Store, ManyThreadsMayWrite) {
@@ -157,7 +251,7 @@ TEST(Store, ManyThreadsMayWrite) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(store.CountTrials(context.session), 40);
+  EXPECT_EQ(store.CountTrials(context.run), 40);
 }
 
 }  // namespace

@@ -19,11 +19,11 @@ TEST(SessionCharts, ConvergenceRisesToOneAndSkipsWhatFailed) {
   const Context context(store);
   const double seconds[] = {NAN, 0.008, 0.016, 0.002, 0.004};
   for (int i = 0; i < 5; ++i) {
-    Trial trial = MakeTrial(context, i, seconds[i]);
+    StoredTrial trial = MakeTrial(context, i, seconds[i]);
     if (i == 0) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11");
     ASSERT_TRUE(store.AddTrial(trial));
   }
-  const LineChart chart = ConvergenceChart(store, context.session);
+  const LineChart chart = ConvergenceChart(store, context.run);
   ASSERT_EQ(chart.series.size(), 1u);
   EXPECT_EQ(chart.series[0].name, "matmul");
   EXPECT_EQ(chart.series[0].points, (Points{{2, 0.25}, {4, 1}, {5, 1}}));
@@ -35,17 +35,17 @@ TEST(SessionCharts, ModelQualityFollowsTheRecordedMetrics) {
   Store store(folder / "a.db");
   const Context context(store);
   for (int batch = 0; batch < 2; ++batch) {
-    store.SaveBatch(context.session, "state",
+    store.SaveState(context.run, "state",
                     std::vector<Metric>{{context.task, batch, "rmse", 0.4 - 0.1 * batch},
                                         {context.task, batch, "training_samples", 64.0}});
   }
-  const LineChart chart = ModelQualityChart(store, context.session);
+  const LineChart chart = ModelQualityChart(store, context.run);
   ASSERT_EQ(chart.series.size(), 1u);
   EXPECT_EQ(chart.series[0].name, "root mean squared error");
   EXPECT_EQ(chart.series[0].points, (Points{{0, 0.4}, {1, 0.4 - 0.1}}));
 }
 
-TEST(SessionCharts, UnknownSessionsAreRefused) {
+TEST(SessionCharts, UnknownRunsAreRefused) {
   TemporaryFolder folder;
   Store store(folder / "a.db");
   EXPECT_THROW(ConvergenceChart(store, 7), InputError);

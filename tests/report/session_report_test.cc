@@ -19,7 +19,7 @@ class SessionReportTest : public testing::Test {
   SessionReportTest() {
     const double seconds[] = {NAN, 0.008, 0.016, 0.002, 0.004};
     for (int i = 0; i < 5; ++i) {
-      Trial trial = MakeTrial(context_, i, seconds[i]);
+      StoredTrial trial = MakeTrial(context_, i, seconds[i]);
       if (i == 0) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11");
       trial.timestamp = 1'000'000 * (i + 1);
       EXPECT_TRUE(store_.AddTrial(trial));
@@ -30,12 +30,12 @@ class SessionReportTest : public testing::Test {
     state.phases.measure = 3;
     state.slots = {{context_.task, 2, 10.5}, {context_.task, 2, 13}};
     state.weights = {{context_.task, 3}};
-    store_.SaveBatch(context_.session, state.ToText(),
+    store_.SaveState(context_.run, state.ToText(),
                      std::vector<Metric>{{context_.task, 0, "rmse", 0.5},
                                          {context_.task, 0, "spearman", 0.25},
                                          {context_.task, 0, "pairwise_accuracy", 0.75},
                                          {context_.task, 0, "top_recall", 1}});
-    report_ = ReportOf(store_, context_.session);
+    report_ = ReportOf(store_, context_.run);
   }
 
   TemporaryFolder folder_;
@@ -81,9 +81,7 @@ TEST_F(SessionReportTest, ChartsShowOnlyWhatIsFinite) {
   EXPECT_DOUBLE_EQ(chart.series[0].points.back().second, 6);
 }
 
-TEST_F(SessionReportTest, UnknownSessionsAreRefused) {
-  EXPECT_THROW(ReportOf(store_, 7), InputError);
-}
+TEST_F(SessionReportTest, UnknownRunsAreRefused) { EXPECT_THROW(ReportOf(store_, 7), InputError); }
 
 }  // namespace
 }  // namespace bayloom

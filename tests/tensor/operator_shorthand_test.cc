@@ -45,7 +45,7 @@ TEST(OperatorShorthand, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "there is no ''"},
       {"conv3d:1,2,3", "there is no 'conv3d'"},
-      {"matmul", "'' is no M"},
+      {"matmul", "the M is missing"},
       {"matmul:512,512", "the K is missing"},
       {"matmul:512,0,512", "'0' is no N"},
       {"matmul:512,512,-1", "'-1' is no K"},

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "bayloom/base/result.h"
-#include "bayloom/tuning/recorded_search.h"
+#include "bayloom/tuning/durable_study.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
@@ -32,11 +32,11 @@ Outcome Measured(const Scenario& scenario, const Configuration& c) {
 class EarlierSearches : public testing::Test {
  protected:
   void Search(const Scenario& scenario, int trials) {
-    SearchRecords records(path_);
-    RecordedSearch recorded(scenario, records, false);
+    Store store(path_);
+    DurableStudy durable(scenario, store, /*resume=*/false);
     for (int i = 0; i < trials; ++i) {
-      const Configuration c = recorded.search().Ask(1).at(0);
-      recorded.search().Tell(c, Measured(scenario, c), i);
+      const Configuration c = durable.study().Ask(1).at(0);
+      durable.study().Tell(c, Measured(scenario, c), i);
     }
   }
 

@@ -4,9 +4,12 @@
 
 #include <vector>
 
+#include "bayloom/base/result.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/measure/measurement_details.h"
 #include "bayloom/search/fresh_samples.h"
 #include "bayloom/tensor/operators.h"
+#include "tests/trial/evaluate_one.h"
 
 namespace bayloom {
 namespace {
@@ -25,50 +28,69 @@ class MeasureEvaluatorTest : public testing::Test {
     HashSet known;
     RandomStream random(1);
     for (const CandidatePtr& c : DrawUnknown(space_, 20, known, random, pool)) {
-      candidates_.push_back(*c);
+      trials_.push_back({&space_.workload(), *c});
+    }
+  }
+
+  void SubmitAll() {
+    for (size_t i = 0; i < trials_.size(); ++i) {
+      evaluator_.Submit(static_cast<TrialId>(i), trials_[i]);
     }
   }
 
   Target target_ = HostTarget(1);
   SpaceGenerator space_{MatmulWorkload(16, 16, 16), target_};
-  std::vector<Candidate> candidates_;
+  std::vector<ProgramTrial> trials_;
   Measurer measurer_{target_, Options()};
   MeasureEvaluator evaluator_{measurer_};
 };
 
-TEST_F(MeasureEvaluatorTest, ReportsEveryCandidateInOrderWithItsTime) {
-  std::vector<int> reported;
-  const double compiling = evaluator_.Evaluate(space_.workload(), candidates_,
-                                               {.best = nullptr, .stop = [] { return false; }},
-                                               [&](int index, const Outcome& outcome) {
-                                                 reported.push_back(index);
-                                                 ASSERT_TRUE(outcome.ok()) << outcome.reason;
-                                                 EXPECT_GT(outcome.value, 0);
-                                                 EXPECT_LT(outcome.value, 1);
-                                               });
-  std::vector<int> all(candidates_.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  EXPECT_EQ(reported, all);
-  EXPECT_GT(compiling, 0);
+TEST_F(MeasureEvaluatorTest, MeasuresEveryCandidateInOrder) {
+  SubmitAll();
+  for (size_t i = 0; i < trials_.size(); ++i) {
+    const FinishedTrial finished = CollectOne(evaluator_);
+    EXPECT_EQ(finished.id, static_cast<TrialId>(i));
+    ASSERT_TRUE(finished.outcome && finished.outcome->ok()) << finished.lost;
+    EXPECT_GT(finished.outcome->value, 0);
+    EXPECT_LT(finished.outcome->value, 1);
+  }
+  EXPECT_GT(evaluator_.build_seconds(), 0);
+  EXPECT_TRUE(evaluator_.Collect(0, [] { return false; }).empty());
 }
 
-TEST_F(MeasureEvaluatorTest, BeginsNothingMoreOnceAskedToStop) {
-  int reported = 0;
-  evaluator_.Evaluate(space_.workload(), candidates_,
-                      {.best = nullptr, .stop = [&] { return reported > 0; }},
-                      [&](int, const Outcome&) { ++reported; });
-  EXPECT_GT(reported, 0);
-  EXPECT_LT(reported, static_cast<int>(candidates_.size()));
+TEST_F(MeasureEvaluatorTest, AStopOrACancelLosesNothingElse) {
+  SubmitAll();
+  EXPECT_TRUE(evaluator_.Collect(1, [] { return true; }).empty()) << "while compiling";
+  EXPECT_EQ(CollectOne(evaluator_).id, 0);
+  EXPECT_TRUE(evaluator_.Collect(1, [] { return true; }).empty()) << "while running";
+  const FinishedTrial second = CollectOne(evaluator_);
+  EXPECT_EQ(second.id, 1);
+  EXPECT_TRUE(second.outcome->ok()) << second.outcome->reason;
+  evaluator_.Cancel();
+  EXPECT_TRUE(evaluator_.Collect(1, [] { return false; }).empty());
+  evaluator_.Submit(77, trials_[3]);
+  const FinishedTrial next = CollectOne(evaluator_);
+  EXPECT_EQ(next.id, 77);
+  EXPECT_TRUE(next.outcome->ok()) << next.outcome->reason;
 }
 
 TEST_F(MeasureEvaluatorTest, CutsSlowCandidatesShortByTheBestOfAnEarlierRun) {
-  MeasuredCandidate best{candidates_[0], {}};
-  best.outcome.value = 1e-9;
-  int cut = 0;
-  evaluator_.Evaluate(space_.workload(), {candidates_.data() + 1, 3},
-                      {.best = &best, .stop = [] { return false; }},
-                      [&](int, const Outcome& outcome) { cut += outcome.cut_short; });
-  EXPECT_EQ(cut, 3);
+  evaluator_.SetIncumbent(space_.workload(), trials_[0].candidate.program, 1e-9);
+  for (TrialId i = 1; i < 4; ++i) evaluator_.Submit(i, trials_[i]);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(DetailsOf(*CollectOne(evaluator_).outcome).cut_short);
+  }
+}
+
+TEST_F(MeasureEvaluatorTest, LosesTrialsWithoutARunner) {
+  MeasureOptions options = Options();
+  options.runner.executable = "/nonexistent/runner";
+  Measurer measurer(target_, options);
+  MeasureEvaluator evaluator(measurer);
+  evaluator.Submit(0, trials_[0]);
+  const FinishedTrial trial = CollectOne(evaluator);
+  EXPECT_FALSE(trial.outcome);
+  EXPECT_NE(trial.lost.find("/nonexistent/runner"), std::string::npos) << trial.lost;
 }
 
 }  // namespace

@@ -54,13 +54,13 @@ Tuned Tune(const std::string& strategy, const std::shared_ptr<const ThroughputMo
     options.seed = seed;
     options.strategy = strategy;
     options.trials_per_slot = 16;
-    options.max_trials = trials;
+    options.budget.trials = trials;
     options.evolutionary.population = 256;
     const Workload product = MatmulWorkload(512, 512, 512);
     Session session(SimulatedTarget(), {{"matmul", product, 1}}, store, model.get(), evaluator,
                     options);
     session.Run();
-    tuned.log_seconds += std::log(session.tasks()[0].best->outcome.value) / kSeeds;
+    tuned.log_seconds += std::log(session.tasks()[0]->best()->outcome.value) / kSeeds;
     const auto* pretrained = dynamic_cast<const PretrainedModel*>(model.get());
     tuned.trusting += pretrained && pretrained->Trusts(product.StructuralHash()) ? 1 : 0;
   }

@@ -55,30 +55,34 @@ class ResumeTest : public testing::Test {
  protected:
   SessionOptions Options() {
     SessionOptions options = QuickOptions();
-    options.max_trials = kTrials;
+    options.budget.trials = kTrials;
     return options;
   }
 
   /// Runs the session in a process of its own that is killed at one of the moments before and
   /// after an outcome is recorded, and after a slot. True if it lived to the end.
-  bool RunInChild(std::optional<SessionId> resume, int64_t moments) {
+  bool RunInChild(std::optional<RunId> resume, int64_t moments) {
     const pid_t child = fork();
     if (child == 0) {
       Killer killer(moments);
       SimulatedEvaluator evaluator;
+      uint64_t last = 0;
       evaluator.before_report = [&](const Candidate& candidate, const Outcome&) {
-        tried_.Append(candidate.hash);
-        killer();
-      };
-      evaluator.after_report = [&](const Candidate& candidate, const Outcome&) {
-        recorded_.Append(candidate.hash);
+        last = candidate.hash;
+        tried_.Append(last);
         killer();
       };
       Store store(folder_ / "tuning.db");
       SessionOptions options = Options();
       options.resume = resume;
       Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
-      session.Run({.on_trial = {}, .on_slot = [&](const SessionStatus&) { killer(); }});
+      // When a run tells of a trial, that has been recorded.
+      session.Run({.on_trial =
+                       [&](const SessionStatus&, const Outcome&) {
+                         recorded_.Append(last);
+                         killer();
+                       },
+                   .on_slot = [&](const SessionStatus&) { killer(); }});
       _exit(0);
     }
     int status = 0;
@@ -98,26 +102,26 @@ class ResumeTest : public testing::Test {
 
 TEST_F(ResumeTest, KilledAnywhereItLosesNoTrialAndRepeatsNone) {
   RandomStream random(17);
-  std::optional<SessionId> session;
+  std::optional<RunId> session;
   int kills = 0;
   while (!RunInChild(session, 1 + random.UniformInt(40))) {
     ++kills;
     ASSERT_LT(kills, 100);
     Store store(folder_ / "tuning.db");
-    session = store.Sessions().back().id;
+    session = store.Runs().back().id;
     std::set<uint64_t> kept;
-    for (const Trial& trial : store.SessionTrials(*session)) kept.insert(trial.program_hash);
+    for (const StoredTrial& trial : store.TrialsOfRun(*session)) kept.insert(trial.key);
     for (uint64_t hash : recorded_.Read()) ASSERT_TRUE(kept.contains(hash));
   }
   EXPECT_GE(kills, 5);
   Store store(folder_ / "tuning.db");
-  EXPECT_EQ(store.Sessions().size(), 1u);
-  const std::vector<Trial> trials = store.SessionTrials(*session);
+  EXPECT_EQ(store.Runs().size(), 1u);
+  const std::vector<StoredTrial> trials = store.TrialsOfRun(*session);
   ASSERT_EQ(trials.size(), static_cast<size_t>(kTrials));
   std::set<uint64_t> distinct;
   for (int i = 0; i < kTrials; ++i) {
     EXPECT_EQ(trials[i].ordinal, i);
-    EXPECT_TRUE(distinct.insert(trials[i].program_hash).second);
+    EXPECT_TRUE(distinct.insert(trials[i].key).second);
   }
   // A program is tried again only if its first outcome never got as far as the store.
   const std::vector<uint64_t> tried = tried_.Read();
@@ -126,9 +130,9 @@ TEST_F(ResumeTest, KilledAnywhereItLosesNoTrialAndRepeatsNone) {
 
 TEST_F(ResumeTest, AtTheEndOfASlotItGoesOnAsIfNothingHadHappened) {
   SimulatedEvaluator evaluator;
-  const auto hashes = [](Store& store, SessionId session) {
+  const auto hashes = [](Store& store, RunId session) {
     std::vector<uint64_t> all;
-    for (const Trial& trial : store.SessionTrials(session)) all.push_back(trial.program_hash);
+    for (const StoredTrial& trial : store.TrialsOfRun(session)) all.push_back(trial.key);
     return all;
   };
   Store whole_store(folder_ / "whole.db");
@@ -139,9 +143,9 @@ TEST_F(ResumeTest, AtTheEndOfASlotItGoesOnAsIfNothingHadHappened) {
   Store store(folder_ / "parts.db");
   SessionOptions options = Options();
   options.seed = 0;
-  std::optional<SessionId> id;
+  std::optional<RunId> id;
   for (int64_t trials : {24, 40, 48, kTrials}) {
-    options.max_trials = trials;
+    options.budget.trials = trials;
     options.resume = id;
     XgboostModel model;
     Session part(SimulatedTarget(), TwoTasks(), store, &model, evaluator, options);
@@ -182,7 +186,7 @@ TEST_F(ResumeTest, RefusesAnotherTargetOtherTasksAndMissingTrials) {
   EXPECT_THROW(Session(other, TwoTasks(), store, nullptr, evaluator, options), InputError);
   EXPECT_THROW(Session(SimulatedTarget(), {TwoTasks()[0]}, store, nullptr, evaluator, options),
                InputError);
-  store.SaveBatch(session.id(), R"({"seconds": 1, "slots": [[1, 10000]]})", {});
+  store.SaveState(session.id(), R"({"seconds": 1, "slots": [[1, 10000]]})", {});
   EXPECT_THROW(Session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options),
                InputError);
 }
@@ -191,26 +195,27 @@ TEST_F(ResumeTest, ProgramsThatAreMadeDifferentlyNowAreNotTriedAgain) {
   SimulatedEvaluator evaluator;
   Store store(folder_ / "tuning.db");
   SessionOptions options = Options();
-  options.max_trials = 16;
+  options.budget.trials = 16;
   Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   session.Run();
   // Trials of a later version of the program, whose traces this one cannot replay.
-  const TaskId task = session.tasks()[0].id;
-  const std::vector<Trial> trials = store.SessionTrials(session.id());
-  const SessionId stranger = store.BeginSession(trials[0].target, "", "{}", 0);
-  Trial unknown = trials[0];
-  unknown.session = stranger;
-  unknown.program_hash = 4711;
-  unknown.trace = "a later format";
+  const TaskId task = session.tasks()[0]->id();
+  const std::vector<StoredTrial> trials = store.TrialsOfRun(session.id());
+  RunRecord stranger;
+  stranger.target = trials[0].target;
+  StoredTrial unknown = trials[0];
+  unknown.run = store.BeginRun(stranger).id;
+  unknown.key = 4711;
+  unknown.candidate = "a later format";
   unknown.outcome.value = 1e-12;
   unknown.ordinal = 0;
   ASSERT_TRUE(store.AddTrial(unknown));
-  options.max_trials = 24;
+  options.budget.trials = 24;
   options.resume = session.id();
   Session resumed(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
-  EXPECT_EQ(resumed.tasks()[0].id, task);
-  EXPECT_GT(resumed.tasks()[0].best->outcome.value, 1e-12);
-  EXPECT_EQ(resumed.Run(), SessionEnd::kTrials);
+  EXPECT_EQ(resumed.tasks()[0]->id(), task);
+  EXPECT_GT(resumed.tasks()[0]->best()->outcome.value, 1e-12);
+  EXPECT_EQ(resumed.Run(), StopReason::kTrials);
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ double TunedSeconds(const std::string& strategy, uint64_t seed) {
   options.strategy = strategy;
   options.seed = seed;
   options.trials_per_slot = 32;
-  options.max_trials = 160;
+  options.budget.trials = 160;
   options.evolutionary.population = 256;
   Session session(SimulatedTarget(), {{"matmul", MatmulWorkload(512, 512, 512), 1}}, store, &model,
                   evaluator, options);
   session.Run();
-  return session.tasks()[0].best->outcome.value;
+  return session.tasks()[0]->best()->outcome.value;
 }
 
 TEST(SearchComparisonTest, EvolutionaryFindsBetterProgramsThanRandomInAsManyTrials) {

@@ -17,9 +17,9 @@ namespace {
 
 class SessionTest : public testing::Test {
  protected:
-  std::vector<uint64_t> HashesOf(SessionId session) {
+  std::vector<uint64_t> HashesOf(RunId session) {
     std::vector<uint64_t> hashes;
-    for (const Trial& trial : store_.SessionTrials(session)) hashes.push_back(trial.program_hash);
+    for (const StoredTrial& trial : store_.TrialsOfRun(session)) hashes.push_back(trial.key);
     return hashes;
   }
   static std::vector<TaskSpec> OneTask() { return {TwoTasks()[0]}; }
@@ -33,18 +33,18 @@ class SessionTest : public testing::Test {
 };
 
 TEST_F(SessionTest, UsesUpItsTrialsAndRecordsEachOnce) {
-  options_.max_trials = 37;  // not a multiple of the slot
+  options_.budget.trials = 37;  // not a multiple of the slot
   Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
-  EXPECT_EQ(session.Run(), SessionEnd::kTrials);
+  EXPECT_EQ(session.Run(), StopReason::kTrials);
   EXPECT_EQ(evaluator_.candidates, 37);
-  const std::vector<Trial> trials = store_.SessionTrials(session.id());
+  const std::vector<StoredTrial> trials = store_.TrialsOfRun(session.id());
   ASSERT_EQ(trials.size(), 37u);
   std::set<std::pair<TaskId, uint64_t>> distinct;
-  for (const Trial& trial : trials) {
-    EXPECT_TRUE(distinct.insert({trial.task, trial.program_hash}).second);
-    EXPECT_EQ(trial.strategy, "bayes");
+  for (const StoredTrial& trial : trials) {
+    EXPECT_TRUE(distinct.insert({trial.task, trial.key}).second);
+    EXPECT_EQ(trial.proposer, "bayes");
   }
-  EXPECT_TRUE(store_.SessionOf(session.id()).finished);
+  EXPECT_TRUE(store_.RunOf(session.id()).finished);
 }
 
 TEST_F(SessionTest, TheBestOfATaskIsItsFastestTrial) {
@@ -53,28 +53,28 @@ TEST_F(SessionTest, TheBestOfATaskIsItsFastestTrial) {
   double total = 0;
   const SessionStatus status = session.Status();
   for (size_t i = 0; i < session.tasks().size(); ++i) {
-    const TuningTask& task = session.tasks()[i];
+    const TuningTask& task = *session.tasks()[i];
     double fastest = std::numeric_limits<double>::infinity();
-    for (const Trial& trial : store_.SessionTrials(session.id())) {
-      if (trial.task == task.id && trial.outcome.ok()) {
+    for (const StoredTrial& trial : store_.TrialsOfRun(session.id())) {
+      if (trial.task == task.id() && trial.outcome.ok()) {
         fastest = std::min(fastest, trial.outcome.value);
       }
     }
-    ASSERT_TRUE(task.best);
-    EXPECT_EQ(task.best->outcome.value, fastest);
-    EXPECT_EQ(SimulatedMachine::Run(task.best->candidate.program), fastest);
+    ASSERT_TRUE(task.best());
+    EXPECT_EQ(task.best()->outcome.value, fastest);
+    EXPECT_EQ(SimulatedMachine::Run(task.best()->candidate.program), fastest);
     const TaskProgress& progress = status.tasks[i];
     EXPECT_EQ(progress.best(), fastest);
     EXPECT_EQ(progress.slot_ends.back(), progress.trials());
     EXPECT_TRUE(
         std::is_sorted(progress.best_after_trial.rbegin(), progress.best_after_trial.rend()));
-    total += task.weight * fastest;
+    total += task.weight() * fastest;
   }
   EXPECT_DOUBLE_EQ(status.total_seconds, total);
 }
 
 TEST_F(SessionTest, TheObserverHearsOfEveryTrialAndSlot) {
-  options_.max_trials = 20;
+  options_.budget.trials = 20;
   RandomModel model(1);
   Session session(SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   std::vector<int64_t> at_trial, at_slot;
@@ -91,13 +91,13 @@ TEST_F(SessionTest, TheObserverHearsOfEveryTrialAndSlot) {
 }
 
 TEST_F(SessionTest, KeepsTheModelsMetricsPerSlot) {
-  options_.max_trials = 24;
+  options_.budget.trials = 24;
   XgboostModel model;
   Session session(SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   session.Run();
   std::set<int64_t> slots;
   for (const Metric& metric : store_.MetricsOf(session.id())) {
-    EXPECT_EQ(metric.task, session.tasks()[0].id);
+    EXPECT_EQ(metric.task, session.tasks()[0]->id());
     if (metric.name == "rmse") slots.insert(metric.batch);
   }
   EXPECT_EQ(slots, (std::set<int64_t>{0, 1, 2}));
@@ -106,32 +106,35 @@ TEST_F(SessionTest, KeepsTheModelsMetricsPerSlot) {
 TEST_F(SessionTest, RespectsTheLimitPerTask) {
   options_.max_trials_per_task = 12;
   Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
-  EXPECT_EQ(session.Run(), SessionEnd::kExhausted);
+  EXPECT_EQ(session.Run(), StopReason::kTrials);
   for (const TaskProgress& progress : session.Status().tasks) EXPECT_EQ(progress.trials(), 12);
 }
 
 TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
   double now = 100;
-  options_.clock = [&] { return now; };
-  options_.max_seconds = 31;
+  options_.budget.clock = [&] { return now; };
+  options_.budget.seconds = 31;
+  /// Compiles whenever it has not for eight programs: at the beginning of each slot.
   class SlowEvaluator final : public SimulatedEvaluator {
    public:
     explicit SlowEvaluator(double& now) : now_(now) {}
-    double Evaluate(const Workload&, std::span<const Candidate> batch,
-                    const EvaluationContext& context, const Report& report) override {
-      now_ += 3;  // compiling
-      for (int i = 0; i < static_cast<int>(batch.size()) && !context.stop(); ++i) {
-        now_ += 1;  // measuring
-        report(i, Try(batch[i]));
+    std::vector<FinishedTrial> Collect(double wait_seconds,
+                                       const std::function<bool()>& stop) override {
+      if (candidates % 8 == 0) {
+        now_ += 3;
+        build_seconds_ += 3;
       }
-      return 3;
+      now_ += 1;  // measuring
+      return SimulatedEvaluator::Collect(wait_seconds, stop);
     }
+    double build_seconds() const override { return build_seconds_; }
 
    private:
     double& now_;
+    double build_seconds_ = 0;
   } evaluator(now);
   Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
-  EXPECT_EQ(session.Run(), SessionEnd::kTime);
+  EXPECT_EQ(session.Run(), StopReason::kTime);
   const SessionStatus status = session.Status();
   // Two slots of 3 + 8 seconds, then 3 + 6.
   EXPECT_EQ(status.trials, 22);
@@ -143,29 +146,72 @@ TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
 
 TEST_F(SessionTest, StopsWhenAskedAndCanBeResumed) {
   bool stop = false;
-  options_.stop = [&] { return stop; };
-  evaluator_.after_report = [&](const Candidate&, const Outcome&) {
+  options_.budget.stop = [&] { return stop; };
+  evaluator_.before_report = [&](const Candidate&, const Outcome&) {
     if (evaluator_.candidates == 13) stop = true;
   };
   {
     Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
-    EXPECT_EQ(session.Run(), SessionEnd::kStopped);
+    EXPECT_EQ(session.Run(), StopReason::kStopped);
     EXPECT_EQ(session.Status().trials, 13);
-    EXPECT_FALSE(store_.SessionOf(session.id()).finished);
+    EXPECT_FALSE(store_.RunOf(session.id()).finished);
     options_.resume = session.id();
   }
   stop = false;
   Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(session.Status().trials, 13);
-  EXPECT_EQ(session.Run(), SessionEnd::kTrials);
+  EXPECT_EQ(session.Run(), StopReason::kTrials);
   EXPECT_EQ(evaluator_.candidates, 60);
   EXPECT_EQ(HashesOf(session.id()).size(), 60u);
 }
 
+/// Loses some trials, and after a while all.
+class LosingEvaluator final : public SimulatedEvaluator {
+ public:
+  int lost = 0;
+  bool broken = false;
+
+  std::vector<FinishedTrial> Collect(double wait_seconds,
+                                     const std::function<bool()>& stop) override {
+    std::vector<FinishedTrial> finished = SimulatedEvaluator::Collect(wait_seconds, stop);
+    if (!finished.empty() && (broken || (candidates % 5 == 0))) {
+      finished[0].outcome.reset();
+      finished[0].lost = "the disk is full";
+      ++lost;
+    }
+    return finished;
+  }
+};
+
+TEST_F(SessionTest, WhatIsLostIsTriedAgainAndNeverRecorded) {
+  LosingEvaluator evaluator;
+  options_.budget.trials = 32;
+  {
+    Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
+    EXPECT_EQ(session.Run(), StopReason::kTrials);
+    EXPECT_EQ(HashesOf(session.id()).size(), 32u);
+    EXPECT_EQ(evaluator.candidates, 32 + evaluator.lost);
+    EXPECT_GT(evaluator.lost, 5);
+    options_.resume = session.id();
+  }
+  options_.budget.trials = 48;
+  evaluator.broken = true;
+  {
+    Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
+    EXPECT_EQ(session.Run(), StopReason::kLost);
+    EXPECT_EQ(session.lost(), "the disk is full");
+    EXPECT_FALSE(store_.RunOf(session.id()).finished);
+    EXPECT_EQ(HashesOf(session.id()).size(), 32u);
+  }
+  Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+  EXPECT_EQ(session.Run(), StopReason::kTrials);
+  EXPECT_EQ(HashesOf(session.id()).size(), 48u);
+}
+
 TEST_F(SessionTest, EndsWhenTheDesignSpacesAreExhausted) {
-  options_.max_trials = 100000;
+  options_.budget.trials = 100000;
   Session session(SimulatedTarget(), TinyTask(), store_, nullptr, evaluator_, options_);
-  EXPECT_EQ(session.Run(), SessionEnd::kExhausted);
+  EXPECT_EQ(session.Run(), StopReason::kExhausted);
   EXPECT_LT(session.Status().trials, 5000);
   EXPECT_TRUE(session.Status().tasks[0].finished);
 }
@@ -176,19 +222,19 @@ TEST_F(SessionTest, EqualWorkloadsAreOneTask) {
   specs.back().weight = 5;
   Session session(SimulatedTarget(), std::move(specs), store_, nullptr, evaluator_, options_);
   ASSERT_EQ(session.tasks().size(), 2u);
-  EXPECT_EQ(session.tasks()[0].weight, 6);
+  EXPECT_EQ(session.tasks()[0]->weight(), 6);
   EXPECT_EQ(session.Status().tasks[0].weight, 6);
 }
 
 TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
-  options_.max_trials = 24;
+  options_.budget.trials = 24;
   Session first(SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   first.Run();
   options_.seed = 0;  // the same choices, were it not for what is known
   Session second(SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(second.Status().trials, 0);
-  ASSERT_TRUE(second.tasks()[0].best);
-  EXPECT_EQ(second.tasks()[0].best->outcome.value, first.tasks()[0].best->outcome.value);
+  ASSERT_TRUE(second.tasks()[0]->best());
+  EXPECT_EQ(second.tasks()[0]->best()->outcome.value, first.tasks()[0]->best()->outcome.value);
   second.Run();
   const std::vector<uint64_t> hashes = HashesOf(second.id());
   EXPECT_EQ(hashes.size(), 24u);
@@ -197,7 +243,7 @@ TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
   }
   options_.use_earlier_sessions = false;
   Session third(SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
-  EXPECT_FALSE(third.tasks()[0].best);
+  EXPECT_FALSE(third.tasks()[0]->best());
   third.Run();
   EXPECT_EQ(HashesOf(third.id()), HashesOf(first.id()));
 }

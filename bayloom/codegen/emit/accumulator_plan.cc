@@ -8,6 +8,8 @@
 namespace bayloom {
 namespace {
 
+int VectorRegisters(const Target& target) { return target.vector_bytes >= 64 ? 32 : 16; }
+
 /// Finds the tile of one block by walking outwards from it: spatial loops, reduction loops around
 /// them, spatial loops around those; and again, as long as all of it fits into the registers.
 class TilePlanner {
@@ -17,7 +19,7 @@ class TilePlanner {
               const std::map<LoopId, VectorLoop>& vector_loops, BlockId block)
       : program_(program),
         accesses_(accesses.at(block)),
-        cost_(accesses_, target.vector_bytes >= 64 ? 32 : 16),
+        cost_(accesses_, VectorRegisters(target), TileRates::Of(MachineOf(target))),
         vector_loops_(vector_loops),
         id_(block),
         block_(program.blocks[block]),

@@ -4,10 +4,10 @@
 
 #include <numeric>
 
+#include "bayloom/codegen/abi.h"
+
 namespace bayloom {
 namespace {
-
-constexpr int64_t kBaseAlignment = 64;
 
 /// True if the active lanes lie next to each other.
 bool IsContiguous(const IndexValue& index, Chunk chunk) {
@@ -67,7 +67,7 @@ llvm::Value* MemoryEmitter::MakeBase(BufferId buffer) {
     case MemoryKind::kStack: {
       llvm::Type* bytes = llvm::ArrayType::get(builder_.getInt8Ty(), place.bytes);
       llvm::AllocaInst* base = builder_.CreateAlloca(bytes);
-      base->setAlignment(llvm::Align(kBaseAlignment));
+      base->setAlignment(llvm::Align(kBufferAlignment));
       return base;
     }
     case MemoryKind::kShared:
@@ -85,7 +85,7 @@ llvm::Value* MemoryEmitter::Base(BufferId buffer) {
 }
 
 llvm::Align MemoryEmitter::AlignmentOf(const IndexValue& index, int64_t element_bytes) const {
-  int64_t step = std::gcd(kBaseAlignment, index.constant * element_bytes);
+  int64_t step = std::gcd(kBufferAlignment, index.constant * element_bytes);
   for (const IndexValue::Term& term : index.terms) {
     step = std::gcd(step, term.coefficient * element_bytes);
   }

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "bayloom/codegen/abi.h"
+
 namespace bayloom {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 constexpr int64_t kLargestOnStack = 16 << 10;  // of all buffers in one function together
-
-int64_t RoundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Vectorized loops among `scope` and what is around it, outermost first.
 std::vector<LoopId> VectorizedAround(const Program& program, NodeRef scope) {
@@ -155,7 +154,7 @@ MemoryPlan PlanMemory(const Program& program) {
         ElementCount(buffer, place.allocation->shape) * place.lane_count * ByteSize(buffer.dtype);
     const NodeRef scope = place.allocation->scope;
     const LoopId parallel = ParallelLoopAround(program, scope);
-    const int64_t size = RoundUp(place.bytes);
+    const int64_t size = AlignUp(place.bytes);
     const bool one_function = parallel >= 0 || !HasParallelLoopBelow(program, scope);
     if (one_function && stack_bytes[parallel] + size <= kLargestOnStack) {
       place.place = MemoryKind::kStack;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/target.h"
 
 namespace bayloom {
 

@@ -1,8 +1,16 @@
 #include "bayloom/codegen/emit/tile_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace bayloom {
+
+TileRates TileRates::Of(const MachineModel& machine) {
+  constexpr double kMinInFlight = 8;
+  const double multiply_add = machine.multiply_add.alone;
+  return {std::max(kMinInFlight, std::round(machine.multiply_add_latency / multiply_add)),
+          std::max(1.0, std::round(4 * machine.vector_load / multiply_add)) / 4};
+}
 
 /// A load whose value several accumulators use must stay in a register while the digits run over
 /// which it is reused: it takes as many registers as it has values below the outermost such digit.
@@ -24,11 +32,10 @@ std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
     live += kept;
   }
   if (live > registers_) return std::nullopt;
-  constexpr double kPerCycle = 2;       // multiply-adds, and loads, that start in one cycle
-  constexpr double kLatency = 4;        // cycles until an accumulator can be used again
-  constexpr double kLoadWeight = 0.02;  // of two equals, the one with fewer loads
-  const double cycles = std::max({accumulators / kPerCycle, loaded / kPerCycle, kLatency});
-  return (cycles + kLoadWeight * loaded) / accumulators;
+  constexpr double kLoadWeight = 0.04;  // of two equals, the one with fewer loads
+  const auto multiply_adds = static_cast<double>(accumulators);
+  const double time = std::max({multiply_adds, rates_.load * loaded, rates_.in_flight});
+  return (time + kLoadWeight * loaded) / multiply_adds;
 }
 
 std::vector<int64_t> TileCost::Best(const std::vector<TileDigit>& digits) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bayloom/codegen/emit/memory_plan.h"
+#include "bayloom/target/machine_model.h"
 
 namespace bayloom {
 
@@ -17,14 +18,26 @@ struct TileDigit {
   bool optional = false;  ///< scheduled outside of the reduction loops
 };
 
+/// What a machine's multiply-adds and loads let a tile of accumulators expect.
+struct TileRates {
+  /// Multiply-adds that begin until the first one's result can be used: a tile of fewer
+  /// accumulators waits.
+  double in_flight;
+  double load;  ///< time of a vector load, in that of a multiply-add
+
+  /// Rounded, to whole multiply-adds and quarters of a load: the code must not change with the
+  /// noise of a measurement.
+  static TileRates Of(const MachineModel& machine);
+};
+
 /// Estimates what a reduction's innermost iteration costs for tiles of various sizes.
 class TileCost {
  public:
-  TileCost(const BlockAccesses& accesses, int registers)
-      : accesses_(accesses), registers_(registers) {}
+  TileCost(const BlockAccesses& accesses, int registers, TileRates rates)
+      : accesses_(accesses), registers_(registers), rates_(rates) {}
 
-  /// Cycles per accumulator and iteration of a tile of so many steps per digit (slowest first);
-  /// nullopt when accumulators and operands do not fit into the registers.
+  /// Time per accumulator and iteration of a tile of so many steps per digit (slowest first), in
+  /// that of a multiply-add; nullopt when accumulators and operands do not fit into the registers.
   std::optional<double> Of(const std::vector<TileDigit>& digits,
                            const std::vector<int64_t>& steps) const;
 
@@ -35,6 +48,7 @@ class TileCost {
  private:
   const BlockAccesses& accesses_;
   const int registers_;
+  const TileRates rates_;
 };
 
 }  // namespace bayloom

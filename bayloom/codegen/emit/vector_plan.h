@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bayloom/codegen/emit/memory_plan.h"
-#include "bayloom/tensor/target.h"
+#include "bayloom/target/target.h"
 
 namespace bayloom {
 

@@ -200,8 +200,7 @@ void ScatterND(OperatorContext& context) {
 
 void OneHot(OperatorContext& context) {
   const Tensor indices = context.Input(0), values = context.Input(2);
-  const std::vector<double> depths = context.NumbersInput(1);
-  const double given_depth = depths.at(0);
+  const double given_depth = context.NumberInput(1);
   if (!(given_depth >= 1 && given_depth < 0x1p40) || values.shape() != std::vector<int64_t>{2}) {
     context.Refuse("needs a positive depth and two values");
   }
@@ -222,7 +221,7 @@ void TopK(OperatorContext& context) {
   const Tensor x = context.Input(0);
   const int axis = context.Axis("axis", -1, Rank(x));
   const bool largest = context.Int("largest", 1) != 0;
-  const int64_t k = context.opset() < 10 ? context.Int("k") : context.IntsInput(1).at(0);
+  const int64_t k = context.opset() < 10 ? context.Int("k") : context.IntInput(1);
   if (k < 0 || k > x.shape()[axis]) {
     context.Refuse(fmt::format("the {} extreme elements of {}", k, x.shape()[axis]));
   }

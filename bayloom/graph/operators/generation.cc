@@ -53,7 +53,7 @@ void ConstantOfShape(OperatorContext& context) {
 void Range(OperatorContext& context) {
   const DType dtype = context.Input(0).dtype();
   double bounds[3];
-  for (int k = 0; k < 3; ++k) bounds[k] = context.NumbersInput(k).at(0);
+  for (int k = 0; k < 3; ++k) bounds[k] = context.NumberInput(k);
   const double steps = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
   if (!std::isfinite(steps) || steps > 0x1p40) {
     context.Refuse(

@@ -290,7 +290,7 @@ void Trilu(OperatorContext& context) {
   if (rank < 2) context.Refuse("the input needs two dimensions at least");
   const bool upper = context.Int("upper", 1) != 0;
   constexpr int64_t kFar = int64_t{1} << 41;  // beyond any matrix
-  const int64_t k = context.HasInput(1) ? std::clamp(context.IntsInput(1).at(0), -kFar, kFar) : 0;
+  const int64_t k = context.HasInput(1) ? std::clamp(context.IntInput(1), -kFar, kFar) : 0;
   context.SetOutput(0, context.builder().Map("trilu", x.shape(), [&](const Exprs& place) {
     const Expr diagonal = place[rank - 2] + Expr(k);
     const Expr column = place[rank - 1];

@@ -250,7 +250,7 @@ void LpNormalization(OperatorContext& context) {
 /// Every element is the sum of those up to it: a reduction over the axis with a condition.
 void CumSum(OperatorContext& context) {
   const Tensor x = context.Input(0);
-  const int axis = context.CheckAxis(context.IntsInput(1).at(0), Rank(x));
+  const int axis = context.CheckAxis(context.IntInput(1), Rank(x));
   const bool exclusive = context.Int("exclusive", 0) != 0, reverse = context.Int("reverse", 0) != 0;
   context.SetOutput(
       0, context.builder().Reduce("cumsum", x.shape(), {{"k", x.shape()[axis]}}, Reduction::kSum,

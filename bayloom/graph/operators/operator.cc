@@ -76,6 +76,18 @@ std::vector<double> OperatorContext::NumbersInput(int i) {
   return values;
 }
 
+int64_t OperatorContext::IntInput(int i) {
+  const std::vector<int64_t> values = IntsInput(i);
+  if (values.size() != 1) Refuse(fmt::format("input {} has to be one integer", i));
+  return values.front();
+}
+
+double OperatorContext::NumberInput(int i) {
+  const std::vector<double> values = NumbersInput(i);
+  if (values.size() != 1) Refuse(fmt::format("input {} has to be one number", i));
+  return values.front();
+}
+
 const AttributeProto* OperatorContext::Find(std::string_view name) const {
   for (const AttributeProto& attribute : node_.attribute()) {
     if (attribute.name() == name) return &attribute;

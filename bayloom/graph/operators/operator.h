@@ -54,6 +54,9 @@ class OperatorContext {
   std::vector<int64_t> IntsInput(int i);
   /// A list or scalar of numbers that has to be known at compile time.
   std::vector<double> NumbersInput(int i);
+  /// The same for one integer or number; refuses more or fewer.
+  int64_t IntInput(int i);
+  double NumberInput(int i);
 
   bool HasAttribute(std::string_view name) const;
   int64_t Int(std::string_view name, std::optional<int64_t> otherwise = std::nullopt);

@@ -110,9 +110,9 @@ void Size(OperatorContext& context) {
 void Dropout(OperatorContext& context) {
   const Tensor x = context.Input(0);
   if (context.HasInput(2)) {
-    const std::vector<double> training = context.NumbersInput(2);
-    const double ratio = context.HasInput(1) ? context.NumbersInput(1).at(0) : 0.5;
-    if (training.at(0) != 0 && ratio != 0) {
+    const double training = context.NumberInput(2);
+    const double ratio = context.HasInput(1) ? context.NumberInput(1) : 0.5;
+    if (training != 0 && ratio != 0) {
       context.Refuse("training_mode is set: random dropping is not supported");
     }
   }

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "bayloom/codegen/abi.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/passes/rewriting.h"
 
@@ -9,7 +10,6 @@ namespace bayloom {
 namespace {
 
 /// Kernels expect what they read and write to begin at a multiple of this.
-constexpr int64_t kAlignment = 64;
 
 /// From the last concatenation to the first, so that one inside another becomes a slice of it.
 class SliceJoiner {
@@ -106,7 +106,7 @@ class SliceJoiner {
     int64_t free_bytes = 0;
     std::set<ValueId> parts;
     for (size_t k = 0; k < joined.parts.size(); ++k) {
-      if (joined.starts[k] * step % kAlignment != 0) return false;
+      if (joined.starts[k] * step % kBufferAlignment != 0) return false;
       const bool first = parts.insert(joined.parts[k]).second;
       if (first && MayMove(joined.parts[k])) free_bytes += BytesOf(joined.parts[k]);
     }

@@ -118,9 +118,10 @@ class BayesSearch final : public SearchStrategy {
   }
 
   std::vector<double> Estimates(std::span<const CandidatePtr> programs) const {
+    const MachineModel machine = MachineOf(options_.space->target());
     std::vector<double> seconds(programs.size());
     options_.pool->ParallelFor(std::ssize(programs), [&](int64_t i) {
-      seconds[i] = EstimateTime(programs[i]->program, options_.space->target());
+      seconds[i] = EstimateTime(programs[i]->program, machine);
     });
     return seconds;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "bayloom/base/result.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
-#include "bayloom/tensor/target.h"
 
 namespace bayloom {
 

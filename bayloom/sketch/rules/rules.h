@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/schedule.h"
-#include "bayloom/tensor/target.h"
 
 namespace bayloom {
 

@@ -7,6 +7,8 @@ bayes_opt looks at every configuration for every suggestion, so it gets a space 
 `bayesian_small_space` does), the others one of 4e9.
 
     build/venv/bin/python benchmarks/peers/autotuners/suggest.py --tuners optuna-tpe,bayes_opt
+    build/venv/bin/python benchmarks/peers/autotuners/suggest.py --result suggestion_time.json \\
+        --bayloom build/release/benchmarks/optimizer/bench_optimizer
     PYTHONPATH=baco build/baco/bin/python benchmarks/peers/autotuners/suggest.py --tuners baco
 """
 
@@ -18,10 +20,15 @@ import json
 import math
 import os
 import random
+import pathlib
+import subprocess
 import sys
 import tempfile
 import time
 import warnings
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import result_file  # noqa: E402
 
 SMALL = {f"p{i}": ([1, 2, 4] if i < 5 else [0, 1]) for i in range(10)}
 LARGE = {f"p{i}": ([2**k for k in range(11)] if i < 5 else list(range(1, 33)) if i < 7
@@ -140,18 +147,51 @@ TUNERS = {
 }
 
 
+# Their fields in result files.
+OURS = ("bayesian", "forest")
+FIELDS = {"optuna-tpe": "optuna_tpe", "optuna-tpe-multivariate": "optuna_multivariate_tpe",
+          "bayes_opt": "kernel_tuner_bayes_opt", "baco": "baco"}
+
+
+def time_bayloom(program, known):
+    """Milliseconds of each of Bayloom's surrogates, by Google Benchmark's JSON."""
+    report = json.loads(subprocess.run(
+        [program, f"--benchmark_filter=Suggestion/({'|'.join(OURS)})/{known}$",
+         "--benchmark_format=json"], capture_output=True, check=True).stdout)
+    return {run["name"].split("/")[1]: 1e3 * run["each"] for run in report["benchmarks"]}
+
+
+def versions(tuners):
+    """Of the packages that the tuners come from."""
+    from importlib import metadata
+    packages = {"optuna-tpe": ("Optuna", "optuna"), "optuna-tpe-multivariate": ("Optuna", "optuna"),
+                "bayes_opt": ("Kernel Tuner", "kernel_tuner")}
+    found = {packages[t][0]: metadata.version(packages[t][1]) for t in tuners if t in packages}
+    return {**found, **({"BaCO": "checkout"} if "baco" in tuners else {})}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tuners", default="optuna-tpe,optuna-tpe-multivariate,bayes_opt")
     parser.add_argument("--known", default="50,100,250,500,1000")
     parser.add_argument("--suggestions", type=int, default=18)
+    parser.add_argument("--bayloom", metavar="BENCH_OPTIMIZER", help="time Bayloom's, too")
+    parser.add_argument("--result", metavar="FILE", help="also write a result file")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    for tuner in arguments.tuners.split(","):
-        for known in map(int, arguments.known.split(",")):
+    rows = []
+    for known in map(int, arguments.known.split(",")):
+        row = time_bayloom(arguments.bayloom, known) if arguments.bayloom else {}
+        for tuner in arguments.tuners.split(","):
             seconds = TUNERS[tuner](known, arguments.suggestions)
-            print(f"{tuner:<26}{known:>6}{1e3 * seconds / arguments.suggestions:>12.2f} ms",
-                  flush=True)
+            row[FIELDS[tuner]] = 1e3 * seconds / arguments.suggestions
+        for name, milliseconds in row.items():
+            print(f"{name:<26}{known:>6}{milliseconds:>12.2f} ms", flush=True)
+        rows.append({"known": known, **dict.fromkeys([*OURS, *FIELDS.values()]),
+                     **{name: round(value, 3) for name, value in row.items()}})
+    if arguments.result:
+        result_file.write(arguments.result, "Milliseconds per suggestion, ten parameters", rows,
+                          versions(arguments.tuners.split(",")))
 
 
 if __name__ == "__main__":

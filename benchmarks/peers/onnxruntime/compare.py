@@ -23,6 +23,9 @@ import onnxruntime
 
 import latency
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import result_file  # noqa: E402
+
 
 def bayloom(arguments):
     result = subprocess.run(arguments, capture_output=True, text=True)
@@ -80,6 +83,15 @@ def compare(model, options):
     }
 
 
+def result_row(row):
+    return {"network": row["model"], "threads": row["threads"],
+            "tuning_s": round(row["tuning_seconds"], 1),
+            "bayloom_ms": round(row["seconds"] * 1e3, 4),
+            "onnxruntime_ms": round(row["onnxruntime_seconds"] * 1e3, 4),
+            "ratio": round(row["ratio"], 4), "ratio_low": round(row["ratios"][0], 4),
+            "ratio_high": round(row["ratios"][-1], 4), "untuned_ratio": round(row["gain"], 4)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", help="ONNX files")
@@ -91,7 +103,9 @@ def main():
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=1, help="measuring time of each in a turn")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument("--result", metavar="FILE", help="also write a result file")
     options = parser.parse_args()
+    rows = []
     options.records.mkdir(parents=True, exist_ok=True)
     if not options.json:
         print(f"onnxruntime {onnxruntime.__version__}, {options.threads} threads, "
@@ -100,6 +114,7 @@ def main():
               f"   {'of seeds':<14}{'untuned/tuned':>14}")
     for model in options.models:
         row = compare(model, options)
+        rows.append(row)
         if options.json:
             print(json.dumps(row), flush=True)
             continue
@@ -107,6 +122,9 @@ def main():
         print(f"{row['model']:<16}{row['tuning_seconds']:>9.0f}{row['seconds'] * 1e3:>12.2f}"
               f"{row['onnxruntime_seconds'] * 1e3:>11.2f}{row['ratio']:>7.2f}   {spread:<14}"
               f"{row['gain']:>14.1f}", flush=True)
+    if options.result:
+        result_file.write(options.result, "Networks beside onnxruntime", list(map(result_row, rows)),
+                          {"onnxruntime": onnxruntime.__version__})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bayloom/base/subprocess.h"
+
+namespace bayloom {
+
+/// A program to be run for its output.
+struct Command {
+  std::vector<std::string> arguments;    ///< the program first; looked up in PATH without a slash
+  std::string input;                     ///< for its standard input
+  std::string directory;                 ///< where it runs; empty: where this process does
+  std::vector<std::string> environment;  ///< "NAME=value", added to this process's
+  double timeout_seconds = std::numeric_limits<double>::infinity();
+  int64_t memory_limit_bytes = 0;  ///< of address space, for each of its processes; 0: none
+};
+
+/// How a command ended, and what it wrote.
+struct CommandResult {
+  enum class End : uint8_t {
+    kExited,      ///< by itself or by a signal: see `status`
+    kNotStarted,  ///< `start_error` says why
+    kTimedOut,    ///< killed after `timeout_seconds`
+    kStopped,     ///< killed because the caller was asked to stop
+  };
+  End end = End::kExited;
+  ExitStatus status;
+  std::string start_error;
+  std::string output;        ///< the last MiB of standard output
+  std::string error_output;  ///< the last 4 KiB of standard error
+};
+
+/// Runs the command to its end, or until the timeout or the request to stop, which is seen within
+/// 50 ms. In every case all that is left of its process group is then killed, children that it
+/// left in the background included. Throws SystemError when no process can be created.
+CommandResult RunCommand(const Command& command, const std::stop_token& stop = {});
+
+/// The last line that is not blank, fit for a message.
+std::string LastLine(std::string_view text);
+
+}  // namespace bayloom

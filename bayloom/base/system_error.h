@@ -1,0 +1,15 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace bayloom {
+
+/// Something that this machine refused though nobody asked for anything wrong: the disk is full,
+/// there is no memory, a process cannot be created. The message is one line: what failed, on what,
+/// and the system's reason. The command line prints it and exits with code 1.
+class SystemError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace bayloom

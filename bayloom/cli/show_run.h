@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bayloom/record/store.h"
+
+namespace bayloom {
+
+struct ShowRunOptions {
+  std::string database;
+  RunId run = 0;
+  bool history = false;
+  bool json = false;
+};
+
+/// One run of a database: its best candidate or its tasks, and its history if asked for.
+void ShowRun(const ShowRunOptions& options);
+/// The same for a search of a scenario, in the scenario's terms.
+void ShowSearch(Store& store, const RunRecord& run, const ShowRunOptions& options);
+
+}  // namespace bayloom

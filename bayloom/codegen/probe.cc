@@ -1,0 +1,152 @@
+#include "bayloom/codegen/probe.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include <vector>
+
+#include "bayloom/codegen/object.h"
+
+namespace bayloom {
+namespace {
+
+/// Enough for the latency of up to six units; registers remain for the operands.
+constexpr int kFewAccumulators = 12, kManyAccumulators = 24;
+constexpr int kReadsAtOnce = 8;
+constexpr int kChain = 8;
+static_assert(kProbeOperations % kManyAccumulators == 0 && kProbeOperations % kReadsAtOnce == 0 &&
+              kProbeOperations % kChain == 0 && kManyAccumulators % kFewAccumulators == 0);
+
+/// Emits one loop whose state is a set of vector accumulators.
+class ProbeEmitter {
+ public:
+  ProbeEmitter(Probe probe, const Target& target, llvm::Function& function)
+      : probe_(probe),
+        vector_bytes_(target.vector_bytes),
+        builder_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)),
+        function_(function) {
+    const bool few_registers = target.triple.starts_with("x86") && target.vector_bytes < 64;
+    accumulators_ = probe == Probe::kRead               ? kReadsAtOnce
+                    : probe == Probe::kMultiplyAddChain ? 1
+                    : few_registers                     ? kFewAccumulators
+                                                        : kManyAccumulators;
+    operations_ = probe == Probe::kMultiplyAddChain ? kChain : accumulators_;
+  }
+
+  void Emit() {
+    llvm::LLVMContext& context = function_.getContext();
+    llvm::Value* memory = Parameter(0);
+    llvm::Value* arguments = Parameter(1);
+    llvm::Value* result = Parameter(2);
+    llvm::Value* count = builder_.CreateLoad(builder_.getInt64Ty(), arguments);
+    llvm::Value* mask_place =
+        builder_.CreateConstGEP1_64(builder_.getInt8Ty(), arguments, sizeof(int64_t));
+    llvm::Value* mask = builder_.CreateLoad(builder_.getInt64Ty(), mask_place);
+    llvm::BasicBlock* entry = builder_.GetInsertBlock();
+    auto* loop = llvm::BasicBlock::Create(context, "loop", &function_);
+    auto* exit = llvm::BasicBlock::Create(context, "exit", &function_);
+    builder_.CreateBr(loop);
+
+    builder_.SetInsertPoint(loop);
+    llvm::PHINode* done = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+    done->addIncoming(builder_.getInt64(0), entry);
+    std::vector<llvm::PHINode*> states;
+    for (int i = 0; i < accumulators_; ++i) {
+      states.push_back(builder_.CreatePHI(StateType(), 2));
+      states.back()->addIncoming(Start(), entry);
+    }
+    llvm::Value* place = probe_ == Probe::kRead ? ReadPlace(memory, done, mask) : nullptr;
+    std::vector<llvm::Value*> ends;
+    for (int i = 0; i < accumulators_; ++i) {
+      ends.push_back(Next(states[i], place, i));
+      states[i]->addIncoming(ends.back(), loop);
+    }
+    llvm::Value* more = builder_.CreateAdd(done, builder_.getInt64(operations_));
+    done->addIncoming(more, loop);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(more, count), loop, exit);
+
+    builder_.SetInsertPoint(exit);
+    llvm::Value* total = ends[0];
+    for (int i = 1; i < accumulators_; ++i) total = Fold(total, ends[i]);
+    builder_.CreateAlignedStore(total, result, llvm::Align(4));
+    builder_.CreateRetVoid();
+  }
+
+ private:
+  llvm::Value* Parameter(int i) {
+    llvm::Value* place = builder_.CreateConstGEP1_64(builder_.getPtrTy(), function_.getArg(0), i);
+    return builder_.CreateLoad(builder_.getPtrTy(), place);
+  }
+
+  llvm::Type* StateType() {
+    llvm::Type* element = probe_ == Probe::kRead ? static_cast<llvm::Type*>(builder_.getInt32Ty())
+                                                 : builder_.getFloatTy();
+    return llvm::FixedVectorType::get(element, vector_bytes_ / 4);
+  }
+
+  llvm::Constant* Splat(double value) { return llvm::ConstantFP::get(StateType(), value); }
+  llvm::Constant* Start() {
+    return probe_ == Probe::kRead ? llvm::Constant::getNullValue(StateType()) : Splat(1);
+  }
+
+  llvm::Value* ReadPlace(llvm::Value* memory, llvm::Value* done, llvm::Value* mask) {
+    llvm::Value* bytes = builder_.CreateMul(done, builder_.getInt64(vector_bytes_));
+    return builder_.CreateGEP(builder_.getInt8Ty(), memory, builder_.CreateAnd(bytes, mask));
+  }
+
+  llvm::Value* Next(llvm::Value* state, llvm::Value* place, int i) {
+    switch (probe_) {
+      case Probe::kMultiplyAdd:
+        return MultiplyAdd(state);
+      case Probe::kMultiplyAddChain:
+        for (int link = 0; link < kChain; ++link) state = MultiplyAdd(state);
+        return state;
+      case Probe::kDivision:
+        return builder_.CreateFDiv(Splat(0.999), state);
+      case Probe::kRead: {
+        llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), place,
+                                                      static_cast<uint64_t>(i) * vector_bytes_);
+        return builder_.CreateXor(
+            state, builder_.CreateAlignedLoad(StateType(), at, llvm::Align(vector_bytes_)));
+      }
+    }
+    return state;
+  }
+
+  llvm::Value* MultiplyAdd(llvm::Value* state) {
+    return builder_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {StateType()},
+                                    {state, Splat(0.999), Splat(1e-3)});
+  }
+
+  llvm::Value* Fold(llvm::Value* a, llvm::Value* b) {
+    return probe_ == Probe::kRead ? builder_.CreateXor(a, b) : builder_.CreateFAdd(a, b);
+  }
+
+  const Probe probe_;
+  const int vector_bytes_;
+  llvm::IRBuilder<> builder_;
+  llvm::Function& function_;
+  int accumulators_ = 0;  ///< values that the loop carries
+  int operations_ = 0;    ///< of one iteration
+};
+
+}  // namespace
+
+Result<KernelObject> CompileProbe(Probe probe, const Target& target, const std::string& symbol) {
+  Result<llvm::TargetMachine*> machine = TargetMachineFor(target);
+  if (!machine) return machine.error();
+  llvm::LLVMContext context;
+  llvm::Module module(symbol, context);
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  ProbeEmitter(probe, target, *function).Emit();
+  Optimize(module, **machine, target);
+  KernelObject kernel;
+  kernel.symbol = symbol;
+  kernel.object = EmitMachineCode(module, **machine, llvm::CodeGenFileType::ObjectFile);
+  return kernel;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "bayloom/external/study.h"
+#include "bayloom/run/scheduled_run.h"
+
+namespace bayloom {
+
+/// What a value is worth to a scheduler, given the first value of its study: 1 for that one, less
+/// for better ones, in proportion. Values of different studies are in different units; these are
+/// not. Infinity for what is worse than any ratio says; a value that is better than the first and
+/// on the other side of zero counts a hundredth, as does a ratio below that.
+double RelativeCost(double value, double first, bool maximize);
+
+/// A study as a task of a run.
+class StudyTask final : public RunTask<Configuration> {
+ public:
+  /// Both must outlive the task.
+  StudyTask(Study& study, Evaluator<Configuration>& evaluator)
+      : study_(study), evaluator_(evaluator) {}
+
+  /// What a trial of an earlier run is worth, which the study has learnt of already. In their
+  /// order.
+  TrialValue ValueOf(const Outcome& outcome);
+
+  std::vector<Configuration> Propose(int n, const std::function<bool()>& interrupted) override;
+  Evaluator<Configuration>& evaluator() override { return evaluator_; }
+  TrialValue Tell(Configuration&& configuration, const Outcome& outcome, double elapsed) override;
+  TrialStore* store() override { return study_.store(); }
+  TrialRecord RecordOf(const Configuration& configuration) override;
+
+ private:
+  Study& study_;
+  Evaluator<Configuration>& evaluator_;
+  std::optional<double> first_;  ///< the study's first value
+};
+
+}  // namespace bayloom

@@ -1,0 +1,384 @@
+#include "bayloom/measure/measure_machine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/probe.h"
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/measure/host_caches.h"
+#include "bayloom/measure/sample_programs.h"
+#include "bayloom/measure/timing.h"
+
+namespace bayloom {
+namespace {
+
+constexpr int kRounds = 5;
+/// Threads work for so long at a time, in pieces that are too short for most of them to be
+/// interrupted.
+constexpr double kPeriodSeconds = 10e-3, kPieceSeconds = 30e-6;
+constexpr int64_t kStreamedPieceBytes = int64_t{1} << 20;
+/// The last cache must be this much faster than main memory.
+constexpr double kFaster = 1.1;
+constexpr int64_t kMinMemoryBytes = int64_t{64} << 20, kMaxMemoryBytes = int64_t{1} << 30;
+
+int64_t PowerOfTwoWithin(double bytes) {
+  int64_t power = 4096;
+  while (2.0 * static_cast<double>(power) <= bytes) power *= 2;
+  return power;
+}
+
+/// Memory for a probe to read, aligned to pages and written once.
+class ProbeMemory {
+ public:
+  explicit ProbeMemory(int64_t bytes)
+      : data_(static_cast<char*>(std::aligned_alloc(4096, static_cast<size_t>(bytes))),
+              &std::free) {
+    if (!data_) throw std::bad_alloc();
+    std::fill_n(data_.get(), bytes, 0);
+  }
+  char* data() const { return data_.get(); }
+
+ private:
+  std::unique_ptr<char, decltype(&std::free)> data_;
+};
+
+/// Keeps the calling thread on one processor while it lives: on a busy machine, threads that were
+/// just started stay where they were started.
+class OnProcessor {
+ public:
+  explicit OnProcessor(int processor) {
+    bound_ = sched_getaffinity(0, sizeof(before_), &before_) == 0;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    if (bound_) sched_setaffinity(0, sizeof(one), &one);
+  }
+  ~OnProcessor() {
+    if (bound_) sched_setaffinity(0, sizeof(before_), &before_);
+  }
+  OnProcessor(const OnProcessor&) = delete;
+  OnProcessor& operator=(const OnProcessor&) = delete;
+
+ private:
+  cpu_set_t before_;
+  bool bound_ = false;
+};
+
+/// Seconds that pieces of work take while so many threads do one after the other, each on a
+/// processor of its own as long as there are enough. `work` is called with the thread and the
+/// piece's number.
+std::vector<double> TimePieces(int threads, const std::function<void(int, int64_t)>& work) {
+  const std::set<int> allowed = AllowedProcessors();
+  const std::vector<int> processors(allowed.begin(), allowed.end());
+  std::atomic<int> missing = threads;
+  std::atomic<double> deadline = std::numeric_limits<double>::infinity();
+  std::vector<std::vector<double>> seconds(threads);
+  const auto run = [&](int thread) {
+    const OnProcessor here(processors[thread % processors.size()]);
+    double now = MonotonicSeconds();
+    if (--missing == 0) deadline = now + kPeriodSeconds;
+    for (int64_t piece = 0; now < deadline || seconds[thread].empty(); ++piece) {
+      work(thread, piece);
+      const double end = MonotonicSeconds();
+      if (missing == 0) seconds[thread].push_back(end - now);
+      now = MonotonicSeconds();
+    }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(run, t);
+  run(0);
+  for (std::thread& other : others) other.join();
+  for (int t = 1; t < threads; ++t) {
+    seconds[0].insert(seconds[0].end(), seconds[t].begin(), seconds[t].end());
+  }
+  return seconds[0];
+}
+
+/// Of the times of pieces: a thread alone is best timed where nothing disturbs it; of several, the
+/// quickest pieces are those during which another one had lost its processor.
+double TypicalSeconds(int threads, const std::vector<double>& pieces) {
+  return Quantile(pieces, threads == 1 ? 0.1 : 0.5);
+}
+
+double BestOf(int timings, const std::function<double()>& time) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < timings; ++i) best = std::min(best, time());
+  return best;
+}
+
+/// One probe, compiled.
+class LoadedProbe {
+ public:
+  static Result<LoadedProbe> Make(Probe probe, const Target& target) {
+    Result<KernelObject> object = CompileProbe(probe, target, "probe");
+    if (!object) return object.error();
+    Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
+    if (!kernel) return kernel.error();
+    return LoadedProbe(*std::move(kernel));
+  }
+
+  /// Seconds of one of the operations that each of the threads does, each on its memory, of which
+  /// it reads so many bytes (a power of two) over and over.
+  double SecondsEach(const std::vector<char*>& memory, int64_t bytes) const {
+    int64_t operations = kProbeOperations;
+    double seconds = 0;
+    for (; seconds < kPieceSeconds; operations *= 2) {
+      const double start = MonotonicSeconds();
+      Run(memory[0], operations, bytes);
+      seconds = MonotonicSeconds() - start;
+    }
+    const auto threads = static_cast<int>(memory.size());
+    const std::vector<double> pieces =
+        TimePieces(threads, [&](int thread, int64_t) { Run(memory[thread], operations, bytes); });
+    return TypicalSeconds(threads, pieces) / static_cast<double>(operations);
+  }
+
+  /// The same where memory is read from one end to the other, piece by piece.
+  double SecondsEachStreaming(const std::vector<char*>& memory, int64_t bytes,
+                              int64_t vector_bytes) const {
+    const int64_t piece_bytes = std::min(bytes, kStreamedPieceBytes);
+    const auto threads = static_cast<int>(memory.size());
+    const std::vector<double> pieces = TimePieces(threads, [&](int thread, int64_t piece) {
+      const int64_t offset = piece * piece_bytes % bytes;
+      Run(memory[thread] + offset, piece_bytes / vector_bytes, piece_bytes);
+    });
+    return TypicalSeconds(threads, pieces) / static_cast<double>(piece_bytes / vector_bytes);
+  }
+
+ private:
+  explicit LoadedProbe(LoadedKernel kernel) : kernel_(std::move(kernel)) {}
+
+  void Run(char* memory, int64_t operations, int64_t bytes) const {
+    ProbeArguments arguments = {operations, bytes - 1};
+    alignas(64) char result[256];
+    void* parameters[] = {memory, &arguments, result};
+    kernel_(parameters, nullptr);
+  }
+
+  LoadedKernel kernel_;
+};
+
+/// What is measured in every round, and where the median of its rounds goes.
+struct Quantity {
+  double* place;
+  std::function<double()> measure;
+};
+
+class MachineMeasurement {
+ public:
+  MachineMeasurement(const Target& target, LoadedProbe multiply_add, LoadedProbe chain,
+                     LoadedProbe division, LoadedProbe read, SamplePrograms programs)
+      : target_(target),
+        multiply_add_(std::move(multiply_add)),
+        chain_(std::move(chain)),
+        division_(std::move(division)),
+        read_(std::move(read)),
+        programs_(std::move(programs)) {
+    machine_.threads = target.cores;
+    machine_.vector_bytes = target.vector_bytes;
+    AddCaches();
+    AddMemory();
+  }
+
+  MachineModel Run() {
+    const int threads_before = bayloom_threads();
+    bayloom_set_threads(machine_.threads);
+    const std::vector<Quantity> quantities = Quantities();
+    std::vector<std::vector<double>> rounds(quantities.size());
+    for (int round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < quantities.size(); ++i) rounds[i].push_back(quantities[i].measure());
+    }
+    for (size_t i = 0; i < quantities.size(); ++i) *quantities[i].place = Quantile(rounds[i], 0.5);
+    bayloom_set_threads(threads_before);
+    machine_.compile = programs_.compile_seconds();
+    return PutRight(std::move(machine_));
+  }
+
+ private:
+  /// What to read to find a level's rate: `alone` by one thread, `together` by each.
+  struct Footprint {
+    int64_t alone, together;
+  };
+
+  void AddCaches() {
+    std::vector<HostCache> caches = HostCaches(AllowedProcessors());
+    if (caches.size() < 2) caches = {{1, target_.l1_bytes, 1}, {2, target_.l2_bytes, 1}};
+    for (const HostCache& cache : caches) {
+      const int64_t share = cache.bytes / std::min(cache.sharers, machine_.threads);
+      machine_.levels.push_back({share, {}});
+      footprints_.push_back({PowerOfTwoWithin(0.75 * static_cast<double>(share)),
+                             PowerOfTwoWithin(0.75 * static_cast<double>(share))});
+      largest_cache_ = std::max(largest_cache_, cache.bytes);
+    }
+  }
+
+  void AddMemory() {
+    const auto several_times = [](int64_t bytes) {
+      return std::clamp(2 * PowerOfTwoWithin(2.0 * static_cast<double>(bytes)), kMinMemoryBytes,
+                        kMaxMemoryBytes);
+    };
+    const int64_t share = machine_.levels.back().bytes;
+    machine_.levels.push_back({0, {}});
+    footprints_.push_back({several_times(largest_cache_), several_times(share)});
+    for (int thread = 0; thread < machine_.threads; ++thread) {
+      const Footprint& most = footprints_.back();
+      memory_.emplace_back(thread == 0 ? std::max(most.alone, most.together) : most.together);
+    }
+  }
+
+  std::vector<char*> MemoryOf(int threads) const {
+    std::vector<char*> memory;
+    for (int thread = 0; thread < threads; ++thread) memory.push_back(memory_[thread].data());
+    return memory;
+  }
+
+  std::vector<Quantity> Quantities() {
+    const std::vector<char*> one = MemoryOf(1), all = MemoryOf(machine_.threads);
+    std::vector<Quantity> quantities = {
+        {&machine_.multiply_add.alone, [=, this] { return multiply_add_.SecondsEach(one, 1); }},
+        {&machine_.multiply_add.together,
+         [=, this] { return multiply_add_.SecondsEach(all, 1) / machine_.threads; }},
+        {&machine_.multiply_add_latency, [=, this] { return chain_.SecondsEach(one, 1); }},
+        {&machine_.division, [=, this] { return division_.SecondsEach(one, 1); }},
+        {&machine_.transcendental, [this] { return programs_.TranscendentalSeconds(); }},
+        {&machine_.fork_join, [this] { return ForkJoinSeconds(); }},
+        {&machine_.job, [this] { return JobSeconds(); }},
+    };
+    for (size_t i = 0; i < machine_.levels.size(); ++i) {
+      IssueInterval& line = machine_.levels[i].line;
+      const Footprint footprint = footprints_[i];
+      const bool is_memory = i + 1 == machine_.levels.size();
+      quantities.push_back(
+          {&line.alone, [=, this] { return LineSeconds(one, footprint.alone, is_memory); }});
+      quantities.push_back({&line.together, [=, this] {
+                              return LineSeconds(all, footprint.together, is_memory) /
+                                     machine_.threads;
+                            }});
+    }
+    return quantities;
+  }
+
+  double LineSeconds(const std::vector<char*>& memory, int64_t bytes, bool is_memory) const {
+    const double per_line = kLineBytes / target_.vector_bytes;
+    return per_line * (is_memory ? read_.SecondsEachStreaming(memory, bytes, target_.vector_bytes)
+                                 : read_.SecondsEach(memory, bytes));
+  }
+
+  /// Of an empty parallel loop.
+  static double EmptyLoopSeconds(int64_t jobs) {
+    constexpr int kTimings = 10, kLoops = 100;
+    const auto nothing = [](void*, int64_t, int64_t, int32_t) {};
+    return BestOf(kTimings, [&] {
+      const double start = MonotonicSeconds();
+      for (int i = 0; i < kLoops; ++i) bayloom_parallel_for(jobs, nothing, nullptr);
+      return (MonotonicSeconds() - start) / kLoops;
+    });
+  }
+
+  /// Of a parallel loop whose jobs, one for each thread, wait until all of them have begun: so no
+  /// thread does all of them, as it would while the others get no processor. Where they never meet,
+  /// of an empty loop.
+  double ForkJoinSeconds() const {
+    struct Meeting {
+      std::atomic<int64_t> missing;
+      double deadline;
+    };
+    const auto meet = [](void* context, int64_t begin, int64_t end, int32_t) {
+      auto& meeting = *static_cast<Meeting*>(context);
+      meeting.missing -= end - begin;
+      while (meeting.missing > 0 && MonotonicSeconds() < meeting.deadline) {
+      }
+    };
+    const auto time = [&](double patience) {
+      const double start = MonotonicSeconds();
+      Meeting meeting{machine_.threads, start + patience};
+      bayloom_parallel_for(machine_.threads, meet, &meeting);
+      const double end = MonotonicSeconds();
+      return end < meeting.deadline ? end - start : std::numeric_limits<double>::infinity();
+    };
+    // On a busy machine the system takes its time to give every thread a processor.
+    constexpr int kLongWaits = 10, kLoops = 300;
+    for (int i = 0; i < kLongWaits && !std::isfinite(time(kPeriodSeconds)); ++i) {
+    }
+    const double met = BestOf(kLoops, [&] { return time(3 * kPieceSeconds); });
+    return std::isfinite(met) ? met : EmptyLoopSeconds(machine_.threads);
+  }
+
+  /// How much longer a loop of many jobs takes than one of few, by job.
+  double JobSeconds() const {
+    constexpr int64_t kJobsEach = 256;
+    const int64_t few = machine_.threads, many = kJobsEach * machine_.threads;
+    return std::max(0.0, EmptyLoopSeconds(many) - EmptyLoopSeconds(few)) /
+           static_cast<double>(many - few);
+  }
+
+  static MachineModel PutRight(MachineModel machine) {
+    const auto alone_not_slower = [&](IssueInterval& interval) {
+      interval.alone = std::min(interval.alone, interval.together * machine.threads);
+      interval.together = std::max(interval.together, interval.alone / machine.threads);
+    };
+    std::vector<MemoryLevel>& levels = machine.levels;
+    for (size_t i = levels.size(); i-- > 0; alone_not_slower(levels[i].line)) {
+      if (i + 1 == levels.size()) continue;
+      const IssueInterval& behind = levels[i + 1].line;
+      levels[i].line.alone = std::min(levels[i].line.alone, behind.alone);
+      levels[i].line.together = std::min(levels[i].line.together, behind.together);
+    }
+    const IssueInterval& last_cache = levels[levels.size() - 2].line;
+    const bool is_cache = kFaster * last_cache.alone < levels.back().line.alone ||
+                          kFaster * last_cache.together < levels.back().line.together;
+    if (!is_cache && levels.size() > 2) levels.erase(levels.end() - 2);
+    alone_not_slower(machine.multiply_add);
+    machine.vector_load = levels[0].line.alone * machine.vector_bytes / kLineBytes;
+    const double multiply_add = machine.multiply_add.alone;
+    for (double* longer :
+         {&machine.multiply_add_latency, &machine.division, &machine.transcendental}) {
+      *longer = std::max(*longer, multiply_add);
+    }
+    return machine;
+  }
+
+  const Target& target_;
+  LoadedProbe multiply_add_, chain_, division_, read_;
+  SamplePrograms programs_;
+  MachineModel machine_;
+  std::vector<Footprint> footprints_;  ///< parallel to the machine's levels
+  std::vector<ProbeMemory> memory_;    ///< one for each thread
+  int64_t largest_cache_ = 0;
+};
+
+}  // namespace
+
+Result<MachineModel> MeasureMachine(const Target& target) {
+  std::vector<LoadedProbe> probes;
+  for (Probe probe :
+       {Probe::kMultiplyAdd, Probe::kMultiplyAddChain, Probe::kDivision, Probe::kRead}) {
+    Result<LoadedProbe> loaded = LoadedProbe::Make(probe, target);
+    if (!loaded) return loaded.error();
+    probes.push_back(*std::move(loaded));
+  }
+  Result<SamplePrograms> programs = SamplePrograms::Compile(target);
+  if (!programs) return programs.error();
+  return MachineMeasurement(target, std::move(probes[0]), std::move(probes[1]),
+                            std::move(probes[2]), std::move(probes[3]), *std::move(programs))
+      .Run();
+}
+
+Result<MachineModel> MeasuredMachineOf(const Target& target) {
+  if (target.machine) return *target.machine;
+  return MeasureMachine(target);
+}
+
+}  // namespace bayloom

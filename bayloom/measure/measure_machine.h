@@ -1,0 +1,26 @@
+#pragma once
+
+#include "bayloom/base/result.h"
+#include "bayloom/target/target.h"
+
+namespace bayloom {
+
+/// Measures what this machine can do with as many threads as the target has cores, in a few
+/// seconds. What is timed are loops of the target's own vector instructions (codegen/probe.h) and
+/// compiled programs, so that it works wherever code can be generated. The sizes of caches are the
+/// system's word; a last cache that is not faster than main memory is left out.
+///
+/// Other processes only make things slower, and do so for a while: each rate is the median, over
+/// rounds some hundred milliseconds apart, of what was typical of pieces of work too short for most
+/// of them to be interrupted. Threads are bound to processors meanwhile. What cannot be is put
+/// right: no level is slower than the one behind it, and no thread faster together with others than
+/// alone.
+///
+/// Fails when the target is not this machine.
+Result<MachineModel> MeasureMachine(const Target& target);
+
+/// The target's machine as it was measured before, or as it is measured now: what rooflines and
+/// bounds need, for the nominal machine is not this one.
+Result<MachineModel> MeasuredMachineOf(const Target& target);
+
+}  // namespace bayloom

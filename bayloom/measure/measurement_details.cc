@@ -1,0 +1,27 @@
+#include "bayloom/measure/measurement_details.h"
+
+namespace bayloom {
+
+MeasurementDetails DetailsOf(const Outcome& outcome) {
+  MeasurementDetails details;
+  details.spread = outcome.Get("spread", details.spread);
+  details.cut_short = outcome.Get("cut_short", 0) != 0;
+  details.drift = outcome.Get("drift", details.drift);
+  details.build_seconds = outcome.Get("build_seconds", details.build_seconds);
+  details.measure_seconds = outcome.Get("measure_seconds", details.measure_seconds);
+  return details;
+}
+
+void SetDetails(Outcome& outcome, const MeasurementDetails& details) {
+  const MeasurementDetails nothing;
+  const auto set = [&](const char* name, double value, double default_value) {
+    if (value != default_value) outcome.Set(name, value);
+  };
+  set("spread", details.spread, nothing.spread);
+  set("cut_short", details.cut_short ? 1 : 0, 0);
+  set("drift", details.drift, nothing.drift);
+  set("build_seconds", details.build_seconds, nothing.build_seconds);
+  set("measure_seconds", details.measure_seconds, nothing.measure_seconds);
+}
+
+}  // namespace bayloom

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "bayloom/trial/outcome.h"
+
+namespace bayloom {
+
+/// What is known of a kernel's measurement beside its time: named values of its Outcome, each of
+/// which is left out where it says nothing.
+struct MeasurementDetails {
+  /// Interquartile range of the runs' times over their median; 0 when cut short.
+  double spread = 0;
+  /// Clearly slower than the best known, so that it was run once or twice only: the outcome's value
+  /// is right within tens of percent.
+  bool cut_short = false;
+  /// How much slower the incumbent ran when last timed again than when it was first timed: what
+  /// else the machine is doing now. 1 means nothing has changed.
+  double drift = 1;
+  double build_seconds = 0;    ///< spent on compiling
+  double measure_seconds = 0;  ///< spent on running, checking and timing
+};
+
+MeasurementDetails DetailsOf(const Outcome& outcome);
+/// Adds those of the details that say something.
+void SetDetails(Outcome& outcome, const MeasurementDetails& details);
+
+}  // namespace bayloom

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bayloom/base/result.h"
+
+namespace bayloom {
+
+/// Bytes as text (RFC 4648, section 4, with padding).
+std::string ToBase64(std::string_view bytes);
+Result<std::string> FromBase64(std::string_view text);
+
+}  // namespace bayloom

@@ -1,0 +1,190 @@
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "bayloom/record/base64.h"
+#include "bayloom/record/json_lines.h"
+#include "bayloom/record/json_text.h"
+#include "bayloom/target/target_json.h"
+
+namespace bayloom {
+namespace {
+
+using Json = nlohmann::json;
+
+/// {"space": ..., "trace": ...} of a trial of a schedule; null for any other candidate.
+Json ScheduleOf(const StoredTrial& trial) {
+  if (trial.key == 0 || trial.task == 0) return nullptr;
+  Json json = Json::parse(trial.candidate, nullptr, /*allow_exceptions=*/false);
+  const bool is_schedule = json.is_object() && json.size() == 2 && json.contains("trace") &&
+                           json.contains("space") && json["space"].is_number_integer();
+  return is_schedule ? json : Json();
+}
+
+Json DetailsOf(const Outcome& outcome) {
+  Json details = Json::object();
+  for (const NamedValue& value : outcome.values) details[value.name] = value.value;
+  return details;
+}
+
+bool IsSession(const RunRecord& run) {
+  return run.kind == RunKind::kTune || run.kind == RunKind::kDataset;
+}
+
+}  // namespace
+
+/// Writes all that a store holds; see ExportJsonLines.
+class JsonLinesWriter {
+ public:
+  JsonLinesWriter(Store& store, std::ostream& out) : store_(store), out_(out) {}
+
+  void WriteAll() {
+    const std::lock_guard lock(store_.mutex_);
+    const Transaction snapshot(store_.database_, Transaction::Kind::kRead);
+    Write({{"type", "header"}, {"format", kJsonLinesFormat}, {"version", kJsonLinesVersion}});
+    WriteTargets();
+    WriteTasks();
+    WritePools();
+    for (const RunRecord& run : store_.Runs()) WriteRun(run);
+  }
+
+ private:
+  void Write(const Json& json) {
+    out_ << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  }
+
+  void WriteTargets() {
+    for (const TargetId id : store_.Targets()) {
+      const Target target = store_.TargetOf(id);
+      targets_[id] = HashToHex(HashOf(target));
+      Json json = {{"type", "target"}, {"hash", targets_[id]}, {"target", TargetToJson(target)}};
+      if (const std::optional<std::string> machine = store_.MachineOf(id)) {
+        json["machine"] = EmbedJson(*machine);
+      }
+      Write(json);
+    }
+  }
+
+  void WriteTasks() {
+    for (const TaskRecord& task : store_.Tasks()) {
+      tasks_[task.id] = HashToHex(task.workload_hash);
+      Write({{"type", "task"}, {"hash", tasks_[task.id]}, {"workload", EmbedJson(task.workload)}});
+    }
+  }
+
+  void WritePools() {
+    Rows groups =
+        store_.database_.Prepared("SELECT name, task, weight FROM pool_groups ORDER BY name, task")
+            .Start();
+    while (groups.Step()) {
+      Write({{"type", "pool_group"},
+             {"name", groups.Text(0)},
+             {"task", tasks_[groups.Int(1)]},
+             {"weight", groups.Real(2)}});
+    }
+    Rows chunks = store_.database_
+                      .Prepared(
+                          "SELECT task, first, count, programs, features FROM pool_chunks"
+                          " ORDER BY task, first")
+                      .Start();
+    while (chunks.Step()) {
+      Write({{"type", "pool_chunk"},
+             {"task", tasks_[chunks.Int(0)]},
+             {"first", chunks.Int(1)},
+             {"count", chunks.Int(2)},
+             {"programs", ToBase64(chunks.Blob(3))},
+             {"features", ToBase64(chunks.Blob(4))}});
+    }
+  }
+
+  void WriteRun(const RunRecord& run) {
+    Write(IsSession(run) ? SessionToJson(run) : SearchToJson(run));
+    for (const StoredTrial& trial : store_.TrialsOfRun(run.id)) {
+      const Json schedule = ScheduleOf(trial);
+      Json json = schedule.is_null() ? ConfigurationToJson(trial, run)
+                                     : ScheduleTrialToJson(trial, schedule, run);
+      if (trial.target != run.target.value_or(0)) json["target"] = targets_[trial.target];
+      Write(json);
+    }
+    for (const Metric& metric : store_.MetricsOf(run.id)) {
+      Write({{"type", "metric"},
+             {"session", run.uuid},
+             {"task", tasks_[metric.task]},
+             {"batch", metric.batch},
+             {"name", metric.name},
+             {"value", metric.value}});
+    }
+  }
+
+  Json SessionToJson(const RunRecord& run) {
+    return {{"type", "session"},          {"kind", std::string(ToString(run.kind))},
+            {"uuid", run.uuid},           {"target", targets_[run.target.value_or(0)]},
+            {"model", run.name},          {"options", EmbedJson(run.definition)},
+            {"objective", run.objective}, {"maximize", run.maximize},
+            {"proposer", run.proposer},   {"seed", run.seed},
+            {"started", run.started},     {"finished", run.finished},
+            {"state", run.state}};
+  }
+
+  Json SearchToJson(const RunRecord& run) {
+    return {{"type", "search"},           {"kind", std::string(ToString(run.kind))},
+            {"uuid", run.uuid},           {"target", targets_[run.target.value_or(0)]},
+            {"name", run.name},           {"scenario", run.definition},
+            {"objective", run.objective}, {"maximize", run.maximize},
+            {"optimizer", run.proposer},  {"seed", run.seed},
+            {"started", run.started},     {"finished", run.finished},
+            {"state", run.state}};
+  }
+
+  Json ScheduleTrialToJson(const StoredTrial& trial, const Json& schedule, const RunRecord& run) {
+    const Outcome& outcome = trial.outcome;
+    return {{"type", "trial"},
+            {"session", run.uuid},
+            {"task", tasks_[trial.task]},
+            {"ordinal", trial.ordinal},
+            {"strategy", trial.proposer},
+            {"space", schedule["space"]},
+            {"trace", schedule["trace"]},
+            {"program", HashToHex(trial.key)},
+            {"verdict", std::string(ToString(outcome.verdict))},
+            {"seconds", outcome.value},
+            {"spread", outcome.Get("spread", 0)},
+            {"cut_short", outcome.Get("cut_short", 0) != 0},
+            {"drift", outcome.Get("drift", 1)},
+            {"reason", outcome.reason},
+            {"build_seconds", outcome.Get("build_seconds", 0)},
+            {"measure_seconds", outcome.Get("measure_seconds", 0)},
+            {"details", DetailsOf(outcome)},
+            {"elapsed", trial.elapsed},
+            {"timestamp", trial.timestamp}};
+  }
+
+  Json ConfigurationToJson(const StoredTrial& trial, const RunRecord& run) {
+    const Outcome& outcome = trial.outcome;
+    Json json = {{"type", "search_trial"},
+                 {"search", run.uuid},
+                 {"ordinal", trial.ordinal},
+                 {"configuration", EmbedJson(trial.candidate)},
+                 {"proposer", trial.proposer},
+                 {"verdict", std::string(ToString(outcome.verdict))},
+                 {"value", outcome.value},
+                 {"reason", outcome.reason},
+                 {"build_seconds", outcome.Get("build_seconds", 0)},
+                 {"measure_seconds", outcome.Get("measure_seconds", 0)},
+                 {"details", DetailsOf(outcome)},
+                 {"elapsed", trial.elapsed},
+                 {"timestamp", trial.timestamp}};
+    if (trial.key != 0) json["key"] = HashToHex(trial.key);
+    if (trial.task != 0) json["task"] = tasks_[trial.task];
+    return json;
+  }
+
+  Store& store_;
+  std::ostream& out_;
+  std::map<TargetId, std::string> targets_;  ///< hashes; empty for 0
+  std::map<TaskId, std::string> tasks_;
+};
+
+void ExportJsonLines(Store& store, std::ostream& out) { JsonLinesWriter(store, out).WriteAll(); }
+
+}  // namespace bayloom

@@ -1,0 +1,21 @@
+#include "bayloom/record/run_record.h"
+
+#include <array>
+
+namespace bayloom {
+namespace {
+
+constexpr std::array<std::string_view, 4> kRunKindNames = {"tune", "dataset", "search", "map"};
+
+}  // namespace
+
+std::string_view ToString(RunKind kind) { return kRunKindNames[static_cast<size_t>(kind)]; }
+
+std::optional<RunKind> ParseRunKind(std::string_view text) {
+  for (size_t i = 0; i < kRunKindNames.size(); ++i) {
+    if (kRunKindNames[i] == text) return static_cast<RunKind>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,49 @@
+#include "bayloom/record/run_trials.h"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "bayloom/base/clock.h"
+
+namespace bayloom {
+
+RunTrials::RunTrials(Store& store, std::shared_ptr<RunOrdinals> ordinals, RunTrialsOptions options)
+    : store_(store),
+      ordinals_(std::move(ordinals)),
+      options_(options),
+      written_(MonotonicSeconds()) {}
+
+RunTrials::~RunTrials() {
+  try {
+    Flush();
+  } catch (const std::exception&) {
+    // Whoever resumes the run tries again what is not durable.
+  }
+}
+
+void RunTrials::Add(const TrialRecord& trial) {
+  StoredTrial& held = held_.emplace_back();
+  static_cast<TrialRecord&>(held) = trial;
+  held.run = ordinals_->run();
+  held.task = options_.task;
+  held.target = options_.target;
+  if (held.timestamp == 0) held.timestamp = UnixMicroseconds();
+  if (MonotonicSeconds() - written_ >= options_.hold_seconds) Flush();
+}
+
+void RunTrials::Flush() {
+  if (held_.empty()) return;
+  const int64_t added = store_.AddTrials(held_, ordinals_->next());
+  ordinals_->Advance(added);
+  written_ = MonotonicSeconds();
+  const std::vector<StoredTrial> written = std::exchange(held_, {});
+  const auto known = std::ssize(written) - added;
+  const auto without_key = std::ranges::count(written, uint64_t{0}, &StoredTrial::key);
+  if (known > without_key) {
+    throw std::logic_error("a program was tried twice: " + written.back().proposer);
+  }
+}
+
+}  // namespace bayloom

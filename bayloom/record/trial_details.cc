@@ -1,0 +1,40 @@
+#include "bayloom/record/trial_details.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace bayloom {
+
+using Json = nlohmann::json;
+
+std::string DetailsToText(const std::vector<NamedValue>& values) {
+  std::string members;
+  for (const NamedValue& value : values) {
+    const std::string number = ExactText(value.value);
+    if (number.empty()) continue;
+    if (!members.empty()) members += ',';
+    members += Json(value.name).dump(-1, ' ', false, Json::error_handler_t::replace);
+    members += ':' + number;
+  }
+  return members.empty() ? members : '{' + members + '}';
+}
+
+std::optional<std::vector<NamedValue>> DetailsFromText(std::string_view text) {
+  std::vector<NamedValue> values;
+  if (text.empty()) return values;
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_number()) return std::nullopt;
+    values.push_back({name, value.get<double>()});
+  }
+  return values;
+}
+
+std::string ExactText(double number) {
+  return std::isfinite(number) ? fmt::format("{}", number) : std::string();
+}
+
+}  // namespace bayloom

@@ -1,0 +1,154 @@
+#include "bayloom/report/progress_columns.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "bayloom/report/format.h"
+#include "bayloom/tuning/map_run.h"
+#include "bayloom/tuning/scenario_search.h"
+#include "bayloom/tuning/session.h"
+
+namespace bayloom {
+namespace {
+
+double Rate(const TaskProgress& task) {
+  const double best = task.best();
+  return task.work > 0 && std::isfinite(best) ? task.work / best
+                                              : std::numeric_limits<double>::quiet_NaN();
+}
+
+double SecondsOfTheWhole(std::span<const TaskProgress> tasks) {
+  double sum = 0;
+  for (const TaskProgress& task : tasks) sum += task.weight * task.best();
+  return sum;
+}
+
+std::string LastText(const Outcome* outcome, std::string (*format)(double)) {
+  if (outcome == nullptr) return "";
+  return outcome->ok() ? format(outcome->value) : std::string(ToString(outcome->verdict));
+}
+
+/// "3/12 name", or the name where there is one task only.
+std::string TaskText(const RunStatus& status) {
+  if (status.task < 0) return "";
+  const std::string& name = status.tasks[status.task].name;
+  if (status.tasks.size() == 1) return name;
+  return fmt::format("{}/{} {}", status.task + 1, status.tasks.size(), name);
+}
+
+}  // namespace
+
+ProgressOptions TuningProgress() {
+  ProgressOptions options;
+  options.keep_slots = true;
+  options.columns = {
+      {"task", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }},
+      {"best", 8,
+       [](const RunStatus& status, const Outcome* last) {
+         const std::string text = LastText(last, FormatSeconds);
+         return text.empty() ? FormatSeconds(status.tasks[status.task].best()) : text;
+       }},
+      {"all tasks", 9, [](const RunStatus& status, const Outcome*) {
+         return FormatSeconds(SecondsOfTheWhole(status.tasks));
+       }}};
+  return options;
+}
+
+ProgressOptions SearchProgress(const ScenarioSearch& search) {
+  ProgressOptions options;
+  const auto best = [&search](const RunStatus& status) -> const std::optional<StudyTrial>& {
+    return search.study(status.task).best();
+  };
+  const bool is_single = search.members().size() == 1;
+  if (!is_single) {
+    options.columns.push_back(
+        {"scenario", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }});
+  }
+  options.columns.push_back({"failed", 6, [](const RunStatus& status, const Outcome*) {
+                               return std::to_string(status.trials - status.feasible_trials);
+                             }});
+  options.columns.push_back({"last", 12, [](const RunStatus&, const Outcome* last) {
+                               return LastText(last, FormatValue);
+                             }});
+  options.columns.push_back({is_single ? search.members()[0].scenario.objective : "best", 12,
+                             [best](const RunStatus& status, const Outcome*) {
+                               const auto& found = best(status);
+                               return found ? FormatValue(found->outcome.value) : "-";
+                             }});
+  auto shown = std::make_shared<std::vector<int64_t>>();
+  for (size_t i = 0; i < search.members().size(); ++i) {
+    const auto& found = search.study(static_cast<int>(i)).best();
+    shown->push_back(found ? found->ordinal : -1);
+  }
+  options.is_news = [best, shown](const RunStatus& status) {
+    const auto& found = best(status);
+    if (!found || found->ordinal == (*shown)[status.task]) return false;
+    (*shown)[status.task] = found->ordinal;
+    return true;
+  };
+  return options;
+}
+
+ProgressOptions MappingProgress(const MapRun& mapping) {
+  ProgressOptions options;
+  if (mapping.layers().size() > 1) {
+    options.columns.push_back(
+        {"layer", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }});
+    options.columns.push_back({"mapped", 7, [&mapping](const RunStatus& status, const Outcome*) {
+                                 return fmt::format("{}/{}", mapping.Sum().mapped,
+                                                    status.tasks.size());
+                               }});
+    options.columns.push_back({"energy uJ", 10, [&mapping](const RunStatus&, const Outcome*) {
+                                 return fmt::format("{:.4g}", mapping.Sum().energy_pj / 1e6);
+                               }});
+    return options;
+  }
+  options.columns.push_back({"last", 12, [](const RunStatus&, const Outcome* last) {
+                               return LastText(last, FormatValue);
+                             }});
+  options.columns.push_back({"best", 12, [](const RunStatus& status, const Outcome*) {
+                               return FormatValue(status.tasks[0].best());
+                             }});
+  return options;
+}
+
+ProgressOptions MeasuringProgress() {
+  ProgressOptions options;
+  options.columns = {
+      {"task", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }},
+      {"last", 12,
+       [](const RunStatus&, const Outcome* last) { return LastText(last, FormatSeconds); }}};
+  return options;
+}
+
+Table TaskTable(std::span<const TaskProgress> tasks) {
+  Table table({"task", "weight", "trials", "best", "rate", "share"});
+  const double whole = SecondsOfTheWhole(tasks);
+  for (const TaskProgress& task : tasks) {
+    const double best = task.best();
+    const double share = std::isfinite(whole) ? task.weight * best / whole : std::nan("");
+    table.AddRow({task.name,
+                  {task.weight, fmt::format("{:g}", task.weight)},
+                  task.trials(),
+                  {best, FormatSeconds(best)},
+                  {Rate(task), FormatRate(Rate(task))},
+                  {share, std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-"}});
+  }
+  return table;
+}
+
+std::string SummaryLine(const SessionStatus& status) {
+  const double minutes = status.seconds / 60;
+  return fmt::format(
+      "{} trials in {} ({:.0f} a minute), {} of them without a time; {:.0f} % of the time went "
+      "into neither compiling nor measuring",
+      FormatCount(status.trials), FormatSeconds(status.seconds),
+      minutes > 0 ? static_cast<double>(status.trials) / minutes : 0,
+      FormatCount(status.trials - status.feasible_trials), 100 * status.phases.OverheadShare());
+}
+
+}  // namespace bayloom

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "bayloom/report/run_progress.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom {
+
+class MapRun;
+class ScenarioSearch;
+struct SessionStatus;
+
+// What the progress of each kind of run shows. What is passed must outlive it.
+
+/// A line for every slot: the task with its best time, and all tasks together.
+ProgressOptions TuningProgress();
+/// A line for every better configuration: the last and the best value.
+ProgressOptions SearchProgress(const ScenarioSearch& search);
+/// The layer, and energy and cycles of all layers together.
+ProgressOptions MappingProgress(const MapRun& mapping);
+/// Programs measured.
+ProgressOptions MeasuringProgress();
+
+/// The tasks of a session with weight, trials, best program and share of the whole's time.
+Table TaskTable(std::span<const TaskProgress> tasks);
+/// How many trials in what time, and how much of it went into something else.
+std::string SummaryLine(const SessionStatus& status);
+
+}  // namespace bayloom

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "bayloom/record/store.h"
+#include "bayloom/report/line_chart.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom {
+
+/// A run of any kind as the store has it, without knowing what its candidates are. Its values are
+/// compared with each other, which says little of a run over several tasks (see SessionReport).
+struct RunSummary {
+  /// A trial that was better than all before it.
+  struct Improvement {
+    int64_t trial = 0;   ///< ordinal
+    double elapsed = 0;  ///< seconds of the run
+    double value = 0;
+    std::string candidate;  ///< JSON
+  };
+
+  RunRecord record;
+  int64_t trials = 0;
+  std::map<std::string, int64_t> failures;  ///< trials without a value, by verdict
+  double seconds = 0;                       ///< of the run, when its last trial ended
+  std::vector<Improvement> improvements;
+};
+
+/// Throws InputError if the store does not have the run.
+RunSummary SummaryOf(Store& store, RunId run);
+
+/// "2 crash, 1 timeout", or "none".
+std::string FailureText(const RunSummary& summary);
+/// "minimize", or "maximize".
+std::string GoalOf(const RunRecord& run);
+
+/// The improvements: trial, time, value and candidate.
+Table ImprovementTable(const RunSummary& summary);
+/// The best value so far over the trials; logarithmic where the values are positive and span more
+/// than a factor of 20.
+LineChart ProgressChart(const RunSummary& summary);
+/// Everything, for programs.
+nlohmann::json ToJson(const RunSummary& summary);
+
+}  // namespace bayloom

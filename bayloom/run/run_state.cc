@@ -1,0 +1,93 @@
+#include "bayloom/run/run_state.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bayloom {
+namespace {
+
+/// What schedulers that divide trials beforehand take for a budget without end.
+constexpr int64_t kSchedulerHorizon = int64_t{1} << 40;
+
+}  // namespace
+
+RunState::RunState(RunOptions options) : options_(std::move(options)) {
+  TaskSchedulerOptions scheduling;
+  scheduling.seed = options_.seed;
+  scheduling.max_trials = std::min(options_.budget.trials, kSchedulerHorizon);
+  if (options_.trials_per_slot > 0) {
+    scheduling.trials_per_slot = static_cast<int>(options_.trials_per_slot);
+  }
+  scheduler_ = CreateTaskScheduler(options_.scheduler, scheduling);
+}
+
+int RunState::AddTask(TaskProgress progress, int64_t max_trials) {
+  progress_.push_back(std::move(progress));
+  max_trials_.push_back(max_trials);
+  return static_cast<int>(progress_.size()) - 1;
+}
+
+void RunState::Count(int task, const TrialValue& value) {
+  TaskProgress& progress = progress_[task];
+  ++trials_;
+  if (value.feasible) ++feasible_trials_;
+  progress.seconds += value.seconds;
+  progress.best_after_trial.push_back(std::min(progress.best(), value.cost));
+}
+
+void RunState::EndSlot(int task, bool is_restored) {
+  progress_[task].slot_ends.push_back(progress_[task].trials());
+  if (!is_restored) slots_.push_back(task);
+}
+
+void RunState::Finish(int task, bool converged) {
+  progress_[task].finished = true;
+  converged_ = converged_ || converged;
+}
+
+std::optional<StopReason> RunState::Spent() const {
+  if (options_.budget.stop()) return StopReason::kStopped;
+  if (trials_ >= options_.budget.trials) return StopReason::kTrials;
+  if (Seconds() >= options_.budget.seconds) return StopReason::kTime;
+  return std::nullopt;
+}
+
+int64_t RunState::TrialsLeft(int task) const {
+  return std::max<int64_t>(
+      0, std::min(options_.budget.trials - trials_, max_trials_[task] - progress_[task].trials()));
+}
+
+int RunState::NextTask() {
+  for (size_t i = 0; i < progress_.size(); ++i) {
+    if (TrialsLeft(static_cast<int>(i)) == 0) progress_[i].finished = true;
+  }
+  current_ = scheduler_->Next(progress_);
+  return current_;
+}
+
+int64_t RunState::SlotTrials(int task) const {
+  const int64_t left = TrialsLeft(task);
+  return options_.trials_per_slot > 0 ? std::min(options_.trials_per_slot, left) : left;
+}
+
+StopReason RunState::Exhaustion() const {
+  if (converged_) return StopReason::kConverged;
+  const bool all_spent = std::ranges::all_of(progress_, [&](const TaskProgress& progress) {
+    return progress.trials() >= max_trials_[&progress - progress_.data()];
+  });
+  return all_spent && !progress_.empty() ? StopReason::kTrials : StopReason::kExhausted;
+}
+
+RunStatus RunState::Status() const {
+  RunStatus status;
+  status.task = current_;
+  status.tasks = progress_;
+  status.trials = trials_;
+  status.feasible_trials = feasible_trials_;
+  status.max_trials = options_.budget.trials;
+  status.seconds = Seconds();
+  status.max_seconds = options_.budget.seconds;
+  return status;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/run/phase_times.h"
+#include "bayloom/scheduling/task_progress.h"
+#include "bayloom/scheduling/task_scheduler.h"
+#include "bayloom/trial/budget.h"
+#include "bayloom/trial/outcome.h"
+
+namespace bayloom {
+
+struct RunOptions {
+  Budget budget;
+  std::string scheduler = "gradient";  ///< see TaskSchedulerNames
+  uint64_t seed = 0;                   ///< of the scheduler's choices
+  /// Trials that a task gets at one turn. 0: all that are left, which only makes sense for a
+  /// single task.
+  int64_t trials_per_slot = 0;
+  /// Seconds that the run spent before it was resumed.
+  double earlier_seconds = 0;
+  /// Gets the run's wall-clock time by what it is spent on; may be null. Must outlive the run.
+  PhaseClock* phases = nullptr;
+};
+
+/// What a trial tells the scheduler of its task.
+struct TrialValue {
+  /// Positive, in a unit that all tasks of the run share, the less the better; infinity for a trial
+  /// that is no candidate for the task's best.
+  double cost = std::numeric_limits<double>::infinity();
+  double seconds = 0;  ///< spent on the trial; 0 if unknown
+  bool feasible = false;
+};
+
+/// Where a run stands.
+struct RunStatus {
+  int task = -1;  ///< index of the task whose turn it is or was
+  std::span<const TaskProgress> tasks;
+  int64_t trials = 0;  ///< those before a resumption included
+  int64_t feasible_trials = 0;
+  int64_t max_trials = Budget::kUnlimited;
+  double seconds = 0;  ///< spent, before a resumption included
+  double max_seconds = std::numeric_limits<double>::infinity();
+};
+
+/// What is told of a run's progress. Called from the thread that runs it.
+struct RunObserver {
+  std::function<void(const RunStatus&, const Outcome&)> on_trial;
+  std::function<void(const RunStatus&)> on_slot;
+};
+
+/// What a run knows of its tasks' progress and of its budget: all of a ScheduledRun that does not
+/// depend on what a candidate is.
+class RunState {
+ public:
+  /// Throws InputError for an unknown scheduler.
+  explicit RunState(RunOptions options);
+
+  /// The index of the new task.
+  int AddTask(TaskProgress progress, int64_t max_trials);
+  void Count(int task, const TrialValue& value);
+  /// At least so many seconds were spent before the run was resumed.
+  void RestoreSeconds(double elapsed) {
+    options_.earlier_seconds = std::max(options_.earlier_seconds, elapsed);
+  }
+  /// `is_restored`: the slot was given before the run was resumed.
+  void EndSlot(int task, bool is_restored = false);
+  /// The task has nothing more to try; `converged`: because it does not improve any more.
+  void Finish(int task, bool converged);
+
+  /// Why the run has to end now; nullopt if it does not.
+  std::optional<StopReason> Spent() const;
+  /// The task of the next slot; -1 if all are finished.
+  int NextTask();
+  /// Trials that a slot of the task that begins now may have.
+  int64_t SlotTrials(int task) const;
+  /// Why it ended, if no task is left.
+  StopReason Exhaustion() const;
+
+  /// The clock runs from now on, if it did not before.
+  void Start() {
+    if (!started_) started_ = options_.budget.clock();
+  }
+  double Seconds() const {
+    return options_.earlier_seconds + (started_ ? options_.budget.clock() - *started_ : 0);
+  }
+  RunStatus Status() const;
+  const RunOptions& options() const { return options_; }
+  std::span<const TaskProgress> tasks() const { return progress_; }
+  int64_t trials() const { return trials_; }
+  /// The tasks of the slots given since the run was taken up.
+  std::span<const int> slots() const { return slots_; }
+
+ private:
+  int64_t TrialsLeft(int task) const;
+
+  RunOptions options_;
+  std::optional<double> started_;
+  std::vector<TaskProgress> progress_;
+  std::vector<int64_t> max_trials_;  ///< of each task
+  std::unique_ptr<TaskScheduler> scheduler_;
+  int current_ = -1;
+  int64_t trials_ = 0;
+  int64_t feasible_trials_ = 0;
+  bool converged_ = false;  ///< a task was finished because it had converged
+  std::vector<int> slots_;
+};
+
+}  // namespace bayloom

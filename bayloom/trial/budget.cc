@@ -1,0 +1,32 @@
+#include "bayloom/trial/budget.h"
+
+#include <array>
+
+namespace bayloom {
+namespace {
+
+struct StopReasonText {
+  std::string_view name;
+  std::string_view description;
+};
+
+constexpr std::array<StopReasonText, 6> kStopReasons = {{
+    {"trials", "all trials done"},
+    {"time", "time is up"},
+    {"exhausted", "nothing left to try"},
+    {"converged", "no further improvement"},
+    {"stopped", "stopped"},
+    {"lost", "trials cannot be carried out"},
+}};
+
+const StopReasonText& TextOf(StopReason reason) {
+  return kStopReasons[static_cast<size_t>(reason)];
+}
+
+}  // namespace
+
+std::string_view ToString(StopReason reason) { return TextOf(reason).name; }
+
+std::string_view Describe(StopReason reason) { return TextOf(reason).description; }
+
+}  // namespace bayloom

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string_view>
+
+#include "bayloom/base/clock.h"
+
+namespace bayloom {
+
+/// Why a run ended.
+enum class StopReason : uint8_t {
+  kTrials,     ///< its trials are used up
+  kTime,       ///< its time is used up
+  kExhausted,  ///< no task has anything left to try
+  kConverged,  ///< no improvement for as long as was asked for
+  kStopped,    ///< it was asked to stop; it can be resumed
+  kLost,       ///< trials cannot be carried out; it can be resumed
+};
+
+/// "trials", "time", "exhausted", "converged", "stopped", "lost".
+std::string_view ToString(StopReason reason);
+/// The same for people: "all trials done", "time is up", ...
+std::string_view Describe(StopReason reason);
+
+/// What a run may spend. What it spent before it was resumed counts.
+struct Budget {
+  static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
+  int64_t trials = kUnlimited;
+  double seconds = std::numeric_limits<double>::infinity();  ///< of wall-clock time
+  /// Asked often and from the run's thread only; once true, the run ends within a second.
+  std::function<bool()> stop = [] { return false; };
+  std::function<double()> clock = MonotonicSeconds;  ///< seconds
+};
+
+}  // namespace bayloom

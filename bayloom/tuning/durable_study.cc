@@ -1,0 +1,89 @@
+#include "bayloom/tuning/durable_study.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "bayloom/base/hash.h"
+#include "bayloom/base/result.h"
+#include "bayloom/space/configuration_json.h"
+
+namespace bayloom {
+namespace {
+
+RunRecord RecordOf(const Scenario& scenario) {
+  RunRecord record;
+  record.kind = RunKind::kSearch;
+  record.name = scenario.name;
+  record.definition = scenario.text;
+  record.objective = scenario.objective;
+  record.maximize = scenario.maximize;
+  record.proposer = scenario.optimizer;
+  record.seed = scenario.optimizer_options.seed;
+  return record;
+}
+
+}  // namespace
+
+uint64_t SeedAfter(uint64_t seed, size_t trials) {
+  return trials == 0 ? seed : Hasher().Add(seed).Add(trials).Digest();
+}
+
+RunRecord FindStudy(Store& store, RunId id) {
+  RunRecord record = store.RunOf(id);
+  if (record.kind == RunKind::kSearch) return record;
+  throw InputError(fmt::format("run {} of {} searched no scenario", id, store.path()));
+}
+
+Scenario ScenarioOf(const RunRecord& record) {
+  Scenario scenario = ParseScenario(record.definition, record.name);
+  scenario.name = record.name;
+  scenario.optimizer = record.proposer;
+  return scenario;
+}
+
+std::vector<StudyTrial> ReadStudyTrials(const Space& space, Store& store, RunId study) {
+  std::vector<StudyTrial> trials;
+  for (const StoredTrial& kept : store.TrialsOfRun(study)) {
+    const auto json = nlohmann::json::parse(kept.candidate, nullptr, /*allow_exceptions=*/false);
+    const Result<Configuration> configuration = FromJson(space, json);
+    if (!configuration || !space.Contains(*configuration)) {
+      throw InputError(
+          fmt::format("{}: trial {} of search {} does not fit the scenario any more{}{}; begin a "
+                      "new search instead of resuming this one",
+                      store.path(), kept.ordinal, study, configuration ? "" : ": ",
+                      configuration ? "" : configuration.error().message));
+    }
+    trials.push_back({kept.ordinal, *configuration, kept.outcome, kept.elapsed});
+  }
+  return trials;
+}
+
+DurableStudy::DurableStudy(const Scenario& scenario, Store& store, bool resume) : store_(store) {
+  const std::optional<RunRecord> last =
+      resume ? store.LastRun(RunKind::kSearch, scenario.name) : std::nullopt;
+  if (last) {
+    if (last->objective != scenario.objective || last->maximize != scenario.maximize) {
+      throw InputError(fmt::format("cannot resume the search in {}: it was begun to {} '{}'",
+                                   store.path(), last->maximize ? "maximize" : "minimize",
+                                   last->objective));
+    }
+    record_ = *last;
+    resumed_ = true;
+    earlier_ = ReadStudyTrials(*scenario.space, store, record_.id);
+    store.SetFinished(record_.id, false);
+  } else {
+    record_ = store.BeginRun(RecordOf(scenario));
+  }
+  OptimizerOptions options = scenario.optimizer_options;
+  options.seed = SeedAfter(options.seed, earlier_.size());
+  trials_ = std::make_unique<RunTrials>(store, std::make_shared<RunOrdinals>(store, record_.id));
+  study_ = std::make_unique<Study>(
+      scenario, MakeOptimizer(scenario.optimizer, scenario.space, options), trials_.get());
+  for (const StudyTrial& trial : earlier_) {
+    study_->Learn(trial.configuration, trial.outcome, trial.elapsed);
+  }
+}
+
+}  // namespace bayloom

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bayloom/external/study.h"
+#include "bayloom/record/run_trials.h"
+#include "bayloom/record/store.h"
+
+namespace bayloom {
+
+/// A study of a scenario that keeps every trial in a store before anything is learnt from it.
+/// Kill the process anywhere: resumed, the study goes on with all trials that had ended. The
+/// optimizer is then told them again in their order, so it may choose differently from there on
+/// than in a study that was never interrupted, but nothing is tried twice.
+class DurableStudy {
+ public:
+  /// With `resume`, goes on with the store's last study of a scenario of this name if there is
+  /// one. `store` must outlive it. Throws InputError where its trials do not fit the scenario any
+  /// more, or it looked for something else.
+  DurableStudy(const Scenario& scenario, Store& store, bool resume);
+  DurableStudy(const DurableStudy&) = delete;
+  DurableStudy& operator=(const DurableStudy&) = delete;
+
+  Study& study() { return *study_; }
+  const Study& study() const { return *study_; }
+  const RunRecord& record() const { return record_; }
+  bool resumed() const { return resumed_; }
+  /// The trials of before it was resumed, which the study knows.
+  const std::vector<StudyTrial>& earlier() const { return earlier_; }
+  /// Notes that the study has reached a limit.
+  void Finish() { store_.SetFinished(record_.id, true); }
+
+ private:
+  Store& store_;
+  RunRecord record_;
+  bool resumed_ = false;
+  std::vector<StudyTrial> earlier_;
+  std::unique_ptr<RunTrials> trials_;
+  std::unique_ptr<Study> study_;
+};
+
+/// For a run that goes on after so many trials: the stream of random choices goes on elsewhere
+/// instead of over again.
+uint64_t SeedAfter(uint64_t seed, size_t trials);
+
+/// The study of this number. Throws InputError if there is none.
+RunRecord FindStudy(Store& store, RunId id);
+
+/// What was searched, as the record has it.
+Scenario ScenarioOf(const RunRecord& record);
+
+/// The trials of a study as the scenario's space reads them. Throws InputError where one does not
+/// fit.
+std::vector<StudyTrial> ReadStudyTrials(const Space& space, Store& store, RunId study);
+
+}  // namespace bayloom

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/mapspace/mapper.h"
+#include "bayloom/record/run_trials.h"
+#include "bayloom/record/store.h"
+#include "bayloom/tuning/network_layers.h"
+
+namespace bayloom {
+
+struct MapOptions {
+  /// Empty: "genetic" with the model, "bayesian" with a simulator, or where it is to learn.
+  std::string mapper;
+  /// Of every layer's search; the budget is that of all layers together. No trials given: see
+  /// DefaultEvaluations.
+  MapperOptions search = {.budget = {}};
+  ReuseCounting counting = ReuseCounting::kExact;
+  /// "model", "timeloop" (timeloop-model) or a command, see SimulatorOptions.
+  std::string evaluator = "model";
+  SimulatorOptions simulator;  ///< but for the command
+  /// Divides the evaluations between layers, a twentieth of a layer's share at a time.
+  std::string scheduler = "gradient";
+  /// Path of the store that keeps every evaluation; empty: none does.
+  std::string database;
+  bool resume = false;  ///< go on with the store's last searches of the same layers
+  /// Paths of stores whose searches of other problems and architectures "bayesian" learns from.
+  std::vector<std::string> transfer;
+  /// Evaluations of the model that "bayesian" learns from before it asks a simulator; 0: none.
+  int64_t rehearsal = 0;
+
+  /// The mapper that this means.
+  std::string MapperName() const;
+};
+
+/// Evaluations of one layer where nobody says: what the model does in a second, or what a patient
+/// person waits for.
+int64_t DefaultEvaluations(const std::string& mapper);
+
+/// What says how good a mapping is, as the options have it. The model must outlive it.
+std::unique_ptr<Evaluator<Mapping>> MakeMappingEvaluator(const AnalyticalModel& model,
+                                                         const MapOptions& options);
+
+/// Maps an operation, or all layers of a network, onto an architecture: each layer is a task, to
+/// whose search a scheduler gives evaluations where they promise most for the whole. Layers learn
+/// from each other: at every turn a layer's search is offered the best mapping of another,
+/// transplanted.
+///
+///     MapRun run({{"", ParseProblem("matmul:512,512,512")}}, ShippedArchitecture("gemmini"), {},
+///     {}); run.Run(); Use(run.layers()[0].search->result().best);
+class MapRun {
+ public:
+  /// Throws InputError for what cannot be searched.
+  MapRun(std::vector<NetworkLayer> layers, const Architecture& architecture,
+         std::span<const Directive> constraints, MapOptions options);
+  ~MapRun();
+
+  /// Searches until the budget is spent.
+  StopReason Run(const RunObserver& observer = {});
+
+  /// What is known of a layer.
+  struct Layer {
+    NetworkLayer layer;
+    std::unique_ptr<Mapspace> mapspace;
+    std::unique_ptr<AnalyticalModel> model;
+    std::unique_ptr<Evaluator<Mapping>> evaluator;
+    std::unique_ptr<RunTrials> trials;  ///< null without a store
+    RunId record = 0;                   ///< its run in the store
+    std::unique_ptr<MapperTask> search;
+    /// Of every layer: how unlike this one it is, and the value of its best mapping when that was
+    /// last offered to this one's search.
+    std::vector<double> distance, offered;
+  };
+  const std::vector<Layer>& layers() const { return layers_; }
+  const std::string& mapper() const { return options_.mapper; }
+
+  /// All layers, as often as the network has them, by the model's account of the best mappings.
+  struct Totals {
+    double energy_pj = 0;
+    double cycles = 0;  ///< one layer after the other
+    double macs = 0;
+    int mapped = 0;  ///< layers with a mapping
+
+    double EnergyDelay() const { return energy_pj * cycles; }
+  };
+  Totals Sum() const;
+  RunStatus Status() const { return run_->Status(); }
+  StopReason end() const { return end_; }
+  /// Why evaluations cannot be carried out, after an end by StopReason::kLost.
+  const std::string& lost() const { return run_->lost(); }
+
+ private:
+  void AddLayer(NetworkLayer layer, const Architecture& architecture,
+                std::span<const Directive> constraints, bool is_only);
+  std::vector<EarlierMappings> Earlier(const Mapspace& mapspace,
+                                       const AnalyticalModel& model) const;
+  std::vector<StoredTrial> OpenRecord(Layer& layer, uint64_t seed);
+  void Restore(Layer& layer, const std::vector<StoredTrial>& trials);
+  /// Offers a layer's search the best mapping of the layer most like it of those whose best it has
+  /// not been offered yet.
+  void Exchange(size_t layer);
+
+  MapOptions options_;
+  std::unique_ptr<Store> store_;
+  std::vector<Layer> layers_;
+  std::unique_ptr<ScheduledRun<Mapping>> run_;
+  StopReason end_ = StopReason::kExhausted;
+};
+
+}  // namespace bayloom

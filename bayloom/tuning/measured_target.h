@@ -1,0 +1,13 @@
+#pragma once
+
+#include "bayloom/record/store.h"
+#include "bayloom/target/target.h"
+
+namespace bayloom {
+
+/// The target as the store has it, with the machine that was measured when it was added, if any:
+/// what is resumed or used later is so estimated and compiled as it was. A target that is new to
+/// the store is measured and added first. Throws InputError if it is not this machine.
+Target MeasuredTarget(Store& store, Target target);
+
+}  // namespace bayloom

@@ -1,0 +1,92 @@
+#include "bayloom/tuning/session_log.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+#include <utility>
+
+namespace bayloom {
+namespace {
+
+std::vector<Metric> ToMetrics(TaskId task, int64_t slot, const BatchMetrics& metrics) {
+  return {{task, slot, "rmse", metrics.rmse},
+          {task, slot, "mean_score", metrics.mean_score},
+          {task, slot, "spearman", metrics.spearman},
+          {task, slot, "pairwise_accuracy", metrics.pairwise_accuracy},
+          {task, slot, "top_recall", metrics.top_recall},
+          {task, slot, "top1_score", metrics.top1_score},
+          {task, slot, "training_samples", static_cast<double>(metrics.training_samples)}};
+}
+
+}  // namespace
+
+SessionLog::SessionLog(Store& store, RunRecord session)
+    : store_(&store),
+      session_(std::move(session)),
+      ordinals_(std::make_shared<RunOrdinals>(store, session_.id)) {}
+
+SessionLog SessionLog::Begin(Store& store, TargetId target, RunRecord record) {
+  record.target = target;
+  return SessionLog(store, store.BeginRun(std::move(record)));
+}
+
+SessionLog SessionLog::Resume(Store& store, RunId session, TargetId target) {
+  SessionLog log(store, store.RunOf(session));
+  if (log.session_.target != target) {
+    throw InputError(fmt::format(
+        "cannot resume session {} of {}: it was begun on another target; begin a new one", session,
+        store.path()));
+  }
+  log.ReadState();
+  store.SetFinished(session, false);
+  return log;
+}
+
+void SessionLog::ReadState() {
+  trials_ = store_->TrialsOfRun(session_.id);
+  const int64_t count = std::ssize(trials_);
+  if (!session_.state.empty()) {
+    const std::optional<SessionState> state = SessionState::Parse(session_.state);
+    if (!state || state->trials() > count) {
+      throw InputError(fmt::format("cannot resume session {} of {}: its trials are incomplete",
+                                   session_.id, store_->path()));
+    }
+    state_ = *state;
+  }
+  const int64_t in_slots = state_.trials();
+  // What came after the last written slot belongs to one that was cut off; or to several, if
+  // that happened again before the first slot after a resumption was written.
+  for (int64_t i = in_slots; i < count; ++i) {
+    const bool continues = i > in_slots && trials_[i].task == state_.slots.back().task;
+    if (!continues) state_.slots.push_back({trials_[i].task, 0, state_.seconds});
+    ++state_.slots.back().trials;
+  }
+}
+
+std::vector<StoredTrial> SessionLog::EarlierTrials(TaskId task) const {
+  std::vector<StoredTrial> trials = store_->TrialsOf(task, *session_.target);
+  std::unordered_set<uint64_t> seen;
+  std::erase_if(trials, [&](const StoredTrial& trial) {
+    return trial.run == session_.id || !seen.insert(trial.key).second;
+  });
+  return trials;
+}
+
+std::unique_ptr<TrialStore> SessionLog::TrialsOf(TaskId task) {
+  return std::make_unique<RunTrials>(*store_, ordinals_,
+                                     RunTrialsOptions{.task = task, .target = *session_.target});
+}
+
+void SessionLog::EndSlot(TaskId task, int64_t trials, double seconds, const PhaseTimes& phases,
+                         const std::optional<BatchMetrics>& metrics) {
+  state_.seconds = seconds;
+  state_.phases = phases;
+  state_.slots.push_back({task, trials, seconds});
+  std::vector<Metric> rows;
+  if (metrics) rows = ToMetrics(task, std::ssize(state_.slots) - 1, *metrics);
+  store_->SaveState(session_.id, state_.ToText(), rows);
+}
+
+void SessionLog::Finish() { store_->SetFinished(session_.id, true); }
+
+}  // namespace bayloom

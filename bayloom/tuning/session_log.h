@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/cost/sample.h"
+#include "bayloom/record/run_trials.h"
+#include "bayloom/record/store.h"
+#include "bayloom/tuning/session_state.h"
+
+namespace bayloom {
+
+/// A session's side of the store: what was written before, and what is written now.
+///
+/// Slots are written when they end; a slot that was cut off by the end of the process is found
+/// again as the trials after the last written one.
+class SessionLog {
+ public:
+  /// Begins a session; `kind`, `name`, `definition` and `seed` of the record say of what.
+  static SessionLog Begin(Store& store, TargetId target, RunRecord record);
+  /// Goes on with a session. Throws InputError if the store does not have it or it was made for
+  /// another target.
+  static SessionLog Resume(Store& store, RunId session, TargetId target);
+
+  const RunRecord& session() const { return session_; }
+  /// The session's trials so far, in order, and the slots they belong to.
+  const std::vector<StoredTrial>& trials() const { return trials_; }
+  const std::vector<Slot>& slots() const { return state_.slots; }
+  /// Seconds spent when the last slot was written, and what on.
+  double seconds() const { return state_.seconds; }
+  const PhaseTimes& phases() const { return state_.phases; }
+  /// Trials of the task by other sessions on this target, each program once.
+  std::vector<StoredTrial> EarlierTrials(TaskId task) const;
+
+  /// Where a task's trials are written. The store must outlive it.
+  std::unique_ptr<TrialStore> TrialsOf(TaskId task);
+  /// What is written down from the next slot on.
+  void SetWeight(TaskId task, double weight) { state_.weights[task] = weight; }
+  /// Ends a slot of so many trials that began after the last written one. `seconds` and `phases`
+  /// are those of the whole session.
+  void EndSlot(TaskId task, int64_t trials, double seconds, const PhaseTimes& phases,
+               const std::optional<BatchMetrics>& metrics);
+  void Finish();
+
+ private:
+  SessionLog(Store& store, RunRecord session);
+  void ReadState();
+
+  Store* store_;
+  RunRecord session_;
+  std::vector<StoredTrial> trials_;  ///< those read when resuming
+  SessionState state_;
+  std::shared_ptr<RunOrdinals> ordinals_;  ///< shared by the tasks' stores
+};
+
+}  // namespace bayloom

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/tuning/tuning_task.h"
+
+namespace bayloom {
+
+struct TaskGraph;
+
+/// What is to be tuned: a network or one operator.
+struct TuningSubject {
+  std::string name;  ///< for the record: the model's file name or the operator's line
+  std::vector<TaskSpec> specs;
+  bool is_operator = false;
+};
+
+/// The operator that a line such as "matmul:512,512,512" describes. Throws InputError for any
+/// other.
+TuningSubject OperatorSubject(const std::string& op);
+TuningSubject NetworkSubject(const std::string& name, const TaskGraph& network);
+
+/// The tasks of a network, named for people.
+std::vector<TaskSpec> SpecsOf(const TaskGraph& network);
+
+}  // namespace bayloom

@@ -1,0 +1,89 @@
+#include "bayloom/tuning/tuning_task.h"
+
+#include <algorithm>
+
+#include "bayloom/measure/measurement_details.h"
+#include "bayloom/tuning/restore.h"
+
+namespace bayloom {
+
+TuningTask::TuningTask(const TaskSpec& spec, TaskId id, std::unique_ptr<const SpaceGenerator> space,
+                       std::unique_ptr<SearchStrategy> strategy, Learner& learner,
+                       ProgramEvaluator& evaluator, std::unique_ptr<TrialStore> store,
+                       SlotObserver on_slot)
+    : name_(spec.name),
+      weight_(spec.weight),
+      id_(id),
+      space_(std::move(space)),
+      workload_hash_(space_->workload().StructuralHash()),
+      strategy_(std::move(strategy)),
+      learner_(learner),
+      evaluator_(evaluator),
+      store_(std::move(store)),
+      on_slot_(std::move(on_slot)) {}
+
+TrialValue TuningTask::Restore(const TuningTrial& trial) {
+  const Outcome& outcome = trial.outcome;
+  const MeasurementDetails details = DetailsOf(outcome);
+  const bool is_candidate = trial.is_usable && outcome.ok() && !details.cut_short;
+  if (is_candidate && (!best_ || outcome.value < best_->outcome.value)) {
+    best_ = {trial.candidate, outcome};
+  }
+  TrialValue value;
+  if (best_) value.cost = best_->outcome.value;
+  value.seconds = details.build_seconds + details.measure_seconds;
+  value.feasible = outcome.ok();
+  return value;
+}
+
+std::optional<TrainingSample> TuningTask::Learn(const TuningTrial& trial) {
+  if (!trial.is_usable) {
+    strategy_->Exclude(trial.candidate.hash);
+    return std::nullopt;
+  }
+  strategy_->Notify({&trial.candidate, 1}, {&trial.outcome, 1});
+  return TrainingSample{workload_hash_, &trial.candidate, &trial.outcome};
+}
+
+std::vector<TrainingSample> TuningTask::LearnAll(std::span<const TuningTrial> trials) {
+  std::vector<TrainingSample> samples;
+  for (const TuningTrial& trial : trials) samples.push_back(*Learn(trial));
+  return samples;
+}
+
+void TuningTask::BeginSlot() {
+  learner_.Remember(LearnAll(unlearnt_));
+  unlearnt_.clear();
+  if (std::exchange(evaluator_knows_best_, true) || !best_) return;
+  evaluator_.SetIncumbent(space_->workload(), best_->candidate.program, best_->outcome.value);
+}
+
+std::vector<ProgramTrial> TuningTask::Propose(int n, const std::function<bool()>&) {
+  std::vector<ProgramTrial> trials;
+  for (Candidate& candidate : strategy_->GenerateCandidates(n)) {
+    trials.push_back({&space_->workload(), std::move(candidate)});
+  }
+  return trials;
+}
+
+TrialValue TuningTask::Tell(ProgramTrial&& trial, const Outcome& outcome, double) {
+  return Restore(slot_.emplace_back(TuningTrial{std::move(trial.candidate), outcome}));
+}
+
+void TuningTask::EndSlot(bool interrupted) {
+  std::optional<BatchMetrics> metrics;
+  if (!interrupted) metrics = learner_.Learn(LearnAll(slot_));
+  on_slot_(*this, std::ssize(slot_), metrics);
+  if (interrupted) std::ranges::move(slot_, std::back_inserter(unlearnt_));
+  slot_.clear();
+}
+
+TrialRecord TuningTask::RecordOf(const ProgramTrial& trial) {
+  TrialRecord record;
+  record.candidate = CandidateText(trial.candidate);
+  record.key = trial.candidate.hash;
+  record.proposer = strategy_->name();
+  return record;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,68 @@
+#include "benchmarks/calibration/fit.h"
+
+#include <array>
+
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/cost/metrics.h"
+
+namespace bayloom {
+namespace {
+
+/// Less than this is noise.
+constexpr double kGain = 2e-4;
+
+constexpr std::array kFitted = {&EstimateWeights::operation,    &EstimateWeights::long_vector,
+                                &EstimateWeights::second_level, &EstimateWeights::further_level,
+                                &EstimateWeights::memory,       &EstimateWeights::fork_join,
+                                &EstimateWeights::job};
+
+}  // namespace
+
+RankCorrelations CorrelationsOf(const ScheduleRecords& records, const MachineModel& machine,
+                                const EstimateWeights& weights) {
+  static ThreadPool pool;
+  std::vector<double> correlations(records.tasks.size());
+  pool.ParallelFor(std::ssize(correlations), [&](int64_t i) {
+    const MeasuredSchedules& task = records.tasks[i];
+    std::vector<double> estimates;
+    for (const Program& program : task.programs) {
+      estimates.push_back(EstimateTime(program, machine, weights));
+    }
+    correlations[i] = SpearmanCorrelation(estimates, task.seconds);
+  });
+  RankCorrelations result;
+  std::map<std::string, int> counts;
+  for (const MeasuredSchedules& task : records.tasks) ++counts[task.family];
+  for (size_t i = 0; i < correlations.size(); ++i) {
+    const std::string& family = records.tasks[i].family;
+    result.families[family] += correlations[i] / counts[family];
+    result.mean += correlations[i] / static_cast<double>(correlations.size());
+  }
+  return result;
+}
+
+EstimateWeights FitWeights(const ScheduleRecords& records, const EstimateWeights& start) {
+  EstimateWeights best = start;
+  const auto value = [&](const EstimateWeights& weights) {
+    return CorrelationsOf(records, MachineOf(records.target), weights).mean;
+  };
+  double best_value = value(best);
+  for (bool better = true; better;) {
+    better = false;
+    for (double EstimateWeights::*weight : kFitted) {
+      for (double factor : {0.5, 2.0}) {
+        EstimateWeights changed = best;
+        changed.*weight *= factor;
+        for (double at = value(changed); at > best_value + kGain; at = value(changed)) {
+          best = changed;
+          best_value = at;
+          changed.*weight *= factor;
+          better = true;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace bayloom

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "bayloom/feature/time_estimate.h"
+#include "benchmarks/calibration/schedules.h"
+
+namespace bayloom {
+
+/// How well estimates order the schedules of each task: Spearman's rank correlation with the
+/// measured times.
+struct RankCorrelations {
+  std::map<std::string, double> families;  ///< means over a family's tasks
+  double mean = 0;                         ///< over all tasks
+};
+RankCorrelations CorrelationsOf(const ScheduleRecords& records, const MachineModel& machine,
+                                const EstimateWeights& weights);
+
+/// The weights that order the schedules best on the records' machine, by coordinate ascent from
+/// `start`: each weight in turn is halved and doubled as long as the mean correlation grows. So
+/// they are powers of two times those of the start, which is as finely as a few thousand schedules
+/// tell them.
+EstimateWeights FitWeights(const ScheduleRecords& records, const EstimateWeights& start);
+
+}  // namespace bayloom

@@ -1,0 +1,29 @@
+// Lesson 5: a matrix product on an accelerator: the best mapping that a search finds, and what the
+// analytical model says of it.
+
+#include <fmt/core.h>
+
+#include "bayloom/mapspace/mapping.h"
+#include "bayloom/tuning/map_run.h"
+
+using namespace bayloom;
+
+int main() {
+  const Problem problem = ParseProblem("matmul:64,128,512");
+  const Architecture architecture = ShippedArchitecture("gemmini");
+
+  MapOptions options;
+  options.search.budget.trials = 2000;
+  options.search.objective = MapObjective::kEnergyDelay;
+  MapRun run({{.name = "product", .problem = problem}}, architecture, {}, options);
+  run.Run();
+
+  const MapRun::Layer& layer = run.layers().front();
+  const MapperResult& result = layer.search->result();
+  if (!result.best) return 1;
+  const Evaluation evaluation = layer.model->Evaluate(*result.best);
+  fmt::print("{}\n{:.3f} pJ per multiply-accumulate, {} cycles, {:.0f} % of the multipliers\n",
+             PrintLoopNest(*result.best, problem, architecture), evaluation.EnergyPerMac(),
+             evaluation.cycles, 100 * evaluation.utilization);
+  return 0;
+}

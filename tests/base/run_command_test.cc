@@ -1,0 +1,124 @@
+#include "bayloom/base/run_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "bayloom/base/clock.h"
+
+namespace bayloom {
+namespace {
+
+using End = CommandResult::End;
+
+Command Shell(const std::string& text) {
+  Command command;
+  command.arguments = {"/bin/sh", "-c", text};
+  return command;
+}
+
+TEST(RunCommand, GathersOutputAndStatus) {
+  const CommandResult result = RunCommand(Shell("echo out; echo first >&2; echo last >&2; exit 3"));
+  EXPECT_EQ(result.end, End::kExited);
+  EXPECT_EQ(result.status.code, 3);
+  EXPECT_EQ(result.output, "out\n");
+  EXPECT_EQ(LastLine(result.error_output), "last");
+}
+
+TEST(RunCommand, FeedsInputOfAnySize) {
+  Command command = Shell("wc -c");
+  command.input = std::string(1000000, 'x');
+  EXPECT_EQ(RunCommand(command).output, "1000000\n");
+  // Whoever does not read it does not hurt.
+  command.arguments = {"/bin/true"};
+  EXPECT_TRUE(RunCommand(command).status.Success());
+}
+
+TEST(RunCommand, KeepsTheEndOfLongOutput) {
+  const CommandResult result = RunCommand(Shell("head -c 10000000 /dev/zero; echo end"));
+  EXPECT_LE(result.output.size(), size_t{1} << 20);
+  EXPECT_TRUE(result.output.ends_with("end\n"));
+}
+
+/// Whether the process is there and no zombie (which waits for somebody else to collect it).
+bool IsRunning(const std::string& pid) {
+  std::ifstream file("/proc/" + pid + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  return stat.size() > stat.rfind(')') + 2 && stat[stat.rfind(')') + 2] != 'Z';
+}
+
+bool EndsSoon(const std::string& pid) {
+  const double begun = MonotonicSeconds();
+  while (IsRunning(pid) && MonotonicSeconds() - begun < 10) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return !IsRunning(pid);
+}
+
+TEST(RunCommand, EndsWhatTakesTooLong) {
+  for (const char* script : {"sleep 60 & echo $!; sleep 60", "sleep 60 & echo $!; yes >&2"}) {
+    Command command = Shell(script);
+    command.timeout_seconds = 0.2;
+    const double begun = MonotonicSeconds();
+    const CommandResult result = RunCommand(command);
+    EXPECT_EQ(result.end, End::kTimedOut);
+    EXPECT_LT(MonotonicSeconds() - begun, 10);
+    EXPECT_TRUE(EndsSoon(LastLine(result.output))) << script;
+  }
+}
+
+TEST(RunCommand, KillsChildrenLeftInTheBackground) {
+  const double begun = MonotonicSeconds();
+  const CommandResult result = RunCommand(Shell("sleep 60 & echo $!"));
+  EXPECT_TRUE(result.status.Success());
+  EXPECT_LT(MonotonicSeconds() - begun, 10);
+  EXPECT_TRUE(EndsSoon(LastLine(result.output)));
+}
+
+TEST(RunCommand, StopsWhenAsked) {
+  std::stop_source source;
+  std::jthread later([&source] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    source.request_stop();
+  });
+  const double begun = MonotonicSeconds();
+  const CommandResult result =
+      RunCommand(Shell("sleep 60 & echo $!; sleep 60"), source.get_token());
+  EXPECT_EQ(result.end, End::kStopped);
+  EXPECT_LT(MonotonicSeconds() - begun, 10);
+  EXPECT_TRUE(EndsSoon(LastLine(result.output)));
+}
+
+TEST(RunCommand, LimitsMemory) {
+  Command command;
+  command.arguments = {"dd", "if=/dev/zero", "of=/dev/null", "bs=512M", "count=1"};
+  EXPECT_TRUE(RunCommand(command).status.Success());
+  command.memory_limit_bytes = int64_t{64} << 20;
+  EXPECT_FALSE(RunCommand(command).status.Success());
+}
+
+TEST(RunCommand, ReportsSignalsAndMissingPrograms) {
+  EXPECT_THAT(RunCommand(Shell("kill -SEGV $$")).status.Describe(), testing::HasSubstr("SEGV"));
+  Command missing;
+  missing.arguments = {"/nonexistent/program"};
+  const CommandResult result = RunCommand(missing);
+  EXPECT_EQ(result.end, End::kNotStarted);
+  EXPECT_THAT(result.start_error, testing::HasSubstr("/nonexistent/program"));
+}
+
+TEST(RunCommand, RunsInAFolderAndAnEnvironment) {
+  Command command = Shell("pwd; echo $BAYLOOM_TEST_VARIABLE");
+  command.directory = "/";
+  command.environment = {"BAYLOOM_TEST_VARIABLE=set here"};
+  EXPECT_EQ(RunCommand(command).output, "/\nset here\n");
+  command.directory = "/nonexistent";
+  EXPECT_EQ(RunCommand(command).end, End::kNotStarted);
+}
+
+}  // namespace
+}  // namespace bayloom

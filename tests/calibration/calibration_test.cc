@@ -1,0 +1,70 @@
+// The time estimate on recorded schedules: nothing is timed here.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "bayloom/base/result.h"
+#include "benchmarks/calibration/fit.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+const ScheduleRecords& Recorded() {
+  static const ScheduleRecords records = ScheduleRecords::Read(BAYLOOM_CALIBRATION_RECORDS);
+  return records;
+}
+
+TEST(Calibration, RecordsAreManyAndOfAllFamilies) {
+  size_t schedules = 0;
+  std::set<std::string> families;
+  for (const MeasuredSchedules& task : Recorded().tasks) {
+    schedules += task.programs.size();
+    families.insert(task.family);
+    EXPECT_EQ(task.programs.size(), task.seconds.size());
+  }
+  EXPECT_GE(schedules, 1000U);
+  EXPECT_GE(Recorded().tasks.size(), 30U);
+  EXPECT_GE(families.size(), 10U);
+}
+
+TEST(Calibration, EstimatesOrderSchedulesNearlyAsTheirTimes) {
+  const MachineModel machine = MachineOf(Recorded().target);
+  const RankCorrelations measured = CorrelationsOf(Recorded(), machine, {});
+  EXPECT_GE(measured.mean, 0.77);
+  for (const auto& [family, correlation] : measured.families) {
+    // Elementwise programs differ by little more than the noise of timing.
+    EXPECT_GE(correlation, family == "elementwise" ? 0.45 : 0.55) << family;
+  }
+}
+
+TEST(Calibration, TheMeasuredMachineIsBetterThanTheNominalOne) {
+  Target unmeasured = Recorded().target;
+  unmeasured.machine.reset();
+  EXPECT_GE(CorrelationsOf(Recorded(), MachineOf(Recorded().target), {}).mean,
+            CorrelationsOf(Recorded(), NominalMachine(unmeasured), {}).mean + 0.03);
+}
+
+TEST(Calibration, TheWeightsAreAboutAsGoodAsThoseFitted) {
+  const EstimateWeights weights, fitted = FitWeights(Recorded(), weights);
+  const MachineModel machine = MachineOf(Recorded().target);
+  EXPECT_LE(CorrelationsOf(Recorded(), machine, fitted).mean,
+            CorrelationsOf(Recorded(), machine, weights).mean + 0.005);
+}
+
+TEST(Calibration, DamagedRecordsAreRefusedWithTheirLine) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "records.jsonl";
+  std::ofstream(path) << R"({"space": 0, "decisions": [], "seconds": 1})"
+                      << "\n";
+  try {
+    ScheduleRecords::Read(path);
+    FAIL() << "read a schedule without a task";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()), path + ":1: a schedule before any task");
+  }
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,50 @@
+#include "bayloom/cli/failure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
+#include "bayloom/cli/commands.h"
+#include "tests/cli/run_bayloom.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Failure, TellsPersonsSystemsAndOwnFaultsApart) {
+  EXPECT_EQ(Explain(InputError("no such model")).exit_code, 2);
+  EXPECT_EQ(Explain(InputError("no such model")).message, "no such model");
+  EXPECT_EQ(Explain(CheckFailed("outputs differ")).exit_code, 1);
+  EXPECT_EQ(Explain(SystemError("disk full")).exit_code, 1);
+  EXPECT_EQ(Explain(SystemError("disk full")).message, "disk full");
+  const std::system_error no_thread(EAGAIN, std::generic_category());
+  EXPECT_THAT(Explain(no_thread).message, HasSubstr("unavailable"));
+  EXPECT_EQ(Explain(std::bad_alloc()).message, "out of memory");
+  const Failure fault = Explain(std::out_of_range("place 7 of 5"));
+  EXPECT_EQ(fault.exit_code, 1);
+  EXPECT_EQ(fault.message, "internal error: place 7 of 5; please report this");
+}
+
+TEST(Failure, AFullDiskEndsWithCodeOne) {
+  const TemporaryFolder folder;
+  const std::string database = folder / "tuning.db";
+  ASSERT_EQ(RunBayloom({"tune", "--op", "matmul:8,8,8", "--strategy", "random", "--trials", "1",
+                        "--db", database})
+                .exit_code,
+            0);
+  const Answer full = RunBayloom({"records", "export", database, "--out", "/dev/full"});
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.error, HasSubstr("cannot write '/dev/full': No space left on device"));
+  const Answer missing = RunBayloom({"records", "export", database, "--out", folder / "no/file"});
+  EXPECT_EQ(missing.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,314 @@
+#include "bayloom/external/study.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "bayloom/base/system_error.h"
+#include "bayloom/external/line_server.h"
+#include "bayloom/external/study_task.h"
+#include "bayloom/space/configuration_json.h"
+#include "bayloom/trial/inline_evaluator.h"
+#include "bayloom/trial/threaded_evaluator.h"
+#include "tests/trial/list_store.h"
+
+namespace bayloom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Scenario SmallScenario(const std::string& more = "") {
+  return ParseScenario(
+      "parameters:\n"
+      "  x: {type: integer, range: [0, 9], default: 3}\n"
+      "  y: {type: integer, range: [0, 9], default: 4}\n"
+      "constraints: [x + y <= 12]\n" +
+          more,
+      "small.yaml");
+}
+
+Outcome Bowl(const Configuration& c) {
+  const double x = c.coordinates[0], y = c.coordinates[1];
+  if (y == 0) return Outcome::Infeasible(Verdict::kCrash, "y is zero");
+  return Outcome::Feasible(std::pow(x - 5, 2) + y);
+}
+
+Outcome SlowBowl(const Configuration& c) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return Bowl(c);
+}
+
+/// Evaluates by a function in so many threads, and in this one if there is to be one.
+std::unique_ptr<Evaluator<Configuration>> Jobs(int jobs,
+                                               Outcome (*function)(const Configuration&)) {
+  if (jobs == 1) return std::make_unique<InlineEvaluator<Configuration>>(function);
+  using Threaded = ThreadedEvaluator<Configuration>;
+  return std::make_unique<Threaded>(std::vector<Threaded::Function>(
+      static_cast<size_t>(jobs),
+      [=](const Configuration& c, const std::stop_token&) { return std::optional(function(c)); }));
+}
+
+std::unique_ptr<Optimizer> OptimizerOf(const Scenario& scenario) {
+  return MakeOptimizer(scenario.optimizer, scenario.space, scenario.optimizer_options);
+}
+
+Budget Trials(int64_t trials) {
+  Budget budget;
+  budget.trials = trials;
+  return budget;
+}
+
+Budget Seconds(double seconds) {
+  Budget budget;
+  budget.seconds = seconds;
+  return budget;
+}
+
+Budget StopWhen(std::function<bool()> stop) {
+  Budget budget;
+  budget.stop = std::move(stop);
+  return budget;
+}
+
+StopReason RunStudy(Study& study, Evaluator<Configuration>& evaluator, Budget budget = {},
+                    const std::function<void(const RunStatus&, const Outcome&)>& on_trial = {}) {
+  StudyTask task(study, evaluator);
+  ScheduledRun<Configuration> run({.budget = std::move(budget)});
+  run.AddTask(task, {});
+  return run.Run({.on_trial = on_trial, .on_slot = {}});
+}
+
+/// Has no room left.
+class FullStore final : public TrialStore {
+ public:
+  void Add(const TrialRecord&) override { throw SystemError("the disk is full"); }
+  void Flush() override {}
+};
+
+TEST(Study, HandsOutTheDefaultFirstAndEveryConfigurationOnce) {
+  const Scenario scenario = SmallScenario("optimizer: random\n");
+  Study study(scenario, OptimizerOf(scenario));
+  std::set<std::vector<double>> asked;
+  EXPECT_TRUE(study.Ask(0).empty());
+  for (std::vector<Configuration> more = study.Ask(7); !more.empty(); more = study.Ask(7)) {
+    if (asked.empty()) {
+      EXPECT_EQ(more[0].coordinates, (std::vector<double>{3, 4}));
+    }
+    for (const Configuration& c : more) EXPECT_TRUE(asked.insert(c.coordinates).second);
+  }
+  EXPECT_EQ(static_cast<double>(asked.size()), scenario.space->CountFeasible());
+}
+
+TEST(Study, IsToldInAnyOrderAndRefusesWhatItWasTold) {
+  const Scenario scenario = SmallScenario("optimizer: random\n");
+  ListStore store;
+  Study study(scenario, OptimizerOf(scenario), &store);
+  const std::vector<Configuration> asked = study.Ask(3);
+  ASSERT_EQ(asked.size(), 3u);
+  for (const size_t i : {2u, 0u, 1u}) {
+    EXPECT_TRUE(study.Tell(asked[i], Outcome::Feasible(static_cast<double>(i)), 1.5));
+    EXPECT_EQ(study.last()->configuration, asked[i]);
+  }
+  EXPECT_FALSE(study.Tell(asked[0], Outcome::Feasible(-1), 2));
+  EXPECT_EQ(store.trials.size(), 3u);
+  EXPECT_EQ(study.trials(), 3);
+  EXPECT_EQ(study.elapsed(), 1.5);
+  EXPECT_EQ(study.best()->configuration, asked[0]);
+  EXPECT_EQ(study.best()->ordinal, 1);
+  EXPECT_EQ(store.trials[0].candidate, ToJson(*scenario.space, asked[2]).dump());
+  EXPECT_EQ(store.trials[0].proposer, "random");
+  EXPECT_EQ(store.trials[0].outcome.value, 2);
+  EXPECT_EQ(store.trials[0].elapsed, 1.5);
+}
+
+TEST(StudyTask, TriesEveryConfigurationOnceAndRecordsBeforeItLearns) {
+  const Scenario scenario = SmallScenario("optimizer: random\n");
+  for (const int jobs : {1, 3}) {
+    ListStore store;
+    Study study(scenario, OptimizerOf(scenario), &store);
+    std::set<std::vector<double>> tried;
+    const auto evaluator = Jobs(jobs, Bowl);
+    const StopReason end =
+        RunStudy(study, *evaluator, {}, [&](const RunStatus& status, const Outcome& outcome) {
+          EXPECT_EQ(std::ssize(store.trials), study.trials());
+          EXPECT_EQ(status.trials, study.trials());
+          EXPECT_EQ(outcome.ok(), study.last()->outcome.ok());
+          EXPECT_TRUE(tried.insert(study.last()->configuration.coordinates).second);
+        });
+    EXPECT_EQ(end, StopReason::kExhausted);
+    EXPECT_EQ(static_cast<double>(study.trials()), scenario.space->CountFeasible());
+    EXPECT_EQ(study.trials() - study.feasible_trials(), 10);
+    ASSERT_TRUE(study.best());
+    EXPECT_EQ(study.best()->outcome.value, 1);
+    if (jobs == 1) {
+      EXPECT_EQ(nlohmann::json::parse(store.trials[0].candidate),
+                (nlohmann::json{{"x", 3}, {"y", 4}}));
+    }
+  }
+}
+
+TEST(StudyTask, MaximizesWhatIsToBeMaximized) {
+  const Scenario scenario = SmallScenario("maximize: height\noptimizer: bayesian\n");
+  ListStore store;
+  Study study(scenario, OptimizerOf(scenario), &store);
+  RunStudy(study, *Jobs(1, Bowl), Trials(40));
+  EXPECT_EQ(study.trials(), 40);
+  ASSERT_TRUE(study.best());
+  // x = 0 and y = 9 give 34, the greatest of 85.
+  EXPECT_GE(study.best()->outcome.value, 30);
+  // The store has values as they were answered.
+  double greatest = 0;
+  for (const TrialRecord& trial : store.trials) {
+    if (trial.outcome.ok()) greatest = std::max(greatest, trial.outcome.value);
+  }
+  EXPECT_EQ(greatest, study.best()->outcome.value);
+}
+
+TEST(StudyTask, KeepsToItsBudget) {
+  const Scenario scenario = SmallScenario();
+  Study by_trials(scenario, OptimizerOf(scenario));
+  EXPECT_EQ(RunStudy(by_trials, *Jobs(3, Bowl), Trials(7)), StopReason::kTrials);
+  EXPECT_EQ(by_trials.trials(), 7);
+  const auto slow = Jobs(2, SlowBowl);
+  Study by_time(scenario, OptimizerOf(scenario));
+  EXPECT_EQ(RunStudy(by_time, *slow, Seconds(0.2)), StopReason::kTime);
+  EXPECT_LT(by_time.trials(), 60);
+  bool stop = false;
+  Study stopped(scenario, OptimizerOf(scenario));
+  EXPECT_EQ(RunStudy(stopped, *slow, StopWhen([&] { return stop; }),
+                     [&](const RunStatus& status, const Outcome&) { stop = status.trials >= 3; }),
+            StopReason::kStopped);
+  EXPECT_LT(stopped.trials(), 10);
+}
+
+TEST(StudyTask, GoesOnWhereItWas) {
+  const Scenario scenario = SmallScenario("optimizer: random\n");
+  ListStore store;
+  std::vector<StudyTrial> told;
+  Study first(scenario, OptimizerOf(scenario), &store);
+  const auto evaluator = Jobs(1, Bowl);
+  RunStudy(first, *evaluator, Trials(20),
+           [&](const RunStatus&, const Outcome&) { told.push_back(*first.last()); });
+  ASSERT_EQ(store.trials.size(), 20u);
+
+  Study second(scenario, OptimizerOf(scenario), &store);
+  StudyTask task(second, *evaluator);
+  ScheduledRun<Configuration> run({.budget = Trials(30)});
+  const int index = run.AddTask(task, {});
+  for (const StudyTrial& trial : told) {
+    second.Learn(trial.configuration, trial.outcome, trial.elapsed);
+    run.Restore(index, task.ValueOf(trial.outcome), trial.elapsed);
+  }
+  run.RestoreSlotEnd(index);
+  EXPECT_EQ(store.trials.size(), 20u) << "what is learnt of is recorded already";
+  EXPECT_EQ(second.best()->outcome.value, first.best()->outcome.value);
+  EXPECT_EQ(second.best()->ordinal, first.best()->ordinal);
+  EXPECT_GE(second.elapsed(), told.back().elapsed);
+  EXPECT_EQ(run.Run(), StopReason::kTrials);
+  EXPECT_EQ(store.trials.size(), 30u) << "the budget is that of both runs";
+  EXPECT_GE(store.trials.back().elapsed, told.back().elapsed);
+  RunStudy(second, *evaluator);
+  std::set<std::string> tried;
+  for (const TrialRecord& trial : store.trials) {
+    EXPECT_TRUE(tried.insert(trial.candidate).second);
+  }
+  EXPECT_EQ(static_cast<double>(tried.size()), scenario.space->CountFeasible());
+}
+
+TEST(StudyTask, PassesOnWhatTheStoreThrows) {
+  const Scenario scenario = SmallScenario();
+  for (const int jobs : {1, 2}) {
+    FullStore store;
+    Study study(scenario, OptimizerOf(scenario), &store);
+    EXPECT_THROW(RunStudy(study, *Jobs(jobs, Bowl)), SystemError);
+    EXPECT_EQ(study.trials(), 0);
+  }
+}
+
+TEST(StudyTask, TellsTheSchedulerOfRatiosToTheFirstValue) {
+  const Scenario scenario = SmallScenario("maximize: height\n");
+  Study study(scenario, OptimizerOf(scenario));
+  const auto evaluator = Jobs(1, Bowl);
+  StudyTask task(study, *evaluator);
+  const std::vector<Configuration> c = study.Ask(3);
+  const TrialValue failed =
+      task.Tell(Configuration(c[0]), Outcome::Infeasible(Verdict::kCrash, "why"), 0);
+  EXPECT_FALSE(failed.feasible);
+  EXPECT_EQ(failed.cost, kInfinity);
+  EXPECT_EQ(task.Tell(Configuration(c[1]), Outcome::Feasible(6), 0).cost, 1);
+  EXPECT_EQ(task.Tell(Configuration(c[2]), Outcome::Feasible(12), 0).cost, 0.5);
+}
+
+TEST(RelativeCost, ComparesWithTheFirstValueWhateverUnitAndGoal) {
+  EXPECT_EQ(RelativeCost(3, 6, /*maximize=*/false), 0.5);
+  EXPECT_EQ(RelativeCost(12, 6, false), 2);
+  EXPECT_EQ(RelativeCost(12, 6, /*maximize=*/true), 0.5);
+  EXPECT_EQ(RelativeCost(3, 6, true), 2);
+  EXPECT_EQ(RelativeCost(-12, -6, false), 0.5);
+  EXPECT_EQ(RelativeCost(-3, -6, true), 0.5);
+}
+
+TEST(RelativeCost, OrdersWhatHasNoRatio) {
+  for (const double first : {-2.0, 0.0, 2.0}) {
+    for (const bool maximize : {false, true}) {
+      double last = kInfinity;
+      for (double value = -5; value <= 5; value += 0.5) {
+        const double cost = RelativeCost(maximize ? value : -value, first, maximize);
+        EXPECT_GT(cost, 0);
+        EXPECT_LE(cost, last) << value << " after " << first;
+        last = cost;
+      }
+    }
+  }
+}
+
+TEST(LineServer, AsksAndTells) {
+  const Scenario scenario = SmallScenario("minimize: seconds\nbudget: {trials: 4}\n");
+  ListStore store;
+  Study study(scenario, OptimizerOf(scenario), &store);
+  LineServer server(scenario, study);
+  const auto answer = [&](const std::string& line) {
+    return nlohmann::json::parse(server.Answer(line));
+  };
+  const nlohmann::json asked = answer(R"({"ask": 2})")["configurations"];
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[0], (nlohmann::json{{"x", 3}, {"y", 4}}));
+  EXPECT_EQ(answer(R"({"tell": {"x": 3, "y": 4}, "value": 8})")["trials"], 1);
+  EXPECT_EQ(answer(R"({"tell": {"x": 5, "y": 1}, "seconds": 1.5})")["best"]["value"], 1.5);
+  const nlohmann::json failed =
+      answer(R"({"tell": {"x": 1, "y": 1}, "feasible": false, "reason": "no memory"})");
+  EXPECT_EQ(failed["trials"], 3);
+  EXPECT_EQ(failed["best"]["configuration"], (nlohmann::json{{"x", 5}, {"y", 1}}));
+  EXPECT_EQ(study.feasible_trials(), 2);
+  // One trial is left in the budget.
+  EXPECT_EQ(answer(R"({"ask": 5})")["configurations"].size(), 1u);
+  EXPECT_EQ(answer(R"({"tell": {"x": 0, "y": 9}, "value": null})")["trials"], 4);
+  EXPECT_EQ(answer(R"({"ask": 1})")["configurations"].size(), 0u);
+  for (const char* line :
+       {"", "{", "[]", "7", "{}", R"({"ask": 0})", R"({"ask": "two"})",
+        R"({"tell": 3, "value": 1})", R"({"tell": {"x": 3}, "value": {}})",
+        R"({"tell": {"x": 99, "y": 1}, "value": 1})", R"({"tell": {"x": 9, "y": 9}, "value": 1})",
+        R"({"tell": {"x": 2, "y": 2}})", R"({"tell": {"x": 3, "y": 4}, "value": 1})", "\xff\xfe"}) {
+    EXPECT_TRUE(answer(line).contains("error") || answer(line).contains("trials")) << line;
+  }
+  EXPECT_TRUE(answer(R"({"tell": {"x": 9, "y": 9}, "value": 1})").contains("error"));
+  EXPECT_EQ(study.trials(), 4);
+  EXPECT_EQ(store.trials.size(), 4u);
+}
+
+TEST(LineServer, KeepsATrialBeforeItAnswers) {
+  const Scenario scenario = SmallScenario("minimize: seconds\n");
+  FullStore store;
+  Study study(scenario, OptimizerOf(scenario), &store);
+  LineServer server(scenario, study);
+  EXPECT_THROW((void)server.Answer(R"({"tell": {"x": 3, "y": 4}, "value": 8})"), SystemError);
+  EXPECT_EQ(study.trials(), 0);
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,68 @@
+#include "bayloom/measure/measure_machine.h"
+
+#include <gtest/gtest.h>
+
+#include "bayloom/codegen/host.h"
+
+namespace bayloom {
+namespace {
+
+/// What every machine's rates obey, however busy it is.
+void ExpectPossible(const MachineModel& machine, const Target& target) {
+  EXPECT_EQ(machine.threads, target.cores);
+  EXPECT_EQ(machine.vector_bytes, target.vector_bytes);
+  EXPECT_GT(machine.PeakFlops(), 1e8);
+  EXPECT_LT(machine.PeakFlops(), 1e13 * target.cores);
+  EXPECT_LE(machine.multiply_add.alone, machine.multiply_add.together * machine.threads);
+  EXPECT_GE(machine.multiply_add_latency, machine.multiply_add.alone);
+  EXPECT_GE(machine.division, machine.multiply_add.alone);
+  EXPECT_GE(machine.transcendental, machine.multiply_add.alone);
+  EXPECT_GT(machine.fork_join, 0);
+  EXPECT_LT(machine.job, machine.fork_join);
+  EXPECT_GT(machine.compile, 1e-4);
+  ASSERT_GE(machine.levels.size(), 2U);
+  EXPECT_EQ(machine.levels.back().bytes, 0);
+  for (size_t i = 0; i + 2 < machine.levels.size(); ++i) {
+    EXPECT_LT(machine.levels[i].bytes, machine.levels[i + 1].bytes);
+  }
+  for (size_t i = 0; i + 1 < machine.levels.size(); ++i) {
+    EXPECT_LE(machine.levels[i].line.alone, machine.levels[i + 1].line.alone);
+    EXPECT_LE(machine.levels[i].line.together, machine.levels[i + 1].line.together);
+  }
+}
+
+TEST(MeasureMachine, IsThatOfAProcessor) {
+  for (int threads : {1, 2}) {
+    const Target target = HostTarget(threads);
+    const Result<MachineModel> machine = MeasureMachine(target);
+    ASSERT_TRUE(machine) << machine.error().message;
+    ExpectPossible(*machine, target);
+  }
+}
+
+TEST(MeasureMachine, NarrowVectorsDoLess) {
+  Target target = HostTarget(1);
+  if (target.vector_bytes < 32) GTEST_SKIP() << "one width only";
+  const Result<MachineModel> wide = MeasureMachine(target);
+  target.vector_bytes = 16;
+  const Result<MachineModel> narrow = MeasureMachine(target);
+  ASSERT_TRUE(wide && narrow);
+  EXPECT_LT(narrow->PeakFlops(), 0.8 * wide->PeakFlops());
+}
+
+TEST(MeasureMachine, RefusesAnotherMachine) {
+  Target target = HostTarget(1);
+  target.triple = "no-such-machine";
+  EXPECT_FALSE(MeasureMachine(target));
+}
+
+TEST(MeasureMachine, IsNotMeasuredAgain) {
+  Target target = HostTarget(1);
+  target.machine = NominalMachine(target);
+  const Result<MachineModel> machine = MeasuredMachineOf(target);
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(*machine, *target.machine);
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,111 @@
+#include "bayloom/report/run_progress.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bayloom/report/progress_columns.h"
+
+namespace bayloom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::vector<TaskProgress> TwoTasks() {
+  TaskProgress convolution{"conv1", 2, 1e9, {kInfinity, 5e-3, 2e-3}, {3}};
+  TaskProgress pool{"pool", 1, 0, {1e-3}, {1}};
+  return {convolution, pool};
+}
+
+RunStatus StatusOf(const std::vector<TaskProgress>& tasks) {
+  RunStatus status;
+  status.task = 0;
+  status.tasks = tasks;
+  status.trials = 4;
+  status.feasible_trials = 3;
+  status.max_trials = 10;
+  status.seconds = 20;
+  return status;
+}
+
+TEST(RunProgress, EstimatesTheEndByTheFirstBudgetToRunOut) {
+  const std::vector<TaskProgress> tasks = TwoTasks();
+  RunStatus status = StatusOf(tasks);
+  EXPECT_DOUBLE_EQ(SecondsLeft(status, {}), 30);
+  status.max_seconds = 25;
+  EXPECT_DOUBLE_EQ(SecondsLeft(status, {}), 5);
+  status.seconds = 26;
+  EXPECT_DOUBLE_EQ(SecondsLeft(status, {}), 0);
+  status.trials = 0;
+  status.max_seconds = kInfinity;
+  EXPECT_EQ(SecondsLeft(status, {}), kInfinity);
+}
+
+TEST(RunProgress, TheTimeLeftOfAResumedRunIsThatOfItsOwnPace) {
+  RunStatus begin, status;
+  begin.trials = 100;
+  begin.seconds = 1000;
+  status.trials = 110;
+  status.seconds = 1010;
+  status.max_trials = 150;
+  EXPECT_DOUBLE_EQ(SecondsLeft(status, begin), 40);
+}
+
+TEST(RunProgress, LinesStandUnderTheirHeaderAndFitTheWidth) {
+  const std::vector<TaskProgress> tasks = TwoTasks();
+  const RunProgress progress(stderr, {}, TuningProgress());
+  for (const int width : {80, 100, 200}) {
+    const std::string header = progress.Header(width);
+    const std::string line = progress.Line(StatusOf(tasks), nullptr, width);
+    EXPECT_EQ(line.size(), header.size());
+    EXPECT_LE(static_cast<int>(line.size()), width);
+    EXPECT_EQ(line.find("1/2 conv1"), header.find("task"));
+    for (const char* part : {"4/10", "20.0 s", "30.0 s", "2.00 ms", "5.00 ms"}) {
+      EXPECT_THAT(line, testing::HasSubstr(part));
+    }
+  }
+}
+
+TEST(RunProgress, ShortensLongNames) {
+  std::vector<TaskProgress> tasks = TwoTasks();
+  tasks[0].name = std::string(120, 'x');
+  const RunProgress progress(stderr, {}, TuningProgress());
+  EXPECT_LE(progress.Line(StatusOf(tasks), nullptr, 80).size(), 80u);
+}
+
+TEST(RunProgress, ALogHasNoControlCodes) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> log(std::tmpfile(), &std::fclose);
+  const std::vector<TaskProgress> tasks = TwoTasks();
+  {
+    RunProgress progress(log.get(), {}, TuningProgress());
+    progress.Trial(StatusOf(tasks), Outcome::Feasible(1));
+    progress.Slot(StatusOf(tasks));
+    progress.End();
+  }
+  std::rewind(log.get());
+  std::string text(1000, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), log.get()));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2) << "a header and a line";
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+}
+
+TEST(TaskTable, TasksShareTheTimeOfTheWhole) {
+  std::vector<TaskProgress> tasks = TwoTasks();
+  const nlohmann::json rows = TaskTable(tasks).Json();
+  EXPECT_DOUBLE_EQ(rows[0]["share"], 0.8);
+  EXPECT_DOUBLE_EQ(rows[1]["share"], 0.2);
+  EXPECT_DOUBLE_EQ(rows[0]["rate"], 5e11);
+  EXPECT_EQ(rows[0]["trials"], 3);
+  tasks[1].best_after_trial = {kInfinity};
+  EXPECT_TRUE(TaskTable(tasks).Json()[0]["share"].is_null());
+  tasks[0].best_after_trial = {kInfinity};
+  EXPECT_TRUE(TaskTable(tasks).Json()[0]["rate"].is_null());
+}
+
+}  // namespace
+}  // namespace bayloom

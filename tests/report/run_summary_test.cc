@@ -1,0 +1,70 @@
+#include "bayloom/report/run_summary.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bayloom/base/result.h"
+#include "tests/record/sample.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+using Points = std::vector<std::pair<double, double>>;
+
+/// A run that looks for large values, with one failure.
+class RunSummaryTest : public testing::Test {
+ protected:
+  RunSummaryTest() {
+    const double values[] = {2, 1, 0, 5, 4};
+    for (int i = 0; i < 5; ++i) {
+      StoredTrial trial = MakeConfiguration(run_, i, values[i]);
+      trial.elapsed = i + 1;
+      if (i == 2) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "exit code 1");
+      EXPECT_TRUE(store_.AddTrial(trial));
+    }
+    summary_ = SummaryOf(store_, run_);
+  }
+
+  TemporaryFolder folder_;
+  Store store_{folder_ / "a.db"};
+  const RunId run_ = store_.BeginRun(SampleSearch("flags")).id;
+  RunSummary summary_;
+};
+
+TEST_F(RunSummaryTest, KeepsWhatWasBetterThanAllBefore) {
+  EXPECT_EQ(summary_.trials, 5);
+  EXPECT_EQ(summary_.seconds, 5);
+  EXPECT_EQ(FailureText(summary_), "1 crash");
+  ASSERT_EQ(summary_.improvements.size(), 2u);
+  EXPECT_EQ(summary_.improvements[1].trial, 3);
+  EXPECT_EQ(summary_.improvements[1].value, 5);
+  EXPECT_EQ(summary_.improvements[1].candidate, R"({"order":[1,0],"x":3})");
+}
+
+TEST_F(RunSummaryTest, ChartRunsToTheLastTrial) {
+  const LineChart chart = ProgressChart(summary_);
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].points, (Points{{1, 2}, {4, 5}, {5, 5}}));
+  EXPECT_EQ(chart.y_label, "greatest speed so far");
+}
+
+TEST_F(RunSummaryTest, JsonHasTheBestCandidate) {
+  const nlohmann::json json = ToJson(summary_);
+  EXPECT_EQ(json["kind"], "search");
+  EXPECT_EQ(json["goal"], "maximize");
+  EXPECT_EQ(json["best"]["candidate"]["x"], 3);
+  EXPECT_EQ(json["failures"]["crash"], 1);
+}
+
+TEST_F(RunSummaryTest, OfARunWithoutTrialsThereIsNothingToShow) {
+  const RunSummary summary = SummaryOf(store_, store_.BeginRun(SampleSearch("none")).id);
+  EXPECT_TRUE(ToJson(summary)["best"].is_null());
+  EXPECT_TRUE(ImprovementTable(summary).empty());
+  EXPECT_TRUE(ProgressChart(summary).series.at(0).points.empty());
+  EXPECT_THROW(SummaryOf(store_, 7), InputError);
+}
+
+}  // namespace
+}  // namespace bayloom

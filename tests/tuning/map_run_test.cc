@@ -1,0 +1,165 @@
+#include "bayloom/tuning/map_run.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "bayloom/base/result.h"
+#include "bayloom/tuning/earlier_mappings.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+std::vector<NetworkLayer> TwoLayers() {
+  return {{"small", MatmulProblem(8, 8, 8), 3}, {"large", MatmulProblem(64, 128, 256), 1}};
+}
+
+MapOptions Options(int64_t evaluations, const std::string& mapper = "") {
+  MapOptions options;
+  options.search.budget.trials = evaluations;
+  options.mapper = mapper;
+  return options;
+}
+
+TEST(MapRun, GivesEvaluationsWhereTheyCount) {
+  MapRun run(TwoLayers(), ShippedArchitecture("gemmini"), {}, Options(2000));
+  int turns = 0;
+  EXPECT_EQ(run.Run({.on_trial = {}, .on_slot = [&](const RunStatus&) { ++turns; }}),
+            StopReason::kTrials);
+  EXPECT_EQ(run.Status().trials, 2000);
+  EXPECT_EQ(turns, 40);
+  EXPECT_EQ(run.end(), StopReason::kTrials);
+  const auto spent = [&](int layer) { return run.layers()[layer].search->result().evaluations; };
+  EXPECT_GT(spent(1), 4 * spent(0));
+  EXPECT_GT(spent(0), 0);
+
+  double energy = 0, cycles = 0;
+  for (const MapRun::Layer& layer : run.layers()) {
+    const Evaluation best = layer.model->Evaluate(*layer.search->result().best);
+    EXPECT_EQ(best.EnergyPerMac(), layer.search->result().value);
+    energy += layer.layer.count * best.energy_pj;
+    cycles += layer.layer.count * static_cast<double>(best.cycles);
+  }
+  EXPECT_DOUBLE_EQ(run.Sum().energy_pj, energy);
+  EXPECT_DOUBLE_EQ(run.Sum().cycles, cycles);
+  EXPECT_EQ(run.Sum().mapped, 2);
+}
+
+TEST(MapRun, EqualSharesAndStops) {
+  MapOptions options = Options(400);
+  options.search.objective = MapObjective::kDelay;
+  options.scheduler = "round-robin";
+  MapRun run(TwoLayers(), ShippedArchitecture("gemmini"), {}, options);
+  run.Run();
+  EXPECT_EQ(run.layers()[0].search->result().evaluations, 200);
+  options.search.budget.stop = [] { return true; };
+  MapRun stopped(TwoLayers(), ShippedArchitecture("gemmini"), {}, options);
+  EXPECT_EQ(stopped.Run(), StopReason::kStopped);
+  EXPECT_EQ(stopped.end(), StopReason::kStopped);
+  EXPECT_EQ(stopped.Sum().mapped, 0);
+  EXPECT_THROW(MapRun({}, ShippedArchitecture("gemmini"), {}, options), InputError);
+}
+
+TEST(MapRun, LayersLearnFromEachOther) {
+  // Of eight layers of one size, each finds in few evaluations what one of them found.
+  const std::vector<NetworkLayer> alike(8, {"layer", MatmulProblem(64, 128, 256), 1});
+  MapOptions options = Options(8 * 20, "bayesian");
+  options.scheduler = "round-robin";
+  MapRun run(alike, ShippedArchitecture("gemmini"), {}, options);
+  run.Run();
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const MapRun::Layer& layer : run.layers()) {
+    least = std::min(least, layer.search->result().value);
+    most = std::max(most, layer.search->result().value);
+  }
+  EXPECT_LE(most, 1.05 * least);
+}
+
+class RecordedMapRun : public testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<MapRun> Make(int64_t evaluations, bool resume, const std::string& mapper) {
+    MapOptions options = Options(evaluations, mapper);
+    options.search.seed = 5;
+    options.database = path_;
+    options.resume = resume;
+    return std::make_unique<MapRun>(std::vector<NetworkLayer>{{"", problem_, 1}}, architecture_,
+                                    std::span<const Directive>{}, options);
+  }
+
+  const Problem problem_ = MatmulProblem(8, 4, 16);
+  const Architecture architecture_ = ShippedArchitecture("gemmini");
+  TemporaryFolder folder_;
+  const std::string path_ = folder_ / "records.db";
+};
+
+TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
+  const bool is_slow = std::string(GetParam()) == "bayesian";
+  const int64_t first_part = is_slow ? 15 : 100, whole = is_slow ? 30 : 300;
+  MapperResult before;
+  {
+    const std::unique_ptr<MapRun> run = Make(first_part, false, GetParam());
+    EXPECT_EQ(run->Run(), StopReason::kTrials);
+    before = run->layers()[0].search->result();
+    EXPECT_EQ(before.evaluations, first_part);
+  }
+  Store store(path_);
+  const std::vector<RunRecord> runs = store.Runs(RunKind::kMap);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_TRUE(runs[0].finished);
+  // What the model was asked twice is kept once.
+  const int64_t kept = store.CountTrials(runs[0].id);
+  EXPECT_LE(kept, first_part);
+  EXPECT_GT(kept, first_part / 2);
+
+  const std::unique_ptr<MapRun> run = Make(whole, true, GetParam());
+  EXPECT_EQ(run->layers()[0].record, runs[0].id);
+  EXPECT_EQ(run->Status().trials, kept) << "earlier evaluations count";
+  EXPECT_EQ(run->layers()[0].search->result().evaluations, kept);
+  EXPECT_EQ(run->layers()[0].search->result().value, before.value);
+  EXPECT_EQ(run->layers()[0].search->result().best, before.best);
+  EXPECT_EQ(run->Run(), StopReason::kTrials);
+  const MapperResult& after = run->layers()[0].search->result();
+  EXPECT_EQ(after.evaluations, whole);
+  EXPECT_LE(after.value, before.value);
+  const std::vector<StoredTrial> trials = store.TrialsOfRun(runs[0].id);
+  EXPECT_EQ(std::ssize(trials), whole) << "what was evaluated again would be left out";
+  std::set<std::string> distinct;
+  for (const StoredTrial& trial : trials) EXPECT_TRUE(distinct.insert(trial.candidate).second);
+
+  // Nothing is left of the budget.
+  EXPECT_EQ(Make(whole, true, GetParam())->Run(), StopReason::kTrials);
+  EXPECT_EQ(store.CountTrials(runs[0].id), whole);
+  // Without `resume`, a search of its own.
+  EXPECT_EQ(Make(3, false, GetParam())->Status().trials, 0);
+  EXPECT_EQ(store.Runs(RunKind::kMap).size(), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mappers, RecordedMapRun,
+                         testing::Values("genetic", "annealing", "random-pruned", "exhaustive",
+                                         "bayesian"),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(RecordedMapRun, ItsMappingsCanBeReadBack) {
+  const std::unique_ptr<MapRun> run = Make(20, false, GetParam());
+  run->Run();
+  Store store(path_);
+  const std::vector<EarlierMappings> earlier = ReadEarlierMappings(store, "energy");
+  ASSERT_EQ(earlier.size(), 1u);
+  EXPECT_EQ(earlier[0].problem, problem_);
+  EXPECT_EQ(std::ranges::min(earlier[0].values), run->layers()[0].search->result().value);
+  const AnalyticalModel model(problem_, architecture_);
+  for (size_t i = 0; i < earlier[0].mappings.size(); ++i) {
+    EXPECT_EQ(model.Evaluate(earlier[0].mappings[i]).EnergyPerMac(), earlier[0].values[i]);
+  }
+  EXPECT_TRUE(ReadEarlierMappings(store, "delay").empty());
+}
+
+}  // namespace
+}  // namespace bayloom

@@ -1,0 +1,85 @@
+#include "bayloom/tuning/restore.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/tuning/tuned_network.h"
+#include "tests/temporary_folder.h"
+#include "tests/tuning/simulated_evaluator.h"
+
+namespace bayloom {
+namespace {
+
+class RestoreTest : public testing::Test {
+ protected:
+  RestoreTest() : space_(ConvolutionWorkload(), SimulatedTarget()), store_(folder_ / "tuning.db") {
+    task_ = store_.AddTask(space_.workload());
+    target_ = store_.AddTarget(space_.target());
+    RunRecord run;
+    run.name = "convolution";
+    run.target = target_;
+    run_ = store_.BeginRun(run).id;
+  }
+
+  Candidate Record(uint64_t seed, double seconds) {
+    Candidate candidate = *space_.Sample(0, RandomStream(seed));
+    StoredTrial trial;
+    trial.run = run_;
+    trial.task = task_;
+    trial.target = target_;
+    trial.ordinal = store_.CountTrials(run_);
+    trial.candidate = CandidateText(candidate);
+    trial.key = candidate.hash;
+    trial.proposer = "test";
+    trial.outcome = Outcome::Feasible(seconds);
+    store_.AddTrial(trial);
+    return candidate;
+  }
+
+  TemporaryFolder folder_;
+  SpaceGenerator space_;
+  Store store_;
+  TaskId task_;
+  TargetId target_;
+  RunId run_;
+};
+
+TEST_F(RestoreTest, NothingIsRestoredFromAnEmptyStore) {
+  EXPECT_FALSE(RestoreBest(store_, space_).has_value());
+  const ChosenProgram chosen = ChooseProgram(&store_, space_.workload(), space_.target());
+  EXPECT_FALSE(chosen.measured.has_value());
+  EXPECT_EQ(chosen.program.StructuralHash(),
+            PlainSchedule(space_.workload(), space_.target()).StructuralHash());
+}
+
+TEST_F(RestoreTest, TheFastestProgramIsMadeAnew) {
+  Record(1, 3e-3);
+  const Candidate fast = Record(2, 1e-3);
+  Record(3, 2e-3);
+  const std::optional<MeasuredCandidate> best = RestoreBest(store_, space_);
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->candidate.hash, fast.hash);
+  EXPECT_EQ(best->candidate.program.StructuralHash(), fast.hash);
+  EXPECT_EQ(best->outcome.value, 1e-3);
+  EXPECT_EQ(ChooseProgram(&store_, space_.workload(), space_.target()).program.StructuralHash(),
+            fast.hash);
+  EXPECT_FALSE(ChooseProgram(nullptr, space_.workload(), space_.target()).measured.has_value());
+}
+
+TEST_F(RestoreTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {
+  const Candidate good = Record(1, 2e-3);
+  StoredTrial trial = store_.TrialsOf(task_, target_).front();
+  trial.ordinal = 1;
+  trial.outcome.value = 1e-3;
+  trial.key = 42;
+  EXPECT_FALSE(RestoreCandidate(space_, trial).ok());
+  store_.AddTrial(trial);
+  trial.candidate = "not even JSON";
+  EXPECT_FALSE(RestoreCandidate(space_, trial).ok());
+  EXPECT_EQ(RestoreBest(store_, space_)->candidate.hash, good.hash);
+}
+
+}  // namespace
+}  // namespace bayloom

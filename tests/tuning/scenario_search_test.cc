@@ -1,0 +1,189 @@
+#include "bayloom/tuning/scenario_search.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <fstream>
+#include <limits>
+#include <set>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/base/result.h"
+#include "bayloom/trial/inline_evaluator.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// x = 0 .. 9999, with more lines.
+Scenario ScenarioOverX(const std::string& name, const std::string& more = "") {
+  return ParseScenario("name: " + name +
+                           "\nparameters: {x: {type: integer, range: [0, 9999]}}\n"
+                           "minimize: value\noptimizer: random\n" +
+                           more,
+                       name);
+}
+
+/// Studies that share a budget, evaluated by functions of x.
+class SharedBudgetTest : public testing::Test {
+ protected:
+  using Function = std::function<Outcome(double)>;
+
+  /// Adds a task to the run, for which MakeRun was called.
+  int Add(const std::string& name, Function function, double weight = 1,
+          int64_t max_trials = Budget::kUnlimited) {
+    const Scenario scenario = ScenarioOverX(name);
+    OptimizerOptions options;
+    options.seed = studies_.size() + 1;
+    Study& study =
+        studies_.emplace_back(scenario, MakeOptimizer("random", scenario.space, options));
+    evaluators_.emplace_back([function = std::move(function)](const Configuration& c) {
+      return function(c.coordinates[0]);
+    });
+    tasks_.emplace_back(study, evaluators_.back());
+    TaskProgress progress;
+    progress.name = name;
+    progress.weight = weight;
+    return run_->AddTask(tasks_.back(), std::move(progress), max_trials);
+  }
+  void MakeRun(const std::string& scheduler, Budget budget) {
+    run_.emplace(
+        RunOptions{.budget = std::move(budget), .scheduler = scheduler, .trials_per_slot = 8});
+  }
+  static Budget Trials(int64_t trials) {
+    Budget budget;
+    budget.trials = trials;
+    return budget;
+  }
+
+  std::deque<Study> studies_;
+  std::deque<InlineEvaluator<Configuration>> evaluators_;
+  std::deque<StudyTask> tasks_;
+  std::optional<ScheduledRun<Configuration>> run_;
+};
+
+/// Falls over five orders of magnitude as x nears a point.
+Outcome Steep(double x) { return Outcome::Feasible(1 + std::abs(x - 4321)); }
+Outcome Flat(double) { return Outcome::Feasible(7); }
+
+TEST_F(SharedBudgetTest, IsSpentWhereItHelps) {
+  MakeRun("dynatune", Trials(323));
+  Add("flat", Flat);
+  int n = 0;
+  Add(
+      "falling", [&](double) { return Outcome::Feasible(10 + 4500.0 / (45 + ++n)); }, /*weight=*/5);
+  int observed = 0;
+  EXPECT_EQ(
+      run_->Run({.on_trial = [&](const RunStatus&, const Outcome&) { ++observed; }, .on_slot = {}}),
+      StopReason::kTrials);
+  EXPECT_EQ(observed, 323);
+  EXPECT_EQ(run_->Status().trials, 323);
+  EXPECT_EQ(studies_[0].trials() + studies_[1].trials(), 323);
+  EXPECT_EQ(run_->state().tasks()[0].best(), 1);
+  EXPECT_LT(run_->state().tasks()[1].best(), 0.5);
+  EXPECT_GT(studies_[1].trials(), studies_[0].trials());
+}
+
+TEST_F(SharedBudgetTest, EndsWhenEachHasItsOwnLimitOrTheTimeIsUpOrItIsStopped) {
+  MakeRun("dynatune", {});
+  Add("flat", Flat, 1, 20);
+  Add("steep", Steep, 1, 20);
+  EXPECT_EQ(run_->Run(), StopReason::kTrials);
+  EXPECT_EQ(run_->Status().trials, 40);
+  Budget late;
+  late.seconds = 0;
+  MakeRun("dynatune", late);
+  Add("flat", Flat);
+  EXPECT_EQ(run_->Run(), StopReason::kTime);
+  Budget stopped;
+  stopped.stop = [] { return true; };
+  MakeRun("dynatune", stopped);
+  Add("flat", Flat);
+  EXPECT_EQ(run_->Run(), StopReason::kStopped);
+}
+
+TEST_F(SharedBudgetTest, IsNotSpoiltByScenariosThatOnlyFail) {
+  MakeRun("dynatune", Trials(64));
+  Add("broken", [](double) { return Outcome::Infeasible(Verdict::kCrash, "always"); });
+  Add("steep", Steep);
+  EXPECT_EQ(run_->Run(), StopReason::kTrials);
+  EXPECT_EQ(run_->state().tasks()[0].best(), kInfinity);
+  EXPECT_LT(run_->state().tasks()[1].best(), 1);
+}
+
+class ScenarioSearchTest : public testing::Test {
+ protected:
+  SearchMember Member(const std::string& name, const std::string& shell = "echo {x}",
+                      const std::string& more = "") {
+    return {ScenarioOverX(name, "evaluator: {shell: '" + shell + "'}\n" + more),
+            folder_ / (name + ".db")};
+  }
+  SearchOptions Options(int64_t trials, bool resume = false) {
+    SearchOptions options;
+    options.budget.trials = trials;
+    options.resume = resume;
+    options.scheduler = "round-robin";
+    options.jobs = 2;
+    return options;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ScenarioSearchTest, GoesOnWhereEarlierRunsEndedAndTriesNothingTwice) {
+  double best = 0;
+  {
+    ScenarioSearch first({Member("again")}, Options(20));
+    EXPECT_FALSE(first.resumed(0));
+    EXPECT_EQ(first.Run(), StopReason::kTrials);
+    best = first.study(0).best()->outcome.value;
+  }
+  ScenarioSearch search({Member("again"), Member("other")}, Options(60, true));
+  EXPECT_TRUE(search.resumed(0));
+  EXPECT_FALSE(search.resumed(1));
+  EXPECT_EQ(search.Status().trials, 20);
+  EXPECT_EQ(search.study(0).best()->outcome.value, best);
+  EXPECT_EQ(search.Status().tasks[0].slot_ends, (std::vector<int>{8, 16, 20}));
+  EXPECT_EQ(search.Run(), StopReason::kTrials);
+  EXPECT_EQ(search.Status().trials, 60);
+  EXPECT_LE(search.study(0).best()->outcome.value, best);
+  std::set<std::vector<double>> distinct;
+  const std::vector<StudyTrial> trials = search.TrialsOf(0);
+  EXPECT_EQ(std::ssize(trials), search.study(0).trials());
+  for (const StudyTrial& trial : trials) {
+    EXPECT_TRUE(distinct.insert(trial.configuration.coordinates).second);
+    EXPECT_EQ(trial.outcome.value, trial.configuration.coordinates[0]);
+  }
+}
+
+TEST_F(ScenarioSearchTest, KeepsALimitOfItsOwn) {
+  ScenarioSearch search({Member("a", "echo {x}", "budget: {trials: 5}\n"), Member("b")},
+                        Options(16));
+  EXPECT_EQ(search.Run(), StopReason::kTrials);
+  EXPECT_EQ(search.study(0).trials(), 5);
+  EXPECT_EQ(search.study(1).trials(), 11);
+}
+
+TEST_F(ScenarioSearchTest, AStopEndsItsCommandsWithinASecond) {
+  const double begun = MonotonicSeconds();
+  SearchOptions options = Options(10);
+  options.budget.stop = [&] { return MonotonicSeconds() > begun + 0.3; };
+  ScenarioSearch search({Member("slow", "sleep 77; echo 1")}, std::move(options));
+  EXPECT_EQ(search.Run(), StopReason::kStopped);
+  EXPECT_LT(MonotonicSeconds() - begun, 1.3);
+  EXPECT_EQ(search.Status().trials, 0);
+  EXPECT_FALSE(Store(folder_ / "slow.db").RunOf(search.record(0).id).finished);
+}
+
+TEST_F(ScenarioSearchTest, RefusesWhatCannotBeSearchedTogether) {
+  EXPECT_THROW(ScenarioSearch({}, Options(5)), InputError);
+  EXPECT_THROW(ScenarioSearch({Member("a"), Member("a")}, Options(5)), InputError);
+  EXPECT_THROW(ScenarioSearch({{ScenarioOverX("none"), folder_ / "none.db"}}, Options(5)),
+               InputError);
+}
+
+}  // namespace
+}  // namespace bayloom
