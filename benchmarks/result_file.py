@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Writes the result files that docs/performance.md is rendered from (see benchmarks/README.md)."""
 
 import datetime

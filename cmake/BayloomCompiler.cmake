@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Language level, warnings and sanitizers. What concerns every target of a build (build type,
 # launcher, linker) is set only when this is the build's top project, and only where the user set
 # nothing; the presets choose -O2 for optimized builds.

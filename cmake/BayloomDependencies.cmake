@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Every dependency is a Debian 12 package; scripts/setup lists and installs them.
 #
 #   bayloom_dependency(fmt 9 TARGETS fmt::fmt)

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # `cmake --install` gives a tree that other projects use with
 #
 #   find_package(bayloom REQUIRED COMPONENTS optimizer)
@@ -55,4 +58,4 @@ install(FILES
 
 install(TARGETS bayloom)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bayloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" PATTERN internal EXCLUDE)

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # A room is a folder under bayloom/ that becomes one static library. Rooms may only
 # link to rooms on floors below (docs/architecture.md).
 #
@@ -33,16 +36,18 @@ function(bayloom_room_tests name)
     PROPERTIES TIMEOUT 900)
 endfunction()
 
-# Compiles a text file into a target: `extern const char <symbol>[]` in namespace bayloom.
+# Compiles a text file into a target: `extern const char <symbol>[]` in the namespace of the
+# target's room.
 function(bayloom_embed_text target symbol file)
   file(READ ${file} BAYLOOM_EMBEDDED_TEXT)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  string(REGEX REPLACE "^bayloom_" "bayloom::" namespace ${target})
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded/${symbol}.cc)
   file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT
-"namespace bayloom {
+"namespace ${namespace} {
 extern const char ${symbol}[];
 const char ${symbol}[] = R\"text(@BAYLOOM_EMBEDDED_TEXT@)text\";
-}  // namespace bayloom
+}  // namespace ${namespace}
 ")
   target_sources(${target} PRIVATE ${generated})
 endfunction()

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Targets that look after the source: format, format-check, tidy.
 add_custom_target(format
   COMMAND ${PROJECT_SOURCE_DIR}/scripts/format

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Finds XGBoost without its own CMake files, which insist on a command-line program that Debian
 # does not ship. Gives the target xgboost::xgboost.
 find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h)

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/acquisition/improvement.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace bayloom {
+namespace bayloom::acquisition {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -61,4 +64,4 @@ double LowerConfidenceBound(double mean, double variance, double beta) {
 
 double ConfidenceBeta(int trials) { return std::log(2.0 * trials + 1) / 8; }
 
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

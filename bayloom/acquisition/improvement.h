@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
-namespace bayloom {
+namespace bayloom::acquisition {
 
 /// What is gained by evaluating a point whose value is believed to be normal with this mean and
 /// variance. Everything minimizes; more gain is better.
@@ -27,4 +30,4 @@ double LowerConfidenceBound(double mean, double variance, double beta);
 /// multiplies the standard deviation).
 double ConfidenceBeta(int trials);
 
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

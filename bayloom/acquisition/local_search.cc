@@ -1,35 +1,38 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/acquisition/local_search.h"
 
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::acquisition {
 namespace {
 
 bool Better(const Suggestion& a, const Suggestion& b) { return a.utility > b.utility; }
 
 class LocalSearch {
  public:
-  LocalSearch(const Space& space, const UtilityFunction& utility,
-              const std::function<bool(const Configuration&)>& excluded,
-              const CanonicalForm& canonical)
+  LocalSearch(const space::Space& space, const UtilityFunction& utility,
+              const std::function<bool(const space::Configuration&)>& excluded,
+              const space::CanonicalForm& canonical)
       : space_(space), utility_(utility), excluded_(excluded), canonical_(canonical) {}
 
-  void Start(std::span<const Configuration> starts) {
-    std::vector<Configuration> fresh;
-    for (const Configuration& c : starts) {
+  void Start(std::span<const space::Configuration> starts) {
+    std::vector<space::Configuration> fresh;
+    for (const space::Configuration& c : starts) {
       if (met_.insert(c).second) fresh.push_back(c);
     }
     climbs_ = Score(std::move(fresh));
   }
 
   /// One step of every climb; what does not rise any more ends. False when all have ended.
-  bool Step(RandomStream& random) {
-    std::vector<Configuration> neighbours;
+  bool Step(base::RandomStream& random) {
+    std::vector<space::Configuration> neighbours;
     std::vector<int64_t> ends;
     for (const Suggestion& climb : climbs_) {
-      for (Configuration& c : space_.Neighbours(climb.configuration, random)) {
+      for (space::Configuration& c : space_.Neighbours(climb.configuration, random)) {
         if (canonical_) c = canonical_(c);
         if (met_.insert(c).second) neighbours.push_back(std::move(c));
       }
@@ -50,7 +53,7 @@ class LocalSearch {
   Suggestion TakeBest() { return std::move(best_); }
 
  private:
-  std::vector<Suggestion> Score(std::vector<Configuration> configurations) {
+  std::vector<Suggestion> Score(std::vector<space::Configuration> configurations) {
     std::vector<double> utilities(configurations.size());
     if (!configurations.empty()) utility_(configurations, utilities);
     std::vector<Suggestion> scored;
@@ -63,25 +66,26 @@ class LocalSearch {
     return scored;
   }
 
-  const Space& space_;
+  const space::Space& space_;
   const UtilityFunction& utility_;
-  const std::function<bool(const Configuration&)>& excluded_;
-  const CanonicalForm& canonical_;
+  const std::function<bool(const space::Configuration&)>& excluded_;
+  const space::CanonicalForm& canonical_;
   std::vector<Suggestion> climbs_;
-  std::unordered_set<Configuration> met_;
+  std::unordered_set<space::Configuration> met_;
   Suggestion best_;
 };
 
 }  // namespace
 
-Suggestion ClimbToBest(const Space& space, const UtilityFunction& utility,
-                       std::span<const Configuration> starts,
-                       const std::function<bool(const Configuration&)>& excluded, int max_steps,
-                       RandomStream& random, const CanonicalForm& canonical) {
+Suggestion ClimbToBest(const space::Space& space, const UtilityFunction& utility,
+                       std::span<const space::Configuration> starts,
+                       const std::function<bool(const space::Configuration&)>& excluded,
+                       int max_steps, base::RandomStream& random,
+                       const space::CanonicalForm& canonical) {
   LocalSearch search(space, utility, excluded, canonical);
   search.Start(starts);
   for (int step = 0; step < max_steps && search.Step(random); ++step) continue;
   return search.TakeBest();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

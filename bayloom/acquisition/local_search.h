@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -8,11 +11,11 @@
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::acquisition {
 
 /// A configuration and its utility; -infinity means that it must not be suggested.
 struct Suggestion {
-  Configuration configuration;
+  space::Configuration configuration;
   double utility = -std::numeric_limits<double>::infinity();
 
   bool exists() const { return utility > -std::numeric_limits<double>::infinity(); }
@@ -20,8 +23,8 @@ struct Suggestion {
 
 /// Writes the utility of each configuration. Called with many at once, so that a surrogate
 /// predicts them together.
-using UtilityFunction =
-    std::function<void(std::span<const Configuration> configurations, std::span<double> utilities)>;
+using UtilityFunction = std::function<void(std::span<const space::Configuration> configurations,
+                                           std::span<double> utilities)>;
 
 /// Climbs from every start, step by step to the best of the feasible neighbours, until no
 /// neighbour is better: the local search of Hellsten et al. 2023, sec. 3.3. Gives the best
@@ -29,9 +32,10 @@ using UtilityFunction =
 /// Of neighbours that mean the same only the one that stands for them is looked at.
 ///
 /// All climbs step together, and none treads in another's steps.
-Suggestion ClimbToBest(const Space& space, const UtilityFunction& utility,
-                       std::span<const Configuration> starts,
-                       const std::function<bool(const Configuration&)>& excluded, int max_steps,
-                       RandomStream& random, const CanonicalForm& canonical = {});
+Suggestion ClimbToBest(const space::Space& space, const UtilityFunction& utility,
+                       std::span<const space::Configuration> starts,
+                       const std::function<bool(const space::Configuration&)>& excluded,
+                       int max_steps, base::RandomStream& random,
+                       const space::CanonicalForm& canonical = {});
 
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

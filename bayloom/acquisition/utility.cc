@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/acquisition/utility.h"
 
 #include <algorithm>
@@ -6,7 +9,7 @@
 
 #include "bayloom/acquisition/improvement.h"
 
-namespace bayloom {
+namespace bayloom::acquisition {
 
 double Utility::operator()(double mean, double latent_variance) const {
   const double variance = latent_variance + noise;
@@ -21,7 +24,7 @@ double Utility::operator()(double mean, double latent_variance) const {
   return 0;
 }
 
-double DrawFeasibilityThreshold(double largest, RandomStream& random) {
+double DrawFeasibilityThreshold(double largest, base::RandomStream& random) {
   constexpr int kSteps = 10;
   return largest * static_cast<double>(random.UniformInt(kSteps + 1)) / kSteps;
 }
@@ -31,4 +34,4 @@ double LogFeasibility(double probability, double threshold) {
   return std::log(std::max(probability, 1e-6));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 
 #include "bayloom/base/random.h"
 
-namespace bayloom {
+namespace bayloom::acquisition {
 
 enum class AcquisitionKind : uint8_t {
   kExpectedImprovement,
@@ -31,10 +34,10 @@ struct Utility {
 /// The minimum probability of feasibility to demand of the next suggestion: one of 0, 0.1, .., 1
 /// times `largest`, each as likely. That 0 is among them keeps every configuration within reach
 /// (Hellsten et al. 2023, sec. 4.2).
-double DrawFeasibilityThreshold(double largest, RandomStream& random);
+double DrawFeasibilityThreshold(double largest, base::RandomStream& random);
 
 /// log p where p >= threshold, else -infinity; p is taken as at least 1e-6, for a model that is
 /// certain is wrong.
 double LogFeasibility(double probability, double threshold);
 
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

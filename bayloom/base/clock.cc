@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/clock.h"
 
 #include <chrono>
 
-namespace bayloom {
+namespace bayloom::base {
 
 double MonotonicSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -14,4 +17,4 @@ int64_t UnixMicroseconds() {
       .count();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/duration.h"
 
 #include <fmt/format.h>
@@ -8,7 +11,7 @@
 
 #include "bayloom/base/one_line.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 /// No unit means seconds.
@@ -55,4 +58,4 @@ double ParseDuration(std::string_view text, const std::string& name) {
   return *seconds;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

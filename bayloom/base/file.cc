@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/file.h"
 
 #include <fcntl.h>
@@ -17,7 +20,7 @@
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -211,4 +214,4 @@ void CreateFolder(const std::string& path) {
   if (error) ThrowPathError(fmt::format("cannot create the folder '{}'", path), error.value());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstddef>
@@ -7,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace bayloom {
+namespace bayloom::base {
 
 // Whole files. What cannot be read or written throws "cannot read 'PATH': REASON": an InputError
 // where the path is at fault, a SystemError where the machine is (see ThrowPathError).
@@ -38,4 +41,4 @@ void CheckFolderOf(const std::string& path);
 /// Creates the folder and those above it where they are missing; throws as WriteFile would.
 void CreateFolder(const std::string& path);
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// A 64-bit running hash, the same on every platform and in every run (records keep it).
 class Hasher {
@@ -25,4 +28,4 @@ class Hasher {
   uint64_t state_ = 0x243f6a8885a308d3;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::base

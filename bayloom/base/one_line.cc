@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/one_line.h"
 
 #include <algorithm>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 /// Bytes of the UTF-8 character that non-empty `text` begins with; 0 where it is none.
@@ -41,4 +44,4 @@ std::string InOneLine(std::string_view text, size_t max_bytes) {
   return line;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

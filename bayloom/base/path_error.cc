@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/path_error.h"
 
 #include <cerrno>
@@ -6,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 bool IsPathAtFault(int error_number) {
@@ -38,4 +41,4 @@ void ThrowPathError(const std::string& what, int error_number) {
   throw SystemError(message);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// Throws for a failed operation on a path that a person gave, with "`what`: the system's reason":
 /// an InputError where the path is at fault (there is no such folder, it is not permitted, it is of
@@ -10,4 +13,4 @@ namespace bayloom {
 /// many open files).
 [[noreturn]] void ThrowPathError(const std::string& what, int error_number);
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// A prime and how often it divides a number.
 struct PrimePower {
@@ -41,4 +44,4 @@ class PrimeFactors {
   int size_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::base

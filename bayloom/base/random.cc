@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/random.h"
 
 #include <bit>
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::base {
 
 RandomStream::RandomStream(uint64_t seed) {
   for (uint64_t& word : state_) {
@@ -58,4 +61,4 @@ int RandomStream::Weighted(std::span<const double> weights) {
 
 RandomStream RandomStream::Fork() { return RandomStream(Next()); }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

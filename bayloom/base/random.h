@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// A random stream: xoshiro256** (Blackman and Vigna 2018), seeded through splitmix64.
 ///
@@ -36,4 +39,4 @@ class RandomStream {
   uint64_t state_[4];
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::base

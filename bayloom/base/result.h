@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <stdexcept>
@@ -5,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// Why something was refused, in words a person can act on. One line, no trailing period.
 struct Error {
@@ -51,4 +54,12 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+}  // namespace bayloom::base
+
+namespace bayloom {
+using base::Error;
+using base::InputError;
+using base::Ok;
+using base::Result;
+using base::Status;
 }  // namespace bayloom

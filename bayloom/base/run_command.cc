@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/run_command.h"
 
 #include <fcntl.h>
@@ -12,7 +15,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 constexpr size_t kMaxOutput = size_t{1} << 20;
@@ -153,4 +156,4 @@ std::string LastLine(std::string_view text) {
   return InOneLine(text.substr(first, last + 1 - first), 200);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

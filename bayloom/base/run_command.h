@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <limits>
@@ -8,7 +11,7 @@
 
 #include "bayloom/base/subprocess.h"
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// A program to be run for its output.
 struct Command {
@@ -43,4 +46,4 @@ CommandResult RunCommand(const Command& command, const std::stop_token& stop = {
 /// The last line that is not blank, fit for a message.
 std::string LastLine(std::string_view text);
 
-}  // namespace bayloom
+}  // namespace bayloom::base

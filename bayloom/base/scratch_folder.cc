@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/scratch_folder.h"
 
 #include <fcntl.h>
@@ -13,7 +16,7 @@
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 std::string TemporaryFolder() {
@@ -55,4 +58,4 @@ std::string ScratchFolder::Write(std::string_view name, std::string_view content
   return path;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

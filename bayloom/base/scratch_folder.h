@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// An empty folder with a name of its own, which only this user can read. The destructor removes it
 /// with everything in it.
@@ -30,4 +33,4 @@ class ScratchFolder {
   std::string path_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::base

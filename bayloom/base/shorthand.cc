@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/shorthand.h"
 
 #include <fmt/format.h>
@@ -8,7 +11,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 std::vector<std::string> Split(std::string_view text, char separator) {
@@ -111,4 +114,4 @@ std::array<int64_t, 2> Shorthand::ParsePair(const std::string& text, const std::
   return {numbers.front(), numbers.back()};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
@@ -6,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// A line of the form `name:arguments`, such as
 ///
@@ -58,4 +61,4 @@ class Shorthand {
   std::vector<std::string> arguments_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/spelling.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -37,4 +40,4 @@ std::string_view Nearest(std::string_view word, const std::vector<std::string_vi
   return nearest;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

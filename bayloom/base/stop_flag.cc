@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/stop_flag.h"
 
 #include <sys/time.h>
@@ -6,7 +9,7 @@
 #include <atomic>
 #include <csignal>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 std::atomic<bool> stop_requested{false};
@@ -46,4 +49,4 @@ void RequestStop() { stop_requested = true; }
 
 void ClearStop() { stop_requested = false; }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// A request to stop, from the keyboard (SIGINT), the system (SIGTERM) or the program itself.
 /// Long work looks at `StopRequested` between its steps and ends in order.
@@ -23,4 +26,4 @@ void RequestStop();
 /// Takes the request back.
 void ClearStop();
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/subprocess.h"
 
 #include <fcntl.h>
@@ -19,7 +22,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 void CloseDescriptor(int& descriptor) {
@@ -230,4 +233,4 @@ void Subprocess::KillLeftovers() {
   if (ended_ && pid_ > 0) kill(-pid_, SIGKILL);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

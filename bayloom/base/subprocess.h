@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +12,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// How a process ended.
 struct ExitStatus {
@@ -81,4 +84,4 @@ class Subprocess {
   std::optional<ExitStatus> ended_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// Something that this machine refused though nobody asked for anything wrong: the disk is full,
 /// there is no memory, a process cannot be created. The message is one line: what failed, on what,
@@ -12,4 +15,8 @@ class SystemError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+}  // namespace bayloom::base
+
+namespace bayloom {
+using base::SystemError;
 }  // namespace bayloom

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/thread_pool.h"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 thread_local bool inside_a_body = false;
@@ -96,4 +99,4 @@ void ThreadPool::ParallelFor(int64_t count, const std::function<void(int64_t)>& 
   if (job->failure) std::rethrow_exception(job->failure);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <condition_variable>
@@ -8,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::base {
 
 /// A fixed set of threads that share out the iterations of loops.
 ///
@@ -45,4 +48,4 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::base

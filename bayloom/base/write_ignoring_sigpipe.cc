@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/write_ignoring_sigpipe.h"
 
 #include <unistd.h>
@@ -6,7 +9,7 @@
 #include <csignal>
 #include <ctime>
 
-namespace bayloom {
+namespace bayloom::base {
 
 ssize_t WriteIgnoringSigpipe(int descriptor, const void* data, size_t bytes) {
   sigset_t broken_pipe;
@@ -26,4 +29,4 @@ ssize_t WriteIgnoringSigpipe(int descriptor, const void* data, size_t bytes) {
   return written;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -10,8 +13,8 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/duration.h"
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/network_runner.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/network_runner.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/timing.h"
@@ -19,7 +22,7 @@
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/tuning_subject.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct BenchOptions {
@@ -30,37 +33,39 @@ struct BenchOptions {
 };
 
 /// Latencies of at least ten runs, after a warm-up.
-Timing TimeLatency(NetworkRunner& runner, double seconds) {
+measure::Timing TimeLatency(NetworkRunner& runner, double seconds) {
   for (int i = 0; i < 3; ++i) runner.Run();
   std::vector<double> times;
-  const double end = MonotonicSeconds() + seconds;
-  while (times.size() < 10 || MonotonicSeconds() < end) {
-    const double start = MonotonicSeconds();
+  const double end = base::MonotonicSeconds() + seconds;
+  while (times.size() < 10 || base::MonotonicSeconds() < end) {
+    const double start = base::MonotonicSeconds();
     runner.Run();
-    times.push_back(MonotonicSeconds() - start);
+    times.push_back(base::MonotonicSeconds() - start);
   }
-  Timing timing = Summarize(times);
+  measure::Timing timing = measure::Summarize(times);
   timing.runs = static_cast<int64_t>(times.size());
   return timing;
 }
 
 /// Seconds that each call of the network takes in one run, on average.
-std::vector<double> TimeCalls(const TunedNetwork& network, NetworkRunner& runner, double seconds) {
+std::vector<double> TimeCalls(const tuning::TunedNetwork& network, NetworkRunner& runner,
+                              double seconds) {
   std::vector<double> sums(network.network.calls.size());
-  const double end = MonotonicSeconds() + seconds;
+  const double end = base::MonotonicSeconds() + seconds;
   int runs = 0;
   do {
     runner.RunTimed(sums);
     ++runs;
-  } while (MonotonicSeconds() < end);
+  } while (base::MonotonicSeconds() < end);
   for (double& sum : sums) sum /= runs;
   return sums;
 }
 
 /// Where the time of one run goes, the longest task first.
-Table Breakdown(const TunedNetwork& network, const std::vector<double>& call_seconds,
-                const MachineModel& machine) {
-  const std::vector<TaskSpec> specs = SpecsOf(network.network);
+report::Table Breakdown(const tuning::TunedNetwork& network,
+                        const std::vector<double>& call_seconds,
+                        const target::MachineModel& machine) {
+  const std::vector<tuning::TaskSpec> specs = tuning::SpecsOf(network.network);
   const double whole = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
   std::vector<double> seconds(specs.size());
   for (size_t i = 0; i < call_seconds.size(); ++i) {
@@ -71,58 +76,61 @@ Table Breakdown(const TunedNetwork& network, const std::vector<double>& call_sec
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return seconds[a] > seconds[b]; });
 
-  Table table({"task", "calls", "time", "share", "rate", "roofline", "tuned"});
-  const auto percent = [](double part) { return Cell(part, fmt::format("{:.1f} %", 100 * part)); };
+  report::Table table({"task", "calls", "time", "share", "rate", "roofline", "tuned"});
+  const auto percent = [](double part) {
+    return report::Cell(part, fmt::format("{:.1f} %", 100 * part));
+  };
   for (int i : order) {
     const double flops = specs[i].weight * specs[i].workload.Flops();
     const double each = seconds[i] / specs[i].weight;
     const double rate = flops > 0 ? flops / seconds[i] : std::nan("");
-    table.AddRow({specs[i].name,
-                  static_cast<int64_t>(specs[i].weight),
-                  {seconds[i], FormatSeconds(seconds[i])},
-                  percent(seconds[i] / whole),
-                  {rate, FormatRate(rate)},
-                  percent(RooflineShare(machine, DemandOf(specs[i].workload), each)),
-                  network.chosen[i].measured ? "yes" : "no"});
+    table.AddRow(
+        {specs[i].name,
+         static_cast<int64_t>(specs[i].weight),
+         {seconds[i], report::FormatSeconds(seconds[i])},
+         percent(seconds[i] / whole),
+         {rate, report::FormatRate(rate)},
+         percent(measure::RooflineShare(machine, measure::DemandOf(specs[i].workload), each)),
+         network.chosen[i].measured ? "yes" : "no"});
   }
   return table;
 }
 
-double MemoryBytesPerSecond(const MachineModel& machine) {
+double MemoryBytesPerSecond(const target::MachineModel& machine) {
   return machine.BytesPerSecond(machine.levels.back());
 }
 
-nlohmann::json ToJson(const Timing& timing) {
+nlohmann::json ToJson(const measure::Timing& timing) {
   return {{"seconds", timing.seconds}, {"spread", timing.spread}, {"runs", timing.runs}};
 }
 
-std::string Describe(const Timing& timing) {
-  return fmt::format("{}, spread {:.1f} % ({} runs)", FormatSeconds(timing.seconds),
+std::string Describe(const measure::Timing& timing) {
+  return fmt::format("{}, spread {:.1f} % ({} runs)", report::FormatSeconds(timing.seconds),
                      100 * timing.spread, timing.runs);
 }
 
 void Bench(const BenchOptions& options) {
-  const double seconds = ParseDuration(options.time, "--time");
-  const TunedNetwork network = options.network.Load();
-  const std::vector<HostTensor> inputs = RandomInputs(network.network.graph, 0);
+  const double seconds = base::ParseDuration(options.time, "--time");
+  const tuning::TunedNetwork network = options.network.Load();
+  const std::vector<tensor::HostTensor> inputs = RandomInputs(network.network.graph, 0);
   NetworkRunner runner(network, inputs);
-  const Timing latency = TimeLatency(runner, seconds);
-  std::optional<Timing> untuned;
+  const measure::Timing latency = TimeLatency(runner, seconds);
+  std::optional<measure::Timing> untuned;
   if (options.untuned) {
-    NetworkRunner untuned_runner(TunedNetwork::Choose(network.network, network.target, nullptr),
-                                 inputs);
+    NetworkRunner untuned_runner(
+        tuning::TunedNetwork::Choose(network.network, network.target, nullptr), inputs);
     untuned = TimeLatency(untuned_runner, seconds);
   }
-  const Result<MachineModel> machine = MeasuredMachineOf(network.target);
+  const Result<target::MachineModel> machine = measure::MeasuredMachineOf(network.target);
   if (!machine) throw InputError(machine.error().message);
-  const Table breakdown =
+  const report::Table breakdown =
       Breakdown(network, TimeCalls(network, runner, std::min(seconds, 1.0)), *machine);
 
   if (options.json) {
     nlohmann::json shown = {{"model", options.network.model.path},
                             {"threads", network.target.cores},
                             {"latency", ToJson(latency)},
-                            {"machine", MachineModelToJson(*machine)},
+                            {"machine", target::MachineModelToJson(*machine)},
                             {"peak_flops_per_second", machine->PeakFlops()},
                             {"peak_bytes_per_second", MemoryBytesPerSecond(*machine)},
                             {"tasks", breakdown.Json()}};
@@ -131,12 +139,12 @@ void Bench(const BenchOptions& options) {
     return;
   }
   fmt::print("{}\n", breakdown.Text());
-  fmt::print("roofline: {} and, from main memory, {:.1f} GB/s\n", FormatRate(machine->PeakFlops()),
-             MemoryBytesPerSecond(*machine) / 1e9);
+  fmt::print("roofline: {} and, from main memory, {:.1f} GB/s\n",
+             report::FormatRate(machine->PeakFlops()), MemoryBytesPerSecond(*machine) / 1e9);
   fmt::print("latency: {}\n", Describe(latency));
   if (untuned) {
     fmt::print("untuned: {}\ngain: {}\n", Describe(*untuned),
-               FormatRatio(untuned->seconds / latency.seconds));
+               report::FormatRatio(untuned->seconds / latency.seconds));
   }
 }
 
@@ -161,4 +169,4 @@ void AddBenchCommand(CLI::App& app) {
   bench->callback([options] { Bench(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

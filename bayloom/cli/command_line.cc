@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cli/command_line.h"
 
 #include <fmt/core.h>
@@ -9,12 +12,15 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
 
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/failure.h"
+#include "bayloom/base/result.h"
+#include "bayloom/base/version.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/failure.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 constexpr int kFailed = 1;
@@ -35,10 +41,29 @@ std::string HelpOf(const CLI::App& app) {
   return command + " --help";
 }
 
+/// `bayloom help SUBCOMMAND` is `bayloom SUBCOMMAND --help`.
+void AddHelpCommand(CLI::App& app) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* help = app.add_subcommand("help", "Explain a subcommand");
+  help->add_option("subcommand", *name, "Which one; all of them without it");
+  help->callback([&app, name] {
+    if (name->empty()) {
+      fmt::print("{}", app.help());
+      return;
+    }
+    try {
+      fmt::print("{}", app.get_subcommand(*name)->help("bayloom"));
+    } catch (const CLI::OptionNotFound&) {
+      throw InputError("there is no subcommand '" + *name + "'; 'bayloom help' lists them");
+    }
+  });
+}
+
 }  // namespace
 
 int RunCommandLine(int argc, char** argv) {
-  CLI::App app("Makes neural networks fast on this machine.", "bayloom");
+  CLI::App app("Finds fast tensor programs with few trials.", "bayloom");
+  app.set_version_flag("--version", "bayloom " + std::string(base::Version()), "Print the version");
   app.footer(
       "Examples:\n"
       "  bayloom tune resnet18.onnx --trials 1000      find fast programs for a network\n"
@@ -65,6 +90,11 @@ int RunCommandLine(int argc, char** argv) {
   AddDatasetCommand(app);
   AddPretrainCommand(app);
   AddSensitivityCommand(app);
+  AddHelpCommand(app);
+  if (argc <= 1) {
+    fmt::print("{}", app.help());
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
@@ -82,4 +112,4 @@ int RunCommandLine(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

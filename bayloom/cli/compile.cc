@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -5,11 +8,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/network_option.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/network_option.h"
 #include "bayloom/graph/package.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct CompileOptions {
@@ -20,13 +23,13 @@ struct CompileOptions {
 };
 
 void Compile(const CompileOptions& options) {
-  const TunedNetwork network = options.network.Load();
+  const tuning::TunedNetwork network = options.network.Load();
   const std::string name =
       options.name.empty()
-          ? ToIdentifier(std::filesystem::path(options.network.model.path).stem().string())
+          ? graph::ToIdentifier(std::filesystem::path(options.network.model.path).stem().string())
           : options.name;
-  const Package package =
-      WritePackage(network.network, network.Programs(), network.target, options.folder, name);
+  const graph::Package package = graph::WritePackage(network.network, network.Programs(),
+                                                     network.target, options.folder, name);
   if (options.json) {
     const nlohmann::json shown = {{"library", package.library},
                                   {"header", package.header},
@@ -59,4 +62,4 @@ void AddCompileCommand(CLI::App& app) {
   compile->callback([options] { Compile(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -9,11 +12,11 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
-#include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/model_option.h"
-#include "bayloom/cli/run_options.h"
-#include "bayloom/cli/target_option.h"
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/internal/run_options.h"
+#include "bayloom/cli/internal/target_option.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/pretrain/operator_families.h"
@@ -26,7 +29,7 @@
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/tuning_subject.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct DatasetOptions {
@@ -41,74 +44,78 @@ struct DatasetOptions {
   TargetOption target;
 };
 
-void AddNetworks(const DatasetOptions& options, Store& store, ProgramPool& pool) {
+void AddNetworks(const DatasetOptions& options, record::Store& store, record::ProgramPool& pool) {
   for (const std::string& path : options.networks) {
     ModelOption model;
     model.path = path;
     const std::string group = std::filesystem::path(path).stem().string();
-    for (const TaskSpec& spec : SpecsOf(model.Load())) {
+    for (const tuning::TaskSpec& spec : tuning::SpecsOf(model.Load())) {
       pool.PutIntoGroup(group, store.AddTask(spec.workload), spec.weight);
     }
   }
 }
 
-void AddFamilies(const DatasetOptions& options, Store& store, ProgramPool& pool) {
+void AddFamilies(const DatasetOptions& options, record::Store& store, record::ProgramPool& pool) {
   for (const std::string& family : options.families) {
-    for (const Workload& workload : DrawFamily(family, options.tasks_per_family, options.seed)) {
+    for (const tensor::Workload& workload :
+         pretrain::DrawFamily(family, options.tasks_per_family, options.seed)) {
       pool.PutIntoGroup(family, store.AddTask(workload), 1);
     }
   }
 }
 
-void SamplePrograms(const DatasetOptions& options, const Target& target, Store& store,
-                    ProgramPool& pool) {
-  ThreadPool threads(options.target.threads);
-  const std::vector<TaskId> tasks = GroupedTasks(pool);
-  StatusLine progress(stderr);
+void SamplePrograms(const DatasetOptions& options, const target::Target& target,
+                    record::Store& store, record::ProgramPool& pool) {
+  base::ThreadPool threads(options.target.threads);
+  const std::vector<record::TaskId> tasks = pretrain::GroupedTasks(pool);
+  report::StatusLine progress(stderr);
   int64_t programs = 0;
   for (size_t i = 0; i < tasks.size() && !StopSeen(); ++i) {
-    const SpaceGenerator space(store.WorkloadOf(tasks[i]), target);
-    AddRecordedPrograms(space, store, pool);
-    SampleIntoPool(space, tasks[i], pool, {.programs = options.programs, .seed = options.seed},
-                   threads);
+    const sketch::SpaceGenerator space(store.WorkloadOf(tasks[i]), target);
+    pretrain::AddRecordedPrograms(space, store, pool);
+    pretrain::SampleIntoPool(space, tasks[i], pool,
+                             {.programs = options.programs, .seed = options.seed}, threads);
     programs += pool.Count(tasks[i]);
     progress.Show(fmt::format("{} of {} tasks sampled, {} programs", i + 1, tasks.size(),
-                              FormatCount(programs)));
+                              report::FormatCount(programs)));
   }
 }
 
-void Measure(const DatasetOptions& options, const Target& target, Store& store, ProgramPool& pool) {
-  Measurer measurer(target, {});
-  MeasureEvaluator evaluator(measurer);
-  PoolMeasurement measurement(store, pool, target, evaluator, "pool", StopSeen);
-  RunProgress progress(stderr, {}, MeasuringProgress());
+void Measure(const DatasetOptions& options, const target::Target& target, record::Store& store,
+             record::ProgramPool& pool) {
+  measure::Measurer measurer(target, {});
+  tuning::MeasureEvaluator evaluator(measurer);
+  pretrain::PoolMeasurement measurement(store, pool, target, evaluator, "pool", StopSeen);
+  report::RunProgress progress(stderr, {}, report::MeasuringProgress());
   measurement.MeasureEach(options.measure, options.seed, progress.Observer());
 }
 
-void PrintSummary(const DatasetOptions& options, const Target& target, Store& store,
-                  ProgramPool& pool) {
-  Table table({"group", "tasks", "programs", "measured"});
-  for (const PoolGroup& group : pool.Groups()) {
+void PrintSummary(const DatasetOptions& options, const target::Target& target, record::Store& store,
+                  record::ProgramPool& pool) {
+  report::Table table({"group", "tasks", "programs", "measured"});
+  for (const record::PoolGroup& group : pool.Groups()) {
     int64_t programs = 0, measured = 0;
-    for (const PoolGroup::Member& member : group.members) {
+    for (const record::PoolGroup::Member& member : group.members) {
       programs += pool.Count(member.task);
-      measured += CountMeasured(store, pool, member.task, target);
+      measured += pretrain::CountMeasured(store, pool, member.task, target);
     }
     const auto tasks = static_cast<int64_t>(group.members.size());
-    table.AddRow(
-        {group.name, tasks, {programs, FormatCount(programs)}, {measured, FormatCount(measured)}});
+    table.AddRow({group.name,
+                  tasks,
+                  {programs, report::FormatCount(programs)},
+                  {measured, report::FormatCount(measured)}});
   }
   fmt::print("{}\n", options.json ? table.Json().dump(2) : table.Text());
 }
 
 void MakeDataset(const DatasetOptions& options) {
-  const Target target = options.target.Resolve();
-  Store store(options.database);
-  ProgramPool pool(options.database);
-  CatchStopSignals();
+  const target::Target target = options.target.Resolve();
+  record::Store store(options.database);
+  record::ProgramPool pool(options.database);
+  base::CatchStopSignals();
   AddNetworks(options, store, pool);
   AddFamilies(options, store, pool);
-  if (GroupedTasks(pool).empty()) {
+  if (pretrain::GroupedTasks(pool).empty()) {
     throw InputError(options.database +
                      " has no tasks yet: name networks, such as --networks resnet18.onnx, or "
                      "operator families, such as --families conv2d dense");
@@ -132,7 +139,7 @@ void AddDatasetCommand(CLI::App& app) {
       ->required();
   dataset->add_option("--networks", options->networks, "Models (ONNX) whose operators are tasks");
   dataset->add_option("--families", options->families, "Operator families to draw tasks from")
-      ->check(CLI::IsMember(FamilyNames()));
+      ->check(CLI::IsMember(pretrain::FamilyNames()));
   dataset->add_option("--tasks-per-family", options->tasks_per_family)
       ->check(AtLeastOne())
       ->capture_default_str();
@@ -161,4 +168,4 @@ void AddDatasetCommand(CLI::App& app) {
   dataset->callback([options] { MakeDataset(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -9,10 +12,11 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/map_options.h"
-#include "bayloom/cli/run_options.h"
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/map_options.h"
+#include "bayloom/cli/internal/run_options.h"
+#include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/format.h"
@@ -21,80 +25,84 @@
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/trial/evaluate_one.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
-Problem LoadProblem(const MapArguments& arguments) {
-  return arguments.op.empty() ? ReadProblem(arguments.problem) : ParseProblem(arguments.op);
+mapspace::Problem LoadProblem(const MapArguments& arguments) {
+  return arguments.op.empty() ? mapspace::ReadProblem(arguments.problem)
+                              : mapspace::ParseProblem(arguments.op);
 }
 
 /// A mapping, also into --out, and what the evaluator and the model say of it.
-void DeliverMapping(const Mapping& mapping, double value, const AnalyticalModel& model,
-                    const MapArguments& arguments, nlohmann::json about) {
-  const Problem& problem = model.problem();
-  const Architecture& architecture = model.architecture();
-  const Evaluation evaluation = model.Evaluate(mapping);
+void DeliverMapping(const mapspace::Mapping& mapping, double value,
+                    const mapspace::AnalyticalModel& model, const MapArguments& arguments,
+                    nlohmann::json about) {
+  const mapspace::Problem& problem = model.problem();
+  const mapspace::Architecture& architecture = model.architecture();
+  const mapspace::Evaluation evaluation = model.Evaluate(mapping);
   if (!arguments.out.empty()) {
-    WriteFile(arguments.out, PrintMappingYaml(mapping, problem, architecture));
+    base::WriteFile(arguments.out, mapspace::PrintMappingYaml(mapping, problem, architecture));
   }
   if (arguments.json) {
     about["objective"] = arguments.objective;
     about["value"] = value;
     about["problem"] = problem.Describe();
     about["architecture"] = architecture.name;
-    about["mapping"] = ToJson(mapping, problem, architecture);
-    about["model"] = ToJson(evaluation, mapping, problem, architecture);
+    about["mapping"] = mapspace::ToJson(mapping, problem, architecture);
+    about["model"] = mapspace::ToJson(evaluation, mapping, problem, architecture);
     fmt::print("{}\n", about.dump(2));
     return;
   }
   const bool is_model = arguments.evaluator == "model";
-  fmt::print("{}\n{}\n", PrintLoopNest(mapping, problem, architecture),
-             TrafficTable(evaluation, mapping, problem, architecture).Text());
+  fmt::print("{}\n{}\n", mapspace::PrintLoopNest(mapping, problem, architecture),
+             report::TrafficTable(evaluation, mapping, problem, architecture).Text());
   if (!is_model) {
-    fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objective, FormatValue(value));
+    fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objective,
+               report::FormatValue(value));
   }
   fmt::print("{:.4g} pJ per multiply-accumulate, {} cycles, {:.1f} % of the multipliers\n",
-             evaluation.EnergyPerMac(), FormatCount(evaluation.cycles),
+             evaluation.EnergyPerMac(), report::FormatCount(evaluation.cycles),
              100 * evaluation.utilization);
 }
 
 /// --mapping: evaluates one and searches nothing.
 void EvaluateMapping(const MapArguments& arguments) {
-  const MapOptions options = arguments.Options(1);
-  const AnalyticalModel model(LoadProblem(arguments), LoadArchitecture(arguments.architecture),
-                              options.counting);
-  const Mapping mapping = ReadMapping(arguments.mapping, model.problem(), model.architecture());
-  const auto evaluator = MakeMappingEvaluator(model, options);
-  const std::optional<Outcome> outcome =
-      EvaluateOne(*evaluator, mapping, options.search.budget.stop);
+  const tuning::MapOptions options = arguments.Options(1);
+  const mapspace::AnalyticalModel model(
+      LoadProblem(arguments), mapspace::LoadArchitecture(arguments.architecture), options.counting);
+  const mapspace::Mapping mapping =
+      mapspace::ReadMapping(arguments.mapping, model.problem(), model.architecture());
+  const auto evaluator = tuning::MakeMappingEvaluator(model, options);
+  const std::optional<trial::Outcome> outcome =
+      trial::EvaluateOne(*evaluator, mapping, options.search.budget.stop);
   if (!outcome) throw CheckFailed("stopped before the mapping was evaluated");
   if (!outcome->ok()) throw InputError(arguments.mapping + ": " + outcome->reason);
   DeliverMapping(mapping, outcome->value, model, arguments, nlohmann::json::object());
 }
 
-StopReason RunWithProgress(MapRun& run) {
-  RunProgress progress(stderr, run.Status(), MappingProgress(run));
-  const StopReason reason = run.Run(progress.Observer());
+trial::StopReason RunWithProgress(tuning::MapRun& run) {
+  report::RunProgress progress(stderr, run.Status(), report::MappingProgress(run));
+  const trial::StopReason reason = run.Run(progress.Observer());
   progress.End();
   ThrowIfLost(reason, run.lost());
   return reason;
 }
 
 void MapOperation(const MapArguments& arguments) {
-  MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
-             LoadArchitecture(arguments.architecture), arguments.Constraints(),
-             arguments.Options(1));
-  const StopReason reason = RunWithProgress(run);
-  const MapRun::Layer& layer = run.layers().front();
-  const MapperResult& result = layer.search->result();
+  tuning::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
+                     mapspace::LoadArchitecture(arguments.architecture), arguments.Constraints(),
+                     arguments.Options(1));
+  const trial::StopReason reason = RunWithProgress(run);
+  const tuning::MapRun::Layer& layer = run.layers().front();
+  const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) FailWithoutMapping(result.failure);
   fmt::print(stderr, "{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
              layer.layer.problem.Describe(), layer.mapspace->architecture().name, run.mapper(),
-             FormatCount(result.evaluations), FormatCount(result.drawn),
-             FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objective,
+             report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
+             report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objective,
              result.value);
   nlohmann::json improvements = nlohmann::json::array();
-  for (const MapperResult::Improvement& improvement : result.improvements) {
+  for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
     improvements.push_back({improvement.evaluations, improvement.value});
   }
   DeliverMapping(*result.best, result.value, *layer.model, arguments,
@@ -102,7 +110,7 @@ void MapOperation(const MapArguments& arguments) {
                   {"evaluations", result.evaluations},
                   {"drawn", result.drawn},
                   {"seconds", run.Status().seconds},
-                  {"end", ToString(reason)},
+                  {"end", trial::ToString(reason)},
                   {"improvements", improvements}});
 }
 
@@ -122,43 +130,43 @@ std::string FileName(const std::string& layer) {
 
 /// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
 /// mapping.
-void WriteNetwork(const std::string& folder, const MapRun& network) {
-  const Architecture& architecture = network.layers().front().mapspace->architecture();
-  WriteFile(folder + "/architecture.yaml", PrintArchitectureYaml(architecture));
+void WriteNetwork(const std::string& folder, const tuning::MapRun& network) {
+  const mapspace::Architecture& architecture = network.layers().front().mapspace->architecture();
+  base::WriteFile(folder + "/architecture.yaml", mapspace::PrintArchitectureYaml(architecture));
   int number = 0;
-  for (const MapRun::Layer& layer : network.layers()) {
+  for (const tuning::MapRun::Layer& layer : network.layers()) {
     const std::string file =
         fmt::format("{}/{:02}-{}", folder, ++number, FileName(layer.layer.name));
-    const Problem& problem = layer.layer.problem;
-    WriteFile(file + ".problem.yaml", PrintProblemYaml(problem));
+    const mapspace::Problem& problem = layer.layer.problem;
+    base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(problem));
     if (!layer.search->result().best) continue;
-    WriteFile(file + ".mapping.yaml",
-              PrintMappingYaml(*layer.search->result().best, problem, architecture));
+    base::WriteFile(file + ".mapping.yaml", mapspace::PrintMappingYaml(*layer.search->result().best,
+                                                                       problem, architecture));
   }
 }
 
 void MapNetwork(const MapArguments& arguments) {
-  std::vector<NetworkLayer> layers = LoadLayers(arguments.network);
-  const MapOptions options = arguments.Options(std::ssize(layers));
-  const Architecture architecture = LoadArchitecture(arguments.architecture);
-  MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
-  const StopReason reason = RunWithProgress(run);
+  std::vector<tuning::NetworkLayer> layers = tuning::LayersOf(arguments.network.LoadGraph());
+  const tuning::MapOptions options = arguments.Options(std::ssize(layers));
+  const mapspace::Architecture architecture = mapspace::LoadArchitecture(arguments.architecture);
+  tuning::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
+  const trial::StopReason reason = RunWithProgress(run);
   const int mapped = run.Sum().mapped;
   if (mapped == 0) FailWithoutMapping(run.layers().back().search->result().failure);
-  const RunStatus status = run.Status();
+  const run::RunStatus status = run.Status();
   fmt::print(stderr, "{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
              std::filesystem::path(arguments.network.path).filename().string(), architecture.name,
-             run.layers().size(), run.mapper(), FormatCount(status.trials),
-             FormatSeconds(status.seconds), DescribeEnd(reason));
+             run.layers().size(), run.mapper(), report::FormatCount(status.trials),
+             report::FormatSeconds(status.seconds), DescribeEnd(reason));
   if (!arguments.out.empty()) WriteNetwork(arguments.out, run);
   if (arguments.json) {
-    nlohmann::json json = ToJson(run);
+    nlohmann::json json = report::ToJson(run);
     json["architecture"] = architecture.name;
     json["objective"] = arguments.objective;
     json["mapper"] = run.mapper();
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("{}\n{}\n", LayerTable(run).Text(), TotalsLine(run));
+    fmt::print("{}\n{}\n", report::LayerTable(run).Text(), report::TotalsLine(run));
   }
   if (mapped < std::ssize(run.layers())) {
     throw CheckFailed(fmt::format("{} layers have no mapping that fits and can be evaluated",
@@ -264,4 +272,4 @@ void AddMapCommand(CLI::App& app) {
   map->callback([options] { Map(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

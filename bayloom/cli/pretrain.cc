@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -15,10 +18,10 @@
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
-#include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/run_options.h"
-#include "bayloom/cli/target_option.h"
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/run_options.h"
+#include "bayloom/cli/internal/target_option.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/pretrain/active_learning.h"
 #include "bayloom/pretrain/evaluation.h"
@@ -30,7 +33,7 @@
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/measure_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 constexpr double kTestShare = 0.1;  // TenSet's
@@ -56,74 +59,76 @@ struct PretrainOptions {
   TargetOption target;
 };
 
-using Labels = std::map<int64_t, Label>;
+using Labels = std::map<int64_t, pretrain::Label>;
 
 /// What was chosen and learnt in one run of the loop.
 struct Training {
-  std::unique_ptr<ActiveLearning> learning;
+  std::unique_ptr<pretrain::ActiveLearning> learning;
   std::vector<std::vector<double>> labels_by_round;  ///< relative to the best known in the end
-  ModelEvaluation evaluation;
+  pretrain::ModelEvaluation evaluation;
 };
 
 class Pretraining {
  public:
-  Pretraining(const PretrainOptions& options, const Target& target)
+  Pretraining(const PretrainOptions& options, const target::Target& target)
       : options_(options), target_(target), store_(options.database), pool_(options.database) {
-    const std::vector<PoolGroup> groups = pool_.Groups();
+    const std::vector<record::PoolGroup> groups = pool_.Groups();
     if (groups.empty()) {
       throw InputError(options.database + " has no pool of programs; 'bayloom dataset' makes one");
     }
     const bool whole = !options.evaluate && !options.simulate && options.held_out.empty();
-    split_ = SplitTasks(groups, options.held_out, whole ? 0 : kTestShare, options.seed);
-    for (const TaskId task : GroupedTasks(pool_)) {
-      for (const auto& [place, outcome] : MeasuredPrograms(store_, pool_, task, target)) {
-        known_[task][place] = outcome.ok() ? Label(outcome.value) : std::nullopt;
+    split_ = pretrain::SplitTasks(groups, options.held_out, whole ? 0 : kTestShare, options.seed);
+    for (const record::TaskId task : pretrain::GroupedTasks(pool_)) {
+      for (const auto& [place, outcome] : pretrain::MeasuredPrograms(store_, pool_, task, target)) {
+        known_[task][place] = outcome.ok() ? pretrain::Label(outcome.value) : std::nullopt;
       }
     }
   }
 
   Training Run(const std::string& selection, const std::string& model, uint64_t seed) {
     Training training;
-    ActiveLearningOptions options = {.selection = selection,
-                                     .selection_options = {options_.threshold},
-                                     .model = model,
-                                     .budget = Budget(),
-                                     .rounds = options_.rounds,
-                                     .seed = seed,
-                                     .stop = [this] { return OutOfTime(); }};
-    training.learning = std::make_unique<ActiveLearning>(pool_, std::move(options));
-    for (const TaskId task : split_.training) AddTask(*training.learning, task);
-    std::vector<std::pair<TaskId, Label>> measured;
+    pretrain::ActiveLearningOptions options = {.selection = selection,
+                                               .selection_options = {options_.threshold},
+                                               .model = model,
+                                               .budget = Budget(),
+                                               .rounds = options_.rounds,
+                                               .seed = seed,
+                                               .stop = [this] { return OutOfTime(); }};
+    training.learning = std::make_unique<pretrain::ActiveLearning>(pool_, std::move(options));
+    for (const record::TaskId task : split_.training) AddTask(*training.learning, task);
+    std::vector<std::pair<record::TaskId, pretrain::Label>> measured;
     std::vector<size_t> round_ends;
-    const ActiveLearning::Labeller labeller = MakeLabeller();
+    const pretrain::ActiveLearning::Labeller labeller = MakeLabeller();
     training.learning->Run(
-        [&](TaskId task, std::span<const int64_t> places) {
+        [&](record::TaskId task, std::span<const int64_t> places) {
           if (!options_.simulate) {
             progress_.Show(fmt::format("{} of {} programs measured",
-                                       FormatCount(training.learning->measured()),
-                                       FormatCount(Budget())));
+                                       report::FormatCount(training.learning->measured()),
+                                       report::FormatCount(Budget())));
           }
           const Labels labels = labeller(task, places);
           for (const auto& [place, label] : labels) measured.emplace_back(task, label);
           return labels;
         },
-        [&](const ActiveLearning::Round& round) {
+        [&](const pretrain::ActiveLearning::Round& round) {
           round_ends.push_back(measured.size());
           if (!options_.simulate) {
             progress_.Keep(fmt::format("round {}: {} of {} programs measured", round.number,
-                                       FormatCount(round.measured), FormatCount(Budget())));
+                                       report::FormatCount(round.measured),
+                                       report::FormatCount(Budget())));
           }
         });
     training.labels_by_round = RelativeLabels(measured, round_ends);
     if (options_.evaluate || options_.simulate) {
-      training.evaluation = EvaluateModel(training.learning->model(), pool_, split_.test, known_);
+      training.evaluation =
+          pretrain::EvaluateModel(training.learning->model(), pool_, split_.test, known_);
     }
     return training;
   }
 
  private:
   /// Programs that may be measured: all, or in a simulation those whose label is recorded.
-  void AddTask(ActiveLearning& learning, TaskId task) {
+  void AddTask(pretrain::ActiveLearning& learning, record::TaskId task) {
     std::vector<int64_t> open;
     if (options_.simulate) {
       for (const auto& [place, label] : known_[task]) open.push_back(place);
@@ -135,24 +140,24 @@ class Pretraining {
     }
   }
 
-  ActiveLearning::Labeller MakeLabeller() {
+  pretrain::ActiveLearning::Labeller MakeLabeller() {
     if (options_.simulate) {
-      return [this](TaskId task, std::span<const int64_t> places) {
+      return [this](record::TaskId task, std::span<const int64_t> places) {
         Labels labels;
         for (const int64_t place : places) labels[place] = known_.at(task).at(place);
         return labels;
       };
     }
     if (!measurement_) {
-      measurer_ = std::make_unique<Measurer>(target_, MeasureOptions{});
-      evaluator_ = std::make_unique<MeasureEvaluator>(*measurer_);
-      measurement_ = std::make_unique<PoolMeasurement>(store_, pool_, target_, *evaluator_,
-                                                       "pretrain", [this] { return OutOfTime(); });
+      measurer_ = std::make_unique<measure::Measurer>(target_, measure::MeasureOptions{});
+      evaluator_ = std::make_unique<tuning::MeasureEvaluator>(*measurer_);
+      measurement_ = std::make_unique<pretrain::PoolMeasurement>(
+          store_, pool_, target_, *evaluator_, "pretrain", [this] { return OutOfTime(); });
     }
-    return [this](TaskId task, std::span<const int64_t> places) {
+    return [this](record::TaskId task, std::span<const int64_t> places) {
       Labels labels;
       for (const auto& [place, outcome] : measurement_->Measure(task, places)) {
-        labels[place] = outcome.ok() ? Label(outcome.value) : std::nullopt;
+        labels[place] = outcome.ok() ? pretrain::Label(outcome.value) : std::nullopt;
       }
       known_[task].insert(labels.begin(), labels.end());
       return labels;
@@ -162,20 +167,21 @@ class Pretraining {
   int64_t Budget() {
     if (options_.budget > 0) return options_.budget;
     int64_t programs = 0;
-    for (const TaskId task : split_.training) {
+    for (const record::TaskId task : split_.training) {
       programs += options_.simulate ? static_cast<int64_t>(known_[task].size()) : pool_.Count(task);
     }
     return std::max<int64_t>(1, std::llround(options_.share * static_cast<double>(programs)));
   }
 
   bool OutOfTime() const {
-    return StopSeen() || MonotonicSeconds() - started_ >= max_seconds_;
+    return StopSeen() || base::MonotonicSeconds() - started_ >= max_seconds_;
   }
 
   std::vector<std::vector<double>> RelativeLabels(
-      const std::vector<std::pair<TaskId, Label>>& measured, const std::vector<size_t>& ends) {
+      const std::vector<std::pair<record::TaskId, pretrain::Label>>& measured,
+      const std::vector<size_t>& ends) {
     std::vector<std::vector<double>> labels(ends.size());
-    std::map<TaskId, double> bests;
+    std::map<record::TaskId, double> bests;
     for (const auto& [task, programs] : known_) {
       double& best = bests.emplace(task, std::numeric_limits<double>::infinity()).first->second;
       for (const auto& [place, label] : programs) best = std::min(best, label.value_or(best));
@@ -191,22 +197,22 @@ class Pretraining {
   }
 
   const PretrainOptions& options_;
-  Target target_;
-  double started_ = MonotonicSeconds();
+  target::Target target_;
+  double started_ = base::MonotonicSeconds();
   double max_seconds_ = options_.time.empty() ? std::numeric_limits<double>::infinity()
-                                              : ParseDuration(options_.time, "--time");
-  Store store_;
-  ProgramPool pool_;
-  TaskSplit split_;
-  std::map<TaskId, Labels> known_;
-  StatusLine progress_{stderr};
-  std::unique_ptr<Measurer> measurer_;
-  std::unique_ptr<MeasureEvaluator> evaluator_;
-  std::unique_ptr<PoolMeasurement> measurement_;
+                                              : base::ParseDuration(options_.time, "--time");
+  record::Store store_;
+  record::ProgramPool pool_;
+  pretrain::TaskSplit split_;
+  std::map<record::TaskId, Labels> known_;
+  report::StatusLine progress_{stderr};
+  std::unique_ptr<measure::Measurer> measurer_;
+  std::unique_ptr<tuning::MeasureEvaluator> evaluator_;
+  std::unique_ptr<pretrain::PoolMeasurement> measurement_;
 };
 
 /// "87.3" or, of several, "87.3 +- 0.4".
-Cell MeanCell(const std::vector<double>& values, double factor) {
+report::Cell MeanCell(const std::vector<double>& values, double factor) {
   const auto count = static_cast<double>(values.size());
   const double mean = factor * std::accumulate(values.begin(), values.end(), 0.0) / count;
   if (values.size() == 1) return {mean, fmt::format("{:.3g}", mean)};
@@ -226,7 +232,7 @@ double ShareOfFast(const std::vector<std::vector<double>>& rounds) {
   return all > 0 ? fast / all : 0;
 }
 
-void AddRow(Table& table, const std::string& selection, const std::string& model,
+void AddRow(report::Table& table, const std::string& selection, const std::string& model,
             const std::vector<Training>& trainings) {
   const auto mean = [&](auto value, double factor) {
     std::vector<double> values;
@@ -249,25 +255,25 @@ void AddRow(Table& table, const std::string& selection, const std::string& model
 
 void WriteHistogram(const Training& training, const std::string& path) {
   const auto& rounds = training.labels_by_round;
-  Histogram histogram = {.title = "Programs measured, by performance",
-                         .x_label = "relative to the task's best program",
-                         .series = {}};
+  report::Histogram histogram = {.title = "Programs measured, by performance",
+                                 .x_label = "relative to the task's best program",
+                                 .series = {}};
   if (!rounds.empty()) histogram.series.push_back({"first round", rounds.front()});
   if (rounds.size() > 1) histogram.series.push_back({"last round", rounds.back()});
-  WriteFile(path, histogram.ToSvg());
+  base::WriteFile(path, histogram.ToSvg());
 }
 
 void Pretrain(const PretrainOptions& options) {
   if (options.out.empty() && !options.simulate && !options.evaluate) {
     throw InputError("say where the model is to be written: --out FILE");
   }
-  if (!options.time.empty()) ParseDuration(options.time, "--time");
-  CheckFolderOf(options.out);
-  CheckFolderOf(options.chart);
-  CatchStopSignals();
+  if (!options.time.empty()) base::ParseDuration(options.time, "--time");
+  base::CheckFolderOf(options.out);
+  base::CheckFolderOf(options.chart);
+  base::CatchStopSignals();
   Pretraining pretraining(options, options.target.Resolve());
-  Table table({"selection", "model", "measured", "fast %", "top-1 %", "top-5 %", "rmse", "r2",
-               "pairwise", "train s", "predict s", "select s", "measure s"});
+  report::Table table({"selection", "model", "measured", "fast %", "top-1 %", "top-5 %", "rmse",
+                       "r2", "pairwise", "train s", "predict s", "select s", "measure s"});
   for (const std::string& model : options.models) {
     for (const std::string& selection : options.selections) {
       std::vector<Training> trainings;
@@ -275,7 +281,7 @@ void Pretrain(const PretrainOptions& options) {
         trainings.push_back(pretraining.Run(selection, model, options.seed + i));
       }
       if (!options.chart.empty()) WriteHistogram(trainings[0], options.chart);
-      if (!options.out.empty()) WriteModelFile(trainings[0].learning->model(), options.out);
+      if (!options.out.empty()) cost::WriteModelFile(trainings[0].learning->model(), options.out);
       AddRow(table, selection, model, trainings);
     }
   }
@@ -308,7 +314,7 @@ void AddPretrainCommand(CLI::App& app) {
   pretrain
       ->add_option("--selection", options->selections,
                    "How to choose what to measure; several are compared with --simulate")
-      ->check(CLI::IsMember(SelectionNames()))
+      ->check(CLI::IsMember(cost::SelectionNames()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -317,7 +323,7 @@ void AddPretrainCommand(CLI::App& app) {
                    "biased-diversity: divergence above which fast programs are preferred")
       ->capture_default_str();
   pretrain->add_option("--model", options->models, "What to train")
-      ->check(CLI::IsMember(ThroughputModelNames()))
+      ->check(CLI::IsMember(cost::ThroughputModelNames()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -351,4 +357,4 @@ void AddPretrainCommand(CLI::App& app) {
   pretrain->callback([options] { Pretrain(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

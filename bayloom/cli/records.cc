@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/core.h>
 
 #include <CLI/App.hpp>
@@ -14,14 +17,14 @@
 #include "bayloom/base/file.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/commands.h"
+#include "bayloom/cli/internal/commands.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/tuning/durable_study.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct RecordsOptions {
@@ -33,34 +36,37 @@ struct RecordsOptions {
 };
 
 /// One search, for programs that know nothing of databases.
-std::string SearchText(Store& store, const RecordsOptions& options) {
-  const RunRecord record = FindStudy(store, *options.run);
-  const Scenario scenario = ScenarioOf(record);
-  const std::vector<StudyTrial> trials = ReadStudyTrials(*scenario.space, store, record.id);
-  if (options.format == "csv") return TrialsCsv(scenario, trials);
-  return TrialsT4(scenario, trials).dump() + "\n";
+std::string SearchText(record::Store& store, const RecordsOptions& options) {
+  const record::RunRecord record = tuning::FindStudy(store, *options.run);
+  const external::Scenario scenario = tuning::ScenarioOf(record);
+  const std::vector<external::StudyTrial> trials =
+      tuning::ReadStudyTrials(*scenario.space, store, record.id);
+  if (options.format == "csv") return report::TrialsCsv(scenario, trials);
+  return report::TrialsT4(scenario, trials).dump() + "\n";
 }
 
 void Export(const RecordsOptions& options) {
-  Store store(options.database, Store::Mode::kReadOnly);
+  record::Store store(options.database, record::Store::Mode::kReadOnly);
   if (options.run) {
     const std::string text = SearchText(store, options);
-    return options.out.empty() ? fmt::print("{}", text) : WriteFile(options.out, text);
+    return options.out.empty() ? fmt::print("{}", text) : base::WriteFile(options.out, text);
   }
-  if (options.out.empty()) return ExportJsonLines(store, std::cout);
-  WriteFile(options.out, [&store](std::ostream& file) { ExportJsonLines(store, file); });
+  if (options.out.empty()) return record::ExportJsonLines(store, std::cout);
+  base::WriteFile(options.out,
+                  [&store](std::ostream& file) { record::ExportJsonLines(store, file); });
 }
 
 void Import(const RecordsOptions& options) {
-  Store store(options.database);
+  record::Store store(options.database);
   for (const std::string& name : options.files) {
     std::ifstream file(name);
-    if (!file) ThrowPathError("cannot read '" + name + "'", errno);
-    const ImportSummary summary = ImportJsonLines(store, file, name);
-    fmt::print("{}: {} new trials, {} known already\n", name, FormatCount(summary.added),
-               FormatCount(summary.present));
+    if (!file) base::ThrowPathError("cannot read '" + name + "'", errno);
+    const record::ImportSummary summary = record::ImportJsonLines(store, file, name);
+    fmt::print("{}: {} new trials, {} known already\n", name, report::FormatCount(summary.added),
+               report::FormatCount(summary.present));
     if (summary.pool_programs > 0) {
-      fmt::print("{}: {} new programs of pools\n", name, FormatCount(summary.pool_programs));
+      fmt::print("{}: {} new programs of pools\n", name,
+                 report::FormatCount(summary.pool_programs));
     }
   }
 }
@@ -97,4 +103,4 @@ void AddRecordsCommand(CLI::App& app) {
   from_text->callback([options] { Import(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

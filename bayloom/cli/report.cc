@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -12,14 +15,14 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/commands.h"
+#include "bayloom/cli/internal/commands.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/session_charts.h"
 #include "bayloom/report/session_report.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct ReportOptions {
@@ -33,11 +36,11 @@ struct ReportOptions {
 /// Charts and figures of several runs in one folder.
 class Folder {
  public:
-  explicit Folder(const std::string& path) : path_(path) { CreateFolder(path); }
+  explicit Folder(const std::string& path) : path_(path) { base::CreateFolder(path); }
 
   void Write(const std::string& name, const std::string& text) {
     const std::string path = (path_ / name).string();
-    WriteFile(path, text);
+    base::WriteFile(path, text);
     written_.push_back(path);
   }
   const std::vector<std::string>& written() const { return written_; }
@@ -47,79 +50,83 @@ class Folder {
   std::vector<std::string> written_;
 };
 
-std::vector<RunRecord> ChosenRuns(Store& store, const ReportOptions& options) {
+std::vector<record::RunRecord> ChosenRuns(record::Store& store, const ReportOptions& options) {
   if (options.run) return {store.RunOf(*options.run)};
-  std::vector<RunRecord> runs = store.Runs();
+  std::vector<record::RunRecord> runs = store.Runs();
   if (runs.empty()) throw InputError(store.path() + " has no run yet");
   return runs;
 }
 
-void Print(const SessionReport& report, bool slots) {
+void Print(const report::SessionReport& report, bool slots) {
   fmt::print("{} ({}): {} trials in {}, latency {}\n\n", report.record.name, report.label,
-             FormatCount(report.trials()), FormatSeconds(report.seconds()),
-             FormatSeconds(report.latency()));
-  const Table tables[] = {LatencyTable(report), TaskTable(report), PhaseTable(report),
-                          ModelTable(report)};
-  for (const Table& table : tables) {
+             report::FormatCount(report.trials()), report::FormatSeconds(report.seconds()),
+             report::FormatSeconds(report.latency()));
+  const report::Table tables[] = {report::LatencyTable(report), report::TaskTable(report),
+                                  report::PhaseTable(report), report::ModelTable(report)};
+  for (const report::Table& table : tables) {
     if (!table.empty()) fmt::print("{}\n", table.Text());
   }
-  if (slots) fmt::print("{}\n", TurnTable(report).Text());
+  if (slots) fmt::print("{}\n", report::TurnTable(report).Text());
 }
 
-void Print(const RunSummary& summary) {
-  const RunRecord& run = summary.record;
+void Print(const report::RunSummary& summary) {
+  const record::RunRecord& run = summary.record;
   fmt::print("{} ({}, seed {}): {} trials in {}, without a value: {}\n\n", run.name, run.proposer,
-             run.seed, FormatCount(summary.trials), FormatSeconds(summary.seconds),
-             FailureText(summary));
-  const Table improvements = ImprovementTable(summary);
+             run.seed, report::FormatCount(summary.trials), report::FormatSeconds(summary.seconds),
+             report::FailureText(summary));
+  const report::Table improvements = report::ImprovementTable(summary);
   if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
 }
 
 /// "resnet18-3": the database's name and the run's number.
-std::string Prefix(const std::string& database, RunId run) {
+std::string Prefix(const std::string& database, record::RunId run) {
   return fmt::format("{}-{}", std::filesystem::path(database).stem().string(), run);
 }
 
 /// One chart of each kind for all tunings of a model.
-void DrawTogether(const std::vector<SessionReport>& reports, Folder& folder) {
-  std::map<std::string, std::vector<SessionReport>> models;
-  for (const SessionReport& report : reports) models[report.record.name].push_back(report);
+void DrawTogether(const std::vector<report::SessionReport>& reports, Folder& folder) {
+  std::map<std::string, std::vector<report::SessionReport>> models;
+  for (const report::SessionReport& report : reports) models[report.record.name].push_back(report);
   for (const auto& [model, sessions] : models) {
     std::string name = std::filesystem::path(model).stem().string();
     std::replace_if(
         name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '-');
-    folder.Write(name + "-latency-trials.svg", LatencyChart(sessions, false).ToSvg());
-    folder.Write(name + "-latency-time.svg", LatencyChart(sessions, true).ToSvg());
+    folder.Write(name + "-latency-trials.svg", report::LatencyChart(sessions, false).ToSvg());
+    folder.Write(name + "-latency-time.svg", report::LatencyChart(sessions, true).ToSvg());
   }
 }
 
-void DrawSession(Store& store, const SessionReport& report, Folder& folder) {
+void DrawSession(record::Store& store, const report::SessionReport& report, Folder& folder) {
   const std::string prefix = Prefix(store.path(), report.record.id);
-  folder.Write(prefix + "-tasks.svg", ConvergenceChart(store, report.record.id).ToSvg());
-  folder.Write(prefix + "-trials.svg", AllocationChart(report).ToSvg());
+  folder.Write(prefix + "-tasks.svg", report::ConvergenceChart(store, report.record.id).ToSvg());
+  folder.Write(prefix + "-trials.svg", report::AllocationChart(report).ToSvg());
   if (!report.model.empty()) {
-    folder.Write(prefix + "-model.svg", ModelQualityChart(store, report.record.id).ToSvg());
+    folder.Write(prefix + "-model.svg", report::ModelQualityChart(store, report.record.id).ToSvg());
   }
 }
 
 /// What is to be told of all databases.
 struct Reports {
-  std::vector<SessionReport> sessions;  ///< of tunings and measurements of pools
-  std::vector<RunSummary> searches;     ///< of all other runs
+  std::vector<report::SessionReport> sessions;  ///< of tunings and measurements of pools
+  std::vector<report::RunSummary> searches;     ///< of all other runs
   nlohmann::json figures = nlohmann::json::array();
 };
 
-void AddReport(Store& store, const RunRecord& run, Reports& reports, Folder* folder) {
-  if (run.kind == RunKind::kTune || run.kind == RunKind::kDataset) {
-    const SessionReport& report = reports.sessions.emplace_back(ReportOf(store, run.id));
-    reports.figures.push_back(ToJson(report));
+void AddReport(record::Store& store, const record::RunRecord& run, Reports& reports,
+               Folder* folder) {
+  if (run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset) {
+    const report::SessionReport& report =
+        reports.sessions.emplace_back(report::ReportOf(store, run.id));
+    reports.figures.push_back(report::ToJson(report));
     if (folder) DrawSession(store, report, *folder);
     return;
   }
-  const RunSummary& summary = reports.searches.emplace_back(SummaryOf(store, run.id));
-  reports.figures.push_back(ToJson(summary));
+  const report::RunSummary& summary =
+      reports.searches.emplace_back(report::SummaryOf(store, run.id));
+  reports.figures.push_back(report::ToJson(summary));
   if (folder) {
-    folder->Write(Prefix(store.path(), run.id) + "-progress.svg", ProgressChart(summary).ToSvg());
+    folder->Write(Prefix(store.path(), run.id) + "-progress.svg",
+                  report::ProgressChart(summary).ToSvg());
   }
 }
 
@@ -128,8 +135,8 @@ void Report(const ReportOptions& options) {
   if (!options.out.empty()) folder.emplace(options.out);
   Reports reports;
   for (const std::string& database : options.databases) {
-    Store store(database, Store::Mode::kReadOnly);
-    for (const RunRecord& run : ChosenRuns(store, options)) {
+    record::Store store(database, record::Store::Mode::kReadOnly);
+    for (const record::RunRecord& run : ChosenRuns(store, options)) {
       AddReport(store, run, reports, folder ? &*folder : nullptr);
     }
   }
@@ -141,8 +148,8 @@ void Report(const ReportOptions& options) {
     fmt::print("{}\n", reports.figures.dump(2));
     return;
   }
-  for (const SessionReport& report : reports.sessions) Print(report, options.slots);
-  for (const RunSummary& summary : reports.searches) Print(summary);
+  for (const report::SessionReport& report : reports.sessions) Print(report, options.slots);
+  for (const report::RunSummary& summary : reports.searches) Print(summary);
   if (!folder) return;
   for (const std::string& file : folder->written()) fmt::print("wrote {}\n", file);
 }
@@ -174,4 +181,4 @@ void AddReportCommand(CLI::App& app) {
   report->callback([options] { Report(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

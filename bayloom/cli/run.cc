@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -8,11 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/network_runner.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/network_runner.h"
 #include "bayloom/report/table.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct RunOptions {
@@ -25,7 +28,7 @@ struct RunOptions {
 
 /// Largest difference, relative to the largest expected magnitude; infinite where one side is not
 /// finite and the other is something else.
-double RelativeError(const HostTensor& actual, const HostTensor& expected) {
+double RelativeError(const tensor::HostTensor& actual, const tensor::HostTensor& expected) {
   double difference = 0;
   double magnitude = 0;
   for (int64_t i = 0; i < expected.ElementCount(); ++i) {
@@ -41,10 +44,11 @@ double RelativeError(const HostTensor& actual, const HostTensor& expected) {
   return difference == 0 ? 0 : difference / std::max(magnitude, 1e-30);
 }
 
-Table DescribeOutputs(const Graph& graph, const std::vector<HostTensor>& outputs) {
-  Table table({"output", "type", "least", "mean", "greatest"});
+report::Table DescribeOutputs(const graph::Graph& graph,
+                              const std::vector<tensor::HostTensor>& outputs) {
+  report::Table table({"output", "type", "least", "mean", "greatest"});
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const HostTensor& tensor = outputs[i];
+    const tensor::HostTensor& tensor = outputs[i];
     double least = std::numeric_limits<double>::infinity();
     double greatest = -least;
     double sum = 0;
@@ -54,42 +58,46 @@ Table DescribeOutputs(const Graph& graph, const std::vector<HostTensor>& outputs
       sum += tensor.Get(e);
     }
     const double mean = sum / static_cast<double>(tensor.ElementCount());
-    const auto cell = [](double value) { return Cell(value, fmt::format("{:.6g}", value)); };
-    table.AddRow({graph.outputs[i].name, ToString(tensor.dtype, tensor.shape), cell(least),
+    const auto cell = [](double value) {
+      return report::Cell(value, fmt::format("{:.6g}", value));
+    };
+    table.AddRow({graph.outputs[i].name, graph::ToString(tensor.dtype, tensor.shape), cell(least),
                   cell(mean), cell(greatest)});
   }
   return table;
 }
 
 /// How far the outputs are from those expected.
-Table CompareOutputs(const Graph& graph, const std::vector<HostTensor>& outputs,
-                     const std::vector<HostTensor>& expected) {
-  Table table({"output", "type", "relative error"});
+report::Table CompareOutputs(const graph::Graph& graph,
+                             const std::vector<tensor::HostTensor>& outputs,
+                             const std::vector<tensor::HostTensor>& expected) {
+  report::Table table({"output", "type", "relative error"});
   for (size_t i = 0; i < std::min(outputs.size(), expected.size()); ++i) {
-    const HostTensor& e = expected[i];
+    const tensor::HostTensor& e = expected[i];
     if (e.shape != outputs[i].shape) {
       throw InputError(fmt::format("output '{}' is {}, but {} was expected", graph.outputs[i].name,
-                                   ToString(outputs[i].dtype, outputs[i].shape),
-                                   ToString(e.dtype, e.shape)));
+                                   graph::ToString(outputs[i].dtype, outputs[i].shape),
+                                   graph::ToString(e.dtype, e.shape)));
     }
     const double error = RelativeError(outputs[i], e);
-    table.AddRow(
-        {graph.outputs[i].name, ToString(e.dtype, e.shape), {error, fmt::format("{:.2e}", error)}});
+    table.AddRow({graph.outputs[i].name,
+                  graph::ToString(e.dtype, e.shape),
+                  {error, fmt::format("{:.2e}", error)}});
   }
   return table;
 }
 
 void Run(const RunOptions& options) {
-  const TunedNetwork network = options.network.Load();
-  const Graph& graph = network.network.graph;
+  const tuning::TunedNetwork network = options.network.Load();
+  const graph::Graph& graph = network.network.graph;
   NetworkRunner runner(network, options.data.empty() ? RandomInputs(graph, options.seed)
                                                      : ReadTensors(options.data, "input"));
   runner.Run();
-  const std::vector<HostTensor>& outputs = runner.outputs();
+  const std::vector<tensor::HostTensor>& outputs = runner.outputs();
   const bool compare = !options.data.empty();
-  const std::vector<HostTensor> expected =
-      compare ? ReadTensors(options.data, "output") : std::vector<HostTensor>();
-  const Table table =
+  const std::vector<tensor::HostTensor> expected =
+      compare ? ReadTensors(options.data, "output") : std::vector<tensor::HostTensor>();
+  const report::Table table =
       compare ? CompareOutputs(graph, outputs, expected) : DescribeOutputs(graph, outputs);
   fmt::print("{}", options.json ? table.Json().dump(2) + "\n" : table.Text());
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -121,4 +129,4 @@ void AddRunCommand(CLI::App& app) {
   run->callback([options] { Run(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
@@ -10,10 +13,10 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/run_options.h"
-#include "bayloom/cli/scenario_option.h"
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/run_options.h"
+#include "bayloom/cli/internal/scenario_option.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/report/format.h"
@@ -23,7 +26,7 @@
 #include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/scenario_search.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 constexpr int64_t kDefaultTrials = 100;
@@ -32,7 +35,7 @@ struct SearchArguments {
   ScenarioOption scenario;
   std::vector<std::string> others;  ///< scenarios that share the budget with the first
   std::vector<double> weights;
-  SearchOptions options;
+  tuning::SearchOptions options;
   std::string command;
   std::string recorded;
   std::vector<std::string> transfer;  ///< databases
@@ -44,14 +47,14 @@ struct SearchArguments {
 };
 
 /// What --transfer's databases teach the optimizer beforehand.
-void Learn(const SearchArguments& arguments, Scenario& scenario) {
+void Learn(const SearchArguments& arguments, external::Scenario& scenario) {
   if (scenario.optimizer != "bayesian") {
     throw InputError("--transfer: only the bayesian optimizer learns from earlier searches, not " +
                      scenario.optimizer);
   }
-  TransferOptions& transfer = scenario.optimizer_options.transfer;
-  transfer = LearnFromSearches(arguments.transfer, ParseTransferMethod(arguments.transfer_method),
-                               scenario);
+  optimizer::TransferOptions& transfer = scenario.optimizer_options.transfer;
+  transfer = tuning::LearnFromSearches(
+      arguments.transfer, optimizer::ParseTransferMethod(arguments.transfer_method), scenario);
   if (transfer.tasks.empty()) {
     throw InputError(fmt::format(
         "--transfer: there is no earlier search for '{}' of another scenario with parameters of "
@@ -60,11 +63,11 @@ void Learn(const SearchArguments& arguments, Scenario& scenario) {
   }
 }
 
-Scenario LoadWithOverrides(const SearchArguments& arguments) {
-  Scenario scenario = arguments.scenario.Load();
-  if (!arguments.command.empty()) OverrideCommand(arguments.command, scenario);
-  if (!arguments.recorded.empty()) OverrideRecorded(arguments.recorded, scenario);
-  if (scenario.evaluator.kind == EvaluatorKind::kNone) {
+external::Scenario LoadWithOverrides(const SearchArguments& arguments) {
+  external::Scenario scenario = arguments.scenario.Load();
+  if (!arguments.command.empty()) external::OverrideCommand(arguments.command, scenario);
+  if (!arguments.recorded.empty()) external::OverrideRecorded(arguments.recorded, scenario);
+  if (scenario.evaluator.kind == external::EvaluatorKind::kNone) {
     throw InputError(
         fmt::format("'{}' does not say how a configuration is evaluated: give it an "
                     "'evaluator', or use --command or --recorded (or 'bayloom serve', "
@@ -79,15 +82,15 @@ Scenario LoadWithOverrides(const SearchArguments& arguments) {
 /// "4,362", "1.4e+11", "infinitely many".
 std::string FormatSize(double configurations) {
   if (std::isinf(configurations)) return "infinitely many";
-  if (configurations < 1e7) return FormatCount(static_cast<int64_t>(configurations));
+  if (configurations < 1e7) return report::FormatCount(static_cast<int64_t>(configurations));
   return fmt::format("{:.3g}", configurations);
 }
 
-std::vector<SearchMember> LoadMembers(const SearchArguments& arguments) {
-  std::vector<SearchMember> members;
+std::vector<tuning::SearchMember> LoadMembers(const SearchArguments& arguments) {
+  std::vector<tuning::SearchMember> members;
   SearchArguments each = arguments;
   const auto add = [&] {
-    Scenario scenario = LoadWithOverrides(each);
+    external::Scenario scenario = LoadWithOverrides(each);
     std::string database = arguments.scenario.DatabaseFor(scenario);
     members.push_back({std::move(scenario), std::move(database)});
   };
@@ -121,73 +124,78 @@ std::vector<SearchMember> LoadMembers(const SearchArguments& arguments) {
 }
 
 /// That of the command line; of a single scenario else its own.
-Budget BudgetOf(const SearchArguments& arguments, const std::vector<SearchMember>& members) {
-  Budget budget = MakeBudget(arguments.scenario.trials, arguments.scenario.time);
+trial::Budget BudgetOf(const SearchArguments& arguments,
+                       const std::vector<tuning::SearchMember>& members) {
+  trial::Budget budget = MakeBudget(arguments.scenario.trials, arguments.scenario.time);
   if (members.size() > 1) return budget;
-  const Scenario& scenario = members[0].scenario;
-  budget.trials = scenario.max_trials.value_or(Budget::kUnlimited);
+  const external::Scenario& scenario = members[0].scenario;
+  budget.trials = scenario.max_trials.value_or(trial::Budget::kUnlimited);
   if (scenario.max_seconds) budget.seconds = *scenario.max_seconds;
   return budget;
 }
 
-void PrintBeginning(const ScenarioSearch& search, const SearchArguments& arguments) {
+void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments& arguments) {
   if (search.members().size() > 1) {
     fmt::print(stderr, "{} {} scenarios together, {} scheduler, slots of {} trials\n",
                arguments.options.resume ? "Resuming" : "Searching", search.members().size(),
                arguments.options.scheduler, arguments.options.trials_per_slot);
     return;
   }
-  const SearchMember& member = search.members()[0];
-  const Space& space = *member.scenario.space;
+  const tuning::SearchMember& member = search.members()[0];
+  const space::Space& space = *member.scenario.space;
   fmt::print(stderr,
              "{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
              search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
              space.size() == 1 ? "" : "s", FormatSize(space.CountFeasible()),
              member.scenario.optimizer, member.database);
-  const RunStatus status = search.Status();
+  const run::RunStatus status = search.Status();
   if (status.trials >= status.max_trials) {
     fmt::print(stderr, "Its {} trials are done already; more --trials go on\n",
-               FormatCount(status.trials));
+               report::FormatCount(status.trials));
   }
 }
 
-void Export(const SearchArguments& arguments, const ScenarioSearch& search) {
-  const Scenario& scenario = search.members()[0].scenario;
+void Export(const SearchArguments& arguments, const tuning::ScenarioSearch& search) {
+  const external::Scenario& scenario = search.members()[0].scenario;
   if (!arguments.out.empty()) {
-    WriteFile(arguments.out, SearchSummary(scenario, search.study(0)).dump(2) + "\n");
+    base::WriteFile(arguments.out, report::SearchSummary(scenario, search.study(0)).dump(2) + "\n");
   }
   if (arguments.csv.empty() && arguments.chart.empty()) return;
-  const std::vector<StudyTrial> trials = search.TrialsOf(0);
-  if (!arguments.csv.empty()) WriteFile(arguments.csv, TrialsCsv(scenario, trials));
+  const std::vector<external::StudyTrial> trials = search.TrialsOf(0);
+  if (!arguments.csv.empty()) base::WriteFile(arguments.csv, report::TrialsCsv(scenario, trials));
   if (!arguments.chart.empty()) {
-    WriteFile(arguments.chart, SearchChart(scenario, trials).ToSvg());
+    base::WriteFile(arguments.chart, report::SearchChart(scenario, trials).ToSvg());
   }
 }
 
-Table ResultTable(const ScenarioSearch& search) {
-  const RunStatus status = search.Status();
-  Table table({"scenario", "weight", "slots", "trials", "objective", "best", "first / best"});
+report::Table ResultTable(const tuning::ScenarioSearch& search) {
+  const run::RunStatus status = search.Status();
+  report::Table table(
+      {"scenario", "weight", "slots", "trials", "objective", "best", "first / best"});
   for (int i = 0; i < std::ssize(search.members()); ++i) {
-    const TaskProgress& progress = status.tasks[i];
+    const scheduling::TaskProgress& progress = status.tasks[i];
     const auto& best = search.study(i).best();
     const double value = best ? best->outcome.value : std::numeric_limits<double>::quiet_NaN();
-    table.AddRow({progress.name,
-                  {progress.weight, fmt::format("{:g}", progress.weight)},
-                  progress.slots(),
-                  progress.trials(),
-                  search.members()[i].scenario.objective,
-                  {value, FormatValue(value)},
-                  {1 / progress.best(), FormatRatio(best ? 1 / progress.best() : std::nan(""))}});
+    table.AddRow(
+        {progress.name,
+         {progress.weight, fmt::format("{:g}", progress.weight)},
+         progress.slots(),
+         progress.trials(),
+         search.members()[i].scenario.objective,
+         {value, report::FormatValue(value)},
+         {1 / progress.best(), report::FormatRatio(best ? 1 / progress.best() : std::nan(""))}});
   }
   return table;
 }
 
-nlohmann::json SummaryOfAll(const ScenarioSearch& search, const SearchArguments& arguments) {
+nlohmann::json SummaryOfAll(const tuning::ScenarioSearch& search,
+                            const SearchArguments& arguments) {
   nlohmann::json shown = {{"scheduler", arguments.options.scheduler},
                           {"scenarios", nlohmann::json::array()},
                           {"slots", nlohmann::json::array()}};
   for (int i = 0; i < std::ssize(search.members()); ++i) {
-    shown["scenarios"].push_back(SearchSummary(search.members()[i].scenario, search.study(i)));
+    shown["scenarios"].push_back(
+        report::SearchSummary(search.members()[i].scenario, search.study(i)));
     shown["scenarios"].back()["weight"] = search.members()[i].weight;
   }
   for (int slot : search.slots()) shown["slots"].push_back(search.members()[slot].scenario.name);
@@ -195,11 +203,11 @@ nlohmann::json SummaryOfAll(const ScenarioSearch& search, const SearchArguments&
 }
 
 /// How much better the best is than the default configuration, or the first that worked.
-std::string GainText(const ScenarioSearch& search) {
-  const Study& study = search.study(0);
+std::string GainText(const tuning::ScenarioSearch& search) {
+  const external::Study& study = search.study(0);
   if (!study.best()) return "";
   const bool has_default = search.members()[0].scenario.default_configuration.has_value();
-  for (const StudyTrial& trial : search.TrialsOf(0)) {
+  for (const external::StudyTrial& trial : search.TrialsOf(0)) {
     if (!trial.outcome.ok()) {
       if (has_default) return "";
       continue;
@@ -207,53 +215,54 @@ std::string GainText(const ScenarioSearch& search) {
     const double first = trial.outcome.value, best = study.best()->outcome.value;
     const double ratio = study.maximize() ? best / first : first / best;
     if (!(ratio > 0) || !std::isfinite(ratio)) return "";
-    return fmt::format("{} better than the {} ({})\n", FormatRatio(ratio),
-                       has_default ? "default" : "first", FormatValue(first));
+    return fmt::format("{} better than the {} ({})\n", report::FormatRatio(ratio),
+                       has_default ? "default" : "first", report::FormatValue(first));
   }
   return "";
 }
 
-void PrintResult(const SearchArguments& arguments, const ScenarioSearch& search,
-                 StopReason reason) {
+void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
+                 trial::StopReason reason) {
   const bool is_single = search.members().size() == 1;
   if (arguments.json) {
-    const SearchMember& member = search.members()[0];
-    nlohmann::json summary = is_single ? SearchSummary(member.scenario, search.study(0))
+    const tuning::SearchMember& member = search.members()[0];
+    nlohmann::json summary = is_single ? report::SearchSummary(member.scenario, search.study(0))
                                        : SummaryOfAll(search, arguments);
-    summary["end"] = ToString(reason);
+    summary["end"] = trial::ToString(reason);
     fmt::print("{}\n", summary.dump(2));
     return;
   }
-  const RunStatus status = search.Status();
+  const run::RunStatus status = search.Status();
   if (!is_single) {
     fmt::print("\n{}", ResultTable(search).Text());
     return;
   }
-  const Scenario& scenario = search.members()[0].scenario;
+  const external::Scenario& scenario = search.members()[0].scenario;
   const auto& best = search.study(0).best();
   if (!best) return;
   fmt::print("{}: {} trials in {}, {} of them without a value\n\n{} = {} (trial {})\n{}{}",
-             DescribeEnd(reason), FormatCount(status.trials), FormatSeconds(status.seconds),
-             FormatCount(status.trials - status.feasible_trials), scenario.objective,
-             FormatValue(best->outcome.value), best->ordinal, GainText(search),
-             ConfigurationText(*scenario.space, best->configuration));
+             DescribeEnd(reason), report::FormatCount(status.trials),
+             report::FormatSeconds(status.seconds),
+             report::FormatCount(status.trials - status.feasible_trials), scenario.objective,
+             report::FormatValue(best->outcome.value), best->ordinal, GainText(search),
+             report::ConfigurationText(*scenario.space, best->configuration));
 }
 
 void RunSearchCommand(const SearchArguments& arguments) {
-  std::vector<SearchMember> members = LoadMembers(arguments);
-  SearchOptions options = arguments.options;
+  std::vector<tuning::SearchMember> members = LoadMembers(arguments);
+  tuning::SearchOptions options = arguments.options;
   options.budget = BudgetOf(arguments, members);
   options.resume = arguments.scenario.resume;
   options.seed = static_cast<uint64_t>(arguments.scenario.seed.value_or(0));
-  ScenarioSearch search(std::move(members), options);
+  tuning::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
-  RunProgress progress(stderr, search.Status(), SearchProgress(search));
-  const StopReason reason = search.Run(progress.Observer());
+  report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
+  const trial::StopReason reason = search.Run(progress.Observer());
   progress.End();
   if (search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());
-  const Study& study = search.study(0);
+  const external::Study& study = search.study(0);
   if (search.members().size() == 1 && !study.best() && study.last()) {
     throw CheckFailed(fmt::format("none of {} trials has a value; of the last one: {}",
                                   study.trials(), study.last()->outcome.reason));
@@ -289,7 +298,7 @@ void AddSearchCommand(CLI::App& app) {
   search
       ->add_option("--scheduler", options->options.scheduler,
                    "How several scenarios share the budget")
-      ->check(CLI::IsMember(TaskSchedulerNames()))
+      ->check(CLI::IsMember(scheduling::TaskSchedulerNames()))
       ->capture_default_str();
   search
       ->add_option("--weights", options->weights,
@@ -340,4 +349,4 @@ void AddSearchCommand(CLI::App& app) {
   search->callback([options] { RunSearchCommand(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

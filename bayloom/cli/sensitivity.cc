@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/sensitivity.h"
 
 #include <fmt/format.h>
@@ -9,15 +12,15 @@
 #include <vector>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/commands.h"
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/commands.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/sensitivity_table.h"
 #include "bayloom/tuning/durable_study.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct SensitivityOptions {
@@ -35,17 +38,19 @@ struct SensitivityOptions {
 };
 
 /// By the trials of the last search of a scenario.
-Table RankScenario(const SensitivityOptions& options) {
-  const Scenario scenario = LoadScenario(options.scenario);
+report::Table RankScenario(const SensitivityOptions& options) {
+  const external::Scenario scenario = external::LoadScenario(options.scenario);
   const std::string database = options.database.empty() ? scenario.name + ".db" : options.database;
-  Store store(database, Store::Mode::kReadOnly);
-  const std::optional<RunRecord> last = store.LastRun(RunKind::kSearch, scenario.name);
+  record::Store store(database, record::Store::Mode::kReadOnly);
+  const std::optional<record::RunRecord> last =
+      store.LastRun(record::RunKind::kSearch, scenario.name);
   if (!last) {
     throw InputError(fmt::format("{} has no search of '{}'", database, scenario.name));
   }
-  std::vector<Configuration> configurations;
+  std::vector<space::Configuration> configurations;
   std::vector<double> values;
-  for (const StudyTrial& trial : ReadStudyTrials(*scenario.space, store, last->id)) {
+  for (const external::StudyTrial& trial :
+       tuning::ReadStudyTrials(*scenario.space, store, last->id)) {
     if (!trial.outcome.ok()) continue;
     configurations.push_back(trial.configuration);
     values.push_back(trial.outcome.value);
@@ -56,25 +61,29 @@ Table RankScenario(const SensitivityOptions& options) {
                     "is the least",
                     scenario.name, database, values.size()));
   }
-  RandomStream random(options.seed);
-  return SensitivityTable(*scenario.space,
-                          RankParameters(scenario.space, configurations, values, random));
+  base::RandomStream random(options.seed);
+  return report::SensitivityTable(
+      *scenario.space, optimizer::RankParameters(scenario.space, configurations, values, random));
 }
 
 /// By random mappings, which the model evaluates.
-Table RankOperation(const SensitivityOptions& options) {
+report::Table RankOperation(const SensitivityOptions& options) {
   if (options.architecture.empty()) throw InputError("an operation needs --arch");
-  const AnalyticalModel model(
-      options.op.empty() ? ReadProblem(options.problem) : ParseProblem(options.op),
-      LoadArchitecture(options.architecture));
-  const Mapspace mapspace(model.problem(), model.architecture());
-  const auto encoding = MakeMappingEncoding(mapspace, model, ParseTileEncoding(options.tiles),
-                                            ParseOrderEncoding(options.orders));
-  const MapObjective objective = ParseMapObjective(options.objective);
-  const EncodingSensitivity sensitivity = RankEncoding(
-      *encoding, [&](const Mapping& mapping) { return EvaluateByModel(model, objective, mapping); },
+  const mapspace::AnalyticalModel model(options.op.empty() ? mapspace::ReadProblem(options.problem)
+                                                           : mapspace::ParseProblem(options.op),
+                                        mapspace::LoadArchitecture(options.architecture));
+  const mapspace::Mapspace mapspace(model.problem(), model.architecture());
+  const auto encoding =
+      mapspace::MakeMappingEncoding(mapspace, model, mapspace::ParseTileEncoding(options.tiles),
+                                    mapspace::ParseOrderEncoding(options.orders));
+  const mapspace::MapObjective objective = mapspace::ParseMapObjective(options.objective);
+  const mapspace::EncodingSensitivity sensitivity = mapspace::RankEncoding(
+      *encoding,
+      [&](const mapspace::Mapping& mapping) {
+        return mapspace::EvaluateByModel(model, objective, mapping);
+      },
       options.samples, options.seed);
-  return SensitivityTable(*encoding->space(), sensitivity.ranking);
+  return report::SensitivityTable(*encoding->space(), sensitivity.ranking);
 }
 
 void RunSensitivity(const SensitivityOptions& options) {
@@ -86,7 +95,8 @@ void RunSensitivity(const SensitivityOptions& options) {
         "sensitivity needs one of a scenario, such as flags.yaml, --op, such as "
         "matmul:64,128,512, and --problem FILE");
   }
-  const Table table = options.scenario.empty() ? RankOperation(options) : RankScenario(options);
+  const report::Table table =
+      options.scenario.empty() ? RankOperation(options) : RankScenario(options);
   if (options.json) {
     fmt::print("{}\n", table.Json().dump(2));
   } else {
@@ -131,4 +141,4 @@ void AddSensitivityCommand(CLI::App& app) {
   command->callback([options] { RunSensitivity(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,15 +1,18 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <CLI/App.hpp>
 #include <iostream>
 #include <memory>
 #include <string>
 
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/scenario_option.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/scenario_option.h"
 #include "bayloom/external/hypermapper_server.h"
 #include "bayloom/external/line_server.h"
 #include "bayloom/tuning/durable_study.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct ServeOptions {
@@ -18,13 +21,13 @@ struct ServeOptions {
 };
 
 void Serve(const ServeOptions& options) {
-  const Scenario scenario = options.scenario.Load();
-  Store store(options.scenario.DatabaseFor(scenario));
-  DurableStudy durable(scenario, store, options.scenario.resume);
+  const external::Scenario scenario = options.scenario.Load();
+  record::Store store(options.scenario.DatabaseFor(scenario));
+  tuning::DurableStudy durable(scenario, store, options.scenario.resume);
   if (options.hypermapper) {
-    return HyperMapperServer(scenario, durable.study()).Run(std::cin, std::cout);
+    return external::HyperMapperServer(scenario, durable.study()).Run(std::cin, std::cout);
   }
-  LineServer server(scenario, durable.study());
+  external::LineServer server(scenario, durable.study());
   std::string line;
   while (std::getline(std::cin, line)) std::cout << server.Answer(line) << std::endl;
 }
@@ -61,4 +64,4 @@ void AddServeCommand(CLI::App& app) {
   serve->callback([options] { Serve(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

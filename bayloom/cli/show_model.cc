@@ -1,19 +1,22 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cli/show.h"
+#include "bayloom/cli/internal/show.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/tuning_subject.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 
 void ShowModel(const ShowOptions& options) {
-  const TaskGraph network = options.subject.Load();
-  const std::vector<TaskSpec> specs = SpecsOf(network);
+  const graph::TaskGraph network = options.subject.Load();
+  const std::vector<tuning::TaskSpec> specs = tuning::SpecsOf(network);
   if (options.task) {
     if (*options.task < 1 || *options.task > static_cast<int64_t>(specs.size())) {
       throw InputError(fmt::format("{} has no task {}; they are numbered from 1 to {}",
@@ -21,21 +24,23 @@ void ShowModel(const ShowOptions& options) {
     }
     return ShowWorkload(specs[*options.task - 1].workload, options);
   }
-  Table table({"task", "name", "calls", "arithmetic"});
+  report::Table table({"task", "name", "calls", "arithmetic"});
   int64_t number = 0;
   double total = 0;
-  for (const TaskSpec& spec : specs) {
+  for (const tuning::TaskSpec& spec : specs) {
     const double flops = spec.workload.Flops();
     total += spec.weight * flops;
-    table.AddRow(
-        {++number, spec.name, static_cast<int64_t>(spec.weight), {flops, FormatFlops(flops)}});
+    table.AddRow({++number,
+                  spec.name,
+                  static_cast<int64_t>(spec.weight),
+                  {flops, report::FormatFlops(flops)}});
   }
   if (options.json) {
     fmt::print("{}\n", table.Json().dump(2));
   } else {
-    fmt::print("{}\n{} in {} calls of {} tasks\n", table.Text(), FormatFlops(total),
+    fmt::print("{}\n{} in {} calls of {} tasks\n", table.Text(), report::FormatFlops(total),
                network.calls.size(), specs.size());
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

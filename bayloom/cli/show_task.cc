@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cli/show.h"
+#include "bayloom/cli/internal/show.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/record/store.h"
@@ -12,23 +15,24 @@
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/restore.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 /// The machine to show a task for: the one that was asked for if it has trials of it, else the
 /// first one that has.
-TargetId TargetWithTrials(Store& store, TaskId task, const Target& wanted) {
-  const std::optional<TargetId> exact = store.FindTarget(wanted);
+record::TargetId TargetWithTrials(record::Store& store, record::TaskId task,
+                                  const target::Target& wanted) {
+  const std::optional<record::TargetId> exact = store.FindTarget(wanted);
   if (exact && !store.TrialsOf(task, *exact).empty()) return *exact;
-  for (TargetId id : store.Targets()) {
+  for (record::TargetId id : store.Targets()) {
     if (!store.TrialsOf(task, id).empty()) return id;
   }
   throw InputError(fmt::format("{}: task {} has no trials", store.path(), task));
 }
 
-TaskRecord FindTask(Store& store, TaskId id) {
+record::TaskRecord FindTask(record::Store& store, record::TaskId id) {
   std::string known;
-  for (TaskRecord& task : store.Tasks()) {
+  for (record::TaskRecord& task : store.Tasks()) {
     if (task.id == id) return std::move(task);
     known += (known.empty() ? "" : ", ") + std::to_string(task.id);
   }
@@ -37,34 +41,34 @@ TaskRecord FindTask(Store& store, TaskId id) {
 }
 
 /// The trials that were faster than all before them.
-Table Improvements(const std::vector<StoredTrial>& trials) {
-  Table table({"trial", "run", "found", "time", "by"});
+report::Table Improvements(const std::vector<record::StoredTrial>& trials) {
+  report::Table table({"trial", "run", "found", "time", "by"});
   double best = std::numeric_limits<double>::infinity();
   int64_t number = 0;
-  for (const StoredTrial& trial : trials) {
+  for (const record::StoredTrial& trial : trials) {
     ++number;
-    const Outcome& outcome = trial.outcome;
-    if (!outcome.ok() || DetailsOf(outcome).cut_short || outcome.value >= best) continue;
+    const trial::Outcome& outcome = trial.outcome;
+    if (!outcome.ok() || measure::DetailsOf(outcome).cut_short || outcome.value >= best) continue;
     best = outcome.value;
     table.AddRow({number,
                   trial.run,
-                  FormatTime(trial.timestamp),
-                  {best, FormatSeconds(best)},
+                  report::FormatTime(trial.timestamp),
+                  {best, report::FormatSeconds(best)},
                   trial.proposer});
   }
   return table;
 }
 
-std::string Assembly(const MeasuredCandidate& best, const Target& target) {
-  Result<std::string> assembly = EmitAssembly(best.candidate.program, target, "kernel");
+std::string Assembly(const tuning::MeasuredCandidate& best, const target::Target& target) {
+  Result<std::string> assembly = codegen::EmitAssembly(best.candidate.program, target, "kernel");
   return assembly ? *assembly : "no code can be made: " + assembly.error().message + "\n";
 }
 
 struct ShownTask {
-  TaskRecord record;
-  SpaceGenerator space;
-  std::vector<StoredTrial> trials;
-  std::optional<MeasuredCandidate> best;
+  record::TaskRecord record;
+  sketch::SpaceGenerator space;
+  std::vector<record::StoredTrial> trials;
+  std::optional<tuning::MeasuredCandidate> best;
 };
 
 void PrintAsJson(const ShownTask& task) {
@@ -74,8 +78,8 @@ void PrintAsJson(const ShownTask& task) {
       {"trials", task.trials.size()}, {"history", Improvements(task.trials).Json()}};
   if (task.best) {
     shown["best"] = {{"seconds", task.best->outcome.value},
-                     {"spread", DetailsOf(task.best->outcome).spread},
-                     {"program", Print(task.best->candidate.program)},
+                     {"spread", measure::DetailsOf(task.best->outcome).spread},
+                     {"program", tensor::Print(task.best->candidate.program)},
                      {"trace", task.best->candidate.trace.ToJson()}};
   }
   fmt::print("{}\n", shown.dump(2));
@@ -88,12 +92,12 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
     fmt::print("None of {} trials gave a program that could be made again.\n", task.trials.size());
     return;
   }
-  const Outcome& outcome = task.best->outcome;
+  const trial::Outcome& outcome = task.best->outcome;
   fmt::print("Best of {} trials: {}, spread {:.1f} %, {} ({} a run)\n\n", task.trials.size(),
-             FormatSeconds(outcome.value), 100 * DetailsOf(outcome).spread,
-             FormatRate(task.space.workload().Flops() / outcome.value),
-             FormatFlops(task.space.workload().Flops()));
-  fmt::print("{}", Print(task.best->candidate.program));
+             report::FormatSeconds(outcome.value), 100 * measure::DetailsOf(outcome).spread,
+             report::FormatRate(task.space.workload().Flops() / outcome.value),
+             report::FormatFlops(task.space.workload().Flops()));
+  fmt::print("{}", tensor::Print(task.best->candidate.program));
   if (options.trace) fmt::print("\n{}", task.best->candidate.trace.Print());
   if (options.assembly) fmt::print("\n{}", Assembly(*task.best, task.space.target()));
 }
@@ -101,13 +105,14 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
 }  // namespace
 
 void ShowTask(const ShowOptions& options) {
-  Store store(options.subject.path, Store::Mode::kReadOnly);
-  const TaskRecord record = FindTask(store, *options.task);
-  const TargetId target = TargetWithTrials(store, record.id, options.target.Resolve());
-  ShownTask task{record, SpaceGenerator(store.WorkloadOf(record.id), store.TargetOf(target)),
+  record::Store store(options.subject.path, record::Store::Mode::kReadOnly);
+  const record::TaskRecord record = FindTask(store, *options.task);
+  const record::TargetId target = TargetWithTrials(store, record.id, options.target.Resolve());
+  ShownTask task{record,
+                 sketch::SpaceGenerator(store.WorkloadOf(record.id), store.TargetOf(target)),
                  store.TrialsOf(record.id, target), std::nullopt};
-  task.best = RestoreBest(store, task.space);
+  task.best = tuning::RestoreBest(store, task.space);
   options.json ? PrintAsJson(task) : PrintAsText(task, options);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,40 +1,44 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "bayloom/cli/show.h"
+#include "bayloom/cli/internal/show.h"
 #include "bayloom/report/format.h"
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/sketch/plain_schedule.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
-void PrintAsJson(const SpaceGenerator& generator) {
+void PrintAsJson(const sketch::SpaceGenerator& generator) {
   nlohmann::json spaces = nlohmann::json::array();
-  for (const Trace& space : generator.spaces()) spaces.push_back(space.ToJson());
-  const Workload& workload = generator.workload();
+  for (const tensor::Trace& space : generator.spaces()) spaces.push_back(space.ToJson());
+  const tensor::Workload& workload = generator.workload();
   const nlohmann::json shown = {
-      {"workload", Print(workload)},
+      {"workload", tensor::Print(workload)},
       {"flops", workload.Flops()},
-      {"untuned", Print(PlainSchedule(generator.workload(), generator.target()))},
+      {"untuned", tensor::Print(sketch::PlainSchedule(generator.workload(), generator.target()))},
       {"spaces", spaces}};
   fmt::print("{}\n", shown.dump(2));
 }
 
 }  // namespace
 
-void ShowWorkload(const Workload& workload, const ShowOptions& options) {
-  const SpaceGenerator generator(workload, options.target.Resolve());
+void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options) {
+  const sketch::SpaceGenerator generator(workload, options.target.Resolve());
   if (options.json) return PrintAsJson(generator);
-  fmt::print("{}\n{} a run\n", Print(generator.workload()),
-             FormatFlops(generator.workload().Flops()));
-  fmt::print("\nUntuned:\n\n{}", Print(PlainSchedule(generator.workload(), generator.target())));
+  fmt::print("{}\n{} a run\n", tensor::Print(generator.workload()),
+             report::FormatFlops(generator.workload().Flops()));
+  fmt::print("\nUntuned:\n\n{}",
+             tensor::Print(sketch::PlainSchedule(generator.workload(), generator.target())));
   int number = 0;
-  for (const Trace& space : generator.spaces()) {
+  for (const tensor::Trace& space : generator.spaces()) {
     fmt::print("\nDesign space {} of {}, {} open decisions:\n\n{}", ++number,
                generator.spaces().size(), space.SamplingSteps().size(), space.Print());
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

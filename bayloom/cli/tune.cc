@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/tune.h"
 
 #include <fmt/format.h>
@@ -10,20 +13,20 @@
 
 #include "bayloom/base/duration.h"
 #include "bayloom/base/stop_flag.h"
-#include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/commands.h"
-#include "bayloom/cli/model_option.h"
-#include "bayloom/cli/run_options.h"
-#include "bayloom/cli/target_option.h"
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/internal/run_options.h"
+#include "bayloom/cli/internal/target_option.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/scheduling/task_scheduler.h"
-#include "bayloom/search/strategy.h"
+#include "bayloom/strategy/strategy.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_target.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 struct TuneArguments {
@@ -31,32 +34,33 @@ struct TuneArguments {
   std::string op;
   std::optional<int64_t> trials;
   std::string time;
-  TuneOptions options;
+  tuning::TuneOptions options;
   std::string database;
   bool json = false;
   TargetOption target;
 };
 
-TuningSubject LoadSubject(const TuneArguments& arguments) {
+tuning::TuningSubject LoadSubject(const TuneArguments& arguments) {
   if (arguments.model.path.empty() == arguments.op.empty()) {
     throw InputError(
         "name a model, such as resnet18.onnx, or an operator, such as --op matmul:512,512,512");
   }
-  return arguments.op.empty() ? arguments.model.Subject() : OperatorSubject(arguments.op);
+  return arguments.op.empty() ? arguments.model.Subject() : tuning::OperatorSubject(arguments.op);
 }
 
-nlohmann::json ToJson(const PhaseTimes& phases) {
+nlohmann::json ToJson(const run::PhaseTimes& phases) {
   nlohmann::json seconds;
-  for (const NamedPhase& phase : kPhases) seconds[phase.name] = phases.*phase.seconds;
+  for (const run::NamedPhase& phase : run::kPhases) seconds[phase.name] = phases.*phase.seconds;
   return seconds;
 }
 
-void PrintResult(const Session& session, StopReason reason, const TuneArguments& arguments) {
-  const SessionStatus status = session.Status();
-  const Table tasks = TaskTable(status.tasks);
+void PrintResult(const tuning::Session& session, trial::StopReason reason,
+                 const TuneArguments& arguments) {
+  const tuning::SessionStatus status = session.Status();
+  const report::Table tasks = report::TaskTable(status.tasks);
   if (arguments.json) {
     const nlohmann::json shown = {{"session", session.id()},
-                                  {"end", ToString(reason)},
+                                  {"end", trial::ToString(reason)},
                                   {"trials", status.trials},
                                   {"seconds", status.seconds},
                                   {"overhead", status.phases.OverheadShare()},
@@ -67,28 +71,30 @@ void PrintResult(const Session& session, StopReason reason, const TuneArguments&
     return;
   }
   fmt::print("\n{}\n{}: {}\n'bayloom show {}' shows what was found.\n", tasks.Text(),
-             DescribeEnd(reason), SummaryLine(status), arguments.database);
+             DescribeEnd(reason), report::SummaryLine(status), arguments.database);
 }
 
 void Tune(TuneArguments arguments) {
-  const TuningSubject subject = LoadSubject(arguments);
+  const tuning::TuningSubject subject = LoadSubject(arguments);
   if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
-  TuneOptions& options = arguments.options;
+  tuning::TuneOptions& options = arguments.options;
   options.budget = MakeBudget(arguments.trials, arguments.time);
-  Store store(arguments.database);
-  const Target target = MeasuredTarget(store, arguments.target.Resolve());
-  Measurer measurer(target, {});
-  MeasureEvaluator evaluator(measurer);
-  Tuning tuning(subject, target, store, evaluator, options);
-  Session& session = tuning.session();
+  record::Store store(arguments.database);
+  const target::Target target = tuning::MeasuredTarget(store, arguments.target.Resolve());
+  measure::Measurer measurer(target, {});
+  tuning::MeasureEvaluator evaluator(measurer);
+  tuning::Tuning tuning(subject, target, store, evaluator, options);
+  tuning::Session& session = tuning.session();
   fmt::print(stderr, "{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
              tuning.resumed() ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
              subject.specs.size() == 1 ? "" : "s", subject.name, target.cpu, target.cores,
              arguments.database);
-  RunProgress progress(stderr, session.Status(), TuningProgress());
-  const StopReason reason = tuning.Run(
-      {[&](const SessionStatus& status, const Outcome& last) { progress.Trial(status, last); },
-       [&](const SessionStatus& status) { progress.Slot(status); }});
+  report::RunProgress progress(stderr, session.Status(), report::TuningProgress());
+  const trial::StopReason reason =
+      tuning.Run({[&](const tuning::SessionStatus& status, const trial::Outcome& last) {
+                    progress.Trial(status, last);
+                  },
+                  [&](const tuning::SessionStatus& status) { progress.Slot(status); }});
   progress.End();
   PrintResult(session, reason, arguments);
   ThrowIfLost(reason, session.lost());
@@ -108,12 +114,12 @@ void AddTuneCommand(CLI::App& app) {
   tune->add_option("--strategy", options->options.strategy,
                    "How to choose what to measure; see below; default bayes")
       ->check([](const std::string& name) {
-        const Status known = CheckStrategyName(name);
+        const Status known = strategy::CheckStrategyName(name);
         return known ? std::string() : known.error().message;
       });
   tune->add_option("--scheduler", options->options.scheduler,
                    "How to divide trials between operators; default gradient")
-      ->check(CLI::IsMember(TaskSchedulerNames()));
+      ->check(CLI::IsMember(scheduling::TaskSchedulerNames()));
   tune->add_option("--seed", options->options.seed, "Seed of all choices")->capture_default_str();
   tune->add_option("--db", options->database,
                    "Where records are kept; default MODEL.db, for an operator operators.db");
@@ -144,8 +150,8 @@ void AddTuneCommand(CLI::App& app) {
       "  random          draws blindly\n"
       "\n"
       "Operators:\n" +
-      OperatorExamples());
+      tensor::OperatorExamples());
   tune->callback([options] { Tune(*options); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstddef>
@@ -6,7 +9,7 @@
 #include <memory>
 #include <new>
 
-namespace bayloom {
+namespace bayloom::codegen {
 
 // How compiled kernels are called; everything that makes, loads, runs or ships them goes by this.
 
@@ -46,4 +49,4 @@ inline AlignedMemory AllocateAligned(int64_t bytes) {
   return AlignedMemory(memory);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/codegen/compile.h"
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "bayloom/codegen/emit/module.h"
+#include "bayloom/codegen/internal/emit/module.h"
 #include "bayloom/codegen/object.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// A module ready for code generation, with what it lives in.
@@ -17,7 +20,8 @@ struct Compilation {
   MemoryPlan memory;
 };
 
-Result<Compilation> Begin(const Program& program, const Target& target, const std::string& symbol) {
+Result<Compilation> Begin(const tensor::Program& program, const target::Target& target,
+                          const std::string& symbol) {
   Result<llvm::TargetMachine*> machine = TargetMachineFor(target);
   if (!machine) return machine.error();
   Result<EmitPlan> plan = MakeEmitPlan(program, target);
@@ -33,7 +37,7 @@ Result<Compilation> Begin(const Program& program, const Target& target, const st
 
 }  // namespace
 
-Result<KernelObject> CompileProgram(const Program& program, const Target& target,
+Result<KernelObject> CompileProgram(const tensor::Program& program, const target::Target& target,
                                     const std::string& symbol) {
   Result<Compilation> compilation = Begin(program, target, symbol);
   if (!compilation) return compilation.error();
@@ -46,7 +50,7 @@ Result<KernelObject> CompileProgram(const Program& program, const Target& target
   return kernel;
 }
 
-Result<std::string> EmitLlvmIr(const Program& program, const Target& target,
+Result<std::string> EmitLlvmIr(const tensor::Program& program, const target::Target& target,
                                const std::string& symbol) {
   Result<Compilation> compilation = Begin(program, target, symbol);
   if (!compilation) return compilation.error();
@@ -56,7 +60,7 @@ Result<std::string> EmitLlvmIr(const Program& program, const Target& target,
   return text;
 }
 
-Result<std::string> EmitAssembly(const Program& program, const Target& target,
+Result<std::string> EmitAssembly(const tensor::Program& program, const target::Target& target,
                                  const std::string& symbol) {
   Result<Compilation> compilation = Begin(program, target, symbol);
   if (!compilation) return compilation.error();
@@ -64,4 +68,4 @@ Result<std::string> EmitAssembly(const Program& program, const Target& target,
                          llvm::CodeGenFileType::AssemblyFile);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 
 /// A compiled program. Its function is a KernelFunction: abi.h says how to call it.
 struct KernelObject {
@@ -24,14 +27,14 @@ struct KernelObject {
 
 /// Compiles a program for the target. Fails when the program uses what the target has not (loops
 /// bound to accelerator threads) or would become unreasonably large. Thread safe.
-Result<KernelObject> CompileProgram(const Program& program, const Target& target,
+Result<KernelObject> CompileProgram(const tensor::Program& program, const target::Target& target,
                                     const std::string& symbol);
 
 /// What CompileProgram makes, as text for people: LLVM's intermediate representation after the
 /// passes over it, or the processor's assembly.
-Result<std::string> EmitLlvmIr(const Program& program, const Target& target,
+Result<std::string> EmitLlvmIr(const tensor::Program& program, const target::Target& target,
                                const std::string& symbol);
-Result<std::string> EmitAssembly(const Program& program, const Target& target,
+Result<std::string> EmitAssembly(const tensor::Program& program, const target::Target& target,
                                  const std::string& symbol);
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/codegen/host.h"
 
 #include <llvm/ADT/StringMap.h>
@@ -7,7 +10,7 @@
 
 #include <set>
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 int AllowedProcessors() {
@@ -40,9 +43,9 @@ std::string FeatureString(const llvm::StringMap<bool>& features) {
 
 }  // namespace
 
-Target HostTarget(int threads) {
+target::Target HostTarget(int threads) {
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  Target target;
+  target::Target target;
   target.name = "native";
   target.triple = llvm::sys::getProcessTriple();
   target.cpu = llvm::sys::getHostCPUName().str();
@@ -54,4 +57,4 @@ Target HostTarget(int threads) {
   return target;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/codegen/jit.h"
 
 #include <llvm/ExecutionEngine/Orc/Core.h>
@@ -11,7 +14,7 @@
 
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// The linker of this process: one session for all kernels, each of which is a library of its
@@ -97,4 +100,4 @@ Result<LoadedKernel> LoadedKernel::Load(const KernelObject& kernel) {
   return LoadedKernel(std::move(code), address->toPtr<KernelFunction>());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -6,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/compile.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 
 /// A compiled program loaded into this process, its parallel loops running on this process's
 /// thread pool (codegen/runtime/bayloom_runtime.h). The code lives as long as this object.
@@ -35,4 +38,4 @@ class LoadedKernel {
   KernelFunction function_ = nullptr;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

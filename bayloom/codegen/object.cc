@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/codegen/object.h"
 
 #include <llvm/ADT/SmallVector.h>
@@ -14,7 +17,7 @@
 #include <memory>
 #include <mutex>
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 void InitializeLlvm() {
@@ -28,7 +31,7 @@ void InitializeLlvm() {
 
 }  // namespace
 
-Result<llvm::TargetMachine*> TargetMachineFor(const Target& target) {
+Result<llvm::TargetMachine*> TargetMachineFor(const target::Target& target) {
   InitializeLlvm();
   thread_local std::map<std::string, std::unique_ptr<llvm::TargetMachine>> machines;
   std::unique_ptr<llvm::TargetMachine>& machine =
@@ -45,7 +48,7 @@ Result<llvm::TargetMachine*> TargetMachineFor(const Target& target) {
   return machine.get();
 }
 
-void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& target) {
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const target::Target& target) {
   module.setTargetTriple(machine.getTargetTriple().str());
   module.setDataLayout(machine.createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
@@ -84,4 +87,4 @@ std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
   return std::string(bytes.begin(), bytes.end());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

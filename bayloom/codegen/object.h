@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -8,17 +11,17 @@
 #include "bayloom/base/result.h"
 #include "bayloom/target/target.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 
 /// LLVM's description of the target, for use by this thread only; it lives as long as the thread.
 /// Fails for a processor LLVM does not know.
-Result<llvm::TargetMachine*> TargetMachineFor(const Target& target);
+Result<llvm::TargetMachine*> TargetMachineFor(const target::Target& target);
 
 /// Runs the passes over a module that code generation is preceded by.
-void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& target);
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, const target::Target& target);
 
 /// Machine code for the module, as an object file or as assembly. The module is used up.
 std::string EmitMachineCode(llvm::Module& module, llvm::TargetMachine& machine,
                             llvm::CodeGenFileType type);
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

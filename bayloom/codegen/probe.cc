@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/codegen/probe.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -8,7 +11,7 @@
 
 #include "bayloom/codegen/object.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// Enough for the latency of up to six units; registers remain for the operands.
@@ -21,7 +24,7 @@ static_assert(kProbeOperations % kManyAccumulators == 0 && kProbeOperations % kR
 /// Emits one loop whose state is a set of vector accumulators.
 class ProbeEmitter {
  public:
-  ProbeEmitter(Probe probe, const Target& target, llvm::Function& function)
+  ProbeEmitter(Probe probe, const target::Target& target, llvm::Function& function)
       : probe_(probe),
         vector_bytes_(target.vector_bytes),
         builder_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)),
@@ -133,7 +136,8 @@ class ProbeEmitter {
 
 }  // namespace
 
-Result<KernelObject> CompileProbe(Probe probe, const Target& target, const std::string& symbol) {
+Result<KernelObject> CompileProbe(Probe probe, const target::Target& target,
+                                  const std::string& symbol) {
   Result<llvm::TargetMachine*> machine = TargetMachineFor(target);
   if (!machine) return machine.error();
   llvm::LLVMContext context;
@@ -149,4 +153,4 @@ Result<KernelObject> CompileProbe(Probe probe, const Target& target, const std::
   return kernel;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -5,7 +8,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/compile.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 
 /// Loops that do one thing, to time it: what a machine model is measured with. They are made by the
 /// same code generator, for the same registers and instructions, as the programs that the model is
@@ -28,6 +31,7 @@ constexpr int64_t kProbeOperations = 192;
 
 /// Compiles a probe: a function of a kernel's type whose parameters are the memory that kRead reads
 /// (at least kProbeOperations vectors), a ProbeArguments, and a vector for its result.
-Result<KernelObject> CompileProbe(Probe probe, const Target& target, const std::string& symbol);
+Result<KernelObject> CompileProbe(Probe probe, const target::Target& target,
+                                  const std::string& symbol);
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/booster.h"
 
 #include <fmt/format.h>
@@ -8,7 +11,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 void Check(int status) {
@@ -130,4 +133,4 @@ std::string Booster::Save() const {
   return {bytes, length};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

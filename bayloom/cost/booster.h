@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -7,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// A dense row-major matrix of floats that somebody else owns.
 struct DenseRows {
@@ -56,4 +59,4 @@ class Booster {
   std::shared_ptr<void> trees_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

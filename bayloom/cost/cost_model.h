@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <span>
@@ -7,7 +10,7 @@
 #include "bayloom/cost/sample.h"
 #include "bayloom/feature/program_features.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// Predicts how good programs are without compiling them.
 ///
@@ -22,11 +25,11 @@ class CostModel {
   virtual ~CostModel() = default;
 
   /// One score per program. While a model knows too little, scores are random.
-  virtual std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) = 0;
+  virtual std::vector<double> Predict(std::span<const feature::FeatureMatrix* const> programs) = 0;
 
   /// The same for programs of one task, which a model may know more or less of.
   virtual std::vector<double> PredictFor(uint64_t /*task*/,
-                                         std::span<const FeatureMatrix* const> programs) {
+                                         std::span<const feature::FeatureMatrix* const> programs) {
     return Predict(programs);
   }
 
@@ -43,9 +46,9 @@ class CostModel {
 };
 
 /// Uniform in [0, 1).
-std::vector<double> RandomScores(RandomStream& random, size_t count);
+std::vector<double> RandomScores(base::RandomStream& random, size_t count);
 /// The random stream of a model that knows so many samples: a resumed session draws the scores
 /// that the interrupted one would have drawn.
-RandomStream StreamAfter(uint64_t seed, int samples);
+base::RandomStream StreamAfter(uint64_t seed, int samples);
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

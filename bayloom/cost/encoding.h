@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 
 #include "bayloom/feature/program_features.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// How the features of programs become rows that trees are grown on.
 enum class RowEncoding : uint8_t {
@@ -26,6 +29,6 @@ struct EncodedRows {
   std::vector<int> rows;  ///< per program
 };
 
-EncodedRows Encode(std::span<const FeatureMatrix* const> programs, RowEncoding encoding);
+EncodedRows Encode(std::span<const feature::FeatureMatrix* const> programs, RowEncoding encoding);
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/metrics.h"
 
 #include <algorithm>
@@ -5,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 /// Positions of the values, largest first; equal values keep their order.
@@ -94,4 +97,4 @@ double TopKScore(std::span<const double> predicted, std::span<const double> trut
   return found / best;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

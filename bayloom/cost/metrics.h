@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <span>
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// How well predicted scores agree with true ones. Higher is better for both; only differences
 /// and order matter to all but RootMeanSquareError.
@@ -24,4 +27,4 @@ double TopKRecall(std::span<const double> predicted, std::span<const double> tru
 /// one task (Zheng et al. 2021, sec. 5) when truths are throughputs. 0 when no truth is positive.
 double TopKScore(std::span<const double> predicted, std::span<const double> truth, int k);
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

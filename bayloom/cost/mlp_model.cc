@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +12,12 @@
 #include <utility>
 
 #include "bayloom/base/random.h"
-#include "bayloom/cost/score_loss.h"
+#include "bayloom/cost/internal/score_loss.h"
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/model/adam.h"
 #include "bayloom/model/segment_network.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 // TenSet's settings (Zheng et al. 2021), but that small data sets get more epochs.
@@ -30,7 +33,7 @@ constexpr size_t kBlock = 64;
 
 /// What of the samples the network is trained on.
 struct TrainingSet {
-  std::vector<const FeatureMatrix*> programs;
+  std::vector<const feature::FeatureMatrix*> programs;
   std::vector<double> labels;
 };
 
@@ -61,7 +64,7 @@ bool Take(std::string_view& bytes, std::span<Number> numbers) {
 class MlpModel final : public ThroughputModel {
  public:
   MlpModel(uint64_t seed, bool ranks)
-      : seed_(seed), ranks_(ranks), scales_(kFeatureColumns, 0.0f) {}
+      : seed_(seed), ranks_(ranks), scales_(feature::kFeatureColumns, 0.0f) {}
 
   std::string name() const override { return ranks_ ? "mlp" : "mlp-squared"; }
   bool fitted() const override { return network_.has_value(); }
@@ -70,14 +73,15 @@ class MlpModel final : public ThroughputModel {
     const TrainingSet set = LabelledSet(samples);
     if (set.programs.empty()) return;
     LearnScales(set.programs);
-    network_.emplace(SegmentNetworkShape{.inputs = kFeatureColumns}, seed_);
+    network_.emplace(model::SegmentNetworkShape{.inputs = feature::kFeatureColumns}, seed_);
     Train(set);
     Calibrate(set);
   }
 
-  std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) const override {
+  std::vector<double> Predict(
+      std::span<const feature::FeatureMatrix* const> programs) const override {
     std::vector<double> scores;
-    ForEachBlock(programs, [&](const Scaled& block, SegmentNetwork::Tape& tape) {
+    ForEachBlock(programs, [&](const Scaled& block, model::SegmentNetwork::Tape& tape) {
       for (const float raw : network_->Forward(block.rows, block.segments, tape)) {
         scores.push_back(ranks_ ? intercept_ + slope_ * raw : 1 / (1 + std::exp(-raw)));
       }
@@ -86,9 +90,9 @@ class MlpModel final : public ThroughputModel {
   }
 
   /// The last layer's inputs.
-  EncodedRows Represent(std::span<const FeatureMatrix* const> programs) const override {
+  EncodedRows Represent(std::span<const feature::FeatureMatrix* const> programs) const override {
     EncodedRows represented = {network_->shape().width, {}, std::vector<int>(programs.size(), 1)};
-    ForEachBlock(programs, [&](const Scaled& block, SegmentNetwork::Tape& tape) {
+    ForEachBlock(programs, [&](const Scaled& block, model::SegmentNetwork::Tape& tape) {
       const std::span<const float> values = network_->Embed(block.rows, block.segments, tape);
       represented.values.insert(represented.values.end(), values.begin(), values.end());
     });
@@ -105,8 +109,8 @@ class MlpModel final : public ThroughputModel {
   }
 
   Status Load(std::string_view bytes) override {
-    SegmentNetwork network({.inputs = kFeatureColumns}, 0);
-    std::vector<float> scales(kFeatureColumns);
+    model::SegmentNetwork network({.inputs = feature::kFeatureColumns}, 0);
+    std::vector<float> scales(feature::kFeatureColumns);
     std::vector<double> line(2);
     const bool whole = Take<float>(bytes, scales) && Take<double>(bytes, line) &&
                        Take<float>(bytes, network.parameters()) && bytes.empty();
@@ -120,15 +124,16 @@ class MlpModel final : public ThroughputModel {
 
  private:
   /// Columns become parts of the largest value that the training set has.
-  void LearnScales(std::span<const FeatureMatrix* const> programs) {
-    std::vector<float> largest(kFeatureColumns, 0.0f);
-    for (const FeatureMatrix* program : programs) {
+  void LearnScales(std::span<const feature::FeatureMatrix* const> programs) {
+    std::vector<float> largest(feature::kFeatureColumns, 0.0f);
+    for (const feature::FeatureMatrix* program : programs) {
       for (size_t i = 0; i < program->values.size(); ++i) {
-        float& most = largest[i % kFeatureColumns];
+        float& most = largest[i % feature::kFeatureColumns];
         most = std::max(most, std::abs(program->values[i]));
       }
     }
-    for (int i = 0; i < kFeatureColumns; ++i) scales_[i] = largest[i] > 0 ? 1 / largest[i] : 0;
+    for (int i = 0; i < feature::kFeatureColumns; ++i)
+      scales_[i] = largest[i] > 0 ? 1 / largest[i] : 0;
   }
 
   /// What the network is given of some programs.
@@ -136,24 +141,25 @@ class MlpModel final : public ThroughputModel {
     std::vector<float> rows;
     std::vector<int> segments;
   };
-  void Scale(std::span<const FeatureMatrix* const> programs, Scaled& scaled) const {
+  void Scale(std::span<const feature::FeatureMatrix* const> programs, Scaled& scaled) const {
     scaled.rows.clear();
     scaled.segments.clear();
-    for (const FeatureMatrix* program : programs) {
+    for (const feature::FeatureMatrix* program : programs) {
       scaled.segments.push_back(program->rows);
       const size_t start = scaled.rows.size();
       scaled.rows.insert(scaled.rows.end(), program->values.begin(), program->values.end());
       float* row = scaled.rows.data() + start;
-      for (int i = 0; i < program->rows; ++i, row += kFeatureColumns) {
-        for (int column = 0; column < kFeatureColumns; ++column) row[column] *= scales_[column];
+      for (int i = 0; i < program->rows; ++i, row += feature::kFeatureColumns) {
+        for (int column = 0; column < feature::kFeatureColumns; ++column)
+          row[column] *= scales_[column];
       }
     }
   }
 
   template <typename Use>
-  void ForEachBlock(std::span<const FeatureMatrix* const> programs, const Use& use) const {
+  void ForEachBlock(std::span<const feature::FeatureMatrix* const> programs, const Use& use) const {
     Scaled block;
-    SegmentNetwork::Tape tape;
+    model::SegmentNetwork::Tape tape;
     for (size_t first = 0; first < programs.size(); first += kBlock) {
       Scale(programs.subspan(first, std::min(kBlock, programs.size() - first)), block);
       use(block, tape);
@@ -165,19 +171,19 @@ class MlpModel final : public ThroughputModel {
     const size_t batches = (set.programs.size() + kBatch - 1) / kBatch;
     const int usual = ranks_ ? kRankEpochs : kSquaredEpochs;
     const int epochs = std::max(usual, kLeastSteps / static_cast<int>(batches));
-    Adam adam(network_->parameters().size(), {});
-    RandomStream random(seed_);
+    model::Adam adam(network_->parameters().size(), {});
+    base::RandomStream random(seed_);
     std::vector<size_t> order(set.programs.size());
     std::iota(order.begin(), order.end(), size_t{0});
     Scaled scaled;
-    SegmentNetwork::Tape tape;
+    model::SegmentNetwork::Tape tape;
     double least_loss = std::numeric_limits<double>::infinity();
     for (int epoch = 0, best = 0; epoch < epochs && epoch - best <= epochs / kPatienceParts;
          ++epoch) {
       random.Shuffle(order);
       double sum = 0;
       for (size_t first = 0; first < order.size(); first += kBatch) {
-        std::vector<const FeatureMatrix*> programs;
+        std::vector<const feature::FeatureMatrix*> programs;
         std::vector<double> labels;
         for (size_t i = first; i < std::min(first + kBatch, order.size()); ++i) {
           programs.push_back(set.programs[order[i]]);
@@ -201,7 +207,7 @@ class MlpModel final : public ThroughputModel {
     if (!ranks_) return;
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     auto label = set.labels.begin();
-    ForEachBlock(set.programs, [&](const Scaled& block, SegmentNetwork::Tape& tape) {
+    ForEachBlock(set.programs, [&](const Scaled& block, model::SegmentNetwork::Tape& tape) {
       for (const float raw : network_->Forward(block.rows, block.segments, tape)) {
         n += 1;
         x += raw;
@@ -219,7 +225,7 @@ class MlpModel final : public ThroughputModel {
   uint64_t seed_;
   bool ranks_;
   std::vector<float> scales_;
-  std::optional<SegmentNetwork> network_;
+  std::optional<model::SegmentNetwork> network_;
   double intercept_ = 0, slope_ = 1;
 };
 
@@ -233,4 +239,4 @@ std::unique_ptr<ThroughputModel> MakeSquaredMlpModel(uint64_t seed) {
   return std::make_unique<MlpModel>(seed, /*ranks=*/false);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/pretrained_model.h"
 
 #include <algorithm>
@@ -8,13 +11,14 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/cost/metrics.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 PretrainedModel::PretrainedModel(std::shared_ptr<const ThroughputModel> base,
                                  const XgboostOptions& options)
     : base_(std::move(base)), corrections_(options), own_(options) {}
 
-std::vector<double> PretrainedModel::Predict(std::span<const FeatureMatrix* const> programs) {
+std::vector<double> PretrainedModel::Predict(
+    std::span<const feature::FeatureMatrix* const> programs) {
   std::vector<double> scores = base_->Predict(programs);
   if (corrections_.rounds() == 0) return scores;
   const std::vector<double> corrections = corrections_.Predict(programs);
@@ -22,8 +26,8 @@ std::vector<double> PretrainedModel::Predict(std::span<const FeatureMatrix* cons
   return scores;
 }
 
-std::vector<double> PretrainedModel::PredictFor(uint64_t task,
-                                                std::span<const FeatureMatrix* const> programs) {
+std::vector<double> PretrainedModel::PredictFor(
+    uint64_t task, std::span<const feature::FeatureMatrix* const> programs) {
   return Trusts(task) ? Predict(programs) : own_.Predict(programs);
 }
 
@@ -33,9 +37,9 @@ BatchMetrics PretrainedModel::Update(std::span<const Sample> batch) {
   Remember(batch);
   BatchMetrics metrics = EvaluateBatch(predicted, batch, bests_);
   metrics.training_samples = std::max(1, known);
-  const double start = MonotonicSeconds();
+  const double start = base::MonotonicSeconds();
   corrections_.rounds();  // trains
-  metrics.update_seconds = MonotonicSeconds() - start;
+  metrics.update_seconds = base::MonotonicSeconds() - start;
   return metrics;
 }
 
@@ -79,7 +83,7 @@ int PretrainedModel::ControlsWanted(uint64_t task) const {
 std::vector<double> PretrainedModel::PredictBatch(std::span<const Sample> batch) {
   std::vector<double> scores;
   for (const Sample& sample : batch) {
-    const FeatureMatrix* features = &sample.features;
+    const feature::FeatureMatrix* features = &sample.features;
     scores.push_back(PredictFor(sample.task, {&features, 1})[0]);
   }
   return scores;
@@ -103,4 +107,4 @@ void PretrainedModel::Evidence::Add(Tried next) {
   tried.push_back(next);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

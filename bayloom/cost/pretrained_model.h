@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,7 @@
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/cost/xgboost_model.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// A pre-trained model that goes on learning: its scores from the first trial on, later corrected
 /// by trees that are grown on what it got wrong.
@@ -42,9 +45,9 @@ class PretrainedModel final : public CostModel {
                            const XgboostOptions& options = {});
 
   /// Scores as for a task of which nothing is known.
-  std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) override;
+  std::vector<double> Predict(std::span<const feature::FeatureMatrix* const> programs) override;
   std::vector<double> PredictFor(uint64_t task,
-                                 std::span<const FeatureMatrix* const> programs) override;
+                                 std::span<const feature::FeatureMatrix* const> programs) override;
   /// One while neither the task nor all together have told whether the scores are right.
   int ControlsWanted(uint64_t task) const override;
   BatchMetrics Update(std::span<const Sample> batch) override;
@@ -81,4 +84,4 @@ class PretrainedModel final : public CostModel {
   std::unordered_map<uint64_t, Evidence> evidence_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/sample.h"
 
 #include <algorithm>
@@ -5,10 +8,10 @@
 
 #include "bayloom/cost/metrics.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
-std::vector<const FeatureMatrix*> FeaturesOf(std::span<const Sample> samples) {
-  std::vector<const FeatureMatrix*> features;
+std::vector<const feature::FeatureMatrix*> FeaturesOf(std::span<const Sample> samples) {
+  std::vector<const feature::FeatureMatrix*> features;
   features.reserve(samples.size());
   for (const Sample& sample : samples) features.push_back(&sample.features);
   return features;
@@ -52,4 +55,4 @@ BatchMetrics EvaluateBatch(std::span<const double> predicted, std::span<const Sa
   return metrics;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,18 +11,18 @@
 
 #include "bayloom/feature/program_features.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// What a cost model learns from: a measured candidate.
 struct Sample {
   uint64_t task = 0;  ///< candidates of one task compete with each other; any stable number
-  FeatureMatrix features;
+  feature::FeatureMatrix features;
   std::optional<double> seconds;  ///< nullopt: infeasible
   double prior = 0;               ///< a score known otherwise, which the model is to correct
 };
 
 /// The programs of a batch, as CostModel::Predict takes them.
-std::vector<const FeatureMatrix*> FeaturesOf(std::span<const Sample> samples);
+std::vector<const feature::FeatureMatrix*> FeaturesOf(std::span<const Sample> samples);
 
 /// Keeps every task's best time, and with it makes times of different tasks comparable.
 class TaskBests {
@@ -52,4 +55,4 @@ struct BatchMetrics {
 BatchMetrics EvaluateBatch(std::span<const double> predicted, std::span<const Sample> batch,
                            const TaskBests& bests);
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

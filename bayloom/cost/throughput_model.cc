@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/throughput_model.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/file.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 /// A file begins with this, the model's name and a line end.
@@ -26,11 +29,11 @@ std::unique_ptr<ThroughputModel> CreateThroughputModel(const std::string& name, 
 }
 
 void WriteModelFile(const ThroughputModel& model, const std::string& path) {
-  WriteFile(path, fmt::format("{}{}\n{}", kMagic, model.name(), model.Save()));
+  base::WriteFile(path, fmt::format("{}{}\n{}", kMagic, model.name(), model.Save()));
 }
 
 std::unique_ptr<ThroughputModel> ReadModelFile(const std::string& path) {
-  const std::string bytes = ReadFile(path);
+  const std::string bytes = base::ReadFile(path);
   const size_t end = bytes.find('\n');
   const std::vector<std::string> names = ThroughputModelNames();
   std::string name;
@@ -51,4 +54,4 @@ std::unique_ptr<ThroughputModel> ReadModelFile(const std::string& path) {
   return model;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,7 @@
 #include "bayloom/cost/encoding.h"
 #include "bayloom/cost/sample.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// A model of relative throughput that is trained once, on many tasks, and then used for others.
 /// After a fit it is only read, by one thread at a time.
@@ -26,9 +29,10 @@ class ThroughputModel {
   /// False before the first fit: there is nothing to predict with.
   virtual bool fitted() const = 0;
   /// One score per program: about the task's best time over the program's time.
-  virtual std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) const = 0;
+  virtual std::vector<double> Predict(
+      std::span<const feature::FeatureMatrix* const> programs) const = 0;
   /// One row per program; programs that are alike to the model have rows that are close.
-  virtual EncodedRows Represent(std::span<const FeatureMatrix* const> programs) const = 0;
+  virtual EncodedRows Represent(std::span<const feature::FeatureMatrix* const> programs) const = 0;
 
   virtual std::string Save() const = 0;
   /// Takes over what Save gave, or says what is wrong with it and changes nothing.
@@ -53,4 +57,4 @@ std::unique_ptr<ThroughputModel> MakeSquaredMlpModel(uint64_t seed);
 void WriteModelFile(const ThroughputModel& model, const std::string& path);
 std::unique_ptr<ThroughputModel> ReadModelFile(const std::string& path);
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

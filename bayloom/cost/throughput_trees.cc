@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/throughput_trees.h"
 
 #include <fmt/format.h>
@@ -6,9 +9,9 @@
 #include <limits>
 #include <sstream>
 
-#include "bayloom/cost/pack_sum.h"
+#include "bayloom/cost/internal/pack_sum.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 constexpr char kColumnsAttribute[] = "bayloom_columns";
@@ -87,7 +90,8 @@ void ThroughputTrees::Boost(std::span<const Sample> samples, const EncodedRows& 
   booster_->Truncate(std::max(1, first + best_round));
 }
 
-std::vector<double> ThroughputTrees::Predict(std::span<const FeatureMatrix* const> programs) const {
+std::vector<double> ThroughputTrees::Predict(
+    std::span<const feature::FeatureMatrix* const> programs) const {
   const EncodedRows encoded = Encode(programs, options_.encoding);
   std::vector<double> scores(programs.size(), 0);
   if (encoded.values.empty()) return scores;
@@ -100,7 +104,8 @@ std::vector<double> ThroughputTrees::Predict(std::span<const FeatureMatrix* cons
   return scores;
 }
 
-EncodedRows ThroughputTrees::UsedColumns(std::span<const FeatureMatrix* const> programs) const {
+EncodedRows ThroughputTrees::UsedColumns(
+    std::span<const feature::FeatureMatrix* const> programs) const {
   EncodedRows encoded = Encode(programs, options_.encoding);
   return {static_cast<int>(columns_.size()), SelectColumns(encoded), std::move(encoded.rows)};
 }
@@ -168,4 +173,4 @@ Status ThroughputTrees::Load(std::string_view bytes) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -12,7 +15,7 @@
 #include "bayloom/cost/encoding.h"
 #include "bayloom/cost/sample.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// How trees are grown. Depth, gain and learning rate are MetaSchedule's.
 struct BoostingOptions {
@@ -46,10 +49,10 @@ class ThroughputTrees {
   /// Keeps the trees and adds up to `rounds` that correct them on these samples.
   void Extend(std::span<const Sample> samples, int rounds);
   /// One score per program; 0 for a program without stores.
-  std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) const;
+  std::vector<double> Predict(std::span<const feature::FeatureMatrix* const> programs) const;
 
   /// The columns that vary, of each program's rows.
-  EncodedRows UsedColumns(std::span<const FeatureMatrix* const> programs) const;
+  EncodedRows UsedColumns(std::span<const feature::FeatureMatrix* const> programs) const;
   /// What the splits at each of these columns gained in all; after a fit.
   std::vector<double> ColumnGains() const;
 
@@ -71,4 +74,4 @@ class ThroughputTrees {
   std::optional<Booster> booster_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

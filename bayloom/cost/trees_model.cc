@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cmath>
 #include <utility>
 
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/cost/throughput_trees.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 /// TenSet's (Zheng et al. 2021) for models that are trained once.
@@ -24,11 +27,12 @@ class TreesModel final : public ThroughputModel {
   std::string name() const override { return "xgboost"; }
   void Fit(std::span<const Sample> samples) override { trees_.Fit(samples); }
   bool fitted() const override { return trees_.fitted(); }
-  std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) const override {
+  std::vector<double> Predict(
+      std::span<const feature::FeatureMatrix* const> programs) const override {
     return trees_.Predict(programs);
   }
   /// The columns that trees look at, the longer the more they gained by it.
-  EncodedRows Represent(std::span<const FeatureMatrix* const> programs) const override {
+  EncodedRows Represent(std::span<const feature::FeatureMatrix* const> programs) const override {
     EncodedRows rows = trees_.UsedColumns(programs);
     std::vector<float> scales;
     for (const double gain : trees_.ColumnGains()) {
@@ -50,4 +54,4 @@ std::unique_ptr<ThroughputModel> MakeTreesModel(uint64_t seed) {
   return std::make_unique<TreesModel>(seed);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

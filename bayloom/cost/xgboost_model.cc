@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/xgboost_model.h"
 
 #include "bayloom/base/clock.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 XgboostModel::XgboostModel(const XgboostOptions& options)
     : options_(options), random_(options.seed), trees_(options.trees) {}
 
-std::vector<double> XgboostModel::Predict(std::span<const FeatureMatrix* const> programs) {
+std::vector<double> XgboostModel::Predict(std::span<const feature::FeatureMatrix* const> programs) {
   Train();
   return trees_.fitted() ? trees_.Predict(programs) : RandomScores(random_, programs.size());
 }
@@ -18,9 +21,9 @@ BatchMetrics XgboostModel::Update(std::span<const Sample> batch) {
   Remember(batch);
   BatchMetrics metrics = EvaluateBatch(predicted, batch, bests_);
   metrics.training_samples = known;
-  const double start = MonotonicSeconds();
+  const double start = base::MonotonicSeconds();
   Train();
-  metrics.update_seconds = MonotonicSeconds() - start;
+  metrics.update_seconds = base::MonotonicSeconds() - start;
   return metrics;
 }
 
@@ -59,4 +62,4 @@ std::string XgboostModel::Save() {
   return trees_.Save();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

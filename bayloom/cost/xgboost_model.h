@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -10,7 +13,7 @@
 #include "bayloom/cost/cost_model.h"
 #include "bayloom/cost/throughput_trees.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 struct XgboostOptions {
   BoostingOptions trees;
@@ -28,7 +31,7 @@ class XgboostModel final : public CostModel {
  public:
   explicit XgboostModel(const XgboostOptions& options = {});
 
-  std::vector<double> Predict(std::span<const FeatureMatrix* const> programs) override;
+  std::vector<double> Predict(std::span<const feature::FeatureMatrix* const> programs) override;
   BatchMetrics Update(std::span<const Sample> batch) override;
   void Remember(std::span<const Sample> batch) override;
 
@@ -46,7 +49,7 @@ class XgboostModel final : public CostModel {
   void Train();
 
   XgboostOptions options_;
-  RandomStream random_;
+  base::RandomStream random_;
   std::vector<Sample> samples_;
   TaskBests bests_;
   std::vector<int> untrained_;  ///< how many samples were known after each batch not yet learnt
@@ -54,4 +57,4 @@ class XgboostModel final : public CostModel {
   ThroughputTrees trees_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,25 +1,29 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "bayloom/external/evaluator_functions.h"
-#include "bayloom/external/surroundings.h"
+#include "bayloom/external/internal/evaluator_functions.h"
+#include "bayloom/external/internal/surroundings.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/command_trial.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
-EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const Space> space,
+EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options,
-                                          std::shared_ptr<MissingCommandGuard> guard) {
+                                          std::shared_ptr<trial::MissingCommandGuard> guard) {
   auto filler = std::make_shared<CommandFiller>(space, options);
-  return
-      [space = std::move(space), filler = std::move(filler), json_input = options.json_input,
-       answer = options.answer, guard = std::move(guard)](const Configuration& configuration, const std::stop_token& stop) {
-        Command command = filler->Fill(configuration);
-        if (json_input) command.input = ToJson(*space, configuration).dump() + "\n";
-        return TryCommand(
-            command, [&](const std::string& output) { return ParseAnswer(output, answer); }, stop, *guard);
-      };
+  return [space = std::move(space), filler = std::move(filler), json_input = options.json_input,
+          answer = options.answer, guard = std::move(guard)](
+             const space::Configuration& configuration, const std::stop_token& stop) {
+    base::Command command = filler->Fill(configuration);
+    if (json_input) command.input = space::ToJson(*space, configuration).dump() + "\n";
+    return trial::TryCommand(
+        command, [&](const std::string& output) { return trial::ParseAnswer(output, answer); },
+        stop, *guard);
+  };
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

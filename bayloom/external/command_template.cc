@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/command_template.h"
 
 #include <fmt/format.h>
@@ -5,7 +8,7 @@
 #include <charconv>
 #include <optional>
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 /// "tile", "order[2]"; nullopt for anything else.
@@ -129,4 +132,4 @@ std::string ShellQuoted(std::string_view text) {
   return quoted + "'";
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

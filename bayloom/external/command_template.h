@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// A text with holes to be filled with values:
 ///
@@ -45,4 +48,4 @@ Result<std::vector<std::string>> SplitArguments(std::string_view text);
 /// The text as one argument for a POSIX shell.
 std::string ShellQuoted(std::string_view text);
 
-}  // namespace bayloom
+}  // namespace bayloom::external

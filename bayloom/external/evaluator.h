@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -6,7 +9,7 @@
 #include "bayloom/space/space.h"
 #include "bayloom/trial/evaluator.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// The evaluator that a scenario asks for: somebody else's compiler, simulator or record. It tries
 /// `jobs` configurations at a time; null for the kind kNone.
@@ -16,7 +19,7 @@ namespace bayloom {
 /// outcome with its reason. In commands, `{work}` stands for an empty folder of each job's own that
 /// is removed in the end, `{here}` for the scenario's folder. Throws InputError where a recorded
 /// space cannot be read.
-std::unique_ptr<Evaluator<Configuration>> MakeEvaluator(std::shared_ptr<const Space> space,
-                                                        const EvaluatorOptions& options, int jobs);
+std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
+    std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs);
 
-}  // namespace bayloom
+}  // namespace bayloom::external

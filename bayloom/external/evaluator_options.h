@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -9,7 +12,7 @@
 #include "bayloom/external/command_template.h"
 #include "bayloom/trial/answer.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// How the value of a configuration is found out.
 enum class EvaluatorKind : uint8_t {
@@ -28,7 +31,7 @@ struct EvaluatorOptions {
   std::vector<TextTemplate> arguments;
   bool is_shell = false;    ///< values go into a shell's text: they are quoted for it
   bool json_input = false;  ///< a command gets the configuration as JSON on its standard input
-  AnswerFormat answer;
+  trial::AnswerFormat answer;
   double timeout = std::numeric_limits<double>::infinity();  ///< seconds for one configuration
   int64_t memory_limit_bytes = 0;                            ///< of address space; 0: no limit
   std::string directory;  ///< where it runs; empty: where this process does
@@ -40,4 +43,4 @@ struct EvaluatorOptions {
   std::string measurement;  ///< name of the recorded value; empty: the file's first objective
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::external

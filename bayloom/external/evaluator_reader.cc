@@ -1,18 +1,21 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/spelling.h"
-#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/internal/scenario_readers.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 /// A template whose holes can all be filled; `has_configuration` is false for a process, which
 /// gets its configurations later.
-TextTemplate ReadTemplate(const std::string& text, const YamlValue& field, const Space& space,
-                          bool has_configuration) {
+TextTemplate ReadTemplate(const std::string& text, const yaml::YamlValue& field,
+                          const space::Space& space, bool has_configuration) {
   Result<TextTemplate> parsed = TextTemplate::Parse(text);
   if (!parsed) field.Fail(parsed.error().message);
   for (const TextTemplate::Hole& hole : parsed->Holes()) {
@@ -28,7 +31,7 @@ TextTemplate ReadTemplate(const std::string& text, const YamlValue& field, const
     if (parameter < 0) {
       std::vector<std::string_view> names = {"work", "here"};
       for (int i = 0; i < space.size(); ++i) names.push_back(space.parameter(i).name());
-      const std::string_view meant = Nearest(hole.name, names);
+      const std::string_view meant = base::Nearest(hole.name, names);
       field.Fail(fmt::format("there is no parameter '{}'{}", hole.name,
                              meant.empty() ? "" : fmt::format("; is '{}' meant?", meant)));
     }
@@ -44,11 +47,11 @@ TextTemplate ReadTemplate(const std::string& text, const YamlValue& field, const
 }
 
 /// Arguments as a list, or in one line that is split as a shell would.
-std::vector<TextTemplate> ReadArguments(const YamlValue& field, const Space& space,
+std::vector<TextTemplate> ReadArguments(const yaml::YamlValue& field, const space::Space& space,
                                         bool has_configuration) {
   std::vector<TextTemplate> arguments;
   if (field.IsList()) {
-    for (const YamlValue& item : field.Items()) {
+    for (const yaml::YamlValue& item : field.Items()) {
       arguments.push_back(ReadTemplate(item.Text(), item, space, has_configuration));
     }
   } else {
@@ -62,14 +65,14 @@ std::vector<TextTemplate> ReadArguments(const YamlValue& field, const Space& spa
   return arguments;
 }
 
-void ReadAnswerFormat(const YamlValue& field, AnswerFormat& format) {
-  const std::optional<YamlValue> answer = field.Find("answer");
+void ReadAnswerFormat(const yaml::YamlValue& field, trial::AnswerFormat& format) {
+  const std::optional<yaml::YamlValue> answer = field.Find("answer");
   if (!answer) return;
   answer->AllowOnly({"field", "pattern"});
   if (const auto name = answer->Find("field")) format.field = name->Text();
   if (const auto pattern = answer->Find("pattern")) {
     format.pattern = pattern->Text();
-    if (Status checked = CheckPattern(format.pattern); !checked) {
+    if (Status checked = trial::CheckPattern(format.pattern); !checked) {
       pattern->Fail(checked.error().message);
     }
   }
@@ -80,7 +83,8 @@ std::string PathFrom(const std::string& here, const std::string& path) {
   return (std::filesystem::path(here) / path).lexically_normal().string();
 }
 
-void ReadRunningOptions(const YamlValue& field, const Space& space, EvaluatorOptions& options) {
+void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
+                        EvaluatorOptions& options) {
   if (const auto timeout = field.Find("timeout")) options.timeout = timeout->Duration();
   if (const auto memory = field.Find("memory")) options.memory_limit_bytes = memory->Bytes();
   options.directory = options.here;
@@ -102,9 +106,9 @@ void ReadRunningOptions(const YamlValue& field, const Space& space, EvaluatorOpt
 
 }  // namespace
 
-void ReadEvaluator(const YamlValue& field, Scenario& scenario) {
+void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
   EvaluatorOptions& options = scenario.evaluator;
-  const Space& space = *scenario.space;
+  const space::Space& space = *scenario.space;
   options.answer.field = scenario.objective;
   const auto command = field.Find("command");
   const auto shell = field.Find("shell");
@@ -146,4 +150,4 @@ void ReadEvaluator(const YamlValue& field, Scenario& scenario) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,68 +8,70 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/external/scenario_readers.h"
-#include "bayloom/external/space_reader.h"
+#include "bayloom/external/internal/scenario_readers.h"
+#include "bayloom/external/internal/space_reader.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
-std::vector<double> Numbers(const YamlValue& field) {
+std::vector<double> Numbers(const yaml::YamlValue& field) {
   std::vector<double> numbers;
-  for (const YamlValue& item : field.Items()) numbers.push_back(item.Real());
+  for (const yaml::YamlValue& item : field.Items()) numbers.push_back(item.Real());
   return numbers;
 }
 
-std::vector<std::string> Texts(const YamlValue& field) {
+std::vector<std::string> Texts(const yaml::YamlValue& field) {
   std::vector<std::string> texts;
-  for (const YamlValue& item : field.Items()) texts.push_back(item.Text());
+  for (const yaml::YamlValue& item : field.Items()) texts.push_back(item.Text());
   return texts;
 }
 
-PermutationMetric ReadMetric(const YamlValue& field) {
+space::PermutationMetric ReadMetric(const yaml::YamlValue& field) {
   const auto metric = field.Find("parametrization");
   const std::string name = metric ? metric->Text() : "spearman";
-  if (name == "spearman") return PermutationMetric::kSpearman;
-  if (name == "kendall") return PermutationMetric::kKendall;
-  if (name == "hamming") return PermutationMetric::kHamming;
-  if (name == "naive") return PermutationMetric::kNaive;
-  metric->Fail(
-      fmt::format("expected spearman, kendall, hamming or naive, found '{}'", InOneLine(name)));
+  if (name == "spearman") return space::PermutationMetric::kSpearman;
+  if (name == "kendall") return space::PermutationMetric::kKendall;
+  if (name == "hamming") return space::PermutationMetric::kHamming;
+  if (name == "naive") return space::PermutationMetric::kNaive;
+  metric->Fail(fmt::format("expected spearman, kendall, hamming or naive, found '{}'",
+                           base::InOneLine(name)));
 }
 
-std::unique_ptr<Parameter> MakeOfType(const std::string& name, const YamlValue& field) {
-  const YamlValue type = field.At("parameter_type");
-  const YamlValue values = field.At("values");
+std::unique_ptr<space::Parameter> MakeOfType(const std::string& name,
+                                             const yaml::YamlValue& field) {
+  const yaml::YamlValue type = field.At("parameter_type");
+  const yaml::YamlValue values = field.At("values");
   const auto transform = field.Find("transform");
-  const Scale scale = transform && transform->Text() == "log" ? Scale::kLog : Scale::kLinear;
+  const space::Scale scale =
+      transform && transform->Text() == "log" ? space::Scale::kLog : space::Scale::kLinear;
   const std::string kind = type.Text();
-  return WithPlace(values, [&]() -> std::unique_ptr<Parameter> {
-    const std::vector<YamlValue> items = values.Items();
+  return yaml::WithPlace(values, [&]() -> std::unique_ptr<space::Parameter> {
+    const std::vector<yaml::YamlValue> items = values.Items();
     const bool is_range = kind == "real" || kind == "integer";
     if (is_range && items.size() != 2) values.Fail("expected two numbers: [lowest, highest]");
-    if (kind == "real") return MakeReal(name, items[0].Real(), items[1].Real(), scale);
-    if (kind == "integer") return MakeInteger(name, items[0].Int(), items[1].Int(), scale);
-    if (kind == "ordinal") return MakeOrdinal(name, Numbers(values), scale);
-    if (kind == "categorical") return MakeCategorical(name, Texts(values));
+    if (kind == "real") return space::MakeReal(name, items[0].Real(), items[1].Real(), scale);
+    if (kind == "integer") return space::MakeInteger(name, items[0].Int(), items[1].Int(), scale);
+    if (kind == "ordinal") return space::MakeOrdinal(name, Numbers(values), scale);
+    if (kind == "categorical") return space::MakeCategorical(name, Texts(values));
     if (kind == "permutation") {
       if (items.size() != 1) values.Fail("expected one number: [items]");
-      return MakePermutation(name, static_cast<int>(items[0].IntWithin(1, 1000)),
-                             ReadMetric(field));
+      return space::MakePermutation(name, static_cast<int>(items[0].IntWithin(1, 1000)),
+                                    ReadMetric(field));
     }
     type.Fail(fmt::format("expected real, integer, ordinal, categorical or permutation, found '{}'",
-                          InOneLine(kind)));
+                          base::InOneLine(kind)));
   });
 }
 
 /// A weight per value; of reals one per knot. "gaussian" is given by mean and deviation.
-void ReadPrior(const YamlValue& field, Parameter& parameter) {
+void ReadPrior(const yaml::YamlValue& field, space::Parameter& parameter) {
   const auto prior = field.Find("prior");
   if (!prior) return;
   std::vector<double> weights;
   if (prior->IsList()) {
     weights = Numbers(*prior);
-  } else if (prior->Text() == "gaussian" && parameter.kind() == ParameterKind::kReal) {
-    const YamlValue given = field.At("prior_parameters");
+  } else if (prior->Text() == "gaussian" && parameter.kind() == space::ParameterKind::kReal) {
+    const yaml::YamlValue given = field.At("prior_parameters");
     const std::vector<double> shape = Numbers(given);
     if (shape.size() != 2 || !(shape[1] > 0)) given.Fail("expected [mean, deviation above zero]");
     const std::vector<double> ends = Numbers(field.At("values"));
@@ -81,8 +86,9 @@ void ReadPrior(const YamlValue& field, Parameter& parameter) {
   if (Status set = parameter.SetPrior(std::move(weights)); !set) prior->Fail(set.error().message);
 }
 
-std::unique_ptr<Parameter> ReadTheirParameter(const std::string& name, const YamlValue& field) {
-  std::unique_ptr<Parameter> parameter = MakeOfType(name, field);
+std::unique_ptr<space::Parameter> ReadTheirParameter(const std::string& name,
+                                                     const yaml::YamlValue& field) {
+  std::unique_ptr<space::Parameter> parameter = MakeOfType(name, field);
   if (const auto value = field.Find("parameter_default")) {
     if (Status set = parameter->SetDefault(ReadValue(*value)); !set) {
       value->Fail(set.error().message);
@@ -92,7 +98,7 @@ std::unique_ptr<Parameter> ReadTheirParameter(const std::string& name, const Yam
   return parameter;
 }
 
-std::shared_ptr<const Space> ReadSpace(const YamlValue& parameters) {
+std::shared_ptr<const space::Space> ReadSpace(const yaml::YamlValue& parameters) {
   SpaceReader space;
   for (const auto& [name, field] : parameters.Entries()) {
     space.Add(ReadTheirParameter(name, field), field);
@@ -100,14 +106,14 @@ std::shared_ptr<const Space> ReadSpace(const YamlValue& parameters) {
   for (const auto& [name, field] : parameters.Entries()) {
     const auto constraints = field.Find("constraints");
     if (!constraints) continue;
-    for (const YamlValue& constraint : constraints->Items()) {
+    for (const yaml::YamlValue& constraint : constraints->Items()) {
       space.AddConstraint(constraint.Text(), constraint);
     }
   }
   return space.Finish(parameters);
 }
 
-void ReadBudget(const YamlValue& top, Scenario& scenario) {
+void ReadBudget(const yaml::YamlValue& top, Scenario& scenario) {
   int64_t samples = 10;
   if (const auto doe = top.Find("design_of_experiment")) {
     if (const auto number = doe->Find("number_of_samples")) {
@@ -126,7 +132,7 @@ void ReadBudget(const YamlValue& top, Scenario& scenario) {
 }
 
 /// Their names of methods and models for what this project calls optimizers.
-void ReadMethod(const YamlValue& top, Scenario& scenario) {
+void ReadMethod(const yaml::YamlValue& top, Scenario& scenario) {
   const auto method = top.Find("optimization_method");
   const std::string name = method ? method->Text() : "bayesian_optimization";
   const auto models = top.Find("models");
@@ -142,12 +148,13 @@ void ReadMethod(const YamlValue& top, Scenario& scenario) {
     scenario.optimizer = "random";
     scenario.max_trials.reset();
   }
-  BayesianOptions& bayesian = scenario.optimizer_options.bayesian;
+  optimizer::BayesianOptions& bayesian = scenario.optimizer_options.bayesian;
   if (const auto acquisition = top.Find("acquisition_function")) {
-    if (acquisition->Text() == "UCB") bayesian.acquisition = AcquisitionKind::kConfidenceBound;
+    if (acquisition->Text() == "UCB")
+      bayesian.acquisition = acquisition::AcquisitionKind::kConfidenceBound;
   }
   if (const auto log = top.Find("log_transform_output"); log && log->Bool()) {
-    bayesian.objective = ObjectiveScale::kLog;
+    bayesian.objective = model::ObjectiveScale::kLog;
   }
   if (const auto feasible = top.Find("feasible_output")) {
     if (const auto threshold = feasible->Find("feasibility_threshold")) {
@@ -158,7 +165,7 @@ void ReadMethod(const YamlValue& top, Scenario& scenario) {
 
 /// What says that a configuration works. The values default to "True" where nothing is said about
 /// them at all, to "true" where something is (as in BaCO).
-void ReadValidity(const YamlValue& feasible, Scenario& scenario) {
+void ReadValidity(const yaml::YamlValue& feasible, Scenario& scenario) {
   const auto enabled = feasible.Find("enable_feasible_predictor");
   if (!enabled || !enabled->Bool()) return;
   const auto name = feasible.Find("name");
@@ -169,11 +176,11 @@ void ReadValidity(const YamlValue& feasible, Scenario& scenario) {
 
 }  // namespace
 
-void ReadHyperMapperScenario(const YamlValue& top, Scenario& scenario) {
+void ReadHyperMapperScenario(const yaml::YamlValue& top, Scenario& scenario) {
   if (const auto name = top.Find("application_name")) scenario.name = name->Text();
-  const YamlValue parameters = top.At("input_parameters");
+  const yaml::YamlValue parameters = top.At("input_parameters");
   scenario.space = ReadSpace(parameters);
-  const YamlValue objectives = top.At("optimization_objectives");
+  const yaml::YamlValue objectives = top.At("optimization_objectives");
   const std::vector<std::string> names = Texts(objectives);
   if (names.size() != 1) objectives.Fail("expected one objective");
   scenario.objective = names[0];
@@ -183,4 +190,4 @@ void ReadHyperMapperScenario(const YamlValue& top, Scenario& scenario) {
   if (const auto feasible = top.Find("feasible_output")) ReadValidity(*feasible, scenario);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/hypermapper_server.h"
 
 #include <fmt/format.h>
@@ -13,15 +16,15 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 /// Their spelling: permutations are Python's tuples.
-std::string TheirText(const Value& value) {
+std::string TheirText(const space::Value& value) {
   if (const auto* items = std::get_if<std::vector<int64_t>>(&value)) {
     return fmt::format("({})", fmt::join(*items, ", "));
   }
-  return ToString(value);
+  return space::ToString(value);
 }
 
 std::string Trimmed(std::string_view text) {
@@ -54,20 +57,23 @@ const std::string& CellOf(const std::string& name, const std::vector<std::string
   if (column < std::min(names.size(), cells.size())) return cells[column];
   throw InputError(
       fmt::format("the client's answer has no '{}': its columns are '{}', a row is '{}'", name,
-                  InOneLine(fmt::format("{}", fmt::join(names, ",")), 200),
-                  InOneLine(fmt::format("{}", fmt::join(cells, ",")), 200)));
+                  base::InOneLine(fmt::format("{}", fmt::join(names, ",")), 200),
+                  base::InOneLine(fmt::format("{}", fmt::join(cells, ",")), 200)));
 }
 
 }  // namespace
 
 HyperMapperServer::HyperMapperServer(const Scenario& scenario, Study& study)
-    : scenario_(scenario), study_(study), earlier_(study.elapsed()), begun_(MonotonicSeconds()) {}
+    : scenario_(scenario),
+      study_(study),
+      earlier_(study.elapsed()),
+      begun_(base::MonotonicSeconds()) {}
 
-double HyperMapperServer::Elapsed() const { return earlier_ + MonotonicSeconds() - begun_; }
+double HyperMapperServer::Elapsed() const { return earlier_ + base::MonotonicSeconds() - begun_; }
 
 void HyperMapperServer::Run(std::istream& in, std::ostream& out) {
   while (true) {
-    const std::vector<Configuration> configurations = Choose();
+    const std::vector<space::Configuration> configurations = Choose();
     if (configurations.empty()) break;
     Request(configurations, out);
     if (!TakeAnswers(configurations, in)) return;
@@ -75,7 +81,7 @@ void HyperMapperServer::Run(std::istream& in, std::ostream& out) {
   out << "End of HyperMapper" << std::endl;
 }
 
-std::vector<Configuration> HyperMapperServer::Choose() {
+std::vector<space::Configuration> HyperMapperServer::Choose() {
   int64_t wanted =
       std::max<int64_t>(1, scenario_.optimizer_options.initial_samples - study_.trials());
   if (scenario_.max_trials) wanted = std::min(wanted, *scenario_.max_trials - study_.trials());
@@ -83,13 +89,13 @@ std::vector<Configuration> HyperMapperServer::Choose() {
   return study_.Ask(static_cast<int>(wanted));
 }
 
-void HyperMapperServer::Request(const std::vector<Configuration>& configurations,
+void HyperMapperServer::Request(const std::vector<space::Configuration>& configurations,
                                 std::ostream& out) const {
-  const Space& space = study_.space();
+  const space::Space& space = study_.space();
   std::vector<std::string> cells;
   for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
   out << fmt::format("Request {}\n{}\n", configurations.size(), fmt::join(cells, ","));
-  for (const Configuration& configuration : configurations) {
+  for (const space::Configuration& configuration : configurations) {
     for (int i = 0; i < space.size(); ++i) {
       cells[static_cast<size_t>(i)] = TheirText(space.ValueOf(configuration, i));
     }
@@ -98,34 +104,36 @@ void HyperMapperServer::Request(const std::vector<Configuration>& configurations
   out.flush();
 }
 
-bool HyperMapperServer::TakeAnswers(const std::vector<Configuration>& configurations,
+bool HyperMapperServer::TakeAnswers(const std::vector<space::Configuration>& configurations,
                                     std::istream& in) {
   std::string line;
   if (!std::getline(in, line)) return false;
   const std::vector<std::string> names = SplitCells(line);
-  for (const Configuration& configuration : configurations) {
+  for (const space::Configuration& configuration : configurations) {
     if (!std::getline(in, line)) return false;
     study_.Tell(configuration, OutcomeOf(names, SplitCells(line)), Elapsed());
   }
   return true;
 }
 
-Outcome HyperMapperServer::OutcomeOf(const std::vector<std::string>& names,
-                                     const std::vector<std::string>& cells) const {
+trial::Outcome HyperMapperServer::OutcomeOf(const std::vector<std::string>& names,
+                                            const std::vector<std::string>& cells) const {
   if (scenario_.validity) {
     const std::string& valid = CellOf(scenario_.validity->name, names, cells);
     if (valid != scenario_.validity->true_value) {
-      return Outcome::Infeasible(Verdict::kCrash, "the client says that it is not valid");
+      return trial::Outcome::Infeasible(trial::Verdict::kCrash,
+                                        "the client says that it is not valid");
     }
   }
   const std::string& text = CellOf(scenario_.objective, names, cells);
-  Outcome outcome;
+  trial::Outcome outcome;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), outcome.value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(outcome.value)) {
-    return Outcome::Infeasible(Verdict::kInvalidAnswer,
-                               fmt::format("expected a number, found '{}'", InOneLine(text)));
+    return trial::Outcome::Infeasible(
+        trial::Verdict::kInvalidAnswer,
+        fmt::format("expected a number, found '{}'", base::InOneLine(text)));
   }
   return outcome;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <iosfwd>
@@ -7,7 +10,7 @@
 #include "bayloom/external/scenario.h"
 #include "bayloom/external/study.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// The tuner's side of the conversation that programs have with HyperMapper and BaCO in their
 /// `client-server` mode, so that these programs can be tuned as they are:
@@ -32,12 +35,12 @@ class HyperMapperServer {
   void Run(std::istream& in, std::ostream& out);
 
  private:
-  std::vector<Configuration> Choose();
-  void Request(const std::vector<Configuration>& configurations, std::ostream& out) const;
+  std::vector<space::Configuration> Choose();
+  void Request(const std::vector<space::Configuration>& configurations, std::ostream& out) const;
   /// False if the input has ended.
-  bool TakeAnswers(const std::vector<Configuration>& configurations, std::istream& in);
-  Outcome OutcomeOf(const std::vector<std::string>& names,
-                    const std::vector<std::string>& cells) const;
+  bool TakeAnswers(const std::vector<space::Configuration>& configurations, std::istream& in);
+  trial::Outcome OutcomeOf(const std::vector<std::string>& names,
+                           const std::vector<std::string>& cells) const;
   double Elapsed() const;
 
   const Scenario& scenario_;
@@ -46,4 +49,4 @@ class HyperMapperServer {
   double begun_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::external

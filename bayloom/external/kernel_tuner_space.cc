@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,17 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/external/python_list.h"
-#include "bayloom/external/scenario_readers.h"
-#include "bayloom/external/space_reader.h"
+#include "bayloom/external/internal/python_list.h"
+#include "bayloom/external/internal/scenario_readers.h"
+#include "bayloom/external/internal/space_reader.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
-std::vector<PythonItem> ReadItems(const YamlValue& field) {
+std::vector<PythonItem> ReadItems(const yaml::YamlValue& field) {
   if (field.IsList()) {
     std::vector<PythonItem> items;
-    for (const YamlValue& item : field.Items()) {
+    for (const yaml::YamlValue& item : field.Items()) {
       const nlohmann::json scalar = item.Scalar();
       if (scalar.is_string()) {
         items.emplace_back(item.Text());
@@ -42,7 +45,8 @@ bool IsGeometric(std::vector<double> values) {
   return true;
 }
 
-std::unique_ptr<Parameter> MakeFrom(const std::string& name, const std::vector<PythonItem>& items) {
+std::unique_ptr<space::Parameter> MakeFrom(const std::string& name,
+                                           const std::vector<PythonItem>& items) {
   std::vector<double> numbers;
   std::vector<std::string> texts;
   for (const PythonItem& item : items) {
@@ -53,21 +57,21 @@ std::unique_ptr<Parameter> MakeFrom(const std::string& name, const std::vector<P
     }
   }
   if (!texts.empty() && !numbers.empty()) throw InputError("numbers and texts are mixed");
-  if (!texts.empty()) return MakeCategorical(name, std::move(texts));
-  const Scale scale = IsGeometric(numbers) ? Scale::kLog : Scale::kLinear;
-  return MakeOrdinal(name, std::move(numbers), scale);
+  if (!texts.empty()) return space::MakeCategorical(name, std::move(texts));
+  const space::Scale scale = IsGeometric(numbers) ? space::Scale::kLog : space::Scale::kLinear;
+  return space::MakeOrdinal(name, std::move(numbers), scale);
 }
 
-Value ReadDefault(const YamlValue& field) {
+space::Value ReadDefault(const yaml::YamlValue& field) {
   const nlohmann::json scalar = field.Scalar();
   if (scalar.is_boolean()) return int64_t{scalar.get<bool>()};
   return ReadValue(field);
 }
 
-std::unique_ptr<Parameter> ReadTuningParameter(const YamlValue& field) {
-  const YamlValue values = field.At("Values");
-  std::unique_ptr<Parameter> parameter =
-      WithPlace(values, [&] { return MakeFrom(field.At("Name").Text(), ReadItems(values)); });
+std::unique_ptr<space::Parameter> ReadTuningParameter(const yaml::YamlValue& field) {
+  const yaml::YamlValue values = field.At("Values");
+  std::unique_ptr<space::Parameter> parameter =
+      yaml::WithPlace(values, [&] { return MakeFrom(field.At("Name").Text(), ReadItems(values)); });
   // Files of the hub name defaults that are not among the values; those are of no use.
   if (const auto value = field.Find("Default"); value && value->IsScalar()) {
     [[maybe_unused]] const Status set = parameter->SetDefault(ReadDefault(*value));
@@ -75,34 +79,35 @@ std::unique_ptr<Parameter> ReadTuningParameter(const YamlValue& field) {
   return parameter;
 }
 
-void ReadBudgets(const YamlValue& list, Scenario& scenario) {
-  for (const YamlValue& budget : list.Items()) {
-    const YamlValue type = budget.At("Type");
-    const YamlValue value = budget.At("BudgetValue");
+void ReadBudgets(const yaml::YamlValue& list, Scenario& scenario) {
+  for (const yaml::YamlValue& budget : list.Items()) {
+    const yaml::YamlValue type = budget.At("Type");
+    const yaml::YamlValue value = budget.At("BudgetValue");
     if (type.Text() == "TuningDuration") {
       scenario.max_seconds = value.Duration();
     } else if (type.Text() == "ConfigurationCount") {
       scenario.max_trials = value.IntWithin(1, 1000000000);
     } else {
       type.Fail(fmt::format("expected TuningDuration or ConfigurationCount, found '{}'",
-                            InOneLine(type.Text())));
+                            base::InOneLine(type.Text())));
     }
   }
 }
 
 }  // namespace
 
-void ReadKernelTunerSpace(const YamlValue& top, Scenario& scenario) {
+void ReadKernelTunerSpace(const yaml::YamlValue& top, Scenario& scenario) {
   if (const auto general = top.Find("General")) {
     if (const auto name = general->Find("BenchmarkName")) scenario.name = name->Text();
   }
   SpaceReader space;
-  const YamlValue configurations = top.At("ConfigurationSpace");
-  const YamlValue parameters = configurations.At("TuningParameters");
-  for (const YamlValue& field : parameters.Items()) space.Add(ReadTuningParameter(field), field);
+  const yaml::YamlValue configurations = top.At("ConfigurationSpace");
+  const yaml::YamlValue parameters = configurations.At("TuningParameters");
+  for (const yaml::YamlValue& field : parameters.Items())
+    space.Add(ReadTuningParameter(field), field);
   if (const auto conditions = configurations.Find("Conditions")) {
-    for (const YamlValue& condition : conditions->Items()) {
-      const YamlValue expression = condition.At("Expression");
+    for (const yaml::YamlValue& condition : conditions->Items()) {
+      const yaml::YamlValue expression = condition.At("Expression");
       space.AddConstraint(expression.Text(), expression);
     }
   }
@@ -112,4 +117,4 @@ void ReadKernelTunerSpace(const YamlValue& top, Scenario& scenario) {
   if (const auto budgets = top.Find("Budget")) ReadBudgets(*budgets, scenario);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/line_server.h"
 
 #include <algorithm>
@@ -11,7 +14,7 @@
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/answer.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 using Json = nlohmann::json;
@@ -33,8 +36,8 @@ Json Ask(const Json& count, const Scenario& scenario, Study& study) {
     n = std::min(n, std::max<int64_t>(0, *scenario.max_trials - study.trials()));
   }
   Json configurations = Json::array();
-  for (const Configuration& configuration : study.Ask(static_cast<int>(n))) {
-    configurations.push_back(ToJson(study.space(), configuration));
+  for (const space::Configuration& configuration : study.Ask(static_cast<int>(n))) {
+    configurations.push_back(space::ToJson(study.space(), configuration));
   }
   return {{"configurations", std::move(configurations)}};
 }
@@ -43,25 +46,29 @@ Json State(const Study& study) {
   Json state = {{"trials", study.trials()}, {"best", nullptr}};
   if (const auto& best = study.best()) {
     state["best"] = {{"value", best->outcome.value},
-                     {"configuration", ToJson(study.space(), best->configuration)}};
+                     {"configuration", space::ToJson(study.space(), best->configuration)}};
   }
   return state;
 }
 
-Outcome ToldOutcome(Json told, const Scenario& scenario) {
+trial::Outcome ToldOutcome(Json told, const Scenario& scenario) {
   told.erase("tell");
   const bool has_value = told.contains("value");
   if (!has_value && !told.contains(scenario.objective) && !told.contains("feasible")) {
     Refuse("'tell' needs a 'value', or \"feasible\": false and a 'reason'");
   }
-  return *ParseAnswerLine(told.dump(-1, ' ', true, Json::error_handler_t::replace),
-                          {.field = has_value ? "value" : scenario.objective, .pattern = ""});
+  return *trial::ParseAnswerLine(
+      told.dump(-1, ' ', true, Json::error_handler_t::replace),
+      {.field = has_value ? "value" : scenario.objective, .pattern = ""});
 }
 
 }  // namespace
 
 LineServer::LineServer(const Scenario& scenario, Study& study)
-    : scenario_(scenario), study_(study), earlier_(study.elapsed()), begun_(MonotonicSeconds()) {}
+    : scenario_(scenario),
+      study_(study),
+      earlier_(study.elapsed()),
+      begun_(base::MonotonicSeconds()) {}
 
 std::string LineServer::Answer(std::string_view line) {
   Json answer;
@@ -71,10 +78,10 @@ std::string LineServer::Answer(std::string_view line) {
     if (const auto count = request.find("ask"); count != request.end()) {
       answer = Ask(*count, scenario_, study_);
     } else if (const auto told = request.find("tell"); told != request.end()) {
-      const Result<Configuration> configuration = FromJson(study_.space(), *told);
+      const Result<space::Configuration> configuration = space::FromJson(study_.space(), *told);
       if (!configuration) Refuse(configuration.error().message);
       if (!study_.space().Contains(*configuration)) Refuse("the constraints do not allow this");
-      const double elapsed = earlier_ + MonotonicSeconds() - begun_;
+      const double elapsed = earlier_ + base::MonotonicSeconds() - begun_;
       if (!study_.Tell(*configuration, ToldOutcome(request, scenario_), elapsed)) {
         Refuse("this configuration was told before");
       }
@@ -85,9 +92,9 @@ std::string LineServer::Answer(std::string_view line) {
       Refuse("expected 'ask', 'tell' or 'best'");
     }
   } catch (const Refusal& refusal) {
-    answer = {{"error", InOneLine(refusal.what(), 500)}};
+    answer = {{"error", base::InOneLine(refusal.what(), 500)}};
   }
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -5,7 +8,7 @@
 
 #include "bayloom/external/study.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// Drives a search for a program that evaluates configurations itself, in whatever language: one
 /// JSON object a line, each answered by one.
@@ -33,4 +36,4 @@ class LineServer {
   double begun_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::external

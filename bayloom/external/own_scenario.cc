@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,15 +8,15 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/external/scenario_readers.h"
-#include "bayloom/external/space_reader.h"
+#include "bayloom/external/internal/scenario_readers.h"
+#include "bayloom/external/internal/space_reader.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 constexpr int64_t kMostTrials = 1000000000;
 
-void ReadObjective(const YamlValue& top, Scenario& scenario) {
+void ReadObjective(const yaml::YamlValue& top, Scenario& scenario) {
   const auto minimize = top.Find("minimize");
   const auto maximize = top.Find("maximize");
   if (minimize && maximize) maximize->Fail("minimize is given, too; expected one of the two");
@@ -24,7 +27,7 @@ void ReadObjective(const YamlValue& top, Scenario& scenario) {
     top.At(maximize ? "maximize" : "minimize").Fail("expected a name");
 }
 
-void ReadBudget(const YamlValue& budget, Scenario& scenario) {
+void ReadBudget(const yaml::YamlValue& budget, Scenario& scenario) {
   budget.AllowOnly({"trials", "time"});
   if (const auto trials = budget.Find("trials")) {
     scenario.max_trials = trials->IntWithin(1, kMostTrials);
@@ -32,28 +35,29 @@ void ReadBudget(const YamlValue& budget, Scenario& scenario) {
   if (const auto time = budget.Find("time")) scenario.max_seconds = time->Duration();
 }
 
-AcquisitionKind ReadAcquisition(const YamlValue& field) {
+acquisition::AcquisitionKind ReadAcquisition(const yaml::YamlValue& field) {
   const std::string name = field.Text();
-  if (name == "expected-improvement") return AcquisitionKind::kExpectedImprovement;
-  if (name == "probability-of-improvement") return AcquisitionKind::kProbabilityOfImprovement;
-  if (name == "confidence-bound") return AcquisitionKind::kConfidenceBound;
+  if (name == "expected-improvement") return acquisition::AcquisitionKind::kExpectedImprovement;
+  if (name == "probability-of-improvement")
+    return acquisition::AcquisitionKind::kProbabilityOfImprovement;
+  if (name == "confidence-bound") return acquisition::AcquisitionKind::kConfidenceBound;
   field.Fail(fmt::format(
       "expected expected-improvement, probability-of-improvement or confidence-bound, found '{}'",
-      InOneLine(name)));
+      base::InOneLine(name)));
 }
 
-ObjectiveScale ReadObjectiveScale(const YamlValue& field) {
+model::ObjectiveScale ReadObjectiveScale(const yaml::YamlValue& field) {
   const std::string name = field.Text();
-  if (name == "auto") return ObjectiveScale::kAuto;
-  if (name == "linear") return ObjectiveScale::kLinear;
-  if (name == "log") return ObjectiveScale::kLog;
-  field.Fail(fmt::format("expected auto, linear or log, found '{}'", InOneLine(name)));
+  if (name == "auto") return model::ObjectiveScale::kAuto;
+  if (name == "linear") return model::ObjectiveScale::kLinear;
+  if (name == "log") return model::ObjectiveScale::kLog;
+  field.Fail(fmt::format("expected auto, linear or log, found '{}'", base::InOneLine(name)));
 }
 
-void ReadOptimizer(const YamlValue& field, Scenario& scenario) {
-  YamlValue name = field;
-  OptimizerOptions& options = scenario.optimizer_options;
-  BayesianOptions& bayesian = options.bayesian;
+void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
+  yaml::YamlValue name = field;
+  optimizer::OptimizerOptions& options = scenario.optimizer_options;
+  optimizer::BayesianOptions& bayesian = options.bayesian;
   if (field.IsMap()) {
     field.AllowOnly({"name", "initial_samples", "acquisition", "alternate_with_forest",
                      "objective_scale", "learn_feasibility", "feasibility_threshold",
@@ -84,26 +88,26 @@ void ReadOptimizer(const YamlValue& field, Scenario& scenario) {
     }
   }
   scenario.optimizer = name.Text();
-  const std::span<const std::string_view> known = OptimizerNames();
+  const std::span<const std::string_view> known = optimizer::OptimizerNames();
   if (std::find(known.begin(), known.end(), scenario.optimizer) == known.end()) {
-    name.Fail(fmt::format("there is no optimizer '{}'; there are {}", InOneLine(scenario.optimizer),
-                          fmt::join(known, ", ")));
+    name.Fail(fmt::format("there is no optimizer '{}'; there are {}",
+                          base::InOneLine(scenario.optimizer), fmt::join(known, ", ")));
   }
 }
 
 }  // namespace
 
-void ReadOwnScenario(const YamlValue& top, Scenario& scenario) {
+void ReadOwnScenario(const yaml::YamlValue& top, Scenario& scenario) {
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
                  "optimizer", "seed", "task"});
   if (const auto name = top.Find("name")) scenario.name = name->Text();
   SpaceReader space;
-  const YamlValue parameters = top.At("parameters");
+  const yaml::YamlValue parameters = top.At("parameters");
   for (const auto& [name, field] : parameters.Entries()) {
     space.Add(ReadParameter(name, field), field);
   }
   if (const auto constraints = top.Find("constraints")) {
-    for (const YamlValue& constraint : constraints->Items()) {
+    for (const yaml::YamlValue& constraint : constraints->Items()) {
       space.AddConstraint(constraint.Text(), constraint);
     }
   }
@@ -121,4 +125,4 @@ void ReadOwnScenario(const YamlValue& top, Scenario& scenario) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

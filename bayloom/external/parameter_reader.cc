@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,121 +9,125 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/spelling.h"
-#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/internal/scenario_readers.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 constexpr std::string_view kKinds =
     "real, integer, ordinal, categorical, permutation or "
     "factorization";
 
-Scale ReadScale(const YamlValue& field) {
-  const std::optional<YamlValue> scale = field.Find("scale");
-  if (!scale || scale->Text() == "linear") return Scale::kLinear;
-  if (scale->Text() == "log") return Scale::kLog;
-  scale->Fail(fmt::format("expected linear or log, found '{}'", InOneLine(scale->Text())));
+space::Scale ReadScale(const yaml::YamlValue& field) {
+  const std::optional<yaml::YamlValue> scale = field.Find("scale");
+  if (!scale || scale->Text() == "linear") return space::Scale::kLinear;
+  if (scale->Text() == "log") return space::Scale::kLog;
+  scale->Fail(fmt::format("expected linear or log, found '{}'", base::InOneLine(scale->Text())));
 }
 
-PermutationMetric ReadMetric(const YamlValue& field) {
-  const std::optional<YamlValue> metric = field.Find("metric");
-  if (!metric || metric->Text() == "spearman") return PermutationMetric::kSpearman;
-  if (metric->Text() == "kendall") return PermutationMetric::kKendall;
-  if (metric->Text() == "hamming") return PermutationMetric::kHamming;
-  if (metric->Text() == "naive") return PermutationMetric::kNaive;
+space::PermutationMetric ReadMetric(const yaml::YamlValue& field) {
+  const std::optional<yaml::YamlValue> metric = field.Find("metric");
+  if (!metric || metric->Text() == "spearman") return space::PermutationMetric::kSpearman;
+  if (metric->Text() == "kendall") return space::PermutationMetric::kKendall;
+  if (metric->Text() == "hamming") return space::PermutationMetric::kHamming;
+  if (metric->Text() == "naive") return space::PermutationMetric::kNaive;
   metric->Fail(fmt::format("expected spearman, kendall, hamming or naive, found '{}'",
-                           InOneLine(metric->Text())));
+                           base::InOneLine(metric->Text())));
 }
 
 /// The two ends of `range`.
-std::pair<YamlValue, YamlValue> ReadRange(const YamlValue& field) {
-  const YamlValue range = field.At("range");
-  const std::vector<YamlValue> ends = range.Items();
+std::pair<yaml::YamlValue, yaml::YamlValue> ReadRange(const yaml::YamlValue& field) {
+  const yaml::YamlValue range = field.At("range");
+  const std::vector<yaml::YamlValue> ends = range.Items();
   if (ends.size() != 2) range.Fail("expected two numbers: [lowest, highest]");
   return {ends[0], ends[1]};
 }
 
-bool AllNumbers(const std::vector<YamlValue>& items) {
-  return std::all_of(items.begin(), items.end(), [](const YamlValue& item) {
+bool AllNumbers(const std::vector<yaml::YamlValue>& items) {
+  return std::all_of(items.begin(), items.end(), [](const yaml::YamlValue& item) {
     return item.IsScalar() && item.Scalar().is_number();
   });
 }
 
-std::vector<std::string> Texts(const std::vector<YamlValue>& items) {
+std::vector<std::string> Texts(const std::vector<yaml::YamlValue>& items) {
   std::vector<std::string> texts;
-  for (const YamlValue& item : items) texts.push_back(item.Text());
+  for (const yaml::YamlValue& item : items) texts.push_back(item.Text());
   return texts;
 }
 
-std::vector<double> Numbers(const std::vector<YamlValue>& items) {
+std::vector<double> Numbers(const std::vector<yaml::YamlValue>& items) {
   std::vector<double> numbers;
-  for (const YamlValue& item : items) numbers.push_back(item.Real());
+  for (const yaml::YamlValue& item : items) numbers.push_back(item.Real());
   return numbers;
 }
 
-std::unique_ptr<Parameter> ReadOrdinal(const std::string& name, const YamlValue& field) {
+std::unique_ptr<space::Parameter> ReadOrdinal(const std::string& name,
+                                              const yaml::YamlValue& field) {
   field.AllowOnly({"type", "values", "scale", "default", "prior"});
-  const YamlValue values = field.At("values");
-  const std::vector<YamlValue> items = values.Items();
-  const Scale scale = ReadScale(field);
-  return WithPlace(values, [&] {
-    if (AllNumbers(items)) return MakeOrdinal(name, Numbers(items), scale);
+  const yaml::YamlValue values = field.At("values");
+  const std::vector<yaml::YamlValue> items = values.Items();
+  const space::Scale scale = ReadScale(field);
+  return yaml::WithPlace(values, [&] {
+    if (AllNumbers(items)) return space::MakeOrdinal(name, Numbers(items), scale);
     if (field.Find("scale")) field.At("scale").Fail("texts have no scale");
-    return MakeOrdinal(name, Texts(items));
+    return space::MakeOrdinal(name, Texts(items));
   });
 }
 
-std::unique_ptr<Parameter> MakeOfKind(const std::string& name, const YamlValue& field) {
-  const YamlValue type = field.At("type");
+std::unique_ptr<space::Parameter> MakeOfKind(const std::string& name,
+                                             const yaml::YamlValue& field) {
+  const yaml::YamlValue type = field.At("type");
   const std::string kind = type.Text();
   if (kind == "real") {
     field.AllowOnly({"type", "range", "scale", "default", "prior"});
     const auto [low, high] = ReadRange(field);
-    return WithPlace(low,
-                     [&] { return MakeReal(name, low.Real(), high.Real(), ReadScale(field)); });
+    return yaml::WithPlace(
+        low, [&] { return space::MakeReal(name, low.Real(), high.Real(), ReadScale(field)); });
   }
   if (kind == "integer") {
     field.AllowOnly({"type", "range", "scale", "default", "prior"});
     const auto [low, high] = ReadRange(field);
-    return WithPlace(low,
-                     [&] { return MakeInteger(name, low.Int(), high.Int(), ReadScale(field)); });
+    return yaml::WithPlace(
+        low, [&] { return space::MakeInteger(name, low.Int(), high.Int(), ReadScale(field)); });
   }
   if (kind == "ordinal") return ReadOrdinal(name, field);
   if (kind == "categorical") {
     field.AllowOnly({"type", "values", "default", "prior"});
-    const YamlValue values = field.At("values");
-    return WithPlace(values, [&] { return MakeCategorical(name, Texts(values.Items())); });
+    const yaml::YamlValue values = field.At("values");
+    return yaml::WithPlace(values,
+                           [&] { return space::MakeCategorical(name, Texts(values.Items())); });
   }
   if (kind == "permutation") {
     field.AllowOnly({"type", "size", "metric", "default", "prior"});
-    const YamlValue size = field.At("size");
-    const PermutationMetric metric = ReadMetric(field);
-    return WithPlace(size, [&] {
-      return MakePermutation(name, static_cast<int>(size.IntWithin(1, 1000)), metric);
+    const yaml::YamlValue size = field.At("size");
+    const space::PermutationMetric metric = ReadMetric(field);
+    return yaml::WithPlace(size, [&] {
+      return space::MakePermutation(name, static_cast<int>(size.IntWithin(1, 1000)), metric);
     });
   }
   if (kind == "factorization") {
     field.AllowOnly({"type", "extent", "parts", "max_innermost", "default", "prior"});
-    const YamlValue extent = field.At("extent");
+    const yaml::YamlValue extent = field.At("extent");
     const int parts = static_cast<int>(field.At("parts").IntWithin(1, 1000));
-    const std::optional<YamlValue> innermost = field.Find("max_innermost");
-    return WithPlace(extent, [&] {
-      return MakeFactorization(name, extent.Int(), parts, innermost ? innermost->Int() : 0);
+    const std::optional<yaml::YamlValue> innermost = field.Find("max_innermost");
+    return yaml::WithPlace(extent, [&] {
+      return space::MakeFactorization(name, extent.Int(), parts, innermost ? innermost->Int() : 0);
     });
   }
-  const std::string_view meant =
-      Nearest(kind, {"real", "integer", "ordinal", "categorical", "permutation", "factorization"});
-  type.Fail(fmt::format("expected {}, found '{}'{}", kKinds, InOneLine(kind),
+  const std::string_view meant = base::Nearest(
+      kind, {"real", "integer", "ordinal", "categorical", "permutation", "factorization"});
+  type.Fail(fmt::format("expected {}, found '{}'{}", kKinds, base::InOneLine(kind),
                         meant.empty() ? "" : fmt::format("; is '{}' meant?", meant)));
 }
 
 /// The weights of `prior`, each for the value at its place in `values`. Ordinal numbers are kept
 /// sorted, so theirs follow them.
-std::vector<double> ReadPrior(const YamlValue& prior, const Parameter& parameter,
-                              const YamlValue& field) {
+std::vector<double> ReadPrior(const yaml::YamlValue& prior, const space::Parameter& parameter,
+                              const yaml::YamlValue& field) {
   std::vector<double> weights = Numbers(prior.Items());
-  const std::optional<YamlValue> values = field.Find("values");
-  if (parameter.kind() != ParameterKind::kOrdinal || !values || !AllNumbers(values->Items())) {
+  const std::optional<yaml::YamlValue> values = field.Find("values");
+  if (parameter.kind() != space::ParameterKind::kOrdinal || !values ||
+      !AllNumbers(values->Items())) {
     return weights;
   }
   const std::vector<double> numbers = Numbers(values->Items());
@@ -136,10 +143,10 @@ std::vector<double> ReadPrior(const YamlValue& prior, const Parameter& parameter
 
 }  // namespace
 
-Value ReadValue(const YamlValue& field) {
+space::Value ReadValue(const yaml::YamlValue& field) {
   if (field.IsList()) {
     std::vector<int64_t> items;
-    for (const YamlValue& item : field.Items()) items.push_back(item.Int());
+    for (const yaml::YamlValue& item : field.Items()) items.push_back(item.Int());
     return items;
   }
   const nlohmann::json scalar = field.Scalar();
@@ -148,14 +155,15 @@ Value ReadValue(const YamlValue& field) {
   return field.Text();
 }
 
-std::unique_ptr<Parameter> ReadParameter(const std::string& name, const YamlValue& field) {
-  std::unique_ptr<Parameter> parameter = MakeOfKind(name, field);
-  if (const std::optional<YamlValue> value = field.Find("default")) {
+std::unique_ptr<space::Parameter> ReadParameter(const std::string& name,
+                                                const yaml::YamlValue& field) {
+  std::unique_ptr<space::Parameter> parameter = MakeOfKind(name, field);
+  if (const std::optional<yaml::YamlValue> value = field.Find("default")) {
     if (Status set = parameter->SetDefault(ReadValue(*value)); !set) {
       value->Fail(set.error().message);
     }
   }
-  if (const std::optional<YamlValue> prior = field.Find("prior")) {
+  if (const std::optional<yaml::YamlValue> prior = field.Find("prior")) {
     if (Status set = parameter->SetPrior(ReadPrior(*prior, *parameter, field)); !set) {
       prior->Fail(set.error().message);
     }
@@ -163,4 +171,4 @@ std::unique_ptr<Parameter> ReadParameter(const std::string& name, const YamlValu
   return parameter;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

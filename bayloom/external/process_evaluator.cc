@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -10,11 +13,11 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
-#include "bayloom/external/evaluator_functions.h"
-#include "bayloom/external/surroundings.h"
+#include "bayloom/external/internal/evaluator_functions.h"
+#include "bayloom/external/internal/surroundings.h"
 #include "bayloom/space/configuration_json.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 constexpr size_t kLongestLine = size_t{1} << 20;
@@ -24,50 +27,53 @@ constexpr double kGlance = 0.05;
 /// first needed and again after it has died, hung or talked nonsense without end.
 class ProcessEvaluator {
  public:
-  ProcessEvaluator(std::shared_ptr<const Space> space, const EvaluatorOptions& options)
+  ProcessEvaluator(std::shared_ptr<const space::Space> space, const EvaluatorOptions& options)
       : space_(space), options_(options), filler_(std::move(space), options) {}
 
-  std::optional<Outcome> Evaluate(const Configuration& configuration, const std::stop_token& stop) {
-    const double begun = MonotonicSeconds();
-    std::optional<Outcome> outcome =
-        Exchange(ToJson(*space_, configuration).dump() + "\n", begun + options_.timeout, stop);
-    if (outcome) outcome->Set("measure_seconds", MonotonicSeconds() - begun);
+  std::optional<trial::Outcome> Evaluate(const space::Configuration& configuration,
+                                         const std::stop_token& stop) {
+    const double begun = base::MonotonicSeconds();
+    std::optional<trial::Outcome> outcome = Exchange(
+        space::ToJson(*space_, configuration).dump() + "\n", begun + options_.timeout, stop);
+    if (outcome) outcome->Set("measure_seconds", base::MonotonicSeconds() - begun);
     return outcome;
   }
 
  private:
-  std::optional<Outcome> Exchange(std::string_view request, double deadline,
-                                  const std::stop_token& stop) {
+  std::optional<trial::Outcome> Exchange(std::string_view request, double deadline,
+                                         const std::stop_token& stop) {
     // A process that answered in full and ended is no fault of this configuration.
     if (child_ && child_->Wait(0)) child_.reset();
     if (!child_) {
       if (Status started = Start(); !started) {
-        return Outcome::Infeasible(Verdict::kCrash, started.error().message);
+        return trial::Outcome::Infeasible(trial::Verdict::kCrash, started.error().message);
       }
     }
     DropUnread();
     while (true) {
       if (const size_t end = unread_.find('\n'); end != std::string::npos && request.empty()) {
         const std::string line = unread_.substr(0, end);
-        if (const auto outcome = ParseAnswerLine(line, options_.answer)) return outcome;
+        if (const auto outcome = trial::ParseAnswerLine(line, options_.answer)) return outcome;
         // Whatever comes next might be the answer that this should have been: begin anew.
         return GiveUp(
-            Verdict::kInvalidAnswer,
-            fmt::format("expected a number or a JSON object, found '{}'", InOneLine(line)));
+            trial::Verdict::kInvalidAnswer,
+            fmt::format("expected a number or a JSON object, found '{}'", base::InOneLine(line)));
       }
       if (unread_.size() > kLongestLine) {
-        return GiveUp(Verdict::kInvalidAnswer, "the process wrote a line of more than 1 MiB");
+        return GiveUp(trial::Verdict::kInvalidAnswer,
+                      "the process wrote a line of more than 1 MiB");
       }
       if (stop.stop_requested()) {
         child_.reset();
         return std::nullopt;
       }
-      if (MonotonicSeconds() >= deadline) {
-        return GiveUp(Verdict::kTimeout, fmt::format("no answer after {:g} s", options_.timeout));
+      if (base::MonotonicSeconds() >= deadline) {
+        return GiveUp(trial::Verdict::kTimeout,
+                      fmt::format("no answer after {:g} s", options_.timeout));
       }
       if (!Transfer(request, deadline)) {
-        const std::optional<ExitStatus> status = child_->Wait(1);
-        return GiveUp(Verdict::kCrash,
+        const std::optional<base::ExitStatus> status = child_->Wait(1);
+        return GiveUp(trial::Verdict::kCrash,
                       fmt::format("the process ended without an answer: {}",
                                   status ? status->Describe() : "it closed its output"));
       }
@@ -75,16 +81,16 @@ class ProcessEvaluator {
   }
 
   Status Start() {
-    const Command command = filler_.Fill();
-    SubprocessOptions options;
+    const base::Command command = filler_.Fill();
+    base::SubprocessOptions options;
     options.arguments = command.arguments;
-    options.standard_input = ChildStream::kPipe;
-    options.standard_output = ChildStream::kPipe;
+    options.standard_input = base::ChildStream::kPipe;
+    options.standard_output = base::ChildStream::kPipe;
     options.directory = command.directory;
     options.environment = command.environment;
     options.memory_limit_bytes = command.memory_limit_bytes;
     options.preferred_oom_victim = true;
-    Result<Subprocess> started = Subprocess::Start(options);
+    Result<base::Subprocess> started = base::Subprocess::Start(options);
     if (!started) return started.error();
     child_.emplace(*std::move(started));
     for (const int end : {child_->input(), child_->output()}) fcntl(end, F_SETFL, O_NONBLOCK);
@@ -99,9 +105,9 @@ class ProcessEvaluator {
     }
   }
 
-  Outcome GiveUp(Verdict verdict, std::string reason) {
+  trial::Outcome GiveUp(trial::Verdict verdict, std::string reason) {
     child_.reset();
-    return Outcome::Infeasible(verdict, std::move(reason));
+    return trial::Outcome::Infeasible(verdict, std::move(reason));
   }
 
   /// Writes and reads what can be had within a glance; false once the process reads or writes no
@@ -109,10 +115,11 @@ class ProcessEvaluator {
   bool Transfer(std::string_view& request, double deadline) {
     pollfd ends[2] = {{child_->output(), POLLIN, 0},
                       {request.empty() ? -1 : child_->input(), POLLOUT, 0}};
-    const double patience = std::clamp(deadline - MonotonicSeconds(), 0.0, kGlance);
+    const double patience = std::clamp(deadline - base::MonotonicSeconds(), 0.0, kGlance);
     poll(ends, 2, static_cast<int>(1000 * patience) + 1);
     if (!request.empty()) {
-      const ssize_t bytes = WriteIgnoringSigpipe(child_->input(), request.data(), request.size());
+      const ssize_t bytes =
+          base::WriteIgnoringSigpipe(child_->input(), request.data(), request.size());
       if (bytes > 0) request.remove_prefix(static_cast<size_t>(bytes));
       if (bytes < 0 && errno != EAGAIN && errno != EINTR) return false;
     }
@@ -122,21 +129,21 @@ class ProcessEvaluator {
     return bytes > 0 || (bytes < 0 && (errno == EAGAIN || errno == EINTR));
   }
 
-  std::shared_ptr<const Space> space_;
+  std::shared_ptr<const space::Space> space_;
   EvaluatorOptions options_;
   CommandFiller filler_;
-  std::optional<Subprocess> child_;
+  std::optional<base::Subprocess> child_;
   std::string unread_;
 };
 
 }  // namespace
 
-EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const Space> space,
+EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options) {
   return [process = std::make_shared<ProcessEvaluator>(std::move(space), options)](
-             const Configuration& configuration, const std::stop_token& stop) {
+             const space::Configuration& configuration, const std::stop_token& stop) {
     return process->Evaluate(configuration, stop);
   };
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

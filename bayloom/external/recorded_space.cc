@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/recorded_space.h"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 using Json = nlohmann::json;
@@ -36,11 +39,11 @@ std::string CanonicalText(const Json& configuration) {
   return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Verdict VerdictOf(const std::string& invalidity) {
-  if (invalidity == "compile") return Verdict::kBuildError;
-  if (invalidity == "timeout") return Verdict::kTimeout;
-  if (invalidity == "correctness") return Verdict::kWrongOutput;
-  return Verdict::kCrash;
+trial::Verdict VerdictOf(const std::string& invalidity) {
+  if (invalidity == "compile") return trial::Verdict::kBuildError;
+  if (invalidity == "timeout") return trial::Verdict::kTimeout;
+  if (invalidity == "correctness") return trial::Verdict::kWrongOutput;
+  return trial::Verdict::kCrash;
 }
 
 double SumOf(const Json& value) {
@@ -53,25 +56,26 @@ double SumOf(const Json& value) {
 }
 
 /// Throws std::runtime_error or a JSON exception with what is wrong with the record.
-Outcome ReadOutcome(const Json& record, const std::string& measurement) {
+trial::Outcome ReadOutcome(const Json& record, const std::string& measurement) {
   const std::string invalidity = record.value("invalidity", "correct");
-  Outcome outcome;
+  trial::Outcome outcome;
   if (invalidity != "correct") {
-    outcome = Outcome::Infeasible(VerdictOf(invalidity),
-                                  fmt::format("recorded as invalid: {}", InOneLine(invalidity)));
+    outcome = trial::Outcome::Infeasible(
+        VerdictOf(invalidity), fmt::format("recorded as invalid: {}", base::InOneLine(invalidity)));
   } else {
     const Json& measurements = record.at("measurements");
     const auto found = std::find_if(measurements.begin(), measurements.end(), [&](const Json& m) {
       return m.at("name") == Json(measurement);
     });
     if (found == measurements.end()) {
-      throw std::runtime_error(fmt::format("has no measurement '{}'", InOneLine(measurement)));
+      throw std::runtime_error(
+          fmt::format("has no measurement '{}'", base::InOneLine(measurement)));
     }
     const Json& value = found->at("value");
     if (value.is_number() && std::isfinite(value.get<double>())) {
       outcome.value = value.get<double>();
     } else {
-      outcome = Outcome::Infeasible(Verdict::kCrash, "recorded without a value");
+      outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "recorded without a value");
     }
   }
   if (const auto times = record.find("times"); times != record.end() && times->is_object()) {
@@ -93,7 +97,7 @@ std::string FirstObjective(const Json& results) {
 std::string Plain(const Json::exception& error) {
   const std::string_view text = error.what();
   const size_t end = text.find("] ");
-  return InOneLine(end == std::string_view::npos ? text : text.substr(end + 2), 160);
+  return base::InOneLine(end == std::string_view::npos ? text : text.substr(end + 2), 160);
 }
 
 }  // namespace
@@ -101,7 +105,7 @@ std::string Plain(const Json::exception& error) {
 std::string ReadMaybeGzipped(const std::string& path) {
   errno = 0;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rbe"), gzclose);
-  if (!file) ThrowPathError(fmt::format("cannot read '{}'", path), errno);
+  if (!file) base::ThrowPathError(fmt::format("cannot read '{}'", path), errno);
   std::string text;
   std::string buffer(size_t{1} << 18, '\0');
   int bytes;
@@ -113,9 +117,9 @@ std::string ReadMaybeGzipped(const std::string& path) {
   }
   int code = Z_OK;
   const char* problem = gzerror(file.get(), &code);
-  if (code == Z_ERRNO) ThrowPathError(fmt::format("cannot read '{}'", path), errno);
+  if (code == Z_ERRNO) base::ThrowPathError(fmt::format("cannot read '{}'", path), errno);
   if (code != Z_OK) {
-    throw InputError(fmt::format("cannot read '{}': {}", path, InOneLine(problem)));
+    throw InputError(fmt::format("cannot read '{}': {}", path, base::InOneLine(problem)));
   }
   return text;
 }
@@ -151,10 +155,11 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
   return space;
 }
 
-Outcome RecordedSpace::OutcomeOf(const nlohmann::json& configuration) const {
+trial::Outcome RecordedSpace::OutcomeOf(const nlohmann::json& configuration) const {
   const auto found = outcomes_.find(CanonicalText(configuration));
   if (found != outcomes_.end()) return found->second;
-  return Outcome::Infeasible(Verdict::kBuildError, "there is no record of this configuration");
+  return trial::Outcome::Infeasible(trial::Verdict::kBuildError,
+                                    "there is no record of this configuration");
 }
 
 int64_t RecordedSpace::CountFeasible() const {
@@ -178,4 +183,4 @@ double RecordedSpace::Greatest() const {
   return greatest;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

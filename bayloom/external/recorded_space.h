@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -7,7 +10,7 @@
 
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// The results of a tuning space that somebody ran already, in the T4 format of the FAIR
 /// benchmark hub for auto-tuning (gzipped or not): a search on it costs nothing.
@@ -19,7 +22,7 @@ class RecordedSpace {
 
   /// What was recorded for a configuration (an object of values by parameter name); a
   /// configuration without a record is infeasible.
-  Outcome OutcomeOf(const nlohmann::json& configuration) const;
+  trial::Outcome OutcomeOf(const nlohmann::json& configuration) const;
 
   const std::string& measurement() const { return measurement_; }
   int64_t size() const { return static_cast<int64_t>(outcomes_.size()); }
@@ -31,10 +34,10 @@ class RecordedSpace {
  private:
   std::string measurement_;
   /// By the configuration's canonical text.
-  std::unordered_map<std::string, Outcome> outcomes_;
+  std::unordered_map<std::string, trial::Outcome> outcomes_;
 };
 
 /// The bytes of a file, decompressed if it is gzipped. Throws InputError, also above 1 GiB.
 std::string ReadMaybeGzipped(const std::string& path);
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/scenario.h"
 
 #include <filesystem>
 
+#include "bayloom/external/internal/scenario_readers.h"
 #include "bayloom/external/recorded_space.h"
-#include "bayloom/external/scenario_readers.h"
 
-namespace bayloom {
+namespace bayloom::external {
 Scenario ParseScenario(const std::string& text, const std::string& path) {
-  const YamlValue top = YamlValue::Parse(text, path);
+  const yaml::YamlValue top = yaml::YamlValue::Parse(text, path);
   const std::filesystem::path file(path);
   Scenario scenario;
   scenario.name = file.stem().string();
@@ -31,4 +34,4 @@ Scenario LoadScenario(const std::string& path) {
   return ParseScenario(ReadMaybeGzipped(path), path);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

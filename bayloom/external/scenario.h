@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,7 @@
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// The column of HyperMapper's protocol that says whether a configuration works.
 struct ValidityColumn {
@@ -25,9 +28,9 @@ struct Scenario {
   std::string name;
   std::string text;  ///< the file, as read
 
-  std::shared_ptr<const Space> space;
+  std::shared_ptr<const space::Space> space;
   /// All parameters' defaults, where they are known and allowed together: tried first.
-  std::optional<Configuration> default_configuration;
+  std::optional<space::Configuration> default_configuration;
 
   /// Numbers that tell this task from others of its kind (sizes, mostly), for what is learnt from
   /// one to serve another.
@@ -44,7 +47,7 @@ struct Scenario {
   std::optional<double> max_seconds;
 
   std::string optimizer = "bayesian";
-  OptimizerOptions optimizer_options;
+  optimizer::OptimizerOptions optimizer_options;
 };
 
 /// Reads a scenario file, whichever of these it is (see docs/scenarios.md):
@@ -58,4 +61,4 @@ Scenario LoadScenario(const std::string& path);
 /// The same from text; `path` names it in messages and is what relative paths start from.
 Scenario ParseScenario(const std::string& text, const std::string& path);
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/scenario_overrides.h"
 
 #include <nlohmann/json.hpp>
 
-#include "bayloom/external/scenario_readers.h"
+#include "bayloom/external/internal/scenario_readers.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 void OverrideCommand(const std::string& command, Scenario& scenario) {
   const EvaluatorOptions before = std::exchange(scenario.evaluator, EvaluatorOptions());
@@ -13,8 +16,8 @@ void OverrideCommand(const std::string& command, Scenario& scenario) {
   // Written as a file would have it, so that it is checked as in a file.
   const nlohmann::json written = {{"command", command}};
   ReadEvaluator(
-      YamlValue::Parse(written.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
-                       "the given command"),
+      yaml::YamlValue::Parse(written.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
+                             "the given command"),
       scenario);
   options.directory.clear();
   options.timeout = before.timeout;
@@ -31,4 +34,4 @@ void OverrideRecorded(const std::string& path, Scenario& scenario) {
   scenario.evaluator = options;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 
 #include "bayloom/external/scenario.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 // Ways of evaluating that replace what a scenario says. Each throws InputError.
 
@@ -15,4 +18,4 @@ void OverrideCommand(const std::string& command, Scenario& scenario);
 /// A recorded space; the measurement is the one named as the objective if the scenario names one.
 void OverrideRecorded(const std::string& path, Scenario& scenario);
 
-}  // namespace bayloom
+}  // namespace bayloom::external

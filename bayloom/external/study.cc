@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/study.h"
 
 #include <nlohmann/json.hpp>
@@ -5,9 +8,10 @@
 
 #include "bayloom/space/configuration_json.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
-Study::Study(const Scenario& scenario, std::unique_ptr<Optimizer> optimizer, TrialStore* store)
+Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> optimizer,
+             trial::TrialStore* store)
     : space_(scenario.space),
       maximize_(scenario.maximize),
       first_(scenario.default_configuration),
@@ -15,9 +19,9 @@ Study::Study(const Scenario& scenario, std::unique_ptr<Optimizer> optimizer, Tri
       optimizer_(std::move(optimizer)),
       store_(store) {}
 
-std::vector<Configuration> Study::Ask(int n) {
-  std::vector<Configuration> asked;
-  const auto add = [&](const Configuration& configuration) {
+std::vector<space::Configuration> Study::Ask(int n) {
+  std::vector<space::Configuration> asked;
+  const auto add = [&](const space::Configuration& configuration) {
     const bool is_new = !told_.contains(configuration) && asked_.insert(configuration).second;
     if (is_new) asked.push_back(configuration);
     return is_new;
@@ -27,7 +31,7 @@ std::vector<Configuration> Study::Ask(int n) {
   while (!is_exhausted && static_cast<int>(asked.size()) < n) {
     is_exhausted = true;
     // The optimizer may choose the default itself while that is still being evaluated.
-    for (const Configuration& choice : optimizer_->Ask(n - static_cast<int>(asked.size()))) {
+    for (const space::Configuration& choice : optimizer_->Ask(n - static_cast<int>(asked.size()))) {
       add(choice);
       is_exhausted = false;
     }
@@ -35,10 +39,11 @@ std::vector<Configuration> Study::Ask(int n) {
   return asked;
 }
 
-bool Study::Tell(const Configuration& configuration, const Outcome& outcome, double elapsed) {
+bool Study::Tell(const space::Configuration& configuration, const trial::Outcome& outcome,
+                 double elapsed) {
   if (told_.contains(configuration)) return false;
   if (store_ != nullptr) {
-    TrialRecord record = RecordOf(configuration);
+    trial::TrialRecord record = RecordOf(configuration);
     record.outcome = outcome;
     record.elapsed = elapsed;
     store_->Add(record);
@@ -47,17 +52,18 @@ bool Study::Tell(const Configuration& configuration, const Outcome& outcome, dou
   return true;
 }
 
-TrialRecord Study::RecordOf(const Configuration& configuration) const {
-  TrialRecord record;
-  record.candidate = ToJson(*space_, configuration).dump();
+trial::TrialRecord Study::RecordOf(const space::Configuration& configuration) const {
+  trial::TrialRecord record;
+  record.candidate = space::ToJson(*space_, configuration).dump();
   record.proposer = proposer_;
   return record;
 }
 
-void Study::Learn(const Configuration& configuration, const Outcome& outcome, double elapsed) {
+void Study::Learn(const space::Configuration& configuration, const trial::Outcome& outcome,
+                  double elapsed) {
   told_.insert(configuration);
   last_ = StudyTrial{trials_++, configuration, outcome, elapsed};
-  Outcome minimized = outcome;
+  trial::Outcome minimized = outcome;
   if (outcome.ok()) {
     ++feasible_trials_;
     const bool is_better = !best_ || (maximize_ ? outcome.value > best_->outcome.value
@@ -68,4 +74,4 @@ void Study::Learn(const Configuration& configuration, const Outcome& outcome, do
   optimizer_->Tell(configuration, minimized);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

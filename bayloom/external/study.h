@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -12,13 +15,13 @@
 #include "bayloom/trial/outcome.h"
 #include "bayloom/trial/trial_store.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// One evaluation of a study, in the evaluator's own terms: the value as it was answered.
 struct StudyTrial {
   int64_t ordinal = 0;  ///< from 0
-  Configuration configuration;
-  Outcome outcome;
+  space::Configuration configuration;
+  trial::Outcome outcome;
   double elapsed = 0;  ///< seconds of searching until it ended, earlier runs of the study included
 };
 
@@ -33,19 +36,21 @@ struct StudyTrial {
 class Study {
  public:
   /// `store` keeps what is told; null: nobody does. It must outlive the study.
-  Study(const Scenario& scenario, std::unique_ptr<Optimizer> optimizer,
-        TrialStore* store = nullptr);
+  Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> optimizer,
+        trial::TrialStore* store = nullptr);
 
   /// Up to `n` configurations to try: the scenario's default first, then the optimizer's choice.
   /// Fewer when there are no more.
-  std::vector<Configuration> Ask(int n);
+  std::vector<space::Configuration> Ask(int n);
   /// Records, then learns. `elapsed` as in StudyTrial. A configuration that was told before is
   /// refused: false, and nothing changes. Throws what the store throws.
-  bool Tell(const Configuration& configuration, const Outcome& outcome, double elapsed);
+  bool Tell(const space::Configuration& configuration, const trial::Outcome& outcome,
+            double elapsed);
   /// Learns of a trial that is in the store already.
-  void Learn(const Configuration& configuration, const Outcome& outcome, double elapsed);
+  void Learn(const space::Configuration& configuration, const trial::Outcome& outcome,
+             double elapsed);
   /// What the store keeps of a configuration.
-  TrialRecord RecordOf(const Configuration& configuration) const;
+  trial::TrialRecord RecordOf(const space::Configuration& configuration) const;
 
   int64_t trials() const { return trials_; }
   int64_t feasible_trials() const { return feasible_trials_; }
@@ -53,23 +58,23 @@ class Study {
   /// The last trial told.
   const std::optional<StudyTrial>& last() const { return last_; }
   double elapsed() const { return last_ ? last_->elapsed : 0; }
-  const Space& space() const { return *space_; }
+  const space::Space& space() const { return *space_; }
   bool maximize() const { return maximize_; }
-  TrialStore* store() const { return store_; }
+  trial::TrialStore* store() const { return store_; }
 
  private:
-  std::shared_ptr<const Space> space_;
+  std::shared_ptr<const space::Space> space_;
   bool maximize_;
-  std::optional<Configuration> first_;  ///< the default, until it is asked for
-  std::string proposer_;                ///< the optimizer's name
-  std::unique_ptr<Optimizer> optimizer_;
-  TrialStore* store_;
-  std::unordered_set<Configuration> asked_;
-  std::unordered_set<Configuration> told_;
+  std::optional<space::Configuration> first_;  ///< the default, until it is asked for
+  std::string proposer_;                       ///< the optimizer's name
+  std::unique_ptr<optimizer::Optimizer> optimizer_;
+  trial::TrialStore* store_;
+  std::unordered_set<space::Configuration> asked_;
+  std::unordered_set<space::Configuration> told_;
   int64_t trials_ = 0;
   int64_t feasible_trials_ = 0;
   std::optional<StudyTrial> best_;
   std::optional<StudyTrial> last_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/study_task.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -21,8 +24,8 @@ double RelativeCost(double value, double first, bool maximize) {
   return ratio > 0 ? std::max(1 / ratio, kMinCost) : kInfinity;
 }
 
-TrialValue StudyTask::ValueOf(const Outcome& outcome) {
-  TrialValue value;
+run::TrialValue StudyTask::ValueOf(const trial::Outcome& outcome) {
+  run::TrialValue value;
   value.feasible = outcome.ok();
   if (!outcome.ok()) return value;
   if (!first_) first_ = outcome.value;
@@ -30,17 +33,18 @@ TrialValue StudyTask::ValueOf(const Outcome& outcome) {
   return value;
 }
 
-std::vector<Configuration> StudyTask::Propose(int n, const std::function<bool()>&) {
+std::vector<space::Configuration> StudyTask::Propose(int n, const std::function<bool()>&) {
   return study_.Ask(n);
 }
 
-TrialValue StudyTask::Tell(Configuration&& configuration, const Outcome& outcome, double elapsed) {
+run::TrialValue StudyTask::Tell(space::Configuration&& configuration, const trial::Outcome& outcome,
+                                double elapsed) {
   study_.Learn(configuration, outcome, elapsed);
   return ValueOf(outcome);
 }
 
-TrialRecord StudyTask::RecordOf(const Configuration& configuration) {
+trial::TrialRecord StudyTask::RecordOf(const space::Configuration& configuration) {
   return study_.RecordOf(configuration);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::external

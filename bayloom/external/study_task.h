@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -7,7 +10,7 @@
 #include "bayloom/external/study.h"
 #include "bayloom/run/scheduled_run.h"
 
-namespace bayloom {
+namespace bayloom::external {
 
 /// What a value is worth to a scheduler, given the first value of its study: 1 for that one, less
 /// for better ones, in proportion. Values of different studies are in different units; these are
@@ -16,26 +19,28 @@ namespace bayloom {
 double RelativeCost(double value, double first, bool maximize);
 
 /// A study as a task of a run.
-class StudyTask final : public RunTask<Configuration> {
+class StudyTask final : public run::RunTask<space::Configuration> {
  public:
   /// Both must outlive the task.
-  StudyTask(Study& study, Evaluator<Configuration>& evaluator)
+  StudyTask(Study& study, trial::Evaluator<space::Configuration>& evaluator)
       : study_(study), evaluator_(evaluator) {}
 
   /// What a trial of an earlier run is worth, which the study has learnt of already. In their
   /// order.
-  TrialValue ValueOf(const Outcome& outcome);
+  run::TrialValue ValueOf(const trial::Outcome& outcome);
 
-  std::vector<Configuration> Propose(int n, const std::function<bool()>& interrupted) override;
-  Evaluator<Configuration>& evaluator() override { return evaluator_; }
-  TrialValue Tell(Configuration&& configuration, const Outcome& outcome, double elapsed) override;
-  TrialStore* store() override { return study_.store(); }
-  TrialRecord RecordOf(const Configuration& configuration) override;
+  std::vector<space::Configuration> Propose(int n,
+                                            const std::function<bool()>& interrupted) override;
+  trial::Evaluator<space::Configuration>& evaluator() override { return evaluator_; }
+  run::TrialValue Tell(space::Configuration&& configuration, const trial::Outcome& outcome,
+                       double elapsed) override;
+  trial::TrialStore* store() override { return study_.store(); }
+  trial::TrialRecord RecordOf(const space::Configuration& configuration) override;
 
  private:
   Study& study_;
-  Evaluator<Configuration>& evaluator_;
+  trial::Evaluator<space::Configuration>& evaluator_;
   std::optional<double> first_;  ///< the study's first value
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/feature/feature_columns.h"
 
 #include <array>
 #include <string_view>
 
-namespace bayloom {
+namespace bayloom::feature {
 namespace {
 
 constexpr std::array<std::string_view, 16> kOpNames = {
@@ -73,4 +76,4 @@ std::string FeatureColumnName(int column) {
   return std::string(kNestNames[column - kIterationsColumn]);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::feature

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 
-namespace bayloom {
+namespace bayloom::feature {
 
 /// The columns of a feature row, as named offsets.
 ///
@@ -102,4 +105,4 @@ inline constexpr int kAutoUnrollColumn = 163;
 /// "float_mad", "vectorized.product", "buffer0.unique_bytes", ...; column in [0, 164).
 std::string FeatureColumnName(int column);
 
-}  // namespace bayloom
+}  // namespace bayloom::feature

@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/feature/program_features.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/feature/block_nest.h"
-#include "bayloom/feature/op_counts.h"
-#include "bayloom/feature/touched_memory.h"
+#include "bayloom/feature/internal/block_nest.h"
+#include "bayloom/feature/internal/op_counts.h"
+#include "bayloom/feature/internal/touched_memory.h"
 
-namespace bayloom {
+namespace bayloom::feature {
 namespace {
 
 constexpr double kCacheLineBytes = 64;
@@ -15,9 +18,9 @@ constexpr double kCacheLineBytes = 64;
 float SLog(double x) { return x == 0 ? 0.0f : std::log2(static_cast<float>(std::abs(x)) + 1); }
 
 /// True for blocks whose store is left out: literals.
-bool StoresLiteral(const Block& block) {
-  return block.kind == BlockKind::kInit || block.value->op == ExprOp::kInt ||
-         block.value->op == ExprOp::kFloat;
+bool StoresLiteral(const tensor::Block& block) {
+  return block.kind == tensor::BlockKind::kInit || block.value->op == tensor::ExprOp::kInt ||
+         block.value->op == tensor::ExprOp::kFloat;
 }
 
 /// When data of a touch is used again, and what lies in between.
@@ -30,7 +33,7 @@ struct Reuse {
 
 class FeatureExtractor {
  public:
-  explicit FeatureExtractor(const Program& program)
+  explicit FeatureExtractor(const tensor::Program& program)
       : program_(program),
         plan_(program),
         analysis_(program, plan_),
@@ -39,9 +42,9 @@ class FeatureExtractor {
 
   FeatureMatrix Run() {
     FeatureMatrix features;
-    const std::vector<BlockId> blocks = program_.BlocksInOrder();
+    const std::vector<tensor::BlockId> blocks = program_.BlocksInOrder();
     features.values.reserve(blocks.size() * kFeatureColumns);
-    for (BlockId block : blocks) {
+    for (tensor::BlockId block : blocks) {
       if (StoresLiteral(program_.blocks[block])) continue;
       features.values.resize(features.values.size() + kFeatureColumns, 0.0f);
       row_ = features.values.data() + static_cast<size_t>(features.rows) * kFeatureColumns;
@@ -57,12 +60,12 @@ class FeatureExtractor {
     int touches = 0;
     double least_elements = 0;
   };
-  History& HistoryOf(DigitId axis, BufferId buffer) {
+  History& HistoryOf(tensor::DigitId axis, tensor::BufferId buffer) {
     return history_[axis * program_.buffers.size() + buffer];
   }
 
-  void FillRow(BlockId id) {
-    const Block& block = program_.blocks[id];
+  void FillRow(tensor::BlockId id) {
+    const tensor::Block& block = program_.blocks[id];
     nest_.Assign(program_, id);
     const OpCounts ops = CountOps(block);
     for (int op = 0; op < kOpClasses; ++op) {
@@ -82,16 +85,17 @@ class FeatureExtractor {
 
   // --- Group 1: annotated loops --------------------------------------------------------------
 
-  void FillAnnotations(const Block& block) {
+  void FillAnnotations(const tensor::Block& block) {
     ClassifyLoops(block);
-    FillAnnotated(kVectorizedColumn, LoopKind::kVectorized);
-    FillAnnotated(kUnrolledColumn, LoopKind::kUnrolled);
-    FillAnnotated(kParallelColumn, LoopKind::kParallel);
-    constexpr LoopKind kBound[] = {LoopKind::kBlockX,       LoopKind::kBlockY,  LoopKind::kBlockZ,
-                                   LoopKind::kThreadX,      LoopKind::kThreadY, LoopKind::kThreadZ,
-                                   LoopKind::kVirtualThread};
+    FillAnnotated(kVectorizedColumn, tensor::LoopKind::kVectorized);
+    FillAnnotated(kUnrolledColumn, tensor::LoopKind::kUnrolled);
+    FillAnnotated(kParallelColumn, tensor::LoopKind::kParallel);
+    constexpr tensor::LoopKind kBound[] = {
+        tensor::LoopKind::kBlockX,       tensor::LoopKind::kBlockY,  tensor::LoopKind::kBlockZ,
+        tensor::LoopKind::kThreadX,      tensor::LoopKind::kThreadY, tensor::LoopKind::kThreadZ,
+        tensor::LoopKind::kVirtualThread};
     float* column = row_ + kAcceleratorColumn;
-    for (LoopKind kind : kBound) {
+    for (tensor::LoopKind kind : kBound) {
       double extent = 1;
       for (auto loop = nest_.loops.rbegin(); loop != nest_.loops.rend(); ++loop) {
         if (program_.loops[*loop].kind != kind) continue;
@@ -103,20 +107,20 @@ class FeatureExtractor {
   }
 
   /// Which loops drive the block's reduction, and how many of either kind there are.
-  void ClassifyLoops(const Block& block) {
+  void ClassifyLoops(const tensor::Block& block) {
     reduces_.clear();
     spatial_loops_ = reduction_loops_ = 0;
-    for (LoopId loop : nest_.loops) {
+    for (tensor::LoopId loop : nest_.loops) {
       const bool reduces = DrivesReduction(block, program_.loops[loop]);
       reduces_.push_back(reduces);
       ++(reduces ? reduction_loops_ : spatial_loops_);
     }
   }
 
-  static bool DrivesReduction(const Block& block, const Loop& loop) {
+  static bool DrivesReduction(const tensor::Block& block, const tensor::Loop& loop) {
     for (size_t i = 0; i < block.iters.size(); ++i) {
-      if (block.iters[i].kind != IterKind::kReduction) continue;
-      for (const Affine::Term& term : block.bindings[i].terms) {
+      if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
+      for (const tensor::Affine::Term& term : block.bindings[i].terms) {
         if (std::find(loop.digits.begin(), loop.digits.end(), term.digit) != loop.digits.end()) {
           return true;
         }
@@ -125,7 +129,7 @@ class FeatureExtractor {
     return false;
   }
 
-  void FillAnnotated(int column, LoopKind kind) {
+  void FillAnnotated(int column, tensor::LoopKind kind) {
     int count = 0, spatial = 0, reduction = 0;  // loops of either kind so far
     double product = 1, innermost = 0;
     LoopPosition position = LoopPosition::kNone;
@@ -293,24 +297,24 @@ class FeatureExtractor {
 
   // --- Group 4: allocation ---------------------------------------------------------------------
 
-  void FillAllocation(BufferId buffer) {
+  void FillAllocation(tensor::BufferId buffer) {
     const BufferPlaces::Place& place = plan_.Of(buffer);
     double outside = 1;
     if (place.allocation) {
-      for (NodeRef node = place.allocation->scope; node.is_loop();
+      for (tensor::NodeRef node = place.allocation->scope; node.is_loop();
            node = program_.loops[node.id].parent) {
         outside *= static_cast<double>(program_.ExtentOf(node.id));
       }
     }
     const auto elements = static_cast<double>(place.elements);
     float* column = row_ + kAllocationColumn;
-    column[0] = SLog(elements * ByteSize(program_.buffers[buffer].dtype));
+    column[0] = SLog(elements * tensor::ByteSize(program_.buffers[buffer].dtype));
     column[1] = SLog(elements * outside);
     column[2] = SLog(outside);
     column[3] = SLog(nest_.iterations / outside);
   }
 
-  const Program& program_;
+  const tensor::Program& program_;
   const BufferPlaces plan_;
   TouchAnalysis analysis_;
   std::vector<History> history_;     ///< [axis][buffer]
@@ -327,6 +331,8 @@ class FeatureExtractor {
 
 }  // namespace
 
-FeatureMatrix ExtractFeatures(const Program& program) { return FeatureExtractor(program).Run(); }
+FeatureMatrix ExtractFeatures(const tensor::Program& program) {
+  return FeatureExtractor(program).Run();
+}
 
-}  // namespace bayloom
+}  // namespace bayloom::feature

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <span>
@@ -6,7 +9,7 @@
 #include "bayloom/feature/feature_columns.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::feature {
 
 /// What a cost model knows of a program: one row of kFeatureColumns numbers per stored buffer, in
 /// the order in which the buffers are first stored.
@@ -37,6 +40,6 @@ struct FeatureMatrix {
 ///  - ties between buffers are broken by order of access, not by name.
 /// An index that is not affine counts as touching the whole dimension, with an unknown (large)
 /// stride in every axis that no affine index uses.
-FeatureMatrix ExtractFeatures(const Program& program);
+FeatureMatrix ExtractFeatures(const tensor::Program& program);
 
-}  // namespace bayloom
+}  // namespace bayloom::feature

@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/feature/time_estimate.h"
 
 #include <cmath>
 #include <set>
 #include <vector>
 
-#include "bayloom/feature/op_counts.h"
+#include "bayloom/feature/internal/op_counts.h"
 #include "bayloom/tensor/access.h"
 
-namespace bayloom {
+namespace bayloom::feature {
 namespace {
 
 constexpr double kElementBytes = 4;
@@ -18,7 +21,7 @@ struct Cache {
 };
 
 /// The caches while so many threads are busy.
-std::vector<Cache> CachesOf(const MachineModel& machine, const EstimateWeights& weights,
+std::vector<Cache> CachesOf(const target::MachineModel& machine, const EstimateWeights& weights,
                             double busy) {
   std::vector<Cache> caches;
   for (size_t i = 0; i + 1 < machine.levels.size(); ++i) {
@@ -33,13 +36,13 @@ std::vector<Cache> CachesOf(const MachineModel& machine, const EstimateWeights& 
 }
 
 /// Bytes the accesses touch while the free digits run.
-double TouchedBytes(const Program& program, const std::vector<Access>& accesses,
+double TouchedBytes(const tensor::Program& program, const std::vector<tensor::Access>& accesses,
                     const std::vector<bool>& free) {
   double bytes = 0;
-  for (const Access& access : accesses) {
+  for (const tensor::Access& access : accesses) {
     double elements = 1;
-    for (const std::optional<Affine>& index : access.indices) {
-      if (index) elements *= static_cast<double>(RangeOf(program, *index, free).extent());
+    for (const std::optional<tensor::Affine>& index : access.indices) {
+      if (index) elements *= static_cast<double>(tensor::RangeOf(program, *index, free).extent());
     }
     bytes += kElementBytes * elements;
   }
@@ -48,30 +51,31 @@ double TouchedBytes(const Program& program, const std::vector<Access>& accesses,
 
 /// Of lines that come into each cache: what the largest inner nest that fits touches, as often as
 /// that nest runs.
-double LineSeconds(const Program& program, BlockId block, const std::vector<LoopId>& loops,
-                   double iterations, const std::vector<Cache>& caches) {
-  const std::vector<Access> accesses = AccessesOf(program, block);
+double LineSeconds(const tensor::Program& program, tensor::BlockId block,
+                   const std::vector<tensor::LoopId>& loops, double iterations,
+                   const std::vector<Cache>& caches) {
+  const std::vector<tensor::Access> accesses = tensor::AccessesOf(program, block);
   std::vector<bool> free(program.digit_extents.size(), false);
   double touched = TouchedBytes(program, accesses, free);
   double runs = iterations;
   double seconds = 0;
   size_t level = 0;
   for (auto loop = loops.rbegin(); loop != loops.rend() && level < caches.size(); ++loop) {
-    for (DigitId digit : program.loops[*loop].digits) free[digit] = true;
+    for (tensor::DigitId digit : program.loops[*loop].digits) free[digit] = true;
     const double wider = TouchedBytes(program, accesses, free);
     while (level < caches.size() && wider > caches[level].bytes) {
-      seconds += caches[level++].line_seconds * touched * runs / kLineBytes;
+      seconds += caches[level++].line_seconds * touched * runs / target::kLineBytes;
     }
     touched = wider;
     runs /= static_cast<double>(program.ExtentOf(*loop));
   }
   while (level < caches.size())
-    seconds += caches[level++].line_seconds * touched * runs / kLineBytes;
+    seconds += caches[level++].line_seconds * touched * runs / target::kLineBytes;
   return seconds;
 }
 
 /// Vector operations of one execution of the block; whatever is cheap is hidden behind one.
-double OperationsOf(const Block& block, const MachineModel& machine,
+double OperationsOf(const tensor::Block& block, const target::MachineModel& machine,
                     const EstimateWeights& weights) {
   const OpCounts counts = CountOps(block);
   const double operation = weights.operation * machine.multiply_add.alone;
@@ -79,14 +83,15 @@ double OperationsOf(const Block& block, const MachineModel& machine,
          machine.division / operation * counts[static_cast<size_t>(OpClass::kFloatDivMod)];
 }
 
-double EstimateBlock(const Program& program, BlockId block, const std::vector<LoopId>& loops,
-                     const MachineModel& machine, const EstimateWeights& weights) {
+double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
+                     const std::vector<tensor::LoopId>& loops, const target::MachineModel& machine,
+                     const EstimateWeights& weights) {
   double iterations = 1, lanes = 1, jobs = 1;
-  for (LoopId id : loops) {
+  for (tensor::LoopId id : loops) {
     const auto extent = static_cast<double>(program.ExtentOf(id));
     iterations *= extent;
-    if (program.loops[id].kind == LoopKind::kVectorized) lanes *= extent;
-    if (program.loops[id].kind == LoopKind::kParallel) jobs *= extent;
+    if (program.loops[id].kind == tensor::LoopKind::kVectorized) lanes *= extent;
+    if (program.loops[id].kind == tensor::LoopKind::kParallel) jobs *= extent;
   }
   const double width = machine.lanes();
   const double busy = jobs / std::ceil(jobs / machine.threads);
@@ -100,11 +105,11 @@ double EstimateBlock(const Program& program, BlockId block, const std::vector<Lo
 }
 
 /// Of the outermost parallel loop among these, if it has not been counted.
-double ForkJoinSeconds(const Program& program, const std::vector<LoopId>& loops,
-                       const MachineModel& machine, std::set<LoopId>& counted) {
+double ForkJoinSeconds(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
+                       const target::MachineModel& machine, std::set<tensor::LoopId>& counted) {
   double entries = 1;
-  for (LoopId id : loops) {
-    if (program.loops[id].kind == LoopKind::kParallel) {
+  for (tensor::LoopId id : loops) {
+    if (program.loops[id].kind == tensor::LoopKind::kParallel) {
       return counted.insert(id).second ? machine.fork_join * entries : 0;
     }
     entries *= static_cast<double>(program.ExtentOf(id));
@@ -114,16 +119,16 @@ double ForkJoinSeconds(const Program& program, const std::vector<LoopId>& loops,
 
 }  // namespace
 
-double EstimateTime(const Program& program, const MachineModel& machine,
+double EstimateTime(const tensor::Program& program, const target::MachineModel& machine,
                     const EstimateWeights& weights) {
   double seconds = 0;
-  std::set<LoopId> counted;
-  for (BlockId block : program.BlocksInOrder()) {
-    const std::vector<LoopId> loops = program.LoopsAround(NodeRef::Block(block));
+  std::set<tensor::LoopId> counted;
+  for (tensor::BlockId block : program.BlocksInOrder()) {
+    const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
     seconds += EstimateBlock(program, block, loops, machine, weights);
     seconds += weights.fork_join * ForkJoinSeconds(program, loops, machine, counted);
   }
   return seconds;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::feature

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/target/machine_model.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::feature {
 
 /// What cannot be measured in isolation: how much of the time that the machine takes for each part
 /// of a program shows in the program's own time. Fitted to the schedules of benchmarks/calibration
@@ -30,7 +33,7 @@ struct EstimateWeights {
 /// (docs/studies/2026-11-machine-model.md).
 ///
 /// It follows the machine: none of its rates may grow without the estimate staying or falling.
-double EstimateTime(const Program& program, const MachineModel& machine,
+double EstimateTime(const tensor::Program& program, const target::MachineModel& machine,
                     const EstimateWeights& weights = {});
 
-}  // namespace bayloom
+}  // namespace bayloom::feature

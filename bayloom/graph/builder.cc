@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/builder.h"
 
 #include <fmt/format.h>
@@ -6,9 +9,9 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/internal/evaluate.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 40;
@@ -27,9 +30,9 @@ int64_t SaturatingProduct(int64_t a, int64_t b) {
   return a * b;
 }
 
-int64_t PointCount(const Stage& stage) {
+int64_t PointCount(const tensor::Stage& stage) {
   int64_t points = 1;
-  for (const Iter& iter : stage.iters) points = SaturatingProduct(points, iter.extent);
+  for (const tensor::Iter& iter : stage.iters) points = SaturatingProduct(points, iter.extent);
   return points;
 }
 
@@ -42,7 +45,7 @@ bool ReadsEmptyValue(const Graph& graph, const Node& node) {
 
 GraphBuilder::Exprs IterVars(size_t first, size_t count) {
   GraphBuilder::Exprs vars;
-  for (size_t i = 0; i < count; ++i) vars.push_back(IterVar(static_cast<int>(first + i)));
+  for (size_t i = 0; i < count; ++i) vars.push_back(tensor::IterVar(static_cast<int>(first + i)));
   return vars;
 }
 
@@ -70,38 +73,42 @@ GraphBuilder::GraphBuilder(std::string name) : folding_budget_(kFoldingBudget) {
 GraphBuilder::GraphBuilder(Graph graph)
     : graph_(std::move(graph)), folding_budget_(kFoldingBudget) {}
 
-Tensor GraphBuilder::Input(std::string name, DType dtype, std::vector<int64_t> shape) {
+tensor::Tensor GraphBuilder::Input(std::string name, tensor::DType dtype,
+                                   std::vector<int64_t> shape) {
   CheckedElementCount(shape);
   const ValueId id = static_cast<ValueId>(graph_.values.size());
   graph_.values.push_back({std::move(name), dtype, shape, nullptr});
   graph_.inputs.push_back(id);
-  return Tensor(id, dtype, std::move(shape));
+  return tensor::Tensor(id, dtype, std::move(shape));
 }
 
-Tensor GraphBuilder::Constant(std::string name, HostTensor data) {
-  return Constant(std::move(name), std::make_shared<const HostTensor>(std::move(data)));
+tensor::Tensor GraphBuilder::Constant(std::string name, tensor::HostTensor data) {
+  return Constant(std::move(name), std::make_shared<const tensor::HostTensor>(std::move(data)));
 }
 
-Tensor GraphBuilder::Constant(std::string name, std::shared_ptr<const HostTensor> data) {
+tensor::Tensor GraphBuilder::Constant(std::string name,
+                                      std::shared_ptr<const tensor::HostTensor> data) {
   const ValueId id = static_cast<ValueId>(graph_.values.size());
-  Tensor tensor(id, data->dtype, data->shape);
+  tensor::Tensor tensor(id, data->dtype, data->shape);
   graph_.values.push_back({std::move(name), data->dtype, data->shape, std::move(data)});
   return tensor;
 }
 
-Tensor GraphBuilder::Map(std::string op, std::vector<int64_t> shape, const ElementFunction& value) {
+tensor::Tensor GraphBuilder::Map(std::string op, std::vector<int64_t> shape,
+                                 const ElementFunction& value) {
   Node node{.op = std::move(op), .kind = NodeKind::kMap};
   node.stage.iters = SpatialIters(shape);
   node.stage.value = value(IterVars(0, shape.size()));
   return AddNode(std::move(node), std::move(shape));
 }
 
-Tensor GraphBuilder::Reduce(std::string op, std::vector<int64_t> shape, std::vector<Axis> axes,
-                            Reduction reduction, const TermFunction& term, NodeKind kind) {
+tensor::Tensor GraphBuilder::Reduce(std::string op, std::vector<int64_t> shape,
+                                    std::vector<Axis> axes, tensor::Reduction reduction,
+                                    const TermFunction& term, NodeKind kind) {
   Node node{.op = std::move(op), .kind = kind};
   node.stage.iters = SpatialIters(shape);
   for (Axis& axis : axes) {
-    node.stage.iters.push_back({std::move(axis.name), axis.extent, IterKind::kReduction});
+    node.stage.iters.push_back({std::move(axis.name), axis.extent, tensor::IterKind::kReduction});
   }
   node.stage.value = term(IterVars(0, shape.size()), IterVars(shape.size(), axes.size()));
   if (axes.empty()) {
@@ -112,7 +119,7 @@ Tensor GraphBuilder::Reduce(std::string op, std::vector<int64_t> shape, std::vec
   return AddNode(std::move(node), std::move(shape));
 }
 
-Tensor GraphBuilder::View(const Tensor& source, std::vector<int64_t> shape) {
+tensor::Tensor GraphBuilder::View(const tensor::Tensor& source, std::vector<int64_t> shape) {
   if (CheckedElementCount(shape) != CheckedElementCount(source.shape())) {
     throw InputError(fmt::format("{} elements cannot take the shape {}",
                                  CheckedElementCount(source.shape()),
@@ -124,11 +131,11 @@ Tensor GraphBuilder::View(const Tensor& source, std::vector<int64_t> shape) {
   return AddNode(std::move(node), std::move(shape));
 }
 
-bool GraphBuilder::CanFold(const Stage& stage, const std::vector<int64_t>& shape) {
+bool GraphBuilder::CanFold(const tensor::Stage& stage, const std::vector<int64_t>& shape) {
   bool known = true;
   int64_t largest_operand = 0;
-  Visit(stage.value, [&](const Expr& e) {
-    if (e->op != ExprOp::kLoad) return;
+  tensor::Visit(stage.value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kLoad) return;
     const Value& operand = graph_.values[e->index];
     known &= operand.constant != nullptr;
     largest_operand = std::max(largest_operand, operand.ElementCount());
@@ -144,11 +151,11 @@ bool GraphBuilder::CanFold(const Stage& stage, const std::vector<int64_t>& shape
   return true;
 }
 
-Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
+tensor::Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
   const int64_t elements = CheckedElementCount(shape);
   const ValueId id = static_cast<ValueId>(graph_.values.size());
   const bool is_view = node.kind == NodeKind::kView;
-  const DType dtype = is_view ? graph_.values[node.source].dtype : node.stage.value->dtype;
+  const tensor::DType dtype = is_view ? graph_.values[node.source].dtype : node.stage.value->dtype;
   node.stage.name = scope_.empty() ? node.op : scope_ + "." + node.op;
   node.stage.output = id;
   Value value{node.stage.name, dtype, shape, nullptr};
@@ -158,33 +165,37 @@ Tensor GraphBuilder::AddNode(Node node, std::vector<int64_t> shape) {
     throw InputError("elements of an empty tensor are needed");
   }
   if (elements == 0) {
-    value.constant = std::make_shared<const HostTensor>(HostTensor::Zeros(dtype, shape));
+    value.constant =
+        std::make_shared<const tensor::HostTensor>(tensor::HostTensor::Zeros(dtype, shape));
   } else if (is_view) {
     if (const auto& source = graph_.values[node.source].constant) {
-      value.constant = std::make_shared<const HostTensor>(dtype, shape, source->data);
+      value.constant = std::make_shared<const tensor::HostTensor>(dtype, shape, source->data);
     }
   } else if (points == 0) {  // reduces over nothing
-    Stage neutral = node.stage;
-    std::erase_if(neutral.iters, [](const Iter& i) { return i.kind == IterKind::kReduction; });
-    neutral.value = NeutralElement(neutral.reduction, dtype);
-    neutral.reduction = Reduction::kNone;
+    tensor::Stage neutral = node.stage;
+    std::erase_if(neutral.iters,
+                  [](const tensor::Iter& i) { return i.kind == tensor::IterKind::kReduction; });
+    neutral.value = tensor::NeutralElement(neutral.reduction, dtype);
+    neutral.reduction = tensor::Reduction::kNone;
     node.stage = std::move(neutral);
     node.kind = NodeKind::kMap;
   }
   if (!value.constant && !is_view && CanFold(node.stage, shape)) {
-    const auto lookup = [&](ValueId v) -> const HostTensor& { return *graph_.values[v].constant; };
-    value.constant = std::make_shared<const HostTensor>(EvaluateStage(node.stage, lookup));
+    const auto lookup = [&](ValueId v) -> const tensor::HostTensor& {
+      return *graph_.values[v].constant;
+    };
+    value.constant = std::make_shared<const tensor::HostTensor>(EvaluateStage(node.stage, lookup));
   }
   if (!value.constant) graph_.nodes.push_back(std::move(node));
   graph_.values.push_back(std::move(value));
-  return Tensor(id, dtype, std::move(shape));
+  return tensor::Tensor(id, dtype, std::move(shape));
 }
 
-const HostTensor* GraphBuilder::ConstantOf(const Tensor& tensor) const {
+const tensor::HostTensor* GraphBuilder::ConstantOf(const tensor::Tensor& tensor) const {
   return graph_.values[tensor.id()].constant.get();
 }
 
-std::vector<std::string> GraphBuilder::InputsBehind(const Tensor& tensor) const {
+std::vector<std::string> GraphBuilder::InputsBehind(const tensor::Tensor& tensor) const {
   std::vector<bool> behind(graph_.values.size(), false);
   behind[tensor.id()] = true;
   for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
@@ -198,7 +209,7 @@ std::vector<std::string> GraphBuilder::InputsBehind(const Tensor& tensor) const 
   return names;
 }
 
-void GraphBuilder::Rename(const Tensor& tensor, std::string name) {
+void GraphBuilder::Rename(const tensor::Tensor& tensor, std::string name) {
   graph_.values[tensor.id()].name = std::move(name);
 }
 
@@ -208,4 +219,4 @@ Graph GraphBuilder::Build(std::vector<GraphOutput> outputs) {
   return std::move(graph_);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -6,7 +9,7 @@
 
 #include "bayloom/graph/graph.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// Writes a Graph, node after node, in the way WorkloadBuilder writes a Workload.
 ///
@@ -15,10 +18,10 @@ namespace bayloom {
 /// bounded in work and memory; what exceeds the bounds is left to run time.
 class GraphBuilder {
  public:
-  using Exprs = WorkloadBuilder::Exprs;
-  using Axis = WorkloadBuilder::Axis;
-  using ElementFunction = std::function<Expr(const Exprs&)>;
-  using TermFunction = std::function<Expr(const Exprs&, const Exprs&)>;
+  using Exprs = tensor::WorkloadBuilder::Exprs;
+  using Axis = tensor::WorkloadBuilder::Axis;
+  using ElementFunction = std::function<tensor::Expr(const Exprs&)>;
+  using TermFunction = std::function<tensor::Expr(const Exprs&, const Exprs&)>;
 
   explicit GraphBuilder(std::string name);
   /// Goes on writing an existing graph: new nodes come after the ones that are there.
@@ -27,32 +30,33 @@ class GraphBuilder {
   /// Nodes made from now on are named "<scope>.<op>".
   void SetScope(std::string scope) { scope_ = std::move(scope); }
 
-  Tensor Input(std::string name, DType dtype, std::vector<int64_t> shape);
-  Tensor Constant(std::string name, HostTensor data);
-  Tensor Constant(std::string name, std::shared_ptr<const HostTensor> data);
+  tensor::Tensor Input(std::string name, tensor::DType dtype, std::vector<int64_t> shape);
+  tensor::Tensor Constant(std::string name, tensor::HostTensor data);
+  tensor::Tensor Constant(std::string name, std::shared_ptr<const tensor::HostTensor> data);
   /// One element per point of `shape`.
-  Tensor Map(std::string op, std::vector<int64_t> shape, const ElementFunction& value);
+  tensor::Tensor Map(std::string op, std::vector<int64_t> shape, const ElementFunction& value);
   /// One element per point of `shape`, combined over the reduction axes.
-  Tensor Reduce(std::string op, std::vector<int64_t> shape, std::vector<Axis> axes,
-                Reduction reduction, const TermFunction& term, NodeKind kind = NodeKind::kReduce);
+  tensor::Tensor Reduce(std::string op, std::vector<int64_t> shape, std::vector<Axis> axes,
+                        tensor::Reduction reduction, const TermFunction& term,
+                        NodeKind kind = NodeKind::kReduce);
   /// The same elements in the same order under another shape of equal element count.
-  Tensor View(const Tensor& source, std::vector<int64_t> shape);
+  tensor::Tensor View(const tensor::Tensor& source, std::vector<int64_t> shape);
 
   /// The data if it is known at compile time, else null.
-  const HostTensor* ConstantOf(const Tensor& tensor) const;
+  const tensor::HostTensor* ConstantOf(const tensor::Tensor& tensor) const;
   /// Names of the graph's inputs that the tensor depends on.
-  std::vector<std::string> InputsBehind(const Tensor& tensor) const;
+  std::vector<std::string> InputsBehind(const tensor::Tensor& tensor) const;
   /// Renames a value, so that people find the model's own names.
-  void Rename(const Tensor& tensor, std::string name);
+  void Rename(const tensor::Tensor& tensor, std::string name);
 
   const Graph& graph() const { return graph_; }
   /// Finishes; nodes that the outputs do not need are dropped.
   Graph Build(std::vector<GraphOutput> outputs);
 
  private:
-  Tensor AddNode(Node node, std::vector<int64_t> shape);
+  tensor::Tensor AddNode(Node node, std::vector<int64_t> shape);
   /// True if every operand is known and computing the node is worth its cost.
-  bool CanFold(const Stage& stage, const std::vector<int64_t>& shape);
+  bool CanFold(const tensor::Stage& stage, const std::vector<int64_t>& shape);
 
   Graph graph_;
   std::string scope_;
@@ -63,4 +67,4 @@ class GraphBuilder {
 /// the largest supported size (2^40 elements).
 int64_t CheckedElementCount(const std::vector<int64_t>& shape);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

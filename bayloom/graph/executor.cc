@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/executor.h"
 
 #include <fmt/format.h>
@@ -11,7 +14,7 @@
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// An empty tensor may lie nowhere.
@@ -25,15 +28,15 @@ double Now() {
 
 }  // namespace
 
-std::vector<KernelObject> CompileTasks(const TaskGraph& network,
-                                       const std::vector<const Program*>& programs,
-                                       const Target& target) {
-  std::vector<KernelObject> kernels(programs.size());
+std::vector<codegen::KernelObject> CompileTasks(const TaskGraph& network,
+                                                const std::vector<const tensor::Program*>& programs,
+                                                const target::Target& target) {
+  std::vector<codegen::KernelObject> kernels(programs.size());
   std::vector<std::string> errors(programs.size());
-  ThreadPool pool(std::max(1, target.cores));
+  base::ThreadPool pool(std::max(1, target.cores));
   pool.ParallelFor(static_cast<int64_t>(programs.size()), [&](int64_t task) {
-    Result<KernelObject> kernel =
-        CompileProgram(*programs[task], target, fmt::format("kernel_{}", task));
+    Result<codegen::KernelObject> kernel =
+        codegen::CompileProgram(*programs[task], target, fmt::format("kernel_{}", task));
     if (kernel) {
       kernels[task] = *std::move(kernel);
     } else {
@@ -50,27 +53,29 @@ std::vector<KernelObject> CompileTasks(const TaskGraph& network,
 
 struct Executor::Impl {
   NetworkPlan plan;
-  std::vector<LoadedKernel> kernels;
+  std::vector<codegen::LoadedKernel> kernels;
   int threads = 1;
-  AlignedMemory arena, workspace, constants;
-  std::vector<AlignedMemory> input_copies, output_copies;
+  codegen::AlignedMemory arena, workspace, constants;
+  std::vector<codegen::AlignedMemory> input_copies, output_copies;
 
-  Impl(const TaskGraph& network, const std::vector<const Program*>& programs, const Target& target)
+  Impl(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
+       const target::Target& target)
       : plan(PlanNetwork(network, programs)), threads(target.cores) {
     int64_t workspace_bytes = 0;
-    for (const KernelObject& object : CompileTasks(network, programs, target)) {
-      Result<LoadedKernel> kernel = LoadedKernel::Load(object);
+    for (const codegen::KernelObject& object : CompileTasks(network, programs, target)) {
+      Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(object);
       if (!kernel) throw InputError("cannot load compiled code: " + kernel.error().message);
       kernels.push_back(*std::move(kernel));
       workspace_bytes = std::max(workspace_bytes, object.WorkspaceBytes(threads));
     }
-    arena = AllocateAligned(plan.arena_bytes);
-    workspace = AllocateAligned(workspace_bytes);
-    constants = AllocateAligned(static_cast<int64_t>(plan.constants.size()));
+    arena = codegen::AllocateAligned(plan.arena_bytes);
+    workspace = codegen::AllocateAligned(workspace_bytes);
+    constants = codegen::AllocateAligned(static_cast<int64_t>(plan.constants.size()));
     Copy(constants.get(), plan.constants.data(), static_cast<int64_t>(plan.constants.size()));
     plan.constants = {};
-    for (int64_t bytes : plan.input_bytes) input_copies.push_back(AllocateAligned(bytes));
-    for (int64_t bytes : plan.output_bytes) output_copies.push_back(AllocateAligned(bytes));
+    for (int64_t bytes : plan.input_bytes) input_copies.push_back(codegen::AllocateAligned(bytes));
+    for (int64_t bytes : plan.output_bytes)
+      output_copies.push_back(codegen::AllocateAligned(bytes));
   }
 
   char* Resolve(const Storage& storage, const std::vector<const void*>& inputs,
@@ -93,13 +98,13 @@ struct Executor::Impl {
            std::vector<double>* seconds) {
     bayloom_set_threads(threads);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (IsAligned(inputs[i])) continue;
+      if (codegen::IsAligned(inputs[i])) continue;
       Copy(input_copies[i].get(), inputs[i], plan.input_bytes[i]);
       inputs[i] = input_copies[i].get();
     }
     std::vector<void*> results = outputs;
     for (size_t i = 0; i < results.size(); ++i) {
-      if (!IsAligned(results[i])) results[i] = output_copies[i].get();
+      if (!codegen::IsAligned(results[i])) results[i] = output_copies[i].get();
     }
     std::vector<void*> parameters;
     for (size_t c = 0; c < plan.calls.size(); ++c) {
@@ -119,8 +124,8 @@ struct Executor::Impl {
   }
 };
 
-Executor::Executor(const TaskGraph& network, const std::vector<const Program*>& programs,
-                   const Target& target)
+Executor::Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
+                   const target::Target& target)
     : impl_(std::make_unique<Impl>(network, programs, target)) {}
 Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
@@ -137,4 +142,4 @@ void Executor::RunTimed(const std::vector<const void*>& inputs, const std::vecto
 
 const NetworkPlan& Executor::plan() const { return impl_->plan; }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

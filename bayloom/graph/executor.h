@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -8,13 +11,13 @@
 #include "bayloom/graph/tasks.h"
 #include "bayloom/target/target.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// Compiles one program per task on all cores; results in the order of the programs. Throws
 /// InputError naming the task if one cannot be compiled.
-std::vector<KernelObject> CompileTasks(const TaskGraph& network,
-                                       const std::vector<const Program*>& programs,
-                                       const Target& target);
+std::vector<codegen::KernelObject> CompileTasks(const TaskGraph& network,
+                                                const std::vector<const tensor::Program*>& programs,
+                                                const target::Target& target);
 
 /// A network ready to run in this process.
 ///
@@ -25,8 +28,8 @@ std::vector<KernelObject> CompileTasks(const TaskGraph& network,
 class Executor {
  public:
   /// `programs`: one per task of the network. Throws InputError if one cannot be compiled.
-  Executor(const TaskGraph& network, const std::vector<const Program*>& programs,
-           const Target& target);
+  Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
+           const target::Target& target);
   ~Executor();
   Executor(Executor&&) noexcept;
 
@@ -45,4 +48,4 @@ class Executor {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/graph.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 int64_t Value::ElementCount() const {
   int64_t count = 1;
@@ -18,8 +21,8 @@ int64_t Value::ElementCount() const {
 std::vector<ValueId> OperandsOf(const Node& node) {
   if (node.kind == NodeKind::kView) return {node.source};
   std::vector<ValueId> operands;
-  Visit(node.stage.value, [&](const Expr& e) {
-    if (e->op != ExprOp::kLoad) return;
+  tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kLoad) return;
     if (std::find(operands.begin(), operands.end(), e->index) == operands.end()) {
       operands.push_back(e->index);
     }
@@ -27,13 +30,13 @@ std::vector<ValueId> OperandsOf(const Node& node) {
   return operands;
 }
 
-std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape) {
+std::vector<tensor::Iter> SpatialIters(const std::vector<int64_t>& shape) {
   constexpr std::string_view kImageAxes = "nchw", kAxes = "ijlmopqstuvxyz";
-  std::vector<Iter> iters;
+  std::vector<tensor::Iter> iters;
   for (size_t d = 0; d < shape.size(); ++d) {
     const std::string_view names = shape.size() == kImageAxes.size() ? kImageAxes : kAxes;
     std::string name = d < names.size() ? std::string(1, names[d]) : fmt::format("i{}", d);
-    iters.push_back({std::move(name), shape[d], IterKind::kSpatial});
+    iters.push_back({std::move(name), shape[d], tensor::IterKind::kSpatial});
   }
   return iters;
 }
@@ -76,10 +79,11 @@ void Renumber(Node& node, const std::vector<ValueId>& new_id) {
     node.source = new_id[node.source];
     return;
   }
-  node.stage.value = Rewrite(node.stage.value, [&](const Expr& e) -> std::optional<Expr> {
-    if (e->op != ExprOp::kLoad || new_id[e->index] == e->index) return std::nullopt;
-    return Load(new_id[e->index], e->dtype, e->operands);
-  });
+  node.stage.value =
+      tensor::Rewrite(node.stage.value, [&](const tensor::Expr& e) -> std::optional<tensor::Expr> {
+        if (e->op != tensor::ExprOp::kLoad || new_id[e->index] == e->index) return std::nullopt;
+        return tensor::Load(new_id[e->index], e->dtype, e->operands);
+      });
 }
 
 }  // namespace
@@ -102,14 +106,14 @@ void RemoveDeadNodes(Graph& graph) {
   for (GraphOutput& output : graph.outputs) output.value = new_id[output.value];
 }
 
-std::string ToString(DType dtype, const std::vector<int64_t>& shape) {
-  return fmt::format("{}[{}]", ToString(dtype), fmt::join(shape, ", "));
+std::string ToString(tensor::DType dtype, const std::vector<int64_t>& shape) {
+  return fmt::format("{}[{}]", tensor::ToString(dtype), fmt::join(shape, ", "));
 }
 
 std::string Print(const Graph& graph) {
-  std::vector<Buffer> names;  // what the expression printer knows values by
+  std::vector<tensor::Buffer> names;  // what the expression printer knows values by
   for (const Value& value : graph.values) {
-    Buffer buffer;
+    tensor::Buffer buffer;
     buffer.name = value.name;
     buffer.dtype = value.dtype;
     buffer.shape = value.shape;
@@ -134,8 +138,9 @@ std::string Print(const Graph& graph) {
     }
     text += fmt::format("  {} = {}{}", typed(node.output()), node.op,
                         node.kind == NodeKind::kJoin ? " in place" : "");
-    for (const Iter& iter : node.stage.iters) text += fmt::format(" {}<{}", iter.name, iter.extent);
-    text += fmt::format(": {}\n", Print(node.stage.value, node.stage.iters, names));
+    for (const tensor::Iter& iter : node.stage.iters)
+      text += fmt::format(" {}<{}", iter.name, iter.extent);
+    text += fmt::format(": {}\n", tensor::Print(node.stage.value, node.stage.iters, names));
   }
   for (const GraphOutput& output : graph.outputs) {
     text += fmt::format("  output {} = {}\n", output.name, typed(output.value));
@@ -143,4 +148,4 @@ std::string Print(const Graph& graph) {
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -8,7 +11,7 @@
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// A network as a DAG of tensor computations with static shapes.
 ///
@@ -18,15 +21,15 @@ namespace bayloom {
 /// fusion are substitutions in expressions and work for every operator alike.
 
 /// Position of a value in Graph::values; loads in a node's expression name values by it.
-using ValueId = BufferId;
+using ValueId = tensor::BufferId;
 
 /// A dense row-major tensor that a node writes, the caller passes in, or the model contains.
 struct Value {
   std::string name;
-  DType dtype = DType::kFloat32;
+  tensor::DType dtype = tensor::DType::kFloat32;
   std::vector<int64_t> shape;
   /// The data, where it is known at compile time.
-  std::shared_ptr<const HostTensor> constant;
+  std::shared_ptr<const tensor::HostTensor> constant;
 
   int64_t ElementCount() const;
 };
@@ -46,7 +49,7 @@ struct Node {
   NodeKind kind = NodeKind::kMap;
   /// The computation; `stage.name` says where in the model it comes from. A view's stage has an
   /// output only.
-  Stage stage = {};
+  tensor::Stage stage = {};
   ValueId source = -1;  ///< kView only
 
   ValueId output() const { return stage.output; }
@@ -94,14 +97,14 @@ std::vector<ValueId> OperandsOf(const Node& node);
 
 /// Spatial iterators over a shape, named as people know them: n, c, h, w over images, i, j, ...
 /// else.
-std::vector<Iter> SpatialIters(const std::vector<int64_t>& shape);
+std::vector<tensor::Iter> SpatialIters(const std::vector<int64_t>& shape);
 
 /// Nodes that nothing depends on are taken out, and values that nobody names.
 void RemoveDeadNodes(Graph& graph);
 
 /// "float32[1, 3, 224, 224]"
-std::string ToString(DType dtype, const std::vector<int64_t>& shape);
+std::string ToString(tensor::DType dtype, const std::vector<int64_t>& shape);
 /// The graph, one line per value and node, with the nodes' expressions.
 std::string Print(const Graph& graph);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/import.h"
 
 #include <fmt/format.h>
@@ -20,10 +23,10 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
-#include "bayloom/graph/onnx_tensor.h"
-#include "bayloom/graph/operators/operator.h"
+#include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/operator.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 constexpr int kOldestOpset = 7, kNewestOpset = 17;
@@ -69,14 +72,14 @@ class Scope {
  public:
   explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
 
-  const Tensor* Find(const std::string& name) const {
+  const tensor::Tensor* Find(const std::string& name) const {
     for (const Scope* scope = this; scope; scope = scope->outer_) {
       const auto found = scope->tensors_.find(name);
       if (found != scope->tensors_.end()) return &found->second;
     }
     return nullptr;
   }
-  void Define(const std::string& name, Tensor tensor) {
+  void Define(const std::string& name, tensor::Tensor tensor) {
     if (!tensors_.emplace(name, std::move(tensor)).second) {
       throw InputError(fmt::format("'{}' is defined twice", Printable(name)));
     }
@@ -85,7 +88,7 @@ class Scope {
 
  private:
   const Scope* outer_;
-  std::unordered_map<std::string, Tensor> tensors_;
+  std::unordered_map<std::string, tensor::Tensor> tensors_;
 };
 
 std::string FirstLine(const std::string& text) {
@@ -116,7 +119,7 @@ class Importer {
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
-      const Tensor tensor = Lookup(output.name(), scope, "output");
+      const tensor::Tensor tensor = Lookup(output.name(), scope, "output");
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -125,8 +128,8 @@ class Importer {
   }
 
  private:
-  Tensor Lookup(const std::string& name, const Scope& scope, const char* what) {
-    const Tensor* tensor = scope.Find(name);
+  tensor::Tensor Lookup(const std::string& name, const Scope& scope, const char* what) {
+    const tensor::Tensor* tensor = scope.Find(name);
     if (!tensor) {
       throw InputError(
           fmt::format("{} '{}' is not defined by any node before", what, Printable(name)));
@@ -161,8 +164,11 @@ class Importer {
         throw InputError("only tensors are supported, not sequences, maps or optionals");
       }
       const auto& type = input.type().tensor_type();
-      const DType dtype = DTypeFromOnnx(type.elem_type());
+      const tensor::DType dtype = DTypeFromOnnx(type.elem_type());
       scope.Define(input.name(), builder_.Input(name, dtype, InputShape(input.name(), type)));
+    } catch (const OpenShapeError& error) {
+      throw OpenShapeError(fmt::format("input '{}': {}", name, error.what()), error.input(),
+                           error.shape());
     } catch (const InputError& error) {
       throw InputError(fmt::format("input '{}': {}", name, error.what()));
     }
@@ -180,10 +186,19 @@ class Importer {
       }
       return given->second;
     }
-    if (!type.has_shape()) throw InputError("the model gives it no shape; one has to be given");
+    if (!type.has_shape()) throw OpenShapeError("the model gives it no shape", name, "");
     std::vector<int64_t> shape;
+    std::string text;
+    bool is_open = false;
     for (const auto& dim : type.shape().dim()) {
-      shape.push_back(dim.has_dim_value() && dim.dim_value() != -1 ? dim.dim_value() : 1);
+      const bool is_known = dim.has_dim_value() && dim.dim_value() != -1;
+      shape.push_back(is_known ? dim.dim_value() : 1);
+      is_open = is_open || !is_known;
+      const std::string symbol = dim.dim_param().empty() ? "?" : Printable(dim.dim_param());
+      text += (text.empty() ? "" : "x") + (is_known ? std::to_string(dim.dim_value()) : symbol);
+    }
+    if (is_open) {
+      throw OpenShapeError("the model leaves its shape open: " + text, name, text);
     }
     return shape;
   }
@@ -246,7 +261,7 @@ class Importer {
       throw InputError(
           fmt::format("the model imports no operator set for the domain '{}'", Printable(domain)));
     }
-    std::vector<std::optional<Tensor>> inputs;
+    std::vector<std::optional<tensor::Tensor>> inputs;
     for (const std::string& name : node.input()) {
       inputs.push_back(name.empty() ? std::nullopt : std::optional(Lookup(name, scope, "input")));
     }
@@ -288,7 +303,7 @@ class Importer {
   }
 
   static void CheckTypes(const onnx::OpSchema& schema,
-                         const std::vector<std::optional<Tensor>>& inputs) {
+                         const std::vector<std::optional<tensor::Tensor>>& inputs) {
     const auto& formal = schema.inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i]) continue;
@@ -297,7 +312,8 @@ class Importer {
       const bool fits = std::any_of(allowed.begin(), allowed.end(),
                                     [&](const std::string* name) { return *name == type; });
       if (!fits) {
-        throw InputError(fmt::format("input {} may not be of {}", i, ToString(inputs[i]->dtype())));
+        throw InputError(
+            fmt::format("input {} may not be of {}", i, tensor::ToString(inputs[i]->dtype())));
       }
     }
   }
@@ -322,10 +338,10 @@ class Importer {
   }
 
   void ImportOperator(const onnx::NodeProto& node, const Operator& op, int opset,
-                      std::vector<std::optional<Tensor>> inputs, Scope& scope,
+                      std::vector<std::optional<tensor::Tensor>> inputs, Scope& scope,
                       const OpsetVersions& opsets, int depth) {
     const auto subgraph = [&](const onnx::AttributeProto& attribute,
-                              const std::vector<Tensor>& arguments) {
+                              const std::vector<tensor::Tensor>& arguments) {
       return ImportSubgraph(attribute.g(), arguments, scope, opsets, depth + 1);
     };
     builder_.SetScope(Printable(NodeName(node)));
@@ -340,9 +356,10 @@ class Importer {
     }
   }
 
-  std::vector<Tensor> ImportSubgraph(const onnx::GraphProto& graph,
-                                     const std::vector<Tensor>& arguments, const Scope& outer,
-                                     const OpsetVersions& opsets, int depth) {
+  std::vector<tensor::Tensor> ImportSubgraph(const onnx::GraphProto& graph,
+                                             const std::vector<tensor::Tensor>& arguments,
+                                             const Scope& outer, const OpsetVersions& opsets,
+                                             int depth) {
     Scope scope(&outer);
     if (graph.input_size() != static_cast<int>(arguments.size())) {
       throw InputError(fmt::format("the inner graph has {} inputs; {} are given",
@@ -353,7 +370,7 @@ class Importer {
     }
     DefineInitializers(graph, scope);
     ImportNodes(graph.node(), scope, opsets, depth);
-    std::vector<Tensor> outputs;
+    std::vector<tensor::Tensor> outputs;
     for (const auto& output : graph.output()) {
       outputs.push_back(Lookup(output.name(), scope, "output"));
     }
@@ -362,7 +379,8 @@ class Importer {
 
   /// The operator's definition in terms of others, if ONNX has one.
   bool FunctionBody(const onnx::NodeProto& node, const onnx::OpSchema& schema,
-                    const std::vector<std::optional<Tensor>>& inputs, onnx::FunctionProto& body) {
+                    const std::vector<std::optional<tensor::Tensor>>& inputs,
+                    onnx::FunctionProto& body) {
     if (schema.HasFunction()) {
       body = *schema.GetFunction();
       return true;
@@ -378,8 +396,9 @@ class Importer {
   }
 
   void ExpandFunction(const onnx::NodeProto& node, const onnx::FunctionProto& function,
-                      const OpsetVersions& opsets, const std::vector<std::optional<Tensor>>& inputs,
-                      Scope& scope, int depth) {
+                      const OpsetVersions& opsets,
+                      const std::vector<std::optional<tensor::Tensor>>& inputs, Scope& scope,
+                      int depth) {
     Scope inner;
     if (static_cast<int>(inputs.size()) > function.input_size() ||
         node.output_size() > function.output_size()) {
@@ -437,7 +456,7 @@ class Importer {
 
 onnx::ModelProto ReadModel(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) ThrowPathError(path + ": cannot be read", errno);
+  if (!file) base::ThrowPathError(path + ": cannot be read", errno);
   onnx::ModelProto model;
   if (!model.ParseFromIstream(&file) || !model.has_graph()) {
     throw InputError(fmt::format("{}: not an ONNX model, or a damaged one", path));
@@ -455,6 +474,8 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
     throw SystemError(fmt::format("{}: out of memory", path));
   } catch (const SystemError&) {
     throw;
+  } catch (const OpenShapeError& error) {
+    throw OpenShapeError(fmt::format("{}: {}", path, error.what()), error.input(), error.shape());
   } catch (const RunTimeDependence& error) {
     throw RunTimeDependence(fmt::format("{}: {}", path, error.what()), error.inputs());
   } catch (const std::exception& error) {
@@ -475,4 +496,4 @@ std::vector<std::string> ReadInputNames(const std::string& path) {
   return names;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

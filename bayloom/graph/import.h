@@ -1,21 +1,39 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/graph.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 struct ImportOptions {
-  /// Shapes for inputs by name, in place of what the file says. A symbolic or unknown extent that
-  /// is not given here becomes 1.
+  /// Shapes for inputs by name, in place of what the file says. An input whose shape the model
+  /// leaves open needs one (OpenShapeError).
   std::map<std::string, std::vector<int64_t>> input_shapes;
   /// Inputs that are to be constants of the graph, by name.
-  std::map<std::string, std::shared_ptr<const HostTensor>> frozen_inputs;
+  std::map<std::string, std::shared_ptr<const tensor::HostTensor>> frozen_inputs;
+};
+
+/// The model leaves the shape of an input open, and the options do not give it.
+class OpenShapeError : public InputError {
+ public:
+  /// `shape` is what the model says of it, such as "batchx3xHxW"; empty: nothing.
+  OpenShapeError(const std::string& message, std::string input, std::string shape)
+      : InputError(message), input_(std::move(input)), shape_(std::move(shape)) {}
+  const std::string& input() const { return input_; }
+  const std::string& shape() const { return shape_; }
+
+ private:
+  std::string input_;
+  std::string shape_;
 };
 
 /// What an operator needs at compile time (the shape of a Reshape, the bounds of a Slice) depends
@@ -40,10 +58,10 @@ class RunTimeDependence : public InputError {
 Graph ImportOnnx(const std::string& path, const ImportOptions& options = {});
 
 /// Reads one tensor stored as a protobuf file. Throws InputError.
-HostTensor ReadOnnxTensor(const std::string& path);
+tensor::HostTensor ReadOnnxTensor(const std::string& path);
 
 /// The names of a model's inputs in order, without those that have data in the file. Throws as
 /// ImportOnnx.
 std::vector<std::string> ReadInputNames(const std::string& path);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,27 +1,30 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
 #include "bayloom/graph/graph.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// What `iter < bound` compares an iterator with.
-std::optional<int64_t> BoundOf(const Expr& condition, int& iter) {
-  if (condition->op != ExprOp::kLess) return std::nullopt;
-  const Expr &left = condition->operands[0], &right = condition->operands[1];
-  if (left->op != ExprOp::kIter || right->op != ExprOp::kInt) return std::nullopt;
+std::optional<int64_t> BoundOf(const tensor::Expr& condition, int& iter) {
+  if (condition->op != tensor::ExprOp::kLess) return std::nullopt;
+  const tensor::Expr &left = condition->operands[0], &right = condition->operands[1];
+  if (left->op != tensor::ExprOp::kIter || right->op != tensor::ExprOp::kInt) return std::nullopt;
   if (iter >= 0 && left->index != iter) return std::nullopt;
   iter = left->index;
   return right->int_value;
 }
 
 /// Whether index d of the load is iterator d, on the axis less `start`.
-bool ReadsFrom(const Expr& load, int axis, int64_t start, int iter_count) {
-  if (load->op != ExprOp::kLoad || static_cast<int>(load->operands.size()) != iter_count) {
+bool ReadsFrom(const tensor::Expr& load, int axis, int64_t start, int iter_count) {
+  if (load->op != tensor::ExprOp::kLoad || static_cast<int>(load->operands.size()) != iter_count) {
     return false;
   }
   for (int d = 0; d < iter_count; ++d) {
-    const auto form = ToLinear(load->operands[d], iter_count);
+    const auto form = tensor::ToLinear(load->operands[d], iter_count);
     if (!form || form->constant != (d == axis ? -start : 0)) return false;
     for (int i = 0; i < iter_count; ++i) {
       if (form->coefficients[i] != (i == d ? 1 : 0)) return false;
@@ -34,15 +37,15 @@ bool ReadsFrom(const Expr& load, int axis, int64_t start, int iter_count) {
 
 std::optional<Concatenation> AsConcatenation(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::kMap && node.kind != NodeKind::kJoin) return std::nullopt;
-  const std::vector<Iter>& iters = node.stage.iters;
+  const std::vector<tensor::Iter>& iters = node.stage.iters;
   const auto iter_count = static_cast<int>(iters.size());
   Concatenation result{-1, {}, {}};
   int64_t start = 0;
-  Expr rest = node.stage.value;
+  tensor::Expr rest = node.stage.value;
   while (rest.defined()) {
-    Expr part = rest;
+    tensor::Expr part = rest;
     int64_t end = -1;
-    if (rest->op == ExprOp::kSelect) {
+    if (rest->op == tensor::ExprOp::kSelect) {
       const auto bound = BoundOf(rest->operands[0], result.axis);
       if (!bound) return std::nullopt;
       end = *bound;
@@ -50,11 +53,11 @@ std::optional<Concatenation> AsConcatenation(const Graph& graph, const Node& nod
       rest = rest->operands[2];
     } else if (result.axis >= 0) {
       end = iters[result.axis].extent;
-      rest = Expr();
+      rest = tensor::Expr();
     }
     if (end <= start || !ReadsFrom(part, result.axis, start, iter_count)) return std::nullopt;
     std::vector<int64_t> shape;
-    for (const Iter& iter : iters) shape.push_back(iter.extent);
+    for (const tensor::Iter& iter : iters) shape.push_back(iter.extent);
     shape[result.axis] = end - start;
     if (graph.values[part->index].shape != shape) return std::nullopt;
     result.parts.push_back(part->index);
@@ -81,4 +84,4 @@ std::vector<SlicePlace> SlicePlaces(const Graph& graph) {
   return places;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

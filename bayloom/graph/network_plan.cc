@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/network_plan.h"
 
 #include <algorithm>
@@ -6,15 +9,15 @@
 
 #include "bayloom/base/hash.h"
 #include "bayloom/codegen/abi.h"
-#include "bayloom/graph/memory_plan.h"
+#include "bayloom/graph/internal/memory_plan.h"
 #include "bayloom/tensor/interpreter.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-uint64_t HashOf(const std::vector<LayoutAxis>& layout) {
-  Hasher hasher;
-  for (const LayoutAxis& axis : layout) {
+uint64_t HashOf(const std::vector<tensor::LayoutAxis>& layout) {
+  base::Hasher hasher;
+  for (const tensor::LayoutAxis& axis : layout) {
     hasher.Add(axis.dimension).Add(axis.stride).Add(axis.extent);
   }
   return hasher.Digest();
@@ -22,7 +25,7 @@ uint64_t HashOf(const std::vector<LayoutAxis>& layout) {
 
 class Planner {
  public:
-  Planner(const TaskGraph& network, const std::vector<const Program*>& programs)
+  Planner(const TaskGraph& network, const std::vector<const tensor::Program*>& programs)
       : network_(network), graph_(network.graph), programs_(programs) {}
 
   NetworkPlan Plan() {
@@ -35,7 +38,7 @@ class Planner {
 
  private:
   int64_t BytesOf(ValueId value) const {
-    return graph_.values[value].ElementCount() * ByteSize(graph_.values[value].dtype);
+    return graph_.values[value].ElementCount() * tensor::ByteSize(graph_.values[value].dtype);
   }
 
   void PlaceCallersBuffers() {
@@ -61,11 +64,11 @@ class Planner {
   }
 
   std::vector<ValueId> ResultsOf(const TaskCall& call) const {
-    const Workload& workload = network_.tasks[call.task].workload;
-    const std::vector<BufferId> parameters = workload.Parameters();
+    const tensor::Workload& workload = network_.tasks[call.task].workload;
+    const std::vector<tensor::BufferId> parameters = workload.Parameters();
     std::vector<ValueId> results;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      if (workload.buffers[parameters[i]].role == BufferRole::kOutput) {
+      if (workload.buffers[parameters[i]].role == tensor::BufferRole::kOutput) {
         results.push_back(call.parameters[i]);
       }
     }
@@ -93,8 +96,8 @@ class Planner {
   }
 
   void PlanCall(const TaskCall& call) {
-    const Program& program = *programs_[call.task];
-    const std::vector<BufferId> parameters = program.Parameters();
+    const tensor::Program& program = *programs_[call.task];
+    const std::vector<tensor::BufferId> parameters = program.Parameters();
     PlannedCall planned{call.task, {}};
     for (size_t i = 0; i < parameters.size(); ++i) {
       const auto [source, first] = network_.storage[call.parameters[i]];
@@ -103,17 +106,17 @@ class Planner {
         continue;
       }
       planned.arguments.push_back(placed_.at(source));
-      planned.arguments.back().position += first * ByteSize(graph_.values[source].dtype);
+      planned.arguments.back().position += first * tensor::ByteSize(graph_.values[source].dtype);
     }
     plan_.calls.push_back(std::move(planned));
   }
 
-  Storage PlaceConstant(ValueId value, const Buffer& buffer) {
+  Storage PlaceConstant(ValueId value, const tensor::Buffer& buffer) {
     const auto key = std::make_pair(value, HashOf(buffer.layout));
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
     const std::vector<std::byte> packed =
-        PackLayout(buffer, graph_.values[value].constant->data.data());
+        tensor::PackLayout(buffer, graph_.values[value].constant->data.data());
     const Storage storage = AppendConstant(packed);
     constants_[key] = storage;
     return storage;
@@ -122,7 +125,7 @@ class Planner {
   Storage AppendConstant(const std::vector<std::byte>& bytes) {
     const int64_t position = static_cast<int64_t>(plan_.constants.size());
     plan_.constants.insert(plan_.constants.end(), bytes.begin(), bytes.end());
-    plan_.constants.resize(AlignUp(static_cast<int64_t>(plan_.constants.size())));
+    plan_.constants.resize(codegen::AlignUp(static_cast<int64_t>(plan_.constants.size())));
     return {Storage::Kind::kConstant, position};
   }
 
@@ -136,7 +139,7 @@ class Planner {
 
   const TaskGraph& network_;
   const Graph& graph_;
-  const std::vector<const Program*>& programs_;
+  const std::vector<const tensor::Program*>& programs_;
   NetworkPlan plan_;
   std::map<ValueId, Storage> placed_;
   std::map<std::pair<ValueId, uint64_t>, Storage> constants_;
@@ -144,8 +147,9 @@ class Planner {
 
 }  // namespace
 
-NetworkPlan PlanNetwork(const TaskGraph& network, const std::vector<const Program*>& programs) {
+NetworkPlan PlanNetwork(const TaskGraph& network,
+                        const std::vector<const tensor::Program*>& programs) {
   return Planner(network, programs).Plan();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// Where a kernel's argument lies when the network runs.
 struct Storage {
@@ -47,6 +50,7 @@ struct NetworkPlan {
 };
 
 /// `programs`: one per task, as it will be compiled.
-NetworkPlan PlanNetwork(const TaskGraph& network, const std::vector<const Program*>& programs);
+NetworkPlan PlanNetwork(const TaskGraph& network,
+                        const std::vector<const tensor::Program*>& programs);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

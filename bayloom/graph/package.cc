@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/package.h"
 
 #include <fmt/format.h>
@@ -12,9 +15,9 @@
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/package_source.h"
+#include "bayloom/graph/internal/package_source.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 // Texts of the runtime, compiled in at build time.
 extern const char kRuntimeSource[];
@@ -28,15 +31,15 @@ void RunCompiler(std::vector<std::string> arguments) {
   const char* chosen = std::getenv("CC");
   const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "cc";
   arguments.insert(arguments.begin(), compiler);
-  Command command;
+  base::Command command;
   command.arguments = std::move(arguments);
-  const CommandResult result = RunCommand(command);
-  if (result.end == CommandResult::End::kNotStarted) {
+  const base::CommandResult result = base::RunCommand(command);
+  if (result.end == base::CommandResult::End::kNotStarted) {
     throw InputError(fmt::format("linking needs a C compiler: {} (set CC)", result.start_error));
   }
   if (!result.status.Success()) {
     throw SystemError(fmt::format("the C compiler {} failed with {}: {}", compiler,
-                                  result.status.Describe(), LastLine(result.error_output)));
+                                  result.status.Describe(), base::LastLine(result.error_output)));
   }
 }
 
@@ -51,16 +54,17 @@ std::string ToIdentifier(const std::string& text) {
   return name;
 }
 
-Package WritePackage(const TaskGraph& network, const std::vector<const Program*>& programs,
-                     const Target& target, const std::string& directory, const std::string& name) {
+Package WritePackage(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
+                     const target::Target& target, const std::string& directory,
+                     const std::string& name) {
   if (!IsIdentifier(name)) {
     throw InputError(fmt::format("'{}' is no C identifier: try '{}'", name, ToIdentifier(name)));
   }
-  CreateFolder(directory);
-  const ScratchFolder scratch(directory);
+  base::CreateFolder(directory);
+  const base::ScratchFolder scratch(directory);
 
   const NetworkPlan plan = PlanNetwork(network, programs);
-  const std::vector<KernelObject> kernels = CompileTasks(network, programs, target);
+  const std::vector<codegen::KernelObject> kernels = CompileTasks(network, programs, target);
   int64_t shared_bytes = 0, worker_bytes = 0;
   std::vector<std::string> arguments = {"-shared", "-fPIC", "-O2", "-std=gnu11", "-pthread"};
   for (size_t task = 0; task < kernels.size(); ++task) {
@@ -86,9 +90,9 @@ Package WritePackage(const TaskGraph& network, const std::vector<const Program*>
   Package package;
   package.library = (fs::path(directory) / fmt::format("lib{}.so", name)).string();
   package.header = (fs::path(directory) / (name + ".h")).string();
-  MoveFile(library, package.library);
-  MoveFile(header, package.header);
+  base::MoveFile(library, package.library);
+  base::MoveFile(header, package.header);
   return package;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -7,7 +10,7 @@
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// What WritePackage made.
 struct Package {
@@ -28,10 +31,11 @@ struct Package {
 /// `name` has to be a C identifier. Uses the system's C compiler (`CC`, else `cc`) to link. Throws
 /// InputError when the name or the directory is unusable or there is no compiler, SystemError when
 /// the compiler or the disk fails.
-Package WritePackage(const TaskGraph& network, const std::vector<const Program*>& programs,
-                     const Target& target, const std::string& directory, const std::string& name);
+Package WritePackage(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
+                     const target::Target& target, const std::string& directory,
+                     const std::string& name);
 
 /// The text as a C identifier: other characters become underscores.
 std::string ToIdentifier(const std::string& text);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

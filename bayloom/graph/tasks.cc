@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/tasks.h"
 
 #include <fmt/format.h>
@@ -10,12 +13,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "bayloom/graph/evaluate.h"
-#include "bayloom/graph/fusion.h"
-#include "bayloom/graph/passes/rewriting.h"
+#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/internal/fusion.h"
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// Writes the nodes of one group as a workload. Parameters are declared in the order in which
@@ -26,13 +29,14 @@ class GroupWriter {
   GroupWriter(const Graph& graph, const std::vector<SlicePlace>& slices, const FusionGroup& group)
       : graph_(graph), slices_(slices), group_(group) {}
 
-  Workload Write() {
+  tensor::Workload Write() {
     for (int n : group_.nodes) written_.push_back(graph_.nodes[n].output());
     workload_.name = Name();
     for (int n : group_.nodes) DeclareOperands(graph_.nodes[n]);
     for (int n : group_.nodes) {
       const bool last = n == group_.nodes.back();
-      Declare(graph_.nodes[n].output(), last ? BufferRole::kOutput : BufferRole::kIntermediate,
+      Declare(graph_.nodes[n].output(),
+              last ? tensor::BufferRole::kOutput : tensor::BufferRole::kIntermediate,
               graph_.nodes[n].op);
     }
     for (int n : group_.nodes) AddStage(graph_.nodes[n]);
@@ -40,9 +44,9 @@ class GroupWriter {
   }
 
   /// The graph's values behind the workload's parameters.
-  std::vector<ValueId> Parameters(const Workload& workload) const {
+  std::vector<ValueId> Parameters(const tensor::Workload& workload) const {
     std::vector<ValueId> parameters;
-    for (BufferId buffer : workload.Parameters()) parameters.push_back(value_of_[buffer]);
+    for (tensor::BufferId buffer : workload.Parameters()) parameters.push_back(value_of_[buffer]);
     return parameters;
   }
 
@@ -68,18 +72,18 @@ class GroupWriter {
       if (inside || buffer_of_.contains(operand)) continue;
       const bool constant = graph_.values[operand].constant != nullptr;
       const std::string name = fmt::format("{}{}", constant ? "w" : "x", value_of_.size());
-      Declare(operand, constant ? BufferRole::kConstant : BufferRole::kInput, name);
+      Declare(operand, constant ? tensor::BufferRole::kConstant : tensor::BufferRole::kInput, name);
     }
   }
 
-  void Declare(ValueId value, BufferRole role, const std::string& name) {
-    Buffer buffer;
+  void Declare(ValueId value, tensor::BufferRole role, const std::string& name) {
+    tensor::Buffer buffer;
     buffer.name = UniqueName(name);
     buffer.dtype = graph_.values[value].dtype;
     buffer.shape = graph_.values[value].shape;
     buffer.slice_of = SliceOf(value);
     buffer.role = role;
-    buffer_of_[value] = static_cast<BufferId>(workload_.buffers.size());
+    buffer_of_[value] = static_cast<tensor::BufferId>(workload_.buffers.size());
     value_of_.push_back(value);
     workload_.buffers.push_back(std::move(buffer));
   }
@@ -100,7 +104,7 @@ class GroupWriter {
   std::string UniqueName(const std::string& name) const {
     const auto taken = [&](const std::string& candidate) {
       return std::any_of(workload_.buffers.begin(), workload_.buffers.end(),
-                         [&](const Buffer& buffer) { return buffer.name == candidate; });
+                         [&](const tensor::Buffer& buffer) { return buffer.name == candidate; });
     };
     std::string unique = name;
     for (int suffix = 2; taken(unique); ++suffix) unique = fmt::format("{}_{}", name, suffix);
@@ -108,11 +112,11 @@ class GroupWriter {
   }
 
   void AddStage(const Node& node) {
-    Stage stage = node.stage;
+    tensor::Stage stage = node.stage;
     stage.output = buffer_of_.at(node.output());
     stage.name = workload_.buffers[stage.output].name;
-    stage.value = RewriteLoads(stage.value, [&](const Expr& load) {
-      return std::optional(Load(buffer_of_.at(load->index), load->dtype, load->operands));
+    stage.value = RewriteLoads(stage.value, [&](const tensor::Expr& load) {
+      return std::optional(tensor::Load(buffer_of_.at(load->index), load->dtype, load->operands));
     });
     workload_.stages.push_back(std::move(stage));
   }
@@ -120,9 +124,9 @@ class GroupWriter {
   const Graph& graph_;
   const std::vector<SlicePlace>& slices_;
   const FusionGroup& group_;
-  Workload workload_;
+  tensor::Workload workload_;
   std::vector<ValueId> written_;
-  std::unordered_map<ValueId, BufferId> buffer_of_;
+  std::unordered_map<ValueId, tensor::BufferId> buffer_of_;
   std::vector<ValueId> value_of_;  // by buffer
 };
 
@@ -144,7 +148,7 @@ TaskGraph ExtractTasks(Graph graph) {
   const std::vector<SlicePlace> slices = SlicePlaces(graph);
   for (const FusionGroup& group : Fuse(graph)) {
     GroupWriter writer(graph, slices, group);
-    Workload workload = writer.Write();
+    tensor::Workload workload = writer.Write();
     TaskCall call{0, writer.Parameters(workload), group.nodes};
     const auto [entry, is_new] =
         known.emplace(workload.StructuralHash(), static_cast<int>(result.tasks.size()));
@@ -160,17 +164,18 @@ TaskGraph ExtractTasks(Graph graph) {
   return result;
 }
 
-std::vector<HostTensor> InterpretTasks(const TaskGraph& tasks,
-                                       const std::vector<HostTensor>& inputs) {
+std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
+                                               const std::vector<tensor::HostTensor>& inputs) {
   const Graph& graph = tasks.graph;
-  std::vector<HostTensor> data(graph.values.size());
+  std::vector<tensor::HostTensor> data(graph.values.size());
   for (size_t v = 0; v < data.size(); ++v) {
     if (graph.values[v].constant) data[v] = *graph.values[v].constant;
   }
   for (size_t i = 0; i < graph.inputs.size(); ++i) data[graph.inputs[i]] = inputs[i];
   const std::vector<int> producers = graph.Producers();
   // Other names for memory are looked through when they are read.
-  const std::function<const HostTensor&(ValueId)> read = [&](ValueId value) -> const HostTensor& {
+  const std::function<const tensor::HostTensor&(ValueId)> read =
+      [&](ValueId value) -> const tensor::HostTensor& {
     const Node* node = producers[value] < 0 ? nullptr : &graph.nodes[producers[value]];
     if (node && node->kind == NodeKind::kView) data[value] = read(node->source);
     if (node && node->kind == NodeKind::kJoin) data[value] = EvaluateStage(node->stage, read);
@@ -179,15 +184,16 @@ std::vector<HostTensor> InterpretTasks(const TaskGraph& tasks,
   };
   for (const TaskCall& call : tasks.calls) {
     const ValueId output = call.parameters.back();
-    data[output] = HostTensor::Zeros(graph.values[output].dtype, graph.values[output].shape);
-    std::vector<HostTensor> arguments;
+    data[output] =
+        tensor::HostTensor::Zeros(graph.values[output].dtype, graph.values[output].shape);
+    std::vector<tensor::HostTensor> arguments;
     for (ValueId value : call.parameters) {
       arguments.push_back(value == output ? data[output] : read(value));
     }
-    Interpret(Lower(tasks.tasks[call.task].workload), arguments);
+    tensor::Interpret(tensor::Lower(tasks.tasks[call.task].workload), arguments);
     data[output] = std::move(arguments.back());
   }
-  std::vector<HostTensor> outputs;
+  std::vector<tensor::HostTensor> outputs;
   for (const GraphOutput& output : graph.outputs) outputs.push_back(read(output.value));
   return outputs;
 }
@@ -207,4 +213,4 @@ std::string Print(const TaskGraph& tasks) {
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -6,7 +9,7 @@
 #include "bayloom/graph/graph.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// One step of running a network: a call of a task's kernel.
 struct TaskCall {
@@ -19,7 +22,7 @@ struct TaskCall {
 
 /// Something to be tuned: calls with equal workloads share it.
 struct GraphTask {
-  Workload workload;
+  tensor::Workload workload;
   int weight = 0;           ///< how often the network calls it
   std::vector<int> groups;  ///< the calls, positions in TaskGraph::calls
 };
@@ -40,10 +43,10 @@ TaskGraph ExtractTasks(Graph graph);
 
 /// Runs the tasks by the reference interpreter; `inputs` parallel to graph.inputs, the result to
 /// graph.outputs.
-std::vector<HostTensor> InterpretTasks(const TaskGraph& tasks,
-                                       const std::vector<HostTensor>& inputs);
+std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
+                                               const std::vector<tensor::HostTensor>& inputs);
 
 /// The calls and tasks as people read them.
 std::string Print(const TaskGraph& tasks);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

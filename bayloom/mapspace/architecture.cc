@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/architecture.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 int Architecture::LevelNamed(std::string_view wanted) const {
   const auto found = std::find_if(levels.begin(), levels.end(),
@@ -79,4 +82,4 @@ double DramAccessEnergy(int64_t width_bits) { return 200.0 * static_cast<double>
 
 double MacEnergy(int word_bits) { return word_bits / 16.0 * word_bits / 16.0; }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// Most levels of an architecture; mappings and evaluations are arrays of this size.
 inline constexpr int kMaxLevels = 8;
@@ -110,4 +113,4 @@ std::vector<std::string> ShippedArchitectureNames();
 /// A shipped architecture's name, or a file of Timeloop's YAML (architecture_yaml.h).
 Architecture LoadArchitecture(const std::string& name_or_file);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

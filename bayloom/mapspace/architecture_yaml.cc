@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,11 +9,11 @@
 #include <optional>
 #include <regex>
 
-#include "bayloom/mapspace/directive_yaml.h"
+#include "bayloom/mapspace/internal/directive_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// "PE[0..167]" is 168 of them.
@@ -19,7 +22,7 @@ struct NamedRange {
   int64_t count = 1;
 };
 
-NamedRange ReadName(const YamlValue& value) {
+NamedRange ReadName(const yaml::YamlValue& value) {
   static const std::regex kRange("^(.*)\\[([0-9]{1,9})\\.\\.([0-9]{1,9})\\]$");
   const std::string text = value.Text();
   std::smatch match;
@@ -70,7 +73,7 @@ const std::vector<std::string_view>& UnitKeys() {
 /// One memory or arithmetic unit: its keys stand beside its name or under `attributes`.
 class UnitReader {
  public:
-  UnitReader(const YamlValue& unit, int64_t copies)
+  UnitReader(const yaml::YamlValue& unit, int64_t copies)
       : unit_(unit), attributes_(unit.Find("attributes").value_or(unit)) {
     unit_.RefuseMisspelt(UnitKeys());
     attributes_.RefuseMisspelt(UnitKeys());
@@ -198,18 +201,18 @@ class UnitReader {
     if (!(bandwidth > 0)) given->Fail("must be above 0 words a cycle");
   }
 
-  YamlValue unit_;
-  YamlValue attributes_;
+  yaml::YamlValue unit_;
+  yaml::YamlValue attributes_;
   std::string name_;
   std::string class_;
   int64_t copies_ = 1;
 };
 
 /// A tree's units, outermost first; `copies` of this node.
-void ReadTree(const YamlValue& node, int64_t copies, Architecture& architecture,
+void ReadTree(const yaml::YamlValue& node, int64_t copies, Architecture& architecture,
               bool& has_arithmetic) {
   if (const auto local = node.Find("local")) {
-    for (const YamlValue& item : local->Items()) {
+    for (const yaml::YamlValue& item : local->Items()) {
       const UnitReader unit(item, copies);
       if (unit.IsArithmetic()) {
         architecture.arithmetic = unit.ReadArithmetic();
@@ -221,13 +224,13 @@ void ReadTree(const YamlValue& node, int64_t copies, Architecture& architecture,
   }
   const auto subtree = node.Find("subtree");
   if (!subtree) return;
-  for (const YamlValue& child : subtree->Items()) {
+  for (const yaml::YamlValue& child : subtree->Items()) {
     ReadTree(child, copies * ReadName(child.At("name")).count, architecture, has_arithmetic);
   }
 }
 
-Architecture ReadDocument(const YamlValue& document, const std::string& name) {
-  const YamlValue root = document.AtAny({"arch", "architecture"});
+Architecture ReadDocument(const yaml::YamlValue& document, const std::string& name) {
+  const yaml::YamlValue root = document.AtAny({"arch", "architecture"});
   Architecture architecture;
   architecture.name = name;
   if (const auto given = root.Find("name")) architecture.name = given->Text();
@@ -239,37 +242,38 @@ Architecture ReadDocument(const YamlValue& document, const std::string& name) {
     ReadTree(root, 1, architecture, has_arithmetic);
     if (!has_arithmetic) root.Fail("there is no arithmetic unit, of a class such as 'intmac'");
   } else {
-    const YamlValue arithmetic = root.At("arithmetic");
+    const yaml::YamlValue arithmetic = root.At("arithmetic");
     architecture.arithmetic = UnitReader(arithmetic, 1).ReadArithmetic();
-    for (const YamlValue& level : root.At("storage").Items()) {
+    for (const yaml::YamlValue& level : root.At("storage").Items()) {
       architecture.levels.push_back(UnitReader(level, 1).ReadStorage());
     }
   }
   if (const auto constraints = root.Find("constraints")) {
     architecture.constraints = ReadDirectives(*constraints);
   }
-  WithPlace(root, [&] { CheckArchitecture(architecture); });
+  yaml::WithPlace(root, [&] { CheckArchitecture(architecture); });
   return architecture;
 }
 
 }  // namespace
 
 Architecture ReadArchitecture(const std::string& file) {
-  return ReadDocument(YamlValue::Load(file), std::filesystem::path(file).stem().string());
+  return ReadDocument(yaml::YamlValue::Load(file), std::filesystem::path(file).stem().string());
 }
 
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file) {
-  return ReadDocument(YamlValue::Parse(text, file), std::filesystem::path(file).stem().string());
+  return ReadDocument(yaml::YamlValue::Parse(text, file),
+                      std::filesystem::path(file).stem().string());
 }
 
 std::vector<Directive> ReadConstraints(const std::string& file) {
-  const YamlValue document = YamlValue::Load(file);
+  const yaml::YamlValue document = yaml::YamlValue::Load(file);
   std::vector<Directive> directives;
   for (const char* section :
        {"architecture_constraints", "mapspace_constraints", "constraints", "mapspace"}) {
     const auto found = document.Find(section);
     if (!found) continue;
-    const YamlValue list = found->IsMap() ? found->AtAny({"targets", "constraints"}) : *found;
+    const yaml::YamlValue list = found->IsMap() ? found->AtAny({"targets", "constraints"}) : *found;
     for (Directive& directive : ReadDirectives(list)) directives.push_back(std::move(directive));
   }
   if (directives.empty()) {
@@ -332,4 +336,4 @@ std::string PrintArchitectureYaml(const Architecture& architecture) {
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,10 +19,10 @@
 #include "bayloom/trial/command_trial.h"
 #include "bayloom/trial/threaded_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
-using EvaluateMapping = ThreadedEvaluator<Mapping>::Function;
+using EvaluateMapping = trial::ThreadedEvaluator<Mapping>::Function;
 
 constexpr const char* kStatsFile = "timeloop-model.stats.txt";
 
@@ -31,15 +34,15 @@ std::string Replace(std::string text, const std::string& what, const std::string
 }
 
 /// A shell that runs the command on the files of a mapping, in their folder.
-Command MakeCommand(const Mapping& mapping, const Problem& problem,
-                    const Architecture& architecture, const SimulatorOptions& options,
-                    const ScratchFolder& folder) {
+base::Command MakeCommand(const Mapping& mapping, const Problem& problem,
+                          const Architecture& architecture, const SimulatorOptions& options,
+                          const base::ScratchFolder& folder) {
   std::string text = options.command;
   text = Replace(text, "{mapping}",
                  folder.Write("mapping.yaml", PrintMappingYaml(mapping, problem, architecture)));
   text = Replace(text, "{problem}", folder.Write("problem.yaml", PrintProblemYaml(problem)));
   text = Replace(text, "{arch}", folder.Write("arch.yaml", PrintArchitectureYaml(architecture)));
-  Command command;
+  base::Command command;
   command.arguments = {"/bin/sh", "-c", text};
   command.timeout_seconds = options.timeout_seconds;
   command.memory_limit_bytes = options.memory_limit_bytes;
@@ -48,12 +51,12 @@ Command MakeCommand(const Mapping& mapping, const Problem& problem,
 
 EvaluateMapping MakeFunction(const Problem& problem, const Architecture& architecture,
                              const SimulatorOptions& options) {
-  return [=, guard = std::make_shared<MissingCommandGuard>()](const Mapping& mapping,
-                                                              const std::stop_token& stop) {
-    const ScratchFolder folder;
-    return TryCommand(
+  return [=, guard = std::make_shared<trial::MissingCommandGuard>()](const Mapping& mapping,
+                                                                     const std::stop_token& stop) {
+    const base::ScratchFolder folder;
+    return trial::TryCommand(
         MakeCommand(mapping, problem, architecture, options, folder),
-        [&](const std::string& output) { return ParseAnswer(output, options.answer); }, stop,
+        [&](const std::string& output) { return trial::ParseAnswer(output, options.answer); }, stop,
         *guard);
   };
 }
@@ -61,24 +64,25 @@ EvaluateMapping MakeFunction(const Problem& problem, const Architecture& archite
 EvaluateMapping MakeTimeloopFunction(const Problem& problem, const Architecture& architecture,
                                      MapObjective objective, SimulatorOptions options) {
   options.command = "timeloop-model {problem} {arch} {mapping}";
-  return [=, guard = std::make_shared<MissingCommandGuard>()](const Mapping& mapping,
-                                                              const std::stop_token& stop) {
-    const ScratchFolder folder;
-    Command command = MakeCommand(mapping, problem, architecture, options, folder);
+  return [=, guard = std::make_shared<trial::MissingCommandGuard>()](const Mapping& mapping,
+                                                                     const std::stop_token& stop) {
+    const base::ScratchFolder folder;
+    base::Command command = MakeCommand(mapping, problem, architecture, options, folder);
     command.directory = folder.path();  // where it leaves its files
     const auto read = [&](const std::string&) {
       std::ostringstream stats;
       stats << std::ifstream(folder / kStatsFile).rdbuf();
       const Result<double> value = ParseTimeloopStats(stats.str(), problem.Macs(), objective);
-      return value ? Outcome::Feasible(*value)
-                   : Outcome::Infeasible(Verdict::kInvalidAnswer, value.error().message);
+      return value ? trial::Outcome::Feasible(*value)
+                   : trial::Outcome::Infeasible(trial::Verdict::kInvalidAnswer,
+                                                value.error().message);
     };
-    return TryCommand(command, read, stop, *guard);
+    return trial::TryCommand(command, read, stop, *guard);
   };
 }
 
-std::unique_ptr<Evaluator<Mapping>> InThreads(const EvaluateMapping& function, int jobs) {
-  return std::make_unique<ThreadedEvaluator<Mapping>>(
+std::unique_ptr<trial::Evaluator<Mapping>> InThreads(const EvaluateMapping& function, int jobs) {
+  return std::make_unique<trial::ThreadedEvaluator<Mapping>>(
       std::vector<EvaluateMapping>(static_cast<size_t>(jobs), function));
 }
 
@@ -115,17 +119,17 @@ Result<double> ParseTimeloopStats(const std::string& stats, int64_t macs, MapObj
   return ValueOf(evaluation, objective);
 }
 
-std::unique_ptr<Evaluator<Mapping>> MakeSimulatorEvaluator(const Problem& problem,
-                                                           const Architecture& architecture,
-                                                           const SimulatorOptions& options) {
+std::unique_ptr<trial::Evaluator<Mapping>> MakeSimulatorEvaluator(const Problem& problem,
+                                                                  const Architecture& architecture,
+                                                                  const SimulatorOptions& options) {
   return InThreads(MakeFunction(problem, architecture, options), options.jobs);
 }
 
-std::unique_ptr<Evaluator<Mapping>> MakeTimeloopEvaluator(const Problem& problem,
-                                                          const Architecture& architecture,
-                                                          MapObjective objective,
-                                                          const SimulatorOptions& options) {
+std::unique_ptr<trial::Evaluator<Mapping>> MakeTimeloopEvaluator(const Problem& problem,
+                                                                 const Architecture& architecture,
+                                                                 MapObjective objective,
+                                                                 const SimulatorOptions& options) {
   return InThreads(MakeTimeloopFunction(problem, architecture, objective, options), options.jobs);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/constraints.h"
 
 #include <fmt/format.h>
@@ -6,7 +9,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 int TargetLevel(const Directive& directive, const Architecture& architecture) {
   const int level = architecture.LevelNamed(directive.target);
@@ -179,4 +182,4 @@ bool Obeys(const Mapping& mapping, const MapspaceConstraints& constraints, const
   return true;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

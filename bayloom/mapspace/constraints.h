@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
@@ -8,7 +11,7 @@
 
 #include "bayloom/mapspace/mapping.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// What one level's mappings must be like.
 struct LevelConstraint {
@@ -47,4 +50,4 @@ struct PartialOrder {
 };
 PartialOrder ParsePermutation(const Directive& directive, const Problem& problem);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/encoding.h"
 
 #include <fmt/format.h>
@@ -7,10 +10,10 @@
 #include <span>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/order_encoding.h"
-#include "bayloom/mapspace/tile_encoding.h"
+#include "bayloom/mapspace/internal/order_encoding.h"
+#include "bayloom/mapspace/internal/tile_encoding.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTiles = {"divisor", "factorization", "integer",
@@ -31,28 +34,28 @@ Enum Parse(std::string_view text, std::span<const std::string_view> names,
 /// Free tensors of a level: kept or bypassed, a category each.
 class KeepEncoding {
  public:
-  KeepEncoding(const Mapspace& mapspace, Space::Builder& builder) {
+  KeepEncoding(const Mapspace& mapspace, space::Space::Builder& builder) {
     for (int l = 0; l < mapspace.architecture().LevelCount(); ++l) {
       for (int t = 0; t < mapspace.problem().TensorCount(); ++t) {
         if ((mapspace.FreeKeep(l) >> t & 1) == 0) continue;
         places_.push_back({l, t});
         names_.push_back("keep." + mapspace.architecture().levels[l].name + "." +
                          mapspace.problem().tensors[t].name);
-        builder.Add(MakeCategorical(names_.back(), {"bypass", "keep"}));
+        builder.Add(space::MakeCategorical(names_.back(), {"bypass", "keep"}));
       }
     }
   }
 
   const std::vector<std::string>& names() const { return names_; }
 
-  void AppendValues(const Mapping& mapping, std::vector<Value>& values) const {
+  void AppendValues(const Mapping& mapping, std::vector<space::Value>& values) const {
     for (const Place& place : places_) {
       values.emplace_back(
           std::string(mapping.levels[place.level].Keeps(place.tensor) ? "keep" : "bypass"));
     }
   }
 
-  void Apply(std::span<const Value> values, Mapping& mapping) const {
+  void Apply(std::span<const space::Value> values, Mapping& mapping) const {
     for (size_t i = 0; i < places_.size(); ++i) {
       const uint32_t bit = uint32_t{1} << places_[i].tensor;
       uint32_t& keep = mapping.levels[places_[i].level].keep;
@@ -73,20 +76,20 @@ class MapspaceEncoding final : public MappingEncoding {
   MapspaceEncoding(const Mapspace& mapspace, const AnalyticalModel& model, TileEncoding tiles,
                    OrderEncoding orders)
       : mapspace_(mapspace), model_(model) {
-    Space::Builder builder;
+    space::Space::Builder builder;
     keeps_ = std::make_unique<KeepEncoding>(mapspace, builder);
     tiles_ = MakeTileCoder(tiles, mapspace, model, builder);
     orders_ = MakeOrderCoder(orders, mapspace, builder);
-    Result<std::shared_ptr<const Space>> space = builder.Build();
+    Result<std::shared_ptr<const space::Space>> space = builder.Build();
     if (!space) throw InputError("no mapping fits: " + space.error().message);
     space_ = *std::move(space);
   }
 
-  std::optional<Mapping> Decode(const Configuration& configuration) const override {
-    std::vector<Value> values;
+  std::optional<Mapping> Decode(const space::Configuration& configuration) const override {
+    std::vector<space::Value> values;
     values.reserve(static_cast<size_t>(space_->size()));
     for (int i = 0; i < space_->size(); ++i) values.push_back(space_->ValueOf(configuration, i));
-    std::span<const Value> rest = values;
+    std::span<const space::Value> rest = values;
     Mapping mapping = mapspace_.Skeleton();
     keeps_->Apply(rest, mapping);
     rest = rest.subspan(keeps_->names().size());
@@ -98,18 +101,18 @@ class MapspaceEncoding final : public MappingEncoding {
     return mapping;
   }
 
-  Result<Configuration> Encode(const Mapping& mapping) const override {
+  Result<space::Configuration> Encode(const Mapping& mapping) const override {
     Mapping standard = mapping;
     mapspace_.StandardizeOrders(standard);
-    std::vector<Value> values;
+    std::vector<space::Value> values;
     values.reserve(static_cast<size_t>(space_->size()));
     keeps_->AppendValues(standard, values);
     tiles_->AppendValues(standard, values);
     orders_->AppendValues(standard, values);
-    Configuration configuration;
+    space::Configuration configuration;
     configuration.coordinates.reserve(values.size());
     for (int i = 0; i < space_->size(); ++i) {
-      const Parameter& parameter = space_->parameter(i);
+      const space::Parameter& parameter = space_->parameter(i);
       const Result<double> coordinate = parameter.CoordinateOf(values[static_cast<size_t>(i)]);
       if (!coordinate) return Error{parameter.name() + ": " + coordinate.error().message};
       configuration.coordinates.push_back(*coordinate);
@@ -117,11 +120,11 @@ class MapspaceEncoding final : public MappingEncoding {
     return configuration;
   }
 
-  Configuration Canonical(const Configuration& configuration) const override {
+  space::Configuration Canonical(const space::Configuration& configuration) const override {
     if (!tiles_->is_exact()) return MappingEncoding::Canonical(configuration);
     const std::optional<Mapping> mapping = Decode(configuration);
     if (!mapping) return configuration;
-    const Result<Configuration> canonical = Encode(*mapping);
+    const Result<space::Configuration> canonical = Encode(*mapping);
     return canonical ? *canonical : configuration;
   }
 
@@ -135,10 +138,10 @@ class MapspaceEncoding final : public MappingEncoding {
 
 }  // namespace
 
-Configuration MappingEncoding::Canonical(const Configuration& configuration) const {
+space::Configuration MappingEncoding::Canonical(const space::Configuration& configuration) const {
   const std::optional<Mapping> mapping = Decode(configuration);
   if (!mapping) return configuration;
-  const Result<Configuration> canonical = Encode(*mapping);
+  const Result<space::Configuration> canonical = Encode(*mapping);
   return canonical && Decode(*canonical) == mapping ? *canonical : configuration;
 }
 
@@ -159,4 +162,4 @@ std::unique_ptr<MappingEncoding> MakeMappingEncoding(const Mapspace& mapspace,
   return std::make_unique<MapspaceEncoding>(mapspace, model, tiles, orders);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

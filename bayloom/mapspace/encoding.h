@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -10,7 +13,7 @@
 #include "bayloom/mapspace/model.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// How tile sizes become parameters (Kannan 2023, sec. IV-C).
 enum class TileEncoding : uint8_t {
@@ -56,20 +59,20 @@ class MappingEncoding {
  public:
   virtual ~MappingEncoding() = default;
 
-  const std::shared_ptr<const Space>& space() const { return space_; }
+  const std::shared_ptr<const space::Space>& space() const { return space_; }
   /// A configuration of the space as a mapping; nullopt if it does not settle or fit, which happens
   /// only where constraints leave the innermost tiles too large.
-  virtual std::optional<Mapping> Decode(const Configuration& configuration) const = 0;
+  virtual std::optional<Mapping> Decode(const space::Configuration& configuration) const = 0;
   /// A configuration that decodes to this mapping, or to one near it where the encoding does not
   /// have it (aspect ratios know no tiles smaller than what fits). Fails for a mapping that is not
   /// in the mapspace.
-  virtual Result<Configuration> Encode(const Mapping& mapping) const = 0;
+  virtual Result<space::Configuration> Encode(const Mapping& mapping) const = 0;
   /// The one of the configurations of a mapping that Encode gives; the configuration itself if it
   /// is no mapping, or one that the encoding has only something near to.
-  virtual Configuration Canonical(const Configuration& configuration) const;
+  virtual space::Configuration Canonical(const space::Configuration& configuration) const;
 
  protected:
-  std::shared_ptr<const Space> space_;
+  std::shared_ptr<const space::Space> space_;
 };
 
 /// Throws InputError if the encoding does not suit: categorical orders of more than 5 loops. The
@@ -78,4 +81,4 @@ std::unique_ptr<MappingEncoding> MakeMappingEncoding(const Mapspace& mapspace,
                                                      const AnalyticalModel& model,
                                                      TileEncoding tiles, OrderEncoding orders);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

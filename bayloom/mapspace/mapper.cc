@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapper.h"
 
 #include <fmt/format.h>
@@ -7,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/mapper_context.h"
+#include "bayloom/mapspace/internal/mapper_context.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/optimizer/optimizer.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 struct NamedMapper {
@@ -37,7 +40,7 @@ double MapperResult::BestAfter(int64_t count) const {
 std::vector<std::string_view> MapperNames() {
   std::vector<std::string_view> names;
   for (const NamedMapper& mapper : kMappers) names.push_back(mapper.name);
-  for (std::string_view optimizer : OptimizerNames()) {
+  for (std::string_view optimizer : optimizer::OptimizerNames()) {
     if (std::ranges::find(names, optimizer) == names.end()) names.push_back(optimizer);
   }
   return names;
@@ -48,8 +51,8 @@ bool SearchesAnEncoding(std::string_view name) {
 }
 
 MapperTask::MapperTask(std::string_view name, const Mapspace& mapspace,
-                       const AnalyticalModel& model, Evaluator<Mapping>& evaluator,
-                       const MapperOptions& options, TrialStore* store)
+                       const AnalyticalModel& model, trial::Evaluator<Mapping>& evaluator,
+                       const MapperOptions& options, trial::TrialStore* store)
     : name_(name),
       context_(std::make_unique<MapperContext>(mapspace, model, options)),
       evaluator_(evaluator),
@@ -94,13 +97,13 @@ std::vector<Mapping> MapperTask::Propose(int n, const std::function<bool()>& int
   return proposed;
 }
 
-TrialValue MapperTask::Tell(Mapping&& mapping, const Outcome& outcome, double) {
+run::TrialValue MapperTask::Tell(Mapping&& mapping, const trial::Outcome& outcome, double) {
   if (context_->options().evaluate_once) {
     known_[PrintCompact(mapping, context_->mapspace().problem())] = outcome;
   }
   context_->Count(mapping, outcome);
   mapper_->Tell(std::move(mapping), outcome, *context_);
-  TrialValue value;
+  run::TrialValue value;
   value.feasible = outcome.ok();
   if (outcome.ok()) value.cost = outcome.value;
   return value;
@@ -112,9 +115,9 @@ bool MapperTask::HasConverged() const {
          result.evaluations - result.improvements.back().evaluations >= context_->options().victory;
 }
 
-TrialRecord MapperTask::RecordOf(const Mapping& mapping) {
+trial::TrialRecord MapperTask::RecordOf(const Mapping& mapping) {
   const Mapspace& mapspace = context_->mapspace();
-  TrialRecord record;
+  trial::TrialRecord record;
   record.candidate =
       ToJson(mapping, mapspace.problem(), mapspace.architecture()).at("levels").dump();
   record.proposer = name_;
@@ -122,16 +125,16 @@ TrialRecord MapperTask::RecordOf(const Mapping& mapping) {
 }
 
 MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
-                       const AnalyticalModel& model, Evaluator<Mapping>& evaluator,
+                       const AnalyticalModel& model, trial::Evaluator<Mapping>& evaluator,
                        const MapperOptions& options) {
   MapperTask task(name, mapspace, model, evaluator, options);
-  ScheduledRun<Mapping> run({.budget = options.budget, .scheduler = "round-robin"});
+  run::ScheduledRun<Mapping> run({.budget = options.budget, .scheduler = "round-robin"});
   run.AddTask(task, {.name = std::string(name)});
-  const StopReason end = run.Run();
+  const trial::StopReason end = run.Run();
   MapperResult result = task.result();
   result.seconds = run.Status().seconds;
   result.end = end;
   return result;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -18,12 +21,12 @@
 #include "bayloom/mapspace/transfer.h"
 #include "bayloom/run/scheduled_run.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 struct MapperOptions {
   uint64_t seed = 0;
   /// Evaluations and seconds of the whole run; "annealing" cools down by how much is left.
-  Budget budget = {.trials = 4000};
+  trial::Budget budget = {.trials = 4000};
   /// Stop after so many evaluations that found nothing better (Timeloop's victory condition); 0:
   /// never.
   int64_t victory = 0;
@@ -32,7 +35,7 @@ struct MapperOptions {
   OrderEncoding orders = OrderEncoding::kPermutation;
   /// Searches of other problems and architectures that "bayesian" learns from.
   std::vector<EarlierMappings> earlier = {};
-  TransferMethod transfer = TransferMethod::kContextual;
+  optimizer::TransferMethod transfer = optimizer::TransferMethod::kContextual;
   /// Only so many parameters are searched, those that matter most to the model's value of so many
   /// random mappings; the others are as in the best of these. 0: all.
   int top_k = 0;
@@ -57,7 +60,7 @@ struct MapperResult {
   int64_t evaluations = 0;
   int64_t drawn = 0;
   double seconds = 0;  ///< of RunMapper
-  StopReason end = StopReason::kExhausted;
+  trial::StopReason end = trial::StopReason::kExhausted;
   std::vector<Improvement> improvements;
   /// Why the last mapping without a value has none; empty if all have.
   std::string failure;
@@ -77,13 +80,13 @@ class MapperContext;
 ///   genetic        crossover of dimensions, moves of primes and loops (after GAMMA, Kao 2020)
 ///   annealing      one mapping that changes step by step, worse ones accepted less and less
 ///   others         an optimizer of bayloom/optimizer by its name ("bayesian"), on an encoding
-class MapperTask final : public RunTask<Mapping> {
+class MapperTask final : public run::RunTask<Mapping> {
  public:
   /// All must outlive the task; `store` may be null. Throws InputError for an unknown name, and for
   /// "exhaustive" on more than 10^9 mappings.
   MapperTask(std::string_view name, const Mapspace& mapspace, const AnalyticalModel& model,
-             Evaluator<Mapping>& evaluator, const MapperOptions& options,
-             TrialStore* store = nullptr);
+             trial::Evaluator<Mapping>& evaluator, const MapperOptions& options,
+             trial::TrialStore* store = nullptr);
   ~MapperTask() override;
 
   /// Somebody thinks this mapping of the mapspace good. Optimizers and "genetic" evaluate it next,
@@ -95,26 +98,26 @@ class MapperTask final : public RunTask<Mapping> {
 
   void BeginSlot() override;
   std::vector<Mapping> Propose(int n, const std::function<bool()>& interrupted) override;
-  Evaluator<Mapping>& evaluator() override { return evaluator_; }
-  TrialValue Tell(Mapping&& mapping, const Outcome& outcome, double elapsed) override;
+  trial::Evaluator<Mapping>& evaluator() override { return evaluator_; }
+  run::TrialValue Tell(Mapping&& mapping, const trial::Outcome& outcome, double elapsed) override;
   bool HasConverged() const override;
-  TrialStore* store() override { return store_; }
-  TrialRecord RecordOf(const Mapping& mapping) override;
+  trial::TrialStore* store() override { return store_; }
+  trial::TrialRecord RecordOf(const Mapping& mapping) override;
 
  private:
   std::string name_;
   std::unique_ptr<MapperContext> context_;
   std::unique_ptr<Mapper> mapper_;
-  Evaluator<Mapping>& evaluator_;
-  TrialStore* store_;
+  trial::Evaluator<Mapping>& evaluator_;
+  trial::TrialStore* store_;
   std::function<void()> on_begin_;
   /// What was evaluated, if nothing is to be evaluated twice; without an outcome while it is tried.
-  std::unordered_map<std::string, std::optional<Outcome>> known_;
+  std::unordered_map<std::string, std::optional<trial::Outcome>> known_;
 };
 
 /// A search from its beginning to its end, without a store.
 MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
-                       const AnalyticalModel& model, Evaluator<Mapping>& evaluator,
+                       const AnalyticalModel& model, trial::Evaluator<Mapping>& evaluator,
                        const MapperOptions& options);
 
 /// Whether the mapper of this name is an optimizer on an encoding.
@@ -123,4 +126,4 @@ bool SearchesAnEncoding(std::string_view name);
 /// All names that MapperTask knows.
 std::vector<std::string_view> MapperNames();
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

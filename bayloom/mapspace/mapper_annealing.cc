@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cmath>
 
-#include "bayloom/mapspace/mapper_context.h"
+#include "bayloom/mapspace/internal/mapper_context.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// Ratios of values that are accepted with a chance of 1/e, in the beginning and in the end.
@@ -31,7 +34,7 @@ class AnnealingMapper final : public Mapper {
     return context.DrawFitting();
   }
 
-  void Tell(Mapping mapping, const Outcome& outcome, MapperContext& context) override {
+  void Tell(Mapping mapping, const trial::Outcome& outcome, MapperContext& context) override {
     if (current_ && !Accepts(outcome, context)) return;
     current_ = std::move(mapping);
     outcome_ = outcome;
@@ -39,7 +42,7 @@ class AnnealingMapper final : public Mapper {
 
  private:
   /// Values span orders of magnitude: what counts is by what factor they differ.
-  bool Accepts(const Outcome& tried, MapperContext& context) const {
+  bool Accepts(const trial::Outcome& tried, MapperContext& context) const {
     const double temperature =
         std::log(kHot) * std::pow(std::log(kCold) / std::log(kHot), context.Progress());
     const bool better = tried.ok() && !(tried.value >= outcome_.value);
@@ -49,7 +52,7 @@ class AnnealingMapper final : public Mapper {
   }
 
   std::optional<Mapping> current_;  ///< none before the first, and after a dead end
-  Outcome outcome_;
+  trial::Outcome outcome_;
 };
 
 }  // namespace
@@ -58,4 +61,4 @@ std::unique_ptr<Mapper> MakeAnnealingMapper(const MapperContext&) {
   return std::make_unique<AnnealingMapper>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

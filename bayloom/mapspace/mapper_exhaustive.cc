@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <deque>
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/mapper_context.h"
+#include "bayloom/mapspace/internal/mapper_context.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 constexpr double kMaxMappings = 1e9;
@@ -28,7 +31,7 @@ class ExhaustiveMapper final : public Mapper {
     return std::nullopt;
   }
 
-  void Tell(Mapping, const Outcome&, MapperContext&) override {}
+  void Tell(Mapping, const trial::Outcome&, MapperContext&) override {}
 
  private:
   /// The next mappings of the tiling; once it has no more, the next tiling is this one.
@@ -64,4 +67,4 @@ std::unique_ptr<Mapper> MakeExhaustiveMapper(const MapperContext& context) {
   return std::make_unique<ExhaustiveMapper>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

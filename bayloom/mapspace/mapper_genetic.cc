@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "bayloom/mapspace/mapper_context.h"
+#include "bayloom/mapspace/internal/mapper_context.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 constexpr int kPopulation = 40;
@@ -23,7 +26,7 @@ struct Member {
 
 /// Takes whole dimensions (their factors at all levels) and whole levels (orders, kept tensors)
 /// from the other parent: GAMMA's exchange of genes.
-void Cross(Mapping& child, const Mapping& other, int dimensions, RandomStream& random) {
+void Cross(Mapping& child, const Mapping& other, int dimensions, base::RandomStream& random) {
   for (int d = 0; d < dimensions; ++d) {
     if (random.UniformInt(2) == 0) continue;
     for (size_t l = 0; l < child.levels.size(); ++l) {
@@ -68,7 +71,7 @@ class GeneticMapper final : public Mapper {
     return offered;
   }
 
-  void Tell(Mapping mapping, const Outcome& outcome, MapperContext&) override {
+  void Tell(Mapping mapping, const trial::Outcome& outcome, MapperContext&) override {
     population_.push_back({std::move(mapping),
                            outcome.ok() ? outcome.value : std::numeric_limits<double>::infinity()});
     if (std::ssize(population_) == kPopulation) Select();
@@ -105,4 +108,4 @@ std::unique_ptr<Mapper> MakeGeneticMapper(const MapperContext&) {
   return std::make_unique<GeneticMapper>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

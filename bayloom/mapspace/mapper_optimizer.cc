@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
 
-#include "bayloom/mapspace/mapper_context.h"
+#include "bayloom/mapspace/internal/mapper_context.h"
 #include "bayloom/mapspace/sensitivity.h"
 #include "bayloom/optimizer/optimizer.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// A search that has found nothing better for so long, and for half as long as it took to get where
@@ -24,7 +27,7 @@ class OptimizerMapper final : public Mapper {
         problem_(context.mapspace().problem()),
         encoding_(MakeEncoding(context)),
         is_small_(encoding_->space()->CountFeasible() <= kSmall),
-        optimizer_(MakeOptimizer(name_, encoding_->space(), Options(context))) {}
+        optimizer_(optimizer::MakeOptimizer(name_, encoding_->space(), Options(context))) {}
 
   std::optional<Mapping> Next(MapperContext& context) override {
     while (!context.Done()) {
@@ -32,11 +35,11 @@ class OptimizerMapper final : public Mapper {
         if (!found_new_) return std::nullopt;
         Restart(context);
       }
-      const std::optional<Configuration> next = NextConfiguration();
+      const std::optional<space::Configuration> next = NextConfiguration();
       if (!next) return std::nullopt;
       std::optional<Mapping> mapping = encoding_->Decode(*next);
       if (!mapping) {
-        Learn(*next, Outcome::Infeasible(Verdict::kMemory, "does not fit"));
+        Learn(*next, trial::Outcome::Infeasible(trial::Verdict::kMemory, "does not fit"));
       } else {
         const auto [known, is_new] = known_.try_emplace(Name(*mapping));
         if (known->second.waiting) {
@@ -51,17 +54,17 @@ class OptimizerMapper final : public Mapper {
     return std::nullopt;
   }
 
-  void Tell(Mapping mapping, const Outcome& outcome, MapperContext& context) override {
+  void Tell(Mapping mapping, const trial::Outcome& outcome, MapperContext& context) override {
     Known& known = known_[Name(mapping)];
     if (known.configurations.empty()) {
-      const Result<Configuration> encoded = encoding_->Encode(mapping);
+      const Result<space::Configuration> encoded = encoding_->Encode(mapping);
       if (encoded) known.configurations.push_back(encoding_->Canonical(*encoded));
     }
     known.outcome = outcome;
     known.waiting = false;
     found_new_ = true;
     context.CountDraw(true);
-    for (const Configuration& configuration : std::exchange(known.configurations, {})) {
+    for (const space::Configuration& configuration : std::exchange(known.configurations, {})) {
       Learn(configuration, outcome);
     }
   }
@@ -71,22 +74,22 @@ class OptimizerMapper final : public Mapper {
  private:
   /// A mapping that was evaluated, or is.
   struct Known {
-    Outcome outcome;
+    trial::Outcome outcome;
     bool waiting = true;  ///< for the outcome
     /// Those that became this mapping while it was waited for.
-    std::vector<Configuration> configurations;
+    std::vector<space::Configuration> configurations;
   };
 
   /// What was offered, if it is new; else what the optimizer asks for. Nullopt if there is nothing.
-  std::optional<Configuration> NextConfiguration() {
+  std::optional<space::Configuration> NextConfiguration() {
     while (!offered_.empty()) {
-      const Result<Configuration> encoded = encoding_->Encode(offered_.back());
+      const Result<space::Configuration> encoded = encoding_->Encode(offered_.back());
       offered_.pop_back();
       if (!encoded) continue;
       const std::optional<Mapping> mapping = encoding_->Decode(*encoded);
       if (mapping && !known_.contains(Name(*mapping))) return encoding_->Canonical(*encoded);
     }
-    std::vector<Configuration> asked = optimizer_->Ask(1);
+    std::vector<space::Configuration> asked = optimizer_->Ask(1);
     if (asked.empty()) return std::nullopt;
     return std::move(asked[0]);
   }
@@ -110,29 +113,29 @@ class OptimizerMapper final : public Mapper {
 
   /// Without the earlier tasks, which led to where it was.
   void Restart(MapperContext& context) {
-    OptimizerOptions options = Options(context);
+    optimizer::OptimizerOptions options = Options(context);
     options.seed = context.random().Next();
     options.transfer.tasks.clear();
-    optimizer_ = MakeOptimizer(name_, encoding_->space(), options);
+    optimizer_ = optimizer::MakeOptimizer(name_, encoding_->space(), options);
     best_ = std::numeric_limits<double>::infinity();
     told_ = improved_ = 0;
     found_new_ = false;
   }
 
-  OptimizerOptions Options(const MapperContext& context) const {
+  optimizer::OptimizerOptions Options(const MapperContext& context) const {
     const MapperOptions& options = context.options();
-    OptimizerOptions optimizer;
+    optimizer::OptimizerOptions optimizer;
     optimizer.seed = options.seed;
     optimizer.bayesian.noise_free = true;  // models and simulators repeat themselves
     optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objective,
                                    context.mapspace(), options.tiles, options.orders);
-    optimizer.canonical = [this](const Configuration& c) { return encoding_->Canonical(c); };
+    optimizer.canonical = [this](const space::Configuration& c) { return encoding_->Canonical(c); };
     return optimizer;
   }
 
   std::string Name(const Mapping& mapping) const { return PrintCompact(mapping, problem_); }
 
-  void Learn(const Configuration& configuration, const Outcome& outcome) {
+  void Learn(const space::Configuration& configuration, const trial::Outcome& outcome) {
     optimizer_->Tell(configuration, outcome);
     ++told_;
     if (outcome.ok() && outcome.value < best_) {
@@ -145,7 +148,7 @@ class OptimizerMapper final : public Mapper {
   const Problem& problem_;
   std::unique_ptr<MappingEncoding> encoding_;
   bool is_small_;
-  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<optimizer::Optimizer> optimizer_;
   // Since the beginning, or since the search began anew:
   double best_ = std::numeric_limits<double>::infinity();
   int64_t told_ = 0;
@@ -163,4 +166,4 @@ std::unique_ptr<Mapper> MakeOptimizerMapper(const MapperContext& context,
   return std::make_unique<OptimizerMapper>(context, optimizer);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

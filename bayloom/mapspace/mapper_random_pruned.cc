@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
-#include "bayloom/mapspace/mapper_context.h"
+#include "bayloom/mapspace/internal/mapper_context.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// Loop orders tried of one tiling, as in Timeloop's random-pruned search.
@@ -37,7 +40,7 @@ class RandomPrunedMapper final : public Mapper {
     return mapping;
   }
 
-  void Tell(Mapping, const Outcome&, MapperContext&) override {}
+  void Tell(Mapping, const trial::Outcome&, MapperContext&) override {}
 
  private:
   Mapping tiling_;
@@ -50,4 +53,4 @@ std::unique_ptr<Mapper> MakeRandomPrunedMapper(const MapperContext&) {
   return std::make_unique<RandomPrunedMapper>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

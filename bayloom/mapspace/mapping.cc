@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapping.h"
 
 #include <fmt/format.h>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 Mapping OutermostMapping(const Problem& problem, const Architecture& architecture) {
   Mapping mapping;
@@ -144,4 +147,4 @@ std::string PrintCompact(const Mapping& mapping, const Problem& problem) {
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
@@ -9,7 +12,7 @@
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/problem.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 inline constexpr Extents kUnitExtents = {1, 1, 1, 1, 1, 1, 1, 1};
 inline constexpr std::array<int8_t, kMaxDimensions> kNaturalOrder = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -67,4 +70,4 @@ std::string PrintLoopNest(const Mapping& mapping, const Problem& problem,
 /// Tensors appear by their first letters.
 std::string PrintCompact(const Mapping& mapping, const Problem& problem);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

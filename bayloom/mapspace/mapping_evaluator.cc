@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapping_evaluator.h"
 
 #include <array>
@@ -5,7 +8,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/trial/inline_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 constexpr std::array<std::string_view, 3> kObjectives = {"energy", "delay", "edp"};
@@ -36,19 +39,21 @@ double ValueOf(const Evaluation& evaluation, MapObjective objective) {
   return 0;
 }
 
-Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
-                        const Mapping& mapping) {
+trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
+                               const Mapping& mapping) {
   if (!model.Fits(mapping)) {
-    return Outcome::Infeasible(Verdict::kMemory, model.CheckFit(mapping).error().message);
+    return trial::Outcome::Infeasible(trial::Verdict::kMemory,
+                                      model.CheckFit(mapping).error().message);
   }
-  return Outcome::Feasible(ValueOf(model.Evaluate(mapping), objective));
+  return trial::Outcome::Feasible(ValueOf(model.Evaluate(mapping), objective));
 }
 
-std::unique_ptr<Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
-                                                       MapObjective objective) {
-  return std::make_unique<InlineEvaluator<Mapping>>([&model, objective](const Mapping& mapping) {
-    return EvaluateByModel(model, objective, mapping);
-  });
+std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
+                                                              MapObjective objective) {
+  return std::make_unique<trial::InlineEvaluator<Mapping>>(
+      [&model, objective](const Mapping& mapping) {
+        return EvaluateByModel(model, objective, mapping);
+      });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -9,7 +12,7 @@
 #include "bayloom/trial/answer.h"
 #include "bayloom/trial/evaluator.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// What is minimized.
 enum class MapObjective : uint8_t {
@@ -25,19 +28,19 @@ MapObjective ParseMapObjective(std::string_view text);
 double ValueOf(const Evaluation& evaluation, MapObjective objective);
 
 /// What the model in this process says: the mapping's value, or that it does not fit.
-Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
-                        const Mapping& mapping);
+trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
+                               const Mapping& mapping);
 
 /// Evaluates by the model, which must outlive the evaluator.
-std::unique_ptr<Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
-                                                       MapObjective objective);
+std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
+                                                              MapObjective objective);
 
 struct SimulatorOptions {
   /// Run by the shell with {mapping}, {problem} and {arch} replaced by files of Timeloop's YAML,
   /// which are removed afterwards. Its output is read as that of any
   /// evaluator, see ParseAnswer.
   std::string command;
-  AnswerFormat answer;
+  trial::AnswerFormat answer;
   double timeout_seconds = 600;    ///< for one mapping
   int64_t memory_limit_bytes = 0;  ///< of address space; 0: no limit
   int jobs = 1;                    ///< mappings evaluated at the same time
@@ -45,19 +48,19 @@ struct SimulatorOptions {
 
 /// By any simulator. A command that fails, prints no value or takes too long makes the mapping
 /// infeasible.
-std::unique_ptr<Evaluator<Mapping>> MakeSimulatorEvaluator(const Problem& problem,
-                                                           const Architecture& architecture,
-                                                           const SimulatorOptions& options);
+std::unique_ptr<trial::Evaluator<Mapping>> MakeSimulatorEvaluator(const Problem& problem,
+                                                                  const Architecture& architecture,
+                                                                  const SimulatorOptions& options);
 
 /// By `timeloop-model`, which must be in the PATH; reads what it writes as
 /// timeloop-model.stats.txt. Command and answer of the options are not used.
-std::unique_ptr<Evaluator<Mapping>> MakeTimeloopEvaluator(const Problem& problem,
-                                                          const Architecture& architecture,
-                                                          MapObjective objective,
-                                                          const SimulatorOptions& options);
+std::unique_ptr<trial::Evaluator<Mapping>> MakeTimeloopEvaluator(const Problem& problem,
+                                                                 const Architecture& architecture,
+                                                                 MapObjective objective,
+                                                                 const SimulatorOptions& options);
 
 /// The value in the summary of Timeloop's stats ("Cycles: 64", "Energy: 1.50 uJ"), the energy to
 /// all digits of its parts where these are there; an error naming the line that is missing.
 Result<double> ParseTimeloopStats(const std::string& stats, int64_t macs, MapObjective objective);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

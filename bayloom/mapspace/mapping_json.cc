@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapping_json.h"
 
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -111,4 +114,4 @@ nlohmann::json ToJson(const Evaluation& evaluation, const Mapping& mapping, cons
               {"macs", evaluation.macs},           {"levels", levels}};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -5,7 +8,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/model.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// {"compact": "L3[WIO] ...", "levels": [{"name", "keep": [names], "temporal": {dimension: factor},
 /// "order": [innermost first], "spatial": {dimension: factor}, "along_y": [dimensions]}, ...]},
@@ -22,4 +25,4 @@ Result<Mapping> MappingFromJson(const nlohmann::json& levels, const Problem& pro
 nlohmann::json ToJson(const Evaluation& evaluation, const Mapping& mapping, const Problem& problem,
                       const Architecture& architecture);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/constraints.h"
-#include "bayloom/mapspace/directive_yaml.h"
+#include "bayloom/mapspace/internal/directive_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 Mapping UnitMapping(size_t levels) {
@@ -61,9 +64,9 @@ void ApplyDirective(const Directive& directive, const Problem& problem, MappingL
   }
 }
 
-Mapping ReadDocument(const YamlValue& document, const Problem& problem,
+Mapping ReadDocument(const yaml::YamlValue& document, const Problem& problem,
                      const Architecture& architecture) {
-  const YamlValue list = document.At("mapping");
+  const yaml::YamlValue list = document.At("mapping");
   Mapping mapping = UnitMapping(architecture.levels.size());
   for (const Directive& directive : ReadDirectives(list)) {
     ApplyDirective(directive, problem, mapping.levels[TargetLevel(directive, architecture)]);
@@ -109,12 +112,12 @@ std::string SpatialText(const MappingLevel& level, const std::string& target,
 
 Mapping ReadMapping(const std::string& file, const Problem& problem,
                     const Architecture& architecture) {
-  return ReadDocument(YamlValue::Load(file), problem, architecture);
+  return ReadDocument(yaml::YamlValue::Load(file), problem, architecture);
 }
 
 Mapping ParseMappingYaml(const std::string& text, const std::string& file, const Problem& problem,
                          const Architecture& architecture) {
-  return ReadDocument(YamlValue::Parse(text, file), problem, architecture);
+  return ReadDocument(yaml::YamlValue::Parse(text, file), problem, architecture);
 }
 
 std::string PrintMappingYaml(const Mapping& mapping, const Problem& problem,
@@ -138,4 +141,4 @@ std::string PrintMappingYaml(const Mapping& mapping, const Problem& problem,
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapspace.h"
 
 #include <fmt/format.h>
@@ -9,7 +12,7 @@
 #include "bayloom/base/prime_factors.h"
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 Mapspace::Mapspace(Problem problem, Architecture architecture,
                    std::span<const Directive> constraints)
@@ -57,8 +60,8 @@ Mapspace::Mapspace(Problem problem, Architecture architecture,
                       problem_.dimensions[d], problem_.bounds[d]));
     }
     dimension.splits =
-        MakeFactorization(problem_.dimensions[d], dimension.extent,
-                          std::max<int>(1, static_cast<int>(dimension.slots.size())));
+        space::MakeFactorization(problem_.dimensions[d], dimension.extent,
+                                 std::max<int>(1, static_cast<int>(dimension.slots.size())));
   }
 }
 
@@ -147,7 +150,7 @@ double Mapspace::Size() const {
   return size;
 }
 
-bool Mapspace::SampleTiling(RandomStream& random, Mapping& mapping) const {
+bool Mapspace::SampleTiling(base::RandomStream& random, Mapping& mapping) const {
   mapping = skeleton_;
   for (int d = 0; d < problem_.DimensionCount(); ++d) {
     SetSplit(d, dimensions_[d].splits->Sample(random), mapping);
@@ -158,7 +161,7 @@ bool Mapspace::SampleTiling(RandomStream& random, Mapping& mapping) const {
   return Settle(mapping);
 }
 
-void Mapspace::ShuffleOrders(RandomStream& random, Mapping& mapping) const {
+void Mapspace::ShuffleOrders(base::RandomStream& random, Mapping& mapping) const {
   for (int l = 1; l < architecture_.LevelCount(); ++l) {
     std::vector<int> order = free_order_[l];
     random.Shuffle(order);
@@ -166,14 +169,14 @@ void Mapspace::ShuffleOrders(RandomStream& random, Mapping& mapping) const {
   }
 }
 
-bool Mapspace::Step(RandomStream& random, Mapping& mapping) const {
+bool Mapspace::Step(base::RandomStream& random, Mapping& mapping) const {
   const double what = random.Uniform();
   if (what < 0.1 && FlipKeep(random, mapping)) return true;
   if (what < 0.4 && TradePlaces(random, mapping)) return true;
   return MovePrime(random, mapping) && Settle(mapping);
 }
 
-bool Mapspace::MovePrime(RandomStream& random, Mapping& mapping) const {
+bool Mapspace::MovePrime(base::RandomStream& random, Mapping& mapping) const {
   const int d = static_cast<int>(random.UniformInt(problem_.DimensionCount()));
   const std::vector<Slot>& slots = dimensions_[d].slots;
   const auto count = static_cast<int64_t>(slots.size());
@@ -181,14 +184,14 @@ bool Mapspace::MovePrime(RandomStream& random, Mapping& mapping) const {
   int64_t from = random.UniformInt(count);
   while (FactorAt(mapping, slots[from], d) == 1) from = (from + 1) % count;
   const int64_t to = (from + 1 + random.UniformInt(count - 1)) % count;
-  const PrimeFactors primes(FactorAt(mapping, slots[from], d));
+  const base::PrimeFactors primes(FactorAt(mapping, slots[from], d));
   const int64_t prime = primes[random.UniformInt(primes.size())].prime;
   FactorAt(mapping, slots[from], d) /= prime;
   FactorAt(mapping, slots[to], d) *= prime;
   return true;
 }
 
-bool Mapspace::TradePlaces(RandomStream& random, Mapping& mapping) const {
+bool Mapspace::TradePlaces(base::RandomStream& random, Mapping& mapping) const {
   const int l = static_cast<int>(random.UniformInt(architecture_.LevelCount()));
   std::array<int8_t*, kMaxDimensions> loops;
   int64_t count = 0;
@@ -204,7 +207,7 @@ bool Mapspace::TradePlaces(RandomStream& random, Mapping& mapping) const {
   return true;
 }
 
-bool Mapspace::FlipKeep(RandomStream& random, Mapping& mapping) const {
+bool Mapspace::FlipKeep(base::RandomStream& random, Mapping& mapping) const {
   const int l = static_cast<int>(random.UniformInt(architecture_.LevelCount()));
   const uint32_t bit = uint32_t{1} << random.UniformInt(problem_.TensorCount());
   if ((FreeKeep(l) & bit) == 0) return false;
@@ -255,4 +258,4 @@ bool Mapspace::ForEachOrder(int level, Mapping& mapping,
   return true;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -10,7 +13,7 @@
 #include "bayloom/mapspace/mapping.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// All mappings of a problem on an architecture under constraints: how each dimension's bound is
 /// split over the levels in time and space, the loop orders, and which level keeps which tensor
@@ -37,7 +40,7 @@ class Mapspace {
   /// What is left of its bound for the free slots.
   int64_t FreeExtent(int dimension) const { return dimensions_[dimension].extent; }
   /// The ways to split that over the free slots, outermost first.
-  const Parameter& Splits(int dimension) const { return *dimensions_[dimension].splits; }
+  const space::Parameter& Splits(int dimension) const { return *dimensions_[dimension].splits; }
   /// Dimensions whose loop may be anywhere between those that constraints hold in place.
   const std::vector<int>& FreeOrder(int level) const { return free_order_[level]; }
   /// Tensors that the level may keep or not, one bit each.
@@ -62,12 +65,12 @@ class Mapspace {
 
   /// Each dimension's split uniform, as Timeloop's mapper draws; keeps free tensors at random.
   /// False if it does not settle.
-  bool SampleTiling(RandomStream& random, Mapping& mapping) const;
-  void ShuffleOrders(RandomStream& random, Mapping& mapping) const;
+  bool SampleTiling(base::RandomStream& random, Mapping& mapping) const;
+  void ShuffleOrders(base::RandomStream& random, Mapping& mapping) const;
 
   /// One small change: a prime factor moves to another slot, two loops of a level trade places, or
   /// a tensor is kept or bypassed. False, leaving the mapping undefined, if it does not settle.
-  bool Step(RandomStream& random, Mapping& mapping) const;
+  bool Step(base::RandomStream& random, Mapping& mapping) const;
 
   /// Ways to split all dimensions over the levels, those that do not settle included.
   int64_t TilingCount() const;
@@ -80,13 +83,13 @@ class Mapspace {
   struct Dimension {
     std::vector<Slot> slots;
     int64_t extent = 1;
-    std::unique_ptr<Parameter> splits;
+    std::unique_ptr<space::Parameter> splits;
   };
 
   bool PlaceSpatialLoops(int level, MappingLevel& mapping) const;
-  bool MovePrime(RandomStream& random, Mapping& mapping) const;
-  bool TradePlaces(RandomStream& random, Mapping& mapping) const;
-  bool FlipKeep(RandomStream& random, Mapping& mapping) const;
+  bool MovePrime(base::RandomStream& random, Mapping& mapping) const;
+  bool TradePlaces(base::RandomStream& random, Mapping& mapping) const;
+  bool FlipKeep(base::RandomStream& random, Mapping& mapping) const;
   bool ForEachOrder(int level, Mapping& mapping,
                     const std::function<bool(const Mapping&)>& visit) const;
   bool ForEachKeep(int level, Mapping& mapping,
@@ -113,4 +116,4 @@ inline int64_t FactorAt(const Mapping& mapping, const Mapspace::Slot& slot, int 
   return (slot.spatial ? level.spatial : level.temporal)[dimension];
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

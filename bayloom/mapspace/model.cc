@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/model.h"
 
 #include <fmt/format.h>
@@ -5,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// A mapping with its unit loops dropped, which decide nothing.
 struct AnalyticalModel::Nest {
@@ -217,4 +220,4 @@ void AnalyticalModel::AddCycles(Evaluation& evaluation) const {
                             static_cast<double>(architecture_.arithmetic.instances));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

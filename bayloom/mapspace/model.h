@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
@@ -10,7 +13,7 @@
 #include "bayloom/mapspace/problem.h"
 #include "bayloom/mapspace/reuse.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// What one level does for one tensor, in words and per instance in use; all 0 where the tensor is
 /// not kept.
@@ -86,4 +89,4 @@ class AnalyticalModel {
   std::vector<Fanout> fanouts_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/problem.h"
 
 #include <algorithm>
@@ -6,7 +9,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 DimensionSet DataSpace::Indexed() const {
   DimensionSet set = 0;
@@ -187,4 +190,4 @@ Problem DepthwiseProblem(const ConvolutionShape& shape) {
            Plain("Outputs", {kN, kC, kQ, kP}, true)}};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

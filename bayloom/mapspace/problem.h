@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
@@ -6,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// Limits that let mappings and their evaluation live in fixed arrays: 50,000 evaluations a second
 /// have no time for allocation.
@@ -101,4 +104,4 @@ Problem DepthwiseProblem(const ConvolutionShape& shape);
 /// reading data costs. Throws InputError showing a line that works.
 Problem ParseProblem(std::string_view line);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

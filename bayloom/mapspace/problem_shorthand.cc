@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <array>
 #include <string>
 #include <vector>
@@ -5,10 +8,10 @@
 #include "bayloom/base/shorthand.h"
 #include "bayloom/mapspace/problem.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
-Problem ParseMatmul(Shorthand& line) {
+Problem ParseMatmul(base::Shorthand& line) {
   const int64_t i = line.Number("M");
   const int64_t j = line.Number("N");
   const int64_t k = line.Number("K");
@@ -17,7 +20,7 @@ Problem ParseMatmul(Shorthand& line) {
   return batch == 1 ? MatmulProblem(i, j, k) : BatchMatmulProblem(batch, i, j, k);
 }
 
-Problem ParseConvolution(Shorthand& line, bool depthwise) {
+Problem ParseConvolution(base::Shorthand& line, bool depthwise) {
   const std::vector<int64_t> image = line.Numbers("image HxWxC", 3);
   ConvolutionShape shape;
   shape.c = image[2];
@@ -48,21 +51,21 @@ Problem ParseConvolution(Shorthand& line, bool depthwise) {
 struct Operation {
   std::string_view name;
   std::string_view example;
-  Problem (*parse)(Shorthand&);
+  Problem (*parse)(base::Shorthand&);
 };
 
 constexpr Operation kOperations[] = {
     {"matmul", "matmul:512,512,512", ParseMatmul},
     {"conv2d", "conv2d:56x56x64,128,3x3,stride=2,pad=1",
-     [](Shorthand& line) { return ParseConvolution(line, false); }},
+     [](base::Shorthand& line) { return ParseConvolution(line, false); }},
     {"depthwise", "depthwise:56x56x144,3x3,pad=1",
-     [](Shorthand& line) { return ParseConvolution(line, true); }},
+     [](base::Shorthand& line) { return ParseConvolution(line, true); }},
 };
 
 }  // namespace
 
 Problem ParseProblem(std::string_view text) {
-  Shorthand line("operation", text);
+  base::Shorthand line("operation", text);
   for (const Operation& operation : kOperations) {
     if (operation.name != line.name()) continue;
     line.SetExample(operation.example);
@@ -74,4 +77,4 @@ Problem ParseProblem(std::string_view text) {
   line.Refuse("there are matmul, conv2d and depthwise");
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <map>
@@ -5,12 +8,12 @@
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 class ProblemReader {
  public:
-  explicit ProblemReader(const YamlValue& problem)
+  explicit ProblemReader(const yaml::YamlValue& problem)
       : shape_(problem.At("shape")), instance_(problem.Find("instance").value_or(problem)) {}
 
   Problem Read() {
@@ -23,9 +26,10 @@ class ProblemReader {
       problem_.bounds.push_back(instance_.At(dimension).IntAtLeast(1));
     }
     ReadCoefficients();
-    const YamlValue spaces = shape_.AtAny({"data-spaces", "data_spaces"});
-    for (const YamlValue& space : spaces.Items()) problem_.tensors.push_back(ReadTensor(space));
-    WithPlace(shape_, [&] { CheckProblem(problem_); });
+    const yaml::YamlValue spaces = shape_.AtAny({"data-spaces", "data_spaces"});
+    for (const yaml::YamlValue& space : spaces.Items())
+      problem_.tensors.push_back(ReadTensor(space));
+    yaml::WithPlace(shape_, [&] { CheckProblem(problem_); });
     return std::move(problem_);
   }
 
@@ -33,28 +37,28 @@ class ProblemReader {
   void ReadCoefficients() {
     const auto list = shape_.Find("coefficients");
     if (!list) return;
-    for (const YamlValue& item : list->Items()) {
+    for (const yaml::YamlValue& item : list->Items()) {
       const std::string name = item.At("name").Text();
       const auto given = instance_.Find(name);
       coefficients_[name] = given ? given->IntAtLeast(1) : item.At("default").IntAtLeast(1);
     }
   }
 
-  DataSpace ReadTensor(const YamlValue& space) const {
+  DataSpace ReadTensor(const yaml::YamlValue& space) const {
     DataSpace tensor;
     tensor.name = space.At("name").Text();
     if (const auto flag = space.FindAny({"read-write", "read_write"})) {
       tensor.read_write = flag->Bool();
     }
-    for (const YamlValue& axis : space.At("projection").Items()) {
+    for (const yaml::YamlValue& axis : space.At("projection").Items()) {
       std::vector<AxisTerm>& terms = tensor.axes.emplace_back();
-      for (const YamlValue& term : axis.Items()) terms.push_back(ReadTerm(term));
+      for (const yaml::YamlValue& term : axis.Items()) terms.push_back(ReadTerm(term));
     }
     return tensor;
   }
 
   /// [dimension] or [dimension, coefficient].
-  AxisTerm ReadTerm(const YamlValue& value) const {
+  AxisTerm ReadTerm(const yaml::YamlValue& value) const {
     const std::vector<std::string> words = value.Texts();
     if (words.empty() || words.size() > 2) {
       value.Fail("a term is [dimension] or [dimension, coefficient]");
@@ -71,8 +75,8 @@ class ProblemReader {
     return term;
   }
 
-  YamlValue shape_;
-  YamlValue instance_;
+  yaml::YamlValue shape_;
+  yaml::YamlValue instance_;
   Problem problem_;
   std::map<std::string, int64_t> coefficients_;
 };
@@ -80,11 +84,11 @@ class ProblemReader {
 }  // namespace
 
 Problem ReadProblem(const std::string& file) {
-  return ProblemReader(YamlValue::Load(file).At("problem")).Read();
+  return ProblemReader(yaml::YamlValue::Load(file).At("problem")).Read();
 }
 
 Problem ParseProblemYaml(const std::string& text, const std::string& file) {
-  return ProblemReader(YamlValue::Parse(text, file).At("problem")).Read();
+  return ProblemReader(yaml::YamlValue::Parse(text, file).At("problem")).Read();
 }
 
 namespace {
@@ -129,4 +133,4 @@ std::string PrintProblemYaml(const Problem& problem) {
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

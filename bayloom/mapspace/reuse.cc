@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/reuse.h"
 
 #include <algorithm>
@@ -6,7 +9,7 @@
 #include <map>
 #include <set>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 TensorReuse::TensorReuse(const DataSpace& tensor)
     : indexed_(tensor.Indexed()),
@@ -183,4 +186,4 @@ SpatialSpread TensorReuse::Spread(const Extents& tile, const Extents& factors) c
   return spread;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
@@ -7,7 +10,7 @@
 
 #include "bayloom/mapspace/problem.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// How the words that a moving tile brings in are counted.
 enum class ReuseCounting : uint8_t {
@@ -73,4 +76,4 @@ class TensorReuse {
   int dimension_count_ = 0;  ///< one more than the last that indexes
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

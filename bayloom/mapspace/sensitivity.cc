@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/sensitivity.h"
 
 #include <algorithm>
@@ -6,54 +9,54 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 class RestrictedEncoding final : public MappingEncoding {
  public:
-  RestrictedEncoding(std::unique_ptr<MappingEncoding> whole, Configuration fixed,
+  RestrictedEncoding(std::unique_ptr<MappingEncoding> whole, space::Configuration fixed,
                      std::vector<int> varying)
       : whole_(std::move(whole)), fixed_(std::move(fixed)), varying_(std::move(varying)) {
-    space_ = Subspace(whole_->space(), varying_);
+    space_ = optimizer::Subspace(whole_->space(), varying_);
   }
 
-  std::optional<Mapping> Decode(const Configuration& configuration) const override {
-    Configuration all = fixed_;
+  std::optional<Mapping> Decode(const space::Configuration& configuration) const override {
+    space::Configuration all = fixed_;
     for (size_t i = 0; i < varying_.size(); ++i) {
       all.coordinates[varying_[i]] = configuration.coordinates[i];
     }
     return whole_->Decode(all);
   }
 
-  Result<Configuration> Encode(const Mapping& mapping) const override {
-    const Result<Configuration> all = whole_->Encode(mapping);
+  Result<space::Configuration> Encode(const Mapping& mapping) const override {
+    const Result<space::Configuration> all = whole_->Encode(mapping);
     if (!all) return all;
-    Configuration configuration;
+    space::Configuration configuration;
     for (int i : varying_) configuration.coordinates.push_back(all->coordinates[i]);
     return configuration;
   }
 
  private:
   std::unique_ptr<MappingEncoding> whole_;
-  Configuration fixed_;
+  space::Configuration fixed_;
   std::vector<int> varying_;
 };
 
 }  // namespace
 
 EncodingSensitivity RankEncoding(const MappingEncoding& encoding,
-                                 const std::function<Outcome(const Mapping&)>& evaluate,
+                                 const std::function<trial::Outcome(const Mapping&)>& evaluate,
                                  int64_t samples, uint64_t seed) {
-  RandomStream random(seed);
-  std::vector<Configuration> configurations;
+  base::RandomStream random(seed);
+  std::vector<space::Configuration> configurations;
   std::vector<double> values;
   EncodingSensitivity sensitivity;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t i = 0; i < samples; ++i) {
-    std::optional<Configuration> drawn = encoding.space()->Sample(random);
+    std::optional<space::Configuration> drawn = encoding.space()->Sample(random);
     const std::optional<Mapping> mapping = drawn ? encoding.Decode(*drawn) : std::nullopt;
     if (!mapping) continue;
-    const Outcome outcome = evaluate(*mapping);
+    const trial::Outcome outcome = evaluate(*mapping);
     if (!outcome.ok()) continue;
     if (outcome.value < least) {
       least = outcome.value;
@@ -65,14 +68,14 @@ EncodingSensitivity RankEncoding(const MappingEncoding& encoding,
   if (values.size() < 2) {
     throw InputError("too few mappings can be evaluated to tell which parameters matter");
   }
-  sensitivity.ranking = RankParameters(encoding.space(), configurations, values, random);
+  sensitivity.ranking = optimizer::RankParameters(encoding.space(), configurations, values, random);
   return sensitivity;
 }
 
 std::unique_ptr<MappingEncoding> KeepTop(std::unique_ptr<MappingEncoding> encoding,
                                          const EncodingSensitivity& sensitivity, int count) {
   std::vector<int> varying;
-  for (const ParameterSensitivity& parameter : sensitivity.ranking) {
+  for (const optimizer::ParameterSensitivity& parameter : sensitivity.ranking) {
     if (static_cast<int>(varying.size()) < count) varying.push_back(parameter.parameter);
   }
   std::ranges::sort(varying);
@@ -80,4 +83,4 @@ std::unique_ptr<MappingEncoding> KeepTop(std::unique_ptr<MappingEncoding> encodi
                                               std::move(varying));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 // The files of architectures/, embedded by the build.
 extern const char kGemminiArchitecture[];
@@ -48,4 +51,4 @@ Architecture LoadArchitecture(const std::string& name_or_file) {
   return is_file ? ReadArchitecture(name_or_file) : ShippedArchitecture(name_or_file);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

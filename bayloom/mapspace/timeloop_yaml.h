@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -7,7 +10,7 @@
 #include "bayloom/mapspace/mapping.h"
 #include "bayloom/mapspace/problem.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// Timeloop's files (v2 and v3 as far as dense workloads go). Each reader looks for its own
 /// section, so that one file may hold several. All throw InputError naming file, line and key.
@@ -41,4 +44,4 @@ std::string PrintMappingYaml(const Mapping& mapping, const Problem& problem,
 std::string PrintProblemYaml(const Problem& problem);
 std::string PrintArchitectureYaml(const Architecture& architecture);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/transfer.h"
 
 #include <algorithm>
@@ -9,7 +12,7 @@
 #include "bayloom/mapspace/mapper.h"
 #include "bayloom/trial/inline_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// A mapspace with its encoding, as long as somebody uses the encoding's space.
@@ -25,20 +28,20 @@ struct EncodedMapspace {
   std::unique_ptr<MappingEncoding> encoding;
 };
 
-EarlierTask AsTask(const EarlierMappings& search, const Mapspace& target, TileEncoding tiles,
-                   OrderEncoding orders) {
+optimizer::EarlierTask AsTask(const EarlierMappings& search, const Mapspace& target,
+                              TileEncoding tiles, OrderEncoding orders) {
   auto encoded = std::make_shared<EncodedMapspace>(search, target.directives(), tiles, orders);
-  EarlierTask task;
+  optimizer::EarlierTask task;
   task.name = search.name;
   task.description = DescribeTask(search.problem, search.architecture, target);
   for (size_t i = 0; i < search.mappings.size(); ++i) {
-    Result<Configuration> configuration = encoded->encoding->Encode(search.mappings[i]);
+    Result<space::Configuration> configuration = encoded->encoding->Encode(search.mappings[i]);
     if (!configuration) continue;
     task.configurations.push_back(*std::move(configuration));
     task.values.push_back(search.values[i]);
   }
-  const Space* space = encoded->encoding->space().get();
-  task.space = std::shared_ptr<const Space>(std::move(encoded), space);
+  const space::Space* space = encoded->encoding->space().get();
+  task.space = std::shared_ptr<const space::Space>(std::move(encoded), space);
   return task;
 }
 
@@ -51,11 +54,11 @@ double WorkFactor(const Problem& from, const Problem& to, MapObjective objective
 
 }  // namespace
 
-std::unique_ptr<Evaluator<Mapping>> MakeListeningEvaluator(const AnalyticalModel& model,
-                                                           MapObjective objective,
-                                                           EarlierMappings& heard) {
-  return std::make_unique<InlineEvaluator<Mapping>>([&, objective](const Mapping& mapping) {
-    Outcome outcome = EvaluateByModel(model, objective, mapping);
+std::unique_ptr<trial::Evaluator<Mapping>> MakeListeningEvaluator(const AnalyticalModel& model,
+                                                                  MapObjective objective,
+                                                                  EarlierMappings& heard) {
+  return std::make_unique<trial::InlineEvaluator<Mapping>>([&, objective](const Mapping& mapping) {
+    trial::Outcome outcome = EvaluateByModel(model, objective, mapping);
     if (outcome.ok()) {
       heard.mappings.push_back(mapping);
       heard.values.push_back(outcome.value);
@@ -82,15 +85,16 @@ std::vector<double> DescribeTask(const Problem& problem, const Architecture& arc
   return description;
 }
 
-TransferOptions LearnFrom(std::span<const EarlierMappings> searches, TransferMethod method,
-                          MapObjective objective, const Mapspace& target, TileEncoding tiles,
-                          OrderEncoding orders) {
-  TransferOptions options;
+optimizer::TransferOptions LearnFrom(std::span<const EarlierMappings> searches,
+                                     optimizer::TransferMethod method, MapObjective objective,
+                                     const Mapspace& target, TileEncoding tiles,
+                                     OrderEncoding orders) {
+  optimizer::TransferOptions options;
   options.method = method;
   options.description = DescribeTask(target.problem(), target.architecture(), target);
   for (const EarlierMappings& search : searches) {
     try {
-      EarlierTask task = AsTask(search, target, tiles, orders);
+      optimizer::EarlierTask task = AsTask(search, target, tiles, orders);
       if (task.values.empty()) continue;
       const double factor = WorkFactor(search.problem, target.problem(), objective);
       for (double& value : task.values) value *= factor;
@@ -116,4 +120,4 @@ EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
   return heard;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -9,7 +12,7 @@
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/optimizer/transfer.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// Mappings of another problem or onto another architecture, and what they were worth.
 struct EarlierMappings {
@@ -22,9 +25,9 @@ struct EarlierMappings {
 
 /// Evaluates by the model and adds every mapping that has a value to `heard`. Both must outlive the
 /// evaluator.
-std::unique_ptr<Evaluator<Mapping>> MakeListeningEvaluator(const AnalyticalModel& model,
-                                                           MapObjective objective,
-                                                           EarlierMappings& heard);
+std::unique_ptr<trial::Evaluator<Mapping>> MakeListeningEvaluator(const AnalyticalModel& model,
+                                                                  MapObjective objective,
+                                                                  EarlierMappings& heard);
 
 /// Sizes of the problem and capacities, numbers of instances of the architecture, as logarithms, by
 /// the names that the target has for them; 0 where there is none of the name. The task parameters
@@ -37,13 +40,14 @@ std::vector<double> DescribeTask(const Problem& problem, const Architecture& arc
 /// to the bounds: a whole loop at one level is a whole loop at that level. What the constraints or
 /// the encoding do not have is left out, and a search of which nothing remains.
 /// Cycles, and energy times cycles, are brought to the target's number of multiply-accumulates.
-TransferOptions LearnFrom(std::span<const EarlierMappings> searches, TransferMethod method,
-                          MapObjective objective, const Mapspace& target, TileEncoding tiles,
-                          OrderEncoding orders);
+optimizer::TransferOptions LearnFrom(std::span<const EarlierMappings> searches,
+                                     optimizer::TransferMethod method, MapObjective objective,
+                                     const Mapspace& target, TileEncoding tiles,
+                                     OrderEncoding orders);
 
 /// What an expensive evaluator's search can learn from the model beforehand (multi-fidelity; Kannan
 /// 2023, sec. IV-A): so many mappings that a genetic search of the model evaluates.
 EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
                          MapObjective objective, int64_t evaluations, uint64_t seed);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/transplant.h"
 
 #include <algorithm>
@@ -5,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/mapspace/tile_encoding.h"
+#include "bayloom/mapspace/internal/tile_encoding.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 int TensorNamed(const Problem& problem, const std::string& name) {
@@ -68,4 +71,4 @@ std::optional<Mapping> Transplant(const Mapping& mapping, const Problem& from, c
   return planted;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <optional>
@@ -5,7 +8,7 @@
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// A mapping of another problem onto the same architecture as one of this problem: at every level
 /// the same loops in the same order with the same tensors kept; factors the nearest divisors of
@@ -15,4 +18,4 @@ namespace bayloom {
 std::optional<Mapping> Transplant(const Mapping& mapping, const Problem& from, const Mapspace& to,
                                   const AnalyticalModel& model);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/build_worker.h"
 
 #include <fcntl.h>
@@ -19,7 +22,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/subprocess.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 /// Time for the rest of a message that has begun.
@@ -52,7 +55,7 @@ BuildReport Decode(BuildReport::Event event, const std::string& body) {
   bool built;
   reader.Get(built);
   if (!built) return report;
-  KernelObject& kernel = report.kernel.emplace();
+  codegen::KernelObject& kernel = report.kernel.emplace();
   reader.Get(kernel.symbol);
   reader.Get(kernel.object);
   reader.Get(kernel.shared_workspace_bytes);
@@ -61,12 +64,12 @@ BuildReport Decode(BuildReport::Event event, const std::string& body) {
 }
 
 /// Compiles one program; what it throws is an error like others.
-BuildReport BuildOne(const Program& program, const Compile& compile) {
+BuildReport BuildOne(const tensor::Program& program, const Compile& compile) {
   BuildReport report;
   report.event = BuildReport::Event::kBuilt;
-  const double start = MonotonicSeconds();
+  const double start = base::MonotonicSeconds();
   try {
-    Result<KernelObject> kernel = compile(program);
+    Result<codegen::KernelObject> kernel = compile(program);
     if (kernel) {
       report.kernel = *std::move(kernel);
     } else {
@@ -75,12 +78,12 @@ BuildReport BuildOne(const Program& program, const Compile& compile) {
   } catch (const std::exception& e) {
     report.error = e.what();
   }
-  report.seconds = MonotonicSeconds() - start;
+  report.seconds = base::MonotonicSeconds() - start;
   return report;
 }
 
 /// In the child. It must end with _exit: what the tuner has open is not its to close.
-void CompileFromQueue(std::span<const Program* const> programs, BuildQueue& queue,
+void CompileFromQueue(std::span<const tensor::Program* const> programs, BuildQueue& queue,
                       const Compile& compile, Channel& channel) {
   while (true) {
     BuildReport began;
@@ -128,8 +131,8 @@ BuildQueue::~BuildQueue() {
   if (next_) munmap(next_, sizeof(std::atomic<int64_t>));
 }
 
-Result<BuildWorker> BuildWorker::Start(std::span<const Program* const> programs, BuildQueue& queue,
-                                       const Compile& compile) {
+Result<BuildWorker> BuildWorker::Start(std::span<const tensor::Program* const> programs,
+                                       BuildQueue& queue, const Compile& compile) {
   Result<std::pair<Channel, Channel>> ends = Channel::MakePair();
   if (!ends) return ends.error();
   BuildWorker worker;
@@ -187,8 +190,8 @@ std::string BuildWorker::LastWords() {
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  const ExitStatus ended = WIFSIGNALED(status) ? ExitStatus{true, WTERMSIG(status)}
-                                               : ExitStatus{false, WEXITSTATUS(status)};
+  const base::ExitStatus ended = WIFSIGNALED(status) ? base::ExitStatus{true, WTERMSIG(status)}
+                                                     : base::ExitStatus{false, WEXITSTATUS(status)};
   std::string text(256, '\0');
   const ssize_t length = pread(standard_error_, text.data(), text.size(), 0);
   text.resize(std::max<ssize_t>(length, 0));
@@ -196,4 +199,4 @@ std::string BuildWorker::LastWords() {
   return text.empty() ? ended.Describe() : ended.Describe() + ": " + text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

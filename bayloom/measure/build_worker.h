@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <sys/types.h>
@@ -13,10 +16,10 @@
 #include "bayloom/measure/channel.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// What a compilation is, and what stands for it in a test.
-using Compile = std::function<Result<KernelObject>(const Program&)>;
+using Compile = std::function<Result<codegen::KernelObject>(const tensor::Program&)>;
 
 /// What several workers of one batch share: which program is the next to be compiled. In memory
 /// that stays shared when the process forks.
@@ -46,7 +49,7 @@ struct BuildReport {
   };
   Event event = Event::kEnded;
   int64_t index = -1;
-  std::optional<KernelObject> kernel;
+  std::optional<codegen::KernelObject> kernel;
   std::string error;   ///< why there is no kernel
   double seconds = 0;  ///< that compiling took
 };
@@ -59,8 +62,8 @@ struct BuildReport {
 class BuildWorker {
  public:
   /// Starts compiling what it takes out of the queue, until that is empty.
-  static Result<BuildWorker> Start(std::span<const Program* const> programs, BuildQueue& queue,
-                                   const Compile& compile);
+  static Result<BuildWorker> Start(std::span<const tensor::Program* const> programs,
+                                   BuildQueue& queue, const Compile& compile);
   BuildWorker(BuildWorker&& other) noexcept { *this = std::move(other); }
   BuildWorker& operator=(BuildWorker&& other) noexcept;
   /// Kills it if it still runs.
@@ -81,4 +84,4 @@ class BuildWorker {
   int standard_error_ = -1;  ///< a file in memory
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/builder.h"
 
 #include <fmt/format.h>
@@ -14,21 +17,22 @@
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 /// What tables the compiler makes when it is first used, it makes here.
-void UseCompilerOnce(const Target& target) {
-  WorkloadBuilder builder("warm_up");
-  const Tensor x = builder.Input("x", {16});
-  const Tensor y = builder.Compute("y", {16}, [&](const auto& i) { return x(i[0]) + x(i[0]); });
-  (void)CompileProgram(Lower(builder.Build({y})), target, "warm_up");
+void UseCompilerOnce(const target::Target& target) {
+  tensor::WorkloadBuilder builder("warm_up");
+  const tensor::Tensor x = builder.Input("x", {16});
+  const tensor::Tensor y =
+      builder.Compute("y", {16}, [&](const auto& i) { return x(i[0]) + x(i[0]); });
+  (void)codegen::CompileProgram(tensor::Lower(builder.Build({y})), target, "warm_up");
 }
 
 /// Programs being compiled by several workers.
 class Batch {
  public:
-  Batch(std::span<const Program* const> programs, const BuilderOptions& options,
+  Batch(std::span<const tensor::Program* const> programs, const BuilderOptions& options,
         const StopCheck& stop)
       : programs_(programs), options_(options), stop_(stop), queue_(Must(BuildQueue::Make())) {
     builds_.resize(programs.size());
@@ -67,7 +71,8 @@ class Batch {
 
   /// Until a worker says something or has been at it for too long, or not much longer.
   void Wait() {
-    double deadline = MonotonicSeconds() + (stop_ ? kStopCheckInterval : options_.timeout_seconds);
+    double deadline =
+        base::MonotonicSeconds() + (stop_ ? kStopCheckInterval : options_.timeout_seconds);
     std::vector<pollfd> waiting;
     for (const Worker& worker : workers_) {
       waiting.push_back({worker.process.descriptor(), POLLIN, 0});
@@ -75,7 +80,7 @@ class Batch {
         deadline = std::min(deadline, worker.since + options_.timeout_seconds);
       }
     }
-    const double seconds = std::max(0.0, deadline - MonotonicSeconds());
+    const double seconds = std::max(0.0, deadline - base::MonotonicSeconds());
     poll(waiting.data(), waiting.size(), static_cast<int>(std::ceil(seconds * 1000)));
     for (size_t i = 0; i < workers_.size(); ++i) workers_[i].readable = waiting[i].revents != 0;
   }
@@ -83,7 +88,7 @@ class Batch {
   void Attend(size_t number) {
     Worker& worker = workers_[number];
     const bool is_late = worker.compiling >= 0 && !worker.is_late &&
-                         MonotonicSeconds() >= worker.since + options_.timeout_seconds;
+                         base::MonotonicSeconds() >= worker.since + options_.timeout_seconds;
     if (worker.readable) {
       Take(number, worker.process.Receive());
     } else if (is_late) {
@@ -97,9 +102,9 @@ class Batch {
     const bool is_ours = report.index >= 0 && report.index < static_cast<int64_t>(builds_.size());
     if (report.event == BuildReport::Event::kBegan && is_ours) {
       worker.compiling = report.index;
-      worker.since = MonotonicSeconds();
+      worker.since = base::MonotonicSeconds();
     } else if (report.event == BuildReport::Event::kBuilt && is_ours) {
-      builds_[report.index] = {std::move(report.kernel), Verdict::kBuildError,
+      builds_[report.index] = {std::move(report.kernel), trial::Verdict::kBuildError,
                                std::move(report.error), report.seconds};
       worker.compiling = -1;
     } else {
@@ -115,9 +120,9 @@ class Batch {
     const std::string last_words = worker.process.LastWords();
     if (worker.compiling < 0) return;
     Build& build = builds_[worker.compiling];
-    build.seconds = MonotonicSeconds() - worker.since;
+    build.seconds = base::MonotonicSeconds() - worker.since;
     if (worker.is_late) {
-      build.verdict = Verdict::kTimeout;
+      build.verdict = trial::Verdict::kTimeout;
       build.error = fmt::format("compiling did not end within {:g} s", options_.timeout_seconds);
     } else {
       build.error = "the compiler ended with " + last_words;
@@ -125,7 +130,7 @@ class Batch {
     if (queue_.taken() < static_cast<int64_t>(programs_.size())) workers_.push_back(Start());
   }
 
-  std::span<const Program* const> programs_;
+  std::span<const tensor::Program* const> programs_;
   const BuilderOptions& options_;
   const StopCheck& stop_;
   BuildQueue queue_;
@@ -135,23 +140,23 @@ class Batch {
 
 }  // namespace
 
-Builder::Builder(Target target, BuilderOptions options)
+Builder::Builder(target::Target target, BuilderOptions options)
     : target_(std::move(target)), options_(std::move(options)) {
   if (options_.threads <= 0) {
     options_.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   }
   if (!options_.compile) {
-    options_.compile = [target = target_](const Program& program) {
-      return CompileProgram(program, target, "kernel");
+    options_.compile = [target = target_](const tensor::Program& program) {
+      return codegen::CompileProgram(program, target, "kernel");
     };
   }
 }
 
-std::vector<Build> Builder::BuildAll(std::span<const Program* const> programs,
+std::vector<Build> Builder::BuildAll(std::span<const tensor::Program* const> programs,
                                      const StopCheck& stop) {
   if (programs.empty()) return {};
   if (!std::exchange(warm_, true)) UseCompilerOnce(target_);
   return Batch(programs, options_, stop).Run();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -13,7 +16,7 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 struct BuilderOptions {
   int threads = 0;  ///< compilations at a time; 0 for one per hardware thread
@@ -24,27 +27,28 @@ struct BuilderOptions {
 };
 
 struct Build {
-  std::optional<KernelObject> kernel;
-  Verdict verdict = Verdict::kBuildError;  ///< what it is if there is no kernel
-  std::string error;                       ///< why there is none
-  double seconds = 0;                      ///< on one thread
+  std::optional<codegen::KernelObject> kernel;
+  trial::Verdict verdict = trial::Verdict::kBuildError;  ///< what it is if there is no kernel
+  std::string error;                                     ///< why there is none
+  double seconds = 0;                                    ///< on one thread
 };
 
 /// Compiles programs for a target, several at a time, in processes of their own: one on which the
 /// compiler crashes, aborts or does not end costs that program only.
 class Builder {
  public:
-  explicit Builder(Target target, BuilderOptions options = {});
+  explicit Builder(target::Target target, BuilderOptions options = {});
 
-  const Target& target() const { return target_; }
+  const target::Target& target() const { return target_; }
   /// One result per program, in their order. Throws SystemError if no process can be started, and
   /// Interrupted.
-  std::vector<Build> BuildAll(std::span<const Program* const> programs, const StopCheck& stop = {});
+  std::vector<Build> BuildAll(std::span<const tensor::Program* const> programs,
+                              const StopCheck& stop = {});
 
  private:
-  Target target_;
+  target::Target target_;
   BuilderOptions options_;
   bool warm_ = false;  ///< the compiler has been used once, and its children inherit that
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/channel.h"
 
 #include <fmt/format.h>
@@ -15,7 +18,7 @@
 
 #include "bayloom/base/clock.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 struct Header {
@@ -86,7 +89,7 @@ bool Channel::Send(uint32_t type, std::string_view body, int descriptor) {
 Channel::Event Channel::ReceiveBytes(char* bytes, size_t count, double deadline, int& descriptor) {
   size_t received = 0;
   while (received < count) {
-    const double left = deadline - MonotonicSeconds();
+    const double left = deadline - base::MonotonicSeconds();
     if (left < 0) return Event::kTimeout;
     pollfd ready = {descriptor_, POLLIN, 0};
     const int milliseconds =
@@ -119,7 +122,7 @@ bool Channel::WaitReadable(double seconds) const {
 
 Channel::Received Channel::Receive(double seconds) {
   const double deadline =
-      seconds < 0 ? std::numeric_limits<double>::infinity() : MonotonicSeconds() + seconds;
+      seconds < 0 ? std::numeric_limits<double>::infinity() : base::MonotonicSeconds() + seconds;
   Received result;
   Header header;
   result.event =
@@ -142,4 +145,4 @@ std::string_view BodyReader::Bytes(uint64_t count) {
   return bytes;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -9,7 +12,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// One end of a stream socket over which two processes exchange messages: a number that says what
 /// it is, bytes, and perhaps a file descriptor. Trusts nothing it receives.
@@ -99,4 +102,4 @@ class BodyReader {
   std::string_view body_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

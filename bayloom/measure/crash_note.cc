@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/crash_note.h"
 
 #include <fcntl.h>
@@ -12,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 constexpr int kMaxWatched = 64;
@@ -148,4 +151,4 @@ void SetWatchedMemory(std::span<const GuardedMemory* const> memory) {
   std::copy_n(memory.begin(), watched_count, watched.begin());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

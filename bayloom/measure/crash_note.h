@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/measure/guarded_memory.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// Last words of a runner process, in memory it shares with the tuner. Written by its signal
 /// handler, so plain numbers only, and not to be trusted.
@@ -53,4 +56,4 @@ void InstallCrashHandler(CrashNote& note);
 /// In the runner: the memory that a fault may be close to. Not copied.
 void SetWatchedMemory(std::span<const GuardedMemory* const> memory);
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/guarded_memory.h"
 
 #include <fmt/format.h>
@@ -11,7 +14,7 @@
 
 #include "bayloom/codegen/abi.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 constexpr std::byte kPattern{0xc5};
@@ -25,7 +28,7 @@ size_t RoundUp(size_t value, size_t multiple) {
 GuardedMemory::GuardedMemory(std::string name, int64_t bytes)
     : name_(std::move(name)), size_(bytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t room = static_cast<size_t>(AlignUp(bytes));
+  const size_t room = static_cast<size_t>(codegen::AlignUp(bytes));
   const size_t inner = std::max(RoundUp(room, page), page);
   void* mapping = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
@@ -84,4 +87,4 @@ Status GuardedMemory::CheckOverrun() const {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

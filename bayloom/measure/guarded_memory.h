@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstddef>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// Memory whose surroundings are watched: it ends (rounded up to 64 bytes) where a page begins
 /// that may not be touched, and another such page lies before its first one. The bytes between
@@ -47,4 +50,4 @@ class GuardedMemory {
   int64_t size_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

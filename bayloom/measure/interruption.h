@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// Asked often while building and running; once true, what runs is ended and Interrupted thrown.
 /// May be empty: nobody asks to stop.
@@ -18,4 +21,4 @@ inline void ThrowIfStopped(const StopCheck& stop) {
   if (stop && stop()) throw Interrupted();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/measure_machine.h"
 
 #include <sched.h>
@@ -17,11 +20,11 @@
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/probe.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
-#include "bayloom/measure/host_caches.h"
-#include "bayloom/measure/sample_programs.h"
+#include "bayloom/measure/internal/host_caches.h"
+#include "bayloom/measure/internal/sample_programs.h"
 #include "bayloom/measure/timing.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 constexpr int kRounds = 5;
@@ -87,13 +90,13 @@ std::vector<double> TimePieces(int threads, const std::function<void(int, int64_
   std::vector<std::vector<double>> seconds(threads);
   const auto run = [&](int thread) {
     const OnProcessor here(processors[thread % processors.size()]);
-    double now = MonotonicSeconds();
+    double now = base::MonotonicSeconds();
     if (--missing == 0) deadline = now + kPeriodSeconds;
     for (int64_t piece = 0; now < deadline || seconds[thread].empty(); ++piece) {
       work(thread, piece);
-      const double end = MonotonicSeconds();
+      const double end = base::MonotonicSeconds();
       if (missing == 0) seconds[thread].push_back(end - now);
-      now = MonotonicSeconds();
+      now = base::MonotonicSeconds();
     }
   };
   std::vector<std::thread> others;
@@ -121,10 +124,10 @@ double BestOf(int timings, const std::function<double()>& time) {
 /// One probe, compiled.
 class LoadedProbe {
  public:
-  static Result<LoadedProbe> Make(Probe probe, const Target& target) {
-    Result<KernelObject> object = CompileProbe(probe, target, "probe");
+  static Result<LoadedProbe> Make(codegen::Probe probe, const target::Target& target) {
+    Result<codegen::KernelObject> object = codegen::CompileProbe(probe, target, "probe");
     if (!object) return object.error();
-    Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
+    Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(*object);
     if (!kernel) return kernel.error();
     return LoadedProbe(*std::move(kernel));
   }
@@ -132,12 +135,12 @@ class LoadedProbe {
   /// Seconds of one of the operations that each of the threads does, each on its memory, of which
   /// it reads so many bytes (a power of two) over and over.
   double SecondsEach(const std::vector<char*>& memory, int64_t bytes) const {
-    int64_t operations = kProbeOperations;
+    int64_t operations = codegen::kProbeOperations;
     double seconds = 0;
     for (; seconds < kPieceSeconds; operations *= 2) {
-      const double start = MonotonicSeconds();
+      const double start = base::MonotonicSeconds();
       Run(memory[0], operations, bytes);
-      seconds = MonotonicSeconds() - start;
+      seconds = base::MonotonicSeconds() - start;
     }
     const auto threads = static_cast<int>(memory.size());
     const std::vector<double> pieces =
@@ -158,16 +161,16 @@ class LoadedProbe {
   }
 
  private:
-  explicit LoadedProbe(LoadedKernel kernel) : kernel_(std::move(kernel)) {}
+  explicit LoadedProbe(codegen::LoadedKernel kernel) : kernel_(std::move(kernel)) {}
 
   void Run(char* memory, int64_t operations, int64_t bytes) const {
-    ProbeArguments arguments = {operations, bytes - 1};
+    codegen::ProbeArguments arguments = {operations, bytes - 1};
     alignas(64) char result[256];
     void* parameters[] = {memory, &arguments, result};
     kernel_(parameters, nullptr);
   }
 
-  LoadedKernel kernel_;
+  codegen::LoadedKernel kernel_;
 };
 
 /// What is measured in every round, and where the median of its rounds goes.
@@ -178,7 +181,7 @@ struct Quantity {
 
 class MachineMeasurement {
  public:
-  MachineMeasurement(const Target& target, LoadedProbe multiply_add, LoadedProbe chain,
+  MachineMeasurement(const target::Target& target, LoadedProbe multiply_add, LoadedProbe chain,
                      LoadedProbe division, LoadedProbe read, SamplePrograms programs)
       : target_(target),
         multiply_add_(std::move(multiply_add)),
@@ -192,7 +195,7 @@ class MachineMeasurement {
     AddMemory();
   }
 
-  MachineModel Run() {
+  target::MachineModel Run() {
     const int threads_before = bayloom_threads();
     bayloom_set_threads(machine_.threads);
     const std::vector<Quantity> quantities = Quantities();
@@ -257,7 +260,7 @@ class MachineMeasurement {
         {&machine_.job, [this] { return JobSeconds(); }},
     };
     for (size_t i = 0; i < machine_.levels.size(); ++i) {
-      IssueInterval& line = machine_.levels[i].line;
+      target::IssueInterval& line = machine_.levels[i].line;
       const Footprint footprint = footprints_[i];
       const bool is_memory = i + 1 == machine_.levels.size();
       quantities.push_back(
@@ -271,7 +274,7 @@ class MachineMeasurement {
   }
 
   double LineSeconds(const std::vector<char*>& memory, int64_t bytes, bool is_memory) const {
-    const double per_line = kLineBytes / target_.vector_bytes;
+    const double per_line = target::kLineBytes / target_.vector_bytes;
     return per_line * (is_memory ? read_.SecondsEachStreaming(memory, bytes, target_.vector_bytes)
                                  : read_.SecondsEach(memory, bytes));
   }
@@ -281,9 +284,9 @@ class MachineMeasurement {
     constexpr int kTimings = 10, kLoops = 100;
     const auto nothing = [](void*, int64_t, int64_t, int32_t) {};
     return BestOf(kTimings, [&] {
-      const double start = MonotonicSeconds();
+      const double start = base::MonotonicSeconds();
       for (int i = 0; i < kLoops; ++i) bayloom_parallel_for(jobs, nothing, nullptr);
-      return (MonotonicSeconds() - start) / kLoops;
+      return (base::MonotonicSeconds() - start) / kLoops;
     });
   }
 
@@ -298,14 +301,14 @@ class MachineMeasurement {
     const auto meet = [](void* context, int64_t begin, int64_t end, int32_t) {
       auto& meeting = *static_cast<Meeting*>(context);
       meeting.missing -= end - begin;
-      while (meeting.missing > 0 && MonotonicSeconds() < meeting.deadline) {
+      while (meeting.missing > 0 && base::MonotonicSeconds() < meeting.deadline) {
       }
     };
     const auto time = [&](double patience) {
-      const double start = MonotonicSeconds();
+      const double start = base::MonotonicSeconds();
       Meeting meeting{machine_.threads, start + patience};
       bayloom_parallel_for(machine_.threads, meet, &meeting);
-      const double end = MonotonicSeconds();
+      const double end = base::MonotonicSeconds();
       return end < meeting.deadline ? end - start : std::numeric_limits<double>::infinity();
     };
     // On a busy machine the system takes its time to give every thread a processor.
@@ -324,24 +327,24 @@ class MachineMeasurement {
            static_cast<double>(many - few);
   }
 
-  static MachineModel PutRight(MachineModel machine) {
-    const auto alone_not_slower = [&](IssueInterval& interval) {
+  static target::MachineModel PutRight(target::MachineModel machine) {
+    const auto alone_not_slower = [&](target::IssueInterval& interval) {
       interval.alone = std::min(interval.alone, interval.together * machine.threads);
       interval.together = std::max(interval.together, interval.alone / machine.threads);
     };
-    std::vector<MemoryLevel>& levels = machine.levels;
+    std::vector<target::MemoryLevel>& levels = machine.levels;
     for (size_t i = levels.size(); i-- > 0; alone_not_slower(levels[i].line)) {
       if (i + 1 == levels.size()) continue;
-      const IssueInterval& behind = levels[i + 1].line;
+      const target::IssueInterval& behind = levels[i + 1].line;
       levels[i].line.alone = std::min(levels[i].line.alone, behind.alone);
       levels[i].line.together = std::min(levels[i].line.together, behind.together);
     }
-    const IssueInterval& last_cache = levels[levels.size() - 2].line;
+    const target::IssueInterval& last_cache = levels[levels.size() - 2].line;
     const bool is_cache = kFaster * last_cache.alone < levels.back().line.alone ||
                           kFaster * last_cache.together < levels.back().line.together;
     if (!is_cache && levels.size() > 2) levels.erase(levels.end() - 2);
     alone_not_slower(machine.multiply_add);
-    machine.vector_load = levels[0].line.alone * machine.vector_bytes / kLineBytes;
+    machine.vector_load = levels[0].line.alone * machine.vector_bytes / target::kLineBytes;
     const double multiply_add = machine.multiply_add.alone;
     for (double* longer :
          {&machine.multiply_add_latency, &machine.division, &machine.transcendental}) {
@@ -350,10 +353,10 @@ class MachineMeasurement {
     return machine;
   }
 
-  const Target& target_;
+  const target::Target& target_;
   LoadedProbe multiply_add_, chain_, division_, read_;
   SamplePrograms programs_;
-  MachineModel machine_;
+  target::MachineModel machine_;
   std::vector<Footprint> footprints_;  ///< parallel to the machine's levels
   std::vector<ProbeMemory> memory_;    ///< one for each thread
   int64_t largest_cache_ = 0;
@@ -361,10 +364,10 @@ class MachineMeasurement {
 
 }  // namespace
 
-Result<MachineModel> MeasureMachine(const Target& target) {
+Result<target::MachineModel> MeasureMachine(const target::Target& target) {
   std::vector<LoadedProbe> probes;
-  for (Probe probe :
-       {Probe::kMultiplyAdd, Probe::kMultiplyAddChain, Probe::kDivision, Probe::kRead}) {
+  for (codegen::Probe probe : {codegen::Probe::kMultiplyAdd, codegen::Probe::kMultiplyAddChain,
+                               codegen::Probe::kDivision, codegen::Probe::kRead}) {
     Result<LoadedProbe> loaded = LoadedProbe::Make(probe, target);
     if (!loaded) return loaded.error();
     probes.push_back(*std::move(loaded));
@@ -376,9 +379,9 @@ Result<MachineModel> MeasureMachine(const Target& target) {
       .Run();
 }
 
-Result<MachineModel> MeasuredMachineOf(const Target& target) {
+Result<target::MachineModel> MeasuredMachineOf(const target::Target& target) {
   if (target.machine) return *target.machine;
   return MeasureMachine(target);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/base/result.h"
 #include "bayloom/target/target.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// Measures what this machine can do with as many threads as the target has cores, in a few
 /// seconds. What is timed are loops of the target's own vector instructions (codegen/probe.h) and
@@ -17,10 +20,10 @@ namespace bayloom {
 /// alone.
 ///
 /// Fails when the target is not this machine.
-Result<MachineModel> MeasureMachine(const Target& target);
+Result<target::MachineModel> MeasureMachine(const target::Target& target);
 
 /// The target's machine as it was measured before, or as it is measured now: what rooflines and
 /// bounds need, for the nominal machine is not this one.
-Result<MachineModel> MeasuredMachineOf(const Target& target);
+Result<target::MachineModel> MeasuredMachineOf(const target::Target& target);
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/measurement_details.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
-MeasurementDetails DetailsOf(const Outcome& outcome) {
+MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
   MeasurementDetails details;
   details.spread = outcome.Get("spread", details.spread);
   details.cut_short = outcome.Get("cut_short", 0) != 0;
@@ -12,7 +15,7 @@ MeasurementDetails DetailsOf(const Outcome& outcome) {
   return details;
 }
 
-void SetDetails(Outcome& outcome, const MeasurementDetails& details) {
+void SetDetails(trial::Outcome& outcome, const MeasurementDetails& details) {
   const MeasurementDetails nothing;
   const auto set = [&](const char* name, double value, double default_value) {
     if (value != default_value) outcome.Set(name, value);
@@ -24,4 +27,4 @@ void SetDetails(Outcome& outcome, const MeasurementDetails& details) {
   set("measure_seconds", details.measure_seconds, nothing.measure_seconds);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// What is known of a kernel's measurement beside its time: named values of its Outcome, each of
 /// which is left out where it says nothing.
@@ -19,8 +22,8 @@ struct MeasurementDetails {
   double measure_seconds = 0;  ///< spent on running, checking and timing
 };
 
-MeasurementDetails DetailsOf(const Outcome& outcome);
+MeasurementDetails DetailsOf(const trial::Outcome& outcome);
 /// Adds those of the details that say something.
-void SetDetails(Outcome& outcome, const MeasurementDetails& details);
+void SetDetails(trial::Outcome& outcome, const MeasurementDetails& details);
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

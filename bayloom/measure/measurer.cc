@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/measurer.h"
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/measure/measurement_details.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// What is remembered of a workload that is being tuned.
 struct Measurer::Task {
@@ -21,14 +24,14 @@ struct Measurer::Task {
   int trials_since_drift = 0;
 };
 
-Measurer::Measurer(Target target, MeasureOptions options)
+Measurer::Measurer(target::Target target, MeasureOptions options)
     : options_(std::move(options)),
       builder_(std::move(target), options_.builder),
       runner_(options_.runner) {}
 
 Measurer::~Measurer() = default;
 
-Measurer::Task& Measurer::TaskOf(const Workload& workload) {
+Measurer::Task& Measurer::TaskOf(const tensor::Workload& workload) {
   const uint64_t hash = workload.StructuralHash();
   const auto known = std::find_if(tasks_.begin(), tasks_.end(),
                                   [&](const Task& task) { return task.workload_hash == hash; });
@@ -49,12 +52,13 @@ void Measurer::DropOldReferences(const Task& needed) {
   }
 }
 
-Status Measurer::PrepareReference(const Workload& workload, Task& task, const StopCheck& stop) {
+Status Measurer::PrepareReference(const tensor::Workload& workload, Task& task,
+                                  const StopCheck& stop) {
   if (task.reference) return Ok();
   if (task.failure.empty()) {
-    const double start = MonotonicSeconds();
+    const double start = base::MonotonicSeconds();
     Result<Reference> made = Reference::Make(workload, builder_, runner_, options_.data_seed, stop);
-    statistics_.run_seconds += MonotonicSeconds() - start;
+    statistics_.run_seconds += base::MonotonicSeconds() - start;
     if (made) {
       task.reference = *std::move(made);
       DropOldReferences(task);
@@ -65,10 +69,10 @@ Status Measurer::PrepareReference(const Workload& workload, Task& task, const St
   return Error{task.failure};
 }
 
-void Measurer::SetIncumbent(const Workload& workload, const Program& program, double seconds,
-                            const StopCheck& stop) {
+void Measurer::SetIncumbent(const tensor::Workload& workload, const tensor::Program& program,
+                            double seconds, const StopCheck& stop) {
   Task& task = TaskOf(workload);
-  const Program* const programs[] = {&program};
+  const tensor::Program* const programs[] = {&program};
   Build build = std::move(builder_.BuildAll(programs, stop).front());
   if (!build.kernel) return;
   task.incumbent = TrialMessage::For(program, *std::move(build.kernel), target().cores);
@@ -76,11 +80,11 @@ void Measurer::SetIncumbent(const Workload& workload, const Program& program, do
   task.drift = 1;
 }
 
-std::vector<Outcome> Measurer::Measure(const Workload& workload,
-                                       std::span<const Program* const> candidates,
-                                       const Observer& observer, const StopCheck& stop) {
+std::vector<trial::Outcome> Measurer::Measure(const tensor::Workload& workload,
+                                              std::span<const tensor::Program* const> candidates,
+                                              const Observer& observer, const StopCheck& stop) {
   std::vector<Build> builds = BuildAll(workload, candidates, stop);
-  std::vector<Outcome> outcomes;
+  std::vector<trial::Outcome> outcomes;
   for (size_t i = 0; i < candidates.size(); ++i) {
     outcomes.push_back(Run(workload, *candidates[i], builds[i], stop));
     if (observer) observer(i, outcomes.back());
@@ -88,43 +92,43 @@ std::vector<Outcome> Measurer::Measure(const Workload& workload,
   return outcomes;
 }
 
-std::vector<Build> Measurer::BuildAll(const Workload& workload,
-                                      std::span<const Program* const> candidates,
+std::vector<Build> Measurer::BuildAll(const tensor::Workload& workload,
+                                      std::span<const tensor::Program* const> candidates,
                                       const StopCheck& stop) {
   if (const Status prepared = PrepareReference(workload, TaskOf(workload), stop); !prepared) {
     return std::vector<Build>(candidates.size(),
                               Build{.kernel = std::nullopt, .error = prepared.error().message});
   }
-  const double start = MonotonicSeconds();
+  const double start = base::MonotonicSeconds();
   std::vector<Build> builds = builder_.BuildAll(candidates, stop);
-  statistics_.build_seconds += MonotonicSeconds() - start;
+  statistics_.build_seconds += base::MonotonicSeconds() - start;
   return builds;
 }
 
-Outcome Measurer::Run(const Workload& workload, const Program& program, const Build& build,
-                      const StopCheck& stop) {
+trial::Outcome Measurer::Run(const tensor::Workload& workload, const tensor::Program& program,
+                             const Build& build, const StopCheck& stop) {
   ThrowIfStopped(stop);
   Task& task = TaskOf(workload);
   ++statistics_.trials;
   MeasurementDetails details = {.build_seconds = build.seconds};
   if (!build.kernel) {
-    Outcome outcome = Outcome::Infeasible(build.verdict, build.error);
+    trial::Outcome outcome = trial::Outcome::Infeasible(build.verdict, build.error);
     SetDetails(outcome, details);
     return outcome;
   }
   if (const Status prepared = PrepareReference(workload, task, stop); !prepared) {
-    return Outcome::Infeasible(Verdict::kBuildError, prepared.error().message);
+    return trial::Outcome::Infeasible(trial::Verdict::kBuildError, prepared.error().message);
   }
   if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task, stop);
 
-  const double start = MonotonicSeconds();
+  const double start = base::MonotonicSeconds();
   TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
   trial.timing = options_.timing;
   trial.cut_seconds = options_.cut_factor > 0
                           ? options_.cut_factor * task.incumbent_seconds * std::max(1.0, task.drift)
                           : std::numeric_limits<double>::infinity();
-  Outcome outcome = runner_.Run(task.reference->data(), trial, stop);
-  details.measure_seconds = MonotonicSeconds() - start;
+  trial::Outcome outcome = runner_.Run(task.reference->data(), trial, stop);
+  details.measure_seconds = base::MonotonicSeconds() - start;
   details.drift = task.drift;
   SetDetails(outcome, details);
   statistics_.run_seconds += details.measure_seconds;
@@ -143,9 +147,9 @@ void Measurer::WatchDrift(Task& task, const StopCheck& stop) {
   TrialMessage again = *task.incumbent;
   again.timing = options_.timing;
   again.cut_seconds = std::numeric_limits<double>::infinity();
-  const double start = MonotonicSeconds();
-  const Outcome outcome = runner_.Run(task.reference->data(), again, stop);
-  statistics_.run_seconds += MonotonicSeconds() - start;
+  const double start = base::MonotonicSeconds();
+  const trial::Outcome outcome = runner_.Run(task.reference->data(), again, stop);
+  statistics_.run_seconds += base::MonotonicSeconds() - start;
   if (!outcome.ok()) return;
   task.drift = outcome.value / task.incumbent_seconds;
   statistics_.drift = task.drift;
@@ -157,4 +161,4 @@ Measurer::Statistics Measurer::statistics() const {
   return statistics;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -17,7 +20,7 @@
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 struct MeasureOptions {
   RunnerOptions runner;
@@ -43,30 +46,32 @@ struct MeasureOptions {
 class Measurer {
  public:
   /// Called with the index of a candidate and its outcome, as soon as that is known: record it.
-  using Observer = std::function<void(size_t, const Outcome&)>;
+  using Observer = std::function<void(size_t, const trial::Outcome&)>;
 
-  Measurer(Target target, MeasureOptions options);
+  Measurer(target::Target target, MeasureOptions options);
   ~Measurer();
 
-  const Target& target() const { return builder_.target(); }
+  const target::Target& target() const { return builder_.target(); }
 
   /// Outcomes in the candidates' order. Throws SystemError if no runner process can be started, and
   /// Interrupted.
-  std::vector<Outcome> Measure(const Workload& workload, std::span<const Program* const> candidates,
-                               const Observer& observer = {}, const StopCheck& stop = {});
+  std::vector<trial::Outcome> Measure(const tensor::Workload& workload,
+                                      std::span<const tensor::Program* const> candidates,
+                                      const Observer& observer = {}, const StopCheck& stop = {});
 
   // The two halves of Measure.
   /// Compiles candidates; where the workload's expected results cannot be computed, none.
-  std::vector<Build> BuildAll(const Workload& workload, std::span<const Program* const> candidates,
+  std::vector<Build> BuildAll(const tensor::Workload& workload,
+                              std::span<const tensor::Program* const> candidates,
                               const StopCheck& stop = {});
   /// Runs what was built of a candidate.
-  Outcome Run(const Workload& workload, const Program& program, const Build& build,
-              const StopCheck& stop = {});
+  trial::Outcome Run(const tensor::Workload& workload, const tensor::Program& program,
+                     const Build& build, const StopCheck& stop = {});
 
   /// Tells of a result from an earlier session: candidates are cut short by its time, and it is
   /// what is timed again to see drift.
-  void SetIncumbent(const Workload& workload, const Program& program, double seconds,
-                    const StopCheck& stop = {});
+  void SetIncumbent(const tensor::Workload& workload, const tensor::Program& program,
+                    double seconds, const StopCheck& stop = {});
 
   struct Statistics {
     int64_t trials = 0;
@@ -79,9 +84,9 @@ class Measurer {
 
  private:
   struct Task;
-  Task& TaskOf(const Workload& workload);
+  Task& TaskOf(const tensor::Workload& workload);
   /// Makes the reference if the task has none; fails if there can be none.
-  Status PrepareReference(const Workload& workload, Task& task, const StopCheck& stop);
+  Status PrepareReference(const tensor::Workload& workload, Task& task, const StopCheck& stop);
   void DropOldReferences(const Task& needed);
   void WatchDrift(Task& task, const StopCheck& stop);
 
@@ -92,4 +97,4 @@ class Measurer {
   Statistics statistics_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/output_check.h"
 
 #include <fmt/format.h>
@@ -9,7 +12,7 @@
 
 #include "bayloom/tensor/scalar.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 constexpr double kUnitsPerRootTerm = 16;
@@ -17,15 +20,15 @@ constexpr double kUnitsAlways = 64;
 constexpr double kOutliers = 1e-3;
 
 /// Distance from 1 to the next larger value.
-double Epsilon(DType dtype) {
+double Epsilon(tensor::DType dtype) {
   switch (dtype) {
-    case DType::kFloat16:
+    case tensor::DType::kFloat16:
       return 0x1p-10;
-    case DType::kBFloat16:
+    case tensor::DType::kBFloat16:
       return 0x1p-7;
-    case DType::kFloat32:
+    case tensor::DType::kFloat32:
       return 0x1p-23;
-    case DType::kFloat64:
+    case tensor::DType::kFloat64:
       return 0x1p-52;
     default:
       return 0;
@@ -33,17 +36,17 @@ double Epsilon(DType dtype) {
 }
 
 /// Terms summed up, at most, on the way to any element.
-double LongestSum(const Workload& workload) {
+double LongestSum(const tensor::Workload& workload) {
   std::vector<double> length(workload.buffers.size(), 0);
   double longest = 0;
-  for (const Stage& stage : workload.stages) {
-    double own = stage.reduction == Reduction::kNone ? 0 : 1;
-    for (const Iter& iter : stage.iters) {
-      if (iter.kind == IterKind::kReduction) own *= static_cast<double>(iter.extent);
+  for (const tensor::Stage& stage : workload.stages) {
+    double own = stage.reduction == tensor::Reduction::kNone ? 0 : 1;
+    for (const tensor::Iter& iter : stage.iters) {
+      if (iter.kind == tensor::IterKind::kReduction) own *= static_cast<double>(iter.extent);
     }
     double before = 0;
-    Visit(stage.value, [&](const Expr& e) {
-      if (e->op == ExprOp::kLoad) before = std::max(before, length[e->index]);
+    tensor::Visit(stage.value, [&](const tensor::Expr& e) {
+      if (e->op == tensor::ExprOp::kLoad) before = std::max(before, length[e->index]);
     });
     length[stage.output] = before + own;
     longest = std::max(longest, length[stage.output]);
@@ -52,16 +55,16 @@ double LongestSum(const Workload& workload) {
 }
 
 /// True if a small change of a float can make a large change of a result.
-bool HasSteps(const Workload& workload) {
+bool HasSteps(const tensor::Workload& workload) {
   bool steps = false;
-  for (const Stage& stage : workload.stages) {
-    Visit(stage.value, [&](const Expr& e) {
-      if (e->operands.empty() || !IsFloat(e->operands[0]->dtype)) return;
-      const bool compares = e->op >= ExprOp::kLess && e->op <= ExprOp::kEqual;
-      const bool rounds = e->op == ExprOp::kFloor || e->op == ExprOp::kCeil ||
-                          e->op == ExprOp::kRound || e->op == ExprOp::kSign ||
-                          e->op == ExprOp::kMod;
-      steps |= compares || rounds || (e->op == ExprOp::kCast && !IsFloat(e->dtype));
+  for (const tensor::Stage& stage : workload.stages) {
+    tensor::Visit(stage.value, [&](const tensor::Expr& e) {
+      if (e->operands.empty() || !tensor::IsFloat(e->operands[0]->dtype)) return;
+      const bool compares = e->op >= tensor::ExprOp::kLess && e->op <= tensor::ExprOp::kEqual;
+      const bool rounds = e->op == tensor::ExprOp::kFloor || e->op == tensor::ExprOp::kCeil ||
+                          e->op == tensor::ExprOp::kRound || e->op == tensor::ExprOp::kSign ||
+                          e->op == tensor::ExprOp::kMod;
+      steps |= compares || rounds || (e->op == tensor::ExprOp::kCast && !tensor::IsFloat(e->dtype));
     });
   }
   return steps;
@@ -115,9 +118,9 @@ Status Compare(const std::string& name, const Load& load, bool is_float, int byt
 
 }  // namespace
 
-Tolerance ToleranceOf(const Workload& workload) {
+Tolerance ToleranceOf(const tensor::Workload& workload) {
   double epsilon = 0;
-  for (const Buffer& buffer : workload.buffers) {
+  for (const tensor::Buffer& buffer : workload.buffers) {
     epsilon = std::max(epsilon, Epsilon(buffer.dtype));
   }
   Tolerance tolerance;
@@ -127,21 +130,22 @@ Tolerance ToleranceOf(const Workload& workload) {
   return tolerance;
 }
 
-Status CheckOutput(const std::string& name, DType dtype, const std::byte* actual,
+Status CheckOutput(const std::string& name, tensor::DType dtype, const std::byte* actual,
                    const std::byte* expected, int64_t count, const Tolerance& tolerance) {
-  const int bytes = ByteSize(dtype);
+  const int bytes = tensor::ByteSize(dtype);
   const auto compare = [&](const auto& load) {
-    return Compare(name, load, IsFloat(dtype), bytes, actual, expected, count, tolerance);
+    return Compare(name, load, tensor::IsFloat(dtype), bytes, actual, expected, count, tolerance);
   };
-  if (dtype == DType::kFloat32) {
+  if (dtype == tensor::DType::kFloat32) {
     return compare([](const std::byte* at) {
       float value;
       std::memcpy(&value, at, sizeof(value));
       return value;
     });
   }
-  if (IsFloat(dtype)) return compare([=](const std::byte* at) { return LoadFloat(dtype, at); });
-  return compare([=](const std::byte* at) { return LoadInt(dtype, at); });
+  if (tensor::IsFloat(dtype))
+    return compare([=](const std::byte* at) { return tensor::LoadFloat(dtype, at); });
+  return compare([=](const std::byte* at) { return tensor::LoadInt(dtype, at); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstddef>
@@ -8,7 +11,7 @@
 #include "bayloom/tensor/dtype.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// How far two ways of computing a workload may differ. An element may deviate by `relative`
 /// times its own size or the root mean square of its tensor, whichever is larger.
@@ -23,14 +26,14 @@ struct Tolerance {
 /// sqrt(n) units in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
 /// sec. 2.8); a constant allows for short polynomials in place of the mathematical library.
 /// Workloads without floats are exact.
-Tolerance ToleranceOf(const Workload& workload);
+Tolerance ToleranceOf(const tensor::Workload& workload);
 
 /// The byte that outputs are filled with before a run: a NaN in every float type.
 constexpr std::byte kPoison{0xff};
 
 /// Fails where `actual` is wrong, saying where and how it differs. NaN equals NaN, infinities equal
 /// themselves.
-Status CheckOutput(const std::string& name, DType dtype, const std::byte* actual,
+Status CheckOutput(const std::string& name, tensor::DType dtype, const std::byte* actual,
                    const std::byte* expected, int64_t count, const Tolerance& tolerance);
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

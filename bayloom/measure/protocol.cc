@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/protocol.h"
 
 #include <functional>
@@ -6,7 +9,7 @@
 
 #include "bayloom/measure/channel.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 int64_t TaskParameter::ElementCount() const {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
@@ -47,10 +50,12 @@ TaskMessage TaskMessage::Decode(const std::string& body) {
   return message;
 }
 
-TrialMessage TrialMessage::For(const Program& program, KernelObject kernel, int threads) {
+TrialMessage TrialMessage::For(const tensor::Program& program, codegen::KernelObject kernel,
+                               int threads) {
   TrialMessage trial;
   trial.kernel = std::move(kernel);
-  for (BufferId id : program.Parameters()) trial.layouts.push_back(program.buffers[id].layout);
+  for (tensor::BufferId id : program.Parameters())
+    trial.layouts.push_back(program.buffers[id].layout);
   trial.threads = threads;
   return trial;
 }
@@ -105,4 +110,4 @@ OutcomeMessage OutcomeMessage::Decode(const std::string& body) {
   return message;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -10,7 +13,7 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// What a tuner and its runner process say to each other. The tuner asks, the runner answers each
 /// request with one message.
@@ -25,15 +28,15 @@ enum class MessageType : uint32_t {
 /// (row-major for constants). For outputs that is the expected content.
 struct TaskParameter {
   std::string name;
-  DType dtype = DType::kFloat32;
-  BufferRole role = BufferRole::kInput;
+  tensor::DType dtype = tensor::DType::kFloat32;
+  tensor::BufferRole role = tensor::BufferRole::kInput;
   std::vector<int64_t> shape;  ///< of what lies in memory: a slice with gaps is one row
   /// There are elements in between that the program must leave as they are (Buffer::slice_of).
   bool has_gaps = false;
   int64_t offset = 0;  ///< bytes, multiple of a page
 
   int64_t ElementCount() const;
-  int64_t ByteCount() const { return ElementCount() * ByteSize(dtype); }
+  int64_t ByteCount() const { return ElementCount() * tensor::ByteSize(dtype); }
 };
 
 /// What all programs of a task have in common.
@@ -48,22 +51,23 @@ struct TaskMessage {
 
 /// A compiled program to be run.
 struct TrialMessage {
-  KernelObject kernel;
+  codegen::KernelObject kernel;
   /// Per parameter, as Buffer::layout.
-  std::vector<std::vector<LayoutAxis>> layouts;
+  std::vector<std::vector<tensor::LayoutAxis>> layouts;
   int threads = 1;
   /// Runs it once and keeps its outputs as what the task's other programs must compute.
   bool is_reference = false;
   double cut_seconds = 0;
   TimingOptions timing;
 
-  static TrialMessage For(const Program& program, KernelObject kernel, int threads);
+  static TrialMessage For(const tensor::Program& program, codegen::KernelObject kernel,
+                          int threads);
   std::string Encode() const;
   static TrialMessage Decode(const std::string& body);  ///< throws std::out_of_range
 };
 
 struct OutcomeMessage {
-  Verdict verdict = Verdict::kOk;
+  trial::Verdict verdict = trial::Verdict::kOk;
   std::string reason;
   double seconds = 0;
   double spread = 0;
@@ -73,4 +77,4 @@ struct OutcomeMessage {
   static OutcomeMessage Decode(const std::string& body);  ///< throws std::out_of_range
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

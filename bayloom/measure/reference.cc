@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/reference.h"
 
 #include <fmt/format.h>
@@ -12,11 +15,11 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
-#include "bayloom/measure/test_data.h"
+#include "bayloom/measure/internal/test_data.h"
 #include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/tensor/interpreter.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 constexpr int64_t kMaxSamples = 64, kMinSamples = 8;
@@ -39,18 +42,18 @@ std::vector<int64_t> IndexOf(int64_t element, const std::vector<int64_t>& shape)
 }
 
 /// Where an element lies in memory.
-int64_t PlaceOf(const Buffer& buffer, const std::vector<int64_t>& index) {
+int64_t PlaceOf(const tensor::Buffer& buffer, const std::vector<int64_t>& index) {
   int64_t place = 0;
   for (size_t d = 0; d < index.size(); ++d) place = place * buffer.MemoryShape()[d] + index[d];
   return place;
 }
 
-double TermsPerElement(const Workload& workload) {
+double TermsPerElement(const tensor::Workload& workload) {
   double terms = 1;
-  for (const Stage& stage : workload.stages) {
+  for (const tensor::Stage& stage : workload.stages) {
     double own = 1;
-    for (const Iter& iter : stage.iters) {
-      if (iter.kind == IterKind::kReduction) own *= static_cast<double>(iter.extent);
+    for (const tensor::Iter& iter : stage.iters) {
+      if (iter.kind == tensor::IterKind::kReduction) own *= static_cast<double>(iter.extent);
     }
     terms += own;
   }
@@ -58,17 +61,18 @@ double TermsPerElement(const Workload& workload) {
 }
 
 /// The corners of every output and some elements between them.
-std::vector<SamplePoint> EvaluateSample(const Workload& workload,
-                                        const std::vector<HostTensor>& arguments, uint64_t seed) {
+std::vector<SamplePoint> EvaluateSample(const tensor::Workload& workload,
+                                        const std::vector<tensor::HostTensor>& arguments,
+                                        uint64_t seed) {
   const double affordable = kMaxSampledTerms / TermsPerElement(workload);
   const auto count = static_cast<int64_t>(std::clamp<double>(affordable, kMinSamples, kMaxSamples));
-  PointEvaluator evaluator(workload, arguments);
-  RandomStream random(seed);
+  tensor::PointEvaluator evaluator(workload, arguments);
+  base::RandomStream random(seed);
   std::vector<SamplePoint> sample;
-  const std::vector<BufferId> parameters = workload.Parameters();
+  const std::vector<tensor::BufferId> parameters = workload.Parameters();
   for (size_t p = 0; p < parameters.size(); ++p) {
-    const Buffer& buffer = workload.buffers[parameters[p]];
-    if (buffer.role != BufferRole::kOutput) continue;
+    const tensor::Buffer& buffer = workload.buffers[parameters[p]];
+    if (buffer.role != tensor::BufferRole::kOutput) continue;
     const int64_t elements = buffer.ElementCount();
     for (int64_t i = 0; i < std::min(count, elements); ++i) {
       const int64_t element = i == 0 ? 0 : i == 1 ? elements - 1 : random.UniformInt(elements);
@@ -86,11 +90,11 @@ bool MostlyFinite(const std::vector<SamplePoint>& sample) {
   return 4 * finite >= 3 * static_cast<int64_t>(sample.size());
 }
 
-TaskMessage DescribeTask(const Workload& workload) {
+TaskMessage DescribeTask(const tensor::Workload& workload) {
   const int64_t page = sysconf(_SC_PAGESIZE);
   TaskMessage task;
-  for (BufferId id : workload.Parameters()) {
-    const Buffer& buffer = workload.buffers[id];
+  for (tensor::BufferId id : workload.Parameters()) {
+    const tensor::Buffer& buffer = workload.buffers[id];
     const bool has_gaps = !buffer.slice_of.empty();
     task.parameters.push_back({buffer.name, buffer.dtype, buffer.role,
                                has_gaps ? std::vector<int64_t>{buffer.MemorySpan()} : buffer.shape,
@@ -127,8 +131,8 @@ Status CheckSample(const TaskData& data, const DataView& view,
   if (tolerance.outliers > 0) tolerance.outliers = kSampleOutliers;
   for (size_t p = 0; p < data.message.parameters.size(); ++p) {
     const TaskParameter& parameter = data.message.parameters[p];
-    HostTensor actual = HostTensor::Zeros(parameter.dtype, {0}), expected = actual;
-    const auto bytes = static_cast<size_t>(ByteSize(parameter.dtype));
+    tensor::HostTensor actual = tensor::HostTensor::Zeros(parameter.dtype, {0}), expected = actual;
+    const auto bytes = static_cast<size_t>(tensor::ByteSize(parameter.dtype));
     for (const SamplePoint& point : sample) {
       if (point.parameter != p) continue;
       const std::byte* at = view.at(parameter.offset) + point.place * static_cast<int64_t>(bytes);
@@ -146,9 +150,9 @@ Status CheckSample(const TaskData& data, const DataView& view,
 
 }  // namespace
 
-Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Runner& runner,
-                                  uint64_t seed, const StopCheck& stop) {
-  std::vector<HostTensor> arguments;
+Result<Reference> Reference::Make(const tensor::Workload& workload, Builder& builder,
+                                  Runner& runner, uint64_t seed, const StopCheck& stop) {
+  std::vector<tensor::HostTensor> arguments;
   std::vector<SamplePoint> sample;
   for (DataRange range : {DataRange::kSymmetric, DataRange::kPositive, DataRange::kAboveOne}) {
     arguments = MakeArguments(workload, seed, range);
@@ -167,16 +171,17 @@ Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Ru
   }
   const DataView view(data);
   if (!view.valid()) return Error{"no shared memory for the task's data"};
-  const std::vector<BufferId> parameters = workload.Parameters();
+  const std::vector<tensor::BufferId> parameters = workload.Parameters();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    ScatterSlice(workload.buffers[parameters[i]], arguments[i].data.data(),
-                 view.at(data.message.parameters[i].offset));
+    tensor::ScatterSlice(workload.buffers[parameters[i]], arguments[i].data.data(),
+                         view.at(data.message.parameters[i].offset));
   }
   arguments.clear();
 
   std::string failure;
-  for (const Program& program : {PlainSchedule(workload, builder.target()), Lower(workload)}) {
-    const Program* const only[] = {&program};
+  for (const tensor::Program& program :
+       {sketch::PlainSchedule(workload, builder.target()), tensor::Lower(workload)}) {
+    const tensor::Program* const only[] = {&program};
     Build build = std::move(builder.BuildAll(only, stop).front());
     if (!build.kernel) {
       failure = build.error;
@@ -185,7 +190,7 @@ Result<Reference> Reference::Make(const Workload& workload, Builder& builder, Ru
     TrialMessage trial =
         TrialMessage::For(program, *std::move(build.kernel), builder.target().cores);
     trial.is_reference = true;
-    const Outcome outcome = runner.Run(data, trial, stop);
+    const trial::Outcome outcome = runner.Run(data, trial, stop);
     const Status right =
         outcome.ok() ? CheckSample(data, view, sample) : Status(Error{outcome.reason});
     if (right) {
@@ -207,4 +212,4 @@ Reference::~Reference() {
   if (data_.descriptor >= 0) close(data_.descriptor);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// A task's input data and the results that every program of it must compute, in shared memory.
 ///
@@ -19,7 +22,7 @@ class Reference {
   /// Fails when no program of the workload computes what the definition says: an error in this
   /// compiler, or a machine at the end of its memory. Same seed, same data. Throws
   /// Interrupted.
-  static Result<Reference> Make(const Workload& workload, Builder& builder, Runner& runner,
+  static Result<Reference> Make(const tensor::Workload& workload, Builder& builder, Runner& runner,
                                 uint64_t seed, const StopCheck& stop = {});
   Reference(Reference&& other) noexcept { *this = std::move(other); }
   Reference& operator=(Reference&& other) noexcept;
@@ -37,4 +40,4 @@ class Reference {
   double seconds_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

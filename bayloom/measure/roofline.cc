@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/roofline.h"
 
 #include <algorithm>
@@ -8,7 +11,7 @@
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 /// The part of a padded tensor that is not padding, in one dimension.
@@ -16,21 +19,25 @@ struct Interior {
   int64_t begin, end;
 };
 
-bool IsLiteral(const Expr& e) { return e->op == ExprOp::kInt || e->op == ExprOp::kFloat; }
+bool IsLiteral(const tensor::Expr& e) {
+  return e->op == tensor::ExprOp::kInt || e->op == tensor::ExprOp::kFloat;
+}
 
 /// Where the stage copies a tensor into a larger one and fills the rest with a literal.
-std::optional<std::vector<Interior>> InteriorOf(const Workload& workload, const Stage& stage) {
-  const Expr& value = stage.value;
-  if (stage.reduction != Reduction::kNone || value->op != ExprOp::kSelect) return std::nullopt;
-  const Expr& copied = value->operands[1];
-  if (copied->op != ExprOp::kLoad || !IsLiteral(value->operands[2])) return std::nullopt;
+std::optional<std::vector<Interior>> InteriorOf(const tensor::Workload& workload,
+                                                const tensor::Stage& stage) {
+  const tensor::Expr& value = stage.value;
+  if (stage.reduction != tensor::Reduction::kNone || value->op != tensor::ExprOp::kSelect)
+    return std::nullopt;
+  const tensor::Expr& copied = value->operands[1];
+  if (copied->op != tensor::ExprOp::kLoad || !IsLiteral(value->operands[2])) return std::nullopt;
   const std::vector<int64_t>& shape = workload.buffers[copied->index].shape;
   const auto rank = static_cast<int>(stage.iters.size());
   if (std::ssize(shape) != rank) return std::nullopt;
   std::vector<Interior> interior;
   for (int d = 0; d < rank; ++d) {
-    const std::optional<LinearForm> index = ToLinear(copied->operands[d], rank);
-    LinearForm plain{index ? index->constant : 0, std::vector<int64_t>(rank, 0)};
+    const std::optional<tensor::LinearForm> index = tensor::ToLinear(copied->operands[d], rank);
+    tensor::LinearForm plain{index ? index->constant : 0, std::vector<int64_t>(rank, 0)};
     plain.coefficients[d] = 1;
     if (!index || index->coefficients != plain.coefficients) return std::nullopt;
     interior.push_back({-index->constant, shape[d] - index->constant});
@@ -39,10 +46,11 @@ std::optional<std::vector<Interior>> InteriorOf(const Workload& workload, const 
 }
 
 /// Of all values of an affine expression, the part that falls into the interior.
-double ShareWithin(const Program& program, const Affine& index, const Interior& interior) {
+double ShareWithin(const tensor::Program& program, const tensor::Affine& index,
+                   const Interior& interior) {
   std::map<int64_t, double> counts = {{index.constant, 1}};
   double all = 1;
-  for (const Affine::Term& term : index.terms) {
+  for (const tensor::Affine::Term& term : index.terms) {
     std::map<int64_t, double> next;
     const int64_t extent = program.digit_extents[term.digit];
     for (const auto& [value, count] : counts) {
@@ -59,9 +67,10 @@ double ShareWithin(const Program& program, const Affine& index, const Interior& 
 }
 
 /// Of a reduction's points, those whose values are not padding.
-double UsefulShare(const Program& program, const Workload& workload, BlockId block) {
+double UsefulShare(const tensor::Program& program, const tensor::Workload& workload,
+                   tensor::BlockId block) {
   double least = 1;
-  for (const Access& access : AccessesOf(program, block)) {
+  for (const tensor::Access& access : tensor::AccessesOf(program, block)) {
     const int producer = access.is_write ? -1 : workload.Producer(access.buffer);
     if (producer < 0) continue;
     const auto interior = InteriorOf(workload, workload.stages[producer]);
@@ -76,24 +85,25 @@ double UsefulShare(const Program& program, const Workload& workload, BlockId blo
 }
 
 /// Elements of the buffer that a run touches by one access; no more than there are.
-double TouchedElements(const Program& program, const Access& access) {
+double TouchedElements(const tensor::Program& program, const tensor::Access& access) {
   const std::vector<bool> free(program.digit_extents.size(), true);
   double elements = 1;
   for (size_t d = 0; d < access.indices.size(); ++d) {
     if (!access.indices[d]) continue;
     double values = 1;
-    for (const Affine::Term& term : access.indices[d]->terms) {
+    for (const tensor::Affine::Term& term : access.indices[d]->terms) {
       values *= static_cast<double>(program.digit_extents[term.digit]);
     }
-    const auto range = static_cast<double>(RangeOf(program, *access.indices[d], free).extent());
+    const auto range =
+        static_cast<double>(tensor::RangeOf(program, *access.indices[d], free).extent());
     const auto extent = static_cast<double>(program.buffers[access.buffer].shape[d]);
     elements *= std::min({values, range, extent});
   }
   return elements;
 }
 
-double FlopsOf(const Workload& workload, const Stage& stage) {
-  Workload alone;
+double FlopsOf(const tensor::Workload& workload, const tensor::Stage& stage) {
+  tensor::Workload alone;
   alone.stages = {stage};
   alone.buffers = workload.buffers;
   return alone.Flops();
@@ -101,37 +111,38 @@ double FlopsOf(const Workload& workload, const Stage& stage) {
 
 }  // namespace
 
-WorkloadDemand DemandOf(const Workload& workload) {
-  const Program program = Lower(workload);
+WorkloadDemand DemandOf(const tensor::Workload& workload) {
+  const tensor::Program program = tensor::Lower(workload);
   WorkloadDemand demand;
-  std::map<BufferId, double> touched;
-  for (BlockId id : program.BlocksInOrder()) {
-    const Stage& stage = workload.stages[workload.Producer(program.blocks[id].output)];
-    const bool reduces = stage.reduction != Reduction::kNone;
+  std::map<tensor::BufferId, double> touched;
+  for (tensor::BlockId id : program.BlocksInOrder()) {
+    const tensor::Stage& stage = workload.stages[workload.Producer(program.blocks[id].output)];
+    const bool reduces = stage.reduction != tensor::Reduction::kNone;
     demand.flops += FlopsOf(workload, stage) * (reduces ? UsefulShare(program, workload, id) : 1);
-    for (const Access& access : AccessesOf(program, id)) {
+    for (const tensor::Access& access : tensor::AccessesOf(program, id)) {
       double& most = touched[access.buffer];
       most = std::max(most, TouchedElements(program, access));
     }
   }
-  for (BufferId id : workload.Parameters()) {
-    demand.bytes += touched[id] * static_cast<double>(ByteSize(workload.buffers[id].dtype));
+  for (tensor::BufferId id : workload.Parameters()) {
+    demand.bytes += touched[id] * static_cast<double>(tensor::ByteSize(workload.buffers[id].dtype));
   }
   return demand;
 }
 
-double RooflineSeconds(const MachineModel& machine, const WorkloadDemand& demand) {
+double RooflineSeconds(const target::MachineModel& machine, const WorkloadDemand& demand) {
   double seconds = demand.flops / machine.PeakFlops();
   double room = 0;
-  for (const MemoryLevel& level : machine.levels) {
+  for (const target::MemoryLevel& level : machine.levels) {
     seconds = std::max(seconds, (demand.bytes - room) / machine.BytesPerSecond(level));
     room += static_cast<double>(level.bytes) * machine.threads;
   }
   return seconds;
 }
 
-double RooflineShare(const MachineModel& machine, const WorkloadDemand& demand, double seconds) {
+double RooflineShare(const target::MachineModel& machine, const WorkloadDemand& demand,
+                     double seconds) {
   return std::min(1.0, RooflineSeconds(machine, demand) / seconds);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/runner.h"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 constexpr double kStartSeconds = 60;
@@ -39,13 +42,14 @@ void Runner::Start() {
   if (!ends) throw SystemError(ends.error().message);
   Result<CrashNotePage> note = CrashNotePage::Make();
   if (!note) throw SystemError(note.error().message);
-  SubprocessOptions options;
+  base::SubprocessOptions options;
   options.arguments = {RunnerExecutable(options_.executable), kRunnerCommand};
-  options.standard_input = options.standard_output = options.standard_error = ChildStream::kNull;
+  options.standard_input = options.standard_output = options.standard_error =
+      base::ChildStream::kNull;
   options.descriptors = {ends->second.descriptor(), note->descriptor()};
   options.memory_limit_bytes = kAddressSpaceCanBeLimited ? MemoryLimit() : 0;
   options.preferred_oom_victim = true;
-  Result<Subprocess> child = Subprocess::Start(options);
+  Result<base::Subprocess> child = base::Subprocess::Start(options);
   if (!child) throw SystemError(child.error().message);
   ++starts_;
   { const Channel theirs = std::move(ends->second); }  // so that their end closes with them
@@ -60,11 +64,11 @@ void Runner::Start() {
   throw SystemError(fmt::format("{} does not serve as a runner process", options.arguments[0]));
 }
 
-Outcome Runner::Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop) {
+trial::Outcome Runner::Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop) {
   if (!process_) Start();
   if (process_->task != task.id) {
-    Outcome set = Ask(MessageType::kSetTask, task.message.Encode(), task.descriptor,
-                      options_.reference_timeout_seconds, stop);
+    trial::Outcome set = Ask(MessageType::kSetTask, task.message.Encode(), task.descriptor,
+                             options_.reference_timeout_seconds, stop);
     if (!set.ok() || !process_) return set;
     process_->task = task.id;
   }
@@ -74,22 +78,23 @@ Outcome Runner::Run(const TaskData& task, const TrialMessage& trial, const StopC
 }
 
 void Runner::AwaitAnswer(double timeout, const StopCheck& stop) {
-  const double deadline = MonotonicSeconds() + timeout;
-  while (MonotonicSeconds() < deadline && !process_->channel.WaitReadable(kStopCheckInterval)) {
+  const double deadline = base::MonotonicSeconds() + timeout;
+  while (base::MonotonicSeconds() < deadline &&
+         !process_->channel.WaitReadable(kStopCheckInterval)) {
     if (!stop || !stop()) continue;
     process_.reset();  // ends what runs in it
     throw Interrupted();
   }
 }
 
-Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor, double timeout,
-                    const StopCheck& stop) {
+trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor,
+                           double timeout, const StopCheck& stop) {
   // If sending fails, receiving will say why.
   process_->channel.Send(static_cast<uint32_t>(type), body, descriptor);
-  const double begun = MonotonicSeconds();
+  const double begun = base::MonotonicSeconds();
   AwaitAnswer(timeout, stop);
   const Channel::Received answer =
-      process_->channel.Receive(std::max(timeout - (MonotonicSeconds() - begun), 0.0));
+      process_->channel.Receive(std::max(timeout - (base::MonotonicSeconds() - begun), 0.0));
   if (answer.event != Channel::Event::kMessage) return Bury(answer.event, timeout);
   OutcomeMessage message;
   try {
@@ -97,48 +102,50 @@ Outcome Runner::Ask(MessageType type, const std::string& body, int descriptor, d
   } catch (const std::out_of_range&) {
     return Bury(Channel::Event::kGarbage, timeout);
   }
-  if (message.verdict > Verdict::kWrongOutput) return Bury(Channel::Event::kGarbage, timeout);
+  if (message.verdict > trial::Verdict::kWrongOutput)
+    return Bury(Channel::Event::kGarbage, timeout);
   // What wrote something wrong may have written it somewhere wrong too.
-  if (message.verdict == Verdict::kWrongOutput) process_.reset();
-  if (message.verdict != Verdict::kOk) {
-    return Outcome::Infeasible(message.verdict, std::move(message.reason));
+  if (message.verdict == trial::Verdict::kWrongOutput) process_.reset();
+  if (message.verdict != trial::Verdict::kOk) {
+    return trial::Outcome::Infeasible(message.verdict, std::move(message.reason));
   }
-  Outcome outcome;
+  trial::Outcome outcome;
   outcome.value = message.seconds;
   SetDetails(outcome, {.spread = message.spread, .cut_short = message.cut_short});
   return outcome;
 }
 
-Outcome Runner::Bury(Channel::Event event, double timeout) {
+trial::Outcome Runner::Bury(Channel::Event event, double timeout) {
   const std::unique_ptr<Process> process = std::move(process_);
   // Having closed its end, it is about to end by itself; let its status be its own.
-  std::optional<ExitStatus> status;
+  std::optional<base::ExitStatus> status;
   if (event == Channel::Event::kClosed) status = process->child.Wait(kEndSeconds);
   const bool killed = !status;
   if (killed) status = process->child.Kill();
 
   const CrashNote note = process->note.note();
-  const auto because = [&](Verdict verdict, const std::string& what) {
+  const auto because = [&](trial::Verdict verdict, const std::string& what) {
     const std::string where = Describe(note);
-    return Outcome::Infeasible(verdict, where.empty() ? what : what + " " + where);
+    return trial::Outcome::Infeasible(verdict, where.empty() ? what : what + " " + where);
   };
   if (event == Channel::Event::kTimeout) {
-    return because(Verdict::kTimeout, fmt::format("did not end within {:g} s", timeout));
+    return because(trial::Verdict::kTimeout, fmt::format("did not end within {:g} s", timeout));
   }
   if (event == Channel::Event::kGarbage) {
-    return because(Verdict::kCrash, "wrote invalid data to the runner's channel");
+    return because(trial::Verdict::kCrash, "wrote invalid data to the runner's channel");
   }
   const int64_t limit = MemoryLimit();
   const int64_t margin = std::max<int64_t>(limit / 8, 64 << 20);
   if (kAddressSpaceCanBeLimited && status->signaled && note.address_space >= limit - margin) {
-    return because(Verdict::kMemory, fmt::format("needs more memory than the {:.0f} MB it may have",
-                                                 static_cast<double>(limit) / 1e6));
+    return because(trial::Verdict::kMemory,
+                   fmt::format("needs more memory than the {:.0f} MB it may have",
+                               static_cast<double>(limit) / 1e6));
   }
   // Nobody here sent that signal: the system does when it runs out of memory.
   if (!killed && status->signaled && status->code == SIGKILL) {
-    return because(Verdict::kMemory, "was killed by the system");
+    return because(trial::Verdict::kMemory, "was killed by the system");
   }
-  return because(Verdict::kCrash, status->Describe());
+  return because(trial::Verdict::kCrash, status->Describe());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

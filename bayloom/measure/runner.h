@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -12,7 +15,7 @@
 #include "bayloom/measure/protocol.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 
 struct RunnerOptions {
   /// The program to start as runner process; see RunnerExecutable.
@@ -43,13 +46,13 @@ class Runner {
   /// Runs a kernel on the task's data. The value of a feasible outcome is its seconds, with
   /// `spread` and `cut_short` of MeasurementDetails. Throws SystemError if no runner process can be
   /// started, and Interrupted.
-  Outcome Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop = {});
+  trial::Outcome Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop = {});
   /// Number of runner processes started so far.
   int starts() const { return starts_; }
 
  private:
   struct Process {
-    Subprocess child;
+    base::Subprocess child;
     Channel channel;
     CrashNotePage note;
     int64_t task = -1;  ///< id of the data it has
@@ -57,16 +60,16 @@ class Runner {
 
   void Start();
   int64_t MemoryLimit() const;
-  Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout,
-              const StopCheck& stop);
+  trial::Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout,
+                     const StopCheck& stop);
   /// Until there is something to receive or the time is over.
   void AwaitAnswer(double timeout, const StopCheck& stop);
   /// The runner did not answer: ends it and says what that means.
-  Outcome Bury(Channel::Event event, double timeout);
+  trial::Outcome Bury(Channel::Event event, double timeout);
 
   RunnerOptions options_;
   std::unique_ptr<Process> process_;
   int starts_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

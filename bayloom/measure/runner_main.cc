@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/runner_main.h"
 
 #include <fcntl.h>
@@ -13,10 +16,10 @@
 #include "bayloom/base/result.h"
 #include "bayloom/measure/channel.h"
 #include "bayloom/measure/crash_note.h"
+#include "bayloom/measure/internal/trial_runner.h"
 #include "bayloom/measure/protocol.h"
-#include "bayloom/measure/trial_runner.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 // Where the tuner puts what the runner inherits.
@@ -87,4 +90,4 @@ std::string RunnerExecutable(const std::string& chosen) {
       "call RunAsRunner in main");
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

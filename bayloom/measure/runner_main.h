@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <optional>
 #include <string>
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// The hidden first argument that makes a program a runner process.
 inline constexpr const char kRunnerCommand[] = "_runner";
@@ -21,4 +24,4 @@ std::optional<int> RunAsRunner(int argc, char** argv);
 /// InputError if there is none.
 std::string RunnerExecutable(const std::string& chosen);
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/timing.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 /// A cold first run takes longer than a warm one, but not this many times longer ...
@@ -75,4 +78,4 @@ Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<vo
   return timing;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

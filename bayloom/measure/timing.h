@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <span>
 
-namespace bayloom {
+namespace bayloom::measure {
 
 /// How long to time a candidate for.
 struct TimingOptions {
@@ -42,4 +45,4 @@ Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<vo
                 const std::function<double()>& now, const std::function<void()>& flush,
                 const TimingOptions& options);
 
-}  // namespace bayloom
+}  // namespace bayloom::measure

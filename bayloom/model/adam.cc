@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/adam.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::model {
 
 void Adam::Step(std::span<const float> gradient, std::span<float> parameters) {
   double squares = 0;
@@ -25,4 +28,4 @@ void Adam::Step(std::span<const float> gradient, std::span<float> parameters) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct AdamOptions {
   double rate = 7e-4;
@@ -28,4 +31,4 @@ class Adam {
   int steps_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

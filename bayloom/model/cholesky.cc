@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/cholesky.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "bayloom/model/dense_eigen.h"
+#include "bayloom/model/internal/dense_eigen.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -56,4 +59,4 @@ Eigen::VectorXd GrowingCholesky::Solve(const Eigen::VectorXd& b) const {
   return x;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

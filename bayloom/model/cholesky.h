@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// Replaces the lower triangle of a symmetric matrix by its Cholesky factor L, A = L L^T. False
 /// if A is not positive definite; it is then left in pieces.
@@ -35,4 +38,4 @@ class GrowingCholesky {
   Eigen::MatrixXd storage_;  ///< L in the lower triangle of its first size_ rows and columns
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

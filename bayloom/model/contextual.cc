@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/contextual.h"
 
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::Index;
@@ -32,7 +35,8 @@ RowMatrix ContextualSurrogate::WithContext(const RowMatrix& rows, Index task) co
   return wide;
 }
 
-void ContextualSurrogate::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+void ContextualSurrogate::Fit(const RowMatrix& rows, const VectorXd& values,
+                              base::RandomStream& random) {
   Index count = rows.rows();
   for (const TaskObservations& task : earlier_) count += task.rows.rows();
   RowMatrix all(count, rows.cols() + contexts_.cols());
@@ -54,4 +58,4 @@ std::unique_ptr<Surrogate> ContextualSurrogate::Clone() const {
   return std::make_unique<ContextualSurrogate>(*this);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

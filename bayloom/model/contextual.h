@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -6,7 +9,7 @@
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/task_observations.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// A surrogate of one task that also learns from earlier ones, by numbers that say what each task
 /// is (GPTune's task parameters, Kannan 2023, sec. V): one Gaussian process over parameters and
@@ -23,7 +26,8 @@ class ContextualSurrogate final : public Surrogate {
   ContextualSurrogate(ColumnGroups group_of_column, std::vector<TaskObservations> earlier,
                       RowMatrix contexts, GaussianProcessOptions options = {});
 
-  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
+           base::RandomStream& random) override;
   void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override {
     process_.Add(WithContext(rows, contexts_.rows() - 1), values);
   }
@@ -45,4 +49,4 @@ class ContextualSurrogate final : public Surrogate {
   GaussianProcess process_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/coregionalization.h"
 
 #include <Eigen/Cholesky>
 #include <limits>
 
 #include "bayloom/model/cholesky.h"
-#include "bayloom/model/log_posterior.h"
+#include "bayloom/model/internal/log_posterior.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::Index;
@@ -188,4 +191,4 @@ double LogCoregionalizationPosterior(const PooledObservations& observations,
   return -0.5 * misfit - half_log_determinant + prior;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -7,7 +10,7 @@
 #include "bayloom/model/gamma_prior.h"
 #include "bayloom/model/matern.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// One of the functions that tasks share, and what each task takes from it.
 struct LatentProcess {
@@ -72,4 +75,4 @@ double LogCoregionalizationPosterior(const PooledObservations& observations,
                                      const CoregionalizationPriors& priors, int tasks, int latents,
                                      const Eigen::VectorXd& packed, Eigen::VectorXd* gradient);
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Compiled with -march=x86-64-v4, see bayloom/CMakeLists.txt.
 #if defined(__x86_64__)
 // GCC 12 takes the undefined registers of its own intrinsics for a mistake.

@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/feasibility_forest.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 using Eigen::Index;
 using Eigen::VectorXd;
@@ -8,7 +11,7 @@ using Eigen::VectorXd;
 FeasibilityForest::FeasibilityForest(FeasibilityForestOptions options) : options_(options) {}
 
 void FeasibilityForest::Fit(const RowMatrix& rows, const std::vector<bool>& feasible,
-                            RandomStream& random) {
+                            base::RandomStream& random) {
   VectorXd labels(rows.rows()), weights(rows.rows());
   for (Index i = 0; i < rows.rows(); ++i) {
     labels(i) = feasible[i] ? 1 : 0;
@@ -30,4 +33,4 @@ VectorXd FeasibilityForest::Probability(const RowMatrix& rows) const {
   return (probability / static_cast<double>(trees_.size())).cwiseMin(1);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -6,7 +9,7 @@
 #include "bayloom/model/regression_tree.h"
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct FeasibilityForestOptions {
   int trees = 50;
@@ -22,7 +25,7 @@ class FeasibilityForest {
   explicit FeasibilityForest(FeasibilityForestOptions options = {});
 
   /// At least one row. What is learnt of feasible rows alone is that everything is feasible.
-  void Fit(const RowMatrix& rows, const std::vector<bool>& feasible, RandomStream& random);
+  void Fit(const RowMatrix& rows, const std::vector<bool>& feasible, base::RandomStream& random);
 
   /// The share of the trees that hold each row to be feasible. After a Fit only.
   Eigen::VectorXd Probability(const RowMatrix& rows) const;
@@ -32,4 +35,4 @@ class FeasibilityForest {
   std::vector<RegressionTree> trees_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/fit_hyperparameters.h"
 
 #include <algorithm>
@@ -7,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "bayloom/model/log_posterior.h"
-#include "bayloom/model/minimize.h"
+#include "bayloom/model/internal/log_posterior.h"
+#include "bayloom/model/internal/minimize.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
@@ -44,7 +47,7 @@ Point Climb(const LogPosterior& posterior, const VectorXd& start,
   return end;
 }
 
-VectorXd DrawStart(int groups, const HyperparameterSearch& search, RandomStream& random) {
+VectorXd DrawStart(int groups, const HyperparameterSearch& search, base::RandomStream& random) {
   auto decades = [&](double from, double to) {
     return std::log(10.0) * (from + (to - from) * random.Uniform());
   };
@@ -56,7 +59,7 @@ VectorXd DrawStart(int groups, const HyperparameterSearch& search, RandomStream&
 }
 
 /// Up to `count` of 0..n-1, drawn at random, in ascending order.
-std::vector<int> DrawRows(int n, int count, RandomStream& random) {
+std::vector<int> DrawRows(int n, int count, base::RandomStream& random) {
   std::vector<int> rows(n);
   std::iota(rows.begin(), rows.end(), 0);
   if (n <= count) return rows;
@@ -82,9 +85,12 @@ FittedHyperparameters RefineHyperparameters(const RowMatrix& rows,
   return {KernelHyperparameters::FromLogs(end.logs), end.log_posterior};
 }
 
-FittedHyperparameters SearchHyperparameters(
-    const RowMatrix& rows, const ColumnGroups& group_of_column, const VectorXd& observations,
-    const KernelHyperparameters& start, const HyperparameterSearch& search, RandomStream& random) {
+FittedHyperparameters SearchHyperparameters(const RowMatrix& rows,
+                                            const ColumnGroups& group_of_column,
+                                            const VectorXd& observations,
+                                            const KernelHyperparameters& start,
+                                            const HyperparameterSearch& search,
+                                            base::RandomStream& random) {
   const std::vector<int> drawn =
       DrawRows(static_cast<int>(rows.rows()), search.search_rows, random);
   const RowMatrix some_rows = rows(drawn, Eigen::all);
@@ -111,4 +117,4 @@ FittedHyperparameters SearchHyperparameters(
                                KernelHyperparameters::FromLogs(best.logs), search);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

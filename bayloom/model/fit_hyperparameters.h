@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -6,7 +9,7 @@
 #include "bayloom/model/hyperparameters.h"
 #include "bayloom/model/matern.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct HyperparameterSearch {
   KernelPriors priors;
@@ -39,8 +42,11 @@ FittedHyperparameters RefineHyperparameters(const RowMatrix& rows,
 
 /// Looks at random starts as well, climbs from the best of them (Hellsten et al. 2023, sec. 3.2),
 /// and refines the winner on all rows.
-FittedHyperparameters SearchHyperparameters(
-    const RowMatrix& rows, const ColumnGroups& group_of_column, const Eigen::VectorXd& observations,
-    const KernelHyperparameters& start, const HyperparameterSearch& search, RandomStream& random);
+FittedHyperparameters SearchHyperparameters(const RowMatrix& rows,
+                                            const ColumnGroups& group_of_column,
+                                            const Eigen::VectorXd& observations,
+                                            const KernelHyperparameters& start,
+                                            const HyperparameterSearch& search,
+                                            base::RandomStream& random);
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// The gamma distribution over a positive hyperparameter x, with density proportional to
 /// x^(shape - 1) exp(-rate x). Its tails are long both towards zero and infinity, so it only cuts
@@ -17,4 +20,4 @@ struct GammaPrior {
   double Slope(double x) const { return shape - 1 - rate * x; }
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/gaussian_process.h"
 
 #include <algorithm>
@@ -5,10 +8,10 @@
 #include <limits>
 #include <utility>
 
-#include "bayloom/model/log_posterior.h"
+#include "bayloom/model/internal/log_posterior.h"
 #include "bayloom/model/watched_rows.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::Index;
@@ -23,7 +26,8 @@ constexpr Index kBatch = 128;
 GaussianProcess::GaussianProcess(ColumnGroups group_of_column, GaussianProcessOptions options)
     : group_of_column_(std::move(group_of_column)), options_(std::move(options)) {}
 
-void GaussianProcess::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+void GaussianProcess::Fit(const RowMatrix& rows, const VectorXd& values,
+                          base::RandomStream& random) {
   CheckFinite(values);
   rows_ = rows;
   values_ = values;
@@ -61,7 +65,7 @@ bool GaussianProcess::SearchIsDue(Scales scales) const {
          observations() >= options_.search_growth * searched_at_;
 }
 
-void GaussianProcess::Search(Scales scales, RandomStream& random) {
+void GaussianProcess::Search(Scales scales, base::RandomStream& random) {
   const int groups = CountGroups(group_of_column_);
   const auto start = searched_at_ == 0 ? UsualHyperparameters(groups) : hyperparameters_;
   double most = -std::numeric_limits<double>::infinity();
@@ -170,4 +174,4 @@ std::unique_ptr<Surrogate> GaussianProcess::Clone() const {
   return std::make_unique<GaussianProcess>(*this);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -11,7 +14,7 @@
 #include "bayloom/model/standardizer.h"
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct GaussianProcessOptions {
   ObjectiveScale scale = ObjectiveScale::kAuto;
@@ -36,7 +39,8 @@ class GaussianProcess final : public Surrogate {
  public:
   explicit GaussianProcess(ColumnGroups group_of_column, GaussianProcessOptions options = {});
 
-  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
+           base::RandomStream& random) override;
   void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override;
   void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
                Eigen::VectorXd& variance) const override;
@@ -76,7 +80,7 @@ class GaussianProcess final : public Surrogate {
   };
   Scales PossibleScales() const;
   bool SearchIsDue(Scales scales) const;
-  void Search(Scales scales, RandomStream& random);
+  void Search(Scales scales, base::RandomStream& random);
   void Factorize();
   void Weigh();
   void Witness(Eigen::Index count);
@@ -96,4 +100,4 @@ class GaussianProcess final : public Surrogate {
   std::vector<uint64_t> witnesses_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/hyperparameters.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 Eigen::VectorXd KernelHyperparameters::ToLogs() const {
   Eigen::VectorXd logs(length_scales.size() + 2);
@@ -30,4 +33,4 @@ double KernelPriors::LogDensity(const KernelHyperparameters& at, Eigen::VectorXd
   return density;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

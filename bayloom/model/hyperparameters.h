@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -5,7 +8,7 @@
 
 #include "bayloom/model/gamma_prior.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// What a Gaussian process over standardized observations learns by maximizing its posterior.
 struct KernelHyperparameters {
@@ -30,4 +33,4 @@ struct KernelPriors {
   double LogDensity(const KernelHyperparameters& at, Eigen::VectorXd* gradient) const;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

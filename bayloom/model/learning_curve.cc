@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/learning_curve.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "bayloom/model/ensemble_sampler.h"
-#include "bayloom/model/minimize.h"
+#include "bayloom/model/internal/ensemble_sampler.h"
+#include "bayloom/model/internal/minimize.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::ArrayXd;
@@ -116,7 +119,7 @@ VectorXd FitCurve(const Piece& piece, const Box& box) {
 /// A tight ball of walkers around the fit, within the prior: where a walker's curve would fall
 /// short at the horizon, its asymptote is raised, or else it starts from the plateau at the best.
 Eigen::MatrixXd Ball(const VectorXd& fitted, const Box& box, double best, double log_horizon,
-                     int walkers, RandomStream& random) {
+                     int walkers, base::RandomStream& random) {
   Eigen::MatrixXd ball(4, walkers);
   for (int k = 0; k < walkers; ++k) {
     VectorXd walker = fitted;
@@ -138,7 +141,7 @@ Eigen::MatrixXd Ball(const VectorXd& fitted, const Box& box, double best, double
 }  // namespace
 
 LearningCurve::LearningCurve(std::span<const double> performances, double horizon,
-                             RandomStream& random, const LearningCurveOptions& options) {
+                             base::RandomStream& random, const LearningCurveOptions& options) {
   const Piece piece = LastPiece(performances, options);
   const double log_horizon = std::log(horizon);
   piece_begin_ = piece.begin;
@@ -175,4 +178,4 @@ LearningCurve::Prediction LearningCurve::At(double trial) const {
   return {mean, std::sqrt((found - mean).square().mean()), (found - best_).max(0).mean()};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

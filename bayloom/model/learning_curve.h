@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -6,7 +9,7 @@
 
 #include "bayloom/base/random.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct LearningCurveOptions {
   double jump = 0.2;  ///< a relative improvement in one trial that begins a new piece
@@ -37,7 +40,7 @@ class LearningCurve {
   /// `performances` of trials 1, 2, ..., more is better, as shares of the highest that the target
   /// could reach (so at most 1 or little more); 0 for a failed trial, but not all of them 0.
   /// `horizon` is the trial whose performance matters, after the last one.
-  LearningCurve(std::span<const double> performances, double horizon, RandomStream& random,
+  LearningCurve(std::span<const double> performances, double horizon, base::RandomStream& random,
                 const LearningCurveOptions& options = {});
 
   /// The best performance after `trial` trials, at or after the horizon.
@@ -56,4 +59,4 @@ class LearningCurve {
   Eigen::MatrixXd curves_;  ///< (a, b, c, log noise) x samples
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

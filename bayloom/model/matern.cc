@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/matern.h"
 
 #include <algorithm>
 
-#include "bayloom/model/dense_eigen.h"
+#include "bayloom/model/internal/dense_eigen.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -54,4 +57,4 @@ Eigen::VectorXd WeighSquaredDistances(const MatrixXd& weights, const MatrixXd& s
   return sums;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

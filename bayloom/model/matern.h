@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -6,7 +9,7 @@
 
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// The group of each column, from 0 on: {0, 1, 1, 2} is three parameters, the second of which has
 /// two columns.
@@ -42,4 +45,4 @@ void Matern52Triangle(const Eigen::MatrixXd& scaled, KernelTriangle& kernel);
 Eigen::VectorXd WeighSquaredDistances(const Eigen::MatrixXd& weights, const Eigen::MatrixXd& scaled,
                                       const ColumnGroups& group_of_column);
 
-}  // namespace bayloom
+}  // namespace bayloom::model

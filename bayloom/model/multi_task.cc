@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/multi_task.h"
 
 #include <algorithm>
@@ -5,10 +8,10 @@
 #include <limits>
 #include <utility>
 
-#include "bayloom/model/log_posterior.h"
-#include "bayloom/model/minimize.h"
+#include "bayloom/model/internal/log_posterior.h"
+#include "bayloom/model/internal/minimize.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::Index;
@@ -69,7 +72,8 @@ Coregionalization UsualCoregionalization(int groups, int tasks, int latents) {
   return usual;
 }
 
-Coregionalization DrawCoregionalization(int groups, int tasks, int latents, RandomStream& random) {
+Coregionalization DrawCoregionalization(int groups, int tasks, int latents,
+                                        base::RandomStream& random) {
   auto decades = [&](int size, double from, double to) -> VectorXd {
     return VectorXd::NullaryExpr(
         size, [&] { return std::pow(10, from + (to - from) * random.Uniform()); });
@@ -100,7 +104,8 @@ MultiTaskGaussianProcess::MultiTaskGaussianProcess(ColumnGroups group_of_column,
                                                    MultiTaskOptions options)
     : group_of_column_(std::move(group_of_column)), options_(options) {}
 
-void MultiTaskGaussianProcess::Fit(std::span<const TaskObservations> tasks, RandomStream& random) {
+void MultiTaskGaussianProcess::Fit(std::span<const TaskObservations> tasks,
+                                   base::RandomStream& random) {
   for (const TaskObservations& task : tasks) CheckFinite(task.values);
   scales_ = ChooseScales(tasks, options_.scale);
   Pool(tasks);
@@ -124,7 +129,7 @@ void MultiTaskGaussianProcess::Pool(std::span<const TaskObservations> tasks) {
   }
 }
 
-void MultiTaskGaussianProcess::Learn(RandomStream& random) {
+void MultiTaskGaussianProcess::Learn(base::RandomStream& random) {
   const int groups = CountGroups(group_of_column_), tasks = static_cast<int>(scales_.size());
   const int latents = std::min(options_.latents, tasks);
   const int count = static_cast<int>(observations_.values.size());
@@ -250,7 +255,8 @@ TransferSurrogate::TransferSurrogate(ColumnGroups group_of_column,
   tasks_.emplace_back();
 }
 
-void TransferSurrogate::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+void TransferSurrogate::Fit(const RowMatrix& rows, const VectorXd& values,
+                            base::RandomStream& random) {
   tasks_.back() = {rows, values};
   model_.Fit(tasks_, random);
 }
@@ -259,4 +265,4 @@ std::unique_ptr<Surrogate> TransferSurrogate::Clone() const {
   return std::make_unique<TransferSurrogate>(*this);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

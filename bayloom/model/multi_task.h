@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -11,7 +14,7 @@
 #include "bayloom/model/surrogate.h"
 #include "bayloom/model/task_observations.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct MultiTaskOptions {
   int latents = 2;  ///< latent processes; at most as many as tasks are used
@@ -35,7 +38,7 @@ class MultiTaskGaussianProcess {
   explicit MultiTaskGaussianProcess(ColumnGroups group_of_column, MultiTaskOptions options = {});
 
   /// At least one observation in all.
-  void Fit(std::span<const TaskObservations> tasks, RandomStream& random);
+  void Fit(std::span<const TaskObservations> tasks, base::RandomStream& random);
   void Add(int task, const RowMatrix& rows, const Eigen::VectorXd& values);
   void Predict(int task, const RowMatrix& rows, Eigen::VectorXd& mean,
                Eigen::VectorXd& variance) const;
@@ -48,7 +51,7 @@ class MultiTaskGaussianProcess {
 
  private:
   void Pool(std::span<const TaskObservations> tasks);
-  void Learn(RandomStream& random);
+  void Learn(base::RandomStream& random);
   void Factorize();
   void Weigh();
 
@@ -71,7 +74,8 @@ class TransferSurrogate final : public Surrogate {
   TransferSurrogate(ColumnGroups group_of_column, std::vector<TaskObservations> earlier,
                     MultiTaskOptions options = {});
 
-  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
+           base::RandomStream& random) override;
   void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override {
     model_.Add(target_, rows, values);
   }
@@ -93,4 +97,4 @@ class TransferSurrogate final : public Surrogate {
   MultiTaskGaussianProcess model_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

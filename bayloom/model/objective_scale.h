@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// How an objective enters a model.
 enum class ObjectiveScale {
@@ -9,4 +12,4 @@ enum class ObjectiveScale {
   kAuto,  ///< whichever of the two explains the observations better
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

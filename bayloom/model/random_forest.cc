@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/random_forest.h"
 
 #include <atomic>
@@ -5,14 +8,14 @@
 
 #include "bayloom/model/watched_rows.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
 
 /// How often each of n rows is drawn in n draws with replacement.
-VectorXd DrawWithReplacement(Index n, RandomStream& random) {
+VectorXd DrawWithReplacement(Index n, base::RandomStream& random) {
   VectorXd counts = VectorXd::Zero(n);
   for (Index i = 0; i < n; ++i) counts(random.UniformInt(n)) += 1;
   return counts;
@@ -25,7 +28,7 @@ constexpr double kLeastVariance = 1e-6;
 
 RandomForest::RandomForest(RandomForestOptions options) : options_(options) {}
 
-void RandomForest::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+void RandomForest::Fit(const RowMatrix& rows, const VectorXd& values, base::RandomStream& random) {
   standardizer_ = Standardizer::Choose(values, options_.scale);
   const VectorXd standard = standardizer_.Apply(values);
   const RankedRows ranked(rows);
@@ -89,4 +92,4 @@ std::unique_ptr<Surrogate> RandomForest::Clone() const {
   return std::make_unique<RandomForest>(*this);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -9,7 +12,7 @@
 #include "bayloom/model/standardizer.h"
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct RandomForestOptions {
   int trees = 100;
@@ -27,7 +30,8 @@ class RandomForest final : public Surrogate {
  public:
   explicit RandomForest(RandomForestOptions options = {});
 
-  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
+           base::RandomStream& random) override;
   void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override;
   void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
                Eigen::VectorXd& variance) const override;
@@ -51,4 +55,4 @@ class RandomForest final : public Surrogate {
   uint64_t grown_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/regression_tree.h"
 
 #include <algorithm>
@@ -5,7 +8,7 @@
 #include <numeric>
 #include <span>
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::Index;
@@ -62,7 +65,7 @@ class RegressionTreeGrower {
  public:
   RegressionTreeGrower(const RankedRows& rows, const Eigen::VectorXd& values,
                        const Eigen::VectorXd& weights, const TreeOptions& options,
-                       RandomStream& random, RegressionTree& tree)
+                       base::RandomStream& random, RegressionTree& tree)
       : rows_(rows),
         values_(values),
         weights_(weights),
@@ -170,7 +173,7 @@ class RegressionTreeGrower {
   const Eigen::VectorXd& values_;
   const Eigen::VectorXd& weights_;
   const TreeOptions& options_;
-  RandomStream& random_;
+  base::RandomStream& random_;
   RegressionTree& tree_;
   std::vector<int> columns_;
   std::vector<int> members_;
@@ -179,7 +182,7 @@ class RegressionTreeGrower {
 
 RegressionTree::RegressionTree(const RankedRows& rows, const Eigen::VectorXd& values,
                                const Eigen::VectorXd& weights, const TreeOptions& options,
-                               RandomStream& random) {
+                               base::RandomStream& random) {
   RegressionTreeGrower(rows, values, weights, options, random, *this);
 }
 
@@ -191,4 +194,4 @@ int RegressionTree::LeafIndexOf(const double* row) const {
   return node->next;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

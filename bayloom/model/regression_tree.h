@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -6,7 +9,7 @@
 #include "bayloom/base/random.h"
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// Rows prepared for growing many trees on them: each number as its rank among the distinct ones
 /// of its column. Parameters have few distinct values, so that sorting becomes counting.
@@ -41,7 +44,8 @@ class RegressionTree {
 
   /// Grows on the rows with positive weight, of which there must be one.
   RegressionTree(const RankedRows& rows, const Eigen::VectorXd& values,
-                 const Eigen::VectorXd& weights, const TreeOptions& options, RandomStream& random);
+                 const Eigen::VectorXd& weights, const TreeOptions& options,
+                 base::RandomStream& random);
 
   /// The leaf that a row belongs to; `row` points to one number a column.
   int LeafIndexOf(const double* row) const;
@@ -62,4 +66,4 @@ class RegressionTree {
   std::vector<Leaf> leaves_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

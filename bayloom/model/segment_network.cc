@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/segment_network.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "bayloom/model/dense.h"
+#include "bayloom/model/internal/dense.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 /// Columns are items.
@@ -48,7 +51,7 @@ void AddTo(std::vector<float>& sum, std::span<const float> values) {
 }  // namespace
 
 SegmentNetwork::SegmentNetwork(const SegmentNetworkShape& shape, uint64_t seed) : shape_(shape) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   const auto add_layer = [&](int inputs, int outputs) {
     const size_t weights = parameters_.size();
     const double scale = std::sqrt(2.0 / inputs);
@@ -138,4 +141,4 @@ void SegmentNetwork::Reverse(const Layer& layer, std::span<const float> inputs,
       View(wants_inputs ? std::span(tape.by_inputs) : std::span<float>(), layer.inputs));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 
 #include "bayloom/base/random.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 struct SegmentNetworkShape {
   int inputs = 0;
@@ -71,4 +74,4 @@ class SegmentNetwork {
   std::vector<float> parameters_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

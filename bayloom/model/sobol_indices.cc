@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/sobol_indices.h"
 
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::ArrayXd;
@@ -35,7 +38,7 @@ struct Sample {
   }
 };
 
-SobolIndex Index95(const Sample& sample, RandomStream& random) {
+SobolIndex Index95(const Sample& sample, base::RandomStream& random) {
   const auto n = static_cast<int>(sample.a.size());
   ArrayXd first(kResamples), total(kResamples);
   std::vector<int> rows(n);
@@ -55,7 +58,8 @@ SobolIndex Index95(const Sample& sample, RandomStream& random) {
 
 std::vector<SobolIndex> SobolIndices(const std::function<VectorXd(const RowMatrix&)>& function,
                                      const RowMatrix& a, const RowMatrix& b,
-                                     const ColumnGroups& group_of_column, RandomStream& random) {
+                                     const ColumnGroups& group_of_column,
+                                     base::RandomStream& random) {
   const ArrayXd at_a = function(a), at_b = function(b);
   const double mean = 0.5 * (at_a.mean() + at_b.mean());
   std::vector<SobolIndex> indices;
@@ -66,4 +70,4 @@ std::vector<SobolIndex> SobolIndices(const std::function<VectorXd(const RowMatri
   return indices;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -7,7 +10,7 @@
 #include "bayloom/model/matern.h"
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// An estimate and the half width of its 95 % confidence interval.
 struct Estimate {
@@ -33,6 +36,6 @@ struct SobolIndex {
 /// rankings. `function` is called with as many rows at a time, groups + 2 times.
 std::vector<SobolIndex> SobolIndices(
     const std::function<Eigen::VectorXd(const RowMatrix&)>& function, const RowMatrix& a,
-    const RowMatrix& b, const ColumnGroups& group_of_column, RandomStream& random);
+    const RowMatrix& b, const ColumnGroups& group_of_column, base::RandomStream& random);
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/stacking.h"
 
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
@@ -22,7 +25,8 @@ StackedSurrogate::StackedSurrogate(ColumnGroups group_of_column,
       earlier_(std::move(earlier)),
       untrained_(std::move(group_of_column), ForResiduals(options_)) {}
 
-void StackedSurrogate::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+void StackedSurrogate::Fit(const RowMatrix& rows, const VectorXd& values,
+                           base::RandomStream& random) {
   for (size_t i = layers_.size(); i < earlier_.size(); ++i) {
     const VectorXd& known = earlier_[i].values;
     AddLayer(untrained_, earlier_[i].rows, Standardizer::Choose(known, options_.scale).Apply(known),
@@ -38,7 +42,7 @@ void StackedSurrogate::Fit(const RowMatrix& rows, const VectorXd& values, Random
 }
 
 void StackedSurrogate::AddLayer(GaussianProcess layer, const RowMatrix& rows,
-                                const VectorXd& standard, RandomStream& random) {
+                                const VectorXd& standard, base::RandomStream& random) {
   layer.Fit(rows, Residuals(rows, standard, layers_.size()), random);
   layers_.push_back(std::move(layer));
 }
@@ -81,4 +85,4 @@ std::unique_ptr<Surrogate> StackedSurrogate::Clone() const {
   return std::make_unique<StackedSurrogate>(*this);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

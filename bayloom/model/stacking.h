@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -7,7 +10,7 @@
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/task_observations.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// A surrogate of one task that begins where those of earlier tasks end (stacking, as in GPTune's
 /// TLA-I; Golovin et al. 2017, sec. 3.3): a Gaussian process a task, in the order given, learns
@@ -24,7 +27,8 @@ class StackedSurrogate final : public Surrogate {
   StackedSurrogate(ColumnGroups group_of_column, std::vector<TaskObservations> earlier,
                    GaussianProcessOptions options = {});
 
-  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
+           base::RandomStream& random) override;
   void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override;
   void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
                Eigen::VectorXd& variance) const override;
@@ -35,7 +39,7 @@ class StackedSurrogate final : public Surrogate {
  private:
   /// Learns one more task: what the layers so far leave of `standard`.
   void AddLayer(GaussianProcess layer, const RowMatrix& rows, const Eigen::VectorXd& standard,
-                RandomStream& random);
+                base::RandomStream& random);
   Eigen::VectorXd Residuals(const RowMatrix& rows, const Eigen::VectorXd& standard,
                             size_t layers) const;
   void PredictWith(size_t layers, const RowMatrix& rows, Eigen::VectorXd& mean,
@@ -48,4 +52,4 @@ class StackedSurrogate final : public Surrogate {
   Standardizer scale_;                   ///< of the target
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/standardizer.h"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::model {
 
 void CheckFinite(const Eigen::VectorXd& values) {
   if (!values.allFinite()) {
@@ -53,4 +56,4 @@ double Standardizer::LogJacobian(const Eigen::VectorXd& values) const {
   return -logs - static_cast<double>(values.size()) * std::log(spread_);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
 
 #include "bayloom/model/objective_scale.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// Throws std::invalid_argument unless all values are finite.
 void CheckFinite(const Eigen::VectorXd& values);
@@ -38,4 +41,4 @@ class Standardizer {
   double floor_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/surrogate.h"
 
 #include <utility>
 
 #include "bayloom/model/watched_rows.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 class PredictedRows final : public WatchedRows {
@@ -25,4 +28,4 @@ std::unique_ptr<WatchedRows> Surrogate::Watch(RowMatrix rows) const {
   return std::make_unique<PredictedRows>(std::move(rows));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

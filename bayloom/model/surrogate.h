@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -5,7 +8,7 @@
 
 #include "bayloom/base/random.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// n x columns numbers, one configuration a row: what models know of a configuration. Columns
 /// come in groups, one group a parameter (a permutation of n items has several columns).
@@ -29,7 +32,8 @@ class Surrogate {
 
   /// Learns from these observations alone, hyperparameters included. At least one row; values
   /// must be finite (std::invalid_argument).
-  virtual void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) = 0;
+  virtual void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
+                   base::RandomStream& random) = 0;
 
   /// Learns from more observations, keeping what is expensive to learn. After a Fit only.
   virtual void Add(const RowMatrix& rows, const Eigen::VectorXd& values) = 0;
@@ -54,4 +58,4 @@ class Surrogate {
   virtual std::unique_ptr<WatchedRows> Watch(RowMatrix rows) const;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

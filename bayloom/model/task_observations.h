@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
 
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// What was observed of one task; may be nothing.
 struct TaskObservations {
@@ -12,4 +15,4 @@ struct TaskObservations {
   Eigen::VectorXd values;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

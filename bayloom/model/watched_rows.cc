@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/watched_rows.h"
 
 #include <algorithm>
 
 #include "bayloom/model/gaussian_process.h"
-#include "bayloom/model/log_posterior.h"
+#include "bayloom/model/internal/log_posterior.h"
 #include "bayloom/model/random_forest.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -77,4 +80,4 @@ void WatchedByForest::Predict(const Surrogate& surrogate, VectorXd& mean, Vector
   forest.PredictLeaves(leaves_, mean, variance);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

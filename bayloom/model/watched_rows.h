@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -6,7 +9,7 @@
 
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// Predictions at rows that stay the same while a surrogate learns, as a bayesian optimizer asks
 /// for them before every suggestion.
@@ -64,4 +67,4 @@ class WatchedByForest final : public WatchedRows {
   uint64_t grown_ = 0;  ///< the Fit that they are from; 0: none
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/weighted_sum.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::Index;
@@ -34,7 +37,8 @@ WeightedSurrogate::WeightedSurrogate(ColumnGroups group_of_column,
       kind_(weights),
       untrained_(std::move(group_of_column), std::move(options)) {}
 
-void WeightedSurrogate::Fit(const RowMatrix& rows, const VectorXd& values, RandomStream& random) {
+void WeightedSurrogate::Fit(const RowMatrix& rows, const VectorXd& values,
+                            base::RandomStream& random) {
   if (tasks_.empty()) {
     for (const TaskObservations& task : earlier_) {
       tasks_.push_back(untrained_);
@@ -106,4 +110,4 @@ std::unique_ptr<Surrogate> WeightedSurrogate::Clone() const {
   return std::make_unique<WeightedSurrogate>(*this);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

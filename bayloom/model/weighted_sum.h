@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -6,7 +9,7 @@
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/task_observations.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// How a WeightedSurrogate weighs its tasks.
 enum class TaskWeights {
@@ -28,7 +31,8 @@ class WeightedSurrogate final : public Surrogate {
   WeightedSurrogate(ColumnGroups group_of_column, std::vector<TaskObservations> earlier,
                     TaskWeights weights, GaussianProcessOptions options = {});
 
-  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values, RandomStream& random) override;
+  void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
+           base::RandomStream& random) override;
   void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override;
   void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
                Eigen::VectorXd& variance) const override;
@@ -54,4 +58,4 @@ class WeightedSurrogate final : public Surrogate {
   Eigen::VectorXd values_;  ///< of the target
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
-namespace bayloom {
+namespace bayloom::optimizer {
 
 /// What surrogates see of a configuration beside the parameters' own coordinates (see Features).
 struct FeatureOptions {
@@ -14,4 +17,4 @@ struct FeatureOptions {
   bool quantities = false;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/optimizer/optimizer.h"
 
 #include <array>
@@ -7,25 +10,25 @@
 #include "bayloom/base/result.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
-#include "bayloom/optimizer/bayesian_search.h"
-#include "bayloom/optimizer/heuristic_search.h"
-#include "bayloom/optimizer/random_search.h"
-#include "bayloom/optimizer/technique.h"
+#include "bayloom/optimizer/internal/bayesian_search.h"
+#include "bayloom/optimizer/internal/heuristic_search.h"
+#include "bayloom/optimizer/internal/random_search.h"
+#include "bayloom/optimizer/internal/technique.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
-using OptimizerFactory = std::unique_ptr<Optimizer> (*)(std::shared_ptr<const Space>,
+using OptimizerFactory = std::unique_ptr<Optimizer> (*)(std::shared_ptr<const space::Space>,
                                                         const OptimizerOptions&);
 
-template <SamplingMethod method>
-std::unique_ptr<Optimizer> MakeRandom(std::shared_ptr<const Space> space,
+template <space::SamplingMethod method>
+std::unique_ptr<Optimizer> MakeRandom(std::shared_ptr<const space::Space> space,
                                       const OptimizerOptions& options) {
   return std::make_unique<RandomSearch>(std::move(space), method, options.seed);
 }
 
 template <auto... make_technique>
-std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const Space> space,
+std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
   std::vector<std::unique_ptr<Technique>> techniques;
   (techniques.push_back(make_technique()), ...);
@@ -34,35 +37,35 @@ std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const Space> space,
 
 // The surrogates see what ObjectiveTransform makes of the objective, and leave it at that.
 
-std::unique_ptr<Surrogate> MakeGaussianProcess(const Features& features,
-                                               const BayesianOptions& bayesian) {
-  GaussianProcessOptions options;
-  options.scale = ObjectiveScale::kLinear;
+std::unique_ptr<model::Surrogate> MakeGaussianProcess(const Features& features,
+                                                      const BayesianOptions& bayesian) {
+  model::GaussianProcessOptions options;
+  options.scale = model::ObjectiveScale::kLinear;
   if (!bayesian.hyperparameter_priors) options.search.priors = {{}, {}, {}};
-  return std::make_unique<GaussianProcess>(features.group_of_column(), options);
+  return std::make_unique<model::GaussianProcess>(features.group_of_column(), options);
 }
 
-std::unique_ptr<Surrogate> MakeForest(const Features&, const BayesianOptions&) {
-  RandomForestOptions options;
-  options.scale = ObjectiveScale::kLinear;
-  return std::make_unique<RandomForest>(options);
+std::unique_ptr<model::Surrogate> MakeForest(const Features&, const BayesianOptions&) {
+  model::RandomForestOptions options;
+  options.scale = model::ObjectiveScale::kLinear;
+  return std::make_unique<model::RandomForest>(options);
 }
 
 using SurrogateFactory = BayesianSearch::SurrogateFactory;
 
-std::unique_ptr<Optimizer> MakeBayesian(std::shared_ptr<const Space> space,
+std::unique_ptr<Optimizer> MakeBayesian(std::shared_ptr<const space::Space> space,
                                         const std::vector<SurrogateFactory>& surrogates,
                                         const OptimizerOptions& options) {
   return std::make_unique<BayesianSearch>(std::move(space), surrogates, options);
 }
 
-std::unique_ptr<Optimizer> MakeForestBayesian(std::shared_ptr<const Space> space,
+std::unique_ptr<Optimizer> MakeForestBayesian(std::shared_ptr<const space::Space> space,
                                               const OptimizerOptions& options) {
   return MakeBayesian(std::move(space), {MakeForest}, options);
 }
 
 /// With earlier tasks, whose surrogates choose the objective's scale for all tasks.
-std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const Space> space,
+std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Space> space,
                                                 const OptimizerOptions& options) {
   if (options.transfer.tasks.empty()) {
     std::vector<SurrogateFactory> surrogates = {MakeGaussianProcess};
@@ -70,7 +73,7 @@ std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const Space> spa
     return MakeBayesian(std::move(space), surrogates, options);
   }
   OptimizerOptions linear = options;
-  linear.bayesian.objective = ObjectiveScale::kLinear;
+  linear.bayesian.objective = model::ObjectiveScale::kLinear;
   const SurrogateFactory make_transfer = [&](const Features& features, const BayesianOptions&) {
     return MakeTransferSurrogate(features, options.transfer);
   };
@@ -83,8 +86,8 @@ struct Entry {
 };
 
 constexpr std::array kOptimizers = {
-    Entry{"random", MakeRandom<SamplingMethod::kUniformLeaves>},
-    Entry{"chain-of-trees", MakeRandom<SamplingMethod::kBiasedPath>},
+    Entry{"random", MakeRandom<space::SamplingMethod::kUniformLeaves>},
+    Entry{"chain-of-trees", MakeRandom<space::SamplingMethod::kBiasedPath>},
     Entry{"annealing", MakeHeuristic<MakeAnnealing>},
     Entry{"genetic", MakeHeuristic<MakeGenetic>},
     Entry{"ensemble", MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
@@ -103,7 +106,8 @@ constexpr auto kNames = [] {
 
 std::span<const std::string_view> OptimizerNames() { return kNames; }
 
-std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name, std::shared_ptr<const Space> space,
+std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
+                                         std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
   std::string choices;
   for (const Entry& entry : kOptimizers) {
@@ -113,4 +117,4 @@ std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name, std::shared_ptr<
   throw InputError("no optimizer is called '" + std::string(name) + "'; there are " + choices);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -15,7 +18,7 @@
 #include "bayloom/space/space.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 
 /// Decides which configurations of a space to try; everything minimizes.
 ///
@@ -33,12 +36,12 @@ class Optimizer {
   /// `n` configurations to evaluate: distinct, feasible by the known constraints and never asked or
   /// told before. Fewer when the space has no more. Asking again before telling is allowed: what is
   /// still being evaluated is taken into account.
-  virtual std::vector<Configuration> Ask(int n) = 0;
+  virtual std::vector<space::Configuration> Ask(int n) = 0;
 
   /// What came of a trial, in any order; also of configurations that were never asked for (a warm
   /// start). Of a configuration told twice the later outcome counts. Throws InputError when the
   /// configuration is not in the space, or a feasible outcome has no finite value.
-  virtual void Tell(const Configuration& configuration, const Outcome& outcome) = 0;
+  virtual void Tell(const space::Configuration& configuration, const trial::Outcome& outcome) = 0;
 };
 
 /// How outcomes still to come are imagined, so that questions asked in parallel differ.
@@ -49,7 +52,7 @@ enum class PendingPolicy : uint8_t {
 
 /// What the two bayesian optimizers can be told; the defaults serve every space.
 struct BayesianOptions {
-  AcquisitionKind acquisition = AcquisitionKind::kExpectedImprovement;
+  acquisition::AcquisitionKind acquisition = acquisition::AcquisitionKind::kExpectedImprovement;
   /// Let a random forest make every second suggestion of "bayesian": the two err elsewhere. Gains a
   /// little on some spaces and loses as much on others, hence not by default
   /// (docs/studies/2026-11-recorded-spaces.md). Not with earlier tasks.
@@ -65,13 +68,13 @@ struct BayesianOptions {
   /// (docs/studies/2026-11-recorded-spaces.md).
   bool noise_free = false;
   /// kAuto chooses the most likely of several powers, not of two scales only.
-  ObjectiveScale objective = ObjectiveScale::kAuto;
+  model::ObjectiveScale objective = model::ObjectiveScale::kAuto;
   PendingPolicy pending = PendingPolicy::kBeliever;
   FeatureOptions features = {};
   /// Prior beliefs about the Gaussian process's hyperparameters (Hellsten et al. 2023, sec. 3.2).
   bool hyperparameter_priors = true;
   /// How random configurations are drawn, at the start and to be scored in large spaces.
-  SamplingMethod sampling = SamplingMethod::kUniformLeaves;
+  space::SamplingMethod sampling = space::SamplingMethod::kUniformLeaves;
   /// Learn which configurations fail, from the first failure on (Hellsten et al. 2023, sec. 4.2).
   bool learn_feasibility = true;
   /// Largest of the minimum probabilities of feasibility that are drawn anew for each suggestion;
@@ -97,7 +100,7 @@ struct OptimizerOptions {
   /// What "bayesian" learns from before its first trial; the others begin from nothing.
   TransferOptions transfer = {};
   /// The bayesian optimizers ask for canonical configurations only, as long as they find new ones.
-  CanonicalForm canonical = {};
+  space::CanonicalForm canonical = {};
 };
 
 /// "random": uniform over the feasible configurations.
@@ -109,7 +112,8 @@ struct OptimizerOptions {
 std::span<const std::string_view> OptimizerNames();
 
 /// Throws InputError naming the choices when there is no optimizer of that name.
-std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name, std::shared_ptr<const Space> space,
+std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
+                                         std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options = {});
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

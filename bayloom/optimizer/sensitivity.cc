@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/optimizer/sensitivity.h"
 
 #include <algorithm>
@@ -6,17 +9,18 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/model/gaussian_process.h"
-#include "bayloom/optimizer/features.h"
+#include "bayloom/optimizer/internal/features.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 constexpr int kDraws = 1024;
 
 /// Independent draws of all parameters.
-RowMatrix DrawRows(const Space& space, const Features& features, RandomStream& random) {
-  std::vector<Configuration> drawn(kDraws);
-  for (Configuration& configuration : drawn) {
+model::RowMatrix DrawRows(const space::Space& space, const Features& features,
+                          base::RandomStream& random) {
+  std::vector<space::Configuration> drawn(kDraws);
+  for (space::Configuration& configuration : drawn) {
     for (int i = 0; i < space.size(); ++i) {
       configuration.coordinates.push_back(space.parameter(i).Sample(random));
     }
@@ -25,18 +29,18 @@ RowMatrix DrawRows(const Space& space, const Features& features, RandomStream& r
 }
 
 /// A parameter of another space, which it keeps alive.
-class Borrowed final : public Parameter {
+class Borrowed final : public space::Parameter {
  public:
-  Borrowed(std::shared_ptr<const Space> owner, int parameter)
-      : Parameter(owner->parameter(parameter).name()),
+  Borrowed(std::shared_ptr<const space::Space> owner, int parameter)
+      : space::Parameter(owner->parameter(parameter).name()),
         owner_(std::move(owner)),
         lent_(owner_->parameter(parameter)) {}
 
-  ParameterKind kind() const override { return lent_.kind(); }
+  space::ParameterKind kind() const override { return lent_.kind(); }
   std::string Describe() const override { return lent_.Describe(); }
   int64_t Cardinality() const override { return lent_.Cardinality(); }
-  Value ValueAt(double coordinate) const override { return lent_.ValueAt(coordinate); }
-  Result<double> CoordinateOf(const Value& value) const override {
+  space::Value ValueAt(double coordinate) const override { return lent_.ValueAt(coordinate); }
+  Result<double> CoordinateOf(const space::Value& value) const override {
     return lent_.CoordinateOf(value);
   }
   double NumberAt(double coordinate) const override { return lent_.NumberAt(coordinate); }
@@ -48,24 +52,23 @@ class Borrowed final : public Parameter {
   void Embed(double coordinate, std::span<double> point) const override {
     lent_.Embed(coordinate, point);
   }
-  double Sample(RandomStream& random) const override { return lent_.Sample(random); }
-  std::vector<double> Neighbours(double coordinate, RandomStream& random) const override {
+  double Sample(base::RandomStream& random) const override { return lent_.Sample(random); }
+  std::vector<double> Neighbours(double coordinate, base::RandomStream& random) const override {
     return lent_.Neighbours(coordinate, random);
   }
 
  private:
-  std::shared_ptr<const Space> owner_;
-  const Parameter& lent_;
+  std::shared_ptr<const space::Space> owner_;
+  const space::Parameter& lent_;
 };
 
 }  // namespace
 
-std::vector<ParameterSensitivity> RankParameters(std::shared_ptr<const Space> space,
-                                                 std::span<const Configuration> configurations,
-                                                 std::span<const double> values,
-                                                 RandomStream& random) {
+std::vector<ParameterSensitivity> RankParameters(
+    std::shared_ptr<const space::Space> space, std::span<const space::Configuration> configurations,
+    std::span<const double> values, base::RandomStream& random) {
   const Features features(space);
-  GaussianProcess process(features.group_of_column());
+  model::GaussianProcess process(features.group_of_column());
   process.Fit(features(configurations),
               Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values)), random);
 
@@ -73,20 +76,21 @@ std::vector<ParameterSensitivity> RankParameters(std::shared_ptr<const Space> sp
   const std::vector<int> parameter_of_group = features.parameter_of_group();
   std::map<int, int> place;
   std::vector<ParameterSensitivity> ranking;
-  ColumnGroups columns;
+  model::ColumnGroups columns;
   for (int group : features.group_of_column()) {
     const int parameter = parameter_of_group[static_cast<size_t>(group)];
     const auto [found, is_new] = place.try_emplace(parameter, static_cast<int>(ranking.size()));
     if (is_new) ranking.push_back({parameter, {}});
     columns.push_back(found->second);
   }
-  const auto mean = [&](const RowMatrix& rows) {
+  const auto mean = [&](const model::RowMatrix& rows) {
     Eigen::VectorXd predicted, variance;
     process.Predict(rows, predicted, variance);
     return predicted;
   };
-  const RowMatrix a = DrawRows(*space, features, random), b = DrawRows(*space, features, random);
-  const std::vector<SobolIndex> indices = SobolIndices(mean, a, b, columns, random);
+  const model::RowMatrix a = DrawRows(*space, features, random),
+                         b = DrawRows(*space, features, random);
+  const std::vector<model::SobolIndex> indices = model::SobolIndices(mean, a, b, columns, random);
   for (size_t i = 0; i < ranking.size(); ++i) ranking[i].index = indices[i];
   std::ranges::stable_sort(ranking, std::greater<>(), [](const ParameterSensitivity& sensitivity) {
     return sensitivity.index.total.value;
@@ -94,13 +98,13 @@ std::vector<ParameterSensitivity> RankParameters(std::shared_ptr<const Space> sp
   return ranking;
 }
 
-std::shared_ptr<const Space> Subspace(const std::shared_ptr<const Space>& space,
-                                      std::span<const int> parameters) {
-  Space::Builder builder;
+std::shared_ptr<const space::Space> Subspace(const std::shared_ptr<const space::Space>& space,
+                                             std::span<const int> parameters) {
+  space::Space::Builder builder;
   for (int parameter : parameters) builder.Add(std::make_unique<Borrowed>(space, parameter));
-  Result<std::shared_ptr<const Space>> built = builder.Build();
+  Result<std::shared_ptr<const space::Space>> built = builder.Build();
   if (!built) throw InputError(built.error().message);
   return *std::move(built);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

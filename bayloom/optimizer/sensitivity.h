@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -9,12 +12,12 @@
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 
 /// How much of the variation of an objective a parameter is responsible for.
 struct ParameterSensitivity {
   int parameter;  ///< its position in the space
-  SobolIndex index;
+  model::SobolIndex index;
 };
 
 /// Sobol indices of all parameters that vary, the largest total index first, by way of a Gaussian
@@ -22,14 +25,13 @@ struct ParameterSensitivity {
 /// known constraints are not looked at. Confidence intervals are those of the estimate from the
 /// process, not of the process. With n trials it takes time with the cube of n; at least two
 /// trials.
-std::vector<ParameterSensitivity> RankParameters(std::shared_ptr<const Space> space,
-                                                 std::span<const Configuration> configurations,
-                                                 std::span<const double> values,
-                                                 RandomStream& random);
+std::vector<ParameterSensitivity> RankParameters(
+    std::shared_ptr<const space::Space> space, std::span<const space::Configuration> configurations,
+    std::span<const double> values, base::RandomStream& random);
 
 /// A space of some of a space's parameters, in this order, without its constraints. The space is
 /// shared.
-std::shared_ptr<const Space> Subspace(const std::shared_ptr<const Space>& space,
-                                      std::span<const int> parameters);
+std::shared_ptr<const space::Space> Subspace(const std::shared_ptr<const space::Space>& space,
+                                             std::span<const int> parameters);
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

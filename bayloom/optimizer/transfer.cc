@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/optimizer/transfer.h"
 
 #include <fmt/format.h>
@@ -14,9 +17,9 @@
 #include "bayloom/model/multi_task.h"
 #include "bayloom/model/stacking.h"
 #include "bayloom/model/weighted_sum.h"
-#include "bayloom/optimizer/features.h"
+#include "bayloom/optimizer/internal/features.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 using Eigen::Index;
@@ -46,14 +49,14 @@ std::vector<size_t> Selected(const std::vector<double>& values, size_t most) {
 
 /// Rows of another task's configurations under the columns of the new one. Columns that the other
 /// does not have are 0: to it they are fixed.
-RowMatrix AlignedRows(const Features& features, const EarlierTask& task,
-                      std::span<const Configuration> configurations) {
+model::RowMatrix AlignedRows(const Features& features, const EarlierTask& task,
+                             std::span<const space::Configuration> configurations) {
   const Features own(task.space);
-  const RowMatrix rows = own(configurations);
+  const model::RowMatrix rows = own(configurations);
   std::map<std::string, int> column_named;
   const std::vector<std::string> own_names = own.ColumnNames(), names = features.ColumnNames();
   for (int c = 0; c < own.columns(); ++c) column_named[own_names[static_cast<size_t>(c)]] = c;
-  RowMatrix aligned = RowMatrix::Zero(rows.rows(), features.columns());
+  model::RowMatrix aligned = model::RowMatrix::Zero(rows.rows(), features.columns());
   for (int c = 0; c < features.columns(); ++c) {
     const auto found = column_named.find(names[static_cast<size_t>(c)]);
     if (found != column_named.end()) aligned.col(c) = rows.col(found->second);
@@ -61,12 +64,12 @@ RowMatrix AlignedRows(const Features& features, const EarlierTask& task,
   return aligned;
 }
 
-std::vector<TaskObservations> Observations(const Features& features,
-                                           const TransferOptions& options) {
-  std::vector<TaskObservations> all;
+std::vector<model::TaskObservations> Observations(const Features& features,
+                                                  const TransferOptions& options) {
+  std::vector<model::TaskObservations> all;
   const size_t share = std::max<size_t>(2, options.most_trials / options.tasks.size());
   for (const EarlierTask& task : options.tasks) {
-    std::vector<Configuration> configurations;
+    std::vector<space::Configuration> configurations;
     std::vector<double> values;
     for (size_t i : Selected(task.values, share)) {
       configurations.push_back(task.configurations[i]);
@@ -80,11 +83,11 @@ std::vector<TaskObservations> Observations(const Features& features,
 
 /// Descriptions as rows, the new task's last, every number brought to [0, 1]; without descriptions
 /// all tasks are alike.
-RowMatrix DescriptionRows(const TransferOptions& options) {
+model::RowMatrix DescriptionRows(const TransferOptions& options) {
   size_t size = options.description.size();
   for (const EarlierTask& task : options.tasks) size = std::min(size, task.description.size());
-  RowMatrix rows =
-      RowMatrix::Zero(std::ssize(options.tasks) + 1, static_cast<Index>(std::max<size_t>(1, size)));
+  model::RowMatrix rows = model::RowMatrix::Zero(std::ssize(options.tasks) + 1,
+                                                 static_cast<Index>(std::max<size_t>(1, size)));
   for (size_t c = 0; c < size; ++c) {
     const auto column = static_cast<Index>(c);
     for (size_t i = 0; i < options.tasks.size(); ++i) {
@@ -100,33 +103,36 @@ RowMatrix DescriptionRows(const TransferOptions& options) {
 
 /// The feasible configuration nearest to a row, as far as climbs find it. How often numbers can be
 /// halved does not count: it would make ridges between the values.
-std::optional<Configuration> Nearest(const Features& features, const Space& space,
-                                     const Eigen::RowVectorXd& wanted, RandomStream& random) {
+std::optional<space::Configuration> Nearest(const Features& features, const space::Space& space,
+                                            const Eigen::RowVectorXd& wanted,
+                                            base::RandomStream& random) {
   Eigen::RowVectorXd counts = Eigen::RowVectorXd::Ones(wanted.size());
   const std::vector<std::string> names = features.ColumnNames();
   for (size_t c = 0; c < names.size(); ++c) {
     if (!names[c].ends_with("]")) counts[static_cast<Index>(c)] = 0;
   }
-  const auto closeness = [&](std::span<const Configuration> configurations,
+  const auto closeness = [&](std::span<const space::Configuration> configurations,
                              std::span<double> utilities) {
-    const RowMatrix rows = features(configurations);
+    const model::RowMatrix rows = features(configurations);
     for (size_t i = 0; i < utilities.size(); ++i) {
       utilities[i] = -(rows.row(static_cast<Index>(i)) - wanted).cwiseProduct(counts).squaredNorm();
     }
   };
-  std::vector<Configuration> drawn;
+  std::vector<space::Configuration> drawn;
   for (int i = 0; i < kDrawn; ++i) {
-    if (std::optional<Configuration> one = space.Sample(random)) drawn.push_back(*std::move(one));
+    if (std::optional<space::Configuration> one = space.Sample(random))
+      drawn.push_back(*std::move(one));
   }
   std::vector<double> utilities(drawn.size());
   closeness(drawn, utilities);
-  std::vector<Configuration> starts;
+  std::vector<space::Configuration> starts;
   std::vector<size_t> order(drawn.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return utilities[i]; });
   for (size_t i = 0; i < std::min(kClimbs, order.size()); ++i) starts.push_back(drawn[order[i]]);
-  Suggestion found = ClimbToBest(
-      space, closeness, starts, [](const Configuration&) { return false; }, kClimbSteps, random);
+  acquisition::Suggestion found = acquisition::ClimbToBest(
+      space, closeness, starts, [](const space::Configuration&) { return false; }, kClimbSteps,
+      random);
   if (!found.exists()) return std::nullopt;
   return std::move(found.configuration);
 }
@@ -144,45 +150,50 @@ TransferMethod ParseTransferMethod(std::string_view text) {
   return static_cast<TransferMethod>(found - kMethods.begin());
 }
 
-std::unique_ptr<Surrogate> MakeTransferSurrogate(const Features& features,
-                                                 const TransferOptions& options) {
-  const ColumnGroups& groups = features.group_of_column();
-  std::vector<TaskObservations> earlier = Observations(features, options);
+std::unique_ptr<model::Surrogate> MakeTransferSurrogate(const Features& features,
+                                                        const TransferOptions& options) {
+  const model::ColumnGroups& groups = features.group_of_column();
+  std::vector<model::TaskObservations> earlier = Observations(features, options);
   switch (options.method) {
     case TransferMethod::kContextual:
-      return std::make_unique<ContextualSurrogate>(groups, std::move(earlier),
-                                                   DescriptionRows(options));
+      return std::make_unique<model::ContextualSurrogate>(groups, std::move(earlier),
+                                                          DescriptionRows(options));
     case TransferMethod::kMultiTask:
-      return std::make_unique<TransferSurrogate>(groups, std::move(earlier));
+      return std::make_unique<model::TransferSurrogate>(groups, std::move(earlier));
     case TransferMethod::kStacking:
-      return std::make_unique<StackedSurrogate>(groups, std::move(earlier));
+      return std::make_unique<model::StackedSurrogate>(groups, std::move(earlier));
     case TransferMethod::kSum:
-      return std::make_unique<WeightedSurrogate>(groups, std::move(earlier), TaskWeights::kEqual);
+      return std::make_unique<model::WeightedSurrogate>(groups, std::move(earlier),
+                                                        model::TaskWeights::kEqual);
     case TransferMethod::kWeighted:
-      return std::make_unique<WeightedSurrogate>(groups, std::move(earlier), TaskWeights::kRanking);
+      return std::make_unique<model::WeightedSurrogate>(groups, std::move(earlier),
+                                                        model::TaskWeights::kRanking);
   }
   return nullptr;
 }
 
-std::optional<Configuration> PredictBest(const Features& features, const Space& space,
-                                         const TransferOptions& options, RandomStream& random) {
+std::optional<space::Configuration> PredictBest(const Features& features, const space::Space& space,
+                                                const TransferOptions& options,
+                                                base::RandomStream& random) {
   if (options.tasks.empty()) return std::nullopt;
-  RowMatrix best(std::ssize(options.tasks), features.columns());
+  model::RowMatrix best(std::ssize(options.tasks), features.columns());
   for (size_t i = 0; i < options.tasks.size(); ++i) {
     const EarlierTask& task = options.tasks[i];
     const auto least = std::ranges::min_element(task.values) - task.values.begin();
     best.row(static_cast<Index>(i)) =
         AlignedRows(features, task, std::span(task.configurations).subspan(least, 1));
   }
-  const RowMatrix descriptions = DescriptionRows(options);
-  const RowMatrix known = descriptions.topRows(best.rows()), asked = descriptions.bottomRows(1);
+  const model::RowMatrix descriptions = DescriptionRows(options);
+  const model::RowMatrix known = descriptions.topRows(best.rows()),
+                         asked = descriptions.bottomRows(1);
   // Of few tasks one length-scale can be learnt, not one for each number.
-  GaussianProcessOptions plain;
-  plain.scale = ObjectiveScale::kLinear;
+  model::GaussianProcessOptions plain;
+  plain.scale = model::ObjectiveScale::kLinear;
   Eigen::RowVectorXd wanted(features.columns());
   VectorXd mean, variance;
   for (Index c = 0; c < best.cols(); ++c) {
-    GaussianProcess process(ColumnGroups(static_cast<size_t>(known.cols()), 0), plain);
+    model::GaussianProcess process(model::ColumnGroups(static_cast<size_t>(known.cols()), 0),
+                                   plain);
     process.Fit(known, best.col(c), random);
     process.Predict(asked, mean, variance);
     wanted[c] = process.Untransform(mean[0]);
@@ -190,4 +201,4 @@ std::optional<Configuration> PredictBest(const Features& features, const Space& 
   return Nearest(features, space, wanted, random);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -12,10 +15,13 @@
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::model {
+class Surrogate;
+}  // namespace bayloom::model
+
+namespace bayloom::optimizer {
 
 class Features;
-class Surrogate;
 
 /// How what was learnt of earlier tasks enters the surrogate of a new one (Kannan 2023, sec. III-C:
 /// GPTune's multi-task and TLA-I algorithms).
@@ -36,9 +42,9 @@ TransferMethod ParseTransferMethod(std::string_view text);
 /// the same; domains may differ.
 struct EarlierTask {
   std::string name;
-  std::shared_ptr<const Space> space;
+  std::shared_ptr<const space::Space> space;
   /// Feasible configurations with their values, in the same sense as the new task's objective.
-  std::vector<Configuration> configurations;
+  std::vector<space::Configuration> configurations;
   std::vector<double> values;
   /// Numbers that say what the task is (sizes, capacities), the same ones in the same order for all
   /// tasks; may be empty.
@@ -56,14 +62,15 @@ struct TransferOptions {
 };
 
 /// A surrogate of the new task that knows the earlier ones. At least one earlier task.
-std::unique_ptr<Surrogate> MakeTransferSurrogate(const Features& features,
-                                                 const TransferOptions& options);
+std::unique_ptr<model::Surrogate> MakeTransferSurrogate(const Features& features,
+                                                        const TransferOptions& options);
 
 /// The best configuration as it is to be expected before anything is tried (GPTune's TLA-II): each
 /// column of the features of the earlier tasks' best configurations is a Gaussian process over the
 /// tasks' descriptions, and what it predicts for the new one is looked for among the feasible
 /// configurations. Nullopt without earlier tasks.
-std::optional<Configuration> PredictBest(const Features& features, const Space& space,
-                                         const TransferOptions& options, RandomStream& random);
+std::optional<space::Configuration> PredictBest(const Features& features, const space::Space& space,
+                                                const TransferOptions& options,
+                                                base::RandomStream& random);
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/pretrain/active_learning.h"
 
 #include <algorithm>
@@ -9,7 +12,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 namespace {
 
 /// Models whose disagreement is the uncertainty of their mean.
@@ -18,8 +21,8 @@ constexpr int kCommittee = 3;
 /// Adds the seconds of its life to an account.
 class Stopwatch {
  public:
-  explicit Stopwatch(double& account) : account_(account), start_(MonotonicSeconds()) {}
-  ~Stopwatch() { account_ += MonotonicSeconds() - start_; }
+  explicit Stopwatch(double& account) : account_(account), start_(base::MonotonicSeconds()) {}
+  ~Stopwatch() { account_ += base::MonotonicSeconds() - start_; }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
@@ -30,7 +33,7 @@ class Stopwatch {
 
 /// Brings every column to mean 0 and variance 1 over all rows, so that distances are no matter of
 /// units.
-void Standardize(EncodedRows& rows) {
+void Standardize(cost::EncodedRows& rows) {
   const size_t count = rows.values.size() / rows.columns;
   for (int column = 0; column < rows.columns; ++column) {
     double sum = 0, squares = 0;
@@ -48,7 +51,7 @@ void Standardize(EncodedRows& rows) {
 }
 
 /// The first `head` rows, and the others.
-std::pair<DenseRows, DenseRows> Cut(const EncodedRows& rows, size_t head) {
+std::pair<cost::DenseRows, cost::DenseRows> Cut(const cost::EncodedRows& rows, size_t head) {
   const std::span<const float> values(rows.values);
   const size_t cut = head * rows.columns;
   const auto row_count = [&](size_t size) { return static_cast<int>(size / rows.columns); };
@@ -62,10 +65,10 @@ std::pair<DenseRows, DenseRows> Cut(const EncodedRows& rows, size_t head) {
 struct ActiveLearning::Scored {
   std::vector<int64_t> places;  ///< of open programs
   std::vector<double> scores, measured_scores, measured_labels, uncertainty;
-  EncodedRows features, representation;
+  cost::EncodedRows features, representation;
 
-  SelectionTask View() const {
-    SelectionTask view;
+  cost::SelectionTask View() const {
+    cost::SelectionTask view;
     view.scores = scores;
     view.uncertainty = uncertainty;
     view.measured_scores = measured_scores;
@@ -81,20 +84,20 @@ struct ActiveLearning::Scored {
   }
 };
 
-ActiveLearning::ActiveLearning(ProgramPool& pool, ActiveLearningOptions options)
+ActiveLearning::ActiveLearning(record::ProgramPool& pool, ActiveLearningOptions options)
     : pool_(pool),
       options_(std::move(options)),
-      selection_(CreateSelection(options_.selection, options_.selection_options)),
-      model_(CreateThroughputModel(options_.model, options_.seed)),
+      selection_(cost::CreateSelection(options_.selection, options_.selection_options)),
+      model_(cost::CreateThroughputModel(options_.model, options_.seed)),
       random_(options_.seed) {
   if (selection_->needs().uncertainty) {
     for (int i = 1; i <= kCommittee; ++i) {
-      committee_.push_back(CreateThroughputModel(options_.model, options_.seed + i));
+      committee_.push_back(cost::CreateThroughputModel(options_.model, options_.seed + i));
     }
   }
 }
 
-void ActiveLearning::AddTask(TaskId id, std::vector<int64_t> open,
+void ActiveLearning::AddTask(record::TaskId id, std::vector<int64_t> open,
                              const std::map<int64_t, Label>& measured) {
   std::sort(open.begin(), open.end());
   tasks_.push_back({.id = id, .open = std::move(open), .samples = {}});
@@ -124,8 +127,9 @@ void ActiveLearning::Run(const Labeller& labeller,
     if (samples_.size() == before) break;
     if (on_round) on_round({round, measured(), LabelsFrom(before), times_});
   }
-  const bool any = std::any_of(samples_.begin(), samples_.end(),
-                               [](const Sample& sample) { return sample.seconds.has_value(); });
+  const bool any = std::any_of(samples_.begin(), samples_.end(), [](const cost::Sample& sample) {
+    return sample.seconds.has_value();
+  });
   if (!any) throw InputError("nothing to learn from: no program was measured");
   Train();
 }
@@ -134,7 +138,7 @@ void ActiveLearning::Train() {
   const Stopwatch watch(times_.train);
   model_->Fit(samples_);
   for (const auto& member : committee_) {
-    std::vector<Sample> resampled;
+    std::vector<cost::Sample> resampled;
     for (size_t i = 0; i < samples_.size(); ++i) {
       resampled.push_back(samples_[random_.UniformInt(static_cast<int64_t>(samples_.size()))]);
     }
@@ -182,27 +186,28 @@ std::vector<int64_t> ActiveLearning::Choose(Task& task, int count) {
 }
 
 ActiveLearning::Scored ActiveLearning::Score(const Task& task) {
-  const SelectionNeeds needs = selection_->needs();
+  const cost::SelectionNeeds needs = selection_->needs();
   Scored scored;
-  const auto add = [&](std::span<const FeatureMatrix* const> programs,
+  const auto add = [&](std::span<const feature::FeatureMatrix* const> programs,
                        std::vector<double>& scores) {
-    const auto append = [](EncodedRows& to, const EncodedRows& more) {
+    const auto append = [](cost::EncodedRows& to, const cost::EncodedRows& more) {
       to.columns = more.columns;
       to.values.insert(to.values.end(), more.values.begin(), more.values.end());
     };
     const std::vector<double> predicted = model_->Predict(programs);
     scores.insert(scores.end(), predicted.begin(), predicted.end());
-    if (needs.features) append(scored.features, Encode(programs, RowEncoding::kRowPerProgram));
+    if (needs.features)
+      append(scored.features, cost::Encode(programs, cost::RowEncoding::kRowPerProgram));
     if (needs.representation) append(scored.representation, model_->Represent(programs));
   };
   const Stopwatch watch(times_.predict);
-  pool_.Visit(task.id, ProgramPool::Part::kFeatures,
-              [&](int64_t first, std::span<const PoolProgram> programs) {
-                std::vector<const FeatureMatrix*> open;
+  pool_.Visit(task.id, record::ProgramPool::Part::kFeatures,
+              [&](int64_t first, std::span<const record::PoolProgram> programs) {
+                std::vector<const feature::FeatureMatrix*> open;
                 const auto end = first + static_cast<int64_t>(programs.size());
                 auto place = std::lower_bound(task.open.begin(), task.open.end(), first);
                 for (; place != task.open.end() && *place < end; ++place) {
-                  const FeatureMatrix& features = programs[*place - first].features;
+                  const feature::FeatureMatrix& features = programs[*place - first].features;
                   if (features.rows == 0) continue;
                   open.push_back(&features);
                   scored.places.push_back(*place);
@@ -213,7 +218,7 @@ ActiveLearning::Scored ActiveLearning::Score(const Task& task) {
                 const std::vector<double> spread = Disagreement(open);
                 scored.uncertainty.insert(scored.uncertainty.end(), spread.begin(), spread.end());
               });
-  const std::vector<const FeatureMatrix*> measured = MeasuredFeatures(task);
+  const std::vector<const feature::FeatureMatrix*> measured = MeasuredFeatures(task);
   if (!measured.empty()) add(measured, scored.measured_scores);
   for (const size_t i : task.samples) {
     scored.measured_labels.push_back(bests_.Label(samples_[i].task, samples_[i].seconds));
@@ -222,14 +227,15 @@ ActiveLearning::Scored ActiveLearning::Score(const Task& task) {
   return scored;
 }
 
-std::vector<const FeatureMatrix*> ActiveLearning::MeasuredFeatures(const Task& task) const {
-  std::vector<const FeatureMatrix*> features;
+std::vector<const feature::FeatureMatrix*> ActiveLearning::MeasuredFeatures(
+    const Task& task) const {
+  std::vector<const feature::FeatureMatrix*> features;
   for (const size_t i : task.samples) features.push_back(&samples_[i].features);
   return features;
 }
 
 std::vector<double> ActiveLearning::Disagreement(
-    std::span<const FeatureMatrix* const> programs) const {
+    std::span<const feature::FeatureMatrix* const> programs) const {
   std::vector<double> sum(programs.size(), 0), squares(programs.size(), 0);
   for (const auto& member : committee_) {
     const std::vector<double> scores = member->Predict(programs);
@@ -248,7 +254,7 @@ void ActiveLearning::Learn(Task& task, const std::map<int64_t, Label>& labels) {
   std::vector<int64_t> places;
   for (const auto& [place, label] : labels) places.push_back(place);
   std::erase_if(task.open, [&](int64_t place) { return labels.contains(place); });
-  std::vector<PoolProgram> programs = pool_.At(task.id, places);
+  std::vector<record::PoolProgram> programs = pool_.At(task.id, places);
   for (size_t i = 0; i < places.size(); ++i) {
     if (programs[i].features.rows == 0) continue;
     task.samples.push_back(samples_.size());
@@ -267,4 +273,4 @@ std::vector<double> ActiveLearning::LabelsFrom(size_t first) const {
   return labels;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

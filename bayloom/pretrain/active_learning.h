@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -14,11 +17,11 @@
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/record/program_pool.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 
 struct ActiveLearningOptions {
   std::string selection = "greedy";  ///< see SelectionNames
-  SelectionOptions selection_options = {};
+  cost::SelectionOptions selection_options = {};
   std::string model = "xgboost";  ///< see ThroughputModelNames
   /// Programs measured in all, those known before included, divided equally between the rounds;
   /// the first round's are drawn at random.
@@ -38,7 +41,8 @@ using Label = std::optional<double>;
 class ActiveLearning {
  public:
   /// Measures programs of a task; labels by place, fewer if it was stopped.
-  using Labeller = std::function<std::map<int64_t, Label>(TaskId, std::span<const int64_t>)>;
+  using Labeller =
+      std::function<std::map<int64_t, Label>(record::TaskId, std::span<const int64_t>)>;
 
   /// Where the seconds went.
   struct Times {
@@ -53,10 +57,11 @@ class ActiveLearning {
   };
 
   /// `pool` must outlive this.
-  ActiveLearning(ProgramPool& pool, ActiveLearningOptions options);
+  ActiveLearning(record::ProgramPool& pool, ActiveLearningOptions options);
 
   /// Adds a task with those of its programs that may be measured and those that were.
-  void AddTask(TaskId task, std::vector<int64_t> open, const std::map<int64_t, Label>& measured);
+  void AddTask(record::TaskId task, std::vector<int64_t> open,
+               const std::map<int64_t, Label>& measured);
 
   /// Runs rounds until the budget is used up, nothing is left to measure or a stop is requested;
   /// then trains the model on everything. Throws InputError where nothing could be learnt from.
@@ -64,11 +69,11 @@ class ActiveLearning {
 
   int64_t measured() const { return static_cast<int64_t>(samples_.size()); }
   const Times& times() const { return times_; }
-  const ThroughputModel& model() const { return *model_; }
+  const cost::ThroughputModel& model() const { return *model_; }
 
  private:
   struct Task {
-    TaskId id = 0;
+    record::TaskId id = 0;
     std::vector<int64_t> open;  ///< ascending places
     std::vector<size_t> samples;
   };
@@ -78,22 +83,22 @@ class ActiveLearning {
   std::vector<int> Shares(int64_t wanted);
   std::vector<int64_t> Choose(Task& task, int count);
   Scored Score(const Task& task);
-  std::vector<const FeatureMatrix*> MeasuredFeatures(const Task& task) const;
-  std::vector<double> Disagreement(std::span<const FeatureMatrix* const> programs) const;
+  std::vector<const feature::FeatureMatrix*> MeasuredFeatures(const Task& task) const;
+  std::vector<double> Disagreement(std::span<const feature::FeatureMatrix* const> programs) const;
   void Learn(Task& task, const std::map<int64_t, Label>& labels);
   std::vector<double> LabelsFrom(size_t first) const;
 
-  ProgramPool& pool_;
+  record::ProgramPool& pool_;
   ActiveLearningOptions options_;
-  std::unique_ptr<SelectionMethod> selection_;
-  std::unique_ptr<ThroughputModel> model_;
+  std::unique_ptr<cost::SelectionMethod> selection_;
+  std::unique_ptr<cost::ThroughputModel> model_;
   /// Models trained on resampled data, where the selection asks for uncertainty.
-  std::vector<std::unique_ptr<ThroughputModel>> committee_;
-  RandomStream random_;
+  std::vector<std::unique_ptr<cost::ThroughputModel>> committee_;
+  base::RandomStream random_;
   std::vector<Task> tasks_;
-  std::vector<Sample> samples_;
-  TaskBests bests_;
+  std::vector<cost::Sample> samples_;
+  cost::TaskBests bests_;
   Times times_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/pretrain/evaluation.h"
 
 #include <algorithm>
@@ -8,7 +11,7 @@
 
 #include "bayloom/cost/metrics.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -30,12 +33,13 @@ struct TaskResult {
   }
 };
 
-std::optional<TaskResult> Examine(const ThroughputModel& model, ProgramPool& pool, TaskId task,
-                                  const std::map<int64_t, Label>& measured, int least_programs) {
+std::optional<TaskResult> Examine(const cost::ThroughputModel& model, record::ProgramPool& pool,
+                                  record::TaskId task, const std::map<int64_t, Label>& measured,
+                                  int least_programs) {
   std::vector<double> seconds, predicted;
-  pool.Visit(task, ProgramPool::Part::kFeatures,
-             [&](int64_t first, std::span<const PoolProgram> programs) {
-               std::vector<const FeatureMatrix*> features;
+  pool.Visit(task, record::ProgramPool::Part::kFeatures,
+             [&](int64_t first, std::span<const record::PoolProgram> programs) {
+               std::vector<const feature::FeatureMatrix*> features;
                const auto end = first + static_cast<int64_t>(programs.size());
                for (auto at = measured.lower_bound(first); at != measured.end() && at->first < end;
                     ++at) {
@@ -77,14 +81,14 @@ double CoefficientOfDetermination(const TaskResult& result) {
 
 }  // namespace
 
-ModelEvaluation EvaluateModel(const ThroughputModel& model, ProgramPool& pool,
-                              const std::vector<PoolGroup>& groups,
-                              const std::map<TaskId, std::map<int64_t, Label>>& measured,
+ModelEvaluation EvaluateModel(const cost::ThroughputModel& model, record::ProgramPool& pool,
+                              const std::vector<record::PoolGroup>& groups,
+                              const std::map<record::TaskId, std::map<int64_t, Label>>& measured,
                               int least_programs) {
   ModelEvaluation evaluation;
-  std::map<TaskId, std::optional<TaskResult>> results;
-  for (const PoolGroup& group : groups) {
-    for (const PoolGroup::Member& member : group.members) {
+  std::map<record::TaskId, std::optional<TaskResult>> results;
+  for (const record::PoolGroup& group : groups) {
+    for (const record::PoolGroup::Member& member : group.members) {
       const auto labels = measured.find(member.task);
       if (labels == measured.end() || results.contains(member.task)) continue;
       results[member.task] = Examine(model, pool, member.task, labels->second, least_programs);
@@ -94,18 +98,18 @@ ModelEvaluation EvaluateModel(const ThroughputModel& model, ProgramPool& pool,
     if (!result) continue;
     ++evaluation.tasks;
     evaluation.programs += static_cast<int64_t>(result->seconds.size());
-    evaluation.rmse += RootMeanSquareError(result->predicted, result->labels);
+    evaluation.rmse += cost::RootMeanSquareError(result->predicted, result->labels);
     evaluation.r2 += CoefficientOfDetermination(*result);
-    evaluation.pairwise_accuracy += PairwiseAccuracy(result->predicted, result->labels);
+    evaluation.pairwise_accuracy += cost::PairwiseAccuracy(result->predicted, result->labels);
   }
   if (evaluation.tasks == 0) return evaluation;
   for (double* mean : {&evaluation.rmse, &evaluation.r2, &evaluation.pairwise_accuracy}) {
     *mean /= evaluation.tasks;
   }
   int counted = 0;
-  for (const PoolGroup& group : groups) {
+  for (const record::PoolGroup& group : groups) {
     double best = 0, first = 0, first5 = 0;
-    for (const PoolGroup::Member& member : group.members) {
+    for (const record::PoolGroup::Member& member : group.members) {
       const auto result = results.find(member.task);
       if (result == results.end() || !result->second) continue;
       best += member.weight * result->second->best;
@@ -122,4 +126,4 @@ ModelEvaluation EvaluateModel(const ThroughputModel& model, ProgramPool& pool,
   return evaluation;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <map>
@@ -8,7 +11,7 @@
 #include "bayloom/pretrain/active_learning.h"
 #include "bayloom/record/program_pool.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 
 /// How well a model predicts programs of tasks that it may never have seen (Zheng et al. 2021,
 /// section 5). Labels are relative to the task's best among the programs evaluated on.
@@ -26,9 +29,9 @@ struct ModelEvaluation {
 
 /// Evaluates on the measured programs of the groups' tasks; tasks with fewer than
 /// `least_programs` feasible ones are left out.
-ModelEvaluation EvaluateModel(const ThroughputModel& model, ProgramPool& pool,
-                              const std::vector<PoolGroup>& groups,
-                              const std::map<TaskId, std::map<int64_t, Label>>& measured,
+ModelEvaluation EvaluateModel(const cost::ThroughputModel& model, record::ProgramPool& pool,
+                              const std::vector<record::PoolGroup>& groups,
+                              const std::map<record::TaskId, std::map<int64_t, Label>>& measured,
                               int least_programs = 16);
 
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/pretrain/pool_measurement.h"
 
 #include <fmt/format.h>
@@ -17,14 +20,16 @@
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/tuning/restore.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 namespace {
 
-Candidate MakeAnew(const SpaceGenerator& space, const PoolProgram& program,
-                   const std::string& pool) {
-  const Result<Trace> trace = Trace::FromJson(nlohmann::json::parse(program.trace, nullptr, false));
+sketch::Candidate MakeAnew(const sketch::SpaceGenerator& space, const record::PoolProgram& program,
+                           const std::string& pool) {
+  const Result<tensor::Trace> trace =
+      tensor::Trace::FromJson(nlohmann::json::parse(program.trace, nullptr, false));
   if (trace) {
-    Result<Candidate> candidate = space.Replay(program.space, *trace, RandomStream(0));
+    Result<sketch::Candidate> candidate =
+        space.Replay(program.space, *trace, base::RandomStream(0));
     if (candidate && candidate->hash == program.hash) return *std::move(candidate);
   }
   throw InputError(fmt::format(
@@ -35,26 +40,27 @@ Candidate MakeAnew(const SpaceGenerator& space, const PoolProgram& program,
 
 }  // namespace
 
-std::vector<TaskId> GroupedTasks(ProgramPool& pool) {
-  std::set<TaskId> tasks;
-  for (const PoolGroup& group : pool.Groups()) {
-    for (const PoolGroup::Member& member : group.members) tasks.insert(member.task);
+std::vector<record::TaskId> GroupedTasks(record::ProgramPool& pool) {
+  std::set<record::TaskId> tasks;
+  for (const record::PoolGroup& group : pool.Groups()) {
+    for (const record::PoolGroup::Member& member : group.members) tasks.insert(member.task);
   }
   return {tasks.begin(), tasks.end()};
 }
 
-std::map<int64_t, Outcome> MeasuredPrograms(Store& store, ProgramPool& pool, TaskId task,
-                                            const Target& target) {
-  const std::optional<TargetId> target_id = store.FindTarget(target);
+std::map<int64_t, trial::Outcome> MeasuredPrograms(record::Store& store, record::ProgramPool& pool,
+                                                   record::TaskId task,
+                                                   const target::Target& target) {
+  const std::optional<record::TargetId> target_id = store.FindTarget(target);
   if (!target_id) return {};
-  std::unordered_map<uint64_t, Outcome> outcomes;
-  for (const StoredTrial& trial : store.TrialsOf(task, *target_id)) {
+  std::unordered_map<uint64_t, trial::Outcome> outcomes;
+  for (const record::StoredTrial& trial : store.TrialsOf(task, *target_id)) {
     outcomes.emplace(trial.key, trial.outcome);
   }
-  std::map<int64_t, Outcome> measured;
+  std::map<int64_t, trial::Outcome> measured;
   if (outcomes.empty()) return measured;
-  pool.Visit(task, ProgramPool::Part::kPrograms,
-             [&](int64_t first, std::span<const PoolProgram> programs) {
+  pool.Visit(task, record::ProgramPool::Part::kPrograms,
+             [&](int64_t first, std::span<const record::PoolProgram> programs) {
                for (size_t i = 0; i < programs.size(); ++i) {
                  const auto outcome = outcomes.find(programs[i].hash);
                  if (outcome == outcomes.end()) continue;
@@ -64,12 +70,13 @@ std::map<int64_t, Outcome> MeasuredPrograms(Store& store, ProgramPool& pool, Tas
   return measured;
 }
 
-int64_t CountMeasured(Store& store, ProgramPool& pool, TaskId task, const Target& target) {
+int64_t CountMeasured(record::Store& store, record::ProgramPool& pool, record::TaskId task,
+                      const target::Target& target) {
   return static_cast<int64_t>(MeasuredPrograms(store, pool, task, target).size());
 }
 
 /// The programs of an order as a task of a run.
-class PoolMeasurement::Task final : public RunTask<ProgramTrial> {
+class PoolMeasurement::Task final : public run::RunTask<tuning::ProgramTrial> {
  public:
   Task(PoolMeasurement& owner, Order& order)
       : owner_(owner),
@@ -77,36 +84,37 @@ class PoolMeasurement::Task final : public RunTask<ProgramTrial> {
         space_(owner.store_.WorkloadOf(order.task), owner.target_),
         trials_(owner.log_->TrialsOf(order.task)) {}
 
-  std::vector<ProgramTrial> Propose(int n, const std::function<bool()>&) override {
+  std::vector<tuning::ProgramTrial> Propose(int n, const std::function<bool()>&) override {
     const auto all = std::span<const int64_t>(order_.places);
     const std::span<const int64_t> next =
         all.subspan(proposed_, std::min<size_t>(n, all.size() - proposed_));
     proposed_ += next.size();
-    std::vector<ProgramTrial> trials;
-    for (const PoolProgram& program : owner_.pool_.At(order_.task, next)) {
+    std::vector<tuning::ProgramTrial> trials;
+    for (const record::PoolProgram& program : owner_.pool_.At(order_.task, next)) {
       trials.push_back({&space_.workload(), MakeAnew(space_, program, owner_.pool_.path())});
       places_.emplace(program.hash, next[trials.size() - 1]);
     }
     return trials;
   }
-  Evaluator<ProgramTrial>& evaluator() override { return owner_.evaluator_; }
-  TrialValue Tell(ProgramTrial&& trial, const Outcome& outcome, double) override {
+  trial::Evaluator<tuning::ProgramTrial>& evaluator() override { return owner_.evaluator_; }
+  run::TrialValue Tell(tuning::ProgramTrial&& trial, const trial::Outcome& outcome,
+                       double) override {
     order_.outcomes.emplace(places_.at(trial.candidate.hash), outcome);
     ++slot_trials_;
-    TrialValue value;
+    run::TrialValue value;
     value.feasible = outcome.ok();
     if (outcome.ok()) value.cost = outcome.value;
     return value;
   }
   void EndSlot(bool) override {
-    const PhaseTimes& phases = owner_.clock_.times();
+    const run::PhaseTimes& phases = owner_.clock_.times();
     owner_.log_->EndSlot(order_.task, std::exchange(slot_trials_, 0), phases.Total(), phases,
                          std::nullopt);
   }
-  TrialStore* store() override { return trials_.get(); }
-  TrialRecord RecordOf(const ProgramTrial& trial) override {
-    TrialRecord record;
-    record.candidate = CandidateText(trial.candidate);
+  trial::TrialStore* store() override { return trials_.get(); }
+  trial::TrialRecord RecordOf(const tuning::ProgramTrial& trial) override {
+    trial::TrialRecord record;
+    record.candidate = tuning::CandidateText(trial.candidate);
     record.key = trial.candidate.hash;
     record.proposer = "pool";
     return record;
@@ -115,40 +123,40 @@ class PoolMeasurement::Task final : public RunTask<ProgramTrial> {
  private:
   PoolMeasurement& owner_;
   Order& order_;
-  SpaceGenerator space_;
-  std::unique_ptr<TrialStore> trials_;
+  sketch::SpaceGenerator space_;
+  std::unique_ptr<trial::TrialStore> trials_;
   size_t proposed_ = 0;
   std::unordered_map<uint64_t, int64_t> places_;  ///< of what was proposed, by hash
   int64_t slot_trials_ = 0;
 };
 
-PoolMeasurement::PoolMeasurement(Store& store, ProgramPool& pool, Target target,
-                                 ProgramEvaluator& evaluator, std::string purpose,
-                                 std::function<bool()> stop)
+PoolMeasurement::PoolMeasurement(record::Store& store, record::ProgramPool& pool,
+                                 target::Target target, tuning::ProgramEvaluator& evaluator,
+                                 std::string purpose, std::function<bool()> stop)
     : store_(store),
       pool_(pool),
       target_(std::move(target)),
       evaluator_(evaluator),
       purpose_(std::move(purpose)),
       stop_(std::move(stop)),
-      clock_(MonotonicSeconds) {}
+      clock_(base::MonotonicSeconds) {}
 
-StopReason PoolMeasurement::Run(std::span<Order> orders, const RunObserver& observer) {
+trial::StopReason PoolMeasurement::Run(std::span<Order> orders, const run::RunObserver& observer) {
   if (!log_) {
-    RunRecord record;
-    record.kind = RunKind::kDataset;
+    record::RunRecord record;
+    record.kind = record::RunKind::kDataset;
     record.name = purpose_;
     record.definition = "{}";
     record.objective = "seconds";
-    log_ = SessionLog::Begin(store_, store_.AddTarget(target_), std::move(record));
+    log_ = tuning::SessionLog::Begin(store_, store_.AddTarget(target_), std::move(record));
   }
-  RunOptions options;
+  run::RunOptions options;
   options.budget.trials = 0;
   for (const Order& order : orders) options.budget.trials += std::ssize(order.places);
   options.budget.stop = stop_;
   options.scheduler = "round-robin";  // each gets one slot with all of its trials
   options.phases = &clock_;
-  ScheduledRun<ProgramTrial> run(options);
+  run::ScheduledRun<tuning::ProgramTrial> run(options);
   std::vector<std::unique_ptr<Task>> tasks;
   for (Order& order : orders) {
     tasks.push_back(std::make_unique<Task>(*this, order));
@@ -156,47 +164,48 @@ StopReason PoolMeasurement::Run(std::span<Order> orders, const RunObserver& obse
                 std::ssize(order.places));
   }
   const double compiled = evaluator_.build_seconds();
-  const StopReason reason = run.Run(observer);
+  const trial::StopReason reason = run.Run(observer);
   const double compiling = evaluator_.build_seconds() - compiled;
   clock_.times().measure -= compiling;
   clock_.times().compile += compiling;
-  if (reason == StopReason::kLost) throw SystemError(run.lost());
+  if (reason == trial::StopReason::kLost) throw SystemError(run.lost());
   return reason;
 }
 
-std::map<int64_t, Outcome> PoolMeasurement::Measure(TaskId task, std::span<const int64_t> places,
-                                                    const RunObserver& observer) {
+std::map<int64_t, trial::Outcome> PoolMeasurement::Measure(record::TaskId task,
+                                                           std::span<const int64_t> places,
+                                                           const run::RunObserver& observer) {
   if (places.empty()) return {};
   Order order = {task, {places.begin(), places.end()}, {}};
   Run({&order, 1}, observer);
   return std::move(order.outcomes);
 }
 
-PoolMeasurement::Order PoolMeasurement::Missing(TaskId task, int64_t programs,
+PoolMeasurement::Order PoolMeasurement::Missing(record::TaskId task, int64_t programs,
                                                 uint64_t seed) const {
-  const std::map<int64_t, Outcome> measured = MeasuredPrograms(store_, pool_, task, target_);
+  const std::map<int64_t, trial::Outcome> measured = MeasuredPrograms(store_, pool_, task, target_);
   Order order = {task, {}, {}};
   for (int64_t place = 0; place < pool_.Count(task); ++place) {
     if (!measured.contains(place)) order.places.push_back(place);
   }
-  RandomStream random(Hasher().Add(seed).Add(static_cast<uint64_t>(task)).Digest());
+  base::RandomStream random(base::Hasher().Add(seed).Add(static_cast<uint64_t>(task)).Digest());
   random.Shuffle(order.places);
   const auto missing = std::max<int64_t>(0, programs - std::ssize(measured));
   order.places.resize(std::min<size_t>(order.places.size(), missing));
   return order;
 }
 
-StopReason PoolMeasurement::MeasureEach(int64_t programs, uint64_t seed,
-                                        const RunObserver& observer) {
+trial::StopReason PoolMeasurement::MeasureEach(int64_t programs, uint64_t seed,
+                                               const run::RunObserver& observer) {
   std::vector<Order> orders;
-  for (const TaskId task : GroupedTasks(pool_)) {
+  for (const record::TaskId task : GroupedTasks(pool_)) {
     Order order = Missing(task, programs, seed);
     if (!order.places.empty()) orders.push_back(std::move(order));
   }
-  if (orders.empty()) return StopReason::kTrials;
-  const StopReason reason = Run(orders, observer);
-  if (reason != StopReason::kStopped) log_->Finish();
+  if (orders.empty()) return trial::StopReason::kTrials;
+  const trial::StopReason reason = Run(orders, observer);
+  if (reason != trial::StopReason::kStopped) log_->Finish();
   return reason;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

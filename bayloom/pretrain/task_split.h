@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,17 +9,17 @@
 
 #include "bayloom/record/program_pool.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 
 /// Tasks to train on, and groups with nothing but tasks that are not trained on.
 struct TaskSplit {
-  std::vector<TaskId> training;
-  std::vector<PoolGroup> test;
+  std::vector<record::TaskId> training;
+  std::vector<record::PoolGroup> test;
 };
 
 /// Holds out whole groups (networks), with every task of theirs; without names, a share of all
 /// tasks drawn at random. Throws InputError for a group there is not.
-TaskSplit SplitTasks(const std::vector<PoolGroup>& groups, const std::vector<std::string>& held_out,
-                     double test_share, uint64_t seed);
+TaskSplit SplitTasks(const std::vector<record::PoolGroup>& groups,
+                     const std::vector<std::string>& held_out, double test_share, uint64_t seed);
 
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

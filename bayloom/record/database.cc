@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/database.h"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 /// What a result code means, for people.
@@ -263,4 +266,4 @@ void Transaction::Commit() {
   open_ = false;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -10,7 +13,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace bayloom {
+namespace bayloom::record {
 
 class Database;
 class Statement;
@@ -148,4 +151,4 @@ class Transaction {
   bool open_ = true;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 
 #include "bayloom/record/store.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
 /// Records as text, one JSON object a line: to look at, to carry to another machine, to merge.
 ///
@@ -21,8 +24,8 @@ namespace bayloom {
 ///     {"type": "search", "uuid": "...", "kind": "map", "scenario": "...", "seed": 1, ...}
 ///     {"type": "search_trial", "search": "<uuid>", "ordinal": 0, "configuration": {...}, ...}
 ///
-/// A run of kind tune or dataset is a `session`, one of kind search or map a `search`; a trial of a
-/// schedule is a `trial`, any other a `search_trial`. An object comes after those it refers to.
+/// A run of kind tune or dataset is a `session`, one of kind search or map a `strategy`; a trial of
+/// a schedule is a `trial`, any other a `search_trial`. An object comes after those it refers to.
 /// Lines written before there were kinds lack some of the fields and are read as well.
 ///
 /// Everything the store holds is written; importing it into an empty store and exporting that gives
@@ -39,4 +42,4 @@ struct ImportSummary {
 /// line throws an InputError that names `source` and the line, and the store stays as it was.
 ImportSummary ImportJsonLines(Store& store, std::istream& in, const std::string& source);
 
-}  // namespace bayloom
+}  // namespace bayloom::record

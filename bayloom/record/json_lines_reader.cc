@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <istream>
@@ -10,14 +13,14 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/record/base64.h"
+#include "bayloom/record/internal/base64.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/record/pool_chunk.h"
 #include "bayloom/target/target_json.h"
 #include "bayloom/tensor/workload_json.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using Json = nlohmann::json;
@@ -38,17 +41,17 @@ Value OrThrow(Result<Value> result) {
 }
 
 /// A named value of a line from before there were `details`; left out where it says nothing.
-void ReadNamedValue(const Json& json, const char* name, double ordinary, Outcome& outcome) {
+void ReadNamedValue(const Json& json, const char* name, double ordinary, trial::Outcome& outcome) {
   const auto found = json.find(name);
   if (found == json.end() || found->is_null()) return;
   const double value = found->is_boolean() ? (found->get<bool>() ? 1 : 0) : found->get<double>();
   if (value != ordinary) outcome.Set(name, value);
 }
 
-Outcome OutcomeFromJson(const Json& json, const char* value) {
-  Outcome outcome;
+trial::Outcome OutcomeFromJson(const Json& json, const char* value) {
+  trial::Outcome outcome;
   const std::string verdict = json.at("verdict").get<std::string>();
-  const std::optional<Verdict> parsed = ParseVerdict(verdict);
+  const std::optional<trial::Verdict> parsed = trial::ParseVerdict(verdict);
   if (!parsed) throw std::invalid_argument(fmt::format("unknown verdict '{}'", verdict));
   outcome.verdict = *parsed;
   outcome.value = RealFromJson(json.at(value));
@@ -117,7 +120,7 @@ class JsonLinesReader {
     } else if (type == "target") {
       ReadTarget(json);
     } else if (type == "task") {
-      Result<Workload> workload = WorkloadFromJson(json.at("workload"));
+      Result<tensor::Workload> workload = tensor::WorkloadFromJson(json.at("workload"));
       tasks_[json.at("hash").get<std::string>()] = store_.AddTask(OrThrow(std::move(workload)));
     } else if (type == "pool_group") {
       store_.database_
@@ -152,7 +155,7 @@ class JsonLinesReader {
   }
 
   void ReadTarget(const Json& json) {
-    const TargetId id = store_.AddTarget(TargetFromJson(json.at("target")));
+    const TargetId id = store_.AddTarget(target::TargetFromJson(json.at("target")));
     targets_[json.at("hash").get<std::string>()] = id;
     if (json.contains("machine") && !store_.MachineOf(id)) {
       store_.SetMachine(id, ExtractJson(json["machine"]));
@@ -249,7 +252,7 @@ class JsonLinesReader {
     std::string packed = OrThrow(FromBase64(json.at("programs").get<std::string>()));
     std::string packed_features = OrThrow(FromBase64(json.at("features").get<std::string>()));
     std::vector<PoolProgram> programs = OrThrow(UnpackPrograms(packed));
-    std::vector<FeatureMatrix> features = OrThrow(UnpackFeatures(packed_features));
+    std::vector<feature::FeatureMatrix> features = OrThrow(UnpackFeatures(packed_features));
     if (features.size() != programs.size()) {
       throw std::invalid_argument("a chunk has features of other programs");
     }
@@ -311,4 +314,4 @@ ImportSummary ImportJsonLines(Store& store, std::istream& in, const std::string&
   return JsonLinesReader(store).ReadAll(in, source);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "bayloom/record/base64.h"
+#include "bayloom/record/internal/base64.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/target/target_json.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using Json = nlohmann::json;
@@ -21,9 +24,9 @@ Json ScheduleOf(const StoredTrial& trial) {
   return is_schedule ? json : Json();
 }
 
-Json DetailsOf(const Outcome& outcome) {
+Json DetailsOf(const trial::Outcome& outcome) {
   Json details = Json::object();
-  for (const NamedValue& value : outcome.values) details[value.name] = value.value;
+  for (const trial::NamedValue& value : outcome.values) details[value.name] = value.value;
   return details;
 }
 
@@ -55,9 +58,10 @@ class JsonLinesWriter {
 
   void WriteTargets() {
     for (const TargetId id : store_.Targets()) {
-      const Target target = store_.TargetOf(id);
-      targets_[id] = HashToHex(HashOf(target));
-      Json json = {{"type", "target"}, {"hash", targets_[id]}, {"target", TargetToJson(target)}};
+      const target::Target target = store_.TargetOf(id);
+      targets_[id] = HashToHex(target::HashOf(target));
+      Json json = {
+          {"type", "target"}, {"hash", targets_[id]}, {"target", target::TargetToJson(target)}};
       if (const std::optional<std::string> machine = store_.MachineOf(id)) {
         json["machine"] = EmbedJson(*machine);
       }
@@ -137,7 +141,7 @@ class JsonLinesWriter {
   }
 
   Json ScheduleTrialToJson(const StoredTrial& trial, const Json& schedule, const RunRecord& run) {
-    const Outcome& outcome = trial.outcome;
+    const trial::Outcome& outcome = trial.outcome;
     return {{"type", "trial"},
             {"session", run.uuid},
             {"task", tasks_[trial.task]},
@@ -146,7 +150,7 @@ class JsonLinesWriter {
             {"space", schedule["space"]},
             {"trace", schedule["trace"]},
             {"program", HashToHex(trial.key)},
-            {"verdict", std::string(ToString(outcome.verdict))},
+            {"verdict", std::string(trial::ToString(outcome.verdict))},
             {"seconds", outcome.value},
             {"spread", outcome.Get("spread", 0)},
             {"cut_short", outcome.Get("cut_short", 0) != 0},
@@ -160,13 +164,13 @@ class JsonLinesWriter {
   }
 
   Json ConfigurationToJson(const StoredTrial& trial, const RunRecord& run) {
-    const Outcome& outcome = trial.outcome;
+    const trial::Outcome& outcome = trial.outcome;
     Json json = {{"type", "search_trial"},
                  {"search", run.uuid},
                  {"ordinal", trial.ordinal},
                  {"configuration", EmbedJson(trial.candidate)},
                  {"proposer", trial.proposer},
-                 {"verdict", std::string(ToString(outcome.verdict))},
+                 {"verdict", std::string(trial::ToString(outcome.verdict))},
                  {"value", outcome.value},
                  {"reason", outcome.reason},
                  {"build_seconds", outcome.Get("build_seconds", 0)},
@@ -187,4 +191,4 @@ class JsonLinesWriter {
 
 void ExportJsonLines(Store& store, std::ostream& out) { JsonLinesWriter(store, out).WriteAll(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

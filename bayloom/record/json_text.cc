@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/json_text.h"
 
 #include <fmt/format.h>
@@ -6,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::record {
 
 using Json = nlohmann::json;
 
@@ -35,4 +38,4 @@ uint64_t HashFromHex(const Json& json) {
   return hash;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-namespace bayloom {
+namespace bayloom::record {
 
 /// How records that hold JSON as text, numbers that may be NaN and hashes appear in lines of JSON
 /// (see json_lines.h).
@@ -25,4 +28,4 @@ std::string HashToHex(uint64_t hash);
 /// Throws std::invalid_argument for other text.
 uint64_t HashFromHex(const nlohmann::json& json);
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/pool_chunk.h"
 
 #include <zlib.h>
@@ -5,7 +8,7 @@
 #include <cstring>
 #include <optional>
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 /// What a chunk can be expected to take at most; more is damage.
@@ -93,7 +96,7 @@ std::string PackFeatures(std::span<const PoolProgram> programs) {
   for (const PoolProgram& program : programs) {
     Append(bytes, static_cast<uint32_t>(program.features.rows));
   }
-  for (int column = 0; column < kFeatureColumns; ++column) {
+  for (int column = 0; column < feature::kFeatureColumns; ++column) {
     for (const PoolProgram& program : programs) {
       for (int row = 0; row < program.features.rows; ++row) {
         Append(bytes, program.features.Row(row)[column]);
@@ -121,32 +124,32 @@ Result<std::vector<PoolProgram>> UnpackPrograms(std::string_view packed) {
   return programs;
 }
 
-Result<std::vector<FeatureMatrix>> UnpackFeatures(std::string_view packed) {
+Result<std::vector<feature::FeatureMatrix>> UnpackFeatures(std::string_view packed) {
   const std::optional<std::string> bytes = Decompress(packed);
   if (!bytes) return kDamaged;
   Reader reader(*bytes);
   uint32_t count = 0;
   if (!reader.Read(count) || count > reader.left()) return kDamaged;
-  std::vector<FeatureMatrix> features(count);
+  std::vector<feature::FeatureMatrix> features(count);
   size_t rows = 0;
-  for (FeatureMatrix& matrix : features) {
+  for (feature::FeatureMatrix& matrix : features) {
     uint32_t own = 0;
     if (!reader.Read(own) || own > reader.left()) return kDamaged;
     matrix.rows = static_cast<int>(own);
     rows += own;
   }
-  if (reader.left() != rows * kFeatureColumns * sizeof(float)) return kDamaged;
-  for (FeatureMatrix& matrix : features) {
-    matrix.values.resize(static_cast<size_t>(matrix.rows) * kFeatureColumns);
+  if (reader.left() != rows * feature::kFeatureColumns * sizeof(float)) return kDamaged;
+  for (feature::FeatureMatrix& matrix : features) {
+    matrix.values.resize(static_cast<size_t>(matrix.rows) * feature::kFeatureColumns);
   }
-  for (int column = 0; column < kFeatureColumns; ++column) {
-    for (FeatureMatrix& matrix : features) {
+  for (int column = 0; column < feature::kFeatureColumns; ++column) {
+    for (feature::FeatureMatrix& matrix : features) {
       for (int row = 0; row < matrix.rows; ++row) {
-        reader.Read(matrix.values[static_cast<size_t>(row) * kFeatureColumns + column]);
+        reader.Read(matrix.values[static_cast<size_t>(row) * feature::kFeatureColumns + column]);
       }
     }
   }
   return features;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -9,7 +12,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/feature/program_features.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
 /// A program of a pool: enough to make it anew, and what a cost model sees of it.
 struct PoolProgram {
@@ -17,7 +20,7 @@ struct PoolProgram {
   int space = 0;       ///< index of the task's design space
   std::string origin;  ///< how it was found: "random", "evolved", "recorded"
   std::string trace;   ///< JSON
-  FeatureMatrix features;
+  feature::FeatureMatrix features;
 };
 
 /// The programs of a chunk as compressed bytes, features apart from the rest as most readers need
@@ -28,6 +31,6 @@ std::string PackFeatures(std::span<const PoolProgram> programs);
 
 /// Programs without their features.
 Result<std::vector<PoolProgram>> UnpackPrograms(std::string_view bytes);
-Result<std::vector<FeatureMatrix>> UnpackFeatures(std::string_view bytes);
+Result<std::vector<feature::FeatureMatrix>> UnpackFeatures(std::string_view bytes);
 
-}  // namespace bayloom
+}  // namespace bayloom::record

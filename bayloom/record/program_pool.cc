@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/program_pool.h"
 
 #include <fmt/format.h>
@@ -7,9 +10,9 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
-#include "bayloom/record/schema.h"
+#include "bayloom/record/internal/schema.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using Lock = std::lock_guard<std::mutex>;
@@ -91,7 +94,8 @@ void ProgramPool::Visit(TaskId task, Part part, const Visitor& visitor) {
     std::vector<PoolProgram> programs(count);
     if (part != Part::kFeatures) programs = OrThrow(UnpackPrograms(packed), path());
     if (part != Part::kPrograms) {
-      std::vector<FeatureMatrix> features = OrThrow(UnpackFeatures(packed_features), path());
+      std::vector<feature::FeatureMatrix> features =
+          OrThrow(UnpackFeatures(packed_features), path());
       if (features.size() != programs.size()) {
         throw InputError(fmt::format("cannot use {}: a chunk of programs is damaged", path()));
       }
@@ -122,4 +126,4 @@ std::vector<PoolProgram> ProgramPool::At(TaskId task, std::span<const int64_t> p
   return found;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

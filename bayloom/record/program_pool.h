@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,7 @@
 #include "bayloom/record/pool_chunk.h"
 #include "bayloom/record/run_record.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
 /// Tasks that belong together: those of a network, or of an operator family.
 struct PoolGroup {
@@ -63,4 +66,4 @@ class ProgramPool {
   Database database_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/run_record.h"
 
 #include <array>
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 constexpr std::array<std::string_view, 4> kRunKindNames = {"tune", "dataset", "search", "map"};
@@ -18,4 +21,4 @@ std::optional<RunKind> ParseRunKind(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -7,7 +10,7 @@
 
 #include "bayloom/trial/trial_store.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
 /// Row numbers in one store; they mean nothing elsewhere.
 using TargetId = int64_t;
@@ -31,8 +34,9 @@ struct RunRecord {
   RunId id = 0;
   std::string uuid = {};  ///< identifies the run in every store it is copied to
   RunKind kind = RunKind::kTune;
-  std::string name = {};        ///< the model, operator, scenario or problem
-  std::string definition = {};  ///< options as JSON (tune, dataset, map) or the scenario as it was read
+  std::string name = {};  ///< the model, operator, scenario or problem
+  std::string definition =
+      {};  ///< options as JSON (tune, dataset, map) or the scenario as it was read
   std::optional<TargetId> target = {};  ///< of tune and dataset
   std::string objective = {};           ///< what a trial's value is: "seconds", "energy"
   bool maximize = false;
@@ -45,7 +49,7 @@ struct RunRecord {
 };
 
 /// A trial together with the rows it belongs to.
-struct StoredTrial : TrialRecord {
+struct StoredTrial : trial::TrialRecord {
   RunId run = 0;
   TaskId task = 0;      ///< 0: none
   TargetId target = 0;  ///< 0: none
@@ -68,4 +72,4 @@ struct Metric {
   double value = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/run_trials.h"
 
 #include <algorithm>
@@ -7,13 +10,13 @@
 
 #include "bayloom/base/clock.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
 RunTrials::RunTrials(Store& store, std::shared_ptr<RunOrdinals> ordinals, RunTrialsOptions options)
     : store_(store),
       ordinals_(std::move(ordinals)),
       options_(options),
-      written_(MonotonicSeconds()) {}
+      written_(base::MonotonicSeconds()) {}
 
 RunTrials::~RunTrials() {
   try {
@@ -23,21 +26,21 @@ RunTrials::~RunTrials() {
   }
 }
 
-void RunTrials::Add(const TrialRecord& trial) {
+void RunTrials::Add(const trial::TrialRecord& trial) {
   StoredTrial& held = held_.emplace_back();
-  static_cast<TrialRecord&>(held) = trial;
+  static_cast<trial::TrialRecord&>(held) = trial;
   held.run = ordinals_->run();
   held.task = options_.task;
   held.target = options_.target;
-  if (held.timestamp == 0) held.timestamp = UnixMicroseconds();
-  if (MonotonicSeconds() - written_ >= options_.hold_seconds) Flush();
+  if (held.timestamp == 0) held.timestamp = base::UnixMicroseconds();
+  if (base::MonotonicSeconds() - written_ >= options_.hold_seconds) Flush();
 }
 
 void RunTrials::Flush() {
   if (held_.empty()) return;
   const int64_t added = store_.AddTrials(held_, ordinals_->next());
   ordinals_->Advance(added);
-  written_ = MonotonicSeconds();
+  written_ = base::MonotonicSeconds();
   const std::vector<StoredTrial> written = std::exchange(held_, {});
   const auto known = std::ssize(written) - added;
   const auto without_key = std::ranges::count(written, uint64_t{0}, &StoredTrial::key);
@@ -46,4 +49,4 @@ void RunTrials::Flush() {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

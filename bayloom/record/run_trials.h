@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -7,7 +10,7 @@
 #include "bayloom/record/store.h"
 #include "bayloom/trial/trial_store.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
 /// Where the next trial of a run goes: shared by the RunTrials of one run, which one thread uses.
 class RunOrdinals {
@@ -38,7 +41,7 @@ struct RunTrialsOptions {
 ///     auto ordinals = std::make_shared<RunOrdinals>(store, run.id);
 ///     RunTrials first(store, ordinals, {.task = a, .target = target});
 ///     RunTrials second(store, ordinals, {.task = b, .target = target});
-class RunTrials final : public TrialStore {
+class RunTrials final : public trial::TrialStore {
  public:
   /// `store` must outlive it.
   RunTrials(Store& store, std::shared_ptr<RunOrdinals> ordinals, RunTrialsOptions options = {});
@@ -49,7 +52,7 @@ class RunTrials final : public TrialStore {
 
   /// `ordinal` is not used: trials are numbered as they are written. A candidate without a key that
   /// the run has already is ignored; throws std::logic_error for one with a key.
-  void Add(const TrialRecord& trial) override;
+  void Add(const trial::TrialRecord& trial) override;
   void Flush() override;
 
  private:
@@ -60,4 +63,4 @@ class RunTrials final : public TrialStore {
   double written_;  ///< when trials were written last
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::record

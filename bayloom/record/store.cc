@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/store.h"
 
 #include <fmt/format.h>
@@ -8,14 +11,14 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/schema.h"
+#include "bayloom/record/internal/schema.h"
+#include "bayloom/record/internal/trial_details.h"
+#include "bayloom/record/internal/uuid.h"
 #include "bayloom/target/target_json.h"
-#include "bayloom/record/trial_details.h"
-#include "bayloom/record/uuid.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload_json.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using Json = nlohmann::json;
@@ -72,12 +75,12 @@ StoredTrial ReadTrial(const Database& database, const Rows& row) {
   trial.candidate = row.Text(4);
   trial.key = row.Hash(5);
   trial.proposer = row.Text(6);
-  const std::optional<Verdict> verdict = ParseVerdict(row.Text(7));
+  const std::optional<trial::Verdict> verdict = trial::ParseVerdict(row.Text(7));
   if (!verdict) Damaged(database, fmt::format("a trial has the verdict '{}'", row.Text(7)));
   trial.outcome.verdict = *verdict;
   trial.outcome.value = row.Real(8);
   trial.outcome.reason = row.Text(9);
-  std::optional<std::vector<NamedValue>> details = DetailsFromText(row.Text(10));
+  std::optional<std::vector<trial::NamedValue>> details = DetailsFromText(row.Text(10));
   if (!details) Damaged(database, "the details of a trial are no numbers");
   trial.outcome.values = *std::move(details);
   trial.elapsed = row.Real(11);
@@ -97,27 +100,28 @@ Store::Store(const std::string& path, Mode mode) : database_(path, mode) {
   Migrate(database_, StoreMigrations());
 }
 
-TargetId Store::AddTarget(const Target& target) {
+TargetId Store::AddTarget(const target::Target& target) {
   Lock lock(mutex_);
   if (std::optional<TargetId> known = FindTarget(target)) return *known;
   database_.Prepared("INSERT INTO targets (hash, json) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING")
-      .Run(HashOf(target), TargetToJson(target).dump());
+      .Run(target::HashOf(target), target::TargetToJson(target).dump());
   return FindTarget(target).value();
 }
 
-std::optional<TargetId> Store::FindTarget(const Target& target) {
+std::optional<TargetId> Store::FindTarget(const target::Target& target) {
   Lock lock(mutex_);
-  Rows rows = database_.Prepared("SELECT id FROM targets WHERE hash = ?").Start(HashOf(target));
+  Rows rows =
+      database_.Prepared("SELECT id FROM targets WHERE hash = ?").Start(target::HashOf(target));
   if (!rows.Step()) return std::nullopt;
   return rows.Int(0);
 }
 
-Target Store::TargetOf(TargetId id) {
+target::Target Store::TargetOf(TargetId id) {
   Lock lock(mutex_);
   Rows rows = database_.Prepared("SELECT json FROM targets WHERE id = ?").Start(id);
   if (!rows.Step()) Damaged(database_, fmt::format("there is no target {}", id));
   try {
-    return TargetFromJson(Json::parse(rows.Text(0)));
+    return target::TargetFromJson(Json::parse(rows.Text(0)));
   } catch (const Json::exception& e) {
     Damaged(database_, fmt::format("target {}: {}", id, e.what()));
   }
@@ -144,7 +148,7 @@ std::optional<std::string> Store::MachineOf(TargetId target) {
   return rows.Text(0);
 }
 
-TaskId Store::AddTask(const Workload& workload) {
+TaskId Store::AddTask(const tensor::Workload& workload) {
   Lock lock(mutex_);
   const uint64_t hash = workload.StructuralHash();
   if (std::optional<TaskId> known = FindTask(hash)) return *known;
@@ -152,7 +156,7 @@ TaskId Store::AddTask(const Workload& workload) {
       .Prepared(
           "INSERT INTO tasks (hash, name, text, workload) VALUES (?, ?, ?, ?)"
           " ON CONFLICT (hash) DO NOTHING")
-      .Run(hash, workload.name, Print(workload), WorkloadToJson(workload).dump());
+      .Run(hash, workload.name, tensor::Print(workload), tensor::WorkloadToJson(workload).dump());
   return FindTask(hash).value();
 }
 
@@ -174,12 +178,12 @@ std::vector<TaskRecord> Store::Tasks() {
   return tasks;
 }
 
-Workload Store::WorkloadOf(TaskId task) {
+tensor::Workload Store::WorkloadOf(TaskId task) {
   Lock lock(mutex_);
   Rows rows = database_.Prepared("SELECT workload FROM tasks WHERE id = ?").Start(task);
   if (!rows.Step()) Damaged(database_, fmt::format("there is no task {}", task));
   const Json json = Json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false);
-  Result<Workload> workload = WorkloadFromJson(json);
+  Result<tensor::Workload> workload = tensor::WorkloadFromJson(json);
   if (!workload) Damaged(database_, fmt::format("task {}: {}", task, workload.error().message));
   return *std::move(workload);
 }
@@ -187,7 +191,7 @@ Workload Store::WorkloadOf(TaskId task) {
 RunRecord Store::BeginRun(RunRecord run) {
   Lock lock(mutex_);
   run.uuid = RandomUuid();
-  run.started = UnixMicroseconds();
+  run.started = base::UnixMicroseconds();
   run.id = InsertRun(run);
   return run;
 }
@@ -272,15 +276,16 @@ std::vector<Metric> Store::MetricsOf(RunId run) {
 
 bool Store::AddTrial(const StoredTrial& trial) {
   Lock lock(mutex_);
-  const Outcome& outcome = trial.outcome;
+  const trial::Outcome& outcome = trial.outcome;
   database_
       .Prepared(fmt::format("INSERT INTO trials ({}, cut_short) VALUES"
                             " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                             kTrialColumns))
       .Run(trial.run, trial.ordinal, NullIfZero(trial.task), NullIfZero(trial.target),
-           trial.candidate, trial.key, trial.proposer, std::string(ToString(outcome.verdict)),
-           outcome.value, outcome.reason, DetailsToText(outcome.values), trial.elapsed,
-           trial.timestamp != 0 ? trial.timestamp : UnixMicroseconds(),
+           trial.candidate, trial.key, trial.proposer,
+           std::string(trial::ToString(outcome.verdict)), outcome.value, outcome.reason,
+           DetailsToText(outcome.values), trial.elapsed,
+           trial.timestamp != 0 ? trial.timestamp : base::UnixMicroseconds(),
            outcome.Get("cut_short", 0) != 0);
   if (database_.Changes() == 1) return true;
   if (HasCandidate(trial)) return false;
@@ -352,4 +357,4 @@ int64_t Store::CountTrials(RunId run) {
   return rows.Int(0);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -12,7 +15,7 @@
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
 /// Every run of every kind, its trials, and the tasks and targets that they belong to, in one
 /// SQLite file.
@@ -42,9 +45,9 @@ class Store {
   const std::string& path() const { return database_.path(); }
 
   /// The row of this machine; made if new. Targets that differ in their name only are the same.
-  TargetId AddTarget(const Target& target);
-  std::optional<TargetId> FindTarget(const Target& target);
-  Target TargetOf(TargetId id);
+  TargetId AddTarget(const target::Target& target);
+  std::optional<TargetId> FindTarget(const target::Target& target);
+  target::Target TargetOf(TargetId id);
   std::vector<TargetId> Targets();
   /// What was measured of a target, as JSON. It is no part of what identifies the target.
   void SetMachine(TargetId target, const std::string& json);
@@ -52,11 +55,11 @@ class Store {
   std::optional<std::string> MachineOf(TargetId target);
 
   /// The row of this workload; made if new.
-  TaskId AddTask(const Workload& workload);
+  TaskId AddTask(const tensor::Workload& workload);
   /// The row of a workload with this structural hash.
   std::optional<TaskId> FindTask(uint64_t workload_hash);
   std::vector<TaskRecord> Tasks();
-  Workload WorkloadOf(TaskId task);
+  tensor::Workload WorkloadOf(TaskId task);
 
   /// Begins a run: `id`, `uuid` and `started` are filled in, the rest is kept as given.
   RunRecord BeginRun(RunRecord run);
@@ -101,4 +104,4 @@ class Store {
   Database database_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/format.h"
 
 #include <fmt/chrono.h>
@@ -6,7 +9,7 @@
 #include <cmath>
 #include <ctime>
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 /// Three significant digits, without an exponent: 1.23, 12.3, 123.
@@ -67,4 +70,4 @@ std::string FormatTime(int64_t microseconds) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// Quantities as people read them, with three significant digits and the fitting unit.
 
@@ -22,4 +25,4 @@ std::string FormatValue(double value);
 /// A point in time, in microseconds since 1970, as local "2026-02-28 13:45".
 std::string FormatTime(int64_t microseconds);
 
-}  // namespace bayloom
+}  // namespace bayloom::report

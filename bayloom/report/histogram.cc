@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/histogram.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/report/line_chart.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 /// Okabe and Ito's colours: told apart by colour-blind readers too.
@@ -81,4 +84,4 @@ std::string Histogram::ToSvg() const {
   return out + "</svg>\n";
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

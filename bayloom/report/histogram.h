@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// Shares of values by interval, of several samples side by side, written as one self-contained
 /// SVG. Values lie in [low, high]; those outside count to the first or last interval.
@@ -26,4 +29,4 @@ struct Histogram {
   std::string ToSvg() const;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::report

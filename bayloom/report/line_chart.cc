@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/line_chart.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 /// Okabe and Ito's colours: told apart by colour-blind readers too.
@@ -229,4 +232,4 @@ std::vector<double> AxisTicks(double low, double high, bool logarithmic, int mos
 
 std::string LineChart::ToSvg() const { return SvgChart(*this).Write(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// A chart of curves over common axes, written as one self-contained SVG.
 struct LineChart {
@@ -33,4 +36,4 @@ struct LineChart {
 /// parts; fewer kinds of them on a logarithmic axis that spans much.
 std::vector<double> AxisTicks(double low, double high, bool logarithmic, int most);
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/map_table.h"
 
 #include <fmt/format.h>
@@ -7,27 +10,27 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/report/format.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
-using Totals = MapRun::Totals;
+using Totals = tuning::MapRun::Totals;
 
-double Utilization(const MapRun& mapping, const Totals& totals) {
+double Utilization(const tuning::MapRun& mapping, const Totals& totals) {
   const int64_t multipliers =
       mapping.layers().front().mapspace->architecture().arithmetic.instances;
   return totals.macs / (totals.cycles * static_cast<double>(multipliers));
 }
 
-nlohmann::json LayerJson(const MapRun::Layer& layer) {
-  const Problem& problem = layer.layer.problem;
-  const Architecture& architecture = layer.mapspace->architecture();
-  const MapperResult& result = layer.search->result();
+nlohmann::json LayerJson(const tuning::MapRun::Layer& layer) {
+  const mapspace::Problem& problem = layer.layer.problem;
+  const mapspace::Architecture& architecture = layer.mapspace->architecture();
+  const mapspace::MapperResult& result = layer.search->result();
   nlohmann::json dimensions = nlohmann::json::object();
   for (int d = 0; d < problem.DimensionCount(); ++d) {
     dimensions[problem.dimensions[d]] = problem.bounds[d];
   }
   nlohmann::json improvements = nlohmann::json::array();
-  for (const MapperResult::Improvement& improvement : result.improvements) {
+  for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
     improvements.push_back({improvement.evaluations, improvement.value});
   }
   nlohmann::json json = {{"name", layer.layer.name},          {"count", layer.layer.count},
@@ -35,24 +38,24 @@ nlohmann::json LayerJson(const MapRun::Layer& layer) {
                          {"evaluations", result.evaluations}, {"improvements", improvements}};
   if (result.best) {
     json["value"] = result.value;
-    json["mapping"] = ToJson(*result.best, problem, architecture);
+    json["mapping"] = mapspace::ToJson(*result.best, problem, architecture);
     json["model"] =
-        ToJson(layer.model->Evaluate(*result.best), *result.best, problem, architecture);
+        mapspace::ToJson(layer.model->Evaluate(*result.best), *result.best, problem, architecture);
   }
   return json;
 }
 
 }  // namespace
 
-Table LayerTable(const MapRun& mapping) {
+Table LayerTable(const tuning::MapRun& mapping) {
   Table table(
       {"layer", "problem", "times", "evaluations", "pJ/MAC", "energy uJ", "cycles", "used"});
-  for (const MapRun::Layer& layer : mapping.layers()) {
-    const MapperResult& result = layer.search->result();
+  for (const tuning::MapRun::Layer& layer : mapping.layers()) {
+    const mapspace::MapperResult& result = layer.search->result();
     std::vector<Cell> row = {layer.layer.name, layer.layer.problem.Describe(), layer.layer.count,
                              Cell(result.evaluations, FormatCount(result.evaluations))};
     if (result.best) {
-      const Evaluation best = layer.model->Evaluate(*result.best);
+      const mapspace::Evaluation best = layer.model->Evaluate(*result.best);
       row.emplace_back(best.EnergyPerMac(), fmt::format("{:.3f}", best.EnergyPerMac()));
       row.emplace_back(best.energy_pj / 1e6, fmt::format("{:.1f}", best.energy_pj / 1e6));
       row.emplace_back(best.cycles, FormatCount(best.cycles));
@@ -65,7 +68,7 @@ Table LayerTable(const MapRun& mapping) {
   return table;
 }
 
-std::string TotalsLine(const MapRun& mapping) {
+std::string TotalsLine(const tuning::MapRun& mapping) {
   const Totals totals = mapping.Sum();
   return fmt::format(
       "all layers: {:.4g} uJ ({:.4g} pJ per multiply-accumulate), {} cycles, {:.1f} % of the "
@@ -75,10 +78,10 @@ std::string TotalsLine(const MapRun& mapping) {
       totals.EnergyDelay() / 1e6);
 }
 
-nlohmann::json ToJson(const MapRun& mapping) {
+nlohmann::json ToJson(const tuning::MapRun& mapping) {
   const Totals totals = mapping.Sum();
   nlohmann::json layers = nlohmann::json::array();
-  for (const MapRun::Layer& layer : mapping.layers()) layers.push_back(LayerJson(layer));
+  for (const tuning::MapRun::Layer& layer : mapping.layers()) layers.push_back(LayerJson(layer));
   return {{"layers", layers},
           {"totals",
            {{"energy_pj", totals.energy_pj},
@@ -88,7 +91,7 @@ nlohmann::json ToJson(const MapRun& mapping) {
             {"utilization", Utilization(mapping, totals)}}},
           {"evaluations", mapping.Status().trials},
           {"seconds", mapping.Status().seconds},
-          {"end", ToString(mapping.end())}};
+          {"end", trial::ToString(mapping.end())}};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

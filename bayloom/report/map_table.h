@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdio>
@@ -7,18 +10,18 @@
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/map_run.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// A network's layers with their best mappings: how often there is such a layer, evaluations spent
 /// on it, and, of one such layer, energy, cycles and utilization by the model's account.
-Table LayerTable(const MapRun& mapping);
+Table LayerTable(const tuning::MapRun& mapping);
 
 /// Energy, cycles, their product and utilization of all layers, one after the other.
-std::string TotalsLine(const MapRun& mapping);
+std::string TotalsLine(const tuning::MapRun& mapping);
 
 /// {"layers": [{"name", "count", "problem", "dimensions", "evaluations", "value", "mapping",
 /// "model", "improvements"}], "totals": {"energy_pj", "cycles", "energy_delay", "macs",
 /// "utilization"}, "evaluations", "seconds", "end"}; a layer without a mapping has no "mapping".
-nlohmann::json ToJson(const MapRun& mapping);
+nlohmann::json ToJson(const tuning::MapRun& mapping);
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/progress_columns.h"
 
 #include <fmt/format.h>
@@ -12,28 +15,28 @@
 #include "bayloom/tuning/scenario_search.h"
 #include "bayloom/tuning/session.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
-double Rate(const TaskProgress& task) {
+double Rate(const scheduling::TaskProgress& task) {
   const double best = task.best();
   return task.work > 0 && std::isfinite(best) ? task.work / best
                                               : std::numeric_limits<double>::quiet_NaN();
 }
 
-double SecondsOfTheWhole(std::span<const TaskProgress> tasks) {
+double SecondsOfTheWhole(std::span<const scheduling::TaskProgress> tasks) {
   double sum = 0;
-  for (const TaskProgress& task : tasks) sum += task.weight * task.best();
+  for (const scheduling::TaskProgress& task : tasks) sum += task.weight * task.best();
   return sum;
 }
 
-std::string LastText(const Outcome* outcome, std::string (*format)(double)) {
+std::string LastText(const trial::Outcome* outcome, std::string (*format)(double)) {
   if (outcome == nullptr) return "";
-  return outcome->ok() ? format(outcome->value) : std::string(ToString(outcome->verdict));
+  return outcome->ok() ? format(outcome->value) : std::string(trial::ToString(outcome->verdict));
 }
 
 /// "3/12 name", or the name where there is one task only.
-std::string TaskText(const RunStatus& status) {
+std::string TaskText(const run::RunStatus& status) {
   if (status.task < 0) return "";
   const std::string& name = status.tasks[status.task].name;
   if (status.tasks.size() == 1) return name;
@@ -46,36 +49,39 @@ ProgressOptions TuningProgress() {
   ProgressOptions options;
   options.keep_slots = true;
   options.columns = {
-      {"task", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }},
+      {"task", 0,
+       [](const run::RunStatus& status, const trial::Outcome*) { return TaskText(status); }},
       {"best", 8,
-       [](const RunStatus& status, const Outcome* last) {
+       [](const run::RunStatus& status, const trial::Outcome* last) {
          const std::string text = LastText(last, FormatSeconds);
          return text.empty() ? FormatSeconds(status.tasks[status.task].best()) : text;
        }},
-      {"all tasks", 9, [](const RunStatus& status, const Outcome*) {
+      {"all tasks", 9, [](const run::RunStatus& status, const trial::Outcome*) {
          return FormatSeconds(SecondsOfTheWhole(status.tasks));
        }}};
   return options;
 }
 
-ProgressOptions SearchProgress(const ScenarioSearch& search) {
+ProgressOptions SearchProgress(const tuning::ScenarioSearch& search) {
   ProgressOptions options;
-  const auto best = [&search](const RunStatus& status) -> const std::optional<StudyTrial>& {
+  const auto best =
+      [&search](const run::RunStatus& status) -> const std::optional<external::StudyTrial>& {
     return search.study(status.task).best();
   };
   const bool is_single = search.members().size() == 1;
   if (!is_single) {
     options.columns.push_back(
-        {"scenario", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }});
+        {"scenario", 0,
+         [](const run::RunStatus& status, const trial::Outcome*) { return TaskText(status); }});
   }
-  options.columns.push_back({"failed", 6, [](const RunStatus& status, const Outcome*) {
+  options.columns.push_back({"failed", 6, [](const run::RunStatus& status, const trial::Outcome*) {
                                return std::to_string(status.trials - status.feasible_trials);
                              }});
-  options.columns.push_back({"last", 12, [](const RunStatus&, const Outcome* last) {
+  options.columns.push_back({"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
                                return LastText(last, FormatValue);
                              }});
   options.columns.push_back({is_single ? search.members()[0].scenario.objective : "best", 12,
-                             [best](const RunStatus& status, const Outcome*) {
+                             [best](const run::RunStatus& status, const trial::Outcome*) {
                                const auto& found = best(status);
                                return found ? FormatValue(found->outcome.value) : "-";
                              }});
@@ -84,7 +90,7 @@ ProgressOptions SearchProgress(const ScenarioSearch& search) {
     const auto& found = search.study(static_cast<int>(i)).best();
     shown->push_back(found ? found->ordinal : -1);
   }
-  options.is_news = [best, shown](const RunStatus& status) {
+  options.is_news = [best, shown](const run::RunStatus& status) {
     const auto& found = best(status);
     if (!found || found->ordinal == (*shown)[status.task]) return false;
     (*shown)[status.task] = found->ordinal;
@@ -93,24 +99,26 @@ ProgressOptions SearchProgress(const ScenarioSearch& search) {
   return options;
 }
 
-ProgressOptions MappingProgress(const MapRun& mapping) {
+ProgressOptions MappingProgress(const tuning::MapRun& mapping) {
   ProgressOptions options;
   if (mapping.layers().size() > 1) {
+    options.columns.push_back({"layer", 0, [](const run::RunStatus& status, const trial::Outcome*) {
+                                 return TaskText(status);
+                               }});
     options.columns.push_back(
-        {"layer", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }});
-    options.columns.push_back({"mapped", 7, [&mapping](const RunStatus& status, const Outcome*) {
-                                 return fmt::format("{}/{}", mapping.Sum().mapped,
-                                                    status.tasks.size());
-                               }});
-    options.columns.push_back({"energy uJ", 10, [&mapping](const RunStatus&, const Outcome*) {
-                                 return fmt::format("{:.4g}", mapping.Sum().energy_pj / 1e6);
-                               }});
+        {"mapped", 7, [&mapping](const run::RunStatus& status, const trial::Outcome*) {
+           return fmt::format("{}/{}", mapping.Sum().mapped, status.tasks.size());
+         }});
+    options.columns.push_back(
+        {"energy uJ", 10, [&mapping](const run::RunStatus&, const trial::Outcome*) {
+           return fmt::format("{:.4g}", mapping.Sum().energy_pj / 1e6);
+         }});
     return options;
   }
-  options.columns.push_back({"last", 12, [](const RunStatus&, const Outcome* last) {
+  options.columns.push_back({"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
                                return LastText(last, FormatValue);
                              }});
-  options.columns.push_back({"best", 12, [](const RunStatus& status, const Outcome*) {
+  options.columns.push_back({"best", 12, [](const run::RunStatus& status, const trial::Outcome*) {
                                return FormatValue(status.tasks[0].best());
                              }});
   return options;
@@ -119,16 +127,18 @@ ProgressOptions MappingProgress(const MapRun& mapping) {
 ProgressOptions MeasuringProgress() {
   ProgressOptions options;
   options.columns = {
-      {"task", 0, [](const RunStatus& status, const Outcome*) { return TaskText(status); }},
-      {"last", 12,
-       [](const RunStatus&, const Outcome* last) { return LastText(last, FormatSeconds); }}};
+      {"task", 0,
+       [](const run::RunStatus& status, const trial::Outcome*) { return TaskText(status); }},
+      {"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
+         return LastText(last, FormatSeconds);
+       }}};
   return options;
 }
 
-Table TaskTable(std::span<const TaskProgress> tasks) {
+Table TaskTable(std::span<const scheduling::TaskProgress> tasks) {
   Table table({"task", "weight", "trials", "best", "rate", "share"});
   const double whole = SecondsOfTheWhole(tasks);
-  for (const TaskProgress& task : tasks) {
+  for (const scheduling::TaskProgress& task : tasks) {
     const double best = task.best();
     const double share = std::isfinite(whole) ? task.weight * best / whole : std::nan("");
     table.AddRow({task.name,
@@ -141,7 +151,7 @@ Table TaskTable(std::span<const TaskProgress> tasks) {
   return table;
 }
 
-std::string SummaryLine(const SessionStatus& status) {
+std::string SummaryLine(const tuning::SessionStatus& status) {
   const double minutes = status.seconds / 60;
   return fmt::format(
       "{} trials in {} ({:.0f} a minute), {} of them without a time; {:.0f} % of the time went "
@@ -151,4 +161,4 @@ std::string SummaryLine(const SessionStatus& status) {
       FormatCount(status.trials - status.feasible_trials), 100 * status.phases.OverheadShare());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/run_progress.h"
 
 #include <fmt/format.h>
@@ -9,7 +12,7 @@
 
 #include "bayloom/report/format.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -22,33 +25,34 @@ std::string Shortened(const std::string& text, int width) {
 }
 
 /// "64/1000", or "64" where only time limits the run.
-std::string Trials(const RunStatus& status) {
-  const bool limited = status.max_trials < Budget::kUnlimited;
+std::string Trials(const run::RunStatus& status) {
+  const bool limited = status.max_trials < trial::Budget::kUnlimited;
   return std::to_string(status.trials) + (limited ? fmt::format("/{}", status.max_trials) : "");
 }
 
 ProgressColumn TrialsColumn() {
-  return {"trials", 11, [](const RunStatus& status, const Outcome*) { return Trials(status); }};
+  return {"trials", 11,
+          [](const run::RunStatus& status, const trial::Outcome*) { return Trials(status); }};
 }
 
 ProgressColumn TimeColumn() {
-  return {"time", 8, [](const RunStatus& status, const Outcome*) {
+  return {"time", 8, [](const run::RunStatus& status, const trial::Outcome*) {
             return FormatSeconds(std::round(status.seconds));
           }};
 }
 
-ProgressColumn LeftColumn(const RunStatus& begin) {
-  return {"left", 8, [begin](const RunStatus& status, const Outcome*) {
+ProgressColumn LeftColumn(const run::RunStatus& begin) {
+  return {"left", 8, [begin](const run::RunStatus& status, const trial::Outcome*) {
             return FormatSeconds(std::round(SecondsLeft(status, begin)));
           }};
 }
 
 }  // namespace
 
-double SecondsLeft(const RunStatus& status, const RunStatus& begin) {
+double SecondsLeft(const run::RunStatus& status, const run::RunStatus& begin) {
   double left = status.max_seconds - status.seconds;
   const auto done = static_cast<double>(status.trials - begin.trials);
-  if (status.max_trials < Budget::kUnlimited) {
+  if (status.max_trials < trial::Budget::kUnlimited) {
     const double pace = done > 0 ? (status.seconds - begin.seconds) / done : kInfinity;
     const auto open = static_cast<double>(status.max_trials - status.trials);
     left = std::min(left, open > 0 ? pace * open : 0);
@@ -56,7 +60,7 @@ double SecondsLeft(const RunStatus& status, const RunStatus& begin) {
   return std::max(0.0, left);
 }
 
-RunProgress::RunProgress(std::FILE* out, const RunStatus& begin, ProgressOptions options)
+RunProgress::RunProgress(std::FILE* out, const run::RunStatus& begin, ProgressOptions options)
     : line_(out), begin_(begin), options_(std::move(options)) {
   begin_.tasks = {};
   const ProgressColumn common[] = {TrialsColumn(), TimeColumn(), LeftColumn(begin_)};
@@ -83,7 +87,8 @@ std::string RunProgress::Header(int width) const {
   return Format(titles, width);
 }
 
-std::string RunProgress::Line(const RunStatus& status, const Outcome* outcome, int width) const {
+std::string RunProgress::Line(const run::RunStatus& status, const trial::Outcome* outcome,
+                              int width) const {
   std::vector<std::string> texts;
   for (const ProgressColumn& column : options_.columns) {
     texts.push_back(column.text(status, outcome));
@@ -91,12 +96,12 @@ std::string RunProgress::Line(const RunStatus& status, const Outcome* outcome, i
   return Format(texts, width);
 }
 
-void RunProgress::Keep(const RunStatus& status, const Outcome* outcome) {
+void RunProgress::Keep(const run::RunStatus& status, const trial::Outcome* outcome) {
   if (!std::exchange(has_header_, true)) line_.Keep(Header(line_.width()));
   line_.Keep(Line(status, outcome, line_.width()));
 }
 
-void RunProgress::Trial(const RunStatus& status, const Outcome& outcome) {
+void RunProgress::Trial(const run::RunStatus& status, const trial::Outcome& outcome) {
   if (options_.is_news(status)) {
     Keep(status, &outcome);
   } else if (line_.IsDue()) {
@@ -104,13 +109,15 @@ void RunProgress::Trial(const RunStatus& status, const Outcome& outcome) {
   }
 }
 
-void RunProgress::Slot(const RunStatus& status) {
+void RunProgress::Slot(const run::RunStatus& status) {
   if (options_.keep_slots) Keep(status, nullptr);
 }
 
-RunObserver RunProgress::Observer() {
-  return {[this](const RunStatus& status, const Outcome& outcome) { Trial(status, outcome); },
-          [this](const RunStatus& status) { Slot(status); }};
+run::RunObserver RunProgress::Observer() {
+  return {[this](const run::RunStatus& status, const trial::Outcome& outcome) {
+            Trial(status, outcome);
+          },
+          [this](const run::RunStatus& status) { Slot(status); }};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

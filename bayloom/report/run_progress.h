@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdio>
@@ -8,11 +11,11 @@
 #include "bayloom/report/status_line.h"
 #include "bayloom/run/run_state.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// Seconds until the first budget is used up if trials go on as fast as since `begin`, where this
 /// process took the run up; infinity while nothing is known.
-double SecondsLeft(const RunStatus& status, const RunStatus& begin);
+double SecondsLeft(const run::RunStatus& status, const run::RunStatus& begin);
 
 /// A column of a run's progress beside the trials, the time spent and the time left that all have.
 struct ProgressColumn {
@@ -20,13 +23,13 @@ struct ProgressColumn {
   /// Characters; 0: what the others leave of the line. Longer texts are shortened.
   int width = 0;
   /// What it says of a status; the outcome is that of the last trial, null at the end of a slot.
-  std::function<std::string(const RunStatus&, const Outcome*)> text;
+  std::function<std::string(const run::RunStatus&, const trial::Outcome*)> text;
 };
 
 struct ProgressOptions {
   std::vector<ProgressColumn> columns;
   /// Whether a line is to stay that was written after a trial, such as for a new best.
-  std::function<bool(const RunStatus&)> is_news = [](const RunStatus&) { return false; };
+  std::function<bool(const run::RunStatus&)> is_news = [](const run::RunStatus&) { return false; };
   /// Whether a line stays at the end of every slot.
   bool keep_slots = false;
 };
@@ -36,27 +39,27 @@ struct ProgressOptions {
 class RunProgress {
  public:
   /// `begin`: where this process takes the run up.
-  RunProgress(std::FILE* out, const RunStatus& begin, ProgressOptions options);
+  RunProgress(std::FILE* out, const run::RunStatus& begin, ProgressOptions options);
 
-  void Trial(const RunStatus& status, const Outcome& outcome);
-  void Slot(const RunStatus& status);
+  void Trial(const run::RunStatus& status, const trial::Outcome& outcome);
+  void Slot(const run::RunStatus& status);
   /// Calls the two; this must outlive it.
-  RunObserver Observer();
+  run::RunObserver Observer();
   /// Clears the changing line.
   void End() { line_.Clear(); }
 
   // As written for a line of so many characters.
   std::string Header(int width) const;
-  std::string Line(const RunStatus& status, const Outcome* outcome, int width) const;
+  std::string Line(const run::RunStatus& status, const trial::Outcome* outcome, int width) const;
 
  private:
   std::string Format(const std::vector<std::string>& texts, int width) const;
-  void Keep(const RunStatus& status, const Outcome* outcome);
+  void Keep(const run::RunStatus& status, const trial::Outcome* outcome);
 
   StatusLine line_;
-  RunStatus begin_;
+  run::RunStatus begin_;
   ProgressOptions options_;
   bool has_header_ = false;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::report

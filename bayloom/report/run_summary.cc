@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/run_summary.h"
 
 #include <fmt/format.h>
@@ -9,20 +12,21 @@
 #include "bayloom/record/json_text.h"
 #include "bayloom/report/format.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
-RunSummary SummaryOf(Store& store, RunId run) {
+RunSummary SummaryOf(record::Store& store, record::RunId run) {
   RunSummary summary;
   summary.record = store.RunOf(run);
-  for (StoredTrial& trial : store.TrialsOfRun(run)) {
+  for (record::StoredTrial& trial : store.TrialsOfRun(run)) {
     ++summary.trials;
     // Older tunings did not record when a trial ended.
     const double elapsed =
         trial.elapsed > 0 ? trial.elapsed
                           : 1e-6 * static_cast<double>(trial.timestamp - summary.record.started);
     summary.seconds = std::max(summary.seconds, elapsed);
-    if (!trial.outcome.ok()) ++summary.failures[std::string(ToString(trial.outcome.verdict))];
-    if (!trial.outcome.ok() || DetailsOf(trial.outcome).cut_short) continue;
+    if (!trial.outcome.ok())
+      ++summary.failures[std::string(trial::ToString(trial.outcome.verdict))];
+    if (!trial.outcome.ok() || measure::DetailsOf(trial.outcome).cut_short) continue;
     const double value = trial.outcome.value;
     const bool is_better = summary.improvements.empty() ||
                            (summary.record.maximize ? value > summary.improvements.back().value
@@ -41,7 +45,7 @@ std::string FailureText(const RunSummary& summary) {
   return text.empty() ? "none" : text;
 }
 
-std::string GoalOf(const RunRecord& run) { return run.maximize ? "maximize" : "minimize"; }
+std::string GoalOf(const record::RunRecord& run) { return run.maximize ? "maximize" : "minimize"; }
 
 Table ImprovementTable(const RunSummary& summary) {
   const std::string& objective = summary.record.objective;
@@ -78,16 +82,16 @@ LineChart ProgressChart(const RunSummary& summary) {
 }
 
 nlohmann::json ToJson(const RunSummary& summary) {
-  const RunRecord& run = summary.record;
+  const record::RunRecord& run = summary.record;
   nlohmann::json improvements = nlohmann::json::array();
   for (const RunSummary::Improvement& improvement : summary.improvements) {
     improvements.push_back({{"trial", improvement.trial},
                             {"elapsed", improvement.elapsed},
                             {"value", improvement.value},
-                            {"candidate", EmbedJson(improvement.candidate)}});
+                            {"candidate", record::EmbedJson(improvement.candidate)}});
   }
   return {{"run", run.id},
-          {"kind", std::string(ToString(run.kind))},
+          {"kind", std::string(record::ToString(run.kind))},
           {"name", run.name},
           {"objective", run.objective},
           {"goal", GoalOf(run)},
@@ -101,4 +105,4 @@ nlohmann::json ToJson(const RunSummary& summary) {
           {"improvements", improvements}};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

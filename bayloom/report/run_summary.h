@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -10,7 +13,7 @@
 #include "bayloom/report/line_chart.h"
 #include "bayloom/report/table.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// A run of any kind as the store has it, without knowing what its candidates are. Its values are
 /// compared with each other, which says little of a run over several tasks (see SessionReport).
@@ -23,7 +26,7 @@ struct RunSummary {
     std::string candidate;  ///< JSON
   };
 
-  RunRecord record;
+  record::RunRecord record;
   int64_t trials = 0;
   std::map<std::string, int64_t> failures;  ///< trials without a value, by verdict
   double seconds = 0;                       ///< of the run, when its last trial ended
@@ -31,12 +34,12 @@ struct RunSummary {
 };
 
 /// Throws InputError if the store does not have the run.
-RunSummary SummaryOf(Store& store, RunId run);
+RunSummary SummaryOf(record::Store& store, record::RunId run);
 
 /// "2 crash, 1 timeout", or "none".
 std::string FailureText(const RunSummary& summary);
 /// "minimize", or "maximize".
-std::string GoalOf(const RunRecord& run);
+std::string GoalOf(const record::RunRecord& run);
 
 /// The improvements: trial, time, value and candidate.
 Table ImprovementTable(const RunSummary& summary);
@@ -46,4 +49,4 @@ LineChart ProgressChart(const RunSummary& summary);
 /// Everything, for programs.
 nlohmann::json ToJson(const RunSummary& summary);
 
-}  // namespace bayloom
+}  // namespace bayloom::report

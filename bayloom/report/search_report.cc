@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/search_report.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/space/configuration_json.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 std::string CsvCell(const std::string& text) {
@@ -25,7 +28,7 @@ std::string CsvRow(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-nlohmann::json SearchSummary(const Scenario& scenario, const Study& study) {
+nlohmann::json SearchSummary(const external::Scenario& scenario, const external::Study& study) {
   nlohmann::json summary = {{"scenario", scenario.name},
                             {"objective", scenario.objective},
                             {"goal", scenario.maximize ? "maximize" : "minimize"},
@@ -36,25 +39,26 @@ nlohmann::json SearchSummary(const Scenario& scenario, const Study& study) {
   if (const auto& best = study.best()) {
     summary["best"] = {{"value", best->outcome.value},
                        {"trial", best->ordinal},
-                       {"configuration", ToJson(*scenario.space, best->configuration)}};
+                       {"configuration", space::ToJson(*scenario.space, best->configuration)}};
   }
   return summary;
 }
 
-std::string TrialsCsv(const Scenario& scenario, std::span<const StudyTrial> trials) {
-  const Space& space = *scenario.space;
+std::string TrialsCsv(const external::Scenario& scenario,
+                      std::span<const external::StudyTrial> trials) {
+  const space::Space& space = *scenario.space;
   std::vector<std::string> cells = {"trial"};
   for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
   cells.insert(cells.end(), {scenario.objective, "verdict", "reason", "elapsed"});
   std::string csv = CsvRow(cells);
-  for (const StudyTrial& trial : trials) {
-    const Outcome& outcome = trial.outcome;
+  for (const external::StudyTrial& trial : trials) {
+    const trial::Outcome& outcome = trial.outcome;
     cells = {std::to_string(trial.ordinal)};
     for (int i = 0; i < space.size(); ++i) {
-      cells.push_back(ToString(space.ValueOf(trial.configuration, i)));
+      cells.push_back(space::ToString(space.ValueOf(trial.configuration, i)));
     }
     cells.push_back(outcome.ok() ? fmt::format("{}", outcome.value) : "");
-    cells.emplace_back(ToString(outcome.verdict));
+    cells.emplace_back(trial::ToString(outcome.verdict));
     cells.push_back(outcome.reason);
     cells.push_back(fmt::format("{:.3f}", trial.elapsed));
     csv += CsvRow(cells);
@@ -62,9 +66,10 @@ std::string TrialsCsv(const Scenario& scenario, std::span<const StudyTrial> tria
   return csv;
 }
 
-std::vector<StudyTrial> Improvements(const Scenario& scenario, std::span<const StudyTrial> trials) {
-  std::vector<StudyTrial> improvements;
-  for (const StudyTrial& trial : trials) {
+std::vector<external::StudyTrial> Improvements(const external::Scenario& scenario,
+                                               std::span<const external::StudyTrial> trials) {
+  std::vector<external::StudyTrial> improvements;
+  for (const external::StudyTrial& trial : trials) {
     if (!trial.outcome.ok()) continue;
     const double value = trial.outcome.value;
     const bool is_better =
@@ -75,13 +80,15 @@ std::vector<StudyTrial> Improvements(const Scenario& scenario, std::span<const S
   return improvements;
 }
 
-std::optional<StudyTrial> BestOf(const Scenario& scenario, std::span<const StudyTrial> trials) {
-  std::vector<StudyTrial> improvements = Improvements(scenario, trials);
+std::optional<external::StudyTrial> BestOf(const external::Scenario& scenario,
+                                           std::span<const external::StudyTrial> trials) {
+  std::vector<external::StudyTrial> improvements = Improvements(scenario, trials);
   if (improvements.empty()) return std::nullopt;
   return std::move(improvements.back());
 }
 
-LineChart SearchChart(const Scenario& scenario, std::span<const StudyTrial> trials) {
+LineChart SearchChart(const external::Scenario& scenario,
+                      std::span<const external::StudyTrial> trials) {
   LineChart chart;
   chart.title = scenario.name;
   chart.x_label = "trials";
@@ -92,7 +99,7 @@ LineChart SearchChart(const Scenario& scenario, std::span<const StudyTrial> tria
   series.steps = true;
   double least = 0;
   double greatest = 0;
-  for (const StudyTrial& trial : trials) {
+  for (const external::StudyTrial& trial : trials) {
     if (!trial.outcome.ok()) continue;
     double value = trial.outcome.value;
     if (!series.points.empty()) {
@@ -108,15 +115,16 @@ LineChart SearchChart(const Scenario& scenario, std::span<const StudyTrial> tria
   return chart;
 }
 
-std::string ConfigurationText(const Space& space, const Configuration& configuration) {
+std::string ConfigurationText(const space::Space& space,
+                              const space::Configuration& configuration) {
   size_t width = 0;
   for (int i = 0; i < space.size(); ++i) width = std::max(width, space.parameter(i).name().size());
   std::string text;
   for (int i = 0; i < space.size(); ++i) {
     text += fmt::format("  {:<{}}  {}\n", space.parameter(i).name(), width,
-                        ToString(space.ValueOf(configuration, i)));
+                        space::ToString(space.ValueOf(configuration, i)));
   }
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,32 +12,37 @@
 #include "bayloom/external/study.h"
 #include "bayloom/report/line_chart.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// Results of searches for programs and people.
 
 /// {"scenario", "objective", "goal", "trials", "feasible_trials", "seconds", "best": {"value",
 /// "trial", "configuration"}}; "best" is null while nothing worked.
-nlohmann::json SearchSummary(const Scenario& scenario, const Study& study);
+nlohmann::json SearchSummary(const external::Scenario& scenario, const external::Study& study);
 
 /// One row a trial: its number, every parameter, the value (empty where there is none), the
 /// verdict, the reason, the seconds of searching until it ended. As RFC 4180 has it.
-std::string TrialsCsv(const Scenario& scenario, std::span<const StudyTrial> trials);
+std::string TrialsCsv(const external::Scenario& scenario,
+                      std::span<const external::StudyTrial> trials);
 
 /// The trials as a recorded space in the T4 format of Kernel Tuner and the FAIR benchmark hub: what
 /// `recorded` evaluators and `bayloom-simulate` read.
-nlohmann::json TrialsT4(const Scenario& scenario, std::span<const StudyTrial> trials);
+nlohmann::json TrialsT4(const external::Scenario& scenario,
+                        std::span<const external::StudyTrial> trials);
 
 /// The trials that were better than all before them.
-std::vector<StudyTrial> Improvements(const Scenario& scenario, std::span<const StudyTrial> trials);
+std::vector<external::StudyTrial> Improvements(const external::Scenario& scenario,
+                                               std::span<const external::StudyTrial> trials);
 /// The first of the best trials; nothing while none has a value.
-std::optional<StudyTrial> BestOf(const Scenario& scenario, std::span<const StudyTrial> trials);
+std::optional<external::StudyTrial> BestOf(const external::Scenario& scenario,
+                                           std::span<const external::StudyTrial> trials);
 
 /// The best value so far over the trials; logarithmic where the values are positive and span more
 /// than a factor of 20.
-LineChart SearchChart(const Scenario& scenario, std::span<const StudyTrial> trials);
+LineChart SearchChart(const external::Scenario& scenario,
+                      std::span<const external::StudyTrial> trials);
 
 /// The values of a configuration, "name = value" in one line each.
-std::string ConfigurationText(const Space& space, const Configuration& configuration);
+std::string ConfigurationText(const space::Space& space, const space::Configuration& configuration);
 
-}  // namespace bayloom
+}  // namespace bayloom::report

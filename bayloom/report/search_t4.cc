@@ -1,39 +1,42 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <nlohmann/json.hpp>
 
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/space/configuration_json.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 using Json = nlohmann::json;
 
 /// T4 knows fewer ways to fail.
-std::string Invalidity(Verdict verdict) {
+std::string Invalidity(trial::Verdict verdict) {
   switch (verdict) {
-    case Verdict::kOk:
+    case trial::Verdict::kOk:
       return "correct";
-    case Verdict::kBuildError:
+    case trial::Verdict::kBuildError:
       return "compile";
-    case Verdict::kTimeout:
+    case trial::Verdict::kTimeout:
       return "timeout";
-    case Verdict::kWrongOutput:
+    case trial::Verdict::kWrongOutput:
       return "correctness";
     default:
       return "runtime";
   }
 }
 
-Json TrialT4(const Scenario& scenario, const StudyTrial& trial) {
-  const Outcome& outcome = trial.outcome;
-  const MeasurementDetails details = DetailsOf(outcome);
+Json TrialT4(const external::Scenario& scenario, const external::StudyTrial& trial) {
+  const trial::Outcome& outcome = trial.outcome;
+  const measure::MeasurementDetails details = measure::DetailsOf(outcome);
   constexpr double kMilliseconds = 1e3;
   Json measurements = Json::array();
   if (outcome.ok()) {
     measurements.push_back({{"name", scenario.objective}, {"value", outcome.value}, {"unit", ""}});
   }
-  return {{"configuration", ToJson(*scenario.space, trial.configuration)},
+  return {{"configuration", space::ToJson(*scenario.space, trial.configuration)},
           {"objectives", {scenario.objective}},
           {"invalidity", Invalidity(outcome.verdict)},
           {"correctness", outcome.ok() ? 1 : 0},
@@ -45,12 +48,12 @@ Json TrialT4(const Scenario& scenario, const StudyTrial& trial) {
 
 }  // namespace
 
-Json TrialsT4(const Scenario& scenario, std::span<const StudyTrial> trials) {
+Json TrialsT4(const external::Scenario& scenario, std::span<const external::StudyTrial> trials) {
   Json results = Json::array();
-  for (const StudyTrial& trial : trials) results.push_back(TrialT4(scenario, trial));
+  for (const external::StudyTrial& trial : trials) results.push_back(TrialT4(scenario, trial));
   return {{"schema_version", "1.0.0"},
           {"metadata", {{"timeunit", "milliseconds"}}},
           {"results", std::move(results)}};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

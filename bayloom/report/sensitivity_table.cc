@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/sensitivity_table.h"
 
 #include <fmt/format.h>
@@ -6,7 +9,7 @@
 #include <cmath>
 #include <string>
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 constexpr double kLongestBar = 40;
@@ -15,10 +18,11 @@ Cell Number(double value) { return {value, fmt::format("{:.3f}", value)}; }
 
 }  // namespace
 
-Table SensitivityTable(const Space& space, std::span<const ParameterSensitivity> ranking) {
+Table SensitivityTable(const space::Space& space,
+                       std::span<const optimizer::ParameterSensitivity> ranking) {
   Table table({"parameter", "total", "total +-", "first", "first +-", "bar"});
-  for (const ParameterSensitivity& sensitivity : ranking) {
-    const SobolIndex& index = sensitivity.index;
+  for (const optimizer::ParameterSensitivity& sensitivity : ranking) {
+    const model::SobolIndex& index = sensitivity.index;
     const double length = kLongestBar * std::clamp(index.total.value, 0.0, 1.0);
     table.AddRow({space.parameter(sensitivity.parameter).name(), Number(index.total.value),
                   Number(index.total.half_width), Number(index.first.value),
@@ -28,4 +32,4 @@ Table SensitivityTable(const Space& space, std::span<const ParameterSensitivity>
   return table;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

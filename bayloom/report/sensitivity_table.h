@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <span>
@@ -5,10 +8,11 @@
 #include "bayloom/optimizer/sensitivity.h"
 #include "bayloom/report/table.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// Parameters in the order of the ranking with both Sobol indices, half the widths of their
 /// confidence intervals, and a bar as long as the total index.
-Table SensitivityTable(const Space& space, std::span<const ParameterSensitivity> ranking);
+Table SensitivityTable(const space::Space& space,
+                       std::span<const optimizer::ParameterSensitivity> ranking);
 
-}  // namespace bayloom
+}  // namespace bayloom::report

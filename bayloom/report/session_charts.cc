@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/session_charts.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 using Points = std::vector<std::pair<double, double>>;
@@ -13,7 +16,7 @@ using Points = std::vector<std::pair<double, double>>;
 /// after the last trial.
 class BestCurve {
  public:
-  void Add(const Outcome& outcome) {
+  void Add(const trial::Outcome& outcome) {
     ++trials_;
     if (!outcome.ok() || (!improvements_.empty() && outcome.value >= best())) return;
     improvements_.emplace_back(static_cast<double>(trials_), outcome.value);
@@ -38,16 +41,17 @@ class BestCurve {
 
 }  // namespace
 
-LineChart ConvergenceChart(Store& store, RunId run) {
-  std::map<TaskId, BestCurve> curves;
-  const RunRecord record = store.RunOf(run);
-  for (const StoredTrial& trial : store.TrialsOfRun(run)) curves[trial.task].Add(trial.outcome);
+LineChart ConvergenceChart(record::Store& store, record::RunId run) {
+  std::map<record::TaskId, BestCurve> curves;
+  const record::RunRecord record = store.RunOf(run);
+  for (const record::StoredTrial& trial : store.TrialsOfRun(run))
+    curves[trial.task].Add(trial.outcome);
 
   LineChart chart;
   chart.title = record.name;
   chart.x_label = "trials of the task";
   chart.y_label = "throughput relative to the best found";
-  for (const TaskRecord& task : store.Tasks()) {
+  for (const record::TaskRecord& task : store.Tasks()) {
     const auto curve = curves.find(task.id);
     if (curve == curves.end() || curve->second.empty()) continue;
     chart.series.push_back({task.name, curve->second.RelativeThroughputs(), /*steps=*/true});
@@ -55,7 +59,7 @@ LineChart ConvergenceChart(Store& store, RunId run) {
   return chart;
 }
 
-LineChart ModelQualityChart(Store& store, RunId run) {
+LineChart ModelQualityChart(record::Store& store, record::RunId run) {
   struct Measure {
     const char* metric;
     const char* name;
@@ -67,10 +71,10 @@ LineChart ModelQualityChart(Store& store, RunId run) {
   LineChart chart;
   chart.title = store.RunOf(run).name + ": cost model before learning a batch";
   chart.x_label = "batch";
-  const std::vector<Metric> metrics = store.MetricsOf(run);
+  const std::vector<record::Metric> metrics = store.MetricsOf(run);
   for (const Measure& measure : kMeasures) {
     LineChart::Series series{measure.name, {}, /*steps=*/false};
-    for (const Metric& metric : metrics) {
+    for (const record::Metric& metric : metrics) {
       if (metric.name != measure.metric) continue;
       series.points.emplace_back(static_cast<double>(metric.batch), metric.value);
     }
@@ -79,4 +83,4 @@ LineChart ModelQualityChart(Store& store, RunId run) {
   return chart;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/session_report.h"
 
 #include <fmt/format.h>
@@ -10,12 +13,12 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/tuning/session_state.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::string LabelOf(const RunRecord& record) {
+std::string LabelOf(const record::RunRecord& record) {
   const nlohmann::json options = nlohmann::json::parse(record.definition, nullptr, false);
   if (!options.is_object()) return fmt::format("run {}", record.id);
   return fmt::format("{}, {}, seed {}", options.value("scheduler", "?"),
@@ -25,12 +28,12 @@ std::string LabelOf(const RunRecord& record) {
 /// Reads a run's trials one after the other.
 class Reader {
  public:
-  Reader(Store& store, RunId run) : trials_(store.TrialsOfRun(run)) {
+  Reader(record::Store& store, record::RunId run) : trials_(store.TrialsOfRun(run)) {
     report_.record = store.RunOf(run);
     report_.label = LabelOf(report_.record);
-    if (const auto state = SessionState::Parse(report_.record.state)) state_ = *state;
+    if (const auto state = tuning::SessionState::Parse(report_.record.state)) state_ = *state;
     AddTasks(store);
-    for (const Metric& metric : store.MetricsOf(run)) {
+    for (const record::Metric& metric : store.MetricsOf(run)) {
       report_.model[metric.name].push_back(metric.value);
     }
     if (state_.phases.Total() > 0) report_.phases = state_.phases;
@@ -38,7 +41,7 @@ class Reader {
 
   SessionReport Read() {
     size_t next = 0;
-    for (const Slot& slot : state_.slots) {
+    for (const tuning::Slot& slot : state_.slots) {
       const size_t end = std::min(trials_.size(), next + static_cast<size_t>(slot.trials));
       ReadSlot(std::span(trials_).subspan(next, end - next), slot.end);
       next = end;
@@ -49,12 +52,12 @@ class Reader {
   }
 
  private:
-  void AddTasks(Store& store) {
-    for (const TaskRecord& task : store.Tasks()) {
+  void AddTasks(record::Store& store) {
+    for (const record::TaskRecord& task : store.Tasks()) {
       const auto weight = state_.weights.find(task.id);
       const bool is_tried =
           std::any_of(trials_.begin(), trials_.end(),
-                      [&](const StoredTrial& trial) { return trial.task == task.id; });
+                      [&](const record::StoredTrial& trial) { return trial.task == task.id; });
       if (weight == state_.weights.end() && !is_tried) continue;
       places_[task.id] = static_cast<int>(report_.tasks.size());
       report_.tasks.push_back({task.id, task.name,
@@ -64,12 +67,12 @@ class Reader {
   }
 
   /// `end` is 0 if it is not known: then times of day tell.
-  void ReadSlot(std::span<const StoredTrial> trials, double end) {
+  void ReadSlot(std::span<const record::StoredTrial> trials, double end) {
     if (trials.empty()) return;
     const int place = places_.at(trials.front().task);
     SessionReport::Task& task = report_.tasks[place];
     const double before = task.best;
-    for (const StoredTrial& trial : trials) {
+    for (const record::StoredTrial& trial : trials) {
       const double seconds =
           end > 0 ? end - 1e-6 * static_cast<double>(trials.back().timestamp - trial.timestamp)
                   : 1e-6 * static_cast<double>(trial.timestamp - report_.record.started);
@@ -82,12 +85,12 @@ class Reader {
     if (std::isinf(before)) report_.turns.back().gain = std::nan("");
   }
 
-  void ReadTrial(const StoredTrial& trial, SessionReport::Task& task, double seconds) {
+  void ReadTrial(const record::StoredTrial& trial, SessionReport::Task& task, double seconds) {
     ++task.trials;
     ++trials_read_;
-    const Outcome& outcome = trial.outcome;
+    const trial::Outcome& outcome = trial.outcome;
     const bool is_better =
-        outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.best;
+        outcome.ok() && !measure::DetailsOf(outcome).cut_short && outcome.value < task.best;
     if (is_better) task.best = outcome.value;
     if (is_better || trials_read_ == static_cast<int64_t>(trials_.size()) ||
         report_.points.empty()) {
@@ -102,10 +105,10 @@ class Reader {
     return sum;
   }
 
-  std::vector<StoredTrial> trials_;
-  SessionState state_;
+  std::vector<record::StoredTrial> trials_;
+  tuning::SessionState state_;
   SessionReport report_;
-  std::map<TaskId, int> places_;
+  std::map<record::TaskId, int> places_;
   int64_t trials_read_ = 0;
 };
 
@@ -122,7 +125,9 @@ SessionReport::Point SessionReport::After(int64_t trials) const {
   return last;
 }
 
-SessionReport ReportOf(Store& store, RunId run) { return Reader(store, run).Read(); }
+SessionReport ReportOf(record::Store& store, record::RunId run) {
+  return Reader(store, run).Read();
+}
 
 nlohmann::json ToJson(const SessionReport& report) {
   const auto finite = [](double value) {
@@ -134,10 +139,11 @@ nlohmann::json ToJson(const SessionReport& report) {
   }
   nlohmann::json phases;
   if (report.phases) {
-    for (const NamedPhase& phase : kPhases) phases[phase.name] = *report.phases.*phase.seconds;
+    for (const run::NamedPhase& phase : run::kPhases)
+      phases[phase.name] = *report.phases.*phase.seconds;
   }
   return {{"run", report.record.id},
-          {"kind", std::string(ToString(report.record.kind))},
+          {"kind", std::string(record::ToString(report.record.kind))},
           {"model", report.record.name},
           {"label", report.label},
           {"options", nlohmann::json::parse(report.record.definition, nullptr, false)},
@@ -152,4 +158,4 @@ nlohmann::json ToJson(const SessionReport& report) {
           {"cost_model", report.model}};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

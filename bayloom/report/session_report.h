@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -13,13 +16,13 @@
 #include "bayloom/report/table.h"
 #include "bayloom/run/phase_times.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// A run that tunes or measures programs, as the store has it: what was found when, what was given
 /// to which task, and where the time went. Programs known from earlier runs do not count.
 struct SessionReport {
   struct Task {
-    TaskId id = 0;
+    record::TaskId id = 0;
     std::string name;
     double weight = 1;
     int slots = 0;
@@ -40,12 +43,12 @@ struct SessionReport {
     double latency = 0;  ///< of the whole at its end
   };
 
-  RunRecord record;
+  record::RunRecord record;
   std::string label;  ///< "dynatune, evolutionary, seed 1"
   std::vector<Task> tasks;
   std::vector<Point> points;  ///< after each trial that changed the latency, and after the last
   std::vector<Turn> turns;
-  std::optional<PhaseTimes> phases;                  ///< nullopt if they were not written down
+  std::optional<run::PhaseTimes> phases;             ///< nullopt if they were not written down
   std::map<std::string, std::vector<double>> model;  ///< metrics by name, batch after batch
 
   int64_t trials() const { return points.empty() ? 0 : points.back().trials; }
@@ -56,7 +59,7 @@ struct SessionReport {
 };
 
 /// Throws InputError if the store does not have the run.
-SessionReport ReportOf(Store& store, RunId run);
+SessionReport ReportOf(record::Store& store, record::RunId run);
 
 /// Everything, for programs.
 nlohmann::json ToJson(const SessionReport& report);
@@ -75,4 +78,4 @@ LineChart LatencyChart(std::span<const SessionReport> reports, bool over_time);
 /// How many trials the scheduler had given each task, over all trials.
 LineChart AllocationChart(const SessionReport& report);
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "bayloom/report/session_report.h"
 
-namespace bayloom {
+namespace bayloom::report {
 
 LineChart LatencyChart(std::span<const SessionReport> reports, bool over_time) {
   LineChart chart;
@@ -44,4 +47,4 @@ LineChart AllocationChart(const SessionReport& report) {
   return chart;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

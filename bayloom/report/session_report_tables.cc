@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -6,7 +9,7 @@
 #include "bayloom/report/format.h"
 #include "bayloom/report/session_report.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 Cell Seconds(double seconds) { return {seconds, FormatSeconds(seconds)}; }
@@ -52,7 +55,7 @@ Table TaskTable(const SessionReport& report) {
 Table PhaseTable(const SessionReport& report) {
   Table table({"phase", "time", "share"});
   if (!report.phases) return table;
-  for (const NamedPhase& phase : kPhases) {
+  for (const run::NamedPhase& phase : run::kPhases) {
     const double seconds = *report.phases.*phase.seconds;
     table.AddRow({phase.name, Seconds(seconds), Percent(seconds / report.phases->Total())});
   }
@@ -93,4 +96,4 @@ Table ModelTable(const SessionReport& report) {
   return table;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/status_line.h"
 
 #include <fmt/format.h>
@@ -6,7 +9,7 @@
 
 #include "bayloom/base/clock.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 constexpr const char* kStartOfClearedLine = "\r\x1b[K";
@@ -17,7 +20,7 @@ constexpr int kDefaultWidth = 80;
 }  // namespace
 
 StatusLine::StatusLine(std::FILE* out)
-    : out_(out), is_terminal_(isatty(fileno(out)) == 1), shown_at_(MonotonicSeconds()) {}
+    : out_(out), is_terminal_(isatty(fileno(out)) == 1), shown_at_(base::MonotonicSeconds()) {}
 
 StatusLine::~StatusLine() { Clear(); }
 
@@ -29,12 +32,12 @@ int StatusLine::width() const {
 }
 
 bool StatusLine::IsDue() const {
-  return MonotonicSeconds() - shown_at_ >= (is_terminal_ ? kTerminalInterval : kLogInterval);
+  return base::MonotonicSeconds() - shown_at_ >= (is_terminal_ ? kTerminalInterval : kLogInterval);
 }
 
 void StatusLine::Show(const std::string& text) {
   if (!IsDue()) return;
-  shown_at_ = MonotonicSeconds();
+  shown_at_ = base::MonotonicSeconds();
   if (is_terminal_) {
     // The last column stays free: terminals differ in what they do after it.
     fmt::print(out_, "{}{}", kStartOfClearedLine, text.substr(0, width() - 1));
@@ -46,7 +49,7 @@ void StatusLine::Show(const std::string& text) {
 
 void StatusLine::Keep(const std::string& text) {
   Clear();
-  shown_at_ = MonotonicSeconds();
+  shown_at_ = base::MonotonicSeconds();
   fmt::print(out_, "{}\n", text);
   std::fflush(out_);
 }
@@ -57,4 +60,4 @@ void StatusLine::Clear() {
   std::fflush(out_);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

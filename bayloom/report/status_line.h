@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdio>
 #include <string>
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// Draws the progress of long work: on a terminal one line that is written over and clipped to the
 /// terminal's width, elsewhere (a log file) lines of their own and no control codes.
@@ -34,4 +37,4 @@ class StatusLine {
   double shown_at_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/table.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::report {
 
 void Table::AddRow(std::vector<Cell> cells) {
   if (cells.size() != columns_.size()) {
@@ -63,4 +66,4 @@ nlohmann::json Table::Json() const {
   return rows;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::report {
 
 /// What stands in one place of a table: a value for programs and a text for people.
 struct Cell {
@@ -46,4 +49,4 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::run {
 
 /// Wall-clock seconds a session has spent, by what they were spent on.
 struct PhaseTimes {
@@ -95,4 +98,4 @@ class PhaseClock {
   double since_ = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::run

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/run/run_state.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::run {
 namespace {
 
 /// What schedulers that divide trials beforehand take for a budget without end.
@@ -12,23 +15,23 @@ constexpr int64_t kSchedulerHorizon = int64_t{1} << 40;
 }  // namespace
 
 RunState::RunState(RunOptions options) : options_(std::move(options)) {
-  TaskSchedulerOptions scheduling;
+  scheduling::TaskSchedulerOptions scheduling;
   scheduling.seed = options_.seed;
   scheduling.max_trials = std::min(options_.budget.trials, kSchedulerHorizon);
   if (options_.trials_per_slot > 0) {
     scheduling.trials_per_slot = static_cast<int>(options_.trials_per_slot);
   }
-  scheduler_ = CreateTaskScheduler(options_.scheduler, scheduling);
+  scheduler_ = scheduling::CreateTaskScheduler(options_.scheduler, scheduling);
 }
 
-int RunState::AddTask(TaskProgress progress, int64_t max_trials) {
+int RunState::AddTask(scheduling::TaskProgress progress, int64_t max_trials) {
   progress_.push_back(std::move(progress));
   max_trials_.push_back(max_trials);
   return static_cast<int>(progress_.size()) - 1;
 }
 
 void RunState::Count(int task, const TrialValue& value) {
-  TaskProgress& progress = progress_[task];
+  scheduling::TaskProgress& progress = progress_[task];
   ++trials_;
   if (value.feasible) ++feasible_trials_;
   progress.seconds += value.seconds;
@@ -45,10 +48,10 @@ void RunState::Finish(int task, bool converged) {
   converged_ = converged_ || converged;
 }
 
-std::optional<StopReason> RunState::Spent() const {
-  if (options_.budget.stop()) return StopReason::kStopped;
-  if (trials_ >= options_.budget.trials) return StopReason::kTrials;
-  if (Seconds() >= options_.budget.seconds) return StopReason::kTime;
+std::optional<trial::StopReason> RunState::Spent() const {
+  if (options_.budget.stop()) return trial::StopReason::kStopped;
+  if (trials_ >= options_.budget.trials) return trial::StopReason::kTrials;
+  if (Seconds() >= options_.budget.seconds) return trial::StopReason::kTime;
   return std::nullopt;
 }
 
@@ -70,12 +73,14 @@ int64_t RunState::SlotTrials(int task) const {
   return options_.trials_per_slot > 0 ? std::min(options_.trials_per_slot, left) : left;
 }
 
-StopReason RunState::Exhaustion() const {
-  if (converged_) return StopReason::kConverged;
-  const bool all_spent = std::ranges::all_of(progress_, [&](const TaskProgress& progress) {
-    return progress.trials() >= max_trials_[&progress - progress_.data()];
-  });
-  return all_spent && !progress_.empty() ? StopReason::kTrials : StopReason::kExhausted;
+trial::StopReason RunState::Exhaustion() const {
+  if (converged_) return trial::StopReason::kConverged;
+  const bool all_spent =
+      std::ranges::all_of(progress_, [&](const scheduling::TaskProgress& progress) {
+        return progress.trials() >= max_trials_[&progress - progress_.data()];
+      });
+  return all_spent && !progress_.empty() ? trial::StopReason::kTrials
+                                         : trial::StopReason::kExhausted;
 }
 
 RunStatus RunState::Status() const {
@@ -90,4 +95,4 @@ RunStatus RunState::Status() const {
   return status;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::run

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <algorithm>
@@ -16,10 +19,10 @@
 #include "bayloom/trial/budget.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::run {
 
 struct RunOptions {
-  Budget budget;
+  trial::Budget budget;
   std::string scheduler = "gradient";  ///< see TaskSchedulerNames
   uint64_t seed = 0;                   ///< of the scheduler's choices
   /// Trials that a task gets at one turn. 0: all that are left, which only makes sense for a
@@ -43,17 +46,17 @@ struct TrialValue {
 /// Where a run stands.
 struct RunStatus {
   int task = -1;  ///< index of the task whose turn it is or was
-  std::span<const TaskProgress> tasks;
+  std::span<const scheduling::TaskProgress> tasks;
   int64_t trials = 0;  ///< those before a resumption included
   int64_t feasible_trials = 0;
-  int64_t max_trials = Budget::kUnlimited;
+  int64_t max_trials = trial::Budget::kUnlimited;
   double seconds = 0;  ///< spent, before a resumption included
   double max_seconds = std::numeric_limits<double>::infinity();
 };
 
 /// What is told of a run's progress. Called from the thread that runs it.
 struct RunObserver {
-  std::function<void(const RunStatus&, const Outcome&)> on_trial;
+  std::function<void(const RunStatus&, const trial::Outcome&)> on_trial;
   std::function<void(const RunStatus&)> on_slot;
 };
 
@@ -65,7 +68,7 @@ class RunState {
   explicit RunState(RunOptions options);
 
   /// The index of the new task.
-  int AddTask(TaskProgress progress, int64_t max_trials);
+  int AddTask(scheduling::TaskProgress progress, int64_t max_trials);
   void Count(int task, const TrialValue& value);
   /// At least so many seconds were spent before the run was resumed.
   void RestoreSeconds(double elapsed) {
@@ -77,13 +80,13 @@ class RunState {
   void Finish(int task, bool converged);
 
   /// Why the run has to end now; nullopt if it does not.
-  std::optional<StopReason> Spent() const;
+  std::optional<trial::StopReason> Spent() const;
   /// The task of the next slot; -1 if all are finished.
   int NextTask();
   /// Trials that a slot of the task that begins now may have.
   int64_t SlotTrials(int task) const;
   /// Why it ended, if no task is left.
-  StopReason Exhaustion() const;
+  trial::StopReason Exhaustion() const;
 
   /// The clock runs from now on, if it did not before.
   void Start() {
@@ -94,7 +97,7 @@ class RunState {
   }
   RunStatus Status() const;
   const RunOptions& options() const { return options_; }
-  std::span<const TaskProgress> tasks() const { return progress_; }
+  std::span<const scheduling::TaskProgress> tasks() const { return progress_; }
   int64_t trials() const { return trials_; }
   /// The tasks of the slots given since the run was taken up.
   std::span<const int> slots() const { return slots_; }
@@ -104,9 +107,9 @@ class RunState {
 
   RunOptions options_;
   std::optional<double> started_;
-  std::vector<TaskProgress> progress_;
+  std::vector<scheduling::TaskProgress> progress_;
   std::vector<int64_t> max_trials_;  ///< of each task
-  std::unique_ptr<TaskScheduler> scheduler_;
+  std::unique_ptr<scheduling::TaskScheduler> scheduler_;
   int current_ = -1;
   int64_t trials_ = 0;
   int64_t feasible_trials_ = 0;
@@ -114,4 +117,4 @@ class RunState {
   std::vector<int> slots_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::run

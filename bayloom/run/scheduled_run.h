@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <algorithm>
@@ -14,7 +17,7 @@
 #include "bayloom/trial/evaluator.h"
 #include "bayloom/trial/trial_store.h"
 
-namespace bayloom {
+namespace bayloom::run {
 
 /// A task as a ScheduledRun sees it: something that gets better when it is given trials.
 template <typename Candidate>
@@ -28,10 +31,10 @@ class RunTask {
   /// became true, which long searches for a candidate ask now and then.
   virtual std::vector<Candidate> Propose(int n, const std::function<bool()>& interrupted) = 0;
   /// Tries its candidates. Tasks may share one.
-  virtual Evaluator<Candidate>& evaluator() = 0;
+  virtual trial::Evaluator<Candidate>& evaluator() = 0;
   /// Learns what a candidate answered; by now that is durable. `elapsed`: seconds that the run had
   /// spent by then.
-  virtual TrialValue Tell(Candidate&& candidate, const Outcome& outcome, double elapsed) = 0;
+  virtual TrialValue Tell(Candidate&& candidate, const trial::Outcome& outcome, double elapsed) = 0;
   /// Whether it has not improved for as long as it should.
   virtual bool HasConverged() const { return false; }
   /// Its turn is over; called only if there were trials in it. `interrupted`: the run was asked to
@@ -39,9 +42,9 @@ class RunTask {
   virtual void EndSlot([[maybe_unused]] bool interrupted) {}
 
   /// Where its trials are kept; null: nowhere.
-  virtual TrialStore* store() { return nullptr; }
+  virtual trial::TrialStore* store() { return nullptr; }
   /// `candidate`, `key` and `proposer` of a trial's record. Only called if there is a store.
-  virtual TrialRecord RecordOf(const Candidate&) { return {}; }
+  virtual trial::TrialRecord RecordOf(const Candidate&) { return {}; }
 };
 
 /// Gives trials to tasks until a budget is spent: the one loop behind tuning a network, searching
@@ -67,8 +70,8 @@ class ScheduledRun {
 
   /// `task` must outlive the run. `max_trials`: of this task alone, earlier ones included. Returns
   /// its index.
-  int AddTask(RunTask<Candidate>& task, TaskProgress progress,
-              int64_t max_trials = Budget::kUnlimited) {
+  int AddTask(RunTask<Candidate>& task, scheduling::TaskProgress progress,
+              int64_t max_trials = trial::Budget::kUnlimited) {
     tasks_.push_back(&task);
     return state_.AddTask(std::move(progress), max_trials);
   }
@@ -83,14 +86,14 @@ class ScheduledRun {
 
   /// Until the budget is spent or no task has anything left to try. Throws what evaluators and
   /// stores throw; what was recorded by then stays, and nothing is left running.
-  StopReason Run(const RunObserver& observer = {}) {
+  trial::StopReason Run(const RunObserver& observer = {}) {
     state_.Start();
     while (true) {
-      if (const std::optional<StopReason> spent = state_.Spent()) return *spent;
+      if (const std::optional<trial::StopReason> spent = state_.Spent()) return *spent;
       const int task = In(&PhaseTimes::schedule, [&] { return state_.NextTask(); });
       if (task < 0) return state_.Exhaustion();
       RunSlot(task, observer);
-      if (!lost_.empty()) return StopReason::kLost;
+      if (!lost_.empty()) return trial::StopReason::kLost;
     }
   }
 
@@ -107,12 +110,12 @@ class ScheduledRun {
     Candidate candidate;
     int attempts = 1;
   };
-  using Flight = std::map<TrialId, InFlight>;
+  using Flight = std::map<trial::TrialId, InFlight>;
 
   /// Ends the evaluator's trials however a slot is left.
   class CancelOnExit {
    public:
-    CancelOnExit(Evaluator<Candidate>& evaluator, const Flight& flight)
+    CancelOnExit(trial::Evaluator<Candidate>& evaluator, const Flight& flight)
         : evaluator_(evaluator), flight_(flight) {}
     ~CancelOnExit() {
       if (!flight_.empty()) evaluator_.Cancel();
@@ -121,7 +124,7 @@ class ScheduledRun {
     CancelOnExit& operator=(const CancelOnExit&) = delete;
 
    private:
-    Evaluator<Candidate>& evaluator_;
+    trial::Evaluator<Candidate>& evaluator_;
     const Flight& flight_;
   };
 
@@ -133,7 +136,7 @@ class ScheduledRun {
 
   void RunSlot(int index, const RunObserver& observer) {
     RunTask<Candidate>& task = *tasks_[index];
-    Evaluator<Candidate>& evaluator = task.evaluator();
+    trial::Evaluator<Candidate>& evaluator = task.evaluator();
     const std::function<bool()> interrupted = [this] { return state_.Spent().has_value(); };
     const int64_t trials_before = state_.trials();
     int64_t open = state_.SlotTrials(index);  // trials not proposed yet
@@ -153,7 +156,7 @@ class ScheduledRun {
         if (!wants_more && !state_.Spent()) state_.Finish(index, task.HasConverged());
         break;
       }
-      for (FinishedTrial& finished :
+      for (trial::FinishedTrial& finished :
            In(&PhaseTimes::measure, [&] { return evaluator.Collect(kPollSeconds, interrupted); })) {
         Take(index, std::move(finished), flight, observer);
       }
@@ -161,7 +164,7 @@ class ScheduledRun {
     }
     if (state_.trials() == trials_before) return;
     state_.EndSlot(index);
-    task.EndSlot(state_.Spent() == StopReason::kStopped);
+    task.EndSlot(state_.Spent() == trial::StopReason::kStopped);
     if (observer.on_slot) observer.on_slot(state_.Status());
   }
 
@@ -179,7 +182,7 @@ class ScheduledRun {
   }
 
   /// Records an outcome, then learns from it; a lost trial is begun again.
-  void Take(int index, FinishedTrial finished, Flight& flight, const RunObserver& observer) {
+  void Take(int index, trial::FinishedTrial finished, Flight& flight, const RunObserver& observer) {
     RunTask<Candidate>& task = *tasks_[index];
     const auto place = flight.find(finished.id);
     if (place == flight.end()) return;
@@ -193,9 +196,9 @@ class ScheduledRun {
       return;
     }
     const double elapsed = state_.Seconds();
-    if (TrialStore* const store = task.store()) {
+    if (trial::TrialStore* const store = task.store()) {
       In(&PhaseTimes::record, [&] {
-        TrialRecord record = task.RecordOf(trial.candidate);
+        trial::TrialRecord record = task.RecordOf(trial.candidate);
         record.outcome = *finished.outcome;
         record.elapsed = elapsed;
         store->Add(record);
@@ -208,8 +211,8 @@ class ScheduledRun {
 
   RunState state_;
   std::vector<RunTask<Candidate>*> tasks_;
-  TrialId next_id_ = 0;
+  trial::TrialId next_id_ = 0;
   std::string lost_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::run

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/scheduling/belief.h"
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 #include "bayloom/base/random.h"
 #include "bayloom/model/learning_curve.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 /// How many times cheaper than the best so far a configuration can be where nothing is known.
@@ -48,10 +51,10 @@ double Belief::GainOf(const TaskProgress& task, uint64_t index) const {
   const double bound = LowerBoundOf(task);
   std::vector<double> performances;
   for (double cost : task.best_after_trial) performances.push_back(bound / cost);
-  RandomStream random(
-      Hasher().Add(seed_).Add(index).Add(static_cast<uint64_t>(task.trials())).Digest());
+  base::RandomStream random(
+      base::Hasher().Add(seed_).Add(index).Add(static_cast<uint64_t>(task.trials())).Digest());
   const double horizon = task.trials() + trials_per_slot_;
-  const LearningCurve curve(performances, horizon, random);
+  const model::LearningCurve curve(performances, horizon, random);
   const double expected = bound / (curve.best() + curve.At(horizon).improvement);
   return std::max(0.0, task.best() - expected);
 }
@@ -79,4 +82,4 @@ std::optional<int> FirstUntried(std::span<const TaskProgress> tasks) {
   return std::nullopt;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

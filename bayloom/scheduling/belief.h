@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 #include "bayloom/scheduling/task_progress.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 
 /// What one more slot is believed to bring each task (Zhang et al. 2021, section 4.3): the best
 /// performance over the trials is extrapolated along a LearningCurve.
@@ -54,4 +57,4 @@ std::vector<double> PacesOf(std::span<const TaskProgress> tasks);
 /// The first unfinished task that has had no slot yet; nullopt if each has.
 std::optional<int> FirstUntried(std::span<const TaskProgress> tasks);
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

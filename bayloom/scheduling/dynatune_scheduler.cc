@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cmath>
 
 #include "bayloom/scheduling/belief.h"
-#include "bayloom/scheduling/early_termination.h"
-#include "bayloom/scheduling/slot_random.h"
+#include "bayloom/scheduling/internal/early_termination.h"
+#include "bayloom/scheduling/internal/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 /// The most that could be gained by the task: what the confidence interval of its gain is in
@@ -54,4 +57,4 @@ std::unique_ptr<TaskScheduler> MakeDynaTuneScheduler(const TaskSchedulerOptions&
   return std::make_unique<DynaTuneScheduler>(options);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

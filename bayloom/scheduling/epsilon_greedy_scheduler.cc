@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
 #include "bayloom/scheduling/belief.h"
-#include "bayloom/scheduling/early_termination.h"
-#include "bayloom/scheduling/slot_random.h"
+#include "bayloom/scheduling/internal/early_termination.h"
+#include "bayloom/scheduling/internal/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 class EpsilonGreedyScheduler final : public TaskScheduler {
@@ -19,7 +22,7 @@ class EpsilonGreedyScheduler final : public TaskScheduler {
     if (const std::optional<int> untried = FirstUntried(tasks)) return *untried;
     const std::vector<int> choices = ImprovingTasks(tasks, options_.patience);
     if (choices.empty()) return -1;
-    RandomStream random = RandomOfSlot(options_.seed, tasks);
+    base::RandomStream random = RandomOfSlot(options_.seed, tasks);
     if (random.Uniform() < options_.epsilon) {
       return choices[random.UniformInt(static_cast<int64_t>(choices.size()))];
     }
@@ -40,4 +43,4 @@ std::unique_ptr<TaskScheduler> MakeEpsilonGreedyScheduler(const TaskSchedulerOpt
   return std::make_unique<EpsilonGreedyScheduler>(options);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cmath>
 #include <limits>
 
-#include "bayloom/scheduling/slot_random.h"
+#include "bayloom/scheduling/internal/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 class GradientScheduler final : public TaskScheduler {
@@ -28,7 +31,7 @@ class GradientScheduler final : public TaskScheduler {
       }
     }
     if (best.empty()) return -1;
-    RandomStream random = RandomOfSlot(options_.seed, tasks);
+    base::RandomStream random = RandomOfSlot(options_.seed, tasks);
     return best[random.UniformInt(static_cast<int64_t>(best.size()))];
   }
 
@@ -56,4 +59,4 @@ std::unique_ptr<TaskScheduler> MakeGradientScheduler(const TaskSchedulerOptions&
   return std::make_unique<GradientScheduler>(options);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

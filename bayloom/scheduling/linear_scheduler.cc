@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
-#include "bayloom/scheduling/early_termination.h"
+#include "bayloom/scheduling/internal/early_termination.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 class LinearScheduler final : public TaskScheduler {
@@ -34,4 +37,4 @@ std::unique_ptr<TaskScheduler> MakeLinearScheduler(const TaskSchedulerOptions&) 
   return std::make_unique<LinearScheduler>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

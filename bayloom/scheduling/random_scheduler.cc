@@ -1,8 +1,11 @@
-#include "bayloom/scheduling/early_termination.h"
-#include "bayloom/scheduling/slot_random.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/scheduling/internal/early_termination.h"
+#include "bayloom/scheduling/internal/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 class RandomScheduler final : public TaskScheduler {
@@ -16,7 +19,7 @@ class RandomScheduler final : public TaskScheduler {
     const std::vector<int> choices =
         lets_rest_ ? ImprovingTasks(tasks, options_.patience) : UnfinishedTasks(tasks);
     if (choices.empty()) return -1;
-    RandomStream random = RandomOfSlot(options_.seed, tasks);
+    base::RandomStream random = RandomOfSlot(options_.seed, tasks);
     return choices[random.UniformInt(static_cast<int64_t>(choices.size()))];
   }
 
@@ -35,4 +38,4 @@ std::unique_ptr<TaskScheduler> MakeDynamicRandomScheduler(const TaskSchedulerOpt
   return std::make_unique<RandomScheduler>(options, true);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

@@ -1,7 +1,10 @@
-#include "bayloom/scheduling/early_termination.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/scheduling/internal/early_termination.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 class RoundRobinScheduler final : public TaskScheduler {
@@ -36,4 +39,4 @@ std::unique_ptr<TaskScheduler> MakeDynamicRoundRobinScheduler(const TaskSchedule
   return std::make_unique<RoundRobinScheduler>(options, true);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

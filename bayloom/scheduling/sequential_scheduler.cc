@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 class SequentialScheduler final : public TaskScheduler {
@@ -36,4 +39,4 @@ std::unique_ptr<TaskScheduler> MakeSequentialScheduler(const TaskSchedulerOption
   return std::make_unique<SequentialScheduler>(options);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

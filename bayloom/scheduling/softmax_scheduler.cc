@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <cmath>
 
 #include "bayloom/scheduling/belief.h"
-#include "bayloom/scheduling/early_termination.h"
-#include "bayloom/scheduling/slot_random.h"
+#include "bayloom/scheduling/internal/early_termination.h"
+#include "bayloom/scheduling/internal/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 class SoftmaxScheduler final : public TaskScheduler {
@@ -41,4 +44,4 @@ std::unique_ptr<TaskScheduler> MakeSoftmaxScheduler(const TaskSchedulerOptions& 
   return std::make_unique<SoftmaxScheduler>(options);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <limits>
 #include <string>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::scheduling {
 
 /// How a task has got on: everything a TaskScheduler may look at.
 ///
@@ -41,4 +44,4 @@ struct TaskProgress {
   }
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/scheduling/task_scheduler.h"
 
 #include <fmt/format.h>
@@ -5,7 +8,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 struct Maker {
@@ -51,4 +54,4 @@ std::unique_ptr<TaskScheduler> CreateTaskScheduler(const std::string& name,
                                fmt::join(TaskSchedulerNames(), ", ")));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 
 #include "bayloom/scheduling/task_progress.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 
 /// Decides which task gets the next slot of trials, so that the weighted sum of the tasks' best
 /// costs falls early.
@@ -108,4 +111,4 @@ std::unique_ptr<TaskScheduler> MakeEpsilonGreedyScheduler(const TaskSchedulerOpt
 /// "softmax": by chance, the likelier the larger the expected gain (appendix A).
 std::unique_ptr<TaskScheduler> MakeSoftmaxScheduler(const TaskSchedulerOptions& options);
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

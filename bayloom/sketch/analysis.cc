@@ -1,55 +1,65 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/sketch/analysis.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
-int64_t ExtentOfKind(const Block& block, IterKind kind) {
+int64_t ExtentOfKind(const tensor::Block& block, tensor::IterKind kind) {
   int64_t extent = 1;
-  for (const Iter& iter : block.iters) {
+  for (const tensor::Iter& iter : block.iters) {
     if (iter.kind == kind) extent *= iter.extent;
   }
   return extent;
 }
 
 /// The loads of an expression that are accesses of their own, not parts of another's index.
-std::vector<Expr> LoadsOf(const Expr& value) {
-  std::vector<Expr> loads;
-  Visit(value, [&](const Expr& e) {
-    if (e->op == ExprOp::kLoad) loads.push_back(e);
+std::vector<tensor::Expr> LoadsOf(const tensor::Expr& value) {
+  std::vector<tensor::Expr> loads;
+  tensor::Visit(value, [&](const tensor::Expr& e) {
+    if (e->op == tensor::ExprOp::kLoad) loads.push_back(e);
   });
   return loads;
 }
 
-bool MovesWith(const Expr& load, int iter) {
+bool MovesWith(const tensor::Expr& load, int iter) {
   bool moves = false;
-  for (const Expr& index : load->operands) {
-    Visit(index, [&](const Expr& e) { moves |= e->op == ExprOp::kIter && e->index == iter; });
+  for (const tensor::Expr& index : load->operands) {
+    tensor::Visit(index, [&](const tensor::Expr& e) {
+      moves |= e->op == tensor::ExprOp::kIter && e->index == iter;
+    });
   }
   return moves;
 }
 
-bool AllIndicesLinear(const Expr& load, int iter_count) {
-  return std::all_of(load->operands.begin(), load->operands.end(),
-                     [&](const Expr& index) { return ToLinear(index, iter_count).has_value(); });
+bool AllIndicesLinear(const tensor::Expr& load, int iter_count) {
+  return std::all_of(load->operands.begin(), load->operands.end(), [&](const tensor::Expr& index) {
+    return tensor::ToLinear(index, iter_count).has_value();
+  });
 }
 
 }  // namespace
 
-int64_t SpatialExtent(const Block& block) { return ExtentOfKind(block, IterKind::kSpatial); }
-int64_t ReductionExtent(const Block& block) { return ExtentOfKind(block, IterKind::kReduction); }
+int64_t SpatialExtent(const tensor::Block& block) {
+  return ExtentOfKind(block, tensor::IterKind::kSpatial);
+}
+int64_t ReductionExtent(const tensor::Block& block) {
+  return ExtentOfKind(block, tensor::IterKind::kReduction);
+}
 
-bool IsUntransformed(const Program& program, BlockId id) {
-  const Block& block = program.blocks[id];
-  const std::vector<LoopId> loops = program.LoopsAround(NodeRef::Block(id));
+bool IsUntransformed(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(id));
   if (loops.size() != block.iters.size()) return false;
   for (size_t i = 0; i < loops.size(); ++i) {
-    const Loop& loop = program.loops[loops[i]];
-    const Affine& binding = block.bindings[i];
-    if (loop.digits.size() != 1 || loop.kind != LoopKind::kSerial) return false;
+    const tensor::Loop& loop = program.loops[loops[i]];
+    const tensor::Affine& binding = block.bindings[i];
+    if (loop.digits.size() != 1 || loop.kind != tensor::LoopKind::kSerial) return false;
     if (binding.constant != 0 || binding.terms.size() != 1) return false;
     if (binding.terms[0].digit != loop.digits[0] || binding.terms[0].coefficient != 1) return false;
     if (program.ExtentOf(loops[i]) != block.iters[i].extent) return false;
@@ -57,38 +67,39 @@ bool IsUntransformed(const Program& program, BlockId id) {
   return true;
 }
 
-bool HasDataReuse(const Program& program, BlockId id) {
-  const Block& block = program.blocks[id];
-  if (block.kind != BlockKind::kReduce || !IsUntransformed(program, id)) return false;
+bool HasDataReuse(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  if (block.kind != tensor::BlockKind::kReduce || !IsUntransformed(program, id)) return false;
   const int iter_count = static_cast<int>(block.iters.size());
-  std::set<BufferId> seen;
+  std::set<tensor::BufferId> seen;
   bool reuse = false;
-  for (const Expr& load : LoadsOf(block.value)) {
+  for (const tensor::Expr& load : LoadsOf(block.value)) {
     if (!AllIndicesLinear(load, iter_count)) return false;
     if (!seen.insert(load->index).second) return false;
     for (int i = 0; i < iter_count; ++i) {
-      const Iter& iter = block.iters[i];
-      if (iter.kind == IterKind::kSpatial && iter.extent > 1 && !MovesWith(load, i)) reuse = true;
+      const tensor::Iter& iter = block.iters[i];
+      if (iter.kind == tensor::IterKind::kSpatial && iter.extent > 1 && !MovesWith(load, i))
+        reuse = true;
     }
   }
   return reuse;
 }
 
-BlockId ElementwiseConsumer(const Program& program, BlockId id) {
-  const BufferId buffer = program.blocks[id].output;
-  if (program.buffers[buffer].role != BufferRole::kIntermediate) return -1;
-  const std::vector<BlockId> readers = program.ReadersOf(buffer);
+tensor::BlockId ElementwiseConsumer(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::BufferId buffer = program.blocks[id].output;
+  if (program.buffers[buffer].role != tensor::BufferRole::kIntermediate) return -1;
+  const std::vector<tensor::BlockId> readers = program.ReadersOf(buffer);
   if (readers.size() != 1) return -1;
-  const Block& reader = program.blocks[readers[0]];
-  if (reader.kind != BlockKind::kPlain) return -1;
-  for (const Expr& load : LoadsOf(reader.value)) {
+  const tensor::Block& reader = program.blocks[readers[0]];
+  if (reader.kind != tensor::BlockKind::kPlain) return -1;
+  for (const tensor::Expr& load : LoadsOf(reader.value)) {
     if (load->index != buffer) continue;
     std::set<int> used;
     const std::vector<int64_t>& shape = program.buffers[buffer].shape;
     for (size_t d = 0; d < shape.size(); ++d) {
-      const Expr& index = load->operands[d];
-      if (shape[d] == 1 && IsIntLiteral(index, 0)) continue;
-      if (index->op != ExprOp::kIter || !used.insert(index->index).second) return -1;
+      const tensor::Expr& index = load->operands[d];
+      if (shape[d] == 1 && tensor::IsIntLiteral(index, 0)) continue;
+      if (index->op != tensor::ExprOp::kIter || !used.insert(index->index).second) return -1;
       if (reader.iters[index->index].extent != shape[d]) return -1;
     }
     for (int i = 0; i < static_cast<int>(reader.iters.size()); ++i) {
@@ -98,25 +109,26 @@ BlockId ElementwiseConsumer(const Program& program, BlockId id) {
   return readers[0];
 }
 
-bool IsExpensive(const Expr& value) {
+bool IsExpensive(const tensor::Expr& value) {
   bool expensive = false;
-  Visit(value, [&](const Expr& e) { expensive |= IsTranscendental(e->op); });
+  tensor::Visit(value,
+                [&](const tensor::Expr& e) { expensive |= tensor::IsTranscendental(e->op); });
   return expensive;
 }
 
-bool ContainsSelect(const Expr& value) {
+bool ContainsSelect(const tensor::Expr& value) {
   bool found = false;
-  Visit(value, [&](const Expr& e) { found |= e->op == ExprOp::kSelect; });
+  tensor::Visit(value, [&](const tensor::Expr& e) { found |= e->op == tensor::ExprOp::kSelect; });
   return found;
 }
 
-bool IsContiguousAlong(const Program& program, BlockId id, int iter) {
-  const Block& block = program.blocks[id];
+bool IsContiguousAlong(const tensor::Program& program, tensor::BlockId id, int iter) {
+  const tensor::Block& block = program.blocks[id];
   const int iter_count = static_cast<int>(block.iters.size());
-  auto contiguous = [&](BufferId buffer, const std::vector<Expr>& indices) {
+  auto contiguous = [&](tensor::BufferId buffer, const std::vector<tensor::Expr>& indices) {
     if (!program.buffers[buffer].layout.empty()) return false;
     for (size_t d = 0; d < indices.size(); ++d) {
-      const std::optional<LinearForm> form = ToLinear(indices[d], iter_count);
+      const std::optional<tensor::LinearForm> form = tensor::ToLinear(indices[d], iter_count);
       if (!form) return false;
       const int64_t step = form->coefficients[iter];
       const bool innermost = d + 1 == indices.size();
@@ -125,9 +137,10 @@ bool IsContiguousAlong(const Program& program, BlockId id, int iter) {
     return true;
   };
   if (!contiguous(block.output, block.output_index)) return false;
-  const std::vector<Expr> loads = LoadsOf(block.value);
-  return std::all_of(loads.begin(), loads.end(),
-                     [&](const Expr& load) { return contiguous(load->index, load->operands); });
+  const std::vector<tensor::Expr> loads = LoadsOf(block.value);
+  return std::all_of(loads.begin(), loads.end(), [&](const tensor::Expr& load) {
+    return contiguous(load->index, load->operands);
+  });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,36 +1,39 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 
 /// Properties of blocks that the rules ask about.
 
 /// Product of the extents of the block's iterators of a kind.
-int64_t SpatialExtent(const Block& block);
-int64_t ReductionExtent(const Block& block);
+int64_t SpatialExtent(const tensor::Block& block);
+int64_t ReductionExtent(const tensor::Block& block);
 
 /// Every iterator is bound to one loop of its own, in whole.
-bool IsUntransformed(const Program& program, BlockId block);
+bool IsUntransformed(const tensor::Program& program, tensor::BlockId block);
 
 /// Whether tiling the block creates data reuse (MetaSchedule's NeedsMultiLevelTiling): an
 /// untransformed reduction over one output, with constant read extents, no input read twice, and
 /// some input that does not move with some non-unit spatial iterator.
-bool HasDataReuse(const Program& program, BlockId block);
+bool HasDataReuse(const tensor::Program& program, tensor::BlockId block);
 
 /// The only reader of the block's output, when it is a kPlain block that reads it exactly once
 /// per element at a permutation of its iterators; else -1.
-BlockId ElementwiseConsumer(const Program& program, BlockId block);
+tensor::BlockId ElementwiseConsumer(const tensor::Program& program, tensor::BlockId block);
 
 /// Reading the value costs much more than a load and a few arithmetic operations
 /// (transcendental functions), so evaluating it twice is a loss.
-bool IsExpensive(const Expr& value);
-bool ContainsSelect(const Expr& value);
+bool IsExpensive(const tensor::Expr& value);
+bool ContainsSelect(const tensor::Expr& value);
 
 /// Dimensions of the last spatial iterator: whether every access moves by at most one element of
 /// its buffer's innermost dimension with it (contiguous or broadcast).
-bool IsContiguousAlong(const Program& program, BlockId block, int iter);
+bool IsContiguousAlong(const tensor::Program& program, tensor::BlockId block, int iter);
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,24 +1,28 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/sketch/design_space.h"
 
 #include <utility>
 
-#include "bayloom/sketch/postprocess/postprocess.h"
+#include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 
-SpaceGenerator::SpaceGenerator(Workload workload, Target target, ProgramCheck check)
+SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
-  for (const Schedule& schedule : ApplyRules(workload_, CpuRules(), target_)) {
+  for (const tensor::Schedule& schedule : ApplyRules(workload_, CpuRules(), target_)) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
 }
 
-Result<Candidate> SpaceGenerator::Sample(int space, RandomStream random) const {
+Result<Candidate> SpaceGenerator::Sample(int space, base::RandomStream random) const {
   return Replay(space, spaces_[space], random);
 }
 
-Result<Candidate> SpaceGenerator::Replay(int space, const Trace& trace, RandomStream random) const {
+Result<Candidate> SpaceGenerator::Replay(int space, const tensor::Trace& trace,
+                                         base::RandomStream random) const {
   Result<Candidate> candidate = Make(space, trace, random);
   ++counters_->replayed;
   if (!candidate) ++counters_->refused;
@@ -27,8 +31,9 @@ Result<Candidate> SpaceGenerator::Replay(int space, const Trace& trace, RandomSt
 
 ReplayCounts SpaceGenerator::counts() const { return {counters_->replayed, counters_->refused}; }
 
-Result<Candidate> SpaceGenerator::Make(int space, const Trace& trace, RandomStream random) const {
-  Result<Schedule> schedule = bayloom::Replay(workload_, trace, random);
+Result<Candidate> SpaceGenerator::Make(int space, const tensor::Trace& trace,
+                                       base::RandomStream random) const {
+  Result<tensor::Schedule> schedule = bayloom::tensor::Replay(workload_, trace, random);
   if (!schedule) return schedule.error();
   Candidate candidate;
   candidate.trace = schedule->trace();
@@ -42,7 +47,7 @@ Result<Candidate> SpaceGenerator::Make(int space, const Trace& trace, RandomStre
   return candidate;
 }
 
-int SpaceGenerator::SpaceOf(const Trace& trace) const {
+int SpaceGenerator::SpaceOf(const tensor::Trace& trace) const {
   const uint64_t hash = trace.SpaceHash();
   for (int i = 0; i < static_cast<int>(spaces_.size()); ++i) {
     if (spaces_[i].SpaceHash() == hash) return i;
@@ -50,4 +55,4 @@ int SpaceGenerator::SpaceOf(const Trace& trace) const {
   return -1;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <atomic>
@@ -13,19 +16,19 @@
 #include "bayloom/tensor/trace.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 
 /// A fully decided program of a design space.
 struct Candidate {
-  Trace trace;        ///< with all decisions
-  Program program;    ///< after postprocessing: what is compiled
-  uint64_t hash = 0;  ///< Program::StructuralHash; equal hashes are the same candidate
-  int space = 0;      ///< index of the design space
+  tensor::Trace trace;      ///< with all decisions
+  tensor::Program program;  ///< after postprocessing: what is compiled
+  uint64_t hash = 0;        ///< Program::StructuralHash; equal hashes are the same candidate
+  int space = 0;            ///< index of the design space
 };
 
 /// Refuses programs that the target could not run, beyond what VerifyLimits refuses anyway.
 /// Callable from any thread.
-using ProgramCheck = std::function<Status(const Program&)>;
+using ProgramCheck = std::function<Status(const tensor::Program&)>;
 
 /// Schedules tried so far.
 struct ReplayCounts {
@@ -44,19 +47,19 @@ struct ReplayCounts {
 /// Immutable after construction and safe to use from several threads.
 class SpaceGenerator {
  public:
-  SpaceGenerator(Workload workload, Target target, ProgramCheck check = {});
+  SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check = {});
 
-  const Workload& workload() const { return workload_; }
-  const Target& target() const { return target_; }
+  const tensor::Workload& workload() const { return workload_; }
+  const target::Target& target() const { return target_; }
   /// Undecided traces.
-  const std::vector<Trace>& spaces() const { return spaces_; }
+  const std::vector<tensor::Trace>& spaces() const { return spaces_; }
 
   /// A candidate with uniformly drawn decisions.
-  Result<Candidate> Sample(int space, RandomStream random) const;
+  Result<Candidate> Sample(int space, base::RandomStream random) const;
   /// A candidate with the decisions the trace has; missing ones are drawn.
-  Result<Candidate> Replay(int space, const Trace& trace, RandomStream random) const;
+  Result<Candidate> Replay(int space, const tensor::Trace& trace, base::RandomStream random) const;
   /// Index of the design space a trace belongs to, or -1.
-  int SpaceOf(const Trace& trace) const;
+  int SpaceOf(const tensor::Trace& trace) const;
   /// How often Sample and Replay were called, and refused.
   ReplayCounts counts() const;
 
@@ -64,13 +67,13 @@ class SpaceGenerator {
   struct Counters {
     std::atomic<int64_t> replayed = 0, refused = 0;
   };
-  Result<Candidate> Make(int space, const Trace& trace, RandomStream random) const;
+  Result<Candidate> Make(int space, const tensor::Trace& trace, base::RandomStream random) const;
 
-  Workload workload_;
-  Target target_;
+  tensor::Workload workload_;
+  target::Target target_;
   ProgramCheck check_;
-  std::vector<Trace> spaces_;
+  std::vector<tensor::Trace> spaces_;
   std::unique_ptr<Counters> counters_ = std::make_unique<Counters>();
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

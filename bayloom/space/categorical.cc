@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cmath>
 #include <optional>
 
+#include "bayloom/space/internal/text_domain.h"
 #include "bayloom/space/parameter.h"
-#include "bayloom/space/text_domain.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 /// The numbers that all texts spell; empty if one does not.
@@ -39,10 +42,10 @@ class Categorical final : public Parameter {
     point[static_cast<size_t>(coordinate)] = M_SQRT1_2;
   }
 
-  double Sample(RandomStream& random) const override {
+  double Sample(base::RandomStream& random) const override {
     return static_cast<double>(random.UniformInt(domain_.size()));
   }
-  std::vector<double> Neighbours(double coordinate, RandomStream&) const override {
+  std::vector<double> Neighbours(double coordinate, base::RandomStream&) const override {
     std::vector<double> others;
     for (double rank = 0; rank < static_cast<double>(domain_.size()); ++rank) {
       if (rank != coordinate) others.push_back(rank);
@@ -61,4 +64,4 @@ std::unique_ptr<Parameter> MakeCategorical(std::string name, std::vector<std::st
   return std::make_unique<Categorical>(std::move(name), std::move(values));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

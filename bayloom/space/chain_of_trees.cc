@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/chain_of_trees.h"
 
 #include <fmt/format.h>
@@ -9,10 +12,10 @@
 #include <numeric>
 #include <optional>
 
-#include "bayloom/space/partial_evaluation.h"
-#include "bayloom/space/variable_order.h"
+#include "bayloom/space/internal/partial_evaluation.h"
+#include "bayloom/space/internal/variable_order.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 /// Parameters with more values are not enumerated.
@@ -246,7 +249,7 @@ bool ChainOfTrees::Contains(std::span<const double> coordinates) const {
          HoldsLoosely(coordinates, -1);
 }
 
-bool ChainOfTrees::Sample(RandomStream& random, SamplingMethod method,
+bool ChainOfTrees::Sample(base::RandomStream& random, SamplingMethod method,
                           std::span<double> coordinates) const {
   for (const Cluster& cluster : clusters_) {
     bool found = false;
@@ -265,7 +268,7 @@ bool ChainOfTrees::Sample(RandomStream& random, SamplingMethod method,
 }
 
 std::vector<double> ChainOfTrees::Alternatives(int p, std::span<const double> coordinates,
-                                               RandomStream& random) const {
+                                               base::RandomStream& random) const {
   std::vector<double> candidates = parameter(p).Neighbours(coordinates[p], random);
   if (place_[p].tree >= 0) {
     candidates = trees_[place_[p].tree].Alternatives(place_[p].level, coordinates, candidates);
@@ -302,4 +305,4 @@ void ChainOfTrees::ForEach(std::span<double> coordinates,
   VisitFrom(0, coordinates, visit);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -11,7 +14,7 @@
 #include "bayloom/space/expression.h"
 #include "bayloom/space/tree.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// What is feasible of a whole space: one tree for each group of parameters that share constraints,
 /// any combination of their paths being feasible (Rasch et al. 2018; Hellsten et al. 2023, sec.
@@ -37,10 +40,11 @@ class ChainOfTrees {
   double CountFeasible() const;
   bool Contains(std::span<const double> coordinates) const;
   /// False if the loose constraints held for none of many draws.
-  bool Sample(RandomStream& random, SamplingMethod method, std::span<double> coordinates) const;
+  bool Sample(base::RandomStream& random, SamplingMethod method,
+              std::span<double> coordinates) const;
   /// What one parameter may change to, one step away, while the others stay.
   std::vector<double> Alternatives(int parameter, std::span<const double> coordinates,
-                                   RandomStream& random) const;
+                                   base::RandomStream& random) const;
   /// Sets the coordinates to each feasible configuration's in turn and calls back, until told to
   /// stop by a false. There must be no real parameter.
   void ForEach(std::span<double> coordinates, const std::function<bool()>& visit) const;
@@ -79,4 +83,4 @@ class ChainOfTrees {
   std::vector<Cluster> clusters_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <bit>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/hash.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// One coordinate per parameter, in the order of the space: the value itself of a real parameter,
 /// the rank within its domain of every other kind (ranks are below 2^53, hence exact).
@@ -17,7 +20,7 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 
   uint64_t Hash() const {
-    Hasher hasher;
+    base::Hasher hasher;
     for (double c : coordinates) hasher.Add(std::bit_cast<uint64_t>(c + 0.0));  // -0 hashes as 0
     return hasher.Digest();
   }
@@ -27,9 +30,9 @@ struct Configuration {
 /// gives back unchanged. Empty where every configuration means something else.
 using CanonicalForm = std::function<Configuration(const Configuration&)>;
 
-}  // namespace bayloom
+}  // namespace bayloom::space
 
 template <>
-struct std::hash<bayloom::Configuration> {
-  size_t operator()(const bayloom::Configuration& c) const noexcept { return c.Hash(); }
+struct std::hash<bayloom::space::Configuration> {
+  size_t operator()(const bayloom::space::Configuration& c) const noexcept { return c.Hash(); }
 };

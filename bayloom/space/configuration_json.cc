@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/configuration_json.h"
 
 #include <fmt/format.h>
@@ -5,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 std::optional<std::vector<int64_t>> NumbersFrom(const nlohmann::json& json) {
@@ -60,4 +63,4 @@ Result<Configuration> FromJson(const Space& space, const nlohmann::json& json) {
   return space.Parse(values);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,7 +9,7 @@
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// {"tile": 8, "layout": "rows", "order": [2, 0, 1], "rate": 0.25}
 nlohmann::json ToJson(const Space& space, const Configuration& configuration);
@@ -16,4 +19,4 @@ nlohmann::json ToJson(const Value& value);
 /// the parameter, as Space::Parse does.
 Result<Configuration> FromJson(const Space& space, const nlohmann::json& json);
 
-}  // namespace bayloom
+}  // namespace bayloom::space

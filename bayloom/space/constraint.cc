@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/constraint.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 constexpr int64_t kSmallDomain = 1024;
@@ -107,4 +110,4 @@ double Constraint::Compute(std::span<const double> coordinates) const {
   return values[steps_.size() - 1];
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <span>
@@ -5,7 +8,7 @@
 
 #include "bayloom/space/expression.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// One known constraint, or a number that it compares, as a program over coordinates.
 class Constraint {
@@ -48,4 +51,4 @@ std::vector<int> ParametersOf(const ExpressionGraph& graph, int expression);
 /// demand `x * y <= 1024`.
 std::vector<int> ComparedQuantities(const ExpressionGraph& graph, std::span<const int> constraints);
 
-}  // namespace bayloom
+}  // namespace bayloom::space

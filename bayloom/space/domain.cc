@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/domain.h"
 
 #include <algorithm>
 
-namespace bayloom {
+namespace bayloom::space {
 
 int64_t Domain::PositionOf(double rank) const {
   const auto count = static_cast<double>(ranks.size());
@@ -27,4 +30,4 @@ Interval TermHulls::Fill(std::span<const double> values, const RankBlock& block)
   return hulls_[block.node] = hull;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

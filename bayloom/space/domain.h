@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 
 #include "bayloom/space/operation.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// Consecutive values of a parameter's domain, as a node of the binary tree that halves the domain
 /// again and again. Nodes are numbered in pre-order.
@@ -43,4 +46,4 @@ class TermHulls {
   std::vector<Interval> hulls_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/encoding.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 Encoding::Encoding(std::shared_ptr<const Space> space) : space_(std::move(space)) {
   for (int i = 0; i < space_->size(); ++i) {
@@ -16,4 +19,4 @@ void Encoding::Encode(const Configuration& configuration, std::span<double> row)
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

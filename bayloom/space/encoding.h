@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -7,7 +10,7 @@
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// Configurations as rows of numbers for surrogate models: the embeddings of all parameters, one
 /// after the other. Within a parameter's columns, Euclidean distance is the parameter's distance.
@@ -30,4 +33,4 @@ class Encoding {
   std::vector<int> groups_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::space

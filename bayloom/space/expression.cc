@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/expression.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace bayloom {
+namespace bayloom::space {
 
 int ExpressionGraph::Intern(Expression expression) {
   Key key(expression.operation, expression.operands, std::bit_cast<uint64_t>(expression.constant),
@@ -98,4 +101,4 @@ bool ExpressionGraph::RunCode(int code, const Parameters& parameters,
   return codes_[code].function(values);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -11,7 +14,7 @@
 #include "bayloom/space/operation.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// A known constraint in code: whether it holds for the values of its parameters, in the order in
 /// which they were named. Must be a function of them, and callable from any thread.
@@ -87,4 +90,4 @@ class ExpressionGraph {
   std::vector<Code> codes_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::space

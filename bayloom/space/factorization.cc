@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 #include "bayloom/base/prime_factors.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 /// Number of ways to write `total` as an ordered sum of `parts` numbers from 0 up, which is
@@ -89,11 +92,11 @@ class Factorization final : public Parameter {
       point[i] = std::log(static_cast<double>(factors[i])) / farthest;
   }
 
-  double Sample(RandomStream& random) const override {
+  double Sample(base::RandomStream& random) const override {
     return static_cast<double>(random.UniformInt(Cardinality()));
   }
 
-  std::vector<double> Neighbours(double coordinate, RandomStream&) const override {
+  std::vector<double> Neighbours(double coordinate, base::RandomStream&) const override {
     std::array<int64_t, kMostElements> factors;
     ElementsAt(coordinate, factors);
     std::vector<double> neighbours;
@@ -136,7 +139,7 @@ class Factorization final : public Parameter {
   /// Number of splits into the outer factors.
   double OuterCount(int64_t product) const {
     double count = 1;
-    for (const PrimePower& p : primes_)
+    for (const base::PrimePower& p : primes_)
       count *= Compositions(TakeOut(product, p.prime), parts_ - 1);
     return count;
   }
@@ -195,7 +198,7 @@ class Factorization final : public Parameter {
   int64_t extent_;
   int parts_;
   int64_t max_innermost_;
-  PrimeFactors primes_;
+  base::PrimeFactors primes_;
   std::vector<int64_t> innermost_;  ///< sorted
   std::vector<double> before_;      ///< splits with a smaller innermost factor; at the end, all
 };
@@ -218,4 +221,4 @@ std::unique_ptr<Parameter> MakeFactorization(std::string name, int64_t extent, i
   return made;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

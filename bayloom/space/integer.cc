@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/space/number_scale.h"
+#include "bayloom/space/internal/number_scale.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 /// Above so many values the ranks beside are no step worth taking alone.
@@ -47,11 +50,11 @@ class Integer final : public Parameter {
   void Embed(double coordinate, std::span<double> point) const override {
     point[0] = scale_.ToUnit(NumberAt(coordinate));
   }
-  double Sample(RandomStream& random) const override {
+  double Sample(base::RandomStream& random) const override {
     return static_cast<double>(random.UniformInt(count_));
   }
 
-  std::vector<double> Neighbours(double coordinate, RandomStream& random) const override {
+  std::vector<double> Neighbours(double coordinate, base::RandomStream& random) const override {
     const double last = static_cast<double>(count_ - 1);
     std::vector<double> neighbours;
     if (coordinate > 0) neighbours.push_back(coordinate - 1);
@@ -88,4 +91,4 @@ std::unique_ptr<Parameter> MakeInteger(std::string name, int64_t lowest, int64_t
   return std::make_unique<Integer>(std::move(name), lowest, highest, scale);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

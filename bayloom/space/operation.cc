@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/operation.h"
 
 #include <algorithm>
@@ -5,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -254,4 +257,4 @@ bool IsAssociative(Operation operation) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

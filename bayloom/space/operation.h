@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// What constraints compute with. Truth values are 0 and 1.
 enum class Operation : uint8_t {
@@ -76,4 +79,4 @@ struct Interval {
 
 Interval Apply(Operation operation, const Interval& a, const Interval& b, const Interval& c);
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/space/number_scale.h"
+#include "bayloom/space/internal/number_scale.h"
+#include "bayloom/space/internal/text_domain.h"
 #include "bayloom/space/parameter.h"
-#include "bayloom/space/text_domain.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 /// What is ordinal about numbers and texts alike: ranks, and steps to the ranks beside.
@@ -18,10 +21,10 @@ class Ordinal : public Parameter {
 
   ParameterKind kind() const final { return ParameterKind::kOrdinal; }
   int EmbeddingSize() const final { return 1; }
-  double Sample(RandomStream& random) const final {
+  double Sample(base::RandomStream& random) const final {
     return static_cast<double>(random.UniformInt(Cardinality()));
   }
-  std::vector<double> Neighbours(double coordinate, RandomStream&) const final {
+  std::vector<double> Neighbours(double coordinate, base::RandomStream&) const final {
     std::vector<double> neighbours;
     if (coordinate > 0) neighbours.push_back(coordinate - 1);
     if (coordinate + 1 < static_cast<double>(Cardinality())) neighbours.push_back(coordinate + 1);
@@ -109,4 +112,4 @@ std::unique_ptr<Parameter> MakeOrdinal(std::string name, std::vector<std::string
   return std::make_unique<OrdinalTexts>(std::move(name), std::move(values));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

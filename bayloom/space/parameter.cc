@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/parameter.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 constexpr std::array<std::string_view, 6> kKindNames = {
@@ -15,7 +18,7 @@ constexpr std::array<std::string_view, 6> kKindNames = {
 
 /// A point of [0, 1] under the density that is linear between evenly spaced knots: first the
 /// piece, by its area, then within it by inverting the integral of the line.
-double SamplePiecewiseLinear(std::span<const double> knots, RandomStream& random) {
+double SamplePiecewiseLinear(std::span<const double> knots, base::RandomStream& random) {
   std::vector<double> areas(knots.size() - 1);
   for (size_t i = 0; i < areas.size(); ++i) areas[i] = knots[i] + knots[i + 1];
   const int piece = random.Weighted(areas);
@@ -77,10 +80,10 @@ double Parameter::PriorDensity(double coordinate) const {
   return prior_[static_cast<size_t>(coordinate)];
 }
 
-double Parameter::SamplePrior(RandomStream& random) const {
+double Parameter::SamplePrior(base::RandomStream& random) const {
   if (prior_.empty()) return Sample(random);
   if (kind() == ParameterKind::kReal) return AtPosition(SamplePiecewiseLinear(prior_, random));
   return random.Weighted(prior_);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -12,7 +15,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/space/value.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 enum class ParameterKind : uint8_t {
   kReal,
@@ -77,11 +80,11 @@ class Parameter {
   virtual void Embed(double coordinate, std::span<double> point) const = 0;
 
   /// Uniform over the domain (on its scale if real), whatever the prior and the constraints.
-  virtual double Sample(RandomStream& random) const = 0;
+  virtual double Sample(base::RandomStream& random) const = 0;
   /// Values one step away: the ranks beside, all other categories, one swap, one prime factor
   /// moved; where values are dense, random ones nearby as well. No duplicates, never the value
   /// itself.
-  virtual std::vector<double> Neighbours(double coordinate, RandomStream& random) const = 0;
+  virtual std::vector<double> Neighbours(double coordinate, base::RandomStream& random) const = 0;
 
   /// The value to try first, where one is known.
   const std::optional<double>& default_coordinate() const { return default_coordinate_; }
@@ -94,7 +97,7 @@ class Parameter {
   /// How much likelier the prior holds a value than the uniform distribution does; 1 without prior.
   double PriorDensity(double coordinate) const;
   /// From the prior; uniform without one.
-  double SamplePrior(RandomStream& random) const;
+  double SamplePrior(base::RandomStream& random) const;
 
  protected:
   /// Where on [0, 1] a real coordinate lies on its scale, and back. Only real parameters differ
@@ -131,4 +134,4 @@ std::unique_ptr<Parameter> MakePermutation(std::string name, int count,
 std::unique_ptr<Parameter> MakeFactorization(std::string name, int64_t extent, int parts,
                                              int64_t max_innermost = 0);
 
-}  // namespace bayloom
+}  // namespace bayloom::space

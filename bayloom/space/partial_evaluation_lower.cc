@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "bayloom/space/partial_evaluation.h"
+#include "bayloom/space/internal/partial_evaluation.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 /// Whether whole numbers give whole numbers (or NaN).
@@ -236,4 +239,4 @@ PartialEvaluation::Step PartialEvaluation::StepAt(const Node& node, int level) c
   return step;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

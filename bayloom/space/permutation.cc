@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 constexpr int kMostItems = 18;  // 18! < 2^53
@@ -91,11 +94,11 @@ class Permutation final : public Parameter {
     }
   }
 
-  double Sample(RandomStream& random) const override {
+  double Sample(base::RandomStream& random) const override {
     return static_cast<double>(random.UniformInt(Cardinality()));
   }
 
-  std::vector<double> Neighbours(double coordinate, RandomStream&) const override {
+  std::vector<double> Neighbours(double coordinate, base::RandomStream&) const override {
     Items items;
     ElementsAt(coordinate, items);
     std::vector<double> neighbours;
@@ -154,4 +157,4 @@ std::unique_ptr<Parameter> MakePermutation(std::string name, int count, Permutat
   return std::make_unique<Permutation>(std::move(name), count, metric);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

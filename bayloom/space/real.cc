@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/space/number_scale.h"
+#include "bayloom/space/internal/number_scale.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 class Real final : public Parameter {
@@ -36,9 +39,9 @@ class Real final : public Parameter {
   void Embed(double coordinate, std::span<double> point) const override {
     point[0] = Position(coordinate);
   }
-  double Sample(RandomStream& random) const override { return AtPosition(random.Uniform()); }
+  double Sample(base::RandomStream& random) const override { return AtPosition(random.Uniform()); }
 
-  std::vector<double> Neighbours(double coordinate, RandomStream& random) const override {
+  std::vector<double> Neighbours(double coordinate, base::RandomStream& random) const override {
     std::vector<double> neighbours = NearbyPositions(Position(coordinate), random);
     for (double& n : neighbours) n = AtPosition(n);
     std::erase(neighbours, coordinate);
@@ -70,4 +73,4 @@ std::unique_ptr<Parameter> MakeReal(std::string name, double lowest, double high
   return std::make_unique<Real>(std::move(name), lowest, highest, scale);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

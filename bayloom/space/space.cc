@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/space.h"
 
 #include <fmt/format.h>
 
-#include "bayloom/space/constraint_parser.h"
+#include "bayloom/space/internal/constraint_parser.h"
 
-namespace bayloom {
+namespace bayloom::space {
 int Space::IndexOf(std::string_view name) const {
   const auto found = indices_.find(name);
   return found == indices_.end() ? -1 : found->second;
@@ -17,14 +20,15 @@ bool Space::Contains(const Configuration& configuration) const {
          chain_->Contains(configuration.coordinates);
 }
 
-std::optional<Configuration> Space::Sample(RandomStream& random, SamplingMethod method) const {
+std::optional<Configuration> Space::Sample(base::RandomStream& random,
+                                           SamplingMethod method) const {
   Configuration drawn{std::vector<double>(parameters_.size())};
   if (!chain_->Sample(random, method, drawn.coordinates)) return std::nullopt;
   return drawn;
 }
 
 std::vector<Configuration> Space::Neighbours(const Configuration& configuration,
-                                             RandomStream& random) const {
+                                             base::RandomStream& random) const {
   std::vector<Configuration> neighbours;
   for (int i = 0; i < size(); ++i) {
     for (double c : chain_->Alternatives(i, configuration.coordinates, random)) {
@@ -78,7 +82,7 @@ std::string Space::ToString(const Configuration& configuration) const {
   std::string text;
   for (int i = 0; i < size(); ++i) {
     text += fmt::format("{}{}={}", i > 0 ? " " : "", parameter(i).name(),
-                        bayloom::ToString(ValueOf(configuration, i)));
+                        bayloom::space::ToString(ValueOf(configuration, i)));
   }
   return text;
 }
@@ -135,4 +139,4 @@ Result<std::shared_ptr<const Space>> Space::Builder::Build() {
   return std::shared_ptr<const Space>(std::move(built));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

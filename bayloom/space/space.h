@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -17,7 +20,7 @@
 #include "bayloom/space/expression.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// What may be tried: parameters, and known constraints on them.
 ///
@@ -45,13 +48,13 @@ class Space {
 
   /// Nullopt where drawing and looking whether the constraints hold, which is what real parameters
   /// under constraints take, found nothing within many draws.
-  std::optional<Configuration> Sample(RandomStream& random,
+  std::optional<Configuration> Sample(base::RandomStream& random,
                                       SamplingMethod method = SamplingMethod::kUniformLeaves) const;
 
   /// Feasible configurations that differ in one parameter, by one step. Of integer and ordinal
   /// parameters that is the next feasible value each way.
   std::vector<Configuration> Neighbours(const Configuration& configuration,
-                                        RandomStream& random) const;
+                                        base::RandomStream& random) const;
 
   /// Calls back with all feasible configurations, each once, until told to stop by a false. There
   /// must be no real parameter.
@@ -109,4 +112,4 @@ class Space::Builder {
   std::shared_ptr<Space> space_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/tree.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::space {
 
 const Tree::Run* Tree::RunAt(uint32_t node, int64_t position) const {
   const std::span<const Run> runs = RunsOf(node);
@@ -72,7 +75,8 @@ void Tree::WeighByPriors(const ExpressionGraph::Parameters& parameters) {
 }
 
 /// A child in proportion to what is below it: moves `node` there and gives the position taken.
-uint32_t Tree::Draw(RandomStream& random, const Weights& weights, int level, uint32_t& node) const {
+uint32_t Tree::Draw(base::RandomStream& random, const Weights& weights, int level,
+                    uint32_t& node) const {
   const uint32_t first = first_run_[node];
   const uint32_t end = first_run_[node + 1];
   const double point = random.Uniform() * weights.total[node];
@@ -91,7 +95,7 @@ uint32_t Tree::Draw(RandomStream& random, const Weights& weights, int level, uin
 }
 
 /// All children alike.
-uint32_t Tree::DrawChild(RandomStream& random, uint32_t& node) const {
+uint32_t Tree::DrawChild(base::RandomStream& random, uint32_t& node) const {
   int64_t children = 0;
   for (const Run& run : RunsOf(node)) children += run.count;
   int64_t chosen = random.UniformInt(children);
@@ -101,7 +105,7 @@ uint32_t Tree::DrawChild(RandomStream& random, uint32_t& node) const {
   return run->first + static_cast<uint32_t>(chosen);
 }
 
-void Tree::Sample(RandomStream& random, SamplingMethod method,
+void Tree::Sample(base::RandomStream& random, SamplingMethod method,
                   std::span<double> coordinates) const {
   const Weights& weights = method == SamplingMethod::kPrior && prior_ ? *prior_ : leaves_;
   uint32_t node = root_;
@@ -183,4 +187,4 @@ bool Tree::ForEach(std::span<double> coordinates, const std::function<bool()>& v
   return VisitLeaves(root_, 0, coordinates, visit);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,7 @@
 #include "bayloom/space/domain.h"
 #include "bayloom/space/expression.h"
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// How a configuration is drawn from the feasible ones.
 enum class SamplingMethod : uint8_t {
@@ -52,7 +55,8 @@ class Tree {
 
   bool Contains(std::span<const double> coordinates) const;
   /// Sets the coordinates of the tree's parameters. The tree must have leaves.
-  void Sample(RandomStream& random, SamplingMethod method, std::span<double> coordinates) const;
+  void Sample(base::RandomStream& random, SamplingMethod method,
+              std::span<double> coordinates) const;
   /// What a level's parameter may change to while the others stay: the next values below and above
   /// if it is a number or ordinal, and those of `candidates` that are feasible.
   std::vector<double> Alternatives(int level, std::span<const double> coordinates,
@@ -90,8 +94,9 @@ class Tree {
   Weights Weigh(std::vector<std::vector<double>> priors) const;
   double WeightOf(const Weights& weights, int level, const Run& run) const;
   void WeighByPriors(const ExpressionGraph::Parameters& parameters);
-  uint32_t Draw(RandomStream& random, const Weights& weights, int level, uint32_t& node) const;
-  uint32_t DrawChild(RandomStream& random, uint32_t& node) const;
+  uint32_t Draw(base::RandomStream& random, const Weights& weights, int level,
+                uint32_t& node) const;
+  uint32_t DrawChild(base::RandomStream& random, uint32_t& node) const;
   bool VisitLeaves(uint32_t node, int level, std::span<double> coordinates,
                    const std::function<bool()>& visit) const;
 
@@ -105,4 +110,4 @@ class Tree {
   std::optional<Weights> prior_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "bayloom/base/hash.h"
-#include "bayloom/space/partial_evaluation.h"
+#include "bayloom/space/internal/partial_evaluation.h"
 #include "bayloom/space/tree.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 constexpr uint32_t kDead = UINT32_MAX;
@@ -47,7 +50,7 @@ class TreeGrower {
   struct Hash {
     const TreeGrower& grower;
     size_t operator()(uint32_t node) const {
-      Hasher hasher;
+      base::Hasher hasher;
       hasher.Add(grower.tree_.level_of_node_[node]);
       for (const Tree::Run& run : grower.tree_.RunsOf(node)) {
         hasher.Add(uint64_t{run.first} << 32 | run.count).Add(run.child);
@@ -150,4 +153,4 @@ std::optional<Tree> Tree::Grow(const ExpressionGraph& graph,
   return tree;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/value.h"
 
 #include <fmt/format.h>
@@ -7,7 +10,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 std::string Text(double number) { return fmt::format("{}", number); }
@@ -36,4 +39,4 @@ bool ParseNumber(std::string_view text, double& number) {
   return fault == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::space {
 
 /// A parameter's value as people see it:
 ///
@@ -25,4 +28,4 @@ std::string ToString(const Value& value);
 /// and 0. False if it spells none.
 bool ParseNumber(std::string_view text, double& number);
 
-}  // namespace bayloom
+}  // namespace bayloom::space

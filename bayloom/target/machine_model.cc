@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/target/machine_model.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace bayloom {
+namespace bayloom::target {
 namespace {
 
 using Json = nlohmann::json;
@@ -71,4 +74,4 @@ MachineModel MachineModelFromJson(const Json& json) {
   return machine;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::target

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::target {
 
 /// Bytes of a cache line.
 constexpr double kLineBytes = 64;
@@ -61,4 +64,4 @@ nlohmann::json MachineModelToJson(const MachineModel& machine);
 /// are no two levels.
 MachineModel MachineModelFromJson(const nlohmann::json& json);
 
-}  // namespace bayloom
+}  // namespace bayloom::target

@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/target/target.h"
 
-namespace bayloom {
+namespace bayloom::target {
 
 /// Each rate is what was fitted on that processor, as it shows in the estimate, over the estimate's
 /// weight for it, so that estimates are those of before there were machine models, to the last bit.
@@ -27,4 +30,4 @@ MachineModel MachineOf(const Target& target) {
   return target.machine ? *target.machine : NominalMachine(target);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::target

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 
 #include "bayloom/target/machine_model.h"
 
-namespace bayloom {
+namespace bayloom::target {
 
 /// The machine that code is made for, as far as schedules and code generation care.
 struct Target {
@@ -31,4 +34,4 @@ MachineModel NominalMachine(const Target& target);
 /// The target's machine if it was measured, the nominal one otherwise.
 MachineModel MachineOf(const Target& target);
 
-}  // namespace bayloom
+}  // namespace bayloom::target

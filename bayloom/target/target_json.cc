@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/target/target_json.h"
 
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/hash.h"
 
-namespace bayloom {
+namespace bayloom::target {
 
 nlohmann::json TargetToJson(const Target& target) {
   nlohmann::json json = {{"name", target.name},         {"triple", target.triple},
@@ -33,7 +36,7 @@ uint64_t HashOf(const Target& target) {
   nlohmann::json json = TargetToJson(target);
   json.erase("name");
   json.erase("machine");
-  return Hasher().Add(json.dump()).Digest();
+  return base::Hasher().Add(json.dump()).Digest();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::target

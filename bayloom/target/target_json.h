@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -5,7 +8,7 @@
 
 #include "bayloom/target/target.h"
 
-namespace bayloom {
+namespace bayloom::target {
 
 /// With the measured machine, if the target has one, as "machine".
 nlohmann::json TargetToJson(const Target& target);
@@ -14,4 +17,4 @@ Target TargetFromJson(const nlohmann::json& json);
 /// Hash of everything but the name and the measured machine: the target's identity in databases.
 uint64_t HashOf(const Target& target);
 
-}  // namespace bayloom
+}  // namespace bayloom::target

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/access.h"
 
 #include <algorithm>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Adds scale * index, whose iterators stand for their bindings; false when it is not affine.
@@ -148,4 +151,4 @@ std::optional<Affine> LinearOffset(const Program& program, const Access& access,
   return offset;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -6,7 +9,7 @@
 
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Analyses that validators, features and code generation share.
 
@@ -65,4 +68,4 @@ std::optional<Affine> LinearOffset(const Program& program, const Access& access,
 /// every buffer written below is private to an iteration or written disjointly.
 Status CheckParallel(const Program& program, LoopId loop);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <limits>
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/loop_tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 bool Touches(const Block& block, BufferId buffer) {
@@ -119,4 +122,4 @@ Allocation AllocationOf(const Program& program, BufferId id) {
   return regions.Finish(scope);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

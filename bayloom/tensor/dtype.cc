@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/dtype.h"
 
 #include <array>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 constexpr std::array<std::string_view, 13> kNames = {
@@ -49,4 +52,4 @@ std::optional<DType> ParseDType(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

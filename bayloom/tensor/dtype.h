@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -5,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Element types of buffers and scalar expressions.
 enum class DType : uint8_t {
@@ -34,4 +37,4 @@ bool IsUnsigned(DType dtype);
 std::string ToString(DType dtype);
 std::optional<DType> ParseDType(std::string_view text);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

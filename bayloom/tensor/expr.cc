@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/expr.h"
 
 #include <stdexcept>
@@ -5,7 +8,7 @@
 
 #include "bayloom/tensor/scalar.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 Expr Make(ExprNode node) { return Expr(std::make_shared<const ExprNode>(std::move(node))); }
@@ -346,4 +349,4 @@ std::optional<LinearForm> ToLinear(const Expr& e, int iter_count) {
   return form;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -9,7 +12,7 @@
 
 #include "bayloom/tensor/dtype.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Position of a buffer in its Workload's or Program's `buffers`.
 using BufferId = int;
@@ -170,4 +173,4 @@ struct LinearForm {
 /// (division, remainder, data-dependent loads).
 std::optional<LinearForm> ToLinear(const Expr& e, int iter_count);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

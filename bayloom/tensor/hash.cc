@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/hash.h"
 
 #include <bit>
@@ -5,7 +8,7 @@
 
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Hashes what a program or workload does. Parameters are known by their position among the
@@ -76,7 +79,7 @@ class StructureHasher {
   std::span<const Buffer> buffers_;
   std::vector<int> buffer_numbers_;
   int next_buffer_ = 0;
-  Hasher hasher_;
+  base::Hasher hasher_;
 };
 
 class ProgramHasher {
@@ -128,7 +131,7 @@ class ProgramHasher {
     structure_.AddSigned(affine.constant);
     uint64_t terms = affine.terms.size();
     for (const Affine::Term& term : affine.terms) {
-      terms += Hasher()
+      terms += base::Hasher()
                    .Add(static_cast<uint64_t>(digit_numbers_[term.digit]))
                    .Add(static_cast<uint64_t>(term.coefficient))
                    .Digest();
@@ -157,4 +160,4 @@ uint64_t Workload::StructuralHash() const {
   return hasher.Digest();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,7 +1,10 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/scalar.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 HostTensor HostTensor::Zeros(DType dtype, std::vector<int64_t> shape) {
   HostTensor tensor{dtype, std::move(shape), {}};
@@ -43,4 +46,4 @@ void HostTensor::SetInt(int64_t element, int64_t value) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/interpreter.h"
 
 #include <fmt/format.h>
@@ -6,9 +9,9 @@
 #include <stdexcept>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/flat_expr.h"
+#include "bayloom/tensor/internal/flat_expr.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// A buffer's elements while the program runs, row-major, with a mark on each that is written.
@@ -187,4 +190,4 @@ void InterpretStrictly(const Program& program, std::vector<HostTensor>& argument
   ProgramInterpreter(program, /*strict=*/true).Run(arguments);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

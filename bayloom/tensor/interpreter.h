@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -6,7 +9,7 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// A dense row-major array of any DType, used where exactness matters more than speed. Elements
 /// are read and written as double or, for integers beyond 2^53, as int64 (uint64 by its bits).
@@ -62,4 +65,4 @@ std::vector<std::byte> UnpackLayout(const Buffer& buffer, const std::byte* packe
 /// between them as it is.
 void ScatterSlice(const Buffer& buffer, const std::byte* row_major, std::byte* memory);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cstdint>
 #include <cstring>
 
 #include "bayloom/tensor/interpreter.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Walks a buffer in physical order. Physical places are consecutive; the row-major place moves
@@ -146,4 +149,4 @@ void ScatterSlice(const Buffer& buffer, const std::byte* row_major, std::byte* m
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

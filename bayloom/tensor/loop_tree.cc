@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/loop_tree.h"
 
 #include <algorithm>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 int DepthOf(const Program& program, NodeRef node) {
@@ -48,4 +51,4 @@ NodeRef ChildTowards(const Program& program, NodeRef ancestor, NodeRef node) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Finding one's way in the loop tree.
 
@@ -25,4 +28,4 @@ void ForEachBlockBelow(const Program& program, NodeRef node, const Visitor& visi
   for (NodeRef child : program.BodyOf(node)) ForEachBlockBelow(program, child, visit);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/operator_shorthand.h"
 
 #include <optional>
@@ -7,19 +10,19 @@
 #include "bayloom/base/shorthand.h"
 #include "bayloom/tensor/operators.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 31;
 
-DType TypeOption(Shorthand& line) {
+DType TypeOption(base::Shorthand& line) {
   const std::string value = line.Option("dtype", "float32");
   const std::optional<DType> dtype = ParseDType(value);
   if (!dtype) line.Refuse("'" + value + "' is no element type");
   return *dtype;
 }
 
-Epilogue TakeEpilogue(Shorthand& line) {
+Epilogue TakeEpilogue(base::Shorthand& line) {
   Epilogue epilogue;
   epilogue.bias = line.Flag("bias");
   epilogue.residual = line.Flag("residual");
@@ -27,7 +30,7 @@ Epilogue TakeEpilogue(Shorthand& line) {
   return epilogue;
 }
 
-Workload ParseMatmul(Shorthand& line) {
+Workload ParseMatmul(base::Shorthand& line) {
   const int64_t m = line.Number("M");
   const int64_t n = line.Number("N");
   const int64_t k = line.Number("K");
@@ -42,7 +45,7 @@ Workload ParseMatmul(Shorthand& line) {
   return BatchMatmulWorkload(batch, m, n, k, dtype);
 }
 
-Workload ParseConvolution(Shorthand& line, bool depthwise) {
+Workload ParseConvolution(base::Shorthand& line, bool depthwise) {
   const std::vector<int64_t> image = line.Numbers("image HxWxC", 3);
   Conv2dShape shape;
   shape.height = image[0];
@@ -68,18 +71,18 @@ Workload ParseConvolution(Shorthand& line, bool depthwise) {
 struct OperatorKind {
   std::string_view name;
   std::string_view example;
-  Workload (*parse)(Shorthand&);
+  Workload (*parse)(base::Shorthand&);
 };
 
 constexpr OperatorKind kOperators[] = {
     {"matmul", "matmul:512,512,512,bias,relu", ParseMatmul},
     {"conv2d", "conv2d:56x56x64,128,3x3,stride=2,pad=1,bias,relu",
-     [](Shorthand& line) { return ParseConvolution(line, false); }},
+     [](base::Shorthand& line) { return ParseConvolution(line, false); }},
     {"depthwise", "depthwise:56x56x144,3x3,pad=1,bias,relu",
-     [](Shorthand& line) { return ParseConvolution(line, true); }},
+     [](base::Shorthand& line) { return ParseConvolution(line, true); }},
 };
 
-void CheckSize(const Workload& workload, const Shorthand& line) {
+void CheckSize(const Workload& workload, const base::Shorthand& line) {
   for (const Buffer& buffer : workload.buffers) {
     // Extents are at most 2^24 each, so that a product of doubles cannot overflow.
     double elements = 1;
@@ -93,7 +96,7 @@ void CheckSize(const Workload& workload, const Shorthand& line) {
 }  // namespace
 
 Workload ParseOperator(std::string_view text) {
-  Shorthand line("operator", text);
+  base::Shorthand line("operator", text);
   for (const OperatorKind& kind : kOperators) {
     if (kind.name != line.name()) continue;
     line.SetExample(kind.example);
@@ -117,4 +120,4 @@ std::string OperatorExamples() {
          "  depthwise:56x56x144,3x3,pad=1                     HxWxC,kernel\n";
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

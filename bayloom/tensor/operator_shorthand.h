@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -5,7 +8,7 @@
 
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// The workload a person means by a line such as
 ///
@@ -25,4 +28,4 @@ Workload ParseOperator(std::string_view text);
 /// The lines above, for help texts.
 std::string OperatorExamples();
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/operators.h"
 
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using Exprs = std::vector<Expr>;
@@ -387,4 +390,4 @@ Workload Conv2dWorkload(const Conv2dShape& s) {
   return b.Build({AddEpilogue(b, y, grouped ? 2 : 1, s.epilogue)});
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

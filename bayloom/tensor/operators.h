@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <array>
@@ -9,7 +12,7 @@
 
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Operators of neural networks as stages of a workload. Images are NHWC, convolution weights
 /// HWIO, so the innermost axis of activations and weights is the one to vectorize.
@@ -130,4 +133,4 @@ struct Conv2dShape {
 };
 Workload Conv2dWorkload(const Conv2dShape& shape);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +10,7 @@
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/loop_tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// An index seen from one loop: which terms tell its iterations apart, and what the loops below
@@ -195,4 +198,4 @@ Status CheckParallel(const Program& program, LoopId loop) {
   return ParallelChecker(program, loop).Check();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -8,7 +11,7 @@
 #include "bayloom/base/prime_factors.h"
 #include "bayloom/tensor/trace.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Ordered factorizations of n into `parts` factors: a composition per prime power, that is
@@ -16,7 +19,7 @@ namespace {
 int64_t CountFactorizations(int64_t n, int parts) {
   if (parts == 0) return n == 1 ? 1 : 0;
   int64_t count = 1;
-  for (const PrimePower& power : PrimeFactors(n)) {
+  for (const base::PrimePower& power : base::PrimeFactors(n)) {
     int64_t binomial = 1;
     for (int i = 1; i <= power.exponent; ++i) binomial = binomial * (parts - 1 + i) / i;
     count *= binomial;
@@ -53,7 +56,8 @@ void ListTilings(int64_t extent, int parts, int64_t max_innermost, std::vector<i
 
 /// Deals `exponent` copies of a prime out over the factors: a uniform composition, drawn as the
 /// places of parts - 1 bars among exponent + parts - 1 (stars and bars).
-void DealPrime(const PrimePower& power, RandomStream& random, std::vector<int64_t>& factors) {
+void DealPrime(const base::PrimePower& power, base::RandomStream& random,
+               std::vector<int64_t>& factors) {
   int64_t bars = static_cast<int64_t>(factors.size()) - 1;
   int64_t places = power.exponent + bars;
   size_t part = 0;
@@ -96,13 +100,13 @@ int64_t CountPerfectTilings(int64_t extent, int parts, int64_t max_innermost) {
 
 std::optional<std::vector<int64_t>> SamplePerfectTiling(int64_t extent, int parts,
                                                         int64_t max_innermost,
-                                                        RandomStream& random) {
+                                                        base::RandomStream& random) {
   if (parts == 1 && extent > max_innermost) return std::nullopt;
-  const PrimeFactors powers(extent);
+  const base::PrimeFactors powers(extent);
   std::vector<int64_t> factors(parts);
   do {  // with two parts or more the innermost factor can be 1, so this ends
     std::fill(factors.begin(), factors.end(), 1);
-    for (const PrimePower& power : powers) DealPrime(power, random, factors);
+    for (const base::PrimePower& power : powers) DealPrime(power, random, factors);
   } while (factors.back() > max_innermost);
   return factors;
 }
@@ -117,4 +121,4 @@ std::vector<int64_t> RepairTiling(int64_t extent, std::vector<int64_t> factors) 
   return factors;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

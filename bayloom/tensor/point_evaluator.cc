@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <stdexcept>
 #include <unordered_map>
 
-#include "bayloom/tensor/flat_expr.h"
+#include "bayloom/tensor/internal/flat_expr.h"
 #include "bayloom/tensor/interpreter.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 struct PointEvaluator::Impl {
   struct FlatStage {
@@ -89,4 +92,4 @@ double PointEvaluator::Evaluate(BufferId buffer, const std::vector<int64_t>& ind
   return IsFloat(b.dtype) ? value.f : IntToFloat(b.dtype, value.i);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

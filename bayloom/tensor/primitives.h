@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Schedule primitives: each rewrites a Program into another one that computes the same thing,
 /// or refuses with a reason and leaves the program as it was. One primitive per file under
@@ -100,4 +103,4 @@ Status RewriteLayout(Program& program, BufferId buffer);
 /// Changes where a buffer lives.
 Status SetScope(Program& program, BufferId buffer, StorageScope scope);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,11 +9,11 @@
 #include <span>
 #include <string_view>
 
-#include "bayloom/tensor/names.h"
-#include "bayloom/tensor/print_expr.h"
+#include "bayloom/tensor/internal/names.h"
+#include "bayloom/tensor/internal/print_expr.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 // --- Buffers -----------------------------------------------------------------------------------
@@ -268,4 +271,4 @@ std::string Print(const Workload& workload) {
 
 std::string Print(const Program& program) { return ProgramPrinter(program).Print(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

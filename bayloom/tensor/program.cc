@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/program.h"
 
 #include <algorithm>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 void AppendBlocks(const Program& program, NodeRef node, std::vector<BlockId>& blocks) {
@@ -154,4 +157,4 @@ Program Lower(const Workload& workload) {
   return program;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

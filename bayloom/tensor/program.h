@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// A digit: the unit loops are made of. A loop iterates over one or more digits in mixed radix,
 /// the first digit being the slowest. Splitting replaces a digit by a product of smaller ones,
@@ -155,4 +158,4 @@ std::string Print(const Workload& workload);
 std::string Print(const Expr& e, const std::vector<Iter>& iters,
                   const std::vector<Buffer>& buffers);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/scalar.h"
 
 #include <cmath>
@@ -5,7 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Rounds to a binary format of `precision` significant bits, least exponent `quantum_exponent`
@@ -359,4 +362,4 @@ void StoreInt(DType dtype, std::byte* at, int64_t value) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

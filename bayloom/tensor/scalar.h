@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstddef>
@@ -5,7 +8,7 @@
 
 #include "bayloom/tensor/expr.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Arithmetic of single elements, shared by constant folding and the reference interpreter.
 /// Floats of every type are held as double, integers and bools as int64 (uint64 by its bits);
@@ -34,4 +37,4 @@ int64_t LoadInt(DType dtype, const std::byte* at);
 void StoreFloat(DType dtype, std::byte* at, double value);
 void StoreInt(DType dtype, std::byte* at, int64_t value);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

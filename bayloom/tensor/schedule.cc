@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/schedule.h"
 
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 template <typename Var>
@@ -47,9 +50,9 @@ Instruction Step(InstructionKind kind, std::vector<int> inputs,
 }  // namespace
 
 Schedule::Schedule(const Workload& workload, uint64_t seed)
-    : Schedule(workload, RandomStream(seed)) {}
+    : Schedule(workload, base::RandomStream(seed)) {}
 
-Schedule::Schedule(const Workload& workload, RandomStream random)
+Schedule::Schedule(const Workload& workload, base::RandomStream random)
     : program_(Lower(workload)), random_(random) {}
 
 BlockId Schedule::Get(BlockVar block) const { return static_cast<BlockId>(values_.at(block.id)); }
@@ -178,4 +181,4 @@ Status Schedule::Apply(Instruction instruction, const Decision* decision) {
   return NoVar(Record(std::move(instruction), decision));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -10,7 +13,7 @@
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/trace.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// A Program under transformation together with the Trace of what was done to it.
 ///
@@ -26,11 +29,11 @@ namespace bayloom {
 class Schedule {
  public:
   Schedule(const Workload& workload, uint64_t seed);
-  Schedule(const Workload& workload, RandomStream random);
+  Schedule(const Workload& workload, base::RandomStream random);
 
   const Program& program() const { return program_; }
   const Trace& trace() const { return trace_; }
-  RandomStream& random() { return random_; }
+  base::RandomStream& random() { return random_; }
 
   // Variables and what they stand for now.
   BlockId Get(BlockVar block) const;
@@ -87,7 +90,8 @@ class Schedule {
   Program& mutable_program() { return program_; }
 
  private:
-  friend Result<Schedule> Replay(const Workload& workload, const Trace& trace, RandomStream random);
+  friend Result<Schedule> Replay(const Workload& workload, const Trace& trace,
+                                 base::RandomStream random);
   /// What the outputs of an instruction stand for, and what it chose if it samples.
   struct Effect {
     std::vector<int64_t> outputs;
@@ -105,12 +109,12 @@ class Schedule {
 
   Program program_;
   Trace trace_;
-  RandomStream random_;
+  base::RandomStream random_;
   std::vector<int64_t> values_;  ///< what each variable of the trace stands for
 };
 
 /// Replays a trace onto its workload: decisions that are present are used, the rest are drawn
 /// from `random`. Fails when an instruction is refused.
-Result<Schedule> Replay(const Workload& workload, const Trace& trace, RandomStream random);
+Result<Schedule> Replay(const Workload& workload, const Trace& trace, base::RandomStream random);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/instruction.h"
-#include "bayloom/tensor/primitives/tree.h"
+#include "bayloom/tensor/internal/instruction.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/schedule.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// The block's read_index-th distinct read buffer, in the order of AccessesOf.
@@ -85,28 +88,28 @@ Result<Schedule::Effect> Schedule::ExecuteOnLoops(const Instruction& instruction
     case InstructionKind::kSplit: {
       std::vector<int64_t> factors = instruction.attributes;
       for (size_t i = 1; i < inputs.size(); ++i) factors.push_back(values_[inputs[i]]);
-      Result<std::vector<LoopId>> nest = bayloom::Split(program_, loops[0], factors);
+      Result<std::vector<LoopId>> nest = bayloom::tensor::Split(program_, loops[0], factors);
       if (!nest) return nest.error();
       return Effect{{nest->begin(), nest->end()}, std::nullopt};
     }
     case InstructionKind::kFuse: {
-      Result<LoopId> fused = bayloom::Fuse(program_, loops);
+      Result<LoopId> fused = bayloom::tensor::Fuse(program_, loops);
       if (!fused) return fused.error();
       return Effect{{*fused}, std::nullopt};
     }
     case InstructionKind::kReorder:
-      return done(bayloom::Reorder(program_, loops));
+      return done(bayloom::tensor::Reorder(program_, loops));
     case InstructionKind::kParallelize:
-      return done(bayloom::Parallelize(program_, loops[0]));
+      return done(bayloom::tensor::Parallelize(program_, loops[0]));
     case InstructionKind::kVectorize:
-      return done(bayloom::Vectorize(program_, loops[0]));
+      return done(bayloom::tensor::Vectorize(program_, loops[0]));
     case InstructionKind::kUnroll:
-      return done(bayloom::Unroll(program_, loops[0]));
+      return done(bayloom::tensor::Unroll(program_, loops[0]));
     case InstructionKind::kAnnotateUnroll:
-      return done(bayloom::AnnotateUnroll(program_, loops[0], values_[inputs[1]]));
+      return done(bayloom::tensor::AnnotateUnroll(program_, loops[0], values_[inputs[1]]));
     default:
-      return done(
-          bayloom::Bind(program_, loops[0], static_cast<LoopKind>(instruction.attributes[0])));
+      return done(bayloom::tensor::Bind(program_, loops[0],
+                                        static_cast<LoopKind>(instruction.attributes[0])));
   }
 }
 
@@ -126,39 +129,41 @@ Result<Schedule::Effect> Schedule::ExecuteOnBlock(const Instruction& instruction
   const int64_t place = inputs.size() > 1 ? values_[inputs[1]] : kLocationRoot;
   switch (instruction.kind) {
     case InstructionKind::kAnnotate:
-      return done(bayloom::Annotate(program_, block, instruction.text,
-                                    inputs.size() > 1 ? place : attributes[0]));
+      return done(bayloom::tensor::Annotate(program_, block, instruction.text,
+                                            inputs.size() > 1 ? place : attributes[0]));
     case InstructionKind::kComputeInline:
-      return done(bayloom::ComputeInline(program_, block));
+      return done(bayloom::tensor::ComputeInline(program_, block));
     case InstructionKind::kReverseComputeInline:
-      return done(bayloom::ReverseComputeInline(program_, block));
+      return done(bayloom::tensor::ReverseComputeInline(program_, block));
     case InstructionKind::kComputeAt:
       if (place == kLocationRoot) return Effect{};  // where it is
-      if (place == kLocationInline) return done(bayloom::ComputeInline(program_, block));
-      return done(bayloom::ComputeAt(program_, block, static_cast<LoopId>(place)));
+      if (place == kLocationInline) return done(bayloom::tensor::ComputeInline(program_, block));
+      return done(bayloom::tensor::ComputeAt(program_, block, static_cast<LoopId>(place)));
     case InstructionKind::kReverseComputeAt:
       if (place == kLocationRoot) return Effect{};
-      return done(bayloom::ReverseComputeAt(program_, block, static_cast<LoopId>(place)));
+      return done(bayloom::tensor::ReverseComputeAt(program_, block, static_cast<LoopId>(place)));
     case InstructionKind::kCacheRead: {
       Result<BufferId> buffer = ReadBuffer(program_, block, attributes[0]);
       if (!buffer) return buffer.error();
       const auto scope = static_cast<StorageScope>(attributes[1]);
-      return gives(bayloom::CacheRead(program_, block, *buffer, scope));
+      return gives(bayloom::tensor::CacheRead(program_, block, *buffer, scope));
     }
     case InstructionKind::kCacheWrite:
-      return gives(bayloom::CacheWrite(program_, block, static_cast<StorageScope>(attributes[0])));
+      return gives(
+          bayloom::tensor::CacheWrite(program_, block, static_cast<StorageScope>(attributes[0])));
     case InstructionKind::kRFactor:
-      return gives(bayloom::RFactor(program_, block, static_cast<LoopId>(place)));
+      return gives(bayloom::tensor::RFactor(program_, block, static_cast<LoopId>(place)));
     case InstructionKind::kDecomposeReduction:
-      return gives(bayloom::DecomposeReduction(program_, block, static_cast<LoopId>(place)));
+      return gives(
+          bayloom::tensor::DecomposeReduction(program_, block, static_cast<LoopId>(place)));
     case InstructionKind::kRewriteLayout: {
       Result<BufferId> buffer = ReadBuffer(program_, block, attributes[0]);
       if (!buffer) return buffer.error();
-      return done(bayloom::RewriteLayout(program_, *buffer));
+      return done(bayloom::tensor::RewriteLayout(program_, *buffer));
     }
     default:
-      return done(bayloom::SetScope(program_, program_.blocks[block].output,
-                                    static_cast<StorageScope>(attributes[0])));
+      return done(bayloom::tensor::SetScope(program_, program_.blocks[block].output,
+                                            static_cast<StorageScope>(attributes[0])));
   }
 }
 
@@ -179,7 +184,7 @@ Result<std::vector<int>> Schedule::Record(Instruction instruction, const Decisio
   return outputs;
 }
 
-Result<Schedule> Replay(const Workload& workload, const Trace& trace, RandomStream random) {
+Result<Schedule> Replay(const Workload& workload, const Trace& trace, base::RandomStream random) {
   Schedule schedule(workload, random);
   std::vector<std::optional<Decision>> decisions(trace.instructions().size());
   schedule.values_.reserve(trace.variable_count());
@@ -201,4 +206,4 @@ Result<Schedule> Replay(const Workload& workload, const Trace& trace, RandomStre
   return schedule;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "bayloom/tensor/primitives/legality.h"
-#include "bayloom/tensor/primitives/tree.h"
+#include "bayloom/tensor/internal/primitives/legality.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/schedule.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Where a block can be computed.
@@ -29,7 +32,7 @@ Locations FindLocations(const Program& program, BlockId block) {
 }
 
 /// Uniform over the legal loops, root, and inline where it is legal.
-int64_t DrawLocation(const Locations& locations, RandomStream& random) {
+int64_t DrawLocation(const Locations& locations, base::RandomStream& random) {
   const auto loops = static_cast<int64_t>(locations.legal.size());
   const int64_t draw = random.UniformInt(loops + (locations.may_inline ? 2 : 1));
   if (draw < loops) return locations.legal[draw];
@@ -86,4 +89,4 @@ Result<Schedule::Effect> Schedule::ExecuteSampleLocation(const Instruction& inst
   return Effect{{choice >= 0 ? locations.around[choice] : choice}, Decision{{choice}}};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/trace.h"
 
 #include <fmt/format.h>
@@ -7,9 +10,9 @@
 #include <stdexcept>
 
 #include "bayloom/base/hash.h"
-#include "bayloom/tensor/instruction.h"
+#include "bayloom/tensor/internal/instruction.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 Trace::Trace() : steps_(std::make_shared<Steps>()) {}
 
@@ -91,7 +94,7 @@ std::string Trace::Print() const {
 }
 
 uint64_t Trace::SpaceHash() const {
-  Hasher hasher;
+  base::Hasher hasher;
   for (const Instruction& step : instructions()) {
     hasher.Add(static_cast<uint64_t>(step.kind)).Add(step.text).Add(step.outputs.size());
     hasher.Add(step.inputs.size());
@@ -103,4 +106,4 @@ uint64_t Trace::SpaceHash() const {
   return hasher.Digest();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

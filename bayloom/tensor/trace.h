@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -10,7 +13,7 @@
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Names for results of instructions: positions in one numbering shared by all three kinds.
 struct BlockVar {
@@ -140,8 +143,8 @@ int64_t CountPerfectTilings(int64_t extent, int parts, int64_t max_innermost);
 /// One of them, uniformly, without listing them; nullopt if there is none.
 std::optional<std::vector<int64_t>> SamplePerfectTiling(int64_t extent, int parts,
                                                         int64_t max_innermost,
-                                                        RandomStream& random);
+                                                        base::RandomStream& random);
 /// The factorization of `extent` nearest to a decision made for another one, by the rule above.
 std::vector<int64_t> RepairTiling(int64_t extent, std::vector<int64_t> factors);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/tensor/instruction.h"
+#include "bayloom/tensor/internal/instruction.h"
 #include "bayloom/tensor/trace.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using nlohmann::json;
@@ -114,4 +117,4 @@ Result<Trace> Trace::FromJson(const nlohmann::json& json) {
   return trace;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +9,7 @@
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Walks the loop tree and checks what the invariants promise; the first violation ends it.
@@ -331,4 +334,4 @@ class Validator {
 
 Status Validate(const Program& program) { return Validator(program).Check(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/workload.h"
 
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 Expr Least(DType dtype) {
@@ -232,4 +235,4 @@ Workload WorkloadBuilder::Build(const std::vector<Tensor>& outputs) {
   return workload;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

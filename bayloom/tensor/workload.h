@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -7,7 +10,7 @@
 
 #include "bayloom/tensor/expr.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// Part a buffer plays for the caller of a compiled program.
 enum class BufferRole : uint8_t {
@@ -163,4 +166,4 @@ class WorkloadBuilder {
   Workload workload_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/workload_json.h"
 
 #include <fmt/format.h>
@@ -12,9 +15,9 @@
 #include <string_view>
 #include <utility>
 
-#include "bayloom/tensor/names.h"
+#include "bayloom/tensor/internal/names.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using Json = nlohmann::json;
@@ -286,4 +289,4 @@ Result<Workload> WorkloadFromJson(const Json& json) {
   return workload;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -5,7 +8,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/tensor/workload.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// A workload as JSON, complete: reading it back gives an equal workload, names and shared
 /// subexpressions included. Each stage's value is a list of nodes, operands before users, the last
@@ -22,4 +25,4 @@ nlohmann::json WorkloadToJson(const Workload& workload);
 /// records come from outside.
 Result<Workload> WorkloadFromJson(const nlohmann::json& json);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/trial/answer.h"
 
 #include <fmt/format.h>
@@ -9,7 +12,7 @@
 
 #include "bayloom/base/one_line.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 namespace {
 
 using Json = nlohmann::json;
@@ -97,7 +100,7 @@ Outcome OutcomeOfObject(const Json& object, const AnswerFormat& format) {
   if (feasible != object.end() && *feasible == Json(false)) {
     const auto reason = object.find("reason");
     const bool is_told = reason != object.end() && reason->is_string();
-    return Refused(InOneLine(
+    return Refused(base::InOneLine(
         is_told ? reason->get<std::string>() : std::string("the evaluator says: infeasible"), 500));
   }
   const Json* value = FindField(object, format.field);
@@ -106,7 +109,7 @@ Outcome OutcomeOfObject(const Json& object, const AnswerFormat& format) {
   // JSON has no NaN; some write it as null or as text.
   return Refused(
       fmt::format("the field '{}' is {}", format.field,
-                  InOneLine(value->dump(-1, ' ', false, Json::error_handler_t::replace))));
+                  base::InOneLine(value->dump(-1, ' ', false, Json::error_handler_t::replace))));
 }
 
 Outcome SearchPattern(std::string_view output, const std::string& text) {
@@ -119,10 +122,9 @@ Outcome SearchPattern(std::string_view output, const std::string& text) {
     const std::optional<std::string_view> group = pattern.Search(line);
     if (!group) continue;
     const std::optional<double> number = NumberOf(Trimmed(*group));
-    found =
-        number
-            ? Feasible(*number)
-            : Refused(fmt::format("the pattern found '{}', which is no number", InOneLine(*group)));
+    found = number ? Feasible(*number)
+                   : Refused(fmt::format("the pattern found '{}', which is no number",
+                                         base::InOneLine(*group)));
   }
   return found ? *found : Refused("the pattern is nowhere in the output");
 }
@@ -150,7 +152,8 @@ Outcome ParseAnswer(std::string_view output, const AnswerFormat& format) {
   if (const auto outcome = ParseAnswerLine(whole, format)) return *outcome;
   const std::string_view last = LastLine(whole);
   if (const auto outcome = ParseAnswerLine(last, format)) return *outcome;
-  return Refused(fmt::format("expected a number or a JSON object, found '{}'", InOneLine(last)));
+  return Refused(
+      fmt::format("expected a number or a JSON object, found '{}'", base::InOneLine(last)));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <optional>
@@ -7,7 +10,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Where in a program's output the value is.
 struct AnswerFormat {
@@ -35,4 +38,4 @@ Outcome ParseAnswer(std::string_view output, const AnswerFormat& format);
 /// The same for one line of a conversation; nullopt where it is neither a number nor a JSON object.
 std::optional<Outcome> ParseAnswerLine(std::string_view line, const AnswerFormat& format);
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/trial/budget.h"
 
 #include <array>
 
-namespace bayloom {
+namespace bayloom::trial {
 namespace {
 
 struct StopReasonText {
@@ -29,4 +32,4 @@ std::string_view ToString(StopReason reason) { return TextOf(reason).name; }
 
 std::string_view Describe(StopReason reason) { return TextOf(reason).description; }
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

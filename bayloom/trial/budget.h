@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/clock.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Why a run ended.
 enum class StopReason : uint8_t {
@@ -32,7 +35,7 @@ struct Budget {
   double seconds = std::numeric_limits<double>::infinity();  ///< of wall-clock time
   /// Asked often and from the run's thread only; once true, the run ends within a second.
   std::function<bool()> stop = [] { return false; };
-  std::function<double()> clock = MonotonicSeconds;  ///< seconds
+  std::function<double()> clock = base::MonotonicSeconds;  ///< seconds
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

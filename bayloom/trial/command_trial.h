@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <atomic>
@@ -9,7 +12,7 @@
 #include "bayloom/base/run_command.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// What a command's standard output means.
 using OutputReader = std::function<Outcome(const std::string& output)>;
@@ -19,7 +22,7 @@ using OutputReader = std::function<Outcome(const std::string& output)>;
 class MissingCommandGuard {
  public:
   /// Throws InputError once the first kMaxMissing trials in a row found no program to run.
-  void Check(const CommandResult& result);
+  void Check(const base::CommandResult& result);
 
  private:
   static constexpr int kMaxMissing = 4;
@@ -33,9 +36,9 @@ class MissingCommandGuard {
 /// value "measure_seconds" is how long it took. nullopt if it was stopped before it ended.
 ///
 /// Whatever a command leaves running is killed, and its limits of time and memory hold; so
-/// everybody's evaluators are treated the same. Throws SystemError where no process can be made, and
-/// what the guard throws.
-std::optional<Outcome> TryCommand(const Command& command, const OutputReader& read,
+/// everybody's evaluators are treated the same. Throws SystemError where no process can be made,
+/// and what the guard throws.
+std::optional<Outcome> TryCommand(const base::Command& command, const OutputReader& read,
                                   const std::stop_token& stop, MissingCommandGuard& guard);
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

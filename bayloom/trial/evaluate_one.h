@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <optional>
@@ -7,7 +10,7 @@
 #include "bayloom/base/system_error.h"
 #include "bayloom/trial/evaluator.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Tries one candidate and waits for its outcome; nullopt if `stop` became true before. Throws
 /// SystemError if the trial is lost.
@@ -26,4 +29,4 @@ std::optional<Outcome> EvaluateOne(Evaluator<Candidate>& evaluator, const Candid
   return std::nullopt;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -8,7 +11,7 @@
 
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Number of a trial among those of one run.
 using TrialId = int64_t;
@@ -56,4 +59,4 @@ class Evaluator {
   virtual void Cancel() = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <deque>
@@ -7,7 +10,7 @@
 
 #include "bayloom/trial/evaluator.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Evaluates by a function of this process, one trial for each Collect: for what takes so little
 /// that a thread would not pay (a model, a table, a simulation in a test).
@@ -42,4 +45,4 @@ class InlineEvaluator : public Evaluator<Candidate> {
   std::deque<std::pair<TrialId, const Candidate*>> waiting_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/trial/outcome.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::trial {
 namespace {
 
 constexpr std::array<std::string_view, 7> kVerdictNames = {
@@ -48,4 +51,4 @@ Outcome Outcome::Infeasible(Verdict verdict, std::string reason) {
   return outcome;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

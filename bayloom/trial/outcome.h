@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -7,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// How a trial ended.
 enum class Verdict : uint8_t {
@@ -54,4 +57,4 @@ struct Outcome {
   static Outcome Infeasible(Verdict verdict, std::string reason);
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <chrono>
@@ -16,7 +19,7 @@
 #include "bayloom/base/system_error.h"
 #include "bayloom/trial/evaluator.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Evaluates by functions that block, each in a thread of its own: commands, processes, simulators.
 ///
@@ -118,4 +121,4 @@ class ThreadedEvaluator final : public Evaluator<Candidate> {
   std::vector<std::jthread> workers_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

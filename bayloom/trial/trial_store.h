@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -5,7 +8,7 @@
 
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// One trial as a store keeps it.
 struct TrialRecord {
@@ -32,4 +35,4 @@ class TrialStore {
   virtual void Flush() = 0;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

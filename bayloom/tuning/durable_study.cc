@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/durable_study.h"
 
 #include <fmt/format.h>
@@ -9,12 +12,12 @@
 #include "bayloom/base/result.h"
 #include "bayloom/space/configuration_json.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
-RunRecord RecordOf(const Scenario& scenario) {
-  RunRecord record;
-  record.kind = RunKind::kSearch;
+record::RunRecord RecordOf(const external::Scenario& scenario) {
+  record::RunRecord record;
+  record.kind = record::RunKind::kSearch;
   record.name = scenario.name;
   record.definition = scenario.text;
   record.objective = scenario.objective;
@@ -27,27 +30,28 @@ RunRecord RecordOf(const Scenario& scenario) {
 }  // namespace
 
 uint64_t SeedAfter(uint64_t seed, size_t trials) {
-  return trials == 0 ? seed : Hasher().Add(seed).Add(trials).Digest();
+  return trials == 0 ? seed : base::Hasher().Add(seed).Add(trials).Digest();
 }
 
-RunRecord FindStudy(Store& store, RunId id) {
-  RunRecord record = store.RunOf(id);
-  if (record.kind == RunKind::kSearch) return record;
+record::RunRecord FindStudy(record::Store& store, record::RunId id) {
+  record::RunRecord record = store.RunOf(id);
+  if (record.kind == record::RunKind::kSearch) return record;
   throw InputError(fmt::format("run {} of {} searched no scenario", id, store.path()));
 }
 
-Scenario ScenarioOf(const RunRecord& record) {
-  Scenario scenario = ParseScenario(record.definition, record.name);
+external::Scenario ScenarioOf(const record::RunRecord& record) {
+  external::Scenario scenario = external::ParseScenario(record.definition, record.name);
   scenario.name = record.name;
   scenario.optimizer = record.proposer;
   return scenario;
 }
 
-std::vector<StudyTrial> ReadStudyTrials(const Space& space, Store& store, RunId study) {
-  std::vector<StudyTrial> trials;
-  for (const StoredTrial& kept : store.TrialsOfRun(study)) {
+std::vector<external::StudyTrial> ReadStudyTrials(const space::Space& space, record::Store& store,
+                                                  record::RunId study) {
+  std::vector<external::StudyTrial> trials;
+  for (const record::StoredTrial& kept : store.TrialsOfRun(study)) {
     const auto json = nlohmann::json::parse(kept.candidate, nullptr, /*allow_exceptions=*/false);
-    const Result<Configuration> configuration = FromJson(space, json);
+    const Result<space::Configuration> configuration = space::FromJson(space, json);
     if (!configuration || !space.Contains(*configuration)) {
       throw InputError(
           fmt::format("{}: trial {} of search {} does not fit the scenario any more{}{}; begin a "
@@ -60,9 +64,10 @@ std::vector<StudyTrial> ReadStudyTrials(const Space& space, Store& store, RunId 
   return trials;
 }
 
-DurableStudy::DurableStudy(const Scenario& scenario, Store& store, bool resume) : store_(store) {
-  const std::optional<RunRecord> last =
-      resume ? store.LastRun(RunKind::kSearch, scenario.name) : std::nullopt;
+DurableStudy::DurableStudy(const external::Scenario& scenario, record::Store& store, bool resume)
+    : store_(store) {
+  const std::optional<record::RunRecord> last =
+      resume ? store.LastRun(record::RunKind::kSearch, scenario.name) : std::nullopt;
   if (last) {
     if (last->objective != scenario.objective || last->maximize != scenario.maximize) {
       throw InputError(fmt::format("cannot resume the search in {}: it was begun to {} '{}'",
@@ -76,14 +81,16 @@ DurableStudy::DurableStudy(const Scenario& scenario, Store& store, bool resume) 
   } else {
     record_ = store.BeginRun(RecordOf(scenario));
   }
-  OptimizerOptions options = scenario.optimizer_options;
+  optimizer::OptimizerOptions options = scenario.optimizer_options;
   options.seed = SeedAfter(options.seed, earlier_.size());
-  trials_ = std::make_unique<RunTrials>(store, std::make_shared<RunOrdinals>(store, record_.id));
-  study_ = std::make_unique<Study>(
-      scenario, MakeOptimizer(scenario.optimizer, scenario.space, options), trials_.get());
-  for (const StudyTrial& trial : earlier_) {
+  trials_ = std::make_unique<record::RunTrials>(
+      store, std::make_shared<record::RunOrdinals>(store, record_.id));
+  study_ = std::make_unique<external::Study>(
+      scenario, optimizer::MakeOptimizer(scenario.optimizer, scenario.space, options),
+      trials_.get());
+  for (const external::StudyTrial& trial : earlier_) {
     study_->Learn(trial.configuration, trial.outcome, trial.elapsed);
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -7,7 +10,7 @@
 #include "bayloom/record/run_trials.h"
 #include "bayloom/record/store.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// A study of a scenario that keeps every trial in a store before anything is learnt from it.
 /// Kill the process anywhere: resumed, the study goes on with all trials that had ended. The
@@ -18,26 +21,26 @@ class DurableStudy {
   /// With `resume`, goes on with the store's last study of a scenario of this name if there is
   /// one. `store` must outlive it. Throws InputError where its trials do not fit the scenario any
   /// more, or it looked for something else.
-  DurableStudy(const Scenario& scenario, Store& store, bool resume);
+  DurableStudy(const external::Scenario& scenario, record::Store& store, bool resume);
   DurableStudy(const DurableStudy&) = delete;
   DurableStudy& operator=(const DurableStudy&) = delete;
 
-  Study& study() { return *study_; }
-  const Study& study() const { return *study_; }
-  const RunRecord& record() const { return record_; }
+  external::Study& study() { return *study_; }
+  const external::Study& study() const { return *study_; }
+  const record::RunRecord& record() const { return record_; }
   bool resumed() const { return resumed_; }
   /// The trials of before it was resumed, which the study knows.
-  const std::vector<StudyTrial>& earlier() const { return earlier_; }
+  const std::vector<external::StudyTrial>& earlier() const { return earlier_; }
   /// Notes that the study has reached a limit.
   void Finish() { store_.SetFinished(record_.id, true); }
 
  private:
-  Store& store_;
-  RunRecord record_;
+  record::Store& store_;
+  record::RunRecord record_;
   bool resumed_ = false;
-  std::vector<StudyTrial> earlier_;
-  std::unique_ptr<RunTrials> trials_;
-  std::unique_ptr<Study> study_;
+  std::vector<external::StudyTrial> earlier_;
+  std::unique_ptr<record::RunTrials> trials_;
+  std::unique_ptr<external::Study> study_;
 };
 
 /// For a run that goes on after so many trials: the stream of random choices goes on elsewhere
@@ -45,13 +48,14 @@ class DurableStudy {
 uint64_t SeedAfter(uint64_t seed, size_t trials);
 
 /// The study of this number. Throws InputError if there is none.
-RunRecord FindStudy(Store& store, RunId id);
+record::RunRecord FindStudy(record::Store& store, record::RunId id);
 
 /// What was searched, as the record has it.
-Scenario ScenarioOf(const RunRecord& record);
+external::Scenario ScenarioOf(const record::RunRecord& record);
 
 /// The trials of a study as the scenario's space reads them. Throws InputError where one does not
 /// fit.
-std::vector<StudyTrial> ReadStudyTrials(const Space& space, Store& store, RunId study);
+std::vector<external::StudyTrial> ReadStudyTrials(const space::Space& space, record::Store& store,
+                                                  record::RunId study);
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

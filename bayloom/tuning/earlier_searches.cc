@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/earlier_searches.h"
 
 #include <algorithm>
@@ -6,10 +9,10 @@
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/durable_study.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
-bool HaveParameterInCommon(const Space& space, const Space& other) {
+bool HaveParameterInCommon(const space::Space& space, const space::Space& other) {
   for (int i = 0; i < space.size(); ++i) {
     if (other.IndexOf(space.parameter(i).name()) >= 0) return true;
   }
@@ -42,13 +45,13 @@ void Rescale(std::span<std::vector<double>*> descriptions, size_t number) {
   }
 }
 
-EarlierTask AsTask(const RunRecord& record, const Scenario& other, Store& store,
-                   const Scenario& scenario) {
-  EarlierTask task;
+optimizer::EarlierTask AsTask(const record::RunRecord& record, const external::Scenario& other,
+                              record::Store& store, const external::Scenario& scenario) {
+  optimizer::EarlierTask task;
   task.name = record.name;
   task.space = other.space;
   task.description = Numbers(other.task, scenario.task);
-  for (const StudyTrial& trial : ReadStudyTrials(*other.space, store, record.id)) {
+  for (const external::StudyTrial& trial : ReadStudyTrials(*other.space, store, record.id)) {
     if (!trial.outcome.ok()) continue;
     task.configurations.push_back(trial.configuration);
     task.values.push_back(scenario.maximize ? -trial.outcome.value : trial.outcome.value);
@@ -58,23 +61,24 @@ EarlierTask AsTask(const RunRecord& record, const Scenario& other, Store& store,
 
 }  // namespace
 
-TransferOptions LearnFromSearches(std::span<const std::string> databases, TransferMethod method,
-                                  const Scenario& scenario) {
-  TransferOptions transfer;
+optimizer::TransferOptions LearnFromSearches(std::span<const std::string> databases,
+                                             optimizer::TransferMethod method,
+                                             const external::Scenario& scenario) {
+  optimizer::TransferOptions transfer;
   transfer.method = method;
   transfer.description = Numbers(scenario.task, scenario.task);
   for (const std::string& database : databases) {
-    Store store(database, Store::Mode::kReadOnly);
-    for (const RunRecord& record : store.Runs(RunKind::kSearch)) {
+    record::Store store(database, record::Store::Mode::kReadOnly);
+    for (const record::RunRecord& record : store.Runs(record::RunKind::kSearch)) {
       const bool is_same = record.name == scenario.name && record.definition == scenario.text;
       if (is_same || record.objective != scenario.objective ||
           record.maximize != scenario.maximize) {
         continue;
       }
       try {
-        const Scenario other = ScenarioOf(record);
+        const external::Scenario other = ScenarioOf(record);
         if (!HaveParameterInCommon(*scenario.space, *other.space)) continue;
-        EarlierTask task = AsTask(record, other, store, scenario);
+        optimizer::EarlierTask task = AsTask(record, other, store, scenario);
         if (!task.values.empty()) transfer.tasks.push_back(std::move(task));
       } catch (const InputError&) {
         // Its scenario refers to files that are gone, or its trials do not fit it any more.
@@ -82,9 +86,9 @@ TransferOptions LearnFromSearches(std::span<const std::string> databases, Transf
     }
   }
   std::vector<std::vector<double>*> descriptions = {&transfer.description};
-  for (EarlierTask& task : transfer.tasks) descriptions.push_back(&task.description);
+  for (optimizer::EarlierTask& task : transfer.tasks) descriptions.push_back(&task.description);
   for (size_t i = 0; i < transfer.description.size(); ++i) Rescale(descriptions, i);
   return transfer;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <span>
@@ -7,7 +10,7 @@
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/record/store.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// What the searches in these databases have to say to a search of another scenario
 /// (OptimizerOptions::transfer): those that look for the same, have a parameter of the same name
@@ -16,7 +19,8 @@ namespace bayloom {
 /// scenario calls its `task`: by their logarithms where they are positive, 0 what one lacks.
 ///
 /// Throws InputError for a file that is no database.
-TransferOptions LearnFromSearches(std::span<const std::string> databases, TransferMethod method,
-                                  const Scenario& scenario);
+optimizer::TransferOptions LearnFromSearches(std::span<const std::string> databases,
+                                             optimizer::TransferMethod method,
+                                             const external::Scenario& scenario);
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -11,13 +14,13 @@
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// A trial to learn from.
 struct TrainingSample {
   uint64_t task;  ///< structural hash of the workload
-  const Candidate* candidate;
-  const Outcome* outcome;
+  const sketch::Candidate* candidate;
+  const trial::Outcome* outcome;
 };
 
 /// Puts a cost model to work: turns candidates into features, in parallel, and keeps account of
@@ -25,25 +28,26 @@ struct TrainingSample {
 class Learner {
  public:
   /// `model` may be null; all three must outlive the learner.
-  Learner(CostModel* model, ThreadPool& pool, PhaseClock& clock)
+  Learner(cost::CostModel* model, base::ThreadPool& pool, run::PhaseClock& clock)
       : model_(model), pool_(pool), clock_(clock) {}
 
   /// One score per candidate of the task (structural hash of its workload); the higher the faster.
-  std::vector<double> Score(uint64_t task, std::span<const Candidate* const> candidates);
+  std::vector<double> Score(uint64_t task, std::span<const sketch::Candidate* const> candidates);
   /// How many programs of the task's next batch the model wants whatever their scores.
   int ControlsWanted(uint64_t task) const { return model_ ? model_->ControlsWanted(task) : 0; }
   /// Learns and returns how well they would have been predicted.
-  std::optional<BatchMetrics> Learn(std::span<const TrainingSample> trials);
+  std::optional<cost::BatchMetrics> Learn(std::span<const TrainingSample> trials);
   /// Learns what an earlier run learnt, batch by batch as it did.
   void Remember(std::span<const TrainingSample> trials);
 
  private:
-  std::vector<Sample> Samples(std::span<const TrainingSample> trials);
-  std::vector<FeatureMatrix> Features(std::span<const Candidate* const> candidates);
+  std::vector<cost::Sample> Samples(std::span<const TrainingSample> trials);
+  std::vector<feature::FeatureMatrix> Features(
+      std::span<const sketch::Candidate* const> candidates);
 
-  CostModel* model_;
-  ThreadPool& pool_;
-  PhaseClock& clock_;
+  cost::CostModel* model_;
+  base::ThreadPool& pool_;
+  run::PhaseClock& clock_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/map_run.h"
 
 #include <algorithm>
@@ -10,9 +13,9 @@
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/mapspace/transplant.h"
 #include "bayloom/tuning/durable_study.h"
-#include "bayloom/tuning/earlier_mappings.h"
+#include "bayloom/tuning/internal/earlier_mappings.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 /// Turns in which a layer would have its equal share.
@@ -24,16 +27,18 @@ constexpr double kModelHoldSeconds = 0.2;
 
 /// How unlike the sizes of two layers are: octaves, in all dimensions together.
 double Distance(const MapRun::Layer& layer, const MapRun::Layer& other) {
-  const Architecture& architecture = layer.mapspace->architecture();
-  const std::vector<double> a = DescribeTask(layer.layer.problem, architecture, *layer.mapspace);
-  const std::vector<double> b = DescribeTask(other.layer.problem, architecture, *layer.mapspace);
+  const mapspace::Architecture& architecture = layer.mapspace->architecture();
+  const std::vector<double> a =
+      mapspace::DescribeTask(layer.layer.problem, architecture, *layer.mapspace);
+  const std::vector<double> b =
+      mapspace::DescribeTask(other.layer.problem, architecture, *layer.mapspace);
   return std::transform_reduce(a.begin(), a.end(), b.begin(), 0.0, std::plus(),
                                [](double x, double y) { return std::abs(x - y); });
 }
 
 /// What one unit of a layer's value counts for in the network's.
-double WeightOf(const NetworkLayer& layer, MapObjective objective) {
-  const bool per_mac = objective == MapObjective::kEnergy;
+double WeightOf(const NetworkLayer& layer, mapspace::MapObjective objective) {
+  const bool per_mac = objective == mapspace::MapObjective::kEnergy;
   return layer.count * (per_mac ? static_cast<double>(layer.problem.Macs()) : 1.0);
 }
 
@@ -49,35 +54,36 @@ int64_t DefaultEvaluations(const std::string& mapper) {
   return mapper == "bayesian" ? kSimulatorEvaluations : kModelEvaluations;
 }
 
-std::unique_ptr<Evaluator<Mapping>> MakeMappingEvaluator(const AnalyticalModel& model,
-                                                         const MapOptions& options) {
-  const MapObjective objective = options.search.objective;
-  if (options.evaluator == "model") return MakeModelEvaluator(model, objective);
-  SimulatorOptions simulator = options.simulator;
+std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
+    const mapspace::AnalyticalModel& model, const MapOptions& options) {
+  const mapspace::MapObjective objective = options.search.objective;
+  if (options.evaluator == "model") return mapspace::MakeModelEvaluator(model, objective);
+  mapspace::SimulatorOptions simulator = options.simulator;
   if (options.evaluator == "timeloop") {
-    return MakeTimeloopEvaluator(model.problem(), model.architecture(), objective, simulator);
+    return mapspace::MakeTimeloopEvaluator(model.problem(), model.architecture(), objective,
+                                           simulator);
   }
   simulator.command = options.evaluator;
-  return MakeSimulatorEvaluator(model.problem(), model.architecture(), simulator);
+  return mapspace::MakeSimulatorEvaluator(model.problem(), model.architecture(), simulator);
 }
 
-MapRun::MapRun(std::vector<NetworkLayer> layers, const Architecture& architecture,
-               std::span<const Directive> constraints, MapOptions options)
+MapRun::MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
+               std::span<const mapspace::Directive> constraints, MapOptions options)
     : options_(std::move(options)) {
   if (layers.empty()) throw InputError("the network has no convolution or matrix product");
   options_.mapper = options_.MapperName();
-  Budget& budget = options_.search.budget;
-  if (budget.trials == Budget::kUnlimited) {
+  trial::Budget& budget = options_.search.budget;
+  if (budget.trials == trial::Budget::kUnlimited) {
     budget.trials = DefaultEvaluations(options_.mapper) * std::ssize(layers);
   }
-  if (!options_.database.empty()) store_ = std::make_unique<Store>(options_.database);
-  RunOptions run;
+  if (!options_.database.empty()) store_ = std::make_unique<record::Store>(options_.database);
+  run::RunOptions run;
   run.budget = budget;
   run.seed = options_.search.seed;
   run.scheduler = options_.scheduler;
   const int64_t share = budget.trials / std::ssize(layers);
   if (layers.size() > 1) run.trials_per_slot = std::max<int64_t>(1, share / kTurns);
-  run_ = std::make_unique<ScheduledRun<Mapping>>(std::move(run));
+  run_ = std::make_unique<run::ScheduledRun<mapspace::Mapping>>(std::move(run));
   const bool is_only = layers.size() == 1;
   layers_.reserve(layers.size());
   for (NetworkLayer& layer : layers) AddLayer(std::move(layer), architecture, constraints, is_only);
@@ -89,28 +95,29 @@ MapRun::MapRun(std::vector<NetworkLayer> layers, const Architecture& architectur
 
 MapRun::~MapRun() = default;
 
-void MapRun::AddLayer(NetworkLayer layer, const Architecture& architecture,
-                      std::span<const Directive> constraints, bool is_only) {
+void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architecture,
+                      std::span<const mapspace::Directive> constraints, bool is_only) {
   const size_t index = layers_.size();
   Layer& added = layers_.emplace_back();
-  added.mapspace = std::make_unique<Mapspace>(layer.problem, architecture, constraints);
-  added.model = std::make_unique<AnalyticalModel>(layer.problem, architecture, options_.counting);
+  added.mapspace = std::make_unique<mapspace::Mapspace>(layer.problem, architecture, constraints);
+  added.model =
+      std::make_unique<mapspace::AnalyticalModel>(layer.problem, architecture, options_.counting);
   added.evaluator = MakeMappingEvaluator(*added.model, options_);
   added.layer = std::move(layer);
-  MapperOptions search = options_.search;
+  mapspace::MapperOptions search = options_.search;
   if (!is_only) {
-    search.seed = Hasher().Add(search.seed).Add(static_cast<int>(index)).Digest();
+    search.seed = base::Hasher().Add(search.seed).Add(static_cast<int>(index)).Digest();
     search.budget.seconds = std::numeric_limits<double>::infinity();  // not its own
   }
   search.earlier = Earlier(*added.mapspace, *added.model);
-  std::vector<StoredTrial> trials;
+  std::vector<record::StoredTrial> trials;
   if (store_) trials = OpenRecord(added, search.seed);
   search.seed = SeedAfter(search.seed, trials.size());
   search.evaluate_once = options_.evaluator != "model" || !trials.empty();
-  added.search = std::make_unique<MapperTask>(options_.mapper, *added.mapspace, *added.model,
-                                              *added.evaluator, search, added.trials.get());
+  added.search = std::make_unique<mapspace::MapperTask>(
+      options_.mapper, *added.mapspace, *added.model, *added.evaluator, search, added.trials.get());
   if (!is_only) added.search->SetOnBegin([this, index] { Exchange(index); });
-  TaskProgress progress;
+  scheduling::TaskProgress progress;
   progress.name = added.layer.name;
   progress.weight = WeightOf(added.layer, options_.search.objective);
   progress.work = static_cast<double>(added.layer.problem.Macs());
@@ -118,16 +125,17 @@ void MapRun::AddLayer(NetworkLayer layer, const Architecture& architecture,
   Restore(added, trials);
 }
 
-std::vector<EarlierMappings> MapRun::Earlier(const Mapspace& mapspace,
-                                             const AnalyticalModel& model) const {
-  const MapObjective objective = options_.search.objective;
-  std::vector<EarlierMappings> all;
+std::vector<mapspace::EarlierMappings> MapRun::Earlier(
+    const mapspace::Mapspace& mapspace, const mapspace::AnalyticalModel& model) const {
+  const mapspace::MapObjective objective = options_.search.objective;
+  std::vector<mapspace::EarlierMappings> all;
   for (const std::string& path : options_.transfer) {
-    Store store(path, Store::Mode::kReadOnly);
-    for (EarlierMappings& search : ReadEarlierMappings(store, std::string(ToString(objective)))) {
-      const bool is_same =
-          search.problem == model.problem() &&
-          PrintArchitectureYaml(search.architecture) == PrintArchitectureYaml(model.architecture());
+    record::Store store(path, record::Store::Mode::kReadOnly);
+    for (mapspace::EarlierMappings& search :
+         ReadEarlierMappings(store, std::string(mapspace::ToString(objective)))) {
+      const bool is_same = search.problem == model.problem() &&
+                           mapspace::PrintArchitectureYaml(search.architecture) ==
+                               mapspace::PrintArchitectureYaml(model.architecture());
       if (!is_same) all.push_back(std::move(search));
     }
   }
@@ -137,35 +145,36 @@ std::vector<EarlierMappings> MapRun::Earlier(const Mapspace& mapspace,
         "problem or architecture");
   }
   if (options_.rehearsal > 0) {
-    all.push_back(Rehearse(mapspace, model, objective, options_.rehearsal, options_.search.seed));
+    all.push_back(
+        mapspace::Rehearse(mapspace, model, objective, options_.rehearsal, options_.search.seed));
   }
   return all;
 }
 
 /// Finds or begins the layer's run in the store; its trials so far.
-std::vector<StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed) {
+std::vector<record::StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed) {
   const MapIdentity identity = {layer.layer.problem,
                                 layer.mapspace->architecture(),
-                                std::string(ToString(options_.search.objective)),
+                                std::string(mapspace::ToString(options_.search.objective)),
                                 options_.evaluator,
                                 options_.mapper,
                                 seed};
-  const std::optional<RunRecord> last =
+  const std::optional<record::RunRecord> last =
       options_.resume ? LastSearchOf(identity, *store_) : std::nullopt;
   layer.record = last ? last->id : store_->BeginRun(identity.ToRecord()).id;
   const double hold = options_.evaluator == "model" ? kModelHoldSeconds : 0;
-  layer.trials =
-      std::make_unique<RunTrials>(*store_, std::make_shared<RunOrdinals>(*store_, layer.record),
-                                  RunTrialsOptions{.hold_seconds = hold});
+  layer.trials = std::make_unique<record::RunTrials>(
+      *store_, std::make_shared<record::RunOrdinals>(*store_, layer.record),
+      record::RunTrialsOptions{.hold_seconds = hold});
   if (!last) return {};
   store_->SetFinished(layer.record, false);
   return store_->TrialsOfRun(layer.record);
 }
 
-void MapRun::Restore(Layer& layer, const std::vector<StoredTrial>& trials) {
+void MapRun::Restore(Layer& layer, const std::vector<record::StoredTrial>& trials) {
   const int index = static_cast<int>(layers_.size()) - 1;
-  for (const StoredTrial& trial : trials) {
-    Result<Mapping> mapping =
+  for (const record::StoredTrial& trial : trials) {
+    Result<mapspace::Mapping> mapping =
         ParseStoredMapping(trial.candidate, layer.layer.problem, layer.mapspace->architecture());
     if (!mapping) {
       throw InputError("cannot resume: trial " + std::to_string(trial.ordinal) +
@@ -177,9 +186,9 @@ void MapRun::Restore(Layer& layer, const std::vector<StoredTrial>& trials) {
   if (!trials.empty()) run_->RestoreSlotEnd(index);
 }
 
-StopReason MapRun::Run(const RunObserver& observer) {
+trial::StopReason MapRun::Run(const run::RunObserver& observer) {
   end_ = run_->Run(observer);
-  const bool can_go_on = end_ == StopReason::kStopped || end_ == StopReason::kLost;
+  const bool can_go_on = end_ == trial::StopReason::kStopped || end_ == trial::StopReason::kLost;
   for (const Layer& layer : layers_) {
     if (!layer.trials) continue;
     layer.trials->Flush();
@@ -192,26 +201,26 @@ void MapRun::Exchange(size_t layer) {
   Layer& own = layers_[layer];
   int nearest = -1;
   for (int other = 0; other < std::ssize(layers_); ++other) {
-    const MapperResult& known = layers_[other].search->result();
+    const mapspace::MapperResult& known = layers_[other].search->result();
     const bool is_own = other == static_cast<int>(layer);
     if (is_own || !known.best || known.value == own.offered[other]) continue;
     if (nearest < 0 || own.distance[other] < own.distance[nearest]) nearest = other;
   }
   if (nearest < 0) return;
   const Layer& giver = layers_[nearest];
-  const MapperResult& known = giver.search->result();
+  const mapspace::MapperResult& known = giver.search->result();
   own.offered[nearest] = known.value;
-  const std::optional<Mapping> planted =
-      Transplant(*known.best, giver.layer.problem, *own.mapspace, *own.model);
+  const std::optional<mapspace::Mapping> planted =
+      mapspace::Transplant(*known.best, giver.layer.problem, *own.mapspace, *own.model);
   if (planted) own.search->Offer(*planted);
 }
 
 MapRun::Totals MapRun::Sum() const {
   Totals totals;
   for (const Layer& layer : layers_) {
-    const MapperResult& result = layer.search->result();
+    const mapspace::MapperResult& result = layer.search->result();
     if (!result.best) continue;
-    const Evaluation evaluation = layer.model->Evaluate(*result.best);
+    const mapspace::Evaluation evaluation = layer.model->Evaluate(*result.best);
     const double count = layer.layer.count;
     totals.energy_pj += count * evaluation.energy_pj;
     totals.cycles += count * static_cast<double>(evaluation.cycles);
@@ -221,4 +230,4 @@ MapRun::Totals MapRun::Sum() const {
   return totals;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

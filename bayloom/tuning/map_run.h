@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -12,18 +15,18 @@
 #include "bayloom/record/store.h"
 #include "bayloom/tuning/network_layers.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 struct MapOptions {
   /// Empty: "genetic" with the model, "bayesian" with a simulator, or where it is to learn.
   std::string mapper;
   /// Of every layer's search; the budget is that of all layers together. No trials given: see
   /// DefaultEvaluations.
-  MapperOptions search = {.budget = {}};
-  ReuseCounting counting = ReuseCounting::kExact;
+  mapspace::MapperOptions search = {.budget = {}};
+  mapspace::ReuseCounting counting = mapspace::ReuseCounting::kExact;
   /// "model", "timeloop" (timeloop-model) or a command, see SimulatorOptions.
   std::string evaluator = "model";
-  SimulatorOptions simulator;  ///< but for the command
+  mapspace::SimulatorOptions simulator;  ///< but for the command
   /// Divides the evaluations between layers, a twentieth of a layer's share at a time.
   std::string scheduler = "gradient";
   /// Path of the store that keeps every evaluation; empty: none does.
@@ -43,8 +46,8 @@ struct MapOptions {
 int64_t DefaultEvaluations(const std::string& mapper);
 
 /// What says how good a mapping is, as the options have it. The model must outlive it.
-std::unique_ptr<Evaluator<Mapping>> MakeMappingEvaluator(const AnalyticalModel& model,
-                                                         const MapOptions& options);
+std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
+    const mapspace::AnalyticalModel& model, const MapOptions& options);
 
 /// Maps an operation, or all layers of a network, onto an architecture: each layer is a task, to
 /// whose search a scheduler gives evaluations where they promise most for the whole. Layers learn
@@ -56,22 +59,22 @@ std::unique_ptr<Evaluator<Mapping>> MakeMappingEvaluator(const AnalyticalModel& 
 class MapRun {
  public:
   /// Throws InputError for what cannot be searched.
-  MapRun(std::vector<NetworkLayer> layers, const Architecture& architecture,
-         std::span<const Directive> constraints, MapOptions options);
+  MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
+         std::span<const mapspace::Directive> constraints, MapOptions options);
   ~MapRun();
 
   /// Searches until the budget is spent.
-  StopReason Run(const RunObserver& observer = {});
+  trial::StopReason Run(const run::RunObserver& observer = {});
 
   /// What is known of a layer.
   struct Layer {
     NetworkLayer layer;
-    std::unique_ptr<Mapspace> mapspace;
-    std::unique_ptr<AnalyticalModel> model;
-    std::unique_ptr<Evaluator<Mapping>> evaluator;
-    std::unique_ptr<RunTrials> trials;  ///< null without a store
-    RunId record = 0;                   ///< its run in the store
-    std::unique_ptr<MapperTask> search;
+    std::unique_ptr<mapspace::Mapspace> mapspace;
+    std::unique_ptr<mapspace::AnalyticalModel> model;
+    std::unique_ptr<trial::Evaluator<mapspace::Mapping>> evaluator;
+    std::unique_ptr<record::RunTrials> trials;  ///< null without a store
+    record::RunId record = 0;                   ///< its run in the store
+    std::unique_ptr<mapspace::MapperTask> search;
     /// Of every layer: how unlike this one it is, and the value of its best mapping when that was
     /// last offered to this one's search.
     std::vector<double> distance, offered;
@@ -89,27 +92,27 @@ class MapRun {
     double EnergyDelay() const { return energy_pj * cycles; }
   };
   Totals Sum() const;
-  RunStatus Status() const { return run_->Status(); }
-  StopReason end() const { return end_; }
+  run::RunStatus Status() const { return run_->Status(); }
+  trial::StopReason end() const { return end_; }
   /// Why evaluations cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return run_->lost(); }
 
  private:
-  void AddLayer(NetworkLayer layer, const Architecture& architecture,
-                std::span<const Directive> constraints, bool is_only);
-  std::vector<EarlierMappings> Earlier(const Mapspace& mapspace,
-                                       const AnalyticalModel& model) const;
-  std::vector<StoredTrial> OpenRecord(Layer& layer, uint64_t seed);
-  void Restore(Layer& layer, const std::vector<StoredTrial>& trials);
+  void AddLayer(NetworkLayer layer, const mapspace::Architecture& architecture,
+                std::span<const mapspace::Directive> constraints, bool is_only);
+  std::vector<mapspace::EarlierMappings> Earlier(const mapspace::Mapspace& mapspace,
+                                                 const mapspace::AnalyticalModel& model) const;
+  std::vector<record::StoredTrial> OpenRecord(Layer& layer, uint64_t seed);
+  void Restore(Layer& layer, const std::vector<record::StoredTrial>& trials);
   /// Offers a layer's search the best mapping of the layer most like it of those whose best it has
   /// not been offered yet.
   void Exchange(size_t layer);
 
   MapOptions options_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<record::Store> store_;
   std::vector<Layer> layers_;
-  std::unique_ptr<ScheduledRun<Mapping>> run_;
-  StopReason end_ = StopReason::kExhausted;
+  std::unique_ptr<run::ScheduledRun<mapspace::Mapping>> run_;
+  trial::StopReason end_ = trial::StopReason::kExhausted;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/measure_evaluator.h"
 
 #include <utility>
 
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 /// More than any slot has trials: strategies choose a slot's candidates together.
@@ -17,26 +20,27 @@ constexpr size_t kBatch = 16;
 
 int MeasureEvaluator::Capacity() const { return kCapacity; }
 
-void MeasureEvaluator::Submit(TrialId id, const ProgramTrial& trial) {
+void MeasureEvaluator::Submit(trial::TrialId id, const ProgramTrial& trial) {
   waiting_.push_back({id, &trial});
 }
 
-void MeasureEvaluator::SetIncumbent(const Workload& workload, const Program& program,
-                                    double seconds) {
+void MeasureEvaluator::SetIncumbent(const tensor::Workload& workload,
+                                    const tensor::Program& program, double seconds) {
   incumbents_.insert_or_assign(workload.StructuralHash(), Incumbent{program, seconds});
 }
 
-std::vector<FinishedTrial> MeasureEvaluator::Collect(double, const std::function<bool()>& stop) {
+std::vector<trial::FinishedTrial> MeasureEvaluator::Collect(double,
+                                                            const std::function<bool()>& stop) {
   if (waiting_.empty() && built_.empty()) return {};
-  const TrialId id = built_.empty() ? waiting_.front().id : built_.front().id;
+  const trial::TrialId id = built_.empty() ? waiting_.front().id : built_.front().id;
   try {
     if (built_.empty()) BuildBatch(stop);
     Built& next = built_.front();
-    Outcome outcome =
+    trial::Outcome outcome =
         measurer_.Run(*next.trial->workload, next.trial->candidate.program, next.build, stop);
     built_.pop_front();
     return {{id, std::move(outcome), {}}};
-  } catch (const Interrupted&) {
+  } catch (const measure::Interrupted&) {
     return {};
   } catch (const SystemError& error) {
     if (built_.empty()) {
@@ -48,19 +52,19 @@ std::vector<FinishedTrial> MeasureEvaluator::Collect(double, const std::function
   }
 }
 
-void MeasureEvaluator::BuildBatch(const StopCheck& stop) {
-  const Workload& workload = *waiting_.front().trial->workload;
+void MeasureEvaluator::BuildBatch(const measure::StopCheck& stop) {
+  const tensor::Workload& workload = *waiting_.front().trial->workload;
   if (const auto known = incumbents_.find(workload.StructuralHash()); known != incumbents_.end()) {
     measurer_.SetIncumbent(workload, known->second.program, known->second.seconds, stop);
     incumbents_.erase(known);
   }
-  std::vector<const Program*> programs;
+  std::vector<const tensor::Program*> programs;
   for (const Waiting& next : waiting_) {
     if (programs.size() == kBatch || next.trial->workload != &workload) break;
     programs.push_back(&next.trial->candidate.program);
   }
-  std::vector<Build> builds = measurer_.BuildAll(workload, programs, stop);
-  for (Build& build : builds) {
+  std::vector<measure::Build> builds = measurer_.BuildAll(workload, programs, stop);
+  for (measure::Build& build : builds) {
     built_.push_back({waiting_.front().id, waiting_.front().trial, std::move(build)});
     waiting_.pop_front();
   }
@@ -71,4 +75,4 @@ void MeasureEvaluator::Cancel() {
   built_.clear();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

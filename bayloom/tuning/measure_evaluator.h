@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -7,7 +10,7 @@
 #include "bayloom/measure/measurer.h"
 #include "bayloom/tuning/program_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// Compiles programs and times them on this machine. Compiling and timing take turns: a batch is
 /// compiled by all threads, then its programs are timed one by one, each within one Collect; while
@@ -15,39 +18,40 @@ namespace bayloom {
 class MeasureEvaluator final : public ProgramEvaluator {
  public:
   /// `measurer` must outlive the evaluator.
-  explicit MeasureEvaluator(Measurer& measurer) : measurer_(measurer) {}
+  explicit MeasureEvaluator(measure::Measurer& measurer) : measurer_(measurer) {}
 
   int Capacity() const override;
-  void Submit(TrialId id, const ProgramTrial& trial) override;
-  std::vector<FinishedTrial> Collect(double wait_seconds,
-                                     const std::function<bool()>& stop) override;
+  void Submit(trial::TrialId id, const ProgramTrial& trial) override;
+  std::vector<trial::FinishedTrial> Collect(double wait_seconds,
+                                            const std::function<bool()>& stop) override;
   void Cancel() override;
-  void SetIncumbent(const Workload& workload, const Program& program, double seconds) override;
+  void SetIncumbent(const tensor::Workload& workload, const tensor::Program& program,
+                    double seconds) override;
   double build_seconds() const override { return measurer_.statistics().build_seconds; }
 
  private:
   struct Waiting {
-    TrialId id;
+    trial::TrialId id;
     const ProgramTrial* trial;
   };
   struct Built {
-    TrialId id;
+    trial::TrialId id;
     const ProgramTrial* trial;
-    Build build;
+    measure::Build build;
   };
   struct Incumbent {
-    Program program;
+    tensor::Program program;
     double seconds;
   };
 
   /// Compiles the next batch of one workload.
-  void BuildBatch(const StopCheck& stop);
+  void BuildBatch(const measure::StopCheck& stop);
 
-  Measurer& measurer_;
+  measure::Measurer& measurer_;
   std::deque<Waiting> waiting_;
   std::deque<Built> built_;
   /// Not yet told to the measurer; by the structural hash of the workload.
   std::unordered_map<uint64_t, Incumbent> incumbents_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// A program together with what its trial answered.
 struct MeasuredCandidate {
-  Candidate candidate;
-  Outcome outcome;
+  sketch::Candidate candidate;
+  trial::Outcome outcome;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

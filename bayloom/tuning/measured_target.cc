@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/measured_target.h"
 
 #include <utility>
@@ -5,14 +8,14 @@
 #include "bayloom/base/result.h"
 #include "bayloom/measure/measure_machine.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
-Target MeasuredTarget(Store& store, Target target) {
+target::Target MeasuredTarget(record::Store& store, target::Target target) {
   if (const auto known = store.FindTarget(target)) return store.TargetOf(*known);
-  Result<MachineModel> machine = MeasuredMachineOf(target);
+  Result<target::MachineModel> machine = measure::MeasuredMachineOf(target);
   if (!machine) throw InputError(machine.error().message);
   target.machine = *std::move(machine);
   return store.TargetOf(store.AddTarget(target));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/record/store.h"
 #include "bayloom/target/target.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// The target as the store has it, with the machine that was measured when it was added, if any:
 /// what is resumed or used later is so estimated and compiled as it was. A target that is new to
 /// the store is measured and added first. Throws InputError if it is not this machine.
-Target MeasuredTarget(Store& store, Target target);
+target::Target MeasuredTarget(record::Store& store, target::Target target);
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/network_layers.h"
 
 #include <algorithm>
@@ -8,24 +11,25 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/graph.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 /// An element of a tensor as a stage reads it: a linear form an axis.
-using Access = std::vector<LinearForm>;
+using Access = std::vector<tensor::LinearForm>;
 
 /// The only load of a tensor in a factor of a product; nullopt if there is another or its indices
 /// are not affine.
-std::optional<std::pair<BufferId, Access>> OnlyAccess(const Expr& factor, int iters) {
-  std::vector<const ExprNode*> loads;
-  Visit(factor, [&](const Expr& e) {
+std::optional<std::pair<tensor::BufferId, Access>> OnlyAccess(const tensor::Expr& factor,
+                                                              int iters) {
+  std::vector<const tensor::ExprNode*> loads;
+  tensor::Visit(factor, [&](const tensor::Expr& e) {
     // Scalars are zero points and the like.
-    if (e->op == ExprOp::kLoad && !e->operands.empty()) loads.push_back(e.get());
+    if (e->op == tensor::ExprOp::kLoad && !e->operands.empty()) loads.push_back(e.get());
   });
   if (loads.size() != 1) return std::nullopt;
   Access access;
-  for (const Expr& index : loads[0]->operands) {
-    std::optional<LinearForm> form = ToLinear(index, iters);
+  for (const tensor::Expr& index : loads[0]->operands) {
+    std::optional<tensor::LinearForm> form = tensor::ToLinear(index, iters);
     if (!form) return std::nullopt;
     access.push_back(*std::move(form));
   }
@@ -36,10 +40,11 @@ std::optional<std::pair<BufferId, Access>> OnlyAccess(const Expr& factor, int it
 class Contraction {
  public:
   /// Nullopt for a node that is none.
-  static std::optional<Contraction> Of(const Graph& graph, const Node& node) {
-    const bool multiplies = node.kind == NodeKind::kWindow || node.kind == NodeKind::kMatmul;
-    if (!multiplies || node.stage.reduction != Reduction::kSum ||
-        node.stage.value->op != ExprOp::kMul) {
+  static std::optional<Contraction> Of(const graph::Graph& graph, const graph::Node& node) {
+    const bool multiplies =
+        node.kind == graph::NodeKind::kWindow || node.kind == graph::NodeKind::kMatmul;
+    if (!multiplies || node.stage.reduction != tensor::Reduction::kSum ||
+        node.stage.value->op != tensor::ExprOp::kMul) {
       return std::nullopt;
     }
     const int iters = static_cast<int>(node.stage.iters.size());
@@ -53,9 +58,9 @@ class Contraction {
   }
 
   /// Nullopt where there are more dimensions than a mapping can have.
-  std::optional<Problem> AsProblem() {
+  std::optional<mapspace::Problem> AsProblem() {
     NameIterators();
-    Problem problem;
+    mapspace::Problem problem;
     problem.name = Name();
     // Kannan's order of dimensions, others before them.
     std::vector<int> order;
@@ -74,7 +79,7 @@ class Contraction {
                        {.name = "Inputs", .axes = Axes(inputs_)},
                        {.name = "Outputs", .axes = OutputAxes(), .read_write = true}};
     try {
-      CheckProblem(problem);
+      mapspace::CheckProblem(problem);
     } catch (const InputError&) {
       return std::nullopt;
     }
@@ -82,7 +87,7 @@ class Contraction {
   }
 
  private:
-  Contraction(const Node& node, Access inputs, Access weights)
+  Contraction(const graph::Node& node, Access inputs, Access weights)
       : node_(node), inputs_(std::move(inputs)), weights_(std::move(weights)) {}
 
   std::string Name() const {
@@ -92,12 +97,12 @@ class Contraction {
   }
 
   int Iters() const { return static_cast<int>(node_.stage.iters.size()); }
-  bool IsSpatial(int i) const { return node_.stage.iters[i].kind == IterKind::kSpatial; }
+  bool IsSpatial(int i) const { return node_.stage.iters[i].kind == tensor::IterKind::kSpatial; }
   bool Has(char name) const { return std::ranges::find(names_, name) != names_.end(); }
 
   static bool Indexes(const Access& access, int iter) {
     return std::ranges::any_of(
-        access, [&](const LinearForm& form) { return form.coefficients[iter] != 0; });
+        access, [&](const tensor::LinearForm& form) { return form.coefficients[iter] != 0; });
   }
 
   /// The first of these letters that is not taken.
@@ -111,8 +116,8 @@ class Contraction {
   /// Windows first: an axis of the inputs that an output position and a place of the kernel share.
   void NameIterators() {
     names_.assign(static_cast<size_t>(Iters()), '\0');
-    window_ = node_.kind == NodeKind::kWindow;
-    for (const LinearForm& axis : inputs_) NameWindow(axis);
+    window_ = node_.kind == graph::NodeKind::kWindow;
+    for (const tensor::LinearForm& axis : inputs_) NameWindow(axis);
     for (int i = 0; i < Iters(); ++i) {
       if (names_[i] != '\0') continue;
       const bool in = Indexes(inputs_, i), weighs = Indexes(weights_, i);
@@ -129,7 +134,7 @@ class Contraction {
     }
   }
 
-  void NameWindow(const LinearForm& axis) {
+  void NameWindow(const tensor::LinearForm& axis) {
     if (!window_) return;
     for (int r = 0; r < Iters(); ++r) {
       if (IsSpatial(r) || axis.coefficients[r] == 0 || !Indexes(weights_, r)) continue;
@@ -152,10 +157,10 @@ class Contraction {
     return false;
   }
 
-  std::vector<std::vector<AxisTerm>> Axes(const Access& access) const {
-    std::vector<std::vector<AxisTerm>> axes;
-    for (const LinearForm& form : access) {
-      std::vector<AxisTerm> terms;
+  std::vector<std::vector<mapspace::AxisTerm>> Axes(const Access& access) const {
+    std::vector<std::vector<mapspace::AxisTerm>> axes;
+    for (const tensor::LinearForm& form : access) {
+      std::vector<mapspace::AxisTerm> terms;
       for (int i = 0; i < Iters(); ++i) {
         if (form.coefficients[i] != 0 && dimension_of_[i] >= 0) {
           // Backwards is as good as forwards.
@@ -167,15 +172,15 @@ class Contraction {
     return axes;
   }
 
-  std::vector<std::vector<AxisTerm>> OutputAxes() const {
-    std::vector<std::vector<AxisTerm>> axes;
+  std::vector<std::vector<mapspace::AxisTerm>> OutputAxes() const {
+    std::vector<std::vector<mapspace::AxisTerm>> axes;
     for (int i = 0; i < Iters(); ++i) {
       if (IsSpatial(i) && dimension_of_[i] >= 0) axes.push_back({{dimension_of_[i]}});
     }
     return axes;
   }
 
-  const Node& node_;
+  const graph::Node& node_;
   Access inputs_, weights_;
   std::string names_;  ///< a letter an iterator; 0 where a batch of one is left out
   bool window_ = false;
@@ -184,12 +189,12 @@ class Contraction {
 
 }  // namespace
 
-std::vector<NetworkLayer> LayersOf(const Graph& graph) {
+std::vector<NetworkLayer> LayersOf(const graph::Graph& graph) {
   std::vector<NetworkLayer> layers;
-  for (const Node& node : graph.nodes) {
+  for (const graph::Node& node : graph.nodes) {
     std::optional<Contraction> contraction = Contraction::Of(graph, node);
-    std::optional<Problem> problem =
-        contraction ? contraction->AsProblem() : std::optional<Problem>();
+    std::optional<mapspace::Problem> problem =
+        contraction ? contraction->AsProblem() : std::optional<mapspace::Problem>();
     if (!problem) continue;
     const auto known = std::ranges::find(layers, *problem, &NetworkLayer::problem);
     if (known != layers.end()) {
@@ -201,4 +206,4 @@ std::vector<NetworkLayer> LayersOf(const Graph& graph) {
   return layers;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -5,14 +8,16 @@
 
 #include "bayloom/mapspace/problem.h"
 
-namespace bayloom {
-
+namespace bayloom::graph {
 struct Graph;
+}  // namespace bayloom::graph
+
+namespace bayloom::tuning {
 
 /// A layer of a network as an accelerator sees it.
 struct NetworkLayer {
   std::string name;  ///< where in the model its first occurrence is
-  Problem problem;
+  mapspace::Problem problem;
   int count = 1;  ///< layers of the network that are this problem
 };
 
@@ -22,6 +27,6 @@ struct NetworkLayer {
 ///
 /// Dimensions are called as in Timeloop: R, S (kernel), P, Q (output), C, M (channels), N (batch)
 /// of convolutions, I, J, K of matrix products, G of groups and B of batches of products.
-std::vector<NetworkLayer> LayersOf(const Graph& graph);
+std::vector<NetworkLayer> LayersOf(const graph::Graph& graph);
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

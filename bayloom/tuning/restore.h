@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <optional>
@@ -8,17 +11,19 @@
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/tuning/measured_candidate.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// What a store keeps of a candidate: {"space": N, "trace": [...]}.
-std::string CandidateText(const Candidate& candidate);
+std::string CandidateText(const sketch::Candidate& candidate);
 
 /// The candidate of a recorded trial, made anew. Fails if the design spaces of today do not make
 /// that program from that trace any more.
-Result<Candidate> RestoreCandidate(const SpaceGenerator& space, const TrialRecord& trial);
+Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
+                                           const trial::TrialRecord& trial);
 
 /// The fastest program recorded for the generator's workload and target that can be made anew;
 /// nullopt if there is none.
-std::optional<MeasuredCandidate> RestoreBest(Store& store, const SpaceGenerator& space);
+std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
+                                             const sketch::SpaceGenerator& space);
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -8,11 +11,11 @@
 #include "bayloom/external/study_task.h"
 #include "bayloom/tuning/durable_study.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// A scenario to be searched.
 struct SearchMember {
-  Scenario scenario;
+  external::Scenario scenario;
   std::string database;  ///< path of the store that keeps its trials
   double weight = 1;     ///< how much an improvement counts, in proportion to the first value
 };
@@ -20,7 +23,7 @@ struct SearchMember {
 struct SearchOptions {
   /// Of all scenarios together, earlier trials and seconds included. A scenario's own limit of
   /// trials holds beside it.
-  Budget budget;
+  trial::Budget budget;
   int jobs = 1;         ///< configurations evaluated at the same time
   bool resume = false;  ///< go on with the stores' last searches of these scenarios
   uint64_t seed = 0;    ///< of the scheduler
@@ -42,31 +45,31 @@ class ScenarioSearch {
   ScenarioSearch(std::vector<SearchMember> members, SearchOptions options);
   ~ScenarioSearch();
 
-  StopReason Run(const RunObserver& observer = {});
+  trial::StopReason Run(const run::RunObserver& observer = {});
 
   std::span<const SearchMember> members() const { return members_; }
-  const Study& study(int member) const { return studies_[member]->study(); }
-  const RunRecord& record(int member) const { return studies_[member]->record(); }
+  const external::Study& study(int member) const { return studies_[member]->study(); }
+  const record::RunRecord& record(int member) const { return studies_[member]->record(); }
   /// Whether it goes on with an earlier search.
   bool resumed(int member) const { return studies_[member]->resumed(); }
-  RunStatus Status() const { return run_->Status(); }
+  run::RunStatus Status() const { return run_->Status(); }
   /// The members that slots were given to.
   std::span<const int> slots() const { return run_->state().slots(); }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return run_->lost(); }
   /// All trials of a member, from its store.
-  std::vector<StudyTrial> TrialsOf(int member) const;
+  std::vector<external::StudyTrial> TrialsOf(int member) const;
 
  private:
   void AddTask(int member);
 
   std::vector<SearchMember> members_;
   SearchOptions options_;
-  std::vector<std::unique_ptr<Store>> stores_;
+  std::vector<std::unique_ptr<record::Store>> stores_;
   std::vector<std::unique_ptr<DurableStudy>> studies_;
-  std::vector<std::unique_ptr<Evaluator<Configuration>>> evaluators_;
-  std::vector<std::unique_ptr<StudyTask>> tasks_;
-  std::unique_ptr<ScheduledRun<Configuration>> run_;
+  std::vector<std::unique_ptr<trial::Evaluator<space::Configuration>>> evaluators_;
+  std::vector<std::unique_ptr<external::StudyTask>> tasks_;
+  std::unique_ptr<run::ScheduledRun<space::Configuration>> run_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

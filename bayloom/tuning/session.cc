@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/session.h"
 
 #include <fmt/format.h>
@@ -10,7 +13,7 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/tuning/restore.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 /// As SessionOptions::trials_per_slot says.
@@ -21,8 +24,8 @@ int SlotSize(const SessionOptions& options, size_t tasks) {
   return static_cast<int>(std::max<int64_t>(1, std::min(eighth, share / 2)));
 }
 
-RunRecord RecordOf(const SessionOptions& options) {
-  RunRecord record;
+record::RunRecord RecordOf(const SessionOptions& options) {
+  record::RunRecord record;
   record.kind = options.kind;
   record.name = options.model;
   record.definition = options.description;
@@ -48,8 +51,8 @@ std::vector<TaskSpec> Merged(std::vector<TaskSpec> specs) {
 
 }  // namespace
 
-Session::Session(const Target& target, std::vector<TaskSpec> specs, Store& store,
-                 CostModel* cost_model, ProgramEvaluator& evaluator, SessionOptions options)
+Session::Session(const target::Target& target, std::vector<TaskSpec> specs, record::Store& store,
+                 cost::CostModel* cost_model, ProgramEvaluator& evaluator, SessionOptions options)
     : options_(std::move(options)),
       clock_(options_.budget.clock),
       pool_(options_.threads),
@@ -57,7 +60,7 @@ Session::Session(const Target& target, std::vector<TaskSpec> specs, Store& store
       evaluator_(evaluator),
       build_seconds_(evaluator.build_seconds()) {
   if (specs.empty()) throw InputError("nothing to tune: there is no task");
-  const TargetId target_id = store.AddTarget(target);
+  const record::TargetId target_id = store.AddTarget(target);
   if (options_.resume) {
     log_ = SessionLog::Resume(store, *options_.resume, target_id);
     options_.seed = log_->session().seed;
@@ -66,47 +69,50 @@ Session::Session(const Target& target, std::vector<TaskSpec> specs, Store& store
   }
   earlier_phases_ = log_->phases();
   options_.trials_per_slot = SlotSize(options_, specs.size());
-  run_.emplace(RunOptions{.budget = options_.budget,
-                          .scheduler = options_.scheduler,
-                          .seed = options_.seed,
-                          .trials_per_slot = options_.trials_per_slot,
-                          .earlier_seconds = log_->seconds(),
-                          .phases = &clock_});
+  run_.emplace(run::RunOptions{.budget = options_.budget,
+                               .scheduler = options_.scheduler,
+                               .seed = options_.seed,
+                               .trials_per_slot = options_.trials_per_slot,
+                               .earlier_seconds = log_->seconds(),
+                               .phases = &clock_});
   for (const TaskSpec& spec : Merged(std::move(specs))) {
     AddTask(store.AddTask(spec.workload), spec, target);
   }
-  clock_.In(&PhaseTimes::resume, [&] { Restore(); });
+  clock_.In(&run::PhaseTimes::resume, [&] { Restore(); });
 }
 
-void Session::AddTask(TaskId id, const TaskSpec& spec, const Target& target) {
-  auto space = std::make_unique<const SpaceGenerator>(spec.workload, target, options_.check);
+void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Target& target) {
+  auto space =
+      std::make_unique<const sketch::SpaceGenerator>(spec.workload, target, options_.check);
   const uint64_t hash = space->workload().StructuralHash();
-  auto strategy = CreateStrategy(
-      options_.strategy,
-      {.space = space.get(),
-       .pool = &pool_,
-       .scorer = [this,
-                  hash](std::span<const Candidate* const> c) { return learner_.Score(hash, c); },
-       .controls_wanted = [this, hash] { return learner_.ControlsWanted(hash); },
-       .seed = Hasher().Add(options_.seed).Add(hash).Digest(),
-       .evolutionary = options_.evolutionary,
-       .bayes = options_.bayes,
-       .thesis = options_.thesis});
-  TaskProgress progress;
+  auto strategy = strategy::CreateStrategy(
+      options_.strategy, {.space = space.get(),
+                          .pool = &pool_,
+                          .scorer =
+                              [this, hash](std::span<const sketch::Candidate* const> c) {
+                                return learner_.Score(hash, c);
+                              },
+                          .controls_wanted = [this, hash] { return learner_.ControlsWanted(hash); },
+                          .seed = base::Hasher().Add(options_.seed).Add(hash).Digest(),
+                          .evolutionary = options_.evolutionary,
+                          .bayes = options_.bayes,
+                          .thesis = options_.thesis});
+  scheduling::TaskProgress progress;
   progress.name = spec.name;
   progress.weight = spec.weight;
   progress.work = spec.workload.Flops();
   progress.lower_bound = spec.lower_bound;
   tasks_.push_back(std::make_unique<TuningTask>(
       spec, id, std::move(space), std::move(strategy), learner_, evaluator_, log_->TrialsOf(id),
-      [this](const TuningTask& task, int64_t trials, const std::optional<BatchMetrics>& metrics) {
+      [this](const TuningTask& task, int64_t trials,
+             const std::optional<cost::BatchMetrics>& metrics) {
         EndSlot(task, trials, metrics);
       }));
   run_->AddTask(*tasks_.back(), std::move(progress), options_.max_trials_per_task);
   log_->SetWeight(id, spec.weight);
 }
 
-int Session::TaskIndex(TaskId id) const {
+int Session::TaskIndex(record::TaskId id) const {
   const auto at = std::ranges::find(tasks_, id, [](const auto& task) { return task->id(); });
   return at == tasks_.end() ? -1 : static_cast<int>(at - tasks_.begin());
 }
@@ -134,7 +140,7 @@ void Session::Restore() {
   RestoreSlots(log_->trials());
 }
 
-void Session::RestoreSlots(const std::vector<StoredTrial>& stored) {
+void Session::RestoreSlots(const std::vector<record::StoredTrial>& stored) {
   const std::vector<TuningTrial> own = Replay(stored);
   size_t next = 0;
   for (const Slot& slot : log_->slots()) {
@@ -150,8 +156,8 @@ void Session::RestoreSlots(const std::vector<StoredTrial>& stored) {
 }
 
 /// Makes the candidates of recorded trials anew.
-std::vector<TuningTrial> Session::Replay(const std::vector<StoredTrial>& trials) {
-  for (const StoredTrial& trial : trials) {
+std::vector<TuningTrial> Session::Replay(const std::vector<record::StoredTrial>& trials) {
+  for (const record::StoredTrial& trial : trials) {
     if (TaskIndex(trial.task) >= 0) continue;
     throw InputError(
         fmt::format("cannot resume session {}: it tuned other tasks than these", id()));
@@ -161,7 +167,7 @@ std::vector<TuningTrial> Session::Replay(const std::vector<StoredTrial>& trials)
     TuningTrial& trial = replayed[i];
     trial.outcome = trials[i].outcome;
     trial.candidate.hash = trials[i].key;
-    Result<Candidate> candidate =
+    Result<sketch::Candidate> candidate =
         RestoreCandidate(tasks_[TaskIndex(trials[i].task)]->space(), trials[i]);
     trial.is_usable = candidate.ok();
     if (candidate) trial.candidate = *std::move(candidate);
@@ -169,30 +175,31 @@ std::vector<TuningTrial> Session::Replay(const std::vector<StoredTrial>& trials)
   return replayed;
 }
 
-StopReason Session::Run(const SessionObserver& observer) {
-  RunObserver listener;
+trial::StopReason Session::Run(const SessionObserver& observer) {
+  run::RunObserver listener;
   if (observer.on_trial) {
-    listener.on_trial = [&](const RunStatus& status, const Outcome& outcome) {
+    listener.on_trial = [&](const run::RunStatus& status, const trial::Outcome& outcome) {
       observer.on_trial(Extend(status), outcome);
     };
   }
   if (observer.on_slot) {
-    listener.on_slot = [&](const RunStatus& status) { observer.on_slot(Extend(status)); };
+    listener.on_slot = [&](const run::RunStatus& status) { observer.on_slot(Extend(status)); };
   }
-  const StopReason reason = run_->Run(listener);
-  const bool can_go_on = reason == StopReason::kStopped || reason == StopReason::kLost;
+  const trial::StopReason reason = run_->Run(listener);
+  const bool can_go_on =
+      reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost;
   if (!can_go_on) log_->Finish();
   return reason;
 }
 
 void Session::EndSlot(const TuningTask& task, int64_t trials,
-                      const std::optional<BatchMetrics>& metrics) {
+                      const std::optional<cost::BatchMetrics>& metrics) {
   last_metrics_ = metrics;
   const double compiling = evaluator_.build_seconds() - build_seconds_;
   build_seconds_ += compiling;
   clock_.times().measure -= compiling;
   clock_.times().compile += compiling;
-  clock_.In(&PhaseTimes::record, [&] {
+  clock_.In(&run::PhaseTimes::record, [&] {
     log_->EndSlot(task.id(), trials, run_->Status().seconds, earlier_phases_ + clock_.times(),
                   metrics);
   });
@@ -200,9 +207,9 @@ void Session::EndSlot(const TuningTask& task, int64_t trials,
 
 SessionStatus Session::Status() const { return Extend(run_->Status()); }
 
-SessionStatus Session::Extend(const RunStatus& status) const {
+SessionStatus Session::Extend(const run::RunStatus& status) const {
   SessionStatus extended;
-  static_cast<RunStatus&>(extended) = status;
+  static_cast<run::RunStatus&>(extended) = status;
   extended.session = id();
   extended.phases = clock_.times();
   extended.model = last_metrics_;
@@ -214,4 +221,4 @@ SessionStatus Session::Extend(const RunStatus& status) const {
   return extended;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

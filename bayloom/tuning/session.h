@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -18,17 +21,17 @@
 #include "bayloom/tuning/session_log.h"
 #include "bayloom/tuning/tuning_task.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 struct SessionOptions {
-  RunKind kind = RunKind::kTune;       ///< for the record
-  std::string model;                   ///< what is tuned, for the record
-  std::string description = "{}";      ///< the caller's options as JSON, for the record
-  std::string strategy = "bayes";      ///< see StrategyNames
-  std::string scheduler = "gradient";  ///< see TaskSchedulerNames
+  record::RunKind kind = record::RunKind::kTune;  ///< for the record
+  std::string model;                              ///< what is tuned, for the record
+  std::string description = "{}";                 ///< the caller's options as JSON, for the record
+  std::string strategy = "bayes";                 ///< see StrategyNames
+  std::string scheduler = "gradient";             ///< see TaskSchedulerNames
   /// Of the whole session, trials and seconds before a resumption included.
-  Budget budget = {.trials = 1000};
-  int64_t max_trials_per_task = Budget::kUnlimited;
+  trial::Budget budget = {.trials = 1000};
+  int64_t max_trials_per_task = trial::Budget::kUnlimited;
   /// Trials a task gets at one turn. 0: an eighth of its equal share of the trials, within 16
   /// and MetaSchedule's 64, but so that each task can have two turns.
   int trials_per_slot = 0;
@@ -39,25 +42,25 @@ struct SessionOptions {
   /// do not repeat them.
   bool use_earlier_sessions = true;
   /// Go on with this session instead of beginning a new one.
-  std::optional<RunId> resume;
-  EvolutionaryOptions evolutionary;
-  BayesOptions bayes;
-  ThesisOptions thesis;
-  ProgramCheck check;  ///< what programs must fulfil besides
+  std::optional<record::RunId> resume;
+  strategy::EvolutionaryOptions evolutionary;
+  strategy::BayesOptions bayes;
+  strategy::ThesisOptions thesis;
+  sketch::ProgramCheck check;  ///< what programs must fulfil besides
 };
 
 /// Where a session stands.
-struct SessionStatus : RunStatus {
-  RunId session = 0;
-  PhaseTimes phases;                  ///< of this run only
-  std::optional<BatchMetrics> model;  ///< how well the last slot was predicted
+struct SessionStatus : run::RunStatus {
+  record::RunId session = 0;
+  run::PhaseTimes phases;                   ///< of this run only
+  std::optional<cost::BatchMetrics> model;  ///< how well the last slot was predicted
   /// Sum over tasks of weight * best seconds; infinity until each has a feasible program.
   double total_seconds = 0;
 };
 
 /// What is told of a session's progress. Called from the thread that runs it.
 struct SessionObserver {
-  std::function<void(const SessionStatus&, const Outcome&)> on_trial;
+  std::function<void(const SessionStatus&, const trial::Outcome&)> on_trial;
   std::function<void(const SessionStatus&)> on_slot;
 };
 
@@ -75,40 +78,41 @@ class Session {
   /// Makes the design spaces and takes up what the store knows. `store`, `cost_model` and
   /// `evaluator` must outlive the session. Without a cost model all scores are equal, and no
   /// features are extracted. Throws InputError if an option or the session to resume is unusable.
-  Session(const Target& target, std::vector<TaskSpec> specs, Store& store, CostModel* cost_model,
-          ProgramEvaluator& evaluator, SessionOptions options);
+  Session(const target::Target& target, std::vector<TaskSpec> specs, record::Store& store,
+          cost::CostModel* cost_model, ProgramEvaluator& evaluator, SessionOptions options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   /// Runs until the budget is spent or all tasks are finished.
-  StopReason Run(const SessionObserver& observer = {});
+  trial::StopReason Run(const SessionObserver& observer = {});
 
-  RunId id() const { return log_->session().id; }
+  record::RunId id() const { return log_->session().id; }
   std::span<const std::unique_ptr<TuningTask>> tasks() const { return tasks_; }
   SessionStatus Status() const;
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return run_->lost(); }
 
  private:
-  void AddTask(TaskId id, const TaskSpec& spec, const Target& target);
+  void AddTask(record::TaskId id, const TaskSpec& spec, const target::Target& target);
   void Restore();
-  std::vector<TuningTrial> Replay(const std::vector<StoredTrial>& trials);
-  void RestoreSlots(const std::vector<StoredTrial>& stored);
-  void EndSlot(const TuningTask& task, int64_t trials, const std::optional<BatchMetrics>& metrics);
-  int TaskIndex(TaskId id) const;
-  SessionStatus Extend(const RunStatus& status) const;
+  std::vector<TuningTrial> Replay(const std::vector<record::StoredTrial>& trials);
+  void RestoreSlots(const std::vector<record::StoredTrial>& stored);
+  void EndSlot(const TuningTask& task, int64_t trials,
+               const std::optional<cost::BatchMetrics>& metrics);
+  int TaskIndex(record::TaskId id) const;
+  SessionStatus Extend(const run::RunStatus& status) const;
 
   SessionOptions options_;
-  PhaseClock clock_;
-  ThreadPool pool_;
+  run::PhaseClock clock_;
+  base::ThreadPool pool_;
   Learner learner_;
   ProgramEvaluator& evaluator_;
   double build_seconds_ = 0;  ///< of the evaluator, when the last slot ended
   std::optional<SessionLog> log_;
   std::vector<std::unique_ptr<TuningTask>> tasks_;
-  std::optional<ScheduledRun<ProgramTrial>> run_;
-  std::optional<BatchMetrics> last_metrics_;
-  PhaseTimes earlier_phases_;  ///< before a resumption
+  std::optional<run::ScheduledRun<ProgramTrial>> run_;
+  std::optional<cost::BatchMetrics> last_metrics_;
+  run::PhaseTimes earlier_phases_;  ///< before a resumption
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/session_log.h"
 
 #include <fmt/format.h>
@@ -5,10 +8,11 @@
 #include <unordered_set>
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
-std::vector<Metric> ToMetrics(TaskId task, int64_t slot, const BatchMetrics& metrics) {
+std::vector<record::Metric> ToMetrics(record::TaskId task, int64_t slot,
+                                      const cost::BatchMetrics& metrics) {
   return {{task, slot, "rmse", metrics.rmse},
           {task, slot, "mean_score", metrics.mean_score},
           {task, slot, "spearman", metrics.spearman},
@@ -20,17 +24,19 @@ std::vector<Metric> ToMetrics(TaskId task, int64_t slot, const BatchMetrics& met
 
 }  // namespace
 
-SessionLog::SessionLog(Store& store, RunRecord session)
+SessionLog::SessionLog(record::Store& store, record::RunRecord session)
     : store_(&store),
       session_(std::move(session)),
-      ordinals_(std::make_shared<RunOrdinals>(store, session_.id)) {}
+      ordinals_(std::make_shared<record::RunOrdinals>(store, session_.id)) {}
 
-SessionLog SessionLog::Begin(Store& store, TargetId target, RunRecord record) {
+SessionLog SessionLog::Begin(record::Store& store, record::TargetId target,
+                             record::RunRecord record) {
   record.target = target;
   return SessionLog(store, store.BeginRun(std::move(record)));
 }
 
-SessionLog SessionLog::Resume(Store& store, RunId session, TargetId target) {
+SessionLog SessionLog::Resume(record::Store& store, record::RunId session,
+                              record::TargetId target) {
   SessionLog log(store, store.RunOf(session));
   if (log.session_.target != target) {
     throw InputError(fmt::format(
@@ -63,30 +69,31 @@ void SessionLog::ReadState() {
   }
 }
 
-std::vector<StoredTrial> SessionLog::EarlierTrials(TaskId task) const {
-  std::vector<StoredTrial> trials = store_->TrialsOf(task, *session_.target);
+std::vector<record::StoredTrial> SessionLog::EarlierTrials(record::TaskId task) const {
+  std::vector<record::StoredTrial> trials = store_->TrialsOf(task, *session_.target);
   std::unordered_set<uint64_t> seen;
-  std::erase_if(trials, [&](const StoredTrial& trial) {
+  std::erase_if(trials, [&](const record::StoredTrial& trial) {
     return trial.run == session_.id || !seen.insert(trial.key).second;
   });
   return trials;
 }
 
-std::unique_ptr<TrialStore> SessionLog::TrialsOf(TaskId task) {
-  return std::make_unique<RunTrials>(*store_, ordinals_,
-                                     RunTrialsOptions{.task = task, .target = *session_.target});
+std::unique_ptr<trial::TrialStore> SessionLog::TrialsOf(record::TaskId task) {
+  return std::make_unique<record::RunTrials>(
+      *store_, ordinals_, record::RunTrialsOptions{.task = task, .target = *session_.target});
 }
 
-void SessionLog::EndSlot(TaskId task, int64_t trials, double seconds, const PhaseTimes& phases,
-                         const std::optional<BatchMetrics>& metrics) {
+void SessionLog::EndSlot(record::TaskId task, int64_t trials, double seconds,
+                         const run::PhaseTimes& phases,
+                         const std::optional<cost::BatchMetrics>& metrics) {
   state_.seconds = seconds;
   state_.phases = phases;
   state_.slots.push_back({task, trials, seconds});
-  std::vector<Metric> rows;
+  std::vector<record::Metric> rows;
   if (metrics) rows = ToMetrics(task, std::ssize(state_.slots) - 1, *metrics);
   store_->SaveState(session_.id, state_.ToText(), rows);
 }
 
 void SessionLog::Finish() { store_->SetFinished(session_.id, true); }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

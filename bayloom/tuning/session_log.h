@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,7 @@
 #include "bayloom/record/store.h"
 #include "bayloom/tuning/session_state.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// A session's side of the store: what was written before, and what is written now.
 ///
@@ -20,40 +23,40 @@ namespace bayloom {
 class SessionLog {
  public:
   /// Begins a session; `kind`, `name`, `definition` and `seed` of the record say of what.
-  static SessionLog Begin(Store& store, TargetId target, RunRecord record);
+  static SessionLog Begin(record::Store& store, record::TargetId target, record::RunRecord record);
   /// Goes on with a session. Throws InputError if the store does not have it or it was made for
   /// another target.
-  static SessionLog Resume(Store& store, RunId session, TargetId target);
+  static SessionLog Resume(record::Store& store, record::RunId session, record::TargetId target);
 
-  const RunRecord& session() const { return session_; }
+  const record::RunRecord& session() const { return session_; }
   /// The session's trials so far, in order, and the slots they belong to.
-  const std::vector<StoredTrial>& trials() const { return trials_; }
+  const std::vector<record::StoredTrial>& trials() const { return trials_; }
   const std::vector<Slot>& slots() const { return state_.slots; }
   /// Seconds spent when the last slot was written, and what on.
   double seconds() const { return state_.seconds; }
-  const PhaseTimes& phases() const { return state_.phases; }
+  const run::PhaseTimes& phases() const { return state_.phases; }
   /// Trials of the task by other sessions on this target, each program once.
-  std::vector<StoredTrial> EarlierTrials(TaskId task) const;
+  std::vector<record::StoredTrial> EarlierTrials(record::TaskId task) const;
 
   /// Where a task's trials are written. The store must outlive it.
-  std::unique_ptr<TrialStore> TrialsOf(TaskId task);
+  std::unique_ptr<trial::TrialStore> TrialsOf(record::TaskId task);
   /// What is written down from the next slot on.
-  void SetWeight(TaskId task, double weight) { state_.weights[task] = weight; }
+  void SetWeight(record::TaskId task, double weight) { state_.weights[task] = weight; }
   /// Ends a slot of so many trials that began after the last written one. `seconds` and `phases`
   /// are those of the whole session.
-  void EndSlot(TaskId task, int64_t trials, double seconds, const PhaseTimes& phases,
-               const std::optional<BatchMetrics>& metrics);
+  void EndSlot(record::TaskId task, int64_t trials, double seconds, const run::PhaseTimes& phases,
+               const std::optional<cost::BatchMetrics>& metrics);
   void Finish();
 
  private:
-  SessionLog(Store& store, RunRecord session);
+  SessionLog(record::Store& store, record::RunRecord session);
   void ReadState();
 
-  Store* store_;
-  RunRecord session_;
-  std::vector<StoredTrial> trials_;  ///< those read when resuming
+  record::Store* store_;
+  record::RunRecord session_;
+  std::vector<record::StoredTrial> trials_;  ///< those read when resuming
   SessionState state_;
-  std::shared_ptr<RunOrdinals> ordinals_;  ///< shared by the tasks' stores
+  std::shared_ptr<record::RunOrdinals> ordinals_;  ///< shared by the tasks' stores
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

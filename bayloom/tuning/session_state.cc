@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/session_state.h"
 
 #include <nlohmann/json.hpp>
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 int64_t SessionState::trials() const {
   int64_t sum = 0;
@@ -13,7 +16,8 @@ int64_t SessionState::trials() const {
 std::string SessionState::ToText() const {
   nlohmann::json json = {{"seconds", seconds}, {"slots", nlohmann::json::array()}};
   for (const Slot& slot : slots) json["slots"].push_back({slot.task, slot.trials, slot.end});
-  for (const NamedPhase& phase : kPhases) json["phases"][phase.name] = phases.*phase.seconds;
+  for (const run::NamedPhase& phase : run::kPhases)
+    json["phases"][phase.name] = phases.*phase.seconds;
   json["weights"] = nlohmann::json::array();
   for (const auto& [task, weight] : weights) json["weights"].push_back({task, weight});
   return json.dump();
@@ -30,7 +34,7 @@ std::optional<SessionState> SessionState::Parse(const std::string& text) {
     state.slots.push_back({slot.at(0), slot.at(1), slot.size() > 2 ? slot[2].get<double>() : 0});
   }
   const nlohmann::json phases = json.value("phases", nlohmann::json::object());
-  for (const NamedPhase& phase : kPhases) {
+  for (const run::NamedPhase& phase : run::kPhases) {
     state.phases.*phase.seconds = phases.value(phase.name, 0.0);
   }
   for (const nlohmann::json& entry : json.value("weights", nlohmann::json::array())) {
@@ -39,4 +43,4 @@ std::optional<SessionState> SessionState::Parse(const std::string& text) {
   return state;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -9,21 +12,21 @@
 #include "bayloom/record/run_record.h"
 #include "bayloom/run/phase_times.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// One turn of a task.
 struct Slot {
-  TaskId task = 0;
+  record::TaskId task = 0;
   int64_t trials = 0;
   double end = 0;  ///< seconds the session had spent when it ended; 0 if that was not written
 };
 
 /// What a session writes at the end of every slot, beside its trials (SessionRecord::state).
 struct SessionState {
-  double seconds = 0;  ///< spent
-  PhaseTimes phases;   ///< what on
+  double seconds = 0;      ///< spent
+  run::PhaseTimes phases;  ///< what on
   std::vector<Slot> slots;
-  std::map<TaskId, double> weights;  ///< of the tasks: how often the whole runs them
+  std::map<record::TaskId, double> weights;  ///< of the tasks: how often the whole runs them
 
   int64_t trials() const;
   std::string ToText() const;
@@ -32,4 +35,4 @@ struct SessionState {
   static std::optional<SessionState> Parse(const std::string& text);
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/tune.h"
 
 #include <fmt/format.h>
@@ -13,7 +16,7 @@
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/trial_rate.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 constexpr int64_t kNetworkTrials = 1000;
@@ -21,11 +24,11 @@ constexpr int64_t kOperatorTrials = 256;
 /// Where a session keeps the peak that its scheduler knows.
 constexpr const char* kPeak = "peak_flops_per_second";
 
-std::optional<RunRecord> LastSession(Store& store, const std::string& subject,
-                                     const Target& target) {
-  const std::optional<TargetId> id = store.FindTarget(target);
-  std::optional<RunRecord> last;
-  for (RunRecord& session : store.Runs(RunKind::kTune)) {
+std::optional<record::RunRecord> LastSession(record::Store& store, const std::string& subject,
+                                             const target::Target& target) {
+  const std::optional<record::TargetId> id = store.FindTarget(target);
+  std::optional<record::RunRecord> last;
+  for (record::RunRecord& session : store.Runs(record::RunKind::kTune)) {
     if (session.name == subject && session.target == id) last = std::move(session);
   }
   return last;
@@ -45,31 +48,32 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
 /// The machine's peak as the session was begun with, so that resumed it expects the same; measured
 /// where it is not known. nullopt where nobody wants it.
 std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json& begun,
-                              const Target& target) {
-  if (!UsesLowerBounds(scheduler)) return std::nullopt;
+                              const target::Target& target) {
+  if (!scheduling::UsesLowerBounds(scheduler)) return std::nullopt;
   if (begun.contains(kPeak)) return begun[kPeak].get<double>();
-  const Result<MachineModel> machine = MeasuredMachineOf(target);
+  const Result<target::MachineModel> machine = measure::MeasuredMachineOf(target);
   if (!machine) throw InputError(machine.error().message);
   return machine->PeakFlops();
 }
 
 /// Null for a strategy that asks none.
-std::unique_ptr<CostModel> MakeCostModel(const std::string& strategy, const std::string& file) {
+std::unique_ptr<cost::CostModel> MakeCostModel(const std::string& strategy,
+                                               const std::string& file) {
   if (strategy == "random") return nullptr;
-  if (!file.empty()) return std::make_unique<PretrainedModel>(ReadModelFile(file));
-  return std::make_unique<XgboostModel>();
+  if (!file.empty()) return std::make_unique<cost::PretrainedModel>(cost::ReadModelFile(file));
+  return std::make_unique<cost::XgboostModel>();
 }
 
 /// The budget, with the trials and the slots that go with it.
-void SetBudget(const TuneOptions& options, const TuningSubject& subject, const Target& target,
-               SessionOptions& session) {
+void SetBudget(const TuneOptions& options, const TuningSubject& subject,
+               const target::Target& target, SessionOptions& session) {
   session.budget = options.budget;
-  if (options.budget.trials != Budget::kUnlimited) return;
+  if (options.budget.trials != trial::Budget::kUnlimited) return;
   if (std::isinf(options.budget.seconds)) {
     session.budget.trials = subject.is_operator ? kOperatorTrials : kNetworkTrials;
     return;
   }
-  const double rate = TrialsPerSecond(MachineOf(target), target.cores);
+  const double rate = measure::TrialsPerSecond(target::MachineOf(target), target.cores);
   const double two_turns_each =
       rate * options.budget.seconds / (2 * static_cast<double>(subject.specs.size()));
   session.trials_per_slot = static_cast<int>(std::clamp(two_turns_each, 8.0, 64.0));
@@ -77,9 +81,9 @@ void SetBudget(const TuneOptions& options, const TuningSubject& subject, const T
 
 }  // namespace
 
-Tuning::Tuning(TuningSubject subject, const Target& target, Store& store,
+Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Store& store,
                ProgramEvaluator& evaluator, TuneOptions options) {
-  const std::optional<RunRecord> resumed =
+  const std::optional<record::RunRecord> resumed =
       options.resume ? LastSession(store, subject.name, target) : std::nullopt;
   resumed_ = resumed.has_value();
   SessionOptions session;
@@ -110,4 +114,4 @@ Tuning::Tuning(TuningSubject subject, const Target& target, Store& store,
                                        evaluator, std::move(session));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

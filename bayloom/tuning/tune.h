@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -9,11 +12,11 @@
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/tuning_subject.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 struct TuneOptions {
   /// Without trials and seconds: 1,000 trials for a network, 256 for an operator.
-  Budget budget;
+  trial::Budget budget;
   /// See StrategyNames and TaskSchedulerNames. When a session is resumed, what it was begun with;
   /// something else is refused. Default "bayes" and "gradient".
   std::optional<std::string> strategy = {};
@@ -37,17 +40,17 @@ struct TuneOptions {
 class Tuning {
  public:
   /// `store` and `evaluator` must outlive it. Throws InputError for options that cannot be used.
-  Tuning(TuningSubject subject, const Target& target, Store& store, ProgramEvaluator& evaluator,
-         TuneOptions options);
+  Tuning(TuningSubject subject, const target::Target& target, record::Store& store,
+         ProgramEvaluator& evaluator, TuneOptions options);
 
-  StopReason Run(const SessionObserver& observer = {}) { return session_->Run(observer); }
+  trial::StopReason Run(const SessionObserver& observer = {}) { return session_->Run(observer); }
   Session& session() { return *session_; }
   bool resumed() const { return resumed_; }
 
  private:
   bool resumed_;
-  std::unique_ptr<CostModel> cost_model_;
+  std::unique_ptr<cost::CostModel> cost_model_;
   std::unique_ptr<Session> session_;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

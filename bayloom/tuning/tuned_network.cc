@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/tuned_network.h"
 
 #include <algorithm>
@@ -6,26 +9,29 @@
 #include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/tuning/restore.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
-ChosenProgram ChooseProgram(Store* store, const Workload& workload, const Target& target) {
+ChosenProgram ChooseProgram(record::Store* store, const tensor::Workload& workload,
+                            const target::Target& target) {
   if (store != nullptr) {
-    std::optional<MeasuredCandidate> best = RestoreBest(*store, SpaceGenerator(workload, target));
+    std::optional<MeasuredCandidate> best =
+        RestoreBest(*store, sketch::SpaceGenerator(workload, target));
     if (best) return {std::move(best->candidate.program), best->outcome};
   }
-  return {PlainSchedule(workload, target), std::nullopt};
+  return {sketch::PlainSchedule(workload, target), std::nullopt};
 }
 
-TunedNetwork TunedNetwork::Choose(TaskGraph network, const Target& target, Store* store) {
+TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target& target,
+                                  record::Store* store) {
   TunedNetwork tuned{std::move(network), target, {}};
-  for (const GraphTask& task : tuned.network.tasks) {
+  for (const graph::GraphTask& task : tuned.network.tasks) {
     tuned.chosen.push_back(ChooseProgram(store, task.workload, target));
   }
   return tuned;
 }
 
-std::vector<const Program*> TunedNetwork::Programs() const {
-  std::vector<const Program*> programs;
+std::vector<const tensor::Program*> TunedNetwork::Programs() const {
+  std::vector<const tensor::Program*> programs;
   for (const ChosenProgram& program : chosen) programs.push_back(&program.program);
   return programs;
 }
@@ -35,4 +41,4 @@ int TunedNetwork::TunedTasks() const {
       chosen, [](const ChosenProgram& program) { return program.measured.has_value(); }));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <optional>
@@ -10,29 +13,31 @@
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// The program to use for a workload, and what its trial answered if it was tuned.
 struct ChosenProgram {
-  Program program;
-  std::optional<Outcome> measured;
+  tensor::Program program;
+  std::optional<trial::Outcome> measured;
 };
 
 /// The fastest program recorded for the workload on the target; without a store or a record, the
 /// untuned one (PlainSchedule).
-ChosenProgram ChooseProgram(Store* store, const Workload& workload, const Target& target);
+ChosenProgram ChooseProgram(record::Store* store, const tensor::Workload& workload,
+                            const target::Target& target);
 
 /// A network with a program for each of its tasks.
 struct TunedNetwork {
-  TaskGraph network;
-  Target target;
+  graph::TaskGraph network;
+  target::Target target;
   std::vector<ChosenProgram> chosen;  ///< parallel to network.tasks
 
   /// The best recorded programs; without a store, the untuned ones.
-  static TunedNetwork Choose(TaskGraph network, const Target& target, Store* store);
+  static TunedNetwork Choose(graph::TaskGraph network, const target::Target& target,
+                             record::Store* store);
 
-  std::vector<const Program*> Programs() const;
+  std::vector<const tensor::Program*> Programs() const;
   int TunedTasks() const;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

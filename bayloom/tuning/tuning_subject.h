@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -5,9 +8,11 @@
 
 #include "bayloom/tuning/tuning_task.h"
 
-namespace bayloom {
-
+namespace bayloom::graph {
 struct TaskGraph;
+}  // namespace bayloom::graph
+
+namespace bayloom::tuning {
 
 /// What is to be tuned: a network or one operator.
 struct TuningSubject {
@@ -19,9 +24,9 @@ struct TuningSubject {
 /// The operator that a line such as "matmul:512,512,512" describes. Throws InputError for any
 /// other.
 TuningSubject OperatorSubject(const std::string& op);
-TuningSubject NetworkSubject(const std::string& name, const TaskGraph& network);
+TuningSubject NetworkSubject(const std::string& name, const graph::TaskGraph& network);
 
 /// The tasks of a network, named for people.
-std::vector<TaskSpec> SpecsOf(const TaskGraph& network);
+std::vector<TaskSpec> SpecsOf(const graph::TaskGraph& network);
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

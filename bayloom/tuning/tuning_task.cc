@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/tuning_task.h"
 
 #include <algorithm>
@@ -5,11 +8,12 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/tuning/restore.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
-TuningTask::TuningTask(const TaskSpec& spec, TaskId id, std::unique_ptr<const SpaceGenerator> space,
-                       std::unique_ptr<SearchStrategy> strategy, Learner& learner,
-                       ProgramEvaluator& evaluator, std::unique_ptr<TrialStore> store,
+TuningTask::TuningTask(const TaskSpec& spec, record::TaskId id,
+                       std::unique_ptr<const sketch::SpaceGenerator> space,
+                       std::unique_ptr<strategy::SearchStrategy> strategy, Learner& learner,
+                       ProgramEvaluator& evaluator, std::unique_ptr<trial::TrialStore> store,
                        SlotObserver on_slot)
     : name_(spec.name),
       weight_(spec.weight),
@@ -22,14 +26,14 @@ TuningTask::TuningTask(const TaskSpec& spec, TaskId id, std::unique_ptr<const Sp
       store_(std::move(store)),
       on_slot_(std::move(on_slot)) {}
 
-TrialValue TuningTask::Restore(const TuningTrial& trial) {
-  const Outcome& outcome = trial.outcome;
-  const MeasurementDetails details = DetailsOf(outcome);
+run::TrialValue TuningTask::Restore(const TuningTrial& trial) {
+  const trial::Outcome& outcome = trial.outcome;
+  const measure::MeasurementDetails details = measure::DetailsOf(outcome);
   const bool is_candidate = trial.is_usable && outcome.ok() && !details.cut_short;
   if (is_candidate && (!best_ || outcome.value < best_->outcome.value)) {
     best_ = {trial.candidate, outcome};
   }
-  TrialValue value;
+  run::TrialValue value;
   if (best_) value.cost = best_->outcome.value;
   value.seconds = details.build_seconds + details.measure_seconds;
   value.feasible = outcome.ok();
@@ -60,30 +64,30 @@ void TuningTask::BeginSlot() {
 
 std::vector<ProgramTrial> TuningTask::Propose(int n, const std::function<bool()>&) {
   std::vector<ProgramTrial> trials;
-  for (Candidate& candidate : strategy_->GenerateCandidates(n)) {
+  for (sketch::Candidate& candidate : strategy_->GenerateCandidates(n)) {
     trials.push_back({&space_->workload(), std::move(candidate)});
   }
   return trials;
 }
 
-TrialValue TuningTask::Tell(ProgramTrial&& trial, const Outcome& outcome, double) {
+run::TrialValue TuningTask::Tell(ProgramTrial&& trial, const trial::Outcome& outcome, double) {
   return Restore(slot_.emplace_back(TuningTrial{std::move(trial.candidate), outcome}));
 }
 
 void TuningTask::EndSlot(bool interrupted) {
-  std::optional<BatchMetrics> metrics;
+  std::optional<cost::BatchMetrics> metrics;
   if (!interrupted) metrics = learner_.Learn(LearnAll(slot_));
   on_slot_(*this, std::ssize(slot_), metrics);
   if (interrupted) std::ranges::move(slot_, std::back_inserter(unlearnt_));
   slot_.clear();
 }
 
-TrialRecord TuningTask::RecordOf(const ProgramTrial& trial) {
-  TrialRecord record;
+trial::TrialRecord TuningTask::RecordOf(const ProgramTrial& trial) {
+  trial::TrialRecord record;
   record.candidate = CandidateText(trial.candidate);
   record.key = trial.candidate.hash;
   record.proposer = strategy_->name();
   return record;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -13,26 +16,26 @@
 #include "bayloom/cost/cost_model.h"
 #include "bayloom/record/run_record.h"
 #include "bayloom/run/scheduled_run.h"
-#include "bayloom/search/strategy.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/strategy/strategy.h"
 #include "bayloom/tuning/learner.h"
 #include "bayloom/tuning/measured_candidate.h"
 #include "bayloom/tuning/program_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 
 /// A workload to be tuned and how much it matters.
 struct TaskSpec {
   std::string name;
-  Workload workload;
+  tensor::Workload workload;
   double weight = 1;       ///< how often one run of the whole (a network) runs it
   double lower_bound = 0;  ///< seconds that no program can beat; 0 if unknown
 };
 
 /// A trial as a task learns from it.
 struct TuningTrial {
-  Candidate candidate;  ///< only its hash if it is not usable
-  Outcome outcome;
+  sketch::Candidate candidate;  ///< only its hash if it is not usable
+  trial::Outcome outcome;
   /// False for a recorded trial whose program the design spaces do not make any more: its program
   /// is not tried again, and nothing is learnt from it.
   bool is_usable = true;
@@ -40,56 +43,59 @@ struct TuningTrial {
 
 /// A task of a session: a workload with its design spaces, the strategy that searches them, and
 /// the best program so far. It learns at the end of a slot, from all of the slot's trials together.
-class TuningTask final : public RunTask<ProgramTrial> {
+class TuningTask final : public run::RunTask<ProgramTrial> {
  public:
   /// Called at the end of a slot with how many trials it had and how well they were predicted.
   using SlotObserver =
-      std::function<void(const TuningTask&, int64_t, const std::optional<BatchMetrics>&)>;
+      std::function<void(const TuningTask&, int64_t, const std::optional<cost::BatchMetrics>&)>;
 
   /// `learner` and `evaluator` must outlive the task; `strategy` searches `space`.
-  TuningTask(const TaskSpec& spec, TaskId id, std::unique_ptr<const SpaceGenerator> space,
-             std::unique_ptr<SearchStrategy> strategy, Learner& learner,
-             ProgramEvaluator& evaluator, std::unique_ptr<TrialStore> store, SlotObserver on_slot);
+  TuningTask(const TaskSpec& spec, record::TaskId id,
+             std::unique_ptr<const sketch::SpaceGenerator> space,
+             std::unique_ptr<strategy::SearchStrategy> strategy, Learner& learner,
+             ProgramEvaluator& evaluator, std::unique_ptr<trial::TrialStore> store,
+             SlotObserver on_slot);
 
   const std::string& name() const { return name_; }
   double weight() const { return weight_; }
-  TaskId id() const { return id_; }  ///< the store's
+  record::TaskId id() const { return id_; }  ///< the store's
   uint64_t workload_hash() const { return workload_hash_; }
-  const SpaceGenerator& space() const { return *space_; }
+  const sketch::SpaceGenerator& space() const { return *space_; }
   /// nullopt while no program was feasible.
   const std::optional<MeasuredCandidate>& best() const { return best_; }
 
   /// Considers a recorded trial for the best program.
-  TrialValue Restore(const TuningTrial& trial);
+  run::TrialValue Restore(const TuningTrial& trial);
   /// Lets the strategy learn from a trial; what the cost model is to learn from it, if anything.
   /// `trial` must outlive the sample.
   std::optional<TrainingSample> Learn(const TuningTrial& trial);
 
   void BeginSlot() override;
   std::vector<ProgramTrial> Propose(int n, const std::function<bool()>& interrupted) override;
-  Evaluator<ProgramTrial>& evaluator() override { return evaluator_; }
-  TrialValue Tell(ProgramTrial&& trial, const Outcome& outcome, double elapsed) override;
+  trial::Evaluator<ProgramTrial>& evaluator() override { return evaluator_; }
+  run::TrialValue Tell(ProgramTrial&& trial, const trial::Outcome& outcome,
+                       double elapsed) override;
   void EndSlot(bool interrupted) override;
-  TrialStore* store() override { return store_.get(); }
-  TrialRecord RecordOf(const ProgramTrial& trial) override;
+  trial::TrialStore* store() override { return store_.get(); }
+  trial::TrialRecord RecordOf(const ProgramTrial& trial) override;
 
  private:
   std::vector<TrainingSample> LearnAll(std::span<const TuningTrial> trials);
 
   std::string name_;
   double weight_;
-  TaskId id_;
-  std::unique_ptr<const SpaceGenerator> space_;
+  record::TaskId id_;
+  std::unique_ptr<const sketch::SpaceGenerator> space_;
   uint64_t workload_hash_;
-  std::unique_ptr<SearchStrategy> strategy_;
+  std::unique_ptr<strategy::SearchStrategy> strategy_;
   Learner& learner_;
   ProgramEvaluator& evaluator_;
-  std::unique_ptr<TrialStore> store_;
+  std::unique_ptr<trial::TrialStore> store_;
   SlotObserver on_slot_;
   std::optional<MeasuredCandidate> best_;
-  std::vector<TuningTrial> slot_;  ///< trials of this slot
+  std::vector<TuningTrial> slot_;      ///< trials of this slot
   std::vector<TuningTrial> unlearnt_;  ///< trials of a slot that was interrupted
   bool evaluator_knows_best_ = false;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/yaml/yaml_value.h"
 
 #include <fmt/format.h>
@@ -18,7 +21,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/spelling.h"
 
-namespace bayloom {
+namespace bayloom::yaml {
 namespace {
 
 constexpr size_t kMaxFileBytes = size_t{64} << 20;
@@ -89,7 +92,7 @@ YamlValue YamlValue::Child(const YAML::Node& node, std::string path) const {
 }
 
 YamlValue YamlValue::Entry(const std::string& key, const YAML::Node& node) const {
-  return Child(node, (path_.empty() ? "" : path_ + ".") + InOneLine(key));
+  return Child(node, (path_.empty() ? "" : path_ + ".") + base::InOneLine(key));
 }
 
 YamlValue YamlValue::Parse(const std::string& text, const std::string& source) {
@@ -107,13 +110,13 @@ YamlValue YamlValue::Parse(const std::string& text, const std::string& source) {
       throw InputError(fmt::format("cannot use '{}': something follows after its end", source));
     }
   } catch (const YAML::Exception& error) {
-    throw InputError(Place(source, error.mark) + InOneLine(error.msg));
+    throw InputError(Place(source, error.mark) + base::InOneLine(error.msg));
   }
   return YamlValue(document, document->root, "", 0);
 }
 
 YamlValue YamlValue::Load(const std::string& path) {
-  return Parse(ReadFile(path, kMaxFileBytes), path);
+  return Parse(base::ReadFile(path, kMaxFileBytes), path);
 }
 
 bool YamlValue::IsMap() const { return node_->IsMap(); }
@@ -132,7 +135,7 @@ void YamlValue::Expected(std::string_view what) const {
   if (IsNull()) Fail(fmt::format("expected {}, found nothing", what));
   if (IsMap()) Fail(fmt::format("expected {}, found a map", what));
   if (IsList()) Fail(fmt::format("expected {}, found a list", what));
-  Fail(fmt::format("expected {}, found '{}'", what, InOneLine(node_->Scalar())));
+  Fail(fmt::format("expected {}, found '{}'", what, base::InOneLine(node_->Scalar())));
 }
 
 std::optional<YamlValue> YamlValue::Find(std::string_view key) const { return FindAny({key}); }
@@ -187,7 +190,7 @@ void YamlValue::AllowOnly(std::initializer_list<std::string_view> keys) const {
 void YamlValue::RefuseMisspelt(const std::vector<std::string_view>& keys) const {
   for (const auto& [name, value] : Entries()) {
     if (std::ranges::find(keys, name) != keys.end()) continue;
-    const std::string_view meant = Nearest(name, keys);
+    const std::string_view meant = base::Nearest(name, keys);
     if (!meant.empty()) value.Fail(fmt::format("is not known here; is '{}' meant?", meant));
   }
 }
@@ -248,7 +251,7 @@ bool YamlValue::Bool() const {
 }
 
 double YamlValue::Duration() const {
-  const Result<double> seconds = ParseDuration(Text());
+  const Result<double> seconds = base::ParseDuration(Text());
   if (!seconds) Expected("a duration like 30, 500ms, 90s, 10m or 1h30m");
   if (!(*seconds > 0)) Expected("a duration above zero");
   return *seconds;
@@ -279,4 +282,4 @@ nlohmann::json YamlValue::Scalar() const {
   return text;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::yaml

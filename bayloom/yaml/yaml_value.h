@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -16,7 +19,7 @@ namespace YAML {
 class Node;
 }
 
-namespace bayloom {
+namespace bayloom::yaml {
 
 /// A value of a YAML or JSON file that a person wrote, which knows its place (JSON is read by the
 /// YAML parser, so that both have line numbers). What does not fit throws an InputError of one
@@ -103,4 +106,4 @@ auto WithPlace(const YamlValue& value, Make make) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::yaml

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/calibration/fit.h"
 
 #include <array>
@@ -11,24 +14,25 @@ namespace {
 /// Less than this is noise.
 constexpr double kGain = 2e-4;
 
-constexpr std::array kFitted = {&EstimateWeights::operation,    &EstimateWeights::long_vector,
-                                &EstimateWeights::second_level, &EstimateWeights::further_level,
-                                &EstimateWeights::memory,       &EstimateWeights::fork_join,
-                                &EstimateWeights::job};
+constexpr std::array kFitted = {
+    &feature::EstimateWeights::operation,    &feature::EstimateWeights::long_vector,
+    &feature::EstimateWeights::second_level, &feature::EstimateWeights::further_level,
+    &feature::EstimateWeights::memory,       &feature::EstimateWeights::fork_join,
+    &feature::EstimateWeights::job};
 
 }  // namespace
 
-RankCorrelations CorrelationsOf(const ScheduleRecords& records, const MachineModel& machine,
-                                const EstimateWeights& weights) {
-  static ThreadPool pool;
+RankCorrelations CorrelationsOf(const ScheduleRecords& records, const target::MachineModel& machine,
+                                const feature::EstimateWeights& weights) {
+  static base::ThreadPool pool;
   std::vector<double> correlations(records.tasks.size());
   pool.ParallelFor(std::ssize(correlations), [&](int64_t i) {
     const MeasuredSchedules& task = records.tasks[i];
     std::vector<double> estimates;
-    for (const Program& program : task.programs) {
-      estimates.push_back(EstimateTime(program, machine, weights));
+    for (const tensor::Program& program : task.programs) {
+      estimates.push_back(feature::EstimateTime(program, machine, weights));
     }
-    correlations[i] = SpearmanCorrelation(estimates, task.seconds);
+    correlations[i] = cost::SpearmanCorrelation(estimates, task.seconds);
   });
   RankCorrelations result;
   std::map<std::string, int> counts;
@@ -41,17 +45,18 @@ RankCorrelations CorrelationsOf(const ScheduleRecords& records, const MachineMod
   return result;
 }
 
-EstimateWeights FitWeights(const ScheduleRecords& records, const EstimateWeights& start) {
-  EstimateWeights best = start;
-  const auto value = [&](const EstimateWeights& weights) {
-    return CorrelationsOf(records, MachineOf(records.target), weights).mean;
+feature::EstimateWeights FitWeights(const ScheduleRecords& records,
+                                    const feature::EstimateWeights& start) {
+  feature::EstimateWeights best = start;
+  const auto value = [&](const feature::EstimateWeights& weights) {
+    return CorrelationsOf(records, target::MachineOf(records.target), weights).mean;
   };
   double best_value = value(best);
   for (bool better = true; better;) {
     better = false;
-    for (double EstimateWeights::*weight : kFitted) {
+    for (double feature::EstimateWeights::*weight : kFitted) {
       for (double factor : {0.5, 2.0}) {
-        EstimateWeights changed = best;
+        feature::EstimateWeights changed = best;
         changed.*weight *= factor;
         for (double at = value(changed); at > best_value + kGain; at = value(changed)) {
           best = changed;

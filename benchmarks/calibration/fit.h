@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <map>
@@ -14,13 +17,14 @@ struct RankCorrelations {
   std::map<std::string, double> families;  ///< means over a family's tasks
   double mean = 0;                         ///< over all tasks
 };
-RankCorrelations CorrelationsOf(const ScheduleRecords& records, const MachineModel& machine,
-                                const EstimateWeights& weights);
+RankCorrelations CorrelationsOf(const ScheduleRecords& records, const target::MachineModel& machine,
+                                const feature::EstimateWeights& weights);
 
 /// The weights that order the schedules best on the records' machine, by coordinate ascent from
 /// `start`: each weight in turn is halved and doubled as long as the mean correlation grows. So
 /// they are powers of two times those of the start, which is as finely as a few thousand schedules
 /// tell them.
-EstimateWeights FitWeights(const ScheduleRecords& records, const EstimateWeights& start);
+feature::EstimateWeights FitWeights(const ScheduleRecords& records,
+                                    const feature::EstimateWeights& start);
 
 }  // namespace bayloom

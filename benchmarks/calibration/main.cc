@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The machine model and the weights of the time estimate: measures the machine, records random
 // schedules on it, and fits the weights to such records.
 
@@ -31,53 +34,54 @@ struct Options {
 };
 
 void PrintMachine(const Options& options) {
-  const Target target = HostTarget(options.threads);
+  const target::Target target = codegen::HostTarget(options.threads);
   for (int i = 0; i < options.repeat; ++i) {
-    const double start = MonotonicSeconds();
-    const MachineModel machine = Must(MeasureMachine(target));
-    nlohmann::json json = MachineModelToJson(machine);
-    json["measuring"] = MonotonicSeconds() - start;
+    const double start = base::MonotonicSeconds();
+    const target::MachineModel machine = Must(measure::MeasureMachine(target));
+    nlohmann::json json = target::MachineModelToJson(machine);
+    json["measuring"] = base::MonotonicSeconds() - start;
     json["gflops"] = machine.PeakFlops() / 1e9;
-    for (const MemoryLevel& level : machine.levels) {
+    for (const target::MemoryLevel& level : machine.levels) {
       json["gbytes"].push_back(machine.BytesPerSecond(level) / 1e9);
     }
-    json["trials"] = TrialsPerSecond(machine, target.cores);
+    json["trials"] = measure::TrialsPerSecond(machine, target.cores);
     fmt::print("{}\n", json.dump());
   }
 }
 
 /// Random schedules of one workload, measured.
-void RecordTask(const std::string& family, const Workload& workload, const Options& options,
-                Measurer& measurer, std::ofstream& file) {
-  const SpaceGenerator generator(workload, measurer.target());
+void RecordTask(const std::string& family, const tensor::Workload& workload, const Options& options,
+                measure::Measurer& measurer, std::ofstream& file) {
+  const sketch::SpaceGenerator generator(workload, measurer.target());
   file << TaskLine(family, generator).dump() << "\n";
-  RandomStream random(options.seed);
-  std::vector<Candidate> candidates;
+  base::RandomStream random(options.seed);
+  std::vector<sketch::Candidate> candidates;
   for (int draw = 0; draw < 20 * options.schedules; ++draw) {
     if (std::ssize(candidates) == options.schedules) break;
     const auto space =
         static_cast<int>(random.UniformInt(static_cast<int64_t>(generator.spaces().size())));
-    Result<Candidate> candidate = generator.Sample(space, random.Fork());
+    Result<sketch::Candidate> candidate = generator.Sample(space, random.Fork());
     if (candidate) candidates.push_back(*std::move(candidate));
   }
-  std::vector<const Program*> programs;
-  for (const Candidate& candidate : candidates) programs.push_back(&candidate.program);
-  const std::vector<Outcome> outcomes = measurer.Measure(workload, programs);
+  std::vector<const tensor::Program*> programs;
+  for (const sketch::Candidate& candidate : candidates) programs.push_back(&candidate.program);
+  const std::vector<trial::Outcome> outcomes = measurer.Measure(workload, programs);
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].ok()) file << ScheduleLine(candidates[i], outcomes[i].value).dump() << "\n";
   }
 }
 
 void Record(const Options& options) {
-  Target target = HostTarget(options.threads);
-  target.machine = Must(MeasureMachine(target));
+  target::Target target = codegen::HostTarget(options.threads);
+  target.machine = Must(measure::MeasureMachine(target));
   std::ofstream file(options.file);
-  file << nlohmann::json{{"target", TargetToJson(target)}}.dump() << "\n";
-  MeasureOptions measure;
+  file << nlohmann::json{{"target", target::TargetToJson(target)}}.dump() << "\n";
+  measure::MeasureOptions measure;
   measure.cut_factor = 0;
-  Measurer measurer(target, measure);
-  for (const std::string& family : FamilyNames()) {
-    for (const Workload& workload : DrawFamily(family, options.tasks, options.seed)) {
+  measure::Measurer measurer(target, measure);
+  for (const std::string& family : pretrain::FamilyNames()) {
+    for (const tensor::Workload& workload :
+         pretrain::DrawFamily(family, options.tasks, options.seed)) {
       fmt::print("{}: {}\n", family, workload.name);
       RecordTask(family, workload, options, measurer, file);
     }
@@ -103,19 +107,19 @@ ScheduleRecords Half(const ScheduleRecords& records, size_t half) {
 
 void Fit(const Options& options) {
   const ScheduleRecords records = ScheduleRecords::Read(options.file);
-  const MachineModel machine = MachineOf(records.target);
-  Target unmeasured = records.target;
+  const target::MachineModel machine = target::MachineOf(records.target);
+  target::Target unmeasured = records.target;
   unmeasured.machine.reset();
-  const RankCorrelations nominal = CorrelationsOf(records, NominalMachine(unmeasured), {});
+  const RankCorrelations nominal = CorrelationsOf(records, target::NominalMachine(unmeasured), {});
   fmt::print("{:<16}", "");
   for (const auto& [family, unused] : nominal.families) fmt::print("{:>15}", family);
   fmt::print("{:>9}\n", "mean");
   PrintCorrelations("nominal machine", nominal);
   PrintCorrelations("measured machine", CorrelationsOf(records, machine, {}));
-  const EstimateWeights weights = FitWeights(records, {});
+  const feature::EstimateWeights weights = FitWeights(records, {});
   PrintCorrelations("fitted weights", CorrelationsOf(records, machine, weights));
   for (size_t half : {0, 1}) {
-    const EstimateWeights of_others = FitWeights(Half(records, 1 - half), {});
+    const feature::EstimateWeights of_others = FitWeights(Half(records, 1 - half), {});
     PrintCorrelations(half == 0 ? "half, unseen" : "other half",
                       CorrelationsOf(Half(records, half), machine, of_others));
   }
@@ -131,7 +135,7 @@ void Fit(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace bayloom;
-  if (std::optional<int> code = RunAsRunner(argc, argv)) return *code;
+  if (std::optional<int> code = measure::RunAsRunner(argc, argv)) return *code;
   CLI::App app("Measures this machine and fits the time estimate to it", "bayloom-calibrate");
   app.require_subcommand(1);
   Options options;

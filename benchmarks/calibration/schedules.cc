@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/calibration/schedules.h"
 
 #include <fmt/core.h>
@@ -23,27 +26,30 @@ T Value(Result<T> result) {
 
 /// A task while its schedules are read.
 struct Task {
-  SpaceGenerator generator;
-  std::vector<Trace> spaces;
+  sketch::SpaceGenerator generator;
+  std::vector<tensor::Trace> spaces;
 };
 
-Task ReadTask(const Json& line, const Target& target) {
-  Task task{SpaceGenerator(Value(WorkloadFromJson(line.at("workload"))), target), {}};
-  for (const Json& space : line.at("spaces")) task.spaces.push_back(Value(Trace::FromJson(space)));
+Task ReadTask(const Json& line, const target::Target& target) {
+  Task task{sketch::SpaceGenerator(Value(tensor::WorkloadFromJson(line.at("workload"))), target),
+            {}};
+  for (const Json& space : line.at("spaces"))
+    task.spaces.push_back(Value(tensor::Trace::FromJson(space)));
   return task;
 }
 
-Program ReadProgram(const Json& line, const Task& task) {
+tensor::Program ReadProgram(const Json& line, const Task& task) {
   const auto space = line.at("space").get<size_t>();
   if (space >= task.spaces.size()) throw InputError("there is no such space");
-  const Trace& trace = task.spaces[space];
-  std::vector<std::optional<Decision>> decisions(trace.instructions().size());
+  const tensor::Trace& trace = task.spaces[space];
+  std::vector<std::optional<tensor::Decision>> decisions(trace.instructions().size());
   size_t next = 0;
   for (int step : trace.SamplingSteps()) {
-    decisions[step] = Decision{line.at("decisions").at(next++).get<std::vector<int64_t>>()};
+    decisions[step] = tensor::Decision{line.at("decisions").at(next++).get<std::vector<int64_t>>()};
   }
   return Value(task.generator.Replay(static_cast<int>(space),
-                                     trace.WithDecisions(std::move(decisions)), RandomStream(0)))
+                                     trace.WithDecisions(std::move(decisions)),
+                                     base::RandomStream(0)))
       .program;
 }
 
@@ -51,14 +57,14 @@ Program ReadProgram(const Json& line, const Task& task) {
 
 ScheduleRecords ScheduleRecords::Read(const std::string& path) {
   ScheduleRecords records;
-  std::istringstream text(ReadMaybeGzipped(path));
+  std::istringstream text(external::ReadMaybeGzipped(path));
   std::optional<Task> task;
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {
     try {
       const Json json = Json::parse(line);
       if (json.contains("target")) {
-        records.target = TargetFromJson(json.at("target"));
+        records.target = target::TargetFromJson(json.at("target"));
       } else if (json.contains("workload")) {
         task.emplace(ReadTask(json, records.target));
         records.tasks.push_back({json.at("family").get<std::string>(), {}, {}});
@@ -75,15 +81,15 @@ ScheduleRecords ScheduleRecords::Read(const std::string& path) {
   return records;
 }
 
-Json TaskLine(const std::string& family, const SpaceGenerator& generator) {
+Json TaskLine(const std::string& family, const sketch::SpaceGenerator& generator) {
   Json spaces = Json::array();
-  for (const Trace& space : generator.spaces()) spaces.push_back(space.ToJson());
+  for (const tensor::Trace& space : generator.spaces()) spaces.push_back(space.ToJson());
   return {{"family", family},
-          {"workload", WorkloadToJson(generator.workload())},
+          {"workload", tensor::WorkloadToJson(generator.workload())},
           {"spaces", std::move(spaces)}};
 }
 
-Json ScheduleLine(const Candidate& candidate, double seconds) {
+Json ScheduleLine(const sketch::Candidate& candidate, double seconds) {
   Json decisions = Json::array();
   for (int step : candidate.trace.SamplingSteps()) {
     decisions.push_back(candidate.trace.decisions()[step]->values);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +15,7 @@ namespace bayloom {
 /// Schedules of one workload and the seconds that they took.
 struct MeasuredSchedules {
   std::string family;
-  std::vector<Program> programs;
+  std::vector<tensor::Program> programs;
   std::vector<double> seconds;  ///< parallel to the programs
 };
 
@@ -26,7 +29,7 @@ struct MeasuredSchedules {
 ///     {"space": 0, "decisions": [[8, 64], ...], "seconds": 1e-3}  schedules of the task before:
 ///                                                            what the sampling steps decided
 struct ScheduleRecords {
-  Target target;  ///< with the machine as it was measured then
+  target::Target target;  ///< with the machine as it was measured then
   std::vector<MeasuredSchedules> tasks;
 
   /// Replays all of them. Throws InputError, naming the line, where that is not possible.
@@ -34,8 +37,8 @@ struct ScheduleRecords {
 };
 
 /// A task's line.
-nlohmann::json TaskLine(const std::string& family, const SpaceGenerator& generator);
+nlohmann::json TaskLine(const std::string& family, const sketch::SpaceGenerator& generator);
 /// A schedule's line.
-nlohmann::json ScheduleLine(const Candidate& candidate, double seconds);
+nlohmann::json ScheduleLine(const sketch::Candidate& candidate, double seconds);
 
 }  // namespace bayloom

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What it takes to compile one candidate of a design space to an object. Compiling is the tuner's
 // time: 40 ms a candidate on one core are the budget.
 #include <benchmark/benchmark.h>
@@ -15,13 +18,14 @@ namespace {
 
 constexpr int kCandidates = 200;
 
-std::vector<Candidate> RandomCandidates(const Workload& workload, const Target& target) {
-  const SpaceGenerator generator(workload, target);
-  RandomStream random(1);
-  std::vector<Candidate> candidates;
+std::vector<sketch::Candidate> RandomCandidates(const tensor::Workload& workload,
+                                                const target::Target& target) {
+  const sketch::SpaceGenerator generator(workload, target);
+  base::RandomStream random(1);
+  std::vector<sketch::Candidate> candidates;
   while (candidates.size() < kCandidates) {
     const auto space = random.UniformInt(static_cast<int64_t>(generator.spaces().size()));
-    Result<Candidate> drawn = generator.Sample(static_cast<int>(space), random.Fork());
+    Result<sketch::Candidate> drawn = generator.Sample(static_cast<int>(space), random.Fork());
     if (drawn) candidates.push_back(*std::move(drawn));
   }
   return candidates;
@@ -29,14 +33,15 @@ std::vector<Candidate> RandomCandidates(const Workload& workload, const Target& 
 
 /// Another random candidate in each iteration; the counters are quantiles in milliseconds.
 void BM_Compile(benchmark::State& state, const char* line) {
-  const Target target = HostTarget();
-  const std::vector<Candidate> candidates = RandomCandidates(ParseOperator(line), target);
+  const target::Target target = codegen::HostTarget();
+  const std::vector<sketch::Candidate> candidates =
+      RandomCandidates(tensor::ParseOperator(line), target);
   std::vector<double> milliseconds;
   for (auto _ : state) {
-    const Candidate& candidate = candidates[milliseconds.size() % candidates.size()];
-    const double start = MonotonicSeconds();
-    benchmark::DoNotOptimize(CompileProgram(candidate.program, target, "kernel"));
-    milliseconds.push_back(1e3 * (MonotonicSeconds() - start));
+    const sketch::Candidate& candidate = candidates[milliseconds.size() % candidates.size()];
+    const double start = base::MonotonicSeconds();
+    benchmark::DoNotOptimize(codegen::CompileProgram(candidate.program, target, "kernel"));
+    milliseconds.push_back(1e3 * (base::MonotonicSeconds() - start));
   }
   std::sort(milliseconds.begin(), milliseconds.end());
   const auto quantile = [&](double q) {

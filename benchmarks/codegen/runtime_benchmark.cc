@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What a parallel loop costs beyond its work: handing it to the pool's threads and waiting for
 // them. Kernels of some ten microseconds feel every one of it.
 #include <benchmark/benchmark.h>
@@ -28,9 +31,9 @@ void BM_ParallelForAfterRest(benchmark::State& state) {
   const std::chrono::microseconds rest(state.range(1));
   for (auto _ : state) {
     std::this_thread::sleep_for(rest);
-    const double start = MonotonicSeconds();
+    const double start = base::MonotonicSeconds();
     bayloom_parallel_for(kExtent, Nothing, nullptr);
-    state.SetIterationTime(MonotonicSeconds() - start);
+    state.SetIterationTime(base::MonotonicSeconds() - start);
   }
 }
 BENCHMARK(BM_ParallelForAfterRest)
@@ -46,8 +49,8 @@ void BM_ParallelForBalanced(benchmark::State& state) {
   const auto threads = static_cast<int>(state.range(0));
   bayloom_set_threads(threads);
   const auto work = [](void*, int64_t begin, int64_t end, int32_t) {
-    const double until = MonotonicSeconds() + 1e-6 * static_cast<double>(end - begin);
-    while (MonotonicSeconds() < until) {
+    const double until = base::MonotonicSeconds() + 1e-6 * static_cast<double>(end - begin);
+    while (base::MonotonicSeconds() < until) {
     }
   };
   for (auto _ : state) bayloom_parallel_for(kExtent, work, nullptr);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Tables 6 to 9 of "BaCO: A Fast and Portable Bayesian Compiler Optimization Framework" (Hellsten
 // et al., 2023) on compilers whose tuning spaces were run completely: how good the best
 // configuration found with a third, two thirds and all of the budget is, and how many times fewer
@@ -39,8 +42,8 @@ struct TableOptions {
 };
 
 struct Benchmark {
-  Scenario scenario;
-  std::unordered_map<Configuration, Outcome> outcomes;  ///< of all configurations
+  external::Scenario scenario;
+  std::unordered_map<space::Configuration, trial::Outcome> outcomes;  ///< of all configurations
   double best = std::numeric_limits<double>::quiet_NaN();
   int budget = 0;
 };
@@ -51,15 +54,15 @@ double RelativePerformance(const Benchmark& benchmark, double value) {
 }
 
 /// The scenario at the path, as if its permutations, which say nothing of it, had that metric.
-Scenario LoadWithMetric(const std::string& path, const std::string& metric) {
-  if (metric.empty()) return LoadScenario(path);
+external::Scenario LoadWithMetric(const std::string& path, const std::string& metric) {
+  if (metric.empty()) return external::LoadScenario(path);
   std::ifstream file(path);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::string type = "type: permutation";
   for (size_t at = text.find(type); at != std::string::npos; at = text.find(type, at + 1)) {
     text.insert(at + type.size(), ", metric: " + metric);
   }
-  return ParseScenario(text, path);
+  return external::ParseScenario(text, path);
 }
 
 /// Reads NAME.yaml and the record NAME_T4.json.gz beside it.
@@ -68,12 +71,13 @@ Benchmark LoadBenchmark(const std::string& path, const std::string& metric) {
   const std::string record = (file.parent_path() / (file.stem().string() + "_T4.json.gz")).string();
   Benchmark benchmark;
   benchmark.scenario = LoadWithMetric(path, metric);
-  const Scenario& scenario = benchmark.scenario;
-  const RecordedSpace recorded = RecordedSpace::Load(record, scenario.objective);
+  const external::Scenario& scenario = benchmark.scenario;
+  const external::RecordedSpace recorded =
+      external::RecordedSpace::Load(record, scenario.objective);
   benchmark.best = scenario.maximize ? recorded.Greatest() : recorded.Least();
   benchmark.budget = static_cast<int>(scenario.max_trials.value_or(60));
-  scenario.space->ForEach([&](const Configuration& c) {
-    benchmark.outcomes.emplace(c, recorded.OutcomeOf(ToJson(*scenario.space, c)));
+  scenario.space->ForEach([&](const space::Configuration& c) {
+    benchmark.outcomes.emplace(c, recorded.OutcomeOf(space::ToJson(*scenario.space, c)));
     return true;
   });
   if (static_cast<int64_t>(benchmark.outcomes.size()) == recorded.size()) return benchmark;
@@ -87,11 +91,12 @@ using Curve = std::vector<double>;
 
 /// One search as `bayloom search` makes it: the scenario's default comes first.
 Curve Replay(const Benchmark& benchmark, const std::string& optimizer, uint64_t seed) {
-  Study study(benchmark.scenario,
-              MakeOptimizer(optimizer, benchmark.scenario.space, {.seed = seed}));
+  external::Study study(
+      benchmark.scenario,
+      optimizer::MakeOptimizer(optimizer, benchmark.scenario.space, {.seed = seed}));
   Curve curve;
   while (static_cast<int>(curve.size()) < benchmark.budget) {
-    for (const Configuration& c : study.Ask(1)) study.Tell(c, benchmark.outcomes.at(c), 0);
+    for (const space::Configuration& c : study.Ask(1)) study.Tell(c, benchmark.outcomes.at(c), 0);
     const auto& best = study.best();
     curve.push_back(best ? RelativePerformance(benchmark, best->outcome.value) : 0.0);
   }
@@ -100,7 +105,7 @@ Curve Replay(const Benchmark& benchmark, const std::string& optimizer, uint64_t 
 
 /// The mean of all seeds.
 Curve Measure(const Benchmark& benchmark, const std::string& optimizer, const TableOptions& options,
-              ThreadPool& pool) {
+              base::ThreadPool& pool) {
   std::vector<Curve> curves(static_cast<size_t>(options.seeds));
   pool.ParallelFor(options.seeds, [&](int64_t i) {
     curves[static_cast<size_t>(i)] = Replay(benchmark, optimizer, static_cast<uint64_t>(i) + 1);
@@ -170,7 +175,7 @@ void PrintSpaces(const Results& results) {
     int64_t failing = 0;
     for (const auto& [configuration, outcome] : b.outcomes) failing += outcome.ok() ? 0 : 1;
     const auto& start = b.scenario.default_configuration;
-    const Outcome usual = start ? b.outcomes.at(*start) : Outcome();
+    const trial::Outcome usual = start ? b.outcomes.at(*start) : trial::Outcome();
     PrintRow(b.scenario.name,
              {std::to_string(b.scenario.space->size()), std::to_string(b.outcomes.size()),
               std::to_string(failing), std::to_string(b.budget),
@@ -244,7 +249,7 @@ ResultRow ResultRows(const Results& results, const TableOptions& options) {
 }
 
 Results Run(const TableOptions& options) {
-  ThreadPool pool(options.threads);
+  base::ThreadPool pool(options.threads);
   Results results;
   for (const std::string& path : options.scenarios) {
     results.benchmarks.push_back(LoadBenchmark(path, options.metric));
@@ -281,7 +286,8 @@ Results Run(const TableOptions& options) {
 
 int main(int argc, char** argv) {
   bayloom::TableOptions options;
-  for (std::string_view name : bayloom::OptimizerNames()) options.optimizers.emplace_back(name);
+  for (std::string_view name : bayloom::optimizer::OptimizerNames())
+    options.optimizers.emplace_back(name);
   CLI::App app(
       "Prints how good the configurations are that optimizers find on recorded compilers with "
       "parts of the budget, relative to the best there is, and how many times fewer evaluations "

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What a candidate costs before it is compiled: replaying its trace and extracting its features.
 #include <benchmark/benchmark.h>
 
@@ -10,20 +13,21 @@ namespace bayloom {
 namespace {
 
 /// Random candidates of all design spaces.
-std::vector<Candidate> DrawCandidates(const SpaceGenerator& generator, int count) {
-  RandomStream random(1);
-  std::vector<Candidate> candidates;
+std::vector<sketch::Candidate> DrawCandidates(const sketch::SpaceGenerator& generator, int count) {
+  base::RandomStream random(1);
+  std::vector<sketch::Candidate> candidates;
   while (static_cast<int>(candidates.size()) < count) {
     const auto space = static_cast<int>(candidates.size() % generator.spaces().size());
-    Result<Candidate> candidate = generator.Sample(space, random.Fork());
+    Result<sketch::Candidate> candidate = generator.Sample(space, random.Fork());
     if (candidate) candidates.push_back(*std::move(candidate));
   }
   return candidates;
 }
 
 struct Fixture {
-  SpaceGenerator generator{ParseOperator("conv2d:28x28x128,128,3x3,pad=1,bias,relu"), Target{}};
-  std::vector<Candidate> candidates = DrawCandidates(generator, 64);
+  sketch::SpaceGenerator generator{
+      tensor::ParseOperator("conv2d:28x28x128,128,3x3,pad=1,bias,relu"), target::Target{}};
+  std::vector<sketch::Candidate> candidates = DrawCandidates(generator, 64);
 };
 const Fixture& Convolution() {
   static const Fixture fixture;
@@ -31,10 +35,10 @@ const Fixture& Convolution() {
 }
 
 void BM_ExtractFeatures(benchmark::State& state) {
-  const std::vector<Candidate>& candidates = Convolution().candidates;
+  const std::vector<sketch::Candidate>& candidates = Convolution().candidates;
   size_t i = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(ExtractFeatures(candidates[i++ % candidates.size()].program));
+    benchmark::DoNotOptimize(feature::ExtractFeatures(candidates[i++ % candidates.size()].program));
   }
 }
 BENCHMARK(BM_ExtractFeatures)->Unit(benchmark::kMicrosecond);
@@ -43,9 +47,9 @@ void BM_Replay(benchmark::State& state) {
   const Fixture& fixture = Convolution();
   size_t i = 0;
   for (auto _ : state) {
-    const Candidate& candidate = fixture.candidates[i++ % fixture.candidates.size()];
+    const sketch::Candidate& candidate = fixture.candidates[i++ % fixture.candidates.size()];
     benchmark::DoNotOptimize(
-        fixture.generator.Replay(candidate.space, candidate.trace, RandomStream(1)));
+        fixture.generator.Replay(candidate.space, candidate.trace, base::RandomStream(1)));
   }
 }
 BENCHMARK(BM_Replay)->Unit(benchmark::kMicrosecond);
@@ -54,10 +58,10 @@ void BM_ReplayAndExtractFeatures(benchmark::State& state) {
   const Fixture& fixture = Convolution();
   size_t i = 0;
   for (auto _ : state) {
-    const Candidate& candidate = fixture.candidates[i++ % fixture.candidates.size()];
-    const Result<Candidate> replayed =
-        fixture.generator.Replay(candidate.space, candidate.trace, RandomStream(1));
-    benchmark::DoNotOptimize(ExtractFeatures(replayed->program));
+    const sketch::Candidate& candidate = fixture.candidates[i++ % fixture.candidates.size()];
+    const Result<sketch::Candidate> replayed =
+        fixture.generator.Replay(candidate.space, candidate.trace, base::RandomStream(1));
+    benchmark::DoNotOptimize(feature::ExtractFeatures(replayed->program));
   }
 }
 BENCHMARK(BM_ReplayAndExtractFeatures)->Unit(benchmark::kMicrosecond);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How well cost models predict the measurements in a store: replays its trials in the order in
 // which they were made, batch by batch, and prints how each batch was predicted before it was
 // learnt. Usage: cost_model_quality tuning.db
@@ -7,7 +10,7 @@
 #include <map>
 
 #include "bayloom/base/result.h"
-#include "bayloom/cost/random_model.h"
+#include "bayloom/cost/internal/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/record/store.h"
 #include "bayloom/sketch/design_space.h"
@@ -19,15 +22,16 @@ namespace {
 constexpr size_t kBatch = 64;
 
 /// The feasible and infeasible trials of a task, as far as they can still be replayed.
-std::vector<Sample> SamplesOf(Store& store, TaskId task, TargetId target) {
-  const SpaceGenerator generator(store.WorkloadOf(task), store.TargetOf(target));
-  std::vector<Sample> samples;
-  for (const StoredTrial& trial : store.TrialsOf(task, target)) {
-    const Result<Candidate> candidate = RestoreCandidate(generator, trial);
+std::vector<cost::Sample> SamplesOf(record::Store& store, record::TaskId task,
+                                    record::TargetId target) {
+  const sketch::SpaceGenerator generator(store.WorkloadOf(task), store.TargetOf(target));
+  std::vector<cost::Sample> samples;
+  for (const record::StoredTrial& trial : store.TrialsOf(task, target)) {
+    const Result<sketch::Candidate> candidate = tuning::RestoreCandidate(generator, trial);
     if (!candidate) continue;
-    Sample sample{.task = static_cast<uint64_t>(task),
-                  .features = ExtractFeatures(candidate->program),
-                  .seconds = {}};
+    cost::Sample sample{.task = static_cast<uint64_t>(task),
+                        .features = feature::ExtractFeatures(candidate->program),
+                        .seconds = {}};
     if (trial.outcome.ok()) sample.seconds = trial.outcome.value;
     samples.push_back(std::move(sample));
   }
@@ -35,18 +39,19 @@ std::vector<Sample> SamplesOf(Store& store, TaskId task, TargetId target) {
 }
 
 /// Batches of all tasks in turn.
-std::vector<std::vector<Sample>> BatchesOf(Store& store) {
-  std::vector<std::vector<Sample>> tasks;
-  for (TargetId target : store.Targets()) {
-    for (const TaskRecord& task : store.Tasks()) {
+std::vector<std::vector<cost::Sample>> BatchesOf(record::Store& store) {
+  std::vector<std::vector<cost::Sample>> tasks;
+  for (record::TargetId target : store.Targets()) {
+    for (const record::TaskRecord& task : store.Tasks()) {
       tasks.push_back(SamplesOf(store, task.id, target));
     }
   }
-  std::vector<std::vector<Sample>> batches;
+  std::vector<std::vector<cost::Sample>> batches;
   size_t longest = 0;
-  for (const std::vector<Sample>& samples : tasks) longest = std::max(longest, samples.size());
+  for (const std::vector<cost::Sample>& samples : tasks)
+    longest = std::max(longest, samples.size());
   for (size_t begin = 0; begin < longest; begin += kBatch) {
-    for (const std::vector<Sample>& samples : tasks) {
+    for (const std::vector<cost::Sample>& samples : tasks) {
       if (begin >= samples.size()) continue;
       const size_t end = std::min(begin + kBatch, samples.size());
       batches.emplace_back(samples.begin() + begin, samples.begin() + end);
@@ -55,12 +60,12 @@ std::vector<std::vector<Sample>> BatchesOf(Store& store) {
   return batches;
 }
 
-void PrintQuality(const std::string& name, CostModel& model,
-                  const std::vector<std::vector<Sample>>& batches, bool learns) {
-  BatchMetrics mean;
+void PrintQuality(const std::string& name, cost::CostModel& model,
+                  const std::vector<std::vector<cost::Sample>>& batches, bool learns) {
+  cost::BatchMetrics mean;
   int count = 0;
-  for (const std::vector<Sample>& batch : batches) {
-    const BatchMetrics metrics = model.Update(batch);
+  for (const std::vector<cost::Sample>& batch : batches) {
+    const cost::BatchMetrics metrics = model.Update(batch);
     if (learns && metrics.training_samples == 0) continue;
     ++count;
     mean.rmse += metrics.rmse;
@@ -76,25 +81,25 @@ void PrintQuality(const std::string& name, CostModel& model,
 }
 
 void Compare(const std::string& path) {
-  Store store(path, Store::Mode::kReadOnly);
-  const std::vector<std::vector<Sample>> batches = BatchesOf(store);
+  record::Store store(path, record::Store::Mode::kReadOnly);
+  const std::vector<std::vector<cost::Sample>> batches = BatchesOf(store);
   if (batches.size() < 2) throw InputError(path + " has fewer than two batches of trials");
   fmt::print("{} batches of up to {} trials\n", batches.size(), kBatch);
   fmt::print("{:<30} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n", "model", "rmse", "spearman", "pairs",
              "recall", "top-1", "update s");
 
-  RandomModel random(1);
+  cost::RandomModel random(1);
   PrintQuality("random", random, batches, /*learns=*/false);
-  XgboostOptions pack_sum;
-  pack_sum.trees.encoding = RowEncoding::kRowPerStore;
+  cost::XgboostOptions pack_sum;
+  pack_sum.trees.encoding = cost::RowEncoding::kRowPerStore;
   pack_sum.refit_growth = 0;
-  XgboostModel pack_sum_model(pack_sum);
+  cost::XgboostModel pack_sum_model(pack_sum);
   PrintQuality("row per store, always refit", pack_sum_model, batches, /*learns=*/true);
-  XgboostOptions always;
+  cost::XgboostOptions always;
   always.refit_growth = 0;
-  XgboostModel always_model(always);
+  cost::XgboostModel always_model(always);
   PrintQuality("row per program, always refit", always_model, batches, /*learns=*/true);
-  XgboostModel model;
+  cost::XgboostModel model;
   PrintQuality("row per program (default)", model, batches, /*learns=*/true);
 }
 

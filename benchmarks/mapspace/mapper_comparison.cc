@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/mapspace/mapper_comparison.h"
 
 #include <fmt/format.h>
@@ -20,8 +23,8 @@ constexpr int64_t kRandomPruned = 4000;
 constexpr int64_t kMarks[] = {1, 10, 30, 60, 100, 300, 1000, kRandomPruned};
 
 /// Evaluations until the value was at most the target; infinity if never.
-double EvaluationsTo(const MapperResult& result, double target) {
-  for (const MapperResult::Improvement& improvement : result.improvements) {
+double EvaluationsTo(const mapspace::MapperResult& result, double target) {
+  for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
     if (improvement.value <= target) return static_cast<double>(improvement.evaluations);
   }
   return INFINITY;
@@ -35,7 +38,7 @@ double Quantile(std::vector<double> values, double q) {
 template <typename Figure>
 std::string Quartiles(const SeededResults& results, const Figure& figure) {
   std::vector<double> figures;
-  for (const MapperResult& result : results) figures.push_back(figure(result));
+  for (const mapspace::MapperResult& result : results) figures.push_back(figure(result));
   return fmt::format("{:.4g} [{:.4g}, {:.4g}]", Quantile(figures, 0.5), Quantile(figures, 0.25),
                      Quantile(figures, 0.75));
 }
@@ -55,24 +58,26 @@ void ComparisonArguments::AddTo(CLI::App& app) {
   app.add_option("--json", json, "Write how every search got on into this file");
 }
 
-MapperOptions ComparisonArguments::Options(int64_t seed) const {
-  MapperOptions options;
+mapspace::MapperOptions ComparisonArguments::Options(int64_t seed) const {
+  mapspace::MapperOptions options;
   options.seed = static_cast<uint64_t>(seed);
   options.budget.trials = evaluations;
-  options.tiles = ParseTileEncoding(tiles);
-  options.orders = ParseOrderEncoding(orders);
-  options.objective = ParseMapObjective(objective);
+  options.tiles = mapspace::ParseTileEncoding(tiles);
+  options.orders = mapspace::ParseOrderEncoding(orders);
+  options.objective = mapspace::ParseMapObjective(objective);
   return options;
 }
 
-SeededResults RunRandomPruned(const Mapspace& mapspace, const AnalyticalModel& model,
+SeededResults RunRandomPruned(const mapspace::Mapspace& mapspace,
+                              const mapspace::AnalyticalModel& model,
                               const ComparisonArguments& arguments) {
   SeededResults results;
-  const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(arguments.objective));
+  const auto evaluator =
+      mapspace::MakeModelEvaluator(model, mapspace::ParseMapObjective(arguments.objective));
   for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
-    MapperOptions options = arguments.Options(seed);
+    mapspace::MapperOptions options = arguments.Options(seed);
     options.budget.trials = kRandomPruned;
-    results.push_back(RunMapper("random-pruned", mapspace, model, *evaluator, options));
+    results.push_back(mapspace::RunMapper("random-pruned", mapspace, model, *evaluator, options));
   }
   return results;
 }
@@ -80,34 +85,36 @@ SeededResults RunRandomPruned(const Mapspace& mapspace, const AnalyticalModel& m
 double TargetOf(const ComparisonArguments& arguments, const SeededResults& random) {
   if (arguments.target != 0) return arguments.target;
   std::vector<double> values;
-  for (const MapperResult& result : random) values.push_back(result.value);
+  for (const mapspace::MapperResult& result : random) values.push_back(result.value);
   return Quantile(values, 0.5);
 }
 
 void PrintResults(const std::string& name, const SeededResults& results, double target) {
-  const MapperResult& first = results.front();
-  fmt::print("{}: at the target after {} evaluations, {:.3g} ms each\n", name,
-             Quartiles(results, [&](const MapperResult& r) { return EvaluationsTo(r, target); }),
-             1000 * first.seconds / static_cast<double>(first.evaluations));
+  const mapspace::MapperResult& first = results.front();
+  fmt::print(
+      "{}: at the target after {} evaluations, {:.3g} ms each\n", name,
+      Quartiles(results, [&](const mapspace::MapperResult& r) { return EvaluationsTo(r, target); }),
+      1000 * first.seconds / static_cast<double>(first.evaluations));
   for (const int64_t mark : kMarks) {
     if (mark > first.evaluations) break;
-    fmt::print("  {:>5}: {}\n", mark,
-               Quartiles(results, [&](const MapperResult& r) { return r.BestAfter(mark); }));
+    fmt::print("  {:>5}: {}\n", mark, Quartiles(results, [&](const mapspace::MapperResult& r) {
+                 return r.BestAfter(mark);
+               }));
   }
   std::fflush(stdout);
 }
 
-nlohmann::json ToJson(const SeededResults& results, const Problem& problem) {
+nlohmann::json ToJson(const SeededResults& results, const mapspace::Problem& problem) {
   nlohmann::json seeds = nlohmann::json::array();
-  for (const MapperResult& result : results) {
+  for (const mapspace::MapperResult& result : results) {
     nlohmann::json improvements = nlohmann::json::array();
-    for (const MapperResult::Improvement& improvement : result.improvements) {
+    for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
       improvements.push_back({improvement.evaluations, improvement.value});
     }
     seeds.push_back({{"evaluations", result.evaluations},
                      {"seconds", result.seconds},
                      {"improvements", improvements},
-                     {"best", result.best ? PrintCompact(*result.best, problem) : ""}});
+                     {"best", result.best ? mapspace::PrintCompact(*result.best, problem) : ""}});
   }
   return seeds;
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <CLI/App.hpp>
@@ -28,16 +31,17 @@ struct ComparisonArguments {
   /// All but the architecture, which not every comparison chooses.
   void AddTo(CLI::App& app);
   /// Of one search.
-  MapperOptions Options(int64_t seed) const;
+  mapspace::MapperOptions Options(int64_t seed) const;
   /// One after the last seed.
   int64_t EndSeed() const { return first_seed + seeds; }
 };
 
 /// The searches of one mapper, a seed each.
-using SeededResults = std::vector<MapperResult>;
+using SeededResults = std::vector<mapspace::MapperResult>;
 
 /// Random-pruned with 4,000 evaluations, what all are compared with.
-SeededResults RunRandomPruned(const Mapspace& mapspace, const AnalyticalModel& model,
+SeededResults RunRandomPruned(const mapspace::Mapspace& mapspace,
+                              const mapspace::AnalyticalModel& model,
                               const ComparisonArguments& arguments);
 /// The target, or the median of these.
 double TargetOf(const ComparisonArguments& arguments, const SeededResults& random);
@@ -47,7 +51,7 @@ double TargetOf(const ComparisonArguments& arguments, const SeededResults& rando
 void PrintResults(const std::string& name, const SeededResults& results, double target);
 
 /// How every search got on.
-nlohmann::json ToJson(const SeededResults& results, const Problem& problem);
+nlohmann::json ToJson(const SeededResults& results, const mapspace::Problem& problem);
 
 /// Runs a program whose arguments these are: writes what `compare` gives into the file that --json
 /// names, opened beforehand. The exit status.

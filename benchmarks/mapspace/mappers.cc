@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// How many evaluations each mapper needs to be as good as a random search, over several seeds.
 
 #include <fmt/format.h>
@@ -15,21 +18,23 @@ struct Arguments : ComparisonArguments {
   int top_k = 0;
 };
 
-SeededResults RunSeeds(const std::string& mapper, const Mapspace& mapspace,
-                       const AnalyticalModel& model, const Arguments& arguments) {
+SeededResults RunSeeds(const std::string& mapper, const mapspace::Mapspace& mapspace,
+                       const mapspace::AnalyticalModel& model, const Arguments& arguments) {
   SeededResults results;
-  const auto evaluator = MakeModelEvaluator(model, ParseMapObjective(arguments.objective));
+  const auto evaluator =
+      mapspace::MakeModelEvaluator(model, mapspace::ParseMapObjective(arguments.objective));
   for (int64_t seed = arguments.first_seed; seed < arguments.EndSeed(); ++seed) {
-    MapperOptions options = arguments.Options(seed);
+    mapspace::MapperOptions options = arguments.Options(seed);
     options.top_k = arguments.top_k;
-    results.push_back(RunMapper(mapper, mapspace, model, *evaluator, options));
+    results.push_back(mapspace::RunMapper(mapper, mapspace, model, *evaluator, options));
   }
   return results;
 }
 
 nlohmann::json Compare(const Arguments& arguments) {
-  const Mapspace mapspace(ParseProblem(arguments.op), LoadArchitecture(arguments.architecture));
-  const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
+  const mapspace::Mapspace mapspace(mapspace::ParseProblem(arguments.op),
+                                    mapspace::LoadArchitecture(arguments.architecture));
+  const mapspace::AnalyticalModel model(mapspace.problem(), mapspace.architecture());
   fmt::print("{} on {}, {} seeds; medians [quartiles] of the best {}\n",
              mapspace.problem().Describe(), mapspace.architecture().name, arguments.seeds,
              arguments.objective);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Mappings evaluated a second and core: what fits of Timeloop's random draws, energy and cycles
 /// with all counts.
 
@@ -11,18 +14,19 @@
 namespace bayloom {
 namespace {
 
-Problem Matmul() { return MatmulProblem(512, 512, 512); }
+mapspace::Problem Matmul() { return mapspace::MatmulProblem(512, 512, 512); }
 
 /// The convolution of Kannan 2023.
-Problem Convolution() {
-  return Conv2dProblem({.r = 3, .s = 3, .p = 56, .q = 56, .c = 144, .m = 24, .n = 16});
+mapspace::Problem Convolution() {
+  return mapspace::Conv2dProblem({.r = 3, .s = 3, .p = 56, .q = 56, .c = 144, .m = 24, .n = 16});
 }
 
-std::vector<Mapping> FittingMappings(const Mapspace& mapspace, const AnalyticalModel& model) {
-  RandomStream random(1);
-  std::vector<Mapping> mappings;
+std::vector<mapspace::Mapping> FittingMappings(const mapspace::Mapspace& mapspace,
+                                               const mapspace::AnalyticalModel& model) {
+  base::RandomStream random(1);
+  std::vector<mapspace::Mapping> mappings;
   while (mappings.size() < 1000) {
-    Mapping mapping;
+    mapspace::Mapping mapping;
     if (!mapspace.SampleTiling(random, mapping) || !model.Fits(mapping)) continue;
     mapspace.ShuffleOrders(random, mapping);
     mappings.push_back(mapping);
@@ -30,46 +34,46 @@ std::vector<Mapping> FittingMappings(const Mapspace& mapspace, const AnalyticalM
   return mappings;
 }
 
-void Evaluate(benchmark::State& state, const Problem& problem, const char* architecture,
-              ReuseCounting counting) {
-  const Mapspace mapspace(problem, ShippedArchitecture(architecture));
-  const AnalyticalModel model(problem, mapspace.architecture(), counting);
-  const std::vector<Mapping> mappings = FittingMappings(mapspace, model);
+void Evaluate(benchmark::State& state, const mapspace::Problem& problem, const char* architecture,
+              mapspace::ReuseCounting counting) {
+  const mapspace::Mapspace mapspace(problem, mapspace::ShippedArchitecture(architecture));
+  const mapspace::AnalyticalModel model(problem, mapspace.architecture(), counting);
+  const std::vector<mapspace::Mapping> mappings = FittingMappings(mapspace, model);
   size_t i = 0;
   for (auto _ : state) {
-    const Mapping& mapping = mappings[i++ % mappings.size()];
+    const mapspace::Mapping& mapping = mappings[i++ % mappings.size()];
     if (model.Fits(mapping)) benchmark::DoNotOptimize(model.Evaluate(mapping));
   }
   state.SetItemsProcessed(state.iterations());
 }
 
 void BM_Matmul(benchmark::State& state) {
-  Evaluate(state, Matmul(), "gemmini", ReuseCounting::kExact);
+  Evaluate(state, Matmul(), "gemmini", mapspace::ReuseCounting::kExact);
 }
 BENCHMARK(BM_Matmul);
 
 void BM_Convolution(benchmark::State& state) {
-  Evaluate(state, Convolution(), "gemmini", ReuseCounting::kExact);
+  Evaluate(state, Convolution(), "gemmini", mapspace::ReuseCounting::kExact);
 }
 BENCHMARK(BM_Convolution);
 
 void BM_ConvolutionAsTimeloop(benchmark::State& state) {
-  Evaluate(state, Convolution(), "gemmini", ReuseCounting::kTimeloop);
+  Evaluate(state, Convolution(), "gemmini", mapspace::ReuseCounting::kTimeloop);
 }
 BENCHMARK(BM_ConvolutionAsTimeloop);
 
 void BM_ConvolutionOnAnArray(benchmark::State& state) {
-  Evaluate(state, Convolution(), "gemmini16x16", ReuseCounting::kExact);
+  Evaluate(state, Convolution(), "gemmini16x16", mapspace::ReuseCounting::kExact);
 }
 BENCHMARK(BM_ConvolutionOnAnArray);
 
 /// Drawing included, as a random search does it.
 void BM_DrawAndEvaluate(benchmark::State& state) {
-  const Mapspace mapspace(Convolution(), ShippedArchitecture("gemmini"));
-  const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-  RandomStream random(1);
+  const mapspace::Mapspace mapspace(Convolution(), mapspace::ShippedArchitecture("gemmini"));
+  const mapspace::AnalyticalModel model(mapspace.problem(), mapspace.architecture());
+  base::RandomStream random(1);
   for (auto _ : state) {
-    Mapping mapping;
+    mapspace::Mapping mapping;
     while (!mapspace.SampleTiling(random, mapping) || !model.Fits(mapping)) {
     }
     mapspace.ShuffleOrders(random, mapping);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What surrogates cost in 10 dimensions. The argument is the number of observations. A suggestion
 // of the optimizer is some thousand predictions, one observation added, and its share of a refit.
 #include <benchmark/benchmark.h>
@@ -16,15 +19,15 @@ namespace {
 using Eigen::VectorXd;
 
 constexpr int kDimensions = 10, kCandidates = 1000;
-const ColumnGroups kGroups = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+const model::ColumnGroups kGroups = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 /// Tile sizes, say: eight values a parameter.
-RowMatrix DrawRows(int rows, RandomStream& random) {
-  return RowMatrix::NullaryExpr(rows, kDimensions,
-                                [&] { return static_cast<double>(random.UniformInt(8)) / 7; });
+model::RowMatrix DrawRows(int rows, base::RandomStream& random) {
+  return model::RowMatrix::NullaryExpr(
+      rows, kDimensions, [&] { return static_cast<double>(random.UniformInt(8)) / 7; });
 }
 
-VectorXd ValuesOf(const RowMatrix& rows, RandomStream& random) {
+VectorXd ValuesOf(const model::RowMatrix& rows, base::RandomStream& random) {
   VectorXd values(rows.rows());
   for (int i = 0; i < rows.rows(); ++i) {
     const auto x = rows.row(i);
@@ -41,12 +44,13 @@ struct Data {
     values = ValuesOf(rows, random);
     candidates = DrawRows(kCandidates, random);
   }
-  RandomStream random;
-  RowMatrix rows, candidates;
+  base::RandomStream random;
+  model::RowMatrix rows, candidates;
   VectorXd values;
 };
 
-void PredictAll(benchmark::State& state, const Surrogate& model, const RowMatrix& candidates) {
+void PredictAll(benchmark::State& state, const model::Surrogate& model,
+                const model::RowMatrix& candidates) {
   VectorXd mean, variance;
   for (auto _ : state) {
     model.Predict(candidates, mean, variance);
@@ -59,7 +63,7 @@ void PredictAll(benchmark::State& state, const Surrogate& model, const RowMatrix
 void BM_GaussianProcessSearch(benchmark::State& state) {
   Data data(static_cast<int>(state.range(0)));
   for (auto _ : state) {
-    GaussianProcess model(kGroups);
+    model::GaussianProcess model(kGroups);
     model.Fit(data.rows, data.values, data.random);
   }
 }
@@ -68,21 +72,21 @@ void BM_GaussianProcessSearch(benchmark::State& state) {
 void BM_GaussianProcessRefit(benchmark::State& state) {
   const int n = static_cast<int>(state.range(0));
   Data data(n);
-  GaussianProcess fitted(kGroups);
+  model::GaussianProcess fitted(kGroups);
   fitted.Fit(data.rows.topRows(n * 10 / 11), data.values.head(n * 10 / 11), data.random);
   for (auto _ : state) {
-    GaussianProcess model = fitted;
+    model::GaussianProcess model = fitted;
     model.Fit(data.rows, data.values, data.random);
   }
 }
 
 void BM_GaussianProcessAdd(benchmark::State& state) {
   Data data(static_cast<int>(state.range(0)));
-  GaussianProcess fitted(kGroups);
+  model::GaussianProcess fitted(kGroups);
   fitted.Fit(data.rows, data.values, data.random);
   for (auto _ : state) {
     state.PauseTiming();
-    GaussianProcess model = fitted;
+    model::GaussianProcess model = fitted;
     state.ResumeTiming();
     model.Add(data.candidates.topRows(1), VectorXd::Ones(1));
   }
@@ -90,20 +94,20 @@ void BM_GaussianProcessAdd(benchmark::State& state) {
 
 void BM_GaussianProcessPredict(benchmark::State& state) {
   Data data(static_cast<int>(state.range(0)));
-  GaussianProcess model(kGroups);
+  model::GaussianProcess model(kGroups);
   model.Fit(data.rows, data.values, data.random);
   PredictAll(state, model, data.candidates);
 }
 
 void BM_ForestFit(benchmark::State& state) {
   Data data(static_cast<int>(state.range(0)));
-  RandomForest model;
+  model::RandomForest model;
   for (auto _ : state) model.Fit(data.rows, data.values, data.random);
 }
 
 void BM_ForestPredict(benchmark::State& state) {
   Data data(static_cast<int>(state.range(0)));
-  RandomForest model;
+  model::RandomForest model;
   model.Fit(data.rows, data.values, data.random);
   PredictAll(state, model, data.candidates);
 }
@@ -112,22 +116,22 @@ void BM_FeasibilityFit(benchmark::State& state) {
   Data data(static_cast<int>(state.range(0)));
   std::vector<bool> feasible;
   for (const auto& row : data.rows.rowwise()) feasible.push_back(row(0) + row(1) < 1);
-  FeasibilityForest model;
+  model::FeasibilityForest model;
   for (auto _ : state) model.Fit(data.rows, feasible, data.random);
 }
 
 /// A refit with four earlier tasks of 50 observations each.
 void BM_TransferRefit(benchmark::State& state) {
   Data data(static_cast<int>(state.range(0)));
-  std::vector<TaskObservations> earlier;
+  std::vector<model::TaskObservations> earlier;
   for (const uint64_t seed : {11, 12, 13, 14}) {
     const Data task(50, seed);
     earlier.push_back({task.rows, task.values});
   }
-  TransferSurrogate fitted(kGroups, earlier);
+  model::TransferSurrogate fitted(kGroups, earlier);
   fitted.Fit(data.rows, data.values, data.random);
   for (auto _ : state) {
-    TransferSurrogate model = fitted;
+    model::TransferSurrogate model = fitted;
     model.Fit(data.rows, data.values, data.random);
   }
 }
@@ -135,12 +139,13 @@ void BM_TransferRefit(benchmark::State& state) {
 /// The belief about a task's next 64 trials, after as many as the argument says.
 void BM_LearningCurve(benchmark::State& state) {
   std::vector<double> performances;
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (int t = 1; t <= state.range(0); ++t) {
     performances.push_back(0.5 / (1 + std::pow(t / 30.0, -0.8)) * (1 - 0.3 * random.Uniform()));
   }
   for (auto _ : state) {
-    const LearningCurve curve(performances, static_cast<double>(state.range(0)) + 64, random);
+    const model::LearningCurve curve(performances, static_cast<double>(state.range(0)) + 64,
+                                     random);
     benchmark::DoNotOptimize(curve.best());
   }
 }

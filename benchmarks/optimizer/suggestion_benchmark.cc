@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What a suggestion costs when so many trials are known already: ten parameters, the refits that
 // fall among the next twenty suggestions included.
 
@@ -12,65 +15,65 @@ namespace bayloom {
 namespace {
 
 /// 1e11 configurations of ten tile sizes, unroll factors and choices.
-std::shared_ptr<const Space> TenParameters() {
-  Space::Builder builder;
+std::shared_ptr<const space::Space> TenParameters() {
+  space::Space::Builder builder;
   std::vector<double> powers;
   for (double p = 1; p <= 1024; p *= 2) powers.push_back(p);
   for (int i = 0; i < 5; ++i) {
-    builder.Add(MakeOrdinal("tile" + std::to_string(i), powers, Scale::kLog));
+    builder.Add(space::MakeOrdinal("tile" + std::to_string(i), powers, space::Scale::kLog));
   }
-  for (int i = 0; i < 2; ++i) builder.Add(MakeInteger("unroll" + std::to_string(i), 1, 32));
-  builder.Add(MakePermutation("order", 5));
-  builder.Add(MakeCategorical("schedule", {"static", "dynamic", "guided"}));
-  builder.Add(MakeCategorical("vectorize", {"yes", "no"}));
+  for (int i = 0; i < 2; ++i) builder.Add(space::MakeInteger("unroll" + std::to_string(i), 1, 32));
+  builder.Add(space::MakePermutation("order", 5));
+  builder.Add(space::MakeCategorical("schedule", {"static", "dynamic", "guided"}));
+  builder.Add(space::MakeCategorical("vectorize", {"yes", "no"}));
   return *builder.Build();
 }
 
 /// 7,776 configurations, for tuners that look at all of them (peers/autotuners/suggest.py).
-std::shared_ptr<const Space> SmallSpace() {
-  Space::Builder builder;
+std::shared_ptr<const space::Space> SmallSpace() {
+  space::Space::Builder builder;
   for (int i = 0; i < 5; ++i) {
-    builder.Add(MakeOrdinal("p" + std::to_string(i), {1, 2, 4}, Scale::kLog));
+    builder.Add(space::MakeOrdinal("p" + std::to_string(i), {1, 2, 4}, space::Scale::kLog));
   }
-  for (int i = 5; i < 10; ++i) builder.Add(MakeInteger("p" + std::to_string(i), 0, 1));
+  for (int i = 5; i < 10; ++i) builder.Add(space::MakeInteger("p" + std::to_string(i), 0, 1));
   return *builder.Build();
 }
 
-Outcome Evaluate(const Space& space, const Configuration& configuration) {
+trial::Outcome Evaluate(const space::Space& space, const space::Configuration& configuration) {
   double sum = 0.1;
   for (int i = 0; i < space.size(); ++i) {
     const auto last = static_cast<double>(space.parameter(i).Cardinality() - 1);
     const double position = configuration.coordinates[i] / last - 0.1 * i;
     sum += position * position / (1 + i % 4);
   }
-  Outcome outcome;
+  trial::Outcome outcome;
   outcome.value = std::exp(3 * sum);
   return outcome;
 }
 
 void Suggestion(benchmark::State& state, std::string_view name,
-                const std::shared_ptr<const Space>& space, bool some_fail) {
+                const std::shared_ptr<const space::Space>& space, bool some_fail) {
   constexpr int kSuggestions = 20;
   const auto known = static_cast<int>(state.range(0));
-  const auto answer = [&](const Configuration& c) {
+  const auto answer = [&](const space::Configuration& c) {
     if (some_fail && c.coordinates[0] + c.coordinates[1] > 14) {
-      return Outcome::Infeasible(Verdict::kMemory, "tiles too large");
+      return trial::Outcome::Infeasible(trial::Verdict::kMemory, "tiles too large");
     }
     return Evaluate(*space, c);
   };
   for (auto _ : state) {
     state.PauseTiming();
-    const auto optimizer = MakeOptimizer(name, space, {.seed = 1});
-    RandomStream random(1);
+    const auto optimizer = optimizer::MakeOptimizer(name, space, {.seed = 1});
+    base::RandomStream random(1);
     for (int i = 0; i < known - kSuggestions / 2; ++i) {
-      const Configuration c = *space->Sample(random);
+      const space::Configuration c = *space->Sample(random);
       optimizer->Tell(c, answer(c));
     }
     // The first suggestion learns everything at once, which no search does.
-    for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, answer(c));
+    for (const space::Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, answer(c));
     state.ResumeTiming();
     for (int i = 0; i < kSuggestions; ++i) {
-      for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, answer(c));
+      for (const space::Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, answer(c));
     }
   }
   state.counters["each"] =

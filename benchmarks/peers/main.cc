@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Rates of the libraries Bayloom is compared with, on this machine.
 
 #include <fmt/core.h>
@@ -14,7 +17,7 @@
 namespace bayloom {
 namespace {
 
-std::vector<float> RandomValues(int64_t count, RandomStream& random) {
+std::vector<float> RandomValues(int64_t count, base::RandomStream& random) {
   std::vector<float> values(count);
   for (float& value : values) value = static_cast<float>(random.Uniform() - 0.5);
   return values;
@@ -27,7 +30,7 @@ void PrintRow(const std::string& name, int threads, double flops, const RunTime&
 }
 
 void TimeConvolutions(const std::vector<ConvolutionLayer>& shapes, int threads) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (const ConvolutionLayer& shape : shapes) {
     PeerConvolution peer(shape, RandomValues(shape.InputCount(), random),
                          RandomValues(shape.WeightCount(), random), RandomValues(shape.out, random),
@@ -38,7 +41,7 @@ void TimeConvolutions(const std::vector<ConvolutionLayer>& shapes, int threads) 
 }
 
 void TimeMatmul(int64_t size, int threads) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   const std::vector<float> a = RandomValues(size * size, random);
   const std::vector<float> b = RandomValues(size * size, random);
   std::vector<float> c(size * size);

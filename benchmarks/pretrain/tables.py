@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """What pre-training with active learning is worth on this machine (Bi et al. 2023): the pool that
 everything is measured on, selection methods compared on it (table 1, figures 1 and 8), the loop run
 for real, networks tuned with and without a pre-trained model (table 2), and matrix products of many

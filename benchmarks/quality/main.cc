@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How fast tuned operators are beside the libraries' hand-written ones: every operator is tuned,
 // then both sides are timed in turns in this process.
 
@@ -38,24 +41,25 @@ struct QualityOptions {
 };
 
 /// Tunes the operator, or goes on with what an interrupted run of the same name did.
-Program TunedProgram(const OperatorCase& op, const Target& target, int seed,
-                     const QualityOptions& options) {
-  Store store(options.database);
-  XgboostModel model;
-  Measurer measurer(target, {});
-  MeasureEvaluator evaluator(measurer);
-  SessionOptions session_options;
+tensor::Program TunedProgram(const OperatorCase& op, const target::Target& target, int seed,
+                             const QualityOptions& options) {
+  record::Store store(options.database);
+  cost::XgboostModel model;
+  measure::Measurer measurer(target, {});
+  tuning::MeasureEvaluator evaluator(measurer);
+  tuning::SessionOptions session_options;
   session_options.model =
       fmt::format("{} {} {} threads seed {}", op.name, options.strategy, target.cores, seed);
   session_options.strategy = options.strategy;
   session_options.budget.trials = options.trials;
   session_options.seed = seed;
   session_options.use_earlier_sessions = false;
-  for (const RunRecord& earlier : store.Runs(RunKind::kTune)) {
+  for (const record::RunRecord& earlier : store.Runs(record::RunKind::kTune)) {
     if (earlier.name == session_options.model) session_options.resume = earlier.id;
   }
-  Session session(target, {{op.name, op.workload, 1}}, store, &model, evaluator, session_options);
-  if (session.Run() == StopReason::kStopped) std::exit(130);
+  tuning::Session session(target, {{op.name, op.workload, 1}}, store, &model, evaluator,
+                          session_options);
+  if (session.Run() == trial::StopReason::kStopped) std::exit(130);
   if (!session.tasks()[0]->best()) throw InputError(op.name + ": no program was feasible");
   return session.tasks()[0]->best()->candidate.program;
 }
@@ -88,11 +92,11 @@ Comparison Compare(const TunedKernel& ours, const Peer& peer) {
 
 Comparison CompareTuned(const OperatorCase& op, int threads, const QualityOptions& options,
                         std::vector<double>& ratios, std::string& implementation) {
-  const Target target = HostTarget(threads);
+  const target::Target target = codegen::HostTarget(threads);
   const OperatorData data = RandomData(op.workload);
   std::vector<Comparison> comparisons;
   for (int seed = 1; seed <= options.seeds; ++seed) {
-    const Program program = TunedProgram(op, target, seed, options);
+    const tensor::Program program = TunedProgram(op, target, seed, options);
     const Peer peer = op.make_peer(data, threads);
     implementation = peer.implementation;
     comparisons.push_back(Compare(TunedKernel(program, target, data), peer));
@@ -192,7 +196,7 @@ nlohmann::json Run(const QualityOptions& options) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
-  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  if (const std::optional<int> code = bayloom::measure::RunAsRunner(argc, argv)) return *code;
   bayloom::PeerMatmul::UseBestKernels(argv);
   bayloom::QualityOptions options;
   CLI::App app(
@@ -211,7 +215,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", options.json, "Also write the figures to this file");
   app.add_option("--result", options.result, "Also write result files into this folder")
       ->check(CLI::ExistingDirectory);
-  bayloom::CatchStopSignals();
+  bayloom::base::CatchStopSignals();
   return bayloom::RunTool(app, argc, argv, [&] {
     const nlohmann::json comparisons = bayloom::Run(options);
     if (!options.result.empty()) bayloom::WriteResults(options.result, comparisons, argc, argv);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/quality/operators.h"
 
 #include <fmt/format.h>
@@ -12,11 +15,11 @@ namespace bayloom {
 namespace {
 
 /// Both factors are inputs, as they are OpenBLAS's: packing them is part of the time.
-Workload SquareMatmul(int64_t size) {
-  WorkloadBuilder b(fmt::format("matmul.{}", size));
-  const Tensor x = b.Input("a", {size, size}), y = b.Input("b", {size, size});
-  const Tensor c =
-      b.Reduce("c", {size, size}, {{"k", size}}, Reduction::kSum,
+tensor::Workload SquareMatmul(int64_t size) {
+  tensor::WorkloadBuilder b(fmt::format("matmul.{}", size));
+  const tensor::Tensor x = b.Input("a", {size, size}), y = b.Input("b", {size, size});
+  const tensor::Tensor c =
+      b.Reduce("c", {size, size}, {{"k", size}}, tensor::Reduction::kSum,
                [&](const auto& s, const auto& r) { return x(s[0], r[0]) * y(r[0], s[1]); });
   return b.Build({c});
 }
@@ -43,7 +46,7 @@ OperatorCase ConvolutionCase(const std::string& group, const ConvolutionLayer& s
                 [peer] { return peer->Output(); }};
   };
   return {group, shape.name,
-          ParseOperator(
+          tensor::ParseOperator(
               fmt::format("{},stride={},pad={},bias,relu", line, shape.stride, shape.padding)),
           make_peer};
 }
@@ -64,12 +67,12 @@ std::vector<OperatorCase> AllOperatorCases() {
   return all;
 }
 
-OperatorData RandomData(const Workload& workload) {
-  RandomStream random(1);
+OperatorData RandomData(const tensor::Workload& workload) {
+  base::RandomStream random(1);
   OperatorData data;
-  for (BufferId id : workload.Parameters()) {
-    const Buffer& buffer = workload.buffers[id];
-    if (buffer.role == BufferRole::kOutput) continue;
+  for (tensor::BufferId id : workload.Parameters()) {
+    const tensor::Buffer& buffer = workload.buffers[id];
+    if (buffer.role == tensor::BufferRole::kOutput) continue;
     std::vector<float> values(buffer.ElementCount());
     for (float& value : values) value = static_cast<float>(random.Uniform() - 0.5);
     data.push_back(std::move(values));

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -24,7 +27,7 @@ struct Peer {
 struct OperatorCase {
   std::string group;  ///< ratios are averaged within it
   std::string name;
-  Workload workload;
+  tensor::Workload workload;
   std::function<Peer(const OperatorData& data, int threads)> make_peer;
 };
 
@@ -32,6 +35,6 @@ struct OperatorCase {
 std::vector<OperatorCase> AllOperatorCases();
 
 /// Seeded values for a workload's inputs and constants.
-OperatorData RandomData(const Workload& workload);
+OperatorData RandomData(const tensor::Workload& workload);
 
 }  // namespace bayloom

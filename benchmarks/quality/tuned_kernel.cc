@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/quality/tuned_kernel.h"
 
 #include <cstdlib>
@@ -10,26 +13,27 @@
 
 namespace bayloom {
 
-TunedKernel::TunedKernel(const Program& program, const Target& target, const OperatorData& data)
+TunedKernel::TunedKernel(const tensor::Program& program, const target::Target& target,
+                         const OperatorData& data)
     : threads_(target.cores) {
-  const Result<KernelObject> object = CompileProgram(program, target, "kernel");
+  const Result<codegen::KernelObject> object = codegen::CompileProgram(program, target, "kernel");
   if (!object) throw InputError(object.error().message);
-  Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
+  Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(*object);
   if (!kernel) throw InputError(kernel.error().message);
-  kernel_ = std::make_unique<LoadedKernel>(*std::move(kernel));
-  workspace_ = AllocateAligned(object->WorkspaceBytes(threads_));
+  kernel_ = std::make_unique<codegen::LoadedKernel>(*std::move(kernel));
+  workspace_ = codegen::AllocateAligned(object->WorkspaceBytes(threads_));
   size_t next = 0;
-  for (BufferId id : program.Parameters()) {
-    const Buffer& buffer = program.buffers[id];
-    const int64_t bytes = buffer.ElementCount() * ByteSize(buffer.dtype);
-    memory_.push_back(AllocateAligned(bytes));
+  for (tensor::BufferId id : program.Parameters()) {
+    const tensor::Buffer& buffer = program.buffers[id];
+    const int64_t bytes = buffer.ElementCount() * tensor::ByteSize(buffer.dtype);
+    memory_.push_back(codegen::AllocateAligned(bytes));
     parameters_.push_back(memory_.back().get());
-    if (buffer.role == BufferRole::kOutput) {
+    if (buffer.role == tensor::BufferRole::kOutput) {
       output_count_ = buffer.ElementCount();
       continue;
     }
     const std::vector<std::byte> packed =
-        PackLayout(buffer, reinterpret_cast<const std::byte*>(data[next++].data()));
+        tensor::PackLayout(buffer, reinterpret_cast<const std::byte*>(data[next++].data()));
     std::memcpy(parameters_.back(), packed.data(), packed.size());
   }
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -13,7 +16,8 @@ namespace bayloom {
 /// A program compiled into this process with its data in place: constants packed, buffers aligned.
 class TunedKernel {
  public:
-  TunedKernel(const Program& program, const Target& target, const OperatorData& data);
+  TunedKernel(const tensor::Program& program, const target::Target& target,
+              const OperatorData& data);
 
   void Run() const;
   std::vector<float> Output() const;
@@ -21,10 +25,10 @@ class TunedKernel {
  private:
   int threads_;
   int64_t output_count_ = 0;
-  std::vector<AlignedMemory> memory_;
+  std::vector<codegen::AlignedMemory> memory_;
   std::vector<void*> parameters_;
-  AlignedMemory workspace_;
-  std::unique_ptr<LoadedKernel> kernel_;
+  codegen::AlignedMemory workspace_;
+  std::unique_ptr<codegen::LoadedKernel> kernel_;
 };
 
 }  // namespace bayloom

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Kills a tuning with SIGKILL at random moments and resumes it, again and again. After each kill
 the records are compared with those before: none may be lost, changed or repeated.
 

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Kills a search with SIGKILL at random moments and resumes it, again and again. What the evaluator
 itself has written down is compared with the records: no trial that ended before a kill may be
 lost, none may be recorded twice. The evaluator crashes, hangs, prints NaN and garbage now and then.

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """What the programs that kill tunings and searches share: kill with SIGKILL at random moments, resume,
 and compare the records with those before."""
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Real tunings under several schedulers: how soon each reaches sequential's lowest latency.
 
     python3 benchmarks/scheduling/compare.py --trials 1000 --seeds 3 resnet18.onnx bert_tiny.onnx

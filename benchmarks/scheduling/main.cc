@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How soon schedulers bring a network's latency down: tunings are replayed from records of
 // networks all of whose tasks were tuned for long, so that every scheduler meets the same luck.
 
@@ -22,7 +25,7 @@ namespace {
 
 struct ReplayOptions {
   std::vector<std::string> stores;
-  std::vector<std::string> schedulers = TaskSchedulerNames();
+  std::vector<std::string> schedulers = scheduling::TaskSchedulerNames();
   int seeds = 20;
   double share = 0.5;
   double tolerance = 0.005;
@@ -31,7 +34,7 @@ struct ReplayOptions {
   double gflops = 536;
   std::string json;
   std::string charts;
-  TaskSchedulerOptions scheduler;
+  scheduling::TaskSchedulerOptions scheduler;
 };
 
 /// One seed of one scheduler, compared with sequential's run on the same recordings.
@@ -52,7 +55,7 @@ double Quantile(std::vector<double> values, double share) {
 }
 
 Comparison Compare(const RecordedNetwork& network, const Draw& draw, const std::string& scheduler,
-                   const TaskSchedulerOptions& options, double tolerance) {
+                   const scheduling::TaskSchedulerOptions& options, double tolerance) {
   const ReplayedRun sequential = Replay(network, draw, "sequential", options);
   Comparison comparison;
   comparison.run = Replay(network, draw, scheduler, options);
@@ -75,13 +78,13 @@ Comparison Compare(const RecordedNetwork& network, const Draw& draw, const std::
 }
 
 std::vector<Comparison> CompareSeeds(const RecordedNetwork& network, const std::string& scheduler,
-                                     const ReplayOptions& options, ThreadPool& pool) {
+                                     const ReplayOptions& options, base::ThreadPool& pool) {
   std::vector<Comparison> comparisons(static_cast<size_t>(options.seeds));
   pool.ParallelFor(options.seeds, [&](int64_t seed) {
     const Draw draw = DrawCurves(network, static_cast<uint64_t>(seed) + 1);
     int64_t trials = 0;
     for (const RecordedCurve* curve : draw) trials += std::ssize(curve->best_after_trial);
-    TaskSchedulerOptions seeded = options.scheduler;
+    scheduling::TaskSchedulerOptions seeded = options.scheduler;
     seeded.seed = static_cast<uint64_t>(seed) + 1;
     seeded.max_trials = static_cast<int64_t>(options.share * static_cast<double>(trials));
     seeded.trials_per_slot = options.trials_per_slot;
@@ -133,10 +136,11 @@ nlohmann::json ToJson(const std::vector<Comparison>& runs) {
 }
 
 /// The median latency after every slot.
-LineChart::Series MedianCurve(const std::string& name, const std::vector<Comparison>& runs) {
+report::LineChart::Series MedianCurve(const std::string& name,
+                                      const std::vector<Comparison>& runs) {
   size_t slots = runs.front().run.points.size();
   for (const Comparison& run : runs) slots = std::min(slots, run.run.points.size());
-  LineChart::Series series{name, {}, /*steps=*/true};
+  report::LineChart::Series series{name, {}, /*steps=*/true};
   for (size_t slot = 0; slot < slots; ++slot) {
     std::vector<double> latencies, seconds;
     for (const Comparison& run : runs) {
@@ -156,7 +160,7 @@ void WriteFile(const std::string& path, const std::string& text) {
 }
 
 void Run(const ReplayOptions& options) {
-  ThreadPool pool(options.threads);
+  base::ThreadPool pool(options.threads);
   nlohmann::json results = nlohmann::json::array();
   for (const RecordedNetwork& network :
        LoadRecordedNetworks(options.stores, 1e9 * options.gflops)) {
@@ -166,7 +170,7 @@ void Run(const ReplayOptions& options) {
     fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8}\n", "scheduler", "sooner, trials",
                "sooner, seconds", "latency / sequential", "mean regret, %", "final regret, %",
                "own, %");
-    LineChart chart;
+    report::LineChart chart;
     chart.title = network.name + ": median of " + std::to_string(options.seeds) + " replays";
     chart.x_label = "seconds of tuning";
     chart.y_label = "latency, ms";

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/scheduling/recorded_network.h"
 
 #include <fmt/format.h>
@@ -18,21 +21,21 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Seconds of tuning that the trials of a slot took, by trial. Where the session stood still (it
 /// was interrupted), compiling and measuring stand for all.
-double SecondsATrial(std::span<const StoredTrial> slot, int64_t begun) {
+double SecondsATrial(std::span<const record::StoredTrial> slot, int64_t begun) {
   double working = 0;
-  for (const StoredTrial& trial : slot) {
-    const MeasurementDetails details = DetailsOf(trial.outcome);
+  for (const record::StoredTrial& trial : slot) {
+    const measure::MeasurementDetails details = measure::DetailsOf(trial.outcome);
     working += details.build_seconds + details.measure_seconds;
   }
   const double elapsed = 1e-6 * static_cast<double>(slot.back().timestamp - begun);
   return std::min(elapsed, 3 * working + 1) / static_cast<double>(slot.size());
 }
 
-void AddTrials(std::span<const StoredTrial> slot, int64_t begun, RecordedCurve& curve) {
+void AddTrials(std::span<const record::StoredTrial> slot, int64_t begun, RecordedCurve& curve) {
   const double seconds = SecondsATrial(slot, begun);
-  for (const StoredTrial& trial : slot) {
+  for (const record::StoredTrial& trial : slot) {
     double best = curve.best_after_trial.empty() ? kInfinity : curve.best_after_trial.back();
-    if (trial.outcome.ok() && !DetailsOf(trial.outcome).cut_short) {
+    if (trial.outcome.ok() && !measure::DetailsOf(trial.outcome).cut_short) {
       best = std::min(best, trial.outcome.value);
     }
     curve.best_after_trial.push_back(best);
@@ -40,9 +43,9 @@ void AddTrials(std::span<const StoredTrial> slot, int64_t begun, RecordedCurve& 
   }
 }
 
-std::map<TaskId, RecordedCurve> CurvesOf(const RunRecord& session,
-                                         const std::vector<StoredTrial>& trials) {
-  std::map<TaskId, RecordedCurve> curves;
+std::map<record::TaskId, RecordedCurve> CurvesOf(const record::RunRecord& session,
+                                                 const std::vector<record::StoredTrial>& trials) {
+  std::map<record::TaskId, RecordedCurve> curves;
   int64_t before = session.started;
   for (size_t begin = 0; begin < trials.size();) {
     size_t end = begin;
@@ -74,9 +77,9 @@ std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> s
   std::vector<RecordedNetwork> networks;
   std::map<std::string, std::map<uint64_t, size_t>> places;  // of the tasks, by network
   for (const std::string& path : stores) {
-    Store store(path, Store::Mode::kReadOnly);
-    for (const RunRecord& session : store.Runs(RunKind::kTune)) {
-      const auto state = SessionState::Parse(session.state);
+    record::Store store(path, record::Store::Mode::kReadOnly);
+    for (const record::RunRecord& session : store.Runs(record::RunKind::kTune)) {
+      const auto state = tuning::SessionState::Parse(session.state);
       if (!state || state->weights.empty()) {
         throw InputError(fmt::format("{}: session {} has no weights", path, session.id));
       }
@@ -84,11 +87,11 @@ std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> s
                                   [&](const RecordedNetwork& n) { return n.name == session.name; });
       if (network == networks.end()) network = networks.insert(network, {session.name, {}});
       const auto curves = CurvesOf(session, store.TrialsOfRun(session.id));
-      for (const TaskRecord& record : store.Tasks()) {
+      for (const record::TaskRecord& record : store.Tasks()) {
         const auto curve = curves.find(record.id);
         const auto weight = state->weights.find(record.id);
         if (curve == curves.end() || weight == state->weights.end()) continue;
-        const Workload workload = store.WorkloadOf(record.id);
+        const tensor::Workload workload = store.WorkloadOf(record.id);
         FindOrAdd(*network,
                   {record.name,
                    weight->second,

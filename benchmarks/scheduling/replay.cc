@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/scheduling/replay.h"
 
 #include <algorithm>
@@ -13,10 +16,10 @@ double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::vector<TaskProgress> BeginningOf(const RecordedNetwork& network) {
-  std::vector<TaskProgress> tasks;
+std::vector<scheduling::TaskProgress> BeginningOf(const RecordedNetwork& network) {
+  std::vector<scheduling::TaskProgress> tasks;
   for (const RecordedOperator& task : network.tasks) {
-    TaskProgress progress;
+    scheduling::TaskProgress progress;
     progress.name = task.name;
     progress.weight = task.weight;
     progress.work = task.flops;
@@ -26,7 +29,7 @@ std::vector<TaskProgress> BeginningOf(const RecordedNetwork& network) {
   return tasks;
 }
 
-double LatencyOf(const std::vector<TaskProgress>& tasks, const Draw& draw) {
+double LatencyOf(const std::vector<scheduling::TaskProgress>& tasks, const Draw& draw) {
   double sum = 0;
   for (size_t i = 0; i < tasks.size(); ++i) {
     sum += tasks[i].weight * std::min(tasks[i].best(), draw[i]->FirstCost());
@@ -37,7 +40,7 @@ double LatencyOf(const std::vector<TaskProgress>& tasks, const Draw& draw) {
 }  // namespace
 
 Draw DrawCurves(const RecordedNetwork& network, uint64_t seed) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   Draw draw;
   for (const RecordedOperator& task : network.tasks) {
     draw.push_back(&task.curves[random.UniformInt(static_cast<int64_t>(task.curves.size()))]);
@@ -59,9 +62,9 @@ double ReplayedRun::MeanLatency() const {
 }
 
 ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::string& scheduler,
-                   const TaskSchedulerOptions& options) {
-  const auto chooser = CreateTaskScheduler(scheduler, options);
-  std::vector<TaskProgress> tasks = BeginningOf(network);
+                   const scheduling::TaskSchedulerOptions& options) {
+  const auto chooser = scheduling::CreateTaskScheduler(scheduler, options);
+  std::vector<scheduling::TaskProgress> tasks = BeginningOf(network);
   ReplayedRun run;
   ReplayedRun::Point point = {0, 0, LatencyOf(tasks, draw), -1};
   run.points.push_back(point);
@@ -70,7 +73,7 @@ ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::
     point.task = chooser->Next(tasks);
     run.scheduler_seconds += ThreadSeconds() - start;
     if (point.task < 0) break;
-    TaskProgress& task = tasks[point.task];
+    scheduling::TaskProgress& task = tasks[point.task];
     const RecordedCurve& curve = *draw[point.task];
     const int length = static_cast<int>(curve.best_after_trial.size());
     for (int i = 0; i < options.trials_per_slot && task.trials() < length; ++i) {

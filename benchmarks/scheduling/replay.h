@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,6 @@ struct ReplayedRun {
 
 /// Tunes from the records: `max_trials` in slots of `options.trials_per_slot`.
 ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::string& scheduler,
-                   const TaskSchedulerOptions& options);
+                   const scheduling::TaskSchedulerOptions& options);
 
 }  // namespace bayloom

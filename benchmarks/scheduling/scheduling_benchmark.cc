@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What a scheduler's decision costs. The argument is the number of tasks, each of which has had 10
 // slots of 16 trials; as in a session, the task chosen last has new trials.
 #include <benchmark/benchmark.h>
@@ -9,7 +12,7 @@
 namespace bayloom {
 namespace {
 
-void AddSlot(TaskProgress& task, double difficulty) {
+void AddSlot(scheduling::TaskProgress& task, double difficulty) {
   for (int i = 0; i < 16; ++i) {
     const int steps = task.trials() / 5;  // better programs come now and then
     task.best_after_trial.push_back(1e-3 * (1 + difficulty / (1 + std::sqrt(steps))));
@@ -18,15 +21,15 @@ void AddSlot(TaskProgress& task, double difficulty) {
 }
 
 void BM_Next(benchmark::State& state, const std::string& scheduler) {
-  std::vector<TaskProgress> beginning(state.range(0));
+  std::vector<scheduling::TaskProgress> beginning(state.range(0));
   for (size_t i = 0; i < beginning.size(); ++i) {
     beginning[i].lower_bound = 5e-4;
     beginning[i].work = 1e8;
     for (int slot = 0; slot < 10; ++slot) AddSlot(beginning[i], 1 + static_cast<double>(i % 7));
   }
   const auto chooser =
-      CreateTaskScheduler(scheduler, {.max_trials = 1 << 30, .trials_per_slot = 16});
-  std::vector<TaskProgress> tasks = beginning;
+      scheduling::CreateTaskScheduler(scheduler, {.max_trials = 1 << 30, .trials_per_slot = 16});
+  std::vector<scheduling::TaskProgress> tasks = beginning;
   chooser->Next(tasks);  // beliefs of all tasks are made once
   for (auto _ : state) {
     const int chosen = chooser->Next(tasks);

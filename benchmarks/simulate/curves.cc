@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Draws what bayloom-simulate and benchmarks/peers/autotuners/simulate.py wrote: for each space one
 // chart with the median best-so-far curve of every optimizer, and one table in Markdown.
 
@@ -61,13 +64,13 @@ double BestAfter(const json& run, int trials) {
   return best;
 }
 
-LineChart::Series MedianCurve(const Entry& entry) {
+report::LineChart::Series MedianCurve(const Entry& entry) {
   std::set<int> trials;
   for (const json& run : entry.runs) {
     for (const json& point : run.at("improvements")) trials.insert(point.at(0).get<int>());
   }
   trials.insert(entry.max_trials);
-  LineChart::Series series{.name = entry.optimizer, .points = {}, .steps = true};
+  report::LineChart::Series series{.name = entry.optimizer, .points = {}, .steps = true};
   for (int t : trials) {
     std::vector<double> bests;
     for (const json& run : entry.runs) bests.push_back(BestAfter(run, t));
@@ -101,7 +104,7 @@ void PrintTable(const std::vector<const Entry*>& entries) {
 
 void Draw(const std::vector<const Entry*>& entries, const std::string& folder) {
   const std::string& space = entries.front()->space;
-  LineChart chart;
+  report::LineChart chart;
   chart.title = space + ": best value so far, median";
   chart.x_label = "evaluations";
   chart.y_label = "times the optimum";

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/simulate/loop_order_task.h"
 
 #include <algorithm>
@@ -80,7 +83,7 @@ struct Nest {
   }
 };
 
-Nest NestOf(const Space& space, const Configuration& configuration) {
+Nest NestOf(const space::Space& space, const space::Configuration& configuration) {
   Nest nest;
   for (int d = 0; d < kDimensions; ++d) {
     nest.tile[d] = space.parameter(d).NumberAt(configuration.coordinates[d]);
@@ -92,25 +95,25 @@ Nest NestOf(const Space& space, const Configuration& configuration) {
   return nest;
 }
 
-Outcome Evaluate(const Nest& nest) {
+trial::Outcome Evaluate(const Nest& nest) {
   constexpr double kRegisters = 128;
   if (nest.unroll * nest.Trips(kLoops - 1) > 4 * kRegisters) {
-    return Outcome::Infeasible(Verdict::kBuildError, "out of registers");
+    return trial::Outcome::Infeasible(trial::Verdict::kBuildError, "out of registers");
   }
-  Outcome outcome;
+  trial::Outcome outcome;
   outcome.value = nest.Cycles();
   return outcome;
 }
 
 }  // namespace
 
-RecordedTask MakeLoopOrderTask(PermutationMetric metric) {
-  Space::Builder builder;
+RecordedTask MakeLoopOrderTask(space::PermutationMetric metric) {
+  space::Space::Builder builder;
   for (const char* name : {"tile_i", "tile_j", "tile_k"}) {
-    builder.Add(MakeOrdinal(name, {4, 8, 16, 32, 64, 128}, Scale::kLog));
+    builder.Add(space::MakeOrdinal(name, {4, 8, 16, 32, 64, 128}, space::Scale::kLog));
   }
-  builder.Add(MakePermutation("order", kLoops, metric));
-  builder.Add(MakeOrdinal("unroll", {1, 2, 4, 8}, Scale::kLog));
+  builder.Add(space::MakePermutation("order", kLoops, metric));
+  builder.Add(space::MakeOrdinal("unroll", {1, 2, 4, 8}, space::Scale::kLog));
   for (const char* inside : {"order_i0 < order_i3", "order_i1 < order_i4", "order_i2 < order_i5"}) {
     const Status added = builder.AddConstraint(inside);
     if (!added) throw InputError(added.error().message);
@@ -119,8 +122,8 @@ RecordedTask MakeLoopOrderTask(PermutationMetric metric) {
   task.name = "loop-order";
   task.space = *builder.Build();
   task.optimum = std::numeric_limits<double>::infinity();
-  task.space->ForEach([&](const Configuration& c) {
-    const Outcome outcome = Evaluate(NestOf(*task.space, c));
+  task.space->ForEach([&](const space::Configuration& c) {
+    const trial::Outcome outcome = Evaluate(NestOf(*task.space, c));
     if (outcome.ok()) task.optimum = std::min(task.optimum, outcome.value);
     task.outcomes.emplace(c, outcome);
     return true;

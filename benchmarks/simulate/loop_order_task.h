@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/space/parameter.h"
@@ -11,6 +14,6 @@ namespace bayloom {
 ///
 /// The time is a count: lines that move into two levels of cache, by how much of the loop nest's
 /// footprint fits into each (after Wolf and Lam 1991), and instructions, by the innermost loop.
-RecordedTask MakeLoopOrderTask(PermutationMetric metric);
+RecordedTask MakeLoopOrderTask(space::PermutationMetric metric);
 
 }  // namespace bayloom

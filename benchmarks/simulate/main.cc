@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How many evaluations each optimizer needs on tuning spaces that were run completely: searches
 // are replayed from the records, with many seeds.
 
@@ -32,8 +35,8 @@ struct SimulateOptions {
   int batch = 1;
   int threads = 1;
   std::string json;
-  PermutationMetric metric = PermutationMetric::kSpearman;
-  OptimizerOptions optimizer;
+  space::PermutationMetric metric = space::PermutationMetric::kSpearman;
+  optimizer::OptimizerOptions optimizer;
 };
 
 /// "31", or ">500" where the search ended before.
@@ -69,10 +72,10 @@ nlohmann::json ToJson(const std::vector<Curve>& curves, const RecordedTask& task
 }
 
 std::vector<Curve> SimulateSeeds(const RecordedTask& task, const std::string& optimizer,
-                                 const SimulateOptions& options, ThreadPool& pool) {
+                                 const SimulateOptions& options, base::ThreadPool& pool) {
   std::vector<Curve> curves(static_cast<size_t>(options.seeds));
   pool.ParallelFor(options.seeds, [&](int64_t seed) {
-    OptimizerOptions seeded = options.optimizer;
+    optimizer::OptimizerOptions seeded = options.optimizer;
     seeded.seed = options.first_seed + static_cast<uint64_t>(seed);
     curves[static_cast<size_t>(seed)] =
         Simulate(task, optimizer, seeded, options.trials, options.batch);
@@ -81,7 +84,7 @@ std::vector<Curve> SimulateSeeds(const RecordedTask& task, const std::string& op
 }
 
 void Run(const SimulateOptions& options) {
-  ThreadPool pool(options.threads);
+  base::ThreadPool pool(options.threads);
   nlohmann::json results = nlohmann::json::array();
   fmt::print("{:<20}{:<16}{:<22}{:<22}{:<22}{}\n", "space", "optimizer", "within 10 %",
              "within 5 %", "within 1 %", "ms/trial");
@@ -119,18 +122,20 @@ void Run(const SimulateOptions& options) {
   std::fclose(file);
 }
 
-void AddSurrogateOptions(CLI::App& app, BayesianOptions& options) {
-  const std::map<std::string, AcquisitionKind> acquisitions = {
-      {"ei", AcquisitionKind::kExpectedImprovement},
-      {"pi", AcquisitionKind::kProbabilityOfImprovement},
-      {"bound", AcquisitionKind::kConfidenceBound}};
-  const std::map<std::string, ObjectiveScale> scales = {{"auto", ObjectiveScale::kAuto},
-                                                        {"linear", ObjectiveScale::kLinear},
-                                                        {"log", ObjectiveScale::kLog}};
-  const std::map<std::string, PendingPolicy> policies = {{"believer", PendingPolicy::kBeliever},
-                                                         {"liar", PendingPolicy::kLiar}};
-  const std::map<std::string, SamplingMethod> samplings = {
-      {"uniform", SamplingMethod::kUniformLeaves}, {"biased", SamplingMethod::kBiasedPath}};
+void AddSurrogateOptions(CLI::App& app, optimizer::BayesianOptions& options) {
+  const std::map<std::string, acquisition::AcquisitionKind> acquisitions = {
+      {"ei", acquisition::AcquisitionKind::kExpectedImprovement},
+      {"pi", acquisition::AcquisitionKind::kProbabilityOfImprovement},
+      {"bound", acquisition::AcquisitionKind::kConfidenceBound}};
+  const std::map<std::string, model::ObjectiveScale> scales = {
+      {"auto", model::ObjectiveScale::kAuto},
+      {"linear", model::ObjectiveScale::kLinear},
+      {"log", model::ObjectiveScale::kLog}};
+  const std::map<std::string, optimizer::PendingPolicy> policies = {
+      {"believer", optimizer::PendingPolicy::kBeliever}, {"liar", optimizer::PendingPolicy::kLiar}};
+  const std::map<std::string, space::SamplingMethod> samplings = {
+      {"uniform", space::SamplingMethod::kUniformLeaves},
+      {"biased", space::SamplingMethod::kBiasedPath}};
   app.add_option("--acquisition", options.acquisition, "ei, pi or bound")
       ->transform(CLI::CheckedTransformer(acquisitions));
   app.add_option("--alternate-with-forest", options.alternate_with_forest)->capture_default_str();
@@ -157,7 +162,8 @@ void AddSurrogateOptions(CLI::App& app, BayesianOptions& options) {
 
 int main(int argc, char** argv) {
   bayloom::SimulateOptions options;
-  for (std::string_view name : bayloom::OptimizerNames()) options.optimizers.emplace_back(name);
+  for (std::string_view name : bayloom::optimizer::OptimizerNames())
+    options.optimizers.emplace_back(name);
   CLI::App app(
       "Counts the evaluations that optimizers need to come near the optimum of tuning spaces whose "
       "configurations were all recorded: median and quartiles over the seeds.",
@@ -179,11 +185,11 @@ int main(int argc, char** argv) {
   app.add_option("--initial", options.optimizer.initial_samples, "Random trials at the start");
   app.add_option("--threads", options.threads, "Searches at a time")->capture_default_str();
   app.add_option("--json", options.json, "Also write all curves to this file");
-  const std::map<std::string, bayloom::PermutationMetric> metrics = {
-      {"spearman", bayloom::PermutationMetric::kSpearman},
-      {"kendall", bayloom::PermutationMetric::kKendall},
-      {"hamming", bayloom::PermutationMetric::kHamming},
-      {"naive", bayloom::PermutationMetric::kNaive}};
+  const std::map<std::string, bayloom::space::PermutationMetric> metrics = {
+      {"spearman", bayloom::space::PermutationMetric::kSpearman},
+      {"kendall", bayloom::space::PermutationMetric::kKendall},
+      {"hamming", bayloom::space::PermutationMetric::kHamming},
+      {"naive", bayloom::space::PermutationMetric::kNaive}};
   app.add_option("--metric", options.metric, "Of loop-order: spearman, kendall, hamming or naive")
       ->transform(CLI::CheckedTransformer(metrics));
   bayloom::AddSurrogateOptions(app, options.optimizer.bayesian);

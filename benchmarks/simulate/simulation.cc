@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/simulate/simulation.h"
 
 #include <algorithm>
@@ -33,11 +36,11 @@ double ThreadSeconds() {
 RecordedTask LoadRecordedTask(const std::string& path) {
   RecordedTask task;
   task.name = TaskName(path);
-  task.space = LoadScenario((fs::path(path).parent_path() / "T1.json").string()).space;
-  const RecordedSpace recorded = RecordedSpace::Load(path, "");
+  task.space = external::LoadScenario((fs::path(path).parent_path() / "T1.json").string()).space;
+  const external::RecordedSpace recorded = external::RecordedSpace::Load(path, "");
   task.optimum = recorded.Least();
-  task.space->ForEach([&](const Configuration& c) {
-    task.outcomes.emplace(c, recorded.OutcomeOf(ToJson(*task.space, c)));
+  task.space->ForEach([&](const space::Configuration& c) {
+    task.outcomes.emplace(c, recorded.OutcomeOf(space::ToJson(*task.space, c)));
     return true;
   });
   if (static_cast<int64_t>(task.outcomes.size()) != recorded.size()) {
@@ -55,20 +58,21 @@ int Curve::TrialsToReach(double optimum, double share) const {
 }
 
 Curve Simulate(const RecordedTask& task, std::string_view optimizer,
-               const OptimizerOptions& options, int max_trials, int batch) {
-  const std::unique_ptr<Optimizer> search = MakeOptimizer(optimizer, task.space, options);
+               const optimizer::OptimizerOptions& options, int max_trials, int batch) {
+  const std::unique_ptr<optimizer::Optimizer> search =
+      optimizer::MakeOptimizer(optimizer, task.space, options);
   Curve curve;
   double best = std::numeric_limits<double>::infinity();
   while (curve.trials < max_trials && best > task.optimum) {
     const double start = ThreadSeconds();
-    const std::vector<Configuration> asked =
+    const std::vector<space::Configuration> asked =
         search->Ask(std::min(batch, max_trials - curve.trials));
     if (asked.empty()) break;
-    std::vector<const Outcome*> outcomes;
-    for (const Configuration& c : asked) outcomes.push_back(&task.outcomes.at(c));
+    std::vector<const trial::Outcome*> outcomes;
+    for (const space::Configuration& c : asked) outcomes.push_back(&task.outcomes.at(c));
     for (size_t i = 0; i < asked.size(); ++i) search->Tell(asked[i], *outcomes[i]);
     curve.seconds_asking += ThreadSeconds() - start;
-    for (const Outcome* outcome : outcomes) {
+    for (const trial::Outcome* outcome : outcomes) {
       ++curve.trials;
       if (!outcome->ok() || outcome->value >= best) continue;
       best = outcome->value;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -14,8 +17,9 @@ namespace bayloom {
 /// A tuning space that was run completely: a search on it costs nothing and its optimum is known.
 struct RecordedTask {
   std::string name;  ///< "convolution/A100"
-  std::shared_ptr<const Space> space;
-  std::unordered_map<Configuration, Outcome> outcomes;  ///< of all feasible configurations
+  std::shared_ptr<const space::Space> space;
+  std::unordered_map<space::Configuration, trial::Outcome>
+      outcomes;  ///< of all feasible configurations
   double optimum = 0;
 };
 
@@ -40,6 +44,6 @@ struct Curve {
 
 /// Ends after so many trials, or when the optimum is found.
 Curve Simulate(const RecordedTask& task, std::string_view optimizer,
-               const OptimizerOptions& options, int max_trials, int batch);
+               const optimizer::OptimizerOptions& options, int max_trials, int batch);
 
 }  // namespace bayloom

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // How many trials search strategies need: networks and operators are tuned by each strategy with
 // several seeds, on this machine or on one that is simulated.
 
@@ -12,7 +15,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/thread_pool.h"
-#include "bayloom/cli/model_option.h"
+#include "bayloom/cli/internal/model_option.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/tuning/tuning_subject.h"
@@ -35,26 +38,29 @@ struct StrategiesOptions {
   TuningRunOptions run;
 };
 
-TuningSubject Load(const std::string& subject) {
-  if (!subject.ends_with(".onnx")) return OperatorSubject(subject);
-  ModelOption model;
+tuning::TuningSubject Load(const std::string& subject) {
+  if (!subject.ends_with(".onnx")) return tuning::OperatorSubject(subject);
+  cli::ModelOption model;
   model.path = subject;
-  return NetworkSubject(std::filesystem::path(subject).filename().string(), model.Load());
+  return tuning::NetworkSubject(std::filesystem::path(subject).filename().string(), model.Load());
 }
 
 /// The tasks with the most work, if not all are wanted.
-std::vector<TaskSpec> Heaviest(std::vector<TaskSpec> specs, int count) {
+std::vector<tuning::TaskSpec> Heaviest(std::vector<tuning::TaskSpec> specs, int count) {
   if (count <= 0 || count >= std::ssize(specs)) return specs;
-  const auto work = [](const TaskSpec& spec) { return spec.weight * spec.workload.Flops(); };
-  std::stable_sort(specs.begin(), specs.end(),
-                   [&](const TaskSpec& a, const TaskSpec& b) { return work(a) > work(b); });
+  const auto work = [](const tuning::TaskSpec& spec) {
+    return spec.weight * spec.workload.Flops();
+  };
+  std::stable_sort(
+      specs.begin(), specs.end(),
+      [&](const tuning::TaskSpec& a, const tuning::TaskSpec& b) { return work(a) > work(b); });
   specs.erase(specs.begin() + count, specs.end());
   return specs;
 }
 
-std::vector<TuningRun> RunAll(const TuningSubject& subject, const StrategiesOptions& options,
-                              ThreadPool& pool) {
-  const std::vector<TaskSpec> specs = Heaviest(subject.specs, options.tasks);
+std::vector<TuningRun> RunAll(const tuning::TuningSubject& subject,
+                              const StrategiesOptions& options, base::ThreadPool& pool) {
+  const std::vector<tuning::TaskSpec> specs = Heaviest(subject.specs, options.tasks);
   const int count = static_cast<int>(options.strategies.size());
   std::vector<TuningRun> runs(static_cast<size_t>(options.seeds * count));
   pool.ParallelFor(std::ssize(runs), [&](int64_t i) {
@@ -76,7 +82,7 @@ std::string Trials(double count, int most) {
 }
 
 void Run(const StrategiesOptions& options) {
-  ThreadPool pool(!options.run.simulated_machine.empty() ? options.runs_at_once : 1);
+  base::ThreadPool pool(!options.run.simulated_machine.empty() ? options.runs_at_once : 1);
   nlohmann::json results = nlohmann::json::array();
   fmt::print("{:<22}{:<16}{:>10}{:>8}{:>9}{:>9}{:>8}{:>9}{:>7}{:>7}\n", "subject", "strategy", "ms",
              "ratio", "trials", "theirs", "share", "refused", "rmse", "score");
@@ -101,7 +107,7 @@ void Run(const StrategiesOptions& options) {
 
 /// For ablations.
 void AddStrategyOptions(CLI::App& app, TuningRunOptions& options) {
-  BayesOptions& bayes = options.bayes;
+  strategy::BayesOptions& bayes = options.bayes;
   app.add_option("--first-surrogate-weight", bayes.first_surrogate_weight)->capture_default_str();
   app.add_option("--last-surrogate-weight", bayes.last_surrogate_weight)->capture_default_str();
   app.add_option("--first-curiosity", bayes.first_curiosity)->capture_default_str();
@@ -118,7 +124,7 @@ void AddStrategyOptions(CLI::App& app, TuningRunOptions& options) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
-  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  if (const std::optional<int> code = bayloom::measure::RunAsRunner(argc, argv)) return *code;
   bayloom::StrategiesOptions options;
   CLI::App app(
       "Tunes with several strategies and counts the trials each needs. Of a line, `ratio` is the "
@@ -152,6 +158,6 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   bayloom::AddStrategyOptions(app, options.run);
   app.add_option("--json", options.json, "Also write all curves to this file");
-  bayloom::CatchStopSignals();
+  bayloom::base::CatchStopSignals();
   return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The best programs of many tunings of one network, timed again in turns: what the machine's drift
 // between the tunings did to their latencies falls out.
 
@@ -17,8 +20,8 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/stop_flag.h"
-#include "bayloom/cli/at_least_one.h"
-#include "bayloom/cli/model_option.h"
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/model_option.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measurement_details.h"
@@ -48,26 +51,27 @@ struct RemeasureOptions {
 struct Tuning {
   std::string value;  ///< of the option that is compared
   uint64_t seed = 0;
-  std::map<TaskId, std::vector<StoredTrial>> trials;  ///< those that count, of each task in order
-  Store* store = nullptr;
+  std::map<record::TaskId, std::vector<record::StoredTrial>>
+      trials;  ///< those that count, of each task in order
+  record::Store* store = nullptr;
   std::vector<double> seconds;  ///< of the network, by its best programs after so many trials
 };
 
 /// What the session was begun with; empty where it does not say.
-std::string OptionOf(const RunRecord& session, const std::string& name) {
+std::string OptionOf(const record::RunRecord& session, const std::string& name) {
   const nlohmann::json options = nlohmann::json::parse(session.definition, nullptr, false);
   return options.is_object() ? options.value(name, "") : "";
 }
 
 /// bayloom-strategies adds to the model's name what makes a session its own.
-bool IsOf(const RunRecord& session, const std::string& subject) {
+bool IsOf(const record::RunRecord& session, const std::string& subject) {
   return session.name == subject || session.name.starts_with(subject + " ");
 }
 
-std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
+std::vector<Tuning> ReadTunings(record::Store& store, const std::string& subject,
                                 const RemeasureOptions& options) {
   std::vector<Tuning> tunings;
-  for (const RunRecord& session : store.Runs(RunKind::kTune)) {
+  for (const record::RunRecord& session : store.Runs(record::RunKind::kTune)) {
     const std::string value = OptionOf(session, options.by);
     if (!session.finished || value.empty() || !IsOf(session, subject)) continue;
     if (!options.values.empty() && std::ranges::find(options.values, value) == options.values.end())
@@ -76,8 +80,8 @@ std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
     tuning.value = value;
     tuning.seed = session.seed;
     tuning.store = &store;
-    for (StoredTrial& trial : store.TrialsOfRun(session.id)) {
-      if (!trial.outcome.ok() || DetailsOf(trial.outcome).cut_short) continue;
+    for (record::StoredTrial& trial : store.TrialsOfRun(session.id)) {
+      if (!trial.outcome.ok() || measure::DetailsOf(trial.outcome).cut_short) continue;
       tuning.trials[trial.task].push_back(std::move(trial));
     }
   }
@@ -85,9 +89,10 @@ std::vector<Tuning> ReadTunings(Store& store, const std::string& subject,
 }
 
 /// The fastest of a task's trials before an ordinal; null while there is none.
-const StoredTrial* BestBefore(const std::vector<StoredTrial>& trials, int64_t ordinal) {
-  const StoredTrial* best = nullptr;
-  for (const StoredTrial& trial : trials) {
+const record::StoredTrial* BestBefore(const std::vector<record::StoredTrial>& trials,
+                                      int64_t ordinal) {
+  const record::StoredTrial* best = nullptr;
+  for (const record::StoredTrial& trial : trials) {
     if (trial.ordinal >= ordinal) break;
     if (best == nullptr || trial.outcome.value < best->outcome.value) best = &trial;
   }
@@ -97,23 +102,23 @@ const StoredTrial* BestBefore(const std::vector<StoredTrial>& trials, int64_t or
 /// Programs of one task, each timed once a round, in an order of its own every round.
 class Turns {
  public:
-  explicit Turns(const SpaceGenerator& space) : space_(space) {}
+  explicit Turns(const sketch::SpaceGenerator& space) : space_(space) {}
 
-  void Add(const StoredTrial& trial) {
+  void Add(const record::StoredTrial& trial) {
     if (programs_.contains(trial.key)) return;
-    Result<Candidate> candidate = RestoreCandidate(space_, trial);
+    Result<sketch::Candidate> candidate = tuning::RestoreCandidate(space_, trial);
     if (!candidate) throw InputError(candidate.error().message);
     programs_.emplace(trial.key, Timed{*std::move(candidate), {}});
   }
 
-  void Run(Measurer& measurer, int rounds, RandomStream& random) {
+  void Run(measure::Measurer& measurer, int rounds, base::RandomStream& random) {
     std::vector<Timed*> order;
     for (auto& [hash, timed] : programs_) order.push_back(&timed);
     for (int round = 0; round < rounds; ++round) {
       random.Shuffle(order);
-      std::vector<const Program*> programs;
+      std::vector<const tensor::Program*> programs;
       for (const Timed* timed : order) programs.push_back(&timed->candidate.program);
-      const std::vector<Outcome> outcomes = measurer.Measure(space_.workload(), programs);
+      const std::vector<trial::Outcome> outcomes = measurer.Measure(space_.workload(), programs);
       if (outcomes.size() < order.size()) throw InputError("stopped");
       for (size_t i = 0; i < order.size(); ++i) {
         if (outcomes[i].ok()) order[i]->seconds.push_back(outcomes[i].value);
@@ -122,27 +127,30 @@ class Turns {
   }
 
   /// The median of the rounds.
-  double SecondsOf(const StoredTrial& trial) const {
+  double SecondsOf(const record::StoredTrial& trial) const {
     const std::vector<double>& seconds = programs_.at(trial.key).seconds;
-    return seconds.empty() ? std::numeric_limits<double>::infinity() : Quantile(seconds, 0.5);
+    return seconds.empty() ? std::numeric_limits<double>::infinity()
+                           : measure::Quantile(seconds, 0.5);
   }
 
  private:
   struct Timed {
-    Candidate candidate;
+    sketch::Candidate candidate;
     std::vector<double> seconds;
   };
-  const SpaceGenerator& space_;
+  const sketch::SpaceGenerator& space_;
   std::map<uint64_t, Timed> programs_;  ///< by hash
 };
 
-void Remeasure(const TaskSpec& spec, std::vector<Tuning>& tunings, const RemeasureOptions& options,
-               Measurer& measurer, RandomStream& random) {
-  const SpaceGenerator space(spec.workload, measurer.target());
+void Remeasure(const tuning::TaskSpec& spec, std::vector<Tuning>& tunings,
+               const RemeasureOptions& options, measure::Measurer& measurer,
+               base::RandomStream& random) {
+  const sketch::SpaceGenerator space(spec.workload, measurer.target());
   Turns turns(space);
-  std::vector<std::vector<const StoredTrial*>> best(tunings.size());
+  std::vector<std::vector<const record::StoredTrial*>> best(tunings.size());
   for (size_t i = 0; i < tunings.size(); ++i) {
-    const std::optional<TaskId> task = tunings[i].store->FindTask(spec.workload.StructuralHash());
+    const std::optional<record::TaskId> task =
+        tunings[i].store->FindTask(spec.workload.StructuralHash());
     for (const int64_t after : options.after) {
       best[i].push_back(task ? BestBefore(tunings[i].trials[*task], after) : nullptr);
       if (best[i].back() != nullptr) turns.Add(*best[i].back());
@@ -194,25 +202,25 @@ void PrintMeans(const std::vector<Tuning>& tunings, const RemeasureOptions& opti
 }
 
 void Run(const RemeasureOptions& options) {
-  ModelOption model;
+  cli::ModelOption model;
   model.path = options.model;
-  const TuningSubject subject =
-      NetworkSubject(std::filesystem::path(model.path).filename().string(), model.Load());
-  std::list<Store> stores;
+  const tuning::TuningSubject subject =
+      tuning::NetworkSubject(std::filesystem::path(model.path).filename().string(), model.Load());
+  std::list<record::Store> stores;
   std::vector<Tuning> tunings;
   for (const std::string& path : options.databases) {
-    std::vector<Tuning> read =
-        ReadTunings(stores.emplace_back(path, Store::Mode::kReadOnly), subject.name, options);
+    std::vector<Tuning> read = ReadTunings(
+        stores.emplace_back(path, record::Store::Mode::kReadOnly), subject.name, options);
     std::move(read.begin(), read.end(), std::back_inserter(tunings));
   }
   if (tunings.empty()) throw InputError("no finished tuning of " + subject.name);
   for (Tuning& tuning : tunings) tuning.seconds.assign(options.after.size(), 0);
 
-  MeasureOptions measuring;
+  measure::MeasureOptions measuring;
   measuring.cut_factor = 0;
   measuring.drift_interval = std::numeric_limits<int>::max();
-  Measurer measurer(HostTarget(options.threads), measuring);
-  RandomStream random(1);
+  measure::Measurer measurer(codegen::HostTarget(options.threads), measuring);
+  base::RandomStream random(1);
   for (size_t i = 0; i < subject.specs.size(); ++i) {
     fmt::print(stderr, "task {} of {}\n", i + 1, subject.specs.size());
     Remeasure(subject.specs[i], tunings, options, measurer, random);
@@ -237,7 +245,7 @@ void Run(const RemeasureOptions& options) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
-  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  if (const std::optional<int> code = bayloom::measure::RunAsRunner(argc, argv)) return *code;
   bayloom::RemeasureOptions options;
   CLI::App app(
       "Times the best programs of tunings by bayloom-strategies or `bayloom tune` again, in turns. "
@@ -252,11 +260,11 @@ int main(int argc, char** argv) {
   app.add_option("--after", options.after, "The best programs after so many trials")
       ->delimiter(',');
   app.add_option("--rounds", options.rounds, "How often each is timed")
-      ->check(bayloom::AtLeastOne())
+      ->check(bayloom::cli::AtLeastOne())
       ->capture_default_str();
   app.add_option("--reference", options.reference)->capture_default_str();
   app.add_option("--threads", options.threads, "Threads that the code uses")->capture_default_str();
   app.add_option("--json", options.json, "Also write the seconds to this file");
-  bayloom::CatchStopSignals();
+  bayloom::base::CatchStopSignals();
   return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "benchmarks/strategies/tuning_run.h"
 
 #include <algorithm>
@@ -20,25 +23,25 @@ namespace {
 
 /// The machine and what measures on it.
 struct Bench {
-  Target target;
-  std::unique_ptr<Measurer> measurer;
-  std::unique_ptr<ProgramEvaluator> evaluator;
+  target::Target target;
+  std::unique_ptr<measure::Measurer> measurer;
+  std::unique_ptr<tuning::ProgramEvaluator> evaluator;
 };
 
 Bench MakeBench(const TuningRunOptions& options) {
   Bench bench;
-  bench.target = HostTarget(options.threads);
+  bench.target = codegen::HostTarget(options.threads);
   if (!options.simulated_machine.empty()) {
     bench.evaluator = std::make_unique<SimulatedEvaluator>(options.simulated_machine);
   } else {
-    bench.measurer = std::make_unique<Measurer>(bench.target, MeasureOptions{});
-    bench.evaluator = std::make_unique<MeasureEvaluator>(*bench.measurer);
+    bench.measurer = std::make_unique<measure::Measurer>(bench.target, measure::MeasureOptions{});
+    bench.evaluator = std::make_unique<tuning::MeasureEvaluator>(*bench.measurer);
   }
   return bench;
 }
 
-SessionOptions MakeSessionOptions(const TuningRunOptions& options, Store& store) {
-  SessionOptions session;
+tuning::SessionOptions MakeSessionOptions(const TuningRunOptions& options, record::Store& store) {
+  tuning::SessionOptions session;
   session.model = options.subject + " " + options.strategy + " seed " +
                   std::to_string(options.seed) + (options.tight ? " tight" : "");
   session.strategy = options.strategy;
@@ -51,20 +54,20 @@ SessionOptions MakeSessionOptions(const TuningRunOptions& options, Store& store)
   session.bayes = options.bayes;
   session.thesis = options.thesis;
   if (options.tight) session.check = CheckTightLimits;
-  for (const RunRecord& earlier : store.Runs(RunKind::kTune)) {
+  for (const record::RunRecord& earlier : store.Runs(record::RunKind::kTune)) {
     if (earlier.name == session.model) session.resume = earlier.id;
   }
   return session;
 }
 
 /// From the store, which knows of what was done before a resumption as well.
-std::vector<TuningRun::Point> ImprovementsOf(const Session& session, Store& store) {
-  std::map<TaskId, double> best;
+std::vector<TuningRun::Point> ImprovementsOf(const tuning::Session& session, record::Store& store) {
+  std::map<record::TaskId, double> best;
   std::vector<TuningRun::Point> improvements;
   int trials = 0;
-  for (const StoredTrial& trial : store.TrialsOfRun(session.id())) {
+  for (const record::StoredTrial& trial : store.TrialsOfRun(session.id())) {
     ++trials;
-    if (!trial.outcome.ok() || DetailsOf(trial.outcome).cut_short) continue;
+    if (!trial.outcome.ok() || measure::DetailsOf(trial.outcome).cut_short) continue;
     double& task_best = best.emplace(trial.task, trial.outcome.value).first->second;
     task_best = std::min(task_best, trial.outcome.value);
     if (best.size() < session.tasks().size()) continue;
@@ -95,30 +98,30 @@ int TuningRun::TrialsToReach(double seconds) const {
   return reached == improvements.end() ? trials + 1 : reached->trial;
 }
 
-TuningRun Tune(std::vector<TaskSpec> specs, const TuningRunOptions& options) {
-  Store store(options.database);
-  XgboostModel model;
+TuningRun Tune(std::vector<tuning::TaskSpec> specs, const TuningRunOptions& options) {
+  record::Store store(options.database);
+  cost::XgboostModel model;
   const Bench bench = MakeBench(options);
-  Session session(bench.target, std::move(specs), store,
-                  options.strategy == "random" ? nullptr : &model, *bench.evaluator,
-                  MakeSessionOptions(options, store));
+  tuning::Session session(bench.target, std::move(specs), store,
+                          options.strategy == "random" ? nullptr : &model, *bench.evaluator,
+                          MakeSessionOptions(options, store));
   TuningRun run;
   run.subject = options.subject;
   run.strategy = options.strategy;
   run.seed = options.seed;
-  const StopReason reason = session.Run();
-  if (reason == StopReason::kLost) throw InputError(session.lost());
-  if (reason == StopReason::kStopped) throw InputError("stopped");
+  const trial::StopReason reason = session.Run();
+  if (reason == trial::StopReason::kLost) throw InputError(session.lost());
+  if (reason == trial::StopReason::kStopped) throw InputError("stopped");
   run.improvements = ImprovementsOf(session, store);
   run.trials = static_cast<int>(session.Status().trials);
   run.phases = session.Status().phases;
-  ReplayCounts counts;
+  sketch::ReplayCounts counts;
   for (const auto& task : session.tasks()) {
     counts.replayed += task->space().counts().replayed;
     counts.refused += task->space().counts().refused;
   }
   run.refused = static_cast<double>(counts.refused) / static_cast<double>(counts.replayed);
-  for (const Metric& metric : store.MetricsOf(session.id())) {
+  for (const record::Metric& metric : store.MetricsOf(session.id())) {
     if (metric.name == "rmse") run.rmse.push_back(metric.value);
     if (metric.name == "mean_score") run.score.push_back(metric.value);
   }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,8 +25,8 @@ struct TuningRunOptions {
   /// Refuse nearly all programs, as accelerators do; see TightLimits.
   bool tight = false;
   std::string database = ":memory:";
-  BayesOptions bayes;
-  ThesisOptions thesis;
+  strategy::BayesOptions bayes;
+  strategy::ThesisOptions thesis;
 };
 
 /// What came of it.
@@ -39,7 +42,7 @@ struct TuningRun {
   std::vector<Point> improvements;  ///< from when every task has a program
   std::vector<double> rmse;         ///< of the cost model, batch by batch
   std::vector<double> score;        ///< what it expected of the programs measured
-  PhaseTimes phases;
+  run::PhaseTimes phases;
   double refused = 0;  ///< part of the proposed schedules that were infeasible
 
   double final_seconds() const;
@@ -50,7 +53,7 @@ struct TuningRun {
 };
 
 /// Tunes. Of a database that holds a part of the run already, goes on with it.
-TuningRun Tune(std::vector<TaskSpec> specs, const TuningRunOptions& options);
+TuningRun Tune(std::vector<tuning::TaskSpec> specs, const TuningRunOptions& options);
 
 nlohmann::json ToJson(const TuningRun& run);
 

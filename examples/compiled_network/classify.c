@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /* Classifies an image with a network that Bayloom compiled. The program needs the library and its
  * header, and nothing else:
  *

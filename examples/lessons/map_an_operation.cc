@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Lesson 5: a matrix product on an accelerator: the best mapping that a search finds, and what the
 // analytical model says of it.
 
 #include <fmt/core.h>
 
-#include "bayloom/mapspace/mapping.h"
-#include "bayloom/tuning/map_run.h"
+#include "bayloom/mapspace.h"
+#include "bayloom/tuning.h"
 
 using namespace bayloom;
 
@@ -14,16 +17,16 @@ int main() {
 
   MapOptions options;
   options.search.budget.trials = 2000;
-  options.search.objective = MapObjective::kEnergyDelay;
+  options.search.objective = mapspace::MapObjective::kEnergyDelay;
   MapRun run({{.name = "product", .problem = problem}}, architecture, {}, options);
   run.Run();
 
   const MapRun::Layer& layer = run.layers().front();
-  const MapperResult& result = layer.search->result();
+  const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) return 1;
-  const Evaluation evaluation = layer.model->Evaluate(*result.best);
+  const mapspace::Evaluation evaluation = layer.model->Evaluate(*result.best);
   fmt::print("{}\n{:.3f} pJ per multiply-accumulate, {} cycles, {:.0f} % of the multipliers\n",
-             PrintLoopNest(*result.best, problem, architecture), evaluation.EnergyPerMac(),
-             evaluation.cycles, 100 * evaluation.utilization);
+             mapspace::PrintLoopNest(*result.best, problem, architecture),
+             evaluation.EnergyPerMac(), evaluation.cycles, 100 * evaluation.utilization);
   return 0;
 }

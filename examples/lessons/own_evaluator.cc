@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Lesson 3: a search with an evaluator of one's own. A kernel has a tile, a number of threads and a
 // loop order; the evaluator times it in two threads at once, and a scheduled run does the rest:
 // asks the optimizer, keeps both threads busy, stops at the budget.
@@ -8,10 +11,9 @@
 #include <cmath>
 #include <thread>
 
-#include "bayloom/external/scenario.h"
-#include "bayloom/external/study_task.h"
-#include "bayloom/optimizer/optimizer.h"
-#include "bayloom/trial/threaded_evaluator.h"
+#include "bayloom/external.h"
+#include "bayloom/optimizer.h"
+#include "bayloom/trial.h"
 
 using namespace bayloom;
 
@@ -40,25 +42,26 @@ double Milliseconds(const Space& space, const Configuration& configuration) {
 }  // namespace
 
 int main() {
-  const Scenario scenario = ParseScenario(kScenario, "lesson.yaml");
+  const Scenario scenario = external::ParseScenario(kScenario, "lesson.yaml");
   const auto evaluate = [&](const Configuration& configuration,
                             const std::stop_token& stop) -> std::optional<Outcome> {
     if (stop.stop_requested()) return std::nullopt;
     const double milliseconds = Milliseconds(*scenario.space, configuration);
     // A configuration that does not work is no large number: it is infeasible, with the reason.
-    if (milliseconds > 8) return Outcome::Infeasible(Verdict::kTimeout, "too slow to measure");
+    if (milliseconds > 8)
+      return Outcome::Infeasible(trial::Verdict::kTimeout, "too slow to measure");
     return Outcome::Feasible(milliseconds);
   };
-  ThreadedEvaluator<Configuration> evaluator({evaluate, evaluate});
+  trial::ThreadedEvaluator<Configuration> evaluator({evaluate, evaluate});
 
-  Study study(scenario, MakeOptimizer("bayesian", scenario.space, {.seed = 1}));
-  StudyTask task(study, evaluator);
-  ScheduledRun<Configuration> run({.budget = {.trials = 40}, .scheduler = "round-robin"});
+  external::Study study(scenario, MakeOptimizer("bayesian", scenario.space, {.seed = 1}));
+  external::StudyTask task(study, evaluator);
+  run::ScheduledRun<Configuration> run({.budget = {.trials = 40}, .scheduler = "round-robin"});
   run.AddTask(task, {.name = "kernel"});
   const StopReason reason = run.Run();
 
-  const StudyTrial& best = *study.best();
-  fmt::print("{}: {} trials, best {:.2f} ms after {}\n", Describe(reason), study.trials(),
+  const external::StudyTrial& best = *study.best();
+  fmt::print("{}: {} trials, best {:.2f} ms after {}\n", trial::Describe(reason), study.trials(),
              best.outcome.value, best.ordinal + 1);
   return best.outcome.value < 3 ? 0 : 1;
 }

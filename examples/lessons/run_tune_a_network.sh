@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs the lesson on a network that the examples write.
 set -euo pipefail
 folder=$(mktemp -d)

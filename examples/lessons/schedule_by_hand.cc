@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Lesson 1: what is computed, how it is scheduled, and what the schedule gains.
 
 #include <fmt/core.h>
@@ -7,11 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/codegen/compile.h"
-#include "bayloom/codegen/host.h"
-#include "bayloom/codegen/jit.h"
-#include "bayloom/tensor/operators.h"
-#include "bayloom/tensor/schedule.h"
+#include "bayloom/codegen.h"
+#include "bayloom/tensor.h"
 
 using namespace bayloom;
 
@@ -30,11 +30,11 @@ T Must(Result<T> result) {
 /// A buffer as compiled code wants it (bayloom/codegen/abi.h).
 struct AlignedFloats {
   explicit AlignedFloats(int64_t count)
-      : memory(AllocateAligned(count * 4)), data(static_cast<float*>(memory.get())) {
+      : memory(codegen::AllocateAligned(count * 4)), data(static_cast<float*>(memory.get())) {
     for (int64_t i = 0; i < count; ++i) data[i] = static_cast<float>(i % 7) - 3;
   }
 
-  AlignedMemory memory;
+  codegen::AlignedMemory memory;
   float* data;
 };
 
@@ -62,29 +62,31 @@ std::vector<float> CompileAndRun(const std::string& name, const Program& program
 
 int main() {
   // A workload says what is computed and nothing about how.
-  WorkloadBuilder builder("product");
-  const Tensor a = builder.Input("a", {kSize, kSize});
-  const Tensor b = builder.Input("b", {kSize, kSize});
-  const Workload workload = builder.Build({Matmul(builder, "c", a, b)});
-  fmt::print("{}\n", Print(workload));
+  tensor::WorkloadBuilder builder("product");
+  const tensor::Tensor a = builder.Input("a", {kSize, kSize});
+  const tensor::Tensor b = builder.Input("b", {kSize, kSize});
+  const Workload workload = builder.Build({tensor::Matmul(builder, "c", a, b)});
+  fmt::print("{}\n", tensor::Print(workload));
 
   // Its naive program is one loop per iterator.
   const Program naive = Lower(workload);
-  fmt::print("{}\n", Print(naive));
+  fmt::print("{}\n", tensor::Print(naive));
   const std::vector<float> expected = CompileAndRun("naive", naive);
 
   // A schedule transforms it. Tiles of 8 x 32 elements of c stay in registers while k runs.
   Schedule schedule(workload, /*seed=*/0);
-  const BlockVar c = Must(schedule.GetBlock("c"));
-  const std::vector<LoopVar> loops = Must(schedule.GetLoops(c));
-  const std::vector<LoopVar> i = Must(schedule.Split(loops[0], std::vector<int64_t>{32, 8}));
-  const std::vector<LoopVar> j = Must(schedule.Split(loops[1], std::vector<int64_t>{8, 32}));
-  const LoopVar k = loops[2];
+  const tensor::BlockVar c = Must(schedule.GetBlock("c"));
+  const std::vector<tensor::LoopVar> loops = Must(schedule.GetLoops(c));
+  const std::vector<tensor::LoopVar> i =
+      Must(schedule.Split(loops[0], std::vector<int64_t>{32, 8}));
+  const std::vector<tensor::LoopVar> j =
+      Must(schedule.Split(loops[1], std::vector<int64_t>{8, 32}));
+  const tensor::LoopVar k = loops[2];
   Must(schedule.Reorder({i[0], j[0], k, i[1], j[1]}));
   Must(schedule.DecomposeReduction(c, k));
   Must(schedule.Unroll(i[1]));
   Must(schedule.Vectorize(j[1]));
-  fmt::print("{}\n", Print(schedule.program()));
+  fmt::print("{}\n", tensor::Print(schedule.program()));
   const std::vector<float> results = CompileAndRun("tiled", schedule.program());
 
   // A primitive that would make a wrong program refuses, with a reason.

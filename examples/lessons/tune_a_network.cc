@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Lesson 4: an ONNX network from file to tuned native code: import, optimize, tune every operator
 // for a few trials, and run the network with the best programs.
 
@@ -5,20 +8,15 @@
 
 #include <cstdio>
 
-#include "bayloom/codegen/host.h"
-#include "bayloom/graph/executor.h"
-#include "bayloom/graph/import.h"
-#include "bayloom/graph/passes/passes.h"
-#include "bayloom/measure/runner_main.h"
-#include "bayloom/tuning/measure_evaluator.h"
-#include "bayloom/tuning/tune.h"
-#include "bayloom/tuning/tuned_network.h"
-#include "bayloom/tuning/tuning_subject.h"
+#include "bayloom/codegen.h"
+#include "bayloom/graph.h"
+#include "bayloom/measure.h"
+#include "bayloom/tuning.h"
 
 using namespace bayloom;
 
 int main(int argc, char** argv) {
-  if (const std::optional<int> code = RunAsRunner(argc, argv)) return *code;
+  if (const std::optional<int> code = measure::RunAsRunner(argc, argv)) return *code;
   if (argc != 2) {
     fmt::print(stderr, "usage: {} MODEL.onnx\n", argv[0]);
     return 2;
@@ -26,7 +24,7 @@ int main(int argc, char** argv) {
 
   // From a file to tasks: each distinct operator once, with how often the network runs it.
   Graph graph = ImportOnnx(argv[1], {});
-  Optimize(graph);
+  graph::Optimize(graph);
   const TaskGraph network = ExtractTasks(std::move(graph));
 
   // What code is made for, and where trials are kept (in memory here; a path keeps them).

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "examples/models/graph_builder.h"
 
 #include <onnx/onnx_pb.h>
@@ -145,7 +148,7 @@ std::vector<Value> GraphBuilder::Node(const std::string& op, const std::vector<V
 }
 
 void GraphBuilder::Save(const std::string& path) const {
-  WriteFile(path, [this](std::ostream& file) {
+  base::WriteFile(path, [this](std::ostream& file) {
     const bool is_complete = model_->SerializeToOstream(&file);
     if (!is_complete && file) throw std::length_error("an ONNX file holds at most 2 GiB");
   });

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <cstdint>
@@ -62,7 +65,7 @@ class GraphBuilder {
 
  private:
   std::unique_ptr<onnx::ModelProto> model_;
-  RandomStream random_;
+  base::RandomStream random_;
 };
 
 }  // namespace bayloom::models

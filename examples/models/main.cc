@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Writes networks of published architectures, with seeded random weights, as ONNX files.
 
 #include <fmt/core.h>

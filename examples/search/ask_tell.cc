@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Finds the lowest point of a valley with few evaluations: ask for a configuration, evaluate it,
 // tell the outcome.
 #include <cmath>
 #include <cstdio>
 
-#include "bayloom/optimizer/optimizer.h"
+#include "bayloom/optimizer.h"
 
 namespace {
 

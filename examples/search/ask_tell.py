@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Drives a search from Python: 'bayloom serve' chooses, this program evaluates.
 
     python3 examples/search/ask_tell.py build/release/bin/bayloom

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/acquisition/improvement.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 #include <limits>
 #include <numbers>
 
-namespace bayloom {
+namespace bayloom::acquisition {
 namespace {
 
 /// The expectation of gain(f) for normal f, by the trapezoidal rule over 12 standard deviations
@@ -89,4 +92,4 @@ TEST(ImprovementTest, ConfidenceBoundKnownValuesAndGrowingCuriosity) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

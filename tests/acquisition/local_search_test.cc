@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/acquisition/local_search.h"
 
 #include <gtest/gtest.h>
@@ -7,18 +10,18 @@
 
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::acquisition {
 namespace {
 
-std::shared_ptr<const Space> Grid() {
-  Space::Builder builder;
-  builder.Add(MakeInteger("x", 0, 20));
-  builder.Add(MakeInteger("y", 0, 20));
+std::shared_ptr<const space::Space> Grid() {
+  space::Space::Builder builder;
+  builder.Add(space::MakeInteger("x", 0, 20));
+  builder.Add(space::MakeInteger("y", 0, 20));
   return *builder.Build();
 }
 
 /// A hill at (13, 4), and a lower one at (2, 18).
-double Height(const Configuration& c) {
+double Height(const space::Configuration& c) {
   const auto hill = [&](double x, double y) {
     const double dx = c.coordinates[0] - x, dy = c.coordinates[1] - y;
     return -dx * dx - dy * dy;
@@ -28,9 +31,9 @@ double Height(const Configuration& c) {
 
 class LocalSearchTest : public testing::Test {
  protected:
-  Suggestion Climb(const std::vector<Configuration>& starts,
-                   const std::function<bool(const Configuration&)>& excluded) {
-    const auto utility = [&](std::span<const Configuration> configurations,
+  Suggestion Climb(const std::vector<space::Configuration>& starts,
+                   const std::function<bool(const space::Configuration&)>& excluded) {
+    const auto utility = [&](std::span<const space::Configuration> configurations,
                              std::span<double> utilities) {
       ++calls_;
       for (size_t i = 0; i < utilities.size(); ++i) utilities[i] = Height(configurations[i]);
@@ -38,25 +41,25 @@ class LocalSearchTest : public testing::Test {
     return ClimbToBest(*space_, utility, starts, excluded, 100, random_);
   }
 
-  const std::shared_ptr<const Space> space_ = Grid();
-  RandomStream random_{1};
+  const std::shared_ptr<const space::Space> space_ = Grid();
+  base::RandomStream random_{1};
   int calls_ = 0;
 };
 
 TEST_F(LocalSearchTest, ClimbsToTheTopAllTogether) {
   const Suggestion best = Climb({{{0, 0}}, {{20, 20}}, {{0, 20}}}, [](auto&) { return false; });
-  EXPECT_EQ(best.configuration, (Configuration{{13, 4}}));
+  EXPECT_EQ(best.configuration, (space::Configuration{{13, 4}}));
   EXPECT_EQ(best.utility, 0);
   EXPECT_LE(calls_, 25);  // a step scores the neighbours of all climbs at once
 }
 
 TEST_F(LocalSearchTest, StaysOnTheHillWhereItStarts) {
   const Suggestion best = Climb({{{0, 20}}}, [](auto&) { return false; });
-  EXPECT_EQ(best.configuration, (Configuration{{2, 18}}));
+  EXPECT_EQ(best.configuration, (space::Configuration{{2, 18}}));
 }
 
 TEST_F(LocalSearchTest, PassesThroughWhatIsExcludedAndSuggestsItsNeighbour) {
-  const auto excluded = [](const Configuration& c) { return Height(c) >= -2; };
+  const auto excluded = [](const space::Configuration& c) { return Height(c) >= -2; };
   const Suggestion best = Climb({{{0, 0}}}, excluded);
   ASSERT_TRUE(best.exists());
   EXPECT_EQ(best.utility, -4);
@@ -69,23 +72,24 @@ TEST_F(LocalSearchTest, SuggestsNothingWhereEverythingIsExcluded) {
 
 TEST_F(LocalSearchTest, LooksOnlyAtWhatStandsForOthers) {
   // Odd rows mean the same as the even ones before them.
-  const auto canonical = [](const Configuration& c) {
-    return Configuration{{c.coordinates[0] - std::fmod(c.coordinates[0], 2), c.coordinates[1]}};
+  const auto canonical = [](const space::Configuration& c) {
+    return space::Configuration{
+        {c.coordinates[0] - std::fmod(c.coordinates[0], 2), c.coordinates[1]}};
   };
   bool all_even = true;
-  const auto utility = [&](std::span<const Configuration> configurations,
+  const auto utility = [&](std::span<const space::Configuration> configurations,
                            std::span<double> utilities) {
     for (size_t i = 0; i < utilities.size(); ++i) {
       all_even = all_even && std::fmod(configurations[i].coordinates[0], 2) == 0;
       utilities[i] = Height(configurations[i]);
     }
   };
-  const std::vector<Configuration> starts = {{{12, 0}}};
+  const std::vector<space::Configuration> starts = {{{12, 0}}};
   const Suggestion best = ClimbToBest(
       *space_, utility, starts, [](auto&) { return false; }, 100, random_, canonical);
-  EXPECT_EQ(best.configuration, (Configuration{{12, 4}}));
+  EXPECT_EQ(best.configuration, (space::Configuration{{12, 4}}));
   EXPECT_TRUE(all_even);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/acquisition/utility.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +9,7 @@
 #include <limits>
 #include <map>
 
-namespace bayloom {
+namespace bayloom::acquisition {
 namespace {
 
 TEST(UtilityTest, AllKindsPreferALowerMean) {
@@ -38,7 +41,7 @@ TEST(UtilityTest, NoiseIsOneMoreVariance) {
 }
 
 TEST(FeasibilityTest, ThresholdsAreElevenStepsAsLikely) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   std::map<double, int> counts;
   constexpr int kDraws = 11000;
   for (int i = 0; i < kDraws; ++i) ++counts[DrawFeasibilityThreshold(0.2, random)];
@@ -60,4 +63,4 @@ TEST(FeasibilityTest, WithoutThresholdNothingIsImpossible) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::acquisition

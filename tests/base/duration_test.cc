@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/duration.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 TEST(ParseDuration, UnderstandsUnitsAndTheirSums) {
@@ -35,4 +38,4 @@ TEST(ParseDuration, NamesWhatWasGiven) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

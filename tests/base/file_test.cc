@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/file.h"
 
 #include <fcntl.h>
@@ -16,7 +19,7 @@
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,4 +159,4 @@ TEST(Folders, AreCheckedAndCreated) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/one_line.h"
 
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 TEST(InOneLine, ReplacesControlCharactersAndCutsAtCharacters) {
@@ -15,4 +18,4 @@ TEST(InOneLine, ReplacesControlCharactersAndCutsAtCharacters) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

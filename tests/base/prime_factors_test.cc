@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/prime_factors.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 bool IsPrime(int64_t number) {
@@ -50,4 +53,4 @@ TEST(PrimeFactors, HoldLargeNumbers) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

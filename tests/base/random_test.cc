@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/random.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +8,7 @@
 #include <array>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 TEST(RandomStreamTest, SameSeedGivesTheSameNumbers) {
@@ -42,4 +45,4 @@ TEST(RandomStreamTest, WeightedNeverDrawsZeroWeight) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

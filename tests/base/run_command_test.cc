@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/run_command.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +13,7 @@
 
 #include "bayloom/base/clock.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 using End = CommandResult::End;
@@ -121,4 +124,4 @@ TEST(RunCommand, RunsInAFolderAndAnEnvironment) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

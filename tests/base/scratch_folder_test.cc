@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/scratch_folder.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +14,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +89,4 @@ TEST(ScratchFolder, SaysWhereNoneCanBeCreated) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/shorthand.h"
 
 #include <gmock/gmock.h>
@@ -5,7 +8,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 using Sizes = std::array<int64_t, 2>;
@@ -58,4 +61,4 @@ TEST(Shorthand, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/spelling.h"
 
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 TEST(Spelling, FindsTheWordThatWasMeant) {
@@ -13,4 +16,4 @@ TEST(Spelling, FindsTheWordThatWasMeant) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

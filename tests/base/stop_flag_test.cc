@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/stop_flag.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 TEST(StopFlag, TheFirstSignalAsksTheSecondEnds) {
@@ -22,4 +25,4 @@ TEST(StopFlag, TheFirstSignalAsksTheSecondEnds) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

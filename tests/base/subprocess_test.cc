@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/subprocess.h"
 
 #include <fcntl.h>
@@ -11,7 +14,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/system_error.h"
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 SubprocessOptions Shell(const std::string& script) {
@@ -115,4 +118,4 @@ TEST(Subprocess, TheMemoryLimitHolds) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 TEST(ThreadPoolTest, RunsEveryIterationOnceWhateverTheNumberOfThreads) {
@@ -56,4 +59,4 @@ TEST(ThreadPoolTest, LoopsNestAndCallersTakeTurns) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

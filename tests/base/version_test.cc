@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/base/version.h"
 
 #include <gmock/gmock.h>
 
-namespace bayloom {
+namespace bayloom::base {
 namespace {
 
 TEST(Version, IsThreeNumbers) {
@@ -10,4 +13,4 @@ TEST(Version, IsThreeNumbers) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::base

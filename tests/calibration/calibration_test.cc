@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // The time estimate on recorded schedules: nothing is timed here.
 #include <gtest/gtest.h>
 
@@ -30,7 +33,7 @@ TEST(Calibration, RecordsAreManyAndOfAllFamilies) {
 }
 
 TEST(Calibration, EstimatesOrderSchedulesNearlyAsTheirTimes) {
-  const MachineModel machine = MachineOf(Recorded().target);
+  const target::MachineModel machine = target::MachineOf(Recorded().target);
   const RankCorrelations measured = CorrelationsOf(Recorded(), machine, {});
   EXPECT_GE(measured.mean, 0.77);
   for (const auto& [family, correlation] : measured.families) {
@@ -40,15 +43,15 @@ TEST(Calibration, EstimatesOrderSchedulesNearlyAsTheirTimes) {
 }
 
 TEST(Calibration, TheMeasuredMachineIsBetterThanTheNominalOne) {
-  Target unmeasured = Recorded().target;
+  target::Target unmeasured = Recorded().target;
   unmeasured.machine.reset();
-  EXPECT_GE(CorrelationsOf(Recorded(), MachineOf(Recorded().target), {}).mean,
-            CorrelationsOf(Recorded(), NominalMachine(unmeasured), {}).mean + 0.03);
+  EXPECT_GE(CorrelationsOf(Recorded(), target::MachineOf(Recorded().target), {}).mean,
+            CorrelationsOf(Recorded(), target::NominalMachine(unmeasured), {}).mean + 0.03);
 }
 
 TEST(Calibration, TheWeightsAreAboutAsGoodAsThoseFitted) {
-  const EstimateWeights weights, fitted = FitWeights(Recorded(), weights);
-  const MachineModel machine = MachineOf(Recorded().target);
+  const feature::EstimateWeights weights, fitted = FitWeights(Recorded(), weights);
+  const target::MachineModel machine = target::MachineOf(Recorded().target);
   EXPECT_LE(CorrelationsOf(Recorded(), machine, fitted).mean,
             CorrelationsOf(Recorded(), machine, weights).mean + 0.005);
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +12,7 @@
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -21,9 +24,21 @@ TEST(CommandLine, HelpsWithExamples) {
   EXPECT_EQ(answer.error, "");
 }
 
+TEST(CommandLine, TellsItsVersionAndExplainsSubcommands) {
+  const Answer version = RunBayloom({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_THAT(version.out, testing::MatchesRegex("bayloom [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  const Answer help = RunBayloom({"help", "tune"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.out, RunBayloom({"tune", "--help"}).out);
+  EXPECT_EQ(RunBayloom({"help", "tun"}).exit_code, 2);
+  const Answer nothing = RunBayloom({});
+  EXPECT_EQ(nothing.exit_code, 0);
+  EXPECT_THAT(nothing.out, testing::HasSubstr("bayloom tune resnet18.onnx"));
+}
+
 TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {},
            {"weave"},
            {"tune"},
            {"tune", "model.onnx", "--op", "matmul:8,8,8"},
@@ -118,4 +133,4 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cli

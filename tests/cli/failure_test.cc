@@ -1,4 +1,7 @@
-#include "bayloom/cli/failure.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/internal/failure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +12,11 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/cli/commands.h"
+#include "bayloom/cli/internal/commands.h"
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -47,4 +50,4 @@ TEST(Failure, AFullDiskEndsWithCodeOne) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +14,7 @@
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -156,4 +159,4 @@ TEST(SensitivityCommand, RanksAnOperationsParameters) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
@@ -10,7 +13,7 @@
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -117,4 +120,4 @@ TEST_F(ModelCommands, ADatabaseThatIsNamedMustBeThere) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cli

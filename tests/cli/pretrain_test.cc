@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +14,7 @@
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -29,35 +32,37 @@ class PretrainCommand : public testing::Test {
 
   /// Trials of all programs, which take the longer the more memory they touch.
   static void PretendToMeasure(const std::string& database) {
-    Store store(database);
-    ProgramPool pool(database);
-    const TargetId target = store.AddTarget(HostTarget());
-    const RunRecord run = store.BeginRun({.kind = RunKind::kDataset,
-                                          .name = "pretended",
-                                          .definition = "{}",
-                                          .target = target,
-                                          .objective = "seconds"});
+    record::Store store(database);
+    record::ProgramPool pool(database);
+    const record::TargetId target = store.AddTarget(codegen::HostTarget());
+    const record::RunRecord run = store.BeginRun({.kind = record::RunKind::kDataset,
+                                                  .name = "pretended",
+                                                  .definition = "{}",
+                                                  .target = target,
+                                                  .objective = "seconds"});
     int64_t ordinal = 0;
-    for (const TaskId task : pool.Tasks()) {
-      pool.Visit(
-          task, ProgramPool::Part::kAll, [&](int64_t, std::span<const PoolProgram> programs) {
-            for (const PoolProgram& program : programs) {
-              StoredTrial trial;
-              trial.run = run.id;
-              trial.task = task;
-              trial.target = target;
-              trial.ordinal = ordinal++;
-              trial.proposer = "pool";
-              trial.candidate = R"({"space":0,"trace":)" + program.trace + "}";
-              trial.key = program.hash;
-              trial.outcome.value = 1e-3;
-              for (int row = 0; row < program.features.rows; ++row) {
-                trial.outcome.value +=
-                    1e-3 * program.features.Row(row)[BufferColumnOf(0, BufferFeature::kLines)];
-              }
-              store.AddTrial(trial);
-            }
-          });
+    for (const record::TaskId task : pool.Tasks()) {
+      pool.Visit(task, record::ProgramPool::Part::kAll,
+                 [&](int64_t, std::span<const record::PoolProgram> programs) {
+                   for (const record::PoolProgram& program : programs) {
+                     record::StoredTrial trial;
+                     trial.run = run.id;
+                     trial.task = task;
+                     trial.target = target;
+                     trial.ordinal = ordinal++;
+                     trial.proposer = "pool";
+                     trial.candidate = R"({"space":0,"trace":)" + program.trace + "}";
+                     trial.key = program.hash;
+                     trial.outcome.value = 1e-3;
+                     for (int row = 0; row < program.features.rows; ++row) {
+                       trial.outcome.value +=
+                           1e-3 *
+                           program.features.Row(
+                               row)[feature::BufferColumnOf(0, feature::BufferFeature::kLines)];
+                     }
+                     store.AddTrial(trial);
+                   }
+                 });
     }
   }
 
@@ -120,4 +125,4 @@ TEST_F(PretrainCommand, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cli

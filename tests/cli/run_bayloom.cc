@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/cli/run_bayloom.h"
 
 #include <gmock/gmock.h>
@@ -6,7 +9,7 @@
 #include "bayloom/cli/command_line.h"
 #include "bayloom/measure/runner_main.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 
 Answer RunBayloom(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "bayloom");
@@ -19,10 +22,10 @@ Answer RunBayloom(std::vector<std::string> arguments) {
   return {exit_code, out, testing::internal::GetCapturedStderr()};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cli
 
 int main(int argc, char** argv) {
-  if (const std::optional<int> code = bayloom::RunAsRunner(argc, argv)) return *code;
+  if (const std::optional<int> code = bayloom::measure::RunAsRunner(argc, argv)) return *code;
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::cli {
 
 struct Answer {
   int exit_code;
@@ -14,4 +17,4 @@ struct Answer {
 /// What the command line answers to these arguments.
 Answer RunBayloom(std::vector<std::string> arguments);
 
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +12,7 @@
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -228,4 +231,4 @@ TEST_F(SearchCommand, SearchesScenariosTogether) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -11,7 +14,7 @@
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cli {
 namespace {
 
 constexpr double kMaxStopSeconds = 1;
@@ -32,10 +35,12 @@ class StopTest : public testing::TestWithParam<Interruption> {
   void SetUp() override {
     std::ofstream(folder_ / "sleep.yaml")
         << "parameters: {x: {type: integer, range: [0, 9]}}\nminimize: seconds\n"
-        << "evaluator: {shell: 'touch " << folder_ / "busy" << "; sleep 77'}\n";
+        << "evaluator: {shell: 'touch " << folder_ / "busy"
+        << "; sleep 77'}\n";
     std::ofstream(folder_ / "silent.yaml")
         << "parameters: {x: {type: integer, range: [0, 9]}}\nminimize: seconds\n"
-        << "evaluator: {process: ['sh', '-c', 'touch " << folder_ / "busy" << "; sleep 77']}\n";
+        << "evaluator: {process: ['sh', '-c', 'touch " << folder_ / "busy"
+        << "; sleep 77']}\n";
   }
 
   std::string Filled(std::string text) const {
@@ -48,25 +53,25 @@ class StopTest : public testing::TestWithParam<Interruption> {
 
 TEST_P(StopTest, EndsWithinASecondOfCtrlC) {
   const Interruption& test = GetParam();
-  SubprocessOptions options;
+  base::SubprocessOptions options;
   options.arguments = {BAYLOOM_PROGRAM};
   for (const std::string& argument : test.arguments) options.arguments.push_back(Filled(argument));
   options.directory = folder_.path();
-  options.standard_input = ChildStream::kPipe;
-  options.standard_output = options.standard_error = ChildStream::kNull;
-  Result<Subprocess> started = Subprocess::Start(options);
+  options.standard_input = base::ChildStream::kPipe;
+  options.standard_output = options.standard_error = base::ChildStream::kNull;
+  Result<base::Subprocess> started = base::Subprocess::Start(options);
   ASSERT_TRUE(started.ok()) << started.error().message;
-  const double begun = MonotonicSeconds();
+  const double begun = base::MonotonicSeconds();
   while (test.waits_for_file && !std::filesystem::exists(folder_ / "busy")) {
-    ASSERT_LT(MonotonicSeconds() - begun, 60) << "it never became busy";
+    ASSERT_LT(base::MonotonicSeconds() - begun, 60) << "it never became busy";
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(test.seconds));
   ASSERT_FALSE(started->Wait(0)) << "it ended before it was interrupted";
-  const double asked = MonotonicSeconds();
+  const double asked = base::MonotonicSeconds();
   kill(started->pid(), SIGINT);
   ASSERT_TRUE(started->Wait(30)) << "it goes on";
-  EXPECT_LT(MonotonicSeconds() - asked, kMaxStopSeconds);
+  EXPECT_LT(base::MonotonicSeconds() - asked, kMaxStopSeconds);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -102,4 +107,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cli

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/codegen/compile.h"
 
 #include <regex.h>
@@ -6,19 +9,19 @@
 #include <sstream>
 #include <thread>
 
-#include "bayloom/codegen/constants.h"
+#include "bayloom/codegen/internal/constants.h"
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
 #include "tests/temporary_folder.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// A machine with AVX-512, whatever this one has.
-Target Avx512Target() {
-  Target target;
+target::Target Avx512Target() {
+  target::Target target;
   target.name = "avx512";
   target.triple = "x86_64-pc-linux-gnu";
   target.cpu = "skylake-avx512";
@@ -26,8 +29,8 @@ Target Avx512Target() {
   return target;
 }
 
-Target Avx2Target() {
-  Target target = Avx512Target();
+target::Target Avx2Target() {
+  target::Target target = Avx512Target();
   target.name = "avx2";
   target.cpu = "haswell";
   target.vector_bytes = 32;
@@ -35,14 +38,17 @@ Target Avx2Target() {
 }
 
 /// c[64, 64] tiled i, j, k, i, j with an inner tile of rows x columns, columns vectorized.
-Program TiledMatmul(int64_t rows, int64_t columns) {
-  Program program = Lower(MatmulWorkload(64, 64, 64));
-  const std::vector<LoopId> loops =
-      program.LoopsAround(NodeRef::Block(program.BlocksInOrder().back()));
-  const std::vector<LoopId> i = *Split(program, loops[0], std::vector<int64_t>{-1, rows});
-  const std::vector<LoopId> j = *Split(program, loops[1], std::vector<int64_t>{-1, columns});
-  EXPECT_TRUE(Reorder(program, std::vector<LoopId>{i[0], j[0], loops[2], i[1], j[1]}).ok());
-  EXPECT_TRUE(Vectorize(program, j[1]).ok());
+tensor::Program TiledMatmul(int64_t rows, int64_t columns) {
+  tensor::Program program = tensor::Lower(tensor::MatmulWorkload(64, 64, 64));
+  const std::vector<tensor::LoopId> loops =
+      program.LoopsAround(tensor::NodeRef::Block(program.BlocksInOrder().back()));
+  const std::vector<tensor::LoopId> i =
+      *tensor::Split(program, loops[0], std::vector<int64_t>{-1, rows});
+  const std::vector<tensor::LoopId> j =
+      *tensor::Split(program, loops[1], std::vector<int64_t>{-1, columns});
+  EXPECT_TRUE(
+      tensor::Reorder(program, std::vector<tensor::LoopId>{i[0], j[0], loops[2], i[1], j[1]}).ok());
+  EXPECT_TRUE(tensor::Vectorize(program, j[1]).ok());
   return program;
 }
 
@@ -70,7 +76,7 @@ TEST(CompileTest, AnInnerTileIsMultiplyAddsOnRegisters) {
 
 TEST(CompileTest, TilesThatExceedTheRegistersAreCut) {
   for (const auto& [rows, columns] : {std::pair{64, 64}, {32, 64}, {4, 64}, {64, 16}}) {
-    const Program program = TiledMatmul(rows, columns);
+    const tensor::Program program = TiledMatmul(rows, columns);
     const std::string assembly = *EmitAssembly(program, Avx512Target(), "matmul");
     EXPECT_EQ(Count(assembly, "zmm[0-9]+, [-0-9]*\\(%rsp"), 0) << rows << " x " << columns;
     EXPECT_GE(Count(assembly, "vfmadd"), 8) << rows << " x " << columns;
@@ -80,10 +86,11 @@ TEST(CompileTest, TilesThatExceedTheRegistersAreCut) {
 }
 
 TEST(CompileTest, RaggedVectorsAreMaskedWhereThereAreMasks) {
-  WorkloadBuilder b("negate");
-  const Tensor x = b.Input("x", {7});
-  Program program = Lower(b.Build({Map(b, "y", x, [](Expr e) { return -e; })}));
-  ASSERT_TRUE(Vectorize(program, 0).ok());
+  tensor::WorkloadBuilder b("negate");
+  const tensor::Tensor x = b.Input("x", {7});
+  tensor::Program program =
+      tensor::Lower(b.Build({tensor::Map(b, "y", x, [](tensor::Expr e) { return -e; })}));
+  ASSERT_TRUE(tensor::Vectorize(program, 0).ok());
   const std::string masked = *EmitAssembly(program, Avx512Target(), "negate");
   EXPECT_GE(Count(masked, "%k[1-7]"), 2);
   const std::string pieces = *EmitAssembly(program, Avx2Target(), "negate");
@@ -92,13 +99,13 @@ TEST(CompileTest, RaggedVectorsAreMaskedWhereThereAreMasks) {
 
 TEST(CompileTest, NarrowVectorsComputeTheSame) {
   for (const char* name : {"matmul_prime", "conv2d_pad", "softmax", "gelu_chain"}) {
-    const Workload workload = testing::FindWorkload(name);
-    Program program = Lower(workload);
-    for (BlockId block : program.BlocksInOrder()) {
-      const LoopId innermost = program.LoopsAround(NodeRef::Block(block)).back();
-      (void)Vectorize(program, innermost);
+    const tensor::Workload workload = testing::FindWorkload(name);
+    tensor::Program program = tensor::Lower(workload);
+    for (tensor::BlockId block : program.BlocksInOrder()) {
+      const tensor::LoopId innermost = program.LoopsAround(tensor::NodeRef::Block(block)).back();
+      (void)tensor::Vectorize(program, innermost);
     }
-    Target target = HostTarget();
+    target::Target target = HostTarget();
     for (int bytes : {16, 32}) {
       if (bytes > target.vector_bytes) continue;
       target.vector_bytes = bytes;
@@ -109,7 +116,7 @@ TEST(CompileTest, NarrowVectorsComputeTheSame) {
 }
 
 TEST(CompileTest, ThreadsMayCompileAtTheSameTime) {
-  const Program program = TiledMatmul(8, 32);
+  const tensor::Program program = TiledMatmul(8, 32);
   const std::string expected = CompileProgram(program, HostTarget(), "f")->object;
   std::vector<std::thread> threads;
   std::vector<int> equal(4);
@@ -125,36 +132,37 @@ TEST(CompileTest, ThreadsMayCompileAtTheSameTime) {
 }
 
 TEST(CompileTest, LoopsOfAcceleratorsAreRefused) {
-  Program program = Lower(MatmulWorkload(8, 8, 8));
-  ASSERT_TRUE(Bind(program, 0, LoopKind::kBlockX).ok());
+  tensor::Program program = tensor::Lower(tensor::MatmulWorkload(8, 8, 8));
+  ASSERT_TRUE(tensor::Bind(program, 0, tensor::LoopKind::kBlockX).ok());
   const Result<KernelObject> object = CompileProgram(program, HostTarget(), "f");
   ASSERT_FALSE(object.ok());
   EXPECT_NE(object.error().message.find("accelerator"), std::string::npos);
 }
 
 TEST(CompileTest, UnknownTargetsAreRefused) {
-  Target target = HostTarget();
+  target::Target target = HostTarget();
   target.triple = "no-such-machine";
-  EXPECT_FALSE(CompileProgram(Lower(MatmulWorkload(8, 8, 8)), target, "f").ok());
+  EXPECT_FALSE(CompileProgram(tensor::Lower(tensor::MatmulWorkload(8, 8, 8)), target, "f").ok());
 }
 
 TEST(CompileTest, UnrollingEndsWhereCodeWouldNotFitTheInstructionCache) {
-  Program program = Lower(MatmulWorkload(64, 64, 64));
-  ASSERT_TRUE(AnnotateUnroll(program, 0, 1 << 20).ok());
+  tensor::Program program = tensor::Lower(tensor::MatmulWorkload(64, 64, 64));
+  ASSERT_TRUE(tensor::AnnotateUnroll(program, 0, 1 << 20).ok());
   const Result<KernelObject> object = CompileProgram(program, HostTarget(), "f");
   ASSERT_TRUE(object.ok()) << object.error().message;
   EXPECT_LT(object->object.size(), 64u << 10);
 }
 
 TEST(CompileTest, IntermediatesInsideParallelLoopsArePrivateToAWorker) {
-  WorkloadBuilder b("private");
-  const Tensor x = b.Input("x", {16, 8192});
-  const Tensor y = Map(b, "y", x, [](Expr e) { return e * e; });
-  const Tensor z = Map(b, "z", y, [](Expr e) { return e + 1; });
-  Program program = Lower(b.Build({z}));
-  const LoopId rows = program.LoopsAround(NodeRef::Block(program.FindBlock("z")))[0];
-  ASSERT_TRUE(ComputeAt(program, program.FindBlock("y"), rows).ok());
-  ASSERT_TRUE(Parallelize(program, rows).ok());
+  tensor::WorkloadBuilder b("private");
+  const tensor::Tensor x = b.Input("x", {16, 8192});
+  const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * e; });
+  const tensor::Tensor z = tensor::Map(b, "z", y, [](tensor::Expr e) { return e + 1; });
+  tensor::Program program = tensor::Lower(b.Build({z}));
+  const tensor::LoopId rows =
+      program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("z")))[0];
+  ASSERT_TRUE(tensor::ComputeAt(program, program.FindBlock("y"), rows).ok());
+  ASSERT_TRUE(tensor::Parallelize(program, rows).ok());
   const Result<KernelObject> object = CompileProgram(program, HostTarget(), "f");
   ASSERT_TRUE(object.ok());
   EXPECT_EQ(object->shared_workspace_bytes, 0);
@@ -182,4 +190,4 @@ TEST(ConstantsTest, AFileBecomesASymbol) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::codegen

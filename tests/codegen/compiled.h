@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,43 +20,44 @@
 namespace bayloom::testing {
 
 /// Aligned as kernels want it. `bytes` exactly, so that address sanitizer sees overruns.
-inline AlignedMemory Allocate(size_t bytes) {
+inline codegen::AlignedMemory Allocate(size_t bytes) {
   void* memory = nullptr;
-  if (posix_memalign(&memory, kBufferAlignment, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
-  return AlignedMemory(memory);
+  if (posix_memalign(&memory, codegen::kBufferAlignment, bytes > 0 ? bytes : 1) != 0)
+    throw std::bad_alloc();
+  return codegen::AlignedMemory(memory);
 }
 
 /// Compiles a program for this machine and runs it like Interpret.
-inline void RunCompiled(const Program& program, std::vector<HostTensor>& arguments,
-                        const Target& target = HostTarget()) {
-  const Result<KernelObject> object = CompileProgram(program, target, "kernel");
+inline void RunCompiled(const tensor::Program& program, std::vector<tensor::HostTensor>& arguments,
+                        const target::Target& target = codegen::HostTarget()) {
+  const Result<codegen::KernelObject> object = codegen::CompileProgram(program, target, "kernel");
   ASSERT_TRUE(object.ok()) << object.error().message;
-  const Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
+  const Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(*object);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
-  const std::vector<BufferId> parameters = program.Parameters();
-  std::vector<AlignedMemory> memory;
+  const std::vector<tensor::BufferId> parameters = program.Parameters();
+  std::vector<codegen::AlignedMemory> memory;
   std::vector<void*> pointers;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const std::vector<std::byte> packed =
-        PackLayout(program.buffers[parameters[i]], arguments[i].data.data());
+        tensor::PackLayout(program.buffers[parameters[i]], arguments[i].data.data());
     memory.push_back(Allocate(packed.size()));
     pointers.push_back(memory.back().get());
     std::memcpy(pointers.back(), packed.data(), packed.size());
   }
   const auto workspace_bytes = static_cast<size_t>(object->WorkspaceBytes(bayloom_threads()));
-  const AlignedMemory workspace = Allocate(workspace_bytes);
+  const codegen::AlignedMemory workspace = Allocate(workspace_bytes);
   std::memset(workspace.get(), 0xff, workspace_bytes);
   (*kernel)(pointers.data(), workspace.get());
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const Buffer& buffer = program.buffers[parameters[i]];
-    if (buffer.role != BufferRole::kOutput) continue;
+    const tensor::Buffer& buffer = program.buffers[parameters[i]];
+    if (buffer.role != tensor::BufferRole::kOutput) continue;
     std::memcpy(arguments[i].data.data(), pointers[i], arguments[i].data.size());
   }
 }
 
 /// Equal up to rounding: relative to the larger of the value and `scale`.
-inline void ExpectClose(const HostTensor& actual, const HostTensor& expected, double tolerance,
-                        const std::string& what) {
+inline void ExpectClose(const tensor::HostTensor& actual, const tensor::HostTensor& expected,
+                        double tolerance, const std::string& what) {
   ASSERT_EQ(actual.ElementCount(), expected.ElementCount());
   double scale = 0;
   for (int64_t i = 0; i < expected.ElementCount(); ++i) {
@@ -62,18 +66,19 @@ inline void ExpectClose(const HostTensor& actual, const HostTensor& expected, do
   for (int64_t i = 0; i < expected.ElementCount(); ++i) {
     const double a = actual.Get(i), e = expected.Get(i);
     if (a == e || (std::isnan(a) && std::isnan(e))) continue;
-    const double allowed = IsFloat(expected.dtype) ? tolerance * std::max(std::abs(e), scale) : 0;
+    const double allowed =
+        tensor::IsFloat(expected.dtype) ? tolerance * std::max(std::abs(e), scale) : 0;
     ASSERT_LE(std::abs(a - e), allowed) << what << ", element " << i << ": " << a << " for " << e;
   }
 }
 
-inline double ToleranceOf(DType dtype) {
+inline double ToleranceOf(tensor::DType dtype) {
   switch (dtype) {
-    case DType::kFloat64:
+    case tensor::DType::kFloat64:
       return 1e-12;
-    case DType::kFloat16:
+    case tensor::DType::kFloat16:
       return 2e-3;
-    case DType::kBFloat16:
+    case tensor::DType::kBFloat16:
       return 1.6e-2;
     default:
       return 1e-5;
@@ -81,16 +86,18 @@ inline double ToleranceOf(DType dtype) {
 }
 
 /// Compiled, the program computes what the interpreter computes.
-inline void ExpectMatchesInterpreter(const Program& program, std::vector<HostTensor> arguments,
-                                     const std::string& what, const Target& target = HostTarget()) {
-  std::vector<HostTensor> expected = arguments;
-  Interpret(program, expected);
+inline void ExpectMatchesInterpreter(const tensor::Program& program,
+                                     std::vector<tensor::HostTensor> arguments,
+                                     const std::string& what,
+                                     const target::Target& target = codegen::HostTarget()) {
+  std::vector<tensor::HostTensor> expected = arguments;
+  tensor::Interpret(program, expected);
   RunCompiled(program, arguments, target);
   if (::testing::Test::HasFatalFailure()) return;
-  const std::vector<BufferId> parameters = program.Parameters();
+  const std::vector<tensor::BufferId> parameters = program.Parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const Buffer& buffer = program.buffers[parameters[i]];
-    if (buffer.role != BufferRole::kOutput) continue;
+    const tensor::Buffer& buffer = program.buffers[parameters[i]];
+    if (buffer.role != tensor::BufferRole::kOutput) continue;
     ExpectClose(arguments[i], expected[i], ToleranceOf(buffer.dtype), what);
   }
 }

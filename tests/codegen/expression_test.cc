@@ -1,29 +1,34 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 using testing::ExpectMatchesInterpreter;
 
-const std::vector<DType> kAllTypes = {
-    DType::kBool,     DType::kInt8,    DType::kInt16,  DType::kInt32,  DType::kInt64,
-    DType::kUInt8,    DType::kUInt16,  DType::kUInt32, DType::kUInt64, DType::kFloat16,
-    DType::kBFloat16, DType::kFloat32, DType::kFloat64};
+const std::vector<tensor::DType> kAllTypes = {
+    tensor::DType::kBool,    tensor::DType::kInt8,     tensor::DType::kInt16,
+    tensor::DType::kInt32,   tensor::DType::kInt64,    tensor::DType::kUInt8,
+    tensor::DType::kUInt16,  tensor::DType::kUInt32,   tensor::DType::kUInt64,
+    tensor::DType::kFloat16, tensor::DType::kBFloat16, tensor::DType::kFloat32,
+    tensor::DType::kFloat64};
 
 /// Values that find mistakes: signs, zero, halves, extremes of small types.
-HostTensor Values(DType dtype, int64_t count, uint64_t seed, bool no_zero = false) {
-  RandomStream random(seed);
-  HostTensor tensor = HostTensor::Zeros(dtype, {count});
+tensor::HostTensor Values(tensor::DType dtype, int64_t count, uint64_t seed, bool no_zero = false) {
+  base::RandomStream random(seed);
+  tensor::HostTensor tensor = tensor::HostTensor::Zeros(dtype, {count});
   for (int64_t i = 0; i < count; ++i) {
-    if (IsFloat(dtype)) {
+    if (tensor::IsFloat(dtype)) {
       const double value = (random.UniformInt(4) == 0 ? 0.5 : 0.037) * (random.UniformInt(40) - 20);
       tensor.Set(i, value == 0 && no_zero ? 1 : value);
     } else {
-      int64_t value = random.UniformInt(16) - (IsUnsigned(dtype) ? 0 : 8);
+      int64_t value = random.UniformInt(16) - (tensor::IsUnsigned(dtype) ? 0 : 8);
       if (random.UniformInt(8) == 0) value = random.UniformInt(256) - 128;
-      if (dtype == DType::kBool) value = random.UniformInt(2);
+      if (dtype == tensor::DType::kBool) value = random.UniformInt(2);
       tensor.SetInt(i, value);
       if (no_zero && tensor.GetInt(i) == 0) tensor.SetInt(i, 1);
     }
@@ -32,114 +37,136 @@ HostTensor Values(DType dtype, int64_t count, uint64_t seed, bool no_zero = fals
 }
 
 /// Runs out[i] = value(x[i], y[i]) one by one and in vectors, for a length with a ragged end.
-void CheckElementwise(DType dtype, const std::function<Expr(Expr, Expr)>& value,
+void CheckElementwise(tensor::DType dtype,
+                      const std::function<tensor::Expr(tensor::Expr, tensor::Expr)>& value,
                       const std::string& what, bool y_is_zero_free = false) {
   constexpr int64_t kCount = 87;
-  WorkloadBuilder b("elementwise");
-  const Tensor x = b.Input("x", {kCount}, dtype), y = b.Input("y", {kCount}, dtype);
-  const Tensor out =
+  tensor::WorkloadBuilder b("elementwise");
+  const tensor::Tensor x = b.Input("x", {kCount}, dtype), y = b.Input("y", {kCount}, dtype);
+  const tensor::Tensor out =
       b.Compute("out", {kCount}, [&](const auto& i) { return value(x(i[0]), y(i[0])); });
-  const Workload workload = b.Build({out});
-  std::vector<HostTensor> arguments = testing::RandomArguments(workload, 1);
+  const tensor::Workload workload = b.Build({out});
+  std::vector<tensor::HostTensor> arguments = testing::RandomArguments(workload, 1);
   arguments[0] = Values(dtype, kCount, 1);
   arguments[1] = Values(dtype, kCount, 2, y_is_zero_free);
-  Program program = Lower(workload);
-  ExpectMatchesInterpreter(program, arguments, what + " on " + ToString(dtype) + ", scalar");
-  const LoopId loop = program.LoopsAround(NodeRef::Block(program.FindBlock("out")))[0];
-  ASSERT_TRUE(Vectorize(program, loop).ok());
-  ExpectMatchesInterpreter(program, arguments, what + " on " + ToString(dtype) + ", vectorized");
+  tensor::Program program = tensor::Lower(workload);
+  ExpectMatchesInterpreter(program, arguments,
+                           what + " on " + tensor::ToString(dtype) + ", scalar");
+  const tensor::LoopId loop =
+      program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("out")))[0];
+  ASSERT_TRUE(tensor::Vectorize(program, loop).ok());
+  ExpectMatchesInterpreter(program, arguments,
+                           what + " on " + tensor::ToString(dtype) + ", vectorized");
 }
 
 TEST(ExpressionTest, BinaryOperationsOnAllTypes) {
-  for (DType dtype : kAllTypes) {
-    for (int op = static_cast<int>(ExprOp::kAdd); op <= static_cast<int>(ExprOp::kXor); ++op) {
-      const auto expr_op = static_cast<ExprOp>(op);
-      const bool boolean = expr_op >= ExprOp::kAnd && expr_op <= ExprOp::kXor;
-      const bool integer = expr_op == ExprOp::kFloorDiv || expr_op == ExprOp::kFloorMod ||
-                           expr_op == ExprOp::kShiftLeft || expr_op == ExprOp::kShiftRight;
-      const bool is_bool = dtype == DType::kBool;
-      if (is_bool != boolean && !(is_bool && expr_op == ExprOp::kEqual)) continue;
-      if (integer && IsFloat(dtype)) continue;
-      if (expr_op == ExprOp::kPow) continue;
+  for (tensor::DType dtype : kAllTypes) {
+    for (int op = static_cast<int>(tensor::ExprOp::kAdd);
+         op <= static_cast<int>(tensor::ExprOp::kXor); ++op) {
+      const auto expr_op = static_cast<tensor::ExprOp>(op);
+      const bool boolean = expr_op >= tensor::ExprOp::kAnd && expr_op <= tensor::ExprOp::kXor;
+      const bool integer =
+          expr_op == tensor::ExprOp::kFloorDiv || expr_op == tensor::ExprOp::kFloorMod ||
+          expr_op == tensor::ExprOp::kShiftLeft || expr_op == tensor::ExprOp::kShiftRight;
+      const bool is_bool = dtype == tensor::DType::kBool;
+      if (is_bool != boolean && !(is_bool && expr_op == tensor::ExprOp::kEqual)) continue;
+      if (integer && tensor::IsFloat(dtype)) continue;
+      if (expr_op == tensor::ExprOp::kPow) continue;
       CheckElementwise(
-          dtype, [&](Expr x, Expr y) { return Binary(expr_op, x, y); },
+          dtype, [&](tensor::Expr x, tensor::Expr y) { return tensor::Binary(expr_op, x, y); },
           "binary op " + std::to_string(op), true);
     }
   }
 }
 
 TEST(ExpressionTest, UnaryOperationsOnAllTypes) {
-  for (DType dtype : kAllTypes) {
-    if (dtype == DType::kBool) {
+  for (tensor::DType dtype : kAllTypes) {
+    if (dtype == tensor::DType::kBool) {
       CheckElementwise(
-          dtype, [&](Expr x, Expr) { return !x; }, "not");
+          dtype, [&](tensor::Expr x, tensor::Expr) { return !x; }, "not");
       continue;
     }
-    for (int op = static_cast<int>(ExprOp::kNegate); op <= static_cast<int>(ExprOp::kIsInf); ++op) {
-      const auto expr_op = static_cast<ExprOp>(op);
-      const bool on_integers = expr_op <= ExprOp::kSign;
-      if (!IsFloat(dtype) && !on_integers) continue;
+    for (int op = static_cast<int>(tensor::ExprOp::kNegate);
+         op <= static_cast<int>(tensor::ExprOp::kIsInf); ++op) {
+      const auto expr_op = static_cast<tensor::ExprOp>(op);
+      const bool on_integers = expr_op <= tensor::ExprOp::kSign;
+      if (!tensor::IsFloat(dtype) && !on_integers) continue;
       CheckElementwise(
-          dtype, [&](Expr x, Expr) { return Unary(expr_op, x); }, "unary op " + std::to_string(op));
+          dtype, [&](tensor::Expr x, tensor::Expr) { return tensor::Unary(expr_op, x); },
+          "unary op " + std::to_string(op));
     }
   }
 }
 
 TEST(ExpressionTest, PowersOnFloatsAndIntegers) {
-  for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16}) {
+  for (tensor::DType dtype :
+       {tensor::DType::kFloat32, tensor::DType::kFloat64, tensor::DType::kFloat16}) {
     CheckElementwise(
-        dtype, [&](Expr x, Expr y) { return Binary(ExprOp::kPow, Unary(ExprOp::kAbs, x), y); },
+        dtype,
+        [&](tensor::Expr x, tensor::Expr y) {
+          return tensor::Binary(tensor::ExprOp::kPow, tensor::Unary(tensor::ExprOp::kAbs, x), y);
+        },
         "power");
     for (double exponent : {-1.0, 0.0, 0.5, 2.0, 3.0, 2.5}) {
       CheckElementwise(
           dtype,
-          [&](Expr x, Expr) {
-            return Binary(ExprOp::kPow, Unary(ExprOp::kAbs, x) + 1, FloatLiteral(exponent, dtype));
+          [&](tensor::Expr x, tensor::Expr) {
+            return tensor::Binary(tensor::ExprOp::kPow, tensor::Unary(tensor::ExprOp::kAbs, x) + 1,
+                                  tensor::FloatLiteral(exponent, dtype));
           },
           "power " + std::to_string(exponent));
     }
   }
   CheckElementwise(
-      DType::kInt32,
-      [&](Expr x, Expr) { return Binary(ExprOp::kPow, x, IntLiteral(3, DType::kInt32)); }, "cube");
+      tensor::DType::kInt32,
+      [&](tensor::Expr x, tensor::Expr) {
+        return tensor::Binary(tensor::ExprOp::kPow, x,
+                              tensor::IntLiteral(3, tensor::DType::kInt32));
+      },
+      "cube");
 }
 
 TEST(ExpressionTest, CastsBetweenAllTypes) {
-  for (DType from : kAllTypes) {
-    for (DType to : kAllTypes) {
+  for (tensor::DType from : kAllTypes) {
+    for (tensor::DType to : kAllTypes) {
       CheckElementwise(
-          from, [&](Expr x, Expr) { return Cast(to, x); }, "cast to " + ToString(to));
+          from, [&](tensor::Expr x, tensor::Expr) { return tensor::Cast(to, x); },
+          "cast to " + tensor::ToString(to));
     }
   }
 }
 
 TEST(ExpressionTest, IteratorsAreValuesToo) {
-  WorkloadBuilder b("iterators");
-  const Tensor out = b.Compute("out", {5, 37}, [](const auto& i) {
-    return Select(i[1] < i[0] * 7, Cast(DType::kFloat32, FloorMod(i[1], 5)),
-                  Cast(DType::kFloat32, FloorDiv(i[0] * 37 + i[1], 3)));
+  tensor::WorkloadBuilder b("iterators");
+  const tensor::Tensor out = b.Compute("out", {5, 37}, [](const auto& i) {
+    return tensor::Select(
+        i[1] < i[0] * 7, tensor::Cast(tensor::DType::kFloat32, tensor::FloorMod(i[1], 5)),
+        tensor::Cast(tensor::DType::kFloat32, tensor::FloorDiv(i[0] * 37 + i[1], 3)));
   });
-  const Workload workload = b.Build({out});
-  Program program = Lower(workload);
+  const tensor::Workload workload = b.Build({out});
+  tensor::Program program = tensor::Lower(workload);
   ExpectMatchesInterpreter(program, testing::RandomArguments(workload, 1), "scalar");
-  std::vector<LoopId> loops = program.LoopsAround(NodeRef::Block(program.FindBlock("out")));
-  ASSERT_TRUE(Vectorize(program, *Fuse(program, loops)).ok());
+  std::vector<tensor::LoopId> loops =
+      program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("out")));
+  ASSERT_TRUE(tensor::Vectorize(program, *tensor::Fuse(program, loops)).ok());
   ExpectMatchesInterpreter(program, testing::RandomArguments(workload, 1), "vectorized");
 }
 
 TEST(ExpressionTest, NotANumberIsKeptByExtrema) {
-  for (ExprOp op : {ExprOp::kMin, ExprOp::kMax}) {
+  for (tensor::ExprOp op : {tensor::ExprOp::kMin, tensor::ExprOp::kMax}) {
     CheckElementwise(
-        DType::kFloat32,
-        [&](Expr x, Expr y) {
-          const Expr nan = Unary(ExprOp::kSqrt, x);  // of half of the values
-          return Binary(op, Binary(op, nan, y), FloatLiteral(0.25));
+        tensor::DType::kFloat32,
+        [&](tensor::Expr x, tensor::Expr y) {
+          const tensor::Expr nan =
+              tensor::Unary(tensor::ExprOp::kSqrt, x);  // of half of the values
+          return tensor::Binary(op, tensor::Binary(op, nan, y), tensor::FloatLiteral(0.25));
         },
         "extremum");
     CheckElementwise(
-        DType::kFloat32,
-        [&](Expr x, Expr y) {
-          return Binary(op, FloatLiteral(0.25), Binary(op, y, Unary(ExprOp::kLog, x)));
+        tensor::DType::kFloat32,
+        [&](tensor::Expr x, tensor::Expr y) {
+          return tensor::Binary(op, tensor::FloatLiteral(0.25),
+                                tensor::Binary(op, y, tensor::Unary(tensor::ExprOp::kLog, x)));
         },
         "extremum");
   }
@@ -147,17 +174,19 @@ TEST(ExpressionTest, NotANumberIsKeptByExtrema) {
 
 /// The largest error of a float function in units in the last place, over arguments that cover
 /// all magnitudes, and whether special values come out right.
-double WorstError(ExprOp op, const std::function<double(double)>& exact, double low, double high) {
+double WorstError(tensor::ExprOp op, const std::function<double(double)>& exact, double low,
+                  double high) {
   constexpr int64_t kCount = 1 << 17;
-  WorkloadBuilder b("function");
-  const Tensor x = b.Input("x", {kCount});
-  const Workload workload =
-      b.Build({b.Compute("y", {kCount}, [&](const auto& i) { return Unary(op, x(i[0])); })});
-  Program program = Lower(workload);
-  const LoopId loop = program.LoopsAround(NodeRef::Block(program.FindBlock("y")))[0];
-  EXPECT_TRUE(Vectorize(program, loop).ok());
-  std::vector<HostTensor> arguments = testing::RandomArguments(workload, 1);
-  RandomStream random(5);
+  tensor::WorkloadBuilder b("function");
+  const tensor::Tensor x = b.Input("x", {kCount});
+  const tensor::Workload workload = b.Build(
+      {b.Compute("y", {kCount}, [&](const auto& i) { return tensor::Unary(op, x(i[0])); })});
+  tensor::Program program = tensor::Lower(workload);
+  const tensor::LoopId loop =
+      program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("y")))[0];
+  EXPECT_TRUE(tensor::Vectorize(program, loop).ok());
+  std::vector<tensor::HostTensor> arguments = testing::RandomArguments(workload, 1);
+  base::RandomStream random(5);
   for (int64_t i = 0; i < kCount; ++i) {
     const double uniform = low + (high - low) * random.Uniform();
     arguments[0].Set(i, i % 2 ? uniform : uniform * std::exp2(-40 * random.Uniform()));
@@ -185,18 +214,18 @@ double WorstError(ExprOp op, const std::function<double(double)>& exact, double 
 
 TEST(ExpressionTest, FloatFunctionsAreAccurate) {
   EXPECT_LT(WorstError(
-                ExprOp::kExp, [](double x) { return std::exp(x); }, -110, 95),
+                tensor::ExprOp::kExp, [](double x) { return std::exp(x); }, -110, 95),
             1.5);
   EXPECT_LT(WorstError(
-                ExprOp::kLog, [](double x) { return std::log(x); }, -1, 1e6),
+                tensor::ExprOp::kLog, [](double x) { return std::log(x); }, -1, 1e6),
             1.5);
   EXPECT_LT(WorstError(
-                ExprOp::kErf, [](double x) { return std::erf(x); }, -5, 5),
+                tensor::ExprOp::kErf, [](double x) { return std::erf(x); }, -5, 5),
             6);
   EXPECT_LT(WorstError(
-                ExprOp::kTanh, [](double x) { return std::tanh(x); }, -10, 10),
+                tensor::ExprOp::kTanh, [](double x) { return std::tanh(x); }, -10, 10),
             6);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::codegen

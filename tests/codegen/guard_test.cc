@@ -1,4 +1,7 @@
-#include "bayloom/codegen/emit/guard.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/guard.h"
 
 #include "bayloom/codegen/compile.h"
 #include "bayloom/tensor/operators.h"
@@ -10,15 +13,16 @@
 namespace bayloom::testing {
 namespace {
 
-Workload Depthwise(int64_t size, int64_t channels, Conv2dOptions options) {
-  WorkloadBuilder b("depthwise");
-  const Tensor x = b.Input("x", {1, size, size, channels});
-  const Tensor w = b.Constant("w", {3, 3, channels});
-  return b.Build({DepthwiseConv2d(b, "conv", x, w, options)});
+tensor::Workload Depthwise(int64_t size, int64_t channels, tensor::Conv2dOptions options) {
+  tensor::WorkloadBuilder b("depthwise");
+  const tensor::Tensor x = b.Input("x", {1, size, size, channels});
+  const tensor::Tensor w = b.Constant("w", {3, 3, channels});
+  return b.Build({tensor::DepthwiseConv2d(b, "conv", x, w, options)});
 }
 
-Conv2dOptions Padded(int64_t before, int64_t after, int64_t stride = 1, int64_t dilation = 1) {
-  Conv2dOptions options;
+tensor::Conv2dOptions Padded(int64_t before, int64_t after, int64_t stride = 1,
+                             int64_t dilation = 1) {
+  tensor::Conv2dOptions options;
   options.stride = {stride, stride};
   options.dilation = {dilation, dilation};
   options.pad_before = {before, before};
@@ -27,11 +31,11 @@ Conv2dOptions Padded(int64_t before, int64_t after, int64_t stride = 1, int64_t 
 }
 
 /// The naive program, padding read through guards.
-Program WithPaddingInlined(const Workload& workload) {
-  Program program = Lower(workload);
-  for (BlockId block : program.BlocksInOrder()) {
-    if (program.blocks[block].kind == BlockKind::kPlain) {
-      EXPECT_TRUE(ComputeInline(program, block).ok());
+tensor::Program WithPaddingInlined(const tensor::Workload& workload) {
+  tensor::Program program = tensor::Lower(workload);
+  for (tensor::BlockId block : program.BlocksInOrder()) {
+    if (program.blocks[block].kind == tensor::BlockKind::kPlain) {
+      EXPECT_TRUE(tensor::ComputeInline(program, block).ok());
     }
   }
   return program;
@@ -39,7 +43,7 @@ Program WithPaddingInlined(const Workload& workload) {
 
 struct GuardCase {
   std::string name;
-  Workload workload;
+  tensor::Workload workload;
 };
 void PrintTo(const GuardCase& named, std::ostream* out) { *out << named.name; }
 
@@ -51,19 +55,19 @@ std::vector<GuardCase> GuardCases() {
       {"depthwise_dilation", Depthwise(8, 8, Padded(2, 2, 1, 2))},
       {"depthwise_mostly_padding", Depthwise(2, 16, Padded(4, 5))},
   };
-  Conv2dShape shape = ConvShape(6, 3, 16, 3, 1);
-  all.push_back({"conv2d", Conv2dWorkload(shape)});
+  tensor::Conv2dShape shape = ConvShape(6, 3, 16, 3, 1);
+  all.push_back({"conv2d", tensor::Conv2dWorkload(shape)});
   shape = ConvShape(9, 4, 6, 5, 2);
   shape.options.stride = {2, 3};
-  all.push_back({"conv2d_stride", Conv2dWorkload(shape)});
+  all.push_back({"conv2d_stride", tensor::Conv2dWorkload(shape)});
   shape = ConvShape(5, 4, 8, 3, 1);
-  shape.dtype = DType::kInt32;
-  all.push_back({"conv2d_integer", Conv2dWorkload(shape)});
-  WorkloadBuilder b("max_pool");
-  const Tensor x = b.Input("x", {1, 7, 7, 20});
+  shape.dtype = tensor::DType::kInt32;
+  all.push_back({"conv2d_integer", tensor::Conv2dWorkload(shape)});
+  tensor::WorkloadBuilder b("max_pool");
+  const tensor::Tensor x = b.Input("x", {1, 7, 7, 20});
   all.push_back(
       {"max_pool",
-       b.Build({Pool2d(
+       b.Build({tensor::Pool2d(
            b, "pool", x,
            {.kernel = {3, 3}, .stride = {2, 2}, .pad_before = {1, 1}, .pad_after = {1, 1}})})});
   return all;
@@ -73,18 +77,18 @@ class GuardTest : public ::testing::TestWithParam<GuardCase> {};
 
 TEST_P(GuardTest, TilesComputeWhatTheNaiveProgramComputes) {
   constexpr int kSchedules = 40;
-  const Workload& workload = GetParam().workload;
-  const std::vector<HostTensor> inputs = RandomArguments(workload, 5);
-  std::vector<HostTensor> expected = inputs;
-  Interpret(Lower(workload), expected);
-  const Program inlined = WithPaddingInlined(workload);
-  RandomStream random(17);
+  const tensor::Workload& workload = GetParam().workload;
+  const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 5);
+  std::vector<tensor::HostTensor> expected = inputs;
+  tensor::Interpret(tensor::Lower(workload), expected);
+  const tensor::Program inlined = WithPaddingInlined(workload);
+  base::RandomStream random(17);
   for (int i = 0; i < kSchedules; ++i) {
-    Program program = inlined;
+    tensor::Program program = inlined;
     TileAtRandom(program, program.BlocksInOrder().front(), random);
     UnrollAndParallelizeAtRandom(program, random);
-    SCOPED_TRACE(Print(program));
-    std::vector<HostTensor> actual = inputs;
+    SCOPED_TRACE(tensor::Print(program));
+    std::vector<tensor::HostTensor> actual = inputs;
     ASSERT_NO_THROW(RunCompiled(program, actual));
     ASSERT_FALSE(HasFatalFailure());
     ExpectClose(actual.back(), expected.back(), 1e-5, "schedule " + std::to_string(i));
@@ -102,23 +106,25 @@ int CountOf(const std::string& text, const std::string& word) {
 }
 
 /// One row of a depthwise convolution at a time, all columns and the window unrolled.
-Program RowByRow() {
-  Program program = WithPaddingInlined(Depthwise(7, 16, Padded(1, 1)));
-  const std::vector<LoopId> n_h_w_c_kh_kw =
-      program.LoopsAround(NodeRef::Block(program.BlocksInOrder().front()));
+tensor::Program RowByRow() {
+  tensor::Program program = WithPaddingInlined(Depthwise(7, 16, Padded(1, 1)));
+  const std::vector<tensor::LoopId> n_h_w_c_kh_kw =
+      program.LoopsAround(tensor::NodeRef::Block(program.BlocksInOrder().front()));
   const auto& l = n_h_w_c_kh_kw;
-  EXPECT_TRUE(Reorder(program, std::vector<LoopId>{l[0], l[1], l[4], l[5], l[2], l[3]}).ok());
-  EXPECT_TRUE(Vectorize(program, l[3]).ok());
-  EXPECT_TRUE(AnnotateUnroll(program, l[0], 512).ok());
+  EXPECT_TRUE(
+      tensor::Reorder(program, std::vector<tensor::LoopId>{l[0], l[1], l[4], l[5], l[2], l[3]})
+          .ok());
+  EXPECT_TRUE(tensor::Vectorize(program, l[3]).ok());
+  EXPECT_TRUE(tensor::AnnotateUnroll(program, l[0], 512).ok());
   return program;
 }
 
 TEST(GuardCodeTest, WhatOnlyAddsZerosIsLeftOut) {
-  Target target;
+  target::Target target;
   target.triple = "x86_64-pc-linux-gnu";
   target.cpu = "skylake-avx512";
   target.vector_bytes = 64;
-  const std::string ir = *EmitLlvmIr(RowByRow(), target, "depthwise");
+  const std::string ir = *codegen::EmitLlvmIr(RowByRow(), target, "depthwise");
   // 7 columns x 3 rows of the window x 3 columns of the window, but 2 x 3 that are all padding.
   EXPECT_EQ(CountOf(ir, "call contract <16 x float> @llvm.fmuladd"), 7 * 9 - 2 * 3) << ir;
   EXPECT_EQ(CountOf(ir, " select "), 0) << ir;
@@ -127,20 +133,23 @@ TEST(GuardCodeTest, WhatOnlyAddsZerosIsLeftOut) {
 }
 
 TEST(GuardCodeTest, GuardsAreFoundWhereAZeroAddsNothing) {
-  const auto guards_of = [](const Workload& workload) {
-    const Program program = WithPaddingInlined(workload);
-    const BlockId block = program.BlocksInOrder().front();
-    const BlockAccesses accesses =
-        *PlaceAccesses(program, PlanMemory(program), program.blocks[block]);
-    return GuardsOf(program.blocks[block], accesses).size();
+  const auto guards_of = [](const tensor::Workload& workload) {
+    const tensor::Program program = WithPaddingInlined(workload);
+    const tensor::BlockId block = program.BlocksInOrder().front();
+    const codegen::BlockAccesses accesses =
+        *codegen::PlaceAccesses(program, codegen::PlanMemory(program), program.blocks[block]);
+    return codegen::GuardsOf(program.blocks[block], accesses).size();
   };
   EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(1, 1))), 4u);
   EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(0, 1))), 2u);
   EXPECT_EQ(guards_of(Depthwise(7, 4, Padded(0, 0))), 0u);
   // A sum is another one without its ones.
-  WorkloadBuilder b("ones");
-  const Tensor x = Pad(b, "pad", b.Input("x", {5}), {1}, {1}, Literal(1, DType::kFloat32));
-  EXPECT_EQ(guards_of(b.Build({ReduceAxes(b, "sum", x, {0}, Reduction::kSum, true)})), 0u);
+  tensor::WorkloadBuilder b("ones");
+  const tensor::Tensor x = tensor::Pad(b, "pad", b.Input("x", {5}), {1}, {1},
+                                       tensor::Literal(1, tensor::DType::kFloat32));
+  EXPECT_EQ(
+      guards_of(b.Build({tensor::ReduceAxes(b, "sum", x, {0}, tensor::Reduction::kSum, true)})),
+      0u);
 }
 
 }  // namespace

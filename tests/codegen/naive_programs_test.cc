@@ -1,7 +1,10 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/codegen/compiled.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 using testing::ExpectMatchesInterpreter;
@@ -9,10 +12,10 @@ using testing::ExpectMatchesInterpreter;
 TEST(NaiveProgramsTest, ComputeWhatTheInterpreterComputes) {
   for (const auto& [name, workload] : testing::Catalogue()) {
     SCOPED_TRACE(name);
-    const Program program = Lower(workload);
+    const tensor::Program program = tensor::Lower(workload);
     ExpectMatchesInterpreter(program, testing::RandomArguments(workload, 1), name);
   }
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cstdlib>
 
 #include "tests/codegen/compiled.h"
@@ -14,9 +17,9 @@ int Effort() {
 }
 
 /// A program for accelerators becomes one for CPUs.
-void Unbind(Program& program) {
-  for (Loop& loop : program.loops) {
-    if (loop.kind > LoopKind::kUnrolled) loop.kind = LoopKind::kSerial;
+void Unbind(tensor::Program& program) {
+  for (tensor::Loop& loop : program.loops) {
+    if (loop.kind > tensor::LoopKind::kUnrolled) loop.kind = tensor::LoopKind::kSerial;
   }
 }
 
@@ -24,21 +27,21 @@ class CompiledRandomSchedules : public ::testing::TestWithParam<NamedWorkload> {
 
 TEST_P(CompiledRandomSchedules, ComputeWhatTheNaiveProgramComputes) {
   constexpr int kSchedules = 50;
-  const Workload& workload = GetParam().workload;
-  const Program naive = Lower(workload);
-  const std::vector<HostTensor> inputs = RandomArguments(workload, 7);
-  std::vector<HostTensor> expected = inputs;
-  Interpret(naive, expected);
-  const std::vector<BufferId> parameters = naive.Parameters();
+  const tensor::Workload& workload = GetParam().workload;
+  const tensor::Program naive = tensor::Lower(workload);
+  const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 7);
+  std::vector<tensor::HostTensor> expected = inputs;
+  tensor::Interpret(naive, expected);
+  const std::vector<tensor::BufferId> parameters = naive.Parameters();
   for (int i = 0; i < kSchedules * Effort(); ++i) {
-    Program program = naive;
+    tensor::Program program = naive;
     const uint64_t seed = 77 + 1000 * i + workload.stages.size();
     RandomScheduler scheduler(program, seed);
-    RandomStream length(seed);
+    base::RandomStream length(seed);
     for (int64_t steps = 5 + length.UniformInt(60); steps > 0; --steps) scheduler.Step();
     Unbind(program);
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Print(program));
-    std::vector<HostTensor> actual = inputs;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + tensor::Print(program));
+    std::vector<tensor::HostTensor> actual = inputs;
     ASSERT_NO_THROW(RunCompiled(program, actual));
     ASSERT_FALSE(HasFatalFailure());
     for (size_t a = 0; a < actual.size(); ++a) {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -10,7 +13,7 @@
 
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// Counts how often each iteration ran.
@@ -136,4 +139,4 @@ TEST_F(RuntimeTest, WorksInTheChildOfAFork) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,4 +1,7 @@
-#include "bayloom/codegen/emit/tile_cost.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/tile_cost.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +9,11 @@
 
 #include "bayloom/target/target.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
-MachineModel Machine(double multiply_add, double latency, double load) {
-  MachineModel machine;
+target::MachineModel Machine(double multiply_add, double latency, double load) {
+  target::MachineModel machine;
   machine.multiply_add.alone = multiply_add;
   machine.multiply_add_latency = latency;
   machine.vector_load = load;
@@ -28,7 +31,7 @@ TEST(TileRates, LeaveSomethingToDoWhileLoadsAreWaitedFor) {
 }
 
 TEST(TileRates, OfTheNominalMachineAreTwoUnitsOfFourCycles) {
-  const TileRates rates = TileRates::Of(NominalMachine({}));
+  const TileRates rates = TileRates::Of(target::NominalMachine({}));
   EXPECT_EQ(rates.in_flight, 8);
   EXPECT_EQ(rates.load, 1);
 }
@@ -46,7 +49,7 @@ TEST(TileRates, DoNotFollowNoise) {
 class OuterProduct : public testing::Test {
  protected:
   OuterProduct() {
-    const auto load = [&](const ExprNode* node, DigitId digit) {
+    const auto load = [&](const tensor::ExprNode* node, tensor::DigitId digit) {
       accesses_.loads[node].affine.Add(digit, 1);
     };
     load(&x_, 0);
@@ -61,7 +64,8 @@ class OuterProduct : public testing::Test {
   }
 
  private:
-  ExprNode x_{ExprOp::kLoad, DType::kFloat32}, y_{ExprOp::kLoad, DType::kFloat32};
+  tensor::ExprNode x_{tensor::ExprOp::kLoad, tensor::DType::kFloat32},
+      y_{tensor::ExprOp::kLoad, tensor::DType::kFloat32};
   BlockAccesses accesses_;
 };
 
@@ -90,4 +94,4 @@ TEST_F(OuterProduct, SlowLoadsWantSquareTiles) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Schedulers are compared in real tunings, small: sequential is as fast and as soon as itself, and
 # what was tuned and timed once is not done again.
 #

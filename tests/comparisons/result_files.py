@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Result files of the benchmark programs, run small: their provenance and their rows.
 
     result_files.py SOURCE_FOLDER COMPILERS SIMULATE

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """A C program that links to a compiled network computes what `bayloom run` does.
 
     classify_test.py BAYLOOM MODELS CLASSIFY_C

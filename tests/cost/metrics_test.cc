@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/metrics.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 using Values = std::vector<double>;
@@ -45,4 +48,4 @@ TEST(TopKScore, IsTheShareOfTheBestThatIsReached) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,11 +1,14 @@
-#include "bayloom/cost/pack_sum.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cost/internal/pack_sum.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 TEST(PackSum, LossIsHalfTheWeightedSquareOfTheScoresErrors) {
@@ -51,4 +54,4 @@ TEST(PackSum, NewtonStepsOfAllRowsTogetherNeverOvershoot) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cost

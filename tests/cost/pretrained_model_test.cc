@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/pretrained_model.h"
 
 #include <gtest/gtest.h>
@@ -11,14 +14,14 @@
 #include "bayloom/cost/metrics.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 /// A program whose time rises with its two telling features; of the second, `twist` decides how.
-Sample MadeUp(RandomStream& random, uint64_t task, double twist = 1) {
+Sample MadeUp(base::RandomStream& random, uint64_t task, double twist = 1) {
   Sample sample{.task = task, .features = {}, .seconds = {}};
   sample.features.rows = 1;
-  sample.features.values.assign(kFeatureColumns, 0);
+  sample.features.values.assign(feature::kFeatureColumns, 0);
   const double x = 3 * random.Uniform(), y = random.Uniform();
   sample.features.values[3] = static_cast<float>(x);
   sample.features.values[60] = static_cast<float>(y);
@@ -27,7 +30,7 @@ Sample MadeUp(RandomStream& random, uint64_t task, double twist = 1) {
 }
 
 std::vector<Sample> MadeUpBatch(uint64_t seed, uint64_t task, int count, double twist = 1) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   std::vector<Sample> batch;
   for (int i = 0; i < count; ++i) batch.push_back(MadeUp(random, task, twist));
   return batch;
@@ -145,7 +148,7 @@ TEST(PretrainedModel, JudgesTasksOfFewTrialsTogether) {
 TEST(PretrainedModel, AsksMoreOfATaskWhereAllOthersSpeakAgainstIt) {
   // The times of most programs say nothing: some two thirds of the pairs are in order.
   std::vector<Sample> noisy = MadeUpBatch(2, 5, 60);
-  RandomStream random(7);
+  base::RandomStream random(7);
   for (size_t i = 0; i < noisy.size(); ++i) {
     if (i % 4 != 0) noisy[i].seconds = MadeUp(random, 5).seconds;
   }
@@ -181,4 +184,4 @@ TEST(PretrainedModel, RememberingIsUpdatingWithoutMetrics) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cost

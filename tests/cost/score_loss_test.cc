@@ -1,10 +1,13 @@
-#include "bayloom/cost/score_loss.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cost/internal/score_loss.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 TEST(SquaredLoss, KnownValueAndFiniteDifferences) {
@@ -52,4 +55,4 @@ TEST(LambdaRankLoss, EqualLabelsHaveNoLoss) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cost

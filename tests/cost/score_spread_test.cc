@@ -1,4 +1,7 @@
-#include "bayloom/cost/selection/score_spread.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cost/internal/selection/score_spread.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +12,7 @@
 
 #include "bayloom/base/random.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 /// The algorithms as the paper writes them: all distances, for every choice.
@@ -44,7 +47,7 @@ std::vector<int> ByAllDistances(std::vector<double> items, std::vector<double> a
 }
 
 /// Numbers on a coarse grid meet each other and anchors, and tie in distance.
-std::vector<double> RandomScores(RandomStream& random, int count, bool coarse) {
+std::vector<double> RandomScores(base::RandomStream& random, int count, bool coarse) {
   std::vector<double> scores(count);
   for (double& score : scores) {
     score = coarse ? static_cast<double>(random.UniformInt(17)) / 16 : 1.1 * random.Uniform() - 0.1;
@@ -53,7 +56,7 @@ std::vector<double> RandomScores(RandomStream& random, int count, bool coarse) {
 }
 
 TEST(SpreadScores, ChoosesWhatAllDistancesChoose) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (int round = 0; round < 600; ++round) {
     const bool coarse = round % 2 == 0;
     const auto items = RandomScores(random, static_cast<int>(random.UniformInt(60)), coarse);
@@ -79,4 +82,4 @@ TEST(SpreadScores, WeighedPrefersHighScores) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cost

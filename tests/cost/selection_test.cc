@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/selection/selection.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +12,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 constexpr int kColumns = 19;
@@ -20,7 +23,7 @@ struct RandomTask {
   std::vector<float> features, measured_features;
 
   RandomTask(uint64_t seed, int open, int measured) {
-    RandomStream random(seed);
+    base::RandomStream random(seed);
     for (int i = 0; i < open; ++i) {
       scores.push_back(random.Uniform());
       uncertainty.push_back(random.Uniform());
@@ -82,7 +85,7 @@ TEST(Selection, EveryMethodGivesDistinctProgramsAsManyAsThereAre) {
     for (const int measured : {0, 5}) {
       const RandomTask task(3, 20, measured);
       for (const int count : {0, 1, 7, 20, 30}) {
-        RandomStream random(1);
+        base::RandomStream random(1);
         const std::vector<int> chosen = method->Select(task.Task(), count, random);
         const std::set<int> distinct(chosen.begin(), chosen.end());
         EXPECT_EQ(static_cast<int>(chosen.size()), std::min(count, 20)) << name;
@@ -90,7 +93,7 @@ TEST(Selection, EveryMethodGivesDistinctProgramsAsManyAsThereAre) {
         EXPECT_TRUE(distinct.empty() || (*distinct.begin() >= 0 && *distinct.rbegin() < 20));
       }
     }
-    RandomStream random(1);
+    base::RandomStream random(1);
     EXPECT_TRUE(method->Select({}, 3, random).empty()) << name;
   }
   EXPECT_THROW(CreateSelection("best"), InputError);
@@ -100,7 +103,7 @@ TEST(Selection, FeatureMethodsChooseTheFarthestProgram) {
   for (const std::string name : {"gsx", "igs", "core-set"}) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
       const RandomTask task(seed, 40, 6);
-      RandomStream random(1);
+      base::RandomStream random(1);
       std::vector<int> before;
       for (const int chosen : CreateSelection(name)->Select(task.Task(), 12, random)) {
         const double distance = task.NearestFeature(chosen, before, name == "igs");
@@ -117,14 +120,14 @@ TEST(Selection, FeatureMethodsChooseTheFarthestProgram) {
 TEST(Selection, GsxBeginsAtTheCentre) {
   RandomTask task(1, 9, 0);
   std::fill_n(task.features.begin() + 4 * kColumns, kColumns, 0.0f);
-  RandomStream random(1);
+  base::RandomStream random(1);
   EXPECT_EQ(MakeGsxSelection()->Select(task.Task(), 1, random), std::vector<int>{4});
 }
 
 TEST(Selection, UncertaintyTakesTheMostUncertain) {
   RandomTask task(1, 5, 0);
   task.uncertainty = {0.1, 0.5, 0.3, 0.5, 0.2};
-  RandomStream random(1);
+  base::RandomStream random(1);
   EXPECT_EQ(MakeUncertaintySelection()->Select(task.Task(), 3, random),
             (std::vector<int>{1, 3, 2}));
 }
@@ -132,7 +135,7 @@ TEST(Selection, UncertaintyTakesTheMostUncertain) {
 TEST(Selection, GreedyTakesTheBestPredicted) {
   RandomTask task(1, 5, 0);
   task.scores = {0.1, 0.5, 0.3, 0.5, 0.2};
-  RandomStream random(1);
+  base::RandomStream random(1);
   EXPECT_EQ(MakeGreedySelection()->Select(task.Task(), 3, random), (std::vector<int>{1, 3, 2}));
 }
 
@@ -141,7 +144,7 @@ TEST(Selection, GsyKeepsAwayFromLabelsAndOutputDiversityFromScores) {
   task.scores = {0.2, 0.9};
   task.measured_labels = {1.0};
   task.measured_scores = {0.1};
-  RandomStream random(1);
+  base::RandomStream random(1);
   EXPECT_EQ(MakeGsySelection()->Select(task.Task(), 1, random), std::vector<int>{0});
   EXPECT_EQ(MakeOutputDiversitySelection()->Select(task.Task(), 1, random), std::vector<int>{1});
 }
@@ -151,7 +154,7 @@ TEST(Selection, BiasEndsOnceMeasuredProgramsAreFast) {
   RandomTask task(1, 2, 1);
   task.scores = {0.05, 0.9};
   task.measured_scores = {0.5};
-  RandomStream random(1);
+  base::RandomStream random(1);
   const auto method = CreateSelection("biased-diversity", {.divergence_threshold = 1});
   task.measured_labels = {0.3};  // -log 0.3 = 1.2
   EXPECT_EQ(method->Select(task.Task(), 1, random), std::vector<int>{1});
@@ -166,4 +169,4 @@ TEST(Divergence, IsTheMeanOfMinusTheLogarithm) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cost

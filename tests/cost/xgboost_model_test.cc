@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/xgboost_model.h"
 
 #include <gtest/gtest.h>
@@ -6,25 +9,25 @@
 #include <vector>
 
 #include "bayloom/base/random.h"
+#include "bayloom/cost/internal/random_model.h"
 #include "bayloom/cost/metrics.h"
-#include "bayloom/cost/random_model.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 /// Columns that vary in made-up programs.
-constexpr int kFirst = kBufferColumn, kLast = kBufferColumn + 8;
+constexpr int kFirst = feature::kBufferColumn, kLast = feature::kBufferColumn + 8;
 
 /// A made-up program of a store that computes much and one that computes little. Their times
 /// follow from some of their features, with two per cent of noise. Tasks differ in scale.
-Sample MakeSample(RandomStream& random, uint64_t task) {
+Sample MakeSample(base::RandomStream& random, uint64_t task) {
   Sample sample{.task = task, .features = {}, .seconds = {}};
   sample.features.rows = 2;
-  sample.features.values.assign(2 * kFeatureColumns, 0);
+  sample.features.values.assign(2 * feature::kFeatureColumns, 0);
   double time = 0;
   for (int row = 0; row < 2; ++row) {
-    float* values = sample.features.values.data() + row * kFeatureColumns;
-    values[static_cast<int>(OpClass::kFloatMad)] = row == 0 ? 20 : 10;
+    float* values = sample.features.values.data() + row * feature::kFeatureColumns;
+    values[static_cast<int>(feature::OpClass::kFloatMad)] = row == 0 ? 20 : 10;
     for (int column = kFirst; column < kLast; ++column) {
       values[column] = static_cast<float>(random.UniformInt(12));
     }
@@ -37,7 +40,7 @@ Sample MakeSample(RandomStream& random, uint64_t task) {
 }
 
 std::vector<Sample> MakeSamples(uint64_t seed, int count, int tasks = 1) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   std::vector<Sample> samples;
   for (int i = 0; i < count; ++i) samples.push_back(MakeSample(random, i % tasks));
   return samples;
@@ -114,7 +117,7 @@ TEST(XgboostModel, SameSamplesGiveTheSameModelHoweverPredictionsAreGrouped) {
   const std::vector<double> together = a.Predict(FeaturesOf(samples));
   EXPECT_EQ(together, b.Predict(FeaturesOf(samples)));
   for (size_t i = 0; i < samples.size(); ++i) {
-    const FeatureMatrix* one = &samples[i].features;
+    const feature::FeatureMatrix* one = &samples[i].features;
     EXPECT_EQ(a.Predict({&one, 1})[0], together[i]);
   }
 }
@@ -168,8 +171,8 @@ TEST(XgboostModel, RefusesBytesThatAreNoTrees) {
 TEST(XgboostModel, ProgramsWithoutRowsScoreZero) {
   XgboostModel model;
   model.Update(MakeSamples(6, 100));
-  const FeatureMatrix nothing;
-  const FeatureMatrix* program = &nothing;
+  const feature::FeatureMatrix nothing;
+  const feature::FeatureMatrix* program = &nothing;
   EXPECT_EQ(model.Predict({&program, 1}), std::vector<double>{0});
   EXPECT_TRUE(model.Predict({}).empty());
 }
@@ -197,4 +200,4 @@ TEST(TaskBests, LabelsAreThroughputsRelativeToTheTasksBest) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::cost

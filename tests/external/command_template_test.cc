@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/command_template.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 using testing::ElementsAre;
@@ -47,4 +50,4 @@ TEST(ShellQuoted, SurvivesAShell) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

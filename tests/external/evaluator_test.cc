@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/evaluator.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +16,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/trial/evaluate_one.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 using testing::HasSubstr;
@@ -27,36 +30,36 @@ constexpr const char* kParameters =
     "  rate: {type: real, range: [0, 1], default: 0.125}\n"
     "minimize: seconds\n";
 
-std::unique_ptr<Evaluator<Configuration>> Make(const Scenario& scenario) {
+std::unique_ptr<trial::Evaluator<space::Configuration>> Make(const Scenario& scenario) {
   return MakeEvaluator(scenario.space, scenario.evaluator, 1);
 }
 
 /// What an evaluator, given by the lines under `evaluator:`, says about all defaults.
-Outcome OutcomeOf(const std::string& evaluator) {
+trial::Outcome OutcomeOf(const std::string& evaluator) {
   const Scenario scenario =
       ParseScenario(kParameters + ("evaluator:\n" + evaluator), "/tmp/file.yaml");
-  return EvaluateOne(*Make(scenario), *scenario.default_configuration);
+  return trial::EvaluateOne(*Make(scenario), *scenario.default_configuration);
 }
 
 TEST(CommandEvaluator, FillsHolesWithoutAShell) {
   EXPECT_EQ(OutcomeOf("  command: printf %s {n}{order[0]}.{order[2]}\n").value, 72.1);
   // One argument stays one argument.
-  const Outcome outcome = OutcomeOf(
+  const trial::Outcome outcome = OutcomeOf(
       "  command: [sh, -c, 'test \"$1\" = \"$2\" && echo $#', x, '{word}', \"it's; rm -rf "
       "$HOME\", '{order}', '{rate}']\n");
   EXPECT_EQ(outcome.value, 4) << outcome.reason;
 }
 
 TEST(CommandEvaluator, QuotesForTheShell) {
-  const Outcome outcome =
+  const trial::Outcome outcome =
       OutcomeOf("  shell: test {word} = \"it's; rm -rf \\$HOME\" && echo {order} | tr -d ,\n");
   EXPECT_EQ(outcome.value, 201) << outcome.reason;
 }
 
 TEST(CommandEvaluator, GivesJsonFoldersAndEnvironment) {
-  const Outcome json = OutcomeOf("  command: cat\n  input: json\n  answer: {field: n}\n");
+  const trial::Outcome json = OutcomeOf("  command: cat\n  input: json\n  answer: {field: n}\n");
   EXPECT_EQ(json.value, 7) << json.reason;
-  const Outcome folders = OutcomeOf(
+  const trial::Outcome folders = OutcomeOf(
       "  shell: test {here} = /tmp && test -d {work} && touch {work}/x && test $N = 7 && pwd | wc "
       "-c\n"
       "  environment: {N: '{n}'}\n  directory: /\n");
@@ -64,18 +67,19 @@ TEST(CommandEvaluator, GivesJsonFoldersAndEnvironment) {
 }
 
 TEST(CommandEvaluator, KeepsWhyThereIsNoValue) {
-  const std::tuple<const char*, Verdict, const char*> evaluators[] = {
-      {"  shell: echo 1; echo broken >&2; exit 3\n", Verdict::kCrash, "exit code 3: broken"},
-      {"  shell: kill -SEGV $$\n", Verdict::kCrash, "SIGSEGV"},
-      {"  shell: sleep 60\n  timeout: 0.2\n", Verdict::kTimeout, "still running after 0.2 s"},
-      {"  shell: echo nan\n", Verdict::kInvalidAnswer, "nan"},
-      {"  shell: echo all is well\n", Verdict::kInvalidAnswer, "all is well"},
-      {"  shell: 'true'\n", Verdict::kInvalidAnswer, "nothing was printed"},
-      {"  shell: head -c 3000000 /dev/urandom\n", Verdict::kInvalidAnswer, ""},
-      {"  command: /nonexistent/compiler {n}\n", Verdict::kCrash, "/nonexistent/compiler"},
+  const std::tuple<const char*, trial::Verdict, const char*> evaluators[] = {
+      {"  shell: echo 1; echo broken >&2; exit 3\n", trial::Verdict::kCrash, "exit code 3: broken"},
+      {"  shell: kill -SEGV $$\n", trial::Verdict::kCrash, "SIGSEGV"},
+      {"  shell: sleep 60\n  timeout: 0.2\n", trial::Verdict::kTimeout,
+       "still running after 0.2 s"},
+      {"  shell: echo nan\n", trial::Verdict::kInvalidAnswer, "nan"},
+      {"  shell: echo all is well\n", trial::Verdict::kInvalidAnswer, "all is well"},
+      {"  shell: 'true'\n", trial::Verdict::kInvalidAnswer, "nothing was printed"},
+      {"  shell: head -c 3000000 /dev/urandom\n", trial::Verdict::kInvalidAnswer, ""},
+      {"  command: /nonexistent/compiler {n}\n", trial::Verdict::kCrash, "/nonexistent/compiler"},
   };
   for (const auto& [evaluator, verdict, reason] : evaluators) {
-    const Outcome outcome = OutcomeOf(evaluator);
+    const trial::Outcome outcome = OutcomeOf(evaluator);
     EXPECT_EQ(outcome.verdict, verdict) << evaluator << outcome.reason;
     EXPECT_THAT(outcome.reason, HasSubstr(reason));
     EXPECT_EQ(outcome.reason.find('\n'), std::string::npos);
@@ -87,7 +91,7 @@ TEST(CommandEvaluator, RemovesItsFolder) {
       std::string(kParameters) + "evaluator: {shell: 'echo {work} >&2; touch {work}/a; exit 1'}",
       "f");
   auto evaluator = Make(scenario);
-  const Outcome outcome = EvaluateOne(*evaluator, *scenario.default_configuration);
+  const trial::Outcome outcome = trial::EvaluateOne(*evaluator, *scenario.default_configuration);
   const std::string folder = outcome.reason.substr(outcome.reason.find('/'));
   EXPECT_TRUE(std::filesystem::exists(folder + "/a"));
   evaluator.reset();
@@ -117,9 +121,9 @@ TEST(ProcessEvaluator, SurvivesWhateverTheProcessDoes) {
       ParseScenario(std::string(kParameters) + "evaluator:" + kProcess, "/tmp/file.yaml");
   const auto evaluator = Make(scenario);
   const auto outcome = [&](double n) {
-    Configuration configuration = *scenario.default_configuration;
+    space::Configuration configuration = *scenario.default_configuration;
     configuration.coordinates[0] = n;
-    return EvaluateOne(*evaluator, configuration);
+    return trial::EvaluateOne(*evaluator, configuration);
   };
   EXPECT_EQ(outcome(7).value, 7);
   EXPECT_DOUBLE_EQ(outcome(8).value, 8.01);  // the same process
@@ -128,16 +132,17 @@ TEST(ProcessEvaluator, SurvivesWhateverTheProcessDoes) {
   EXPECT_THAT(outcome(2).reason, HasSubstr("SIGKILL"));
   EXPECT_THAT(outcome(4).reason, HasSubstr("what?"));
   EXPECT_EQ(outcome(9).value, 9);  // not the 99 that came after
-  EXPECT_EQ(outcome(5).verdict, Verdict::kInvalidAnswer);
-  EXPECT_EQ(outcome(6).verdict, Verdict::kInvalidAnswer);
+  EXPECT_EQ(outcome(5).verdict, trial::Verdict::kInvalidAnswer);
+  EXPECT_EQ(outcome(6).verdict, trial::Verdict::kInvalidAnswer);
   EXPECT_EQ(outcome(0).value, 0);
 }
 
 TEST(ProcessEvaluator, GivesUpAProcessThatHangs) {
   const Scenario scenario =
       ParseScenario(std::string(kParameters) + "evaluator: {process: sleep 60, timeout: 0.2}", "f");
-  const Outcome outcome = EvaluateOne(*Make(scenario), *scenario.default_configuration);
-  EXPECT_EQ(outcome.verdict, Verdict::kTimeout);
+  const trial::Outcome outcome =
+      trial::EvaluateOne(*Make(scenario), *scenario.default_configuration);
+  EXPECT_EQ(outcome.verdict, trial::Verdict::kTimeout);
   EXPECT_EQ(outcome.reason, "no answer after 0.2 s");
 }
 
@@ -154,12 +159,12 @@ TEST(ProcessEvaluator, CancelEndsTheProcessAndTheNextTrialStartsAnother) {
   while (!(std::ifstream(folder / "pid") >> process)) {
     EXPECT_TRUE(evaluator->Collect(0.02, [] { return false; }).empty());
   }
-  const double begun = MonotonicSeconds();
+  const double begun = base::MonotonicSeconds();
   evaluator->Cancel();
-  EXPECT_LT(MonotonicSeconds() - begun, 1);
+  EXPECT_LT(base::MonotonicSeconds() - begun, 1);
   EXPECT_EQ(kill(process, 0), -1);
   std::ofstream(folder / "pid.go") << "\n";
-  EXPECT_EQ(EvaluateOne(*evaluator, *scenario.default_configuration).value, 7);
+  EXPECT_EQ(trial::EvaluateOne(*evaluator, *scenario.default_configuration).value, 7);
 }
 
 TEST(MakeEvaluator, TriesAsManyAtATimeAsAskedFor) {
@@ -172,14 +177,14 @@ TEST(MakeEvaluator, TriesAsManyAtATimeAsAskedFor) {
                     "f");
   const auto evaluator = MakeEvaluator(scenario.space, scenario.evaluator, 2);
   EXPECT_EQ(evaluator->Capacity(), 2);
-  Configuration both[2] = {*scenario.default_configuration, *scenario.default_configuration};
+  space::Configuration both[2] = {*scenario.default_configuration, *scenario.default_configuration};
   for (int i = 0; i < 2; ++i) {
     both[i].coordinates[0] = i + 1;
     evaluator->Submit(i, both[i]);
   }
   int ended = 0;
   while (ended < 2) {
-    for (const FinishedTrial& trial : evaluator->Collect(1, [] { return false; })) {
+    for (const trial::FinishedTrial& trial : evaluator->Collect(1, [] { return false; })) {
       ++ended;
       EXPECT_EQ(trial.outcome->value, static_cast<double>(trial.id + 1)) << trial.outcome->reason;
       EXPECT_GT(trial.outcome->Get("measure_seconds", 0), 0);
@@ -192,4 +197,4 @@ TEST(MakeEvaluator, ThereIsNoneForAScenarioWithout) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

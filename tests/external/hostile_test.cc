@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Files that nobody should write: each is read, or refused by one line; none crashes the reader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +17,7 @@
 #include "bayloom/external/scenario.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 constexpr const char* kOwn = R"(name: n
@@ -136,7 +139,7 @@ constexpr std::string_view kPieces[] = {"{",
                                         "parts: 1000000"};
 
 /// One to three random changes of a file.
-std::string Mutated(std::string text, RandomStream& random) {
+std::string Mutated(std::string text, base::RandomStream& random) {
   for (int64_t change = 1 + random.UniformInt(3); change > 0 && !text.empty(); --change) {
     const auto at = static_cast<size_t>(random.UniformInt(static_cast<int64_t>(text.size())));
     const auto length = static_cast<size_t>(1 + random.UniformInt(12));
@@ -185,7 +188,7 @@ bool Complains(const std::string& input, const Action& action) {
 }
 
 int CountComplaints(const char* original, int files) {
-  RandomStream random(7);
+  base::RandomStream random(7);
   std::set<std::string> seen;
   int complaints = 0;
   while (static_cast<int>(seen.size()) < files) {
@@ -207,7 +210,7 @@ TEST(Hostile, HyperMapperScenarios) { EXPECT_GT(CountComplaints(kHyperMapper, 40
 TEST(Hostile, KernelTunerSpaces) { EXPECT_GT(CountComplaints(kT1, 400), 200); }
 
 TEST(Hostile, Constraints) {
-  RandomStream random(11);
+  base::RandomStream random(11);
   int complaints = 0;
   for (int i = 0; i < 400; ++i) {
     const std::string constraint = Mutated(
@@ -227,7 +230,7 @@ TEST(Hostile, Constraints) {
 TEST(Hostile, RecordedSpaces) {
   const TemporaryFolder folder;
   const std::string path = folder / "records";
-  RandomStream random(13);
+  base::RandomStream random(13);
   int complaints = 0;
   for (int i = 0; i < 400; ++i) {
     std::string text = Mutated(kT4, random);
@@ -271,4 +274,4 @@ TEST(Hostile, DeepAndLarge) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/hypermapper_server.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +13,7 @@
 #include "bayloom/base/result.h"
 #include "tests/trial/list_store.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 using testing::ElementsAre;
@@ -33,7 +36,8 @@ struct Theirs {
   Theirs()
       : scenario(ParseScenario(kScenario, "theirs.json")),
         study(scenario,
-              MakeOptimizer(scenario.optimizer, scenario.space, scenario.optimizer_options),
+              optimizer::MakeOptimizer(scenario.optimizer, scenario.space,
+                                       scenario.optimizer_options),
               &store) {}
 
   /// What the server says to these answers, all given at once.
@@ -45,8 +49,8 @@ struct Theirs {
   }
 
   Scenario scenario;
-  ListStore store;
-  const std::vector<TrialRecord>& trials = store.trials;
+  trial::ListStore store;
+  const std::vector<trial::TrialRecord>& trials = store.trials;
   Study study;
 };
 
@@ -72,11 +76,11 @@ TEST(HyperMapperServer, SpeaksAsHyperMapperDoes) {
   EXPECT_EQ(lines[7], "Request 1");
   EXPECT_EQ(lines.back(), "End of HyperMapper");
   std::vector<bool> ok;
-  for (const TrialRecord& trial : theirs.trials) ok.push_back(trial.outcome.ok());
+  for (const trial::TrialRecord& trial : theirs.trials) ok.push_back(trial.outcome.ok());
   EXPECT_THAT(ok, ElementsAre(true, false, true, false, true));
   EXPECT_EQ(theirs.trials[2].outcome.value, 0.25);
   EXPECT_THAT(theirs.trials[3].outcome.reason, HasSubstr("nan"));
-  EXPECT_EQ(theirs.trials[3].outcome.verdict, Verdict::kInvalidAnswer);
+  EXPECT_EQ(theirs.trials[3].outcome.verdict, trial::Verdict::kInvalidAnswer);
   EXPECT_EQ(theirs.study.best()->ordinal, 2);
 }
 
@@ -97,4 +101,4 @@ TEST(HyperMapperServer, RefusesAnswersWithoutTheObjective) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,9 +1,12 @@
-#include "bayloom/external/python_list.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/external/internal/python_list.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 std::vector<double> Numbers(const char* text) {
@@ -57,4 +60,4 @@ TEST(PythonList, NamesTheColumnOfWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/recorded_space.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +15,7 @@
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/external/study_task.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 const std::string kFolder = BAYLOOM_TEST_EXAMPLES "/recorded/";
@@ -33,7 +36,7 @@ TEST(RecordedSpace, KnowsWhatWasRun) {
   configuration["use_cmem"] = true;
   EXPECT_EQ(space.OutcomeOf(configuration).value, space.Least());
   configuration["block_size_x"] = 255;
-  const Outcome missing = space.OutcomeOf(configuration);
+  const trial::Outcome missing = space.OutcomeOf(configuration);
   EXPECT_FALSE(missing.ok());
   EXPECT_THAT(missing.reason, testing::HasSubstr("no record"));
 }
@@ -50,12 +53,12 @@ TEST(RecordedSpace, IsSearchedAtNoCost) {
   Scenario scenario = LoadScenario(kFolder + "convolution_T1.json");
   OverrideRecorded(kRecord, scenario);
   scenario.optimizer = "random";
-  Study study(scenario, MakeOptimizer("random", scenario.space, {}));
+  Study study(scenario, optimizer::MakeOptimizer("random", scenario.space, {}));
   const auto evaluator = MakeEvaluator(scenario.space, scenario.evaluator, 2);
   StudyTask task(study, *evaluator);
-  ScheduledRun<Configuration> run({});
+  run::ScheduledRun<space::Configuration> run({});
   run.AddTask(task, {});
-  EXPECT_EQ(run.Run(), StopReason::kExhausted);
+  EXPECT_EQ(run.Run(), trial::StopReason::kExhausted);
   EXPECT_EQ(study.trials(), 4362);
   EXPECT_EQ(study.feasible_trials(), 4362 - 161);
   EXPECT_NEAR(study.best()->outcome.value, 1.021172, 1e-6);
@@ -68,4 +71,4 @@ TEST(RecordedSpace, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/scenario.h"
 
 #include <gmock/gmock.h>
@@ -9,7 +12,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/space/configuration_json.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 using testing::HasSubstr;
@@ -43,10 +46,10 @@ seed: 12
 TEST(Scenario, SaysEverything) {
   const Scenario scenario = ParseScenario(kEverything, "/somewhere/file.yaml");
   EXPECT_EQ(scenario.name, "everything");
-  const Space& space = *scenario.space;
+  const space::Space& space = *scenario.space;
   ASSERT_EQ(space.size(), 6);
-  EXPECT_EQ(space.parameter(0).kind(), ParameterKind::kReal);
-  EXPECT_EQ(space.parameter(5).kind(), ParameterKind::kFactorization);
+  EXPECT_EQ(space.parameter(0).kind(), space::ParameterKind::kReal);
+  EXPECT_EQ(space.parameter(5).kind(), space::ParameterKind::kFactorization);
   EXPECT_EQ(scenario.objective, "speed");
   EXPECT_TRUE(scenario.maximize);
   EXPECT_EQ(scenario.max_trials, 40);
@@ -56,11 +59,11 @@ TEST(Scenario, SaysEverything) {
   EXPECT_EQ(scenario.optimizer_options.seed, 12u);
 
   ASSERT_TRUE(scenario.default_configuration);
-  const nlohmann::json first = ToJson(space, *scenario.default_configuration);
+  const nlohmann::json first = space::ToJson(space, *scenario.default_configuration);
   EXPECT_EQ(first, nlohmann::json::parse(R"json({"rate": 0.1, "depth": 2, "tile": 8, "level": "-O2",
                                              "order": [2, 0, 1], "split": [4, 2, 8]})json"));
   // Weights belong to the values at their places, whatever the order in which a domain is kept.
-  const Parameter& tile = space.parameter(2);
+  const space::Parameter& tile = space.parameter(2);
   EXPECT_GT(tile.PriorDensity(*tile.CoordinateOf(int64_t{16})),
             tile.PriorDensity(*tile.CoordinateOf(int64_t{8})));
   EXPECT_GT(tile.PriorDensity(*tile.CoordinateOf(int64_t{8})),
@@ -153,7 +156,7 @@ TEST(Scenario, ReadsHyperMapperFilesAsTheyAre) {
   EXPECT_EQ(scenario.max_trials, 60);
   EXPECT_EQ(scenario.optimizer, "bayesian");
   EXPECT_EQ(scenario.optimizer_options.initial_samples, 5);
-  EXPECT_EQ(scenario.optimizer_options.bayesian.objective, ObjectiveScale::kLog);
+  EXPECT_EQ(scenario.optimizer_options.bayesian.objective, model::ObjectiveScale::kLog);
   EXPECT_EQ(scenario.evaluator.kind, EvaluatorKind::kNone);
   // (0, 1, 2, 3) has item 1 at place 1, and item 0 is not last: the default is not allowed.
   EXPECT_FALSE(scenario.default_configuration);
@@ -164,7 +167,7 @@ TEST(Scenario, ReadsHyperMapperFilesAsTheyAre) {
                            {"threads", 3},
                            {"alpha", 0.25}};
     json["perm"] = nlohmann::json::parse(order);
-    const auto configuration = FromJson(*scenario.space, json);
+    const auto configuration = space::FromJson(*scenario.space, json);
     return configuration && scenario.space->Contains(*configuration);
   };
   EXPECT_TRUE(allowed("[1, 0, 2, 3]"));
@@ -195,7 +198,7 @@ TEST(Scenario, ReadsKernelTunerSpacesAsTheyAre) {
   EXPECT_EQ(scenario.name, "hotspot");
   EXPECT_EQ(scenario.objective, "time");
   EXPECT_EQ(scenario.max_trials, 30);
-  const Space& space = *scenario.space;
+  const space::Space& space = *scenario.space;
   ASSERT_EQ(space.size(), 4);
   EXPECT_EQ(space.parameter(0).Cardinality(), 37);
   int64_t pairs = 0;
@@ -209,4 +212,4 @@ TEST(Scenario, ReadsKernelTunerSpacesAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

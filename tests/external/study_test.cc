@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/external/study.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +20,7 @@
 #include "bayloom/trial/threaded_evaluator.h"
 #include "tests/trial/list_store.h"
 
-namespace bayloom {
+namespace bayloom::external {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -32,61 +35,63 @@ Scenario SmallScenario(const std::string& more = "") {
       "small.yaml");
 }
 
-Outcome Bowl(const Configuration& c) {
+trial::Outcome Bowl(const space::Configuration& c) {
   const double x = c.coordinates[0], y = c.coordinates[1];
-  if (y == 0) return Outcome::Infeasible(Verdict::kCrash, "y is zero");
-  return Outcome::Feasible(std::pow(x - 5, 2) + y);
+  if (y == 0) return trial::Outcome::Infeasible(trial::Verdict::kCrash, "y is zero");
+  return trial::Outcome::Feasible(std::pow(x - 5, 2) + y);
 }
 
-Outcome SlowBowl(const Configuration& c) {
+trial::Outcome SlowBowl(const space::Configuration& c) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   return Bowl(c);
 }
 
 /// Evaluates by a function in so many threads, and in this one if there is to be one.
-std::unique_ptr<Evaluator<Configuration>> Jobs(int jobs,
-                                               Outcome (*function)(const Configuration&)) {
-  if (jobs == 1) return std::make_unique<InlineEvaluator<Configuration>>(function);
-  using Threaded = ThreadedEvaluator<Configuration>;
+std::unique_ptr<trial::Evaluator<space::Configuration>> Jobs(
+    int jobs, trial::Outcome (*function)(const space::Configuration&)) {
+  if (jobs == 1) return std::make_unique<trial::InlineEvaluator<space::Configuration>>(function);
+  using Threaded = trial::ThreadedEvaluator<space::Configuration>;
   return std::make_unique<Threaded>(std::vector<Threaded::Function>(
-      static_cast<size_t>(jobs),
-      [=](const Configuration& c, const std::stop_token&) { return std::optional(function(c)); }));
+      static_cast<size_t>(jobs), [=](const space::Configuration& c, const std::stop_token&) {
+        return std::optional(function(c));
+      }));
 }
 
-std::unique_ptr<Optimizer> OptimizerOf(const Scenario& scenario) {
-  return MakeOptimizer(scenario.optimizer, scenario.space, scenario.optimizer_options);
+std::unique_ptr<optimizer::Optimizer> OptimizerOf(const Scenario& scenario) {
+  return optimizer::MakeOptimizer(scenario.optimizer, scenario.space, scenario.optimizer_options);
 }
 
-Budget Trials(int64_t trials) {
-  Budget budget;
+trial::Budget Trials(int64_t trials) {
+  trial::Budget budget;
   budget.trials = trials;
   return budget;
 }
 
-Budget Seconds(double seconds) {
-  Budget budget;
+trial::Budget Seconds(double seconds) {
+  trial::Budget budget;
   budget.seconds = seconds;
   return budget;
 }
 
-Budget StopWhen(std::function<bool()> stop) {
-  Budget budget;
+trial::Budget StopWhen(std::function<bool()> stop) {
+  trial::Budget budget;
   budget.stop = std::move(stop);
   return budget;
 }
 
-StopReason RunStudy(Study& study, Evaluator<Configuration>& evaluator, Budget budget = {},
-                    const std::function<void(const RunStatus&, const Outcome&)>& on_trial = {}) {
+trial::StopReason RunStudy(
+    Study& study, trial::Evaluator<space::Configuration>& evaluator, trial::Budget budget = {},
+    const std::function<void(const run::RunStatus&, const trial::Outcome&)>& on_trial = {}) {
   StudyTask task(study, evaluator);
-  ScheduledRun<Configuration> run({.budget = std::move(budget)});
+  run::ScheduledRun<space::Configuration> run({.budget = std::move(budget)});
   run.AddTask(task, {});
   return run.Run({.on_trial = on_trial, .on_slot = {}});
 }
 
 /// Has no room left.
-class FullStore final : public TrialStore {
+class FullStore final : public trial::TrialStore {
  public:
-  void Add(const TrialRecord&) override { throw SystemError("the disk is full"); }
+  void Add(const trial::TrialRecord&) override { throw SystemError("the disk is full"); }
   void Flush() override {}
 };
 
@@ -95,32 +100,32 @@ TEST(Study, HandsOutTheDefaultFirstAndEveryConfigurationOnce) {
   Study study(scenario, OptimizerOf(scenario));
   std::set<std::vector<double>> asked;
   EXPECT_TRUE(study.Ask(0).empty());
-  for (std::vector<Configuration> more = study.Ask(7); !more.empty(); more = study.Ask(7)) {
+  for (std::vector<space::Configuration> more = study.Ask(7); !more.empty(); more = study.Ask(7)) {
     if (asked.empty()) {
       EXPECT_EQ(more[0].coordinates, (std::vector<double>{3, 4}));
     }
-    for (const Configuration& c : more) EXPECT_TRUE(asked.insert(c.coordinates).second);
+    for (const space::Configuration& c : more) EXPECT_TRUE(asked.insert(c.coordinates).second);
   }
   EXPECT_EQ(static_cast<double>(asked.size()), scenario.space->CountFeasible());
 }
 
 TEST(Study, IsToldInAnyOrderAndRefusesWhatItWasTold) {
   const Scenario scenario = SmallScenario("optimizer: random\n");
-  ListStore store;
+  trial::ListStore store;
   Study study(scenario, OptimizerOf(scenario), &store);
-  const std::vector<Configuration> asked = study.Ask(3);
+  const std::vector<space::Configuration> asked = study.Ask(3);
   ASSERT_EQ(asked.size(), 3u);
   for (const size_t i : {2u, 0u, 1u}) {
-    EXPECT_TRUE(study.Tell(asked[i], Outcome::Feasible(static_cast<double>(i)), 1.5));
+    EXPECT_TRUE(study.Tell(asked[i], trial::Outcome::Feasible(static_cast<double>(i)), 1.5));
     EXPECT_EQ(study.last()->configuration, asked[i]);
   }
-  EXPECT_FALSE(study.Tell(asked[0], Outcome::Feasible(-1), 2));
+  EXPECT_FALSE(study.Tell(asked[0], trial::Outcome::Feasible(-1), 2));
   EXPECT_EQ(store.trials.size(), 3u);
   EXPECT_EQ(study.trials(), 3);
   EXPECT_EQ(study.elapsed(), 1.5);
   EXPECT_EQ(study.best()->configuration, asked[0]);
   EXPECT_EQ(study.best()->ordinal, 1);
-  EXPECT_EQ(store.trials[0].candidate, ToJson(*scenario.space, asked[2]).dump());
+  EXPECT_EQ(store.trials[0].candidate, space::ToJson(*scenario.space, asked[2]).dump());
   EXPECT_EQ(store.trials[0].proposer, "random");
   EXPECT_EQ(store.trials[0].outcome.value, 2);
   EXPECT_EQ(store.trials[0].elapsed, 1.5);
@@ -129,18 +134,18 @@ TEST(Study, IsToldInAnyOrderAndRefusesWhatItWasTold) {
 TEST(StudyTask, TriesEveryConfigurationOnceAndRecordsBeforeItLearns) {
   const Scenario scenario = SmallScenario("optimizer: random\n");
   for (const int jobs : {1, 3}) {
-    ListStore store;
+    trial::ListStore store;
     Study study(scenario, OptimizerOf(scenario), &store);
     std::set<std::vector<double>> tried;
     const auto evaluator = Jobs(jobs, Bowl);
-    const StopReason end =
-        RunStudy(study, *evaluator, {}, [&](const RunStatus& status, const Outcome& outcome) {
+    const trial::StopReason end = RunStudy(
+        study, *evaluator, {}, [&](const run::RunStatus& status, const trial::Outcome& outcome) {
           EXPECT_EQ(std::ssize(store.trials), study.trials());
           EXPECT_EQ(status.trials, study.trials());
           EXPECT_EQ(outcome.ok(), study.last()->outcome.ok());
           EXPECT_TRUE(tried.insert(study.last()->configuration.coordinates).second);
         });
-    EXPECT_EQ(end, StopReason::kExhausted);
+    EXPECT_EQ(end, trial::StopReason::kExhausted);
     EXPECT_EQ(static_cast<double>(study.trials()), scenario.space->CountFeasible());
     EXPECT_EQ(study.trials() - study.feasible_trials(), 10);
     ASSERT_TRUE(study.best());
@@ -154,7 +159,7 @@ TEST(StudyTask, TriesEveryConfigurationOnceAndRecordsBeforeItLearns) {
 
 TEST(StudyTask, MaximizesWhatIsToBeMaximized) {
   const Scenario scenario = SmallScenario("maximize: height\noptimizer: bayesian\n");
-  ListStore store;
+  trial::ListStore store;
   Study study(scenario, OptimizerOf(scenario), &store);
   RunStudy(study, *Jobs(1, Bowl), Trials(40));
   EXPECT_EQ(study.trials(), 40);
@@ -163,7 +168,7 @@ TEST(StudyTask, MaximizesWhatIsToBeMaximized) {
   EXPECT_GE(study.best()->outcome.value, 30);
   // The store has values as they were answered.
   double greatest = 0;
-  for (const TrialRecord& trial : store.trials) {
+  for (const trial::TrialRecord& trial : store.trials) {
     if (trial.outcome.ok()) greatest = std::max(greatest, trial.outcome.value);
   }
   EXPECT_EQ(greatest, study.best()->outcome.value);
@@ -172,33 +177,35 @@ TEST(StudyTask, MaximizesWhatIsToBeMaximized) {
 TEST(StudyTask, KeepsToItsBudget) {
   const Scenario scenario = SmallScenario();
   Study by_trials(scenario, OptimizerOf(scenario));
-  EXPECT_EQ(RunStudy(by_trials, *Jobs(3, Bowl), Trials(7)), StopReason::kTrials);
+  EXPECT_EQ(RunStudy(by_trials, *Jobs(3, Bowl), Trials(7)), trial::StopReason::kTrials);
   EXPECT_EQ(by_trials.trials(), 7);
   const auto slow = Jobs(2, SlowBowl);
   Study by_time(scenario, OptimizerOf(scenario));
-  EXPECT_EQ(RunStudy(by_time, *slow, Seconds(0.2)), StopReason::kTime);
+  EXPECT_EQ(RunStudy(by_time, *slow, Seconds(0.2)), trial::StopReason::kTime);
   EXPECT_LT(by_time.trials(), 60);
   bool stop = false;
   Study stopped(scenario, OptimizerOf(scenario));
   EXPECT_EQ(RunStudy(stopped, *slow, StopWhen([&] { return stop; }),
-                     [&](const RunStatus& status, const Outcome&) { stop = status.trials >= 3; }),
-            StopReason::kStopped);
+                     [&](const run::RunStatus& status, const trial::Outcome&) {
+                       stop = status.trials >= 3;
+                     }),
+            trial::StopReason::kStopped);
   EXPECT_LT(stopped.trials(), 10);
 }
 
 TEST(StudyTask, GoesOnWhereItWas) {
   const Scenario scenario = SmallScenario("optimizer: random\n");
-  ListStore store;
+  trial::ListStore store;
   std::vector<StudyTrial> told;
   Study first(scenario, OptimizerOf(scenario), &store);
   const auto evaluator = Jobs(1, Bowl);
   RunStudy(first, *evaluator, Trials(20),
-           [&](const RunStatus&, const Outcome&) { told.push_back(*first.last()); });
+           [&](const run::RunStatus&, const trial::Outcome&) { told.push_back(*first.last()); });
   ASSERT_EQ(store.trials.size(), 20u);
 
   Study second(scenario, OptimizerOf(scenario), &store);
   StudyTask task(second, *evaluator);
-  ScheduledRun<Configuration> run({.budget = Trials(30)});
+  run::ScheduledRun<space::Configuration> run({.budget = Trials(30)});
   const int index = run.AddTask(task, {});
   for (const StudyTrial& trial : told) {
     second.Learn(trial.configuration, trial.outcome, trial.elapsed);
@@ -209,12 +216,12 @@ TEST(StudyTask, GoesOnWhereItWas) {
   EXPECT_EQ(second.best()->outcome.value, first.best()->outcome.value);
   EXPECT_EQ(second.best()->ordinal, first.best()->ordinal);
   EXPECT_GE(second.elapsed(), told.back().elapsed);
-  EXPECT_EQ(run.Run(), StopReason::kTrials);
+  EXPECT_EQ(run.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(store.trials.size(), 30u) << "the budget is that of both runs";
   EXPECT_GE(store.trials.back().elapsed, told.back().elapsed);
   RunStudy(second, *evaluator);
   std::set<std::string> tried;
-  for (const TrialRecord& trial : store.trials) {
+  for (const trial::TrialRecord& trial : store.trials) {
     EXPECT_TRUE(tried.insert(trial.candidate).second);
   }
   EXPECT_EQ(static_cast<double>(tried.size()), scenario.space->CountFeasible());
@@ -235,13 +242,13 @@ TEST(StudyTask, TellsTheSchedulerOfRatiosToTheFirstValue) {
   Study study(scenario, OptimizerOf(scenario));
   const auto evaluator = Jobs(1, Bowl);
   StudyTask task(study, *evaluator);
-  const std::vector<Configuration> c = study.Ask(3);
-  const TrialValue failed =
-      task.Tell(Configuration(c[0]), Outcome::Infeasible(Verdict::kCrash, "why"), 0);
+  const std::vector<space::Configuration> c = study.Ask(3);
+  const run::TrialValue failed = task.Tell(
+      space::Configuration(c[0]), trial::Outcome::Infeasible(trial::Verdict::kCrash, "why"), 0);
   EXPECT_FALSE(failed.feasible);
   EXPECT_EQ(failed.cost, kInfinity);
-  EXPECT_EQ(task.Tell(Configuration(c[1]), Outcome::Feasible(6), 0).cost, 1);
-  EXPECT_EQ(task.Tell(Configuration(c[2]), Outcome::Feasible(12), 0).cost, 0.5);
+  EXPECT_EQ(task.Tell(space::Configuration(c[1]), trial::Outcome::Feasible(6), 0).cost, 1);
+  EXPECT_EQ(task.Tell(space::Configuration(c[2]), trial::Outcome::Feasible(12), 0).cost, 0.5);
 }
 
 TEST(RelativeCost, ComparesWithTheFirstValueWhateverUnitAndGoal) {
@@ -269,7 +276,7 @@ TEST(RelativeCost, OrdersWhatHasNoRatio) {
 
 TEST(LineServer, AsksAndTells) {
   const Scenario scenario = SmallScenario("minimize: seconds\nbudget: {trials: 4}\n");
-  ListStore store;
+  trial::ListStore store;
   Study study(scenario, OptimizerOf(scenario), &store);
   LineServer server(scenario, study);
   const auto answer = [&](const std::string& line) {
@@ -311,4 +318,4 @@ TEST(LineServer, KeepsATrialBeforeItAnswers) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::external

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/feature/program_features.h"
 
 #include <gtest/gtest.h>
@@ -10,24 +13,24 @@
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
 
-namespace bayloom {
+namespace bayloom::feature {
 namespace {
 
 float SLog(double x) { return static_cast<float>(std::log2(x + 1)); }
 
 /// c[8, 16] = a[8, 4] * w[4, 16], w being a constant; loops i (8), j (16), k (4).
-Program Matmul(int64_t m = 8, int64_t n = 16, int64_t k = 4) {
-  WorkloadBuilder b("matmul");
-  Tensor a = b.Input("a", {m, k}), w = b.Constant("w", {k, n});
-  Tensor c = b.Reduce("c", {m, n}, {{"k", k}}, Reduction::kSum,
-                      [&](auto s, auto r) { return a(s[0], r[0]) * w(r[0], s[1]); });
-  return Lower(b.Build({c}));
+tensor::Program Matmul(int64_t m = 8, int64_t n = 16, int64_t k = 4) {
+  tensor::WorkloadBuilder b("matmul");
+  tensor::Tensor a = b.Input("a", {m, k}), w = b.Constant("w", {k, n});
+  tensor::Tensor c = b.Reduce("c", {m, n}, {{"k", k}}, tensor::Reduction::kSum,
+                              [&](auto s, auto r) { return a(s[0], r[0]) * w(r[0], s[1]); });
+  return tensor::Lower(b.Build({c}));
 }
 
-constexpr BufferId kW = 1;  // in Matmul()
+constexpr tensor::BufferId kW = 1;  // in Matmul()
 
-std::vector<LoopId> LoopsOf(const Program& program, const std::string& block) {
-  return program.LoopsAround(NodeRef::Block(program.FindBlock(block)));
+std::vector<tensor::LoopId> LoopsOf(const tensor::Program& program, const std::string& block) {
+  return program.LoopsAround(tensor::NodeRef::Block(program.FindBlock(block)));
 }
 
 /// Expects the 18 columns of one described buffer, given unslogged and by name.
@@ -145,15 +148,16 @@ TEST(ProgramFeatures, NaiveMatmul) {
 }
 
 TEST(ProgramFeatures, AnnotatedLoopsAndTheirPositions) {
-  Program program = Matmul();
-  std::vector<LoopId> loops = LoopsOf(program, "c");
+  tensor::Program program = Matmul();
+  std::vector<tensor::LoopId> loops = LoopsOf(program, "c");
   const std::vector<int64_t> factors = {2, 8};
-  const std::vector<LoopId> j = *Split(program, loops[1], factors);
-  ASSERT_TRUE(Reorder(program, std::vector<LoopId>{loops[0], j[0], loops[2], j[1]}).ok());
-  ASSERT_TRUE(Parallelize(program, loops[0]).ok());
-  ASSERT_TRUE(Vectorize(program, j[1]).ok());
-  ASSERT_TRUE(Unroll(program, loops[2]).ok());
-  ASSERT_TRUE(AnnotateUnroll(program, loops[0], 64).ok());
+  const std::vector<tensor::LoopId> j = *tensor::Split(program, loops[1], factors);
+  ASSERT_TRUE(
+      tensor::Reorder(program, std::vector<tensor::LoopId>{loops[0], j[0], loops[2], j[1]}).ok());
+  ASSERT_TRUE(tensor::Parallelize(program, loops[0]).ok());
+  ASSERT_TRUE(tensor::Vectorize(program, j[1]).ok());
+  ASSERT_TRUE(tensor::Unroll(program, loops[2]).ok());
+  ASSERT_TRUE(tensor::AnnotateUnroll(program, loops[0], 64).ok());
   const FeatureMatrix features = ExtractFeatures(program);
   const std::span<const float> row = features.Row(0);
   const auto expect = [&](int column, double extent, LoopPosition position) {
@@ -171,15 +175,16 @@ TEST(ProgramFeatures, AnnotatedLoopsAndTheirPositions) {
 }
 
 /// x[8, 16] scaled by its rows' sums; both stages under the loop over rows.
-Program RowScaling() {
-  WorkloadBuilder b("scale");
-  Tensor x = b.Input("x", {8, 16});
-  Tensor sum = b.Reduce("sum", {8}, {{"j", 16}}, Reduction::kSum,
-                        [&](auto s, auto r) { return x(s[0], r[0]); });
-  Tensor scaled = b.Compute("scaled", {8, 16}, [&](auto i) { return x(i[0], i[1]) * sum(i[0]); });
-  Program program = Lower(b.Build({scaled}));
-  const LoopId rows = LoopsOf(program, "sum")[0];
-  EXPECT_TRUE(ReverseComputeAt(program, program.FindBlock("scaled"), rows).ok());
+tensor::Program RowScaling() {
+  tensor::WorkloadBuilder b("scale");
+  tensor::Tensor x = b.Input("x", {8, 16});
+  tensor::Tensor sum = b.Reduce("sum", {8}, {{"j", 16}}, tensor::Reduction::kSum,
+                                [&](auto s, auto r) { return x(s[0], r[0]); });
+  tensor::Tensor scaled =
+      b.Compute("scaled", {8, 16}, [&](auto i) { return x(i[0], i[1]) * sum(i[0]); });
+  tensor::Program program = tensor::Lower(b.Build({scaled}));
+  const tensor::LoopId rows = LoopsOf(program, "sum")[0];
+  EXPECT_TRUE(tensor::ReverseComputeAt(program, program.FindBlock("scaled"), rows).ok());
   return program;
 }
 
@@ -221,22 +226,23 @@ TEST(ProgramFeatures, IntermediatesAreSeenAsTheyAreAllocated) {
   EXPECT_FLOAT_EQ(row[kAllocationColumn + 2], SLog(8));
   EXPECT_FLOAT_EQ(row[kAllocationColumn + 3], SLog(16));
   // It is 8 elements if it has to outlive the rows.
-  WorkloadBuilder b("sum");
-  Tensor x = b.Input("x", {8, 16});
-  Tensor sum = b.Reduce("sum", {8}, {{"j", 16}}, Reduction::kSum,
-                        [&](auto s, auto r) { return x(s[0], r[0]); });
-  Tensor next = b.Compute("next", {8}, [&](auto i) { return -sum(i[0]); });
-  const FeatureMatrix apart = ExtractFeatures(Lower(b.Build({next})));
+  tensor::WorkloadBuilder b("sum");
+  tensor::Tensor x = b.Input("x", {8, 16});
+  tensor::Tensor sum = b.Reduce("sum", {8}, {{"j", 16}}, tensor::Reduction::kSum,
+                                [&](auto s, auto r) { return x(s[0], r[0]); });
+  tensor::Tensor next = b.Compute("next", {8}, [&](auto i) { return -sum(i[0]); });
+  const FeatureMatrix apart = ExtractFeatures(tensor::Lower(b.Build({next})));
   EXPECT_FLOAT_EQ(apart.Row(0)[kAllocationColumn], SLog(32));
   EXPECT_FLOAT_EQ(apart.Row(0)[kAllocationColumn + 2], SLog(1));
 }
 
 TEST(ProgramFeatures, RewrittenLayoutsDecideStrides) {
-  Program program = Matmul();
-  std::vector<LoopId> loops = LoopsOf(program, "c");
+  tensor::Program program = Matmul();
+  std::vector<tensor::LoopId> loops = LoopsOf(program, "c");
   const std::vector<int64_t> factors = {4, 4};
-  const std::vector<LoopId> j = *Split(program, loops[1], factors);
-  ASSERT_TRUE(Reorder(program, std::vector<LoopId>{loops[0], j[0], j[1], loops[2]}).ok());
+  const std::vector<tensor::LoopId> j = *tensor::Split(program, loops[1], factors);
+  ASSERT_TRUE(
+      tensor::Reorder(program, std::vector<tensor::LoopId>{loops[0], j[0], j[1], loops[2]}).ok());
   const int stride = BufferColumnOf(0, BufferFeature::kStride);
   EXPECT_FLOAT_EQ(ExtractFeatures(program).Row(0)[stride], SLog(16));
   // Tiles of 4 columns, in each of them k by k the 4 neighbours.
@@ -245,11 +251,11 @@ TEST(ProgramFeatures, RewrittenLayoutsDecideStrides) {
 }
 
 TEST(ProgramFeatures, IndicesThatAreNotAffineTouchWhatTheyCanWithUnknownStride) {
-  WorkloadBuilder b("gather");
-  Tensor table = b.Input("table", {1000, 32});
-  Tensor ids = b.Input("ids", {8}, DType::kInt64);
-  Tensor rows = b.Compute("rows", {8, 32}, [&](auto i) { return table(ids(i[0]), i[1]); });
-  const FeatureMatrix features = ExtractFeatures(Lower(b.Build({rows})));
+  tensor::WorkloadBuilder b("gather");
+  tensor::Tensor table = b.Input("table", {1000, 32});
+  tensor::Tensor ids = b.Input("ids", {8}, tensor::DType::kInt64);
+  tensor::Tensor rows = b.Compute("rows", {8, 32}, [&](auto i) { return table(ids(i[0]), i[1]); });
+  const FeatureMatrix features = ExtractFeatures(tensor::Lower(b.Build({rows})));
   ASSERT_EQ(features.rows, 1);
   const std::span<const float> row = features.Row(0);
   // The store and the table touch the same number of lines and bytes; the table comes first.
@@ -259,16 +265,19 @@ TEST(ProgramFeatures, IndicesThatAreNotAffineTouchWhatTheyCanWithUnknownStride) 
 }
 
 TEST(ProgramFeatures, OperationsAreCountedByKind) {
-  WorkloadBuilder b("ops");
-  Tensor x = b.Input("x", {10});
-  Tensor y = b.Compute("y", {10}, [&](auto i) {
-    const Expr v = x(i[0]);
-    const Expr scaled = v * FloatLiteral(2) + FloatLiteral(1);                // mad
-    const Expr bounded = Max(Min(scaled, FloatLiteral(6)), FloatLiteral(0));  // 2 compares
-    const Expr sign = v < FloatLiteral(0) && i[0] < Expr(5);                  // 2 compares, bool
-    return Select(sign, bounded / FloatLiteral(6), Unary(ExprOp::kExp, v - FloatLiteral(1)));
+  tensor::WorkloadBuilder b("ops");
+  tensor::Tensor x = b.Input("x", {10});
+  tensor::Tensor y = b.Compute("y", {10}, [&](auto i) {
+    const tensor::Expr v = x(i[0]);
+    const tensor::Expr scaled = v * tensor::FloatLiteral(2) + tensor::FloatLiteral(1);  // mad
+    const tensor::Expr bounded = tensor::Max(tensor::Min(scaled, tensor::FloatLiteral(6)),
+                                             tensor::FloatLiteral(0));  // 2 compares
+    const tensor::Expr sign =
+        v < tensor::FloatLiteral(0) && i[0] < tensor::Expr(5);  // 2 compares, bool
+    return tensor::Select(sign, bounded / tensor::FloatLiteral(6),
+                          tensor::Unary(tensor::ExprOp::kExp, v - tensor::FloatLiteral(1)));
   });
-  const FeatureMatrix features = ExtractFeatures(Lower(b.Build({y})));
+  const FeatureMatrix features = ExtractFeatures(tensor::Lower(b.Build({y})));
   const std::span<const float> row = features.Row(0);
   const auto count = [&](OpClass op) { return std::exp2(row[static_cast<int>(op)]) - 1; };
   EXPECT_NEAR(count(OpClass::kFloatMad), 10, 1e-3);
@@ -283,35 +292,35 @@ TEST(ProgramFeatures, OperationsAreCountedByKind) {
 }
 
 TEST(ProgramFeatures, UnitLoopsDoNotMatter) {
-  Program plain = Matmul(), padded = Matmul();
-  for (LoopId loop : LoopsOf(padded, "c")) {
+  tensor::Program plain = Matmul(), padded = Matmul();
+  for (tensor::LoopId loop : LoopsOf(padded, "c")) {
     const std::vector<int64_t> factors = {1, padded.ExtentOf(loop), 1};
-    const std::vector<LoopId> parts = *Split(padded, loop, factors);
-    ASSERT_TRUE(Unroll(padded, parts[0]).ok());
+    const std::vector<tensor::LoopId> parts = *tensor::Split(padded, loop, factors);
+    ASSERT_TRUE(tensor::Unroll(padded, parts[0]).ok());
   }
   EXPECT_EQ(ExtractFeatures(plain), ExtractFeatures(padded));
 }
 
 TEST(ProgramFeatures, EqualHashesGiveEqualFeatures) {
-  Program a = Matmul(), b = Matmul();
+  tensor::Program a = Matmul(), b = Matmul();
   a.name = "another";
-  for (Buffer& buffer : a.buffers) buffer.name = "z" + buffer.name;
-  std::vector<LoopId> loops = LoopsOf(b, "c");
+  for (tensor::Buffer& buffer : a.buffers) buffer.name = "z" + buffer.name;
+  std::vector<tensor::LoopId> loops = LoopsOf(b, "c");
   // To and fro: new ids for the same program.
-  const std::vector<LoopId> reordered = {loops[1], loops[0]};
-  ASSERT_TRUE(Reorder(b, reordered).ok());
+  const std::vector<tensor::LoopId> reordered = {loops[1], loops[0]};
+  ASSERT_TRUE(tensor::Reorder(b, reordered).ok());
   ASSERT_NE(a.StructuralHash(), b.StructuralHash());
   EXPECT_NE(ExtractFeatures(a), ExtractFeatures(b));
-  ASSERT_TRUE(Reorder(b, std::vector<LoopId>{loops[0], loops[1]}).ok());
+  ASSERT_TRUE(tensor::Reorder(b, std::vector<tensor::LoopId>{loops[0], loops[1]}).ok());
   ASSERT_EQ(a.StructuralHash(), b.StructuralHash());
   EXPECT_EQ(ExtractFeatures(a), ExtractFeatures(b));
 }
 
 TEST(ProgramFeatures, FusingChangesNoMemoryColumn) {
-  Program program = Matmul();
+  tensor::Program program = Matmul();
   const FeatureMatrix before = ExtractFeatures(program);
-  std::vector<LoopId> loops = LoopsOf(program, "c");
-  ASSERT_TRUE(Fuse(program, std::vector<LoopId>{loops[0], loops[1]}).ok());
+  std::vector<tensor::LoopId> loops = LoopsOf(program, "c");
+  ASSERT_TRUE(tensor::Fuse(program, std::vector<tensor::LoopId>{loops[0], loops[1]}).ok());
   const FeatureMatrix after = ExtractFeatures(program);
   for (int column = kBufferColumn; column < kLoopCountColumn; ++column) {
     EXPECT_EQ(before.Row(0)[column], after.Row(0)[column]) << FeatureColumnName(column);
@@ -320,12 +329,12 @@ TEST(ProgramFeatures, FusingChangesNoMemoryColumn) {
 }
 
 TEST(ProgramFeatures, LiteralStoresAreLeftOut) {
-  WorkloadBuilder b("fill");
-  Tensor zero = b.Compute("zero", {4}, [](auto) { return FloatLiteral(0); });
-  const FeatureMatrix features = ExtractFeatures(Lower(b.Build({zero})));
+  tensor::WorkloadBuilder b("fill");
+  tensor::Tensor zero = b.Compute("zero", {4}, [](auto) { return tensor::FloatLiteral(0); });
+  const FeatureMatrix features = ExtractFeatures(tensor::Lower(b.Build({zero})));
   EXPECT_EQ(features.rows, 0);
   EXPECT_TRUE(features.values.empty());
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::feature

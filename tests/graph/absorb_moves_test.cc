@@ -1,17 +1,20 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-Tensor Transpose(GraphBuilder& b, const Tensor& x) {
+tensor::Tensor Transpose(GraphBuilder& b, const tensor::Tensor& x) {
   return b.Map("transpose", {x.shape()[1], x.shape()[0]},
                [&](const auto& i) { return x(i[1], i[0]); });
 }
 
-Tensor ToChannelsLast(GraphBuilder& b, const Tensor& x) {
+tensor::Tensor ToChannelsLast(GraphBuilder& b, const tensor::Tensor& x) {
   const std::vector<int64_t>& s = x.shape();
   return b.Map("transpose", {s[0], s[2], s[3], s[1]},
                [&](const auto& i) { return x(i[0], i[3], i[1], i[2]); });
@@ -19,20 +22,20 @@ Tensor ToChannelsLast(GraphBuilder& b, const Tensor& x) {
 
 TEST(AbsorbMoves, ReadsSlicesAndTranspositionsWhereTheyComeFrom) {
   GraphBuilder b("moves");
-  const Tensor x = b.Input("x", DType::kFloat32, {6, 8});
-  const Tensor slice =
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {6, 8});
+  const tensor::Tensor slice =
       b.Map("slice", {2, 4}, [&](const auto& i) { return x(i[0] * 2 + 1, i[1] + 3); });
-  const Tensor y = Transpose(b, slice);
-  const Tensor sums = b.Reduce("sum", {4}, {{"k", 2}}, Reduction::kSum,
-                               [&](const auto& s, const auto& r) { return y(s[0], r[0]); });
+  const tensor::Tensor y = Transpose(b, slice);
+  const tensor::Tensor sums = b.Reduce("sum", {4}, {{"k", 2}}, tensor::Reduction::kSum,
+                                       [&](const auto& s, const auto& r) { return y(s[0], r[0]); });
   EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"sums", sums.id()}}))), "sum");
 }
 
 TEST(AbsorbMoves, KeepsTheContiguousAxisOfAProduct) {
   GraphBuilder b("product");
-  const Tensor a = b.Input("a", DType::kFloat32, {5, 4});
-  const Tensor w = b.Input("w", DType::kFloat32, {7, 5});
-  const Tensor c = Multiply(b, Transpose(b, a), Transpose(b, w));
+  const tensor::Tensor a = b.Input("a", tensor::DType::kFloat32, {5, 4});
+  const tensor::Tensor w = b.Input("w", tensor::DType::kFloat32, {7, 5});
+  const tensor::Tensor c = Multiply(b, Transpose(b, a), Transpose(b, w));
   EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"c", c.id()}}))), "transpose, matmul")
       << "the left factor may be read across its rows, the right one may not";
 }
@@ -40,9 +43,9 @@ TEST(AbsorbMoves, KeepsTheContiguousAxisOfAProduct) {
 TEST(AbsorbMoves, ConvolutionsReadImagesOfFewChannelsAsTheyCome) {
   for (int64_t channels : {3, 8}) {
     GraphBuilder b("conv");
-    const Tensor x = b.Input("x", DType::kFloat32, {1, channels, 6, 6});
-    const Tensor w = b.Constant("w", RandomTensor({3, 3, channels, 4}, 1));
-    const Tensor y = Convolve(b, ToChannelsLast(b, x), w);
+    const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {1, channels, 6, 6});
+    const tensor::Tensor w = b.Constant("w", RandomTensor({3, 3, channels, 4}, 1));
+    const tensor::Tensor y = Convolve(b, ToChannelsLast(b, x), w);
     EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"y", y.id()}}))),
               channels == 3 ? "conv" : "transpose, conv");
   }
@@ -50,12 +53,13 @@ TEST(AbsorbMoves, ConvolutionsReadImagesOfFewChannelsAsTheyCome) {
 
 TEST(AbsorbMoves, LooksThroughViews) {
   GraphBuilder b("view");
-  const Tensor x = b.Input("x", DType::kFloat32, {4, 6});
-  const Tensor view = b.View(Transpose(b, x), {6, 2, 2});
-  const Tensor y = b.Reduce("max", {6, 2}, {{"k", 2}}, Reduction::kMax,
-                            [&](const auto& s, const auto& r) { return view(s[0], s[1], r[0]); });
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 6});
+  const tensor::Tensor view = b.View(Transpose(b, x), {6, 2, 2});
+  const tensor::Tensor y =
+      b.Reduce("max", {6, 2}, {{"k", 2}}, tensor::Reduction::kMax,
+               [&](const auto& s, const auto& r) { return view(s[0], s[1], r[0]); });
   EXPECT_EQ(OpsOf(CheckedPass(AbsorbMoves, b.Build({{"y", y.id()}}))), "max");
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,7 +1,10 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "examples/models/layers.h"
 #include "tests/graph/small_models.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 using models::BnRelu;
@@ -60,4 +63,4 @@ SmallModel SmallInceptionNetwork(int batch) {
   return SmallModel("inception", std::move(g));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

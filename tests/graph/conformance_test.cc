@@ -1,17 +1,20 @@
-#include "bayloom/graph/conformance.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/internal/conformance.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "bayloom/codegen/host.h"
-#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
+#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/sketch/plain_schedule.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 const char* const kNodeTests = "/usr/share/libonnx-testdata/data/node";
@@ -32,7 +35,7 @@ void ExpectConformance(const GraphEvaluator& evaluate) {
 TEST(Conformance, ImportedGraphs) { ExpectConformance(EvaluateGraph); }
 
 TEST(Conformance, FusedTasks) {
-  ExpectConformance([](const Graph& graph, const std::vector<HostTensor>& inputs) {
+  ExpectConformance([](const Graph& graph, const std::vector<tensor::HostTensor>& inputs) {
     Graph optimized = graph;
     Optimize(optimized);
     return InterpretTasks(ExtractTasks(std::move(optimized)), inputs);
@@ -41,31 +44,31 @@ TEST(Conformance, FusedTasks) {
 
 /// Through the whole compiler: design space, code generation, executor.
 TEST(Conformance, CompiledNetworks) {
-  const Target target = HostTarget(2);
-  ExpectConformance([&](const Graph& graph, const std::vector<HostTensor>& inputs) {
+  const target::Target target = codegen::HostTarget(2);
+  ExpectConformance([&](const Graph& graph, const std::vector<tensor::HostTensor>& inputs) {
     Graph optimized = graph;
     Optimize(optimized);
     const TaskGraph network = ExtractTasks(std::move(optimized));
-    std::vector<Program> untuned;
+    std::vector<tensor::Program> untuned;
     for (const GraphTask& task : network.tasks) {
-      untuned.push_back(PlainSchedule(task.workload, target));
+      untuned.push_back(sketch::PlainSchedule(task.workload, target));
     }
-    std::vector<const Program*> programs;
-    for (const Program& program : untuned) programs.push_back(&program);
+    std::vector<const tensor::Program*> programs;
+    for (const tensor::Program& program : untuned) programs.push_back(&program);
 
     std::vector<const void*> arguments;
-    for (const HostTensor& input : inputs) arguments.push_back(input.data.data());
-    std::vector<HostTensor> outputs;
+    for (const tensor::HostTensor& input : inputs) arguments.push_back(input.data.data());
+    std::vector<tensor::HostTensor> outputs;
     std::vector<void*> results;
     for (const GraphOutput& output : network.graph.outputs) {
       const Value& value = network.graph.values[output.value];
-      outputs.push_back(HostTensor::Zeros(value.dtype, value.shape));
+      outputs.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
     }
-    for (HostTensor& output : outputs) results.push_back(output.data.data());
+    for (tensor::HostTensor& output : outputs) results.push_back(output.data.data());
     Executor(network, programs, target).Run(arguments, results);
     return outputs;
   });
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

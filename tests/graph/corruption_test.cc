@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +15,7 @@
 #include "tests/graph/small_models.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 std::string ReadAll(const std::string& path) {
@@ -21,7 +24,7 @@ std::string ReadAll(const std::string& path) {
 }
 
 /// Flips bits, overwrites bytes, cuts the end off, repeats or drops a part.
-std::string Corrupted(std::string bytes, RandomStream& random) {
+std::string Corrupted(std::string bytes, base::RandomStream& random) {
   const auto place = [&] { return random.UniformInt(static_cast<int64_t>(bytes.size())); };
   switch (random.UniformInt(5)) {
     case 0:
@@ -66,7 +69,7 @@ void ExpectContained(const std::string& bytes) {
 TEST(Corruption, ThousandDamagedNetworks) {
   const SmallModel models[] = {SmallConvolutionalNetwork(), SmallTransformer(), SmallDenseNetwork(),
                                SmallInceptionNetwork()};
-  RandomStream random(11);
+  base::RandomStream random(11);
   for (int n = 0; n < 1000; ++n) {
     ExpectContained(Corrupted(ReadAll(models[n % 4].path()), random));
   }
@@ -80,11 +83,11 @@ TEST(Corruption, DamagedOperatorTests) {
     paths.push_back((entry.path() / "model.onnx").string());
   }
   std::sort(paths.begin(), paths.end());
-  RandomStream random(12);
+  base::RandomStream random(12);
   for (const std::string& path : paths) {
     for (int n = 0; n < 3; ++n) ExpectContained(Corrupted(ReadAll(path), random));
   }
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/executor.h"
 
 #include <dlfcn.h>
@@ -9,46 +12,46 @@
 
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/builder.h"
-#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/plain_schedule.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// Two layers whose weights are constants, a value used twice, a view, and three outputs: one of
 /// the middle, the last, and the input passed through.
 Graph TwoLayers() {
   GraphBuilder b("two layers");
-  const Tensor x = b.Input("x", DType::kFloat32, {4, 24});
-  const Tensor w1 = b.Constant("w1", RandomTensor({24, 32}, 1));
-  const Tensor w2 = b.Constant("w2", RandomTensor({32, 24}, 2));
-  const Tensor hidden = Multiply(b, x, w1);
-  const Tensor active = Relu(b, hidden);
-  const Tensor result = Multiply(b, active, w2);
-  const Tensor residual =
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 24});
+  const tensor::Tensor w1 = b.Constant("w1", RandomTensor({24, 32}, 1));
+  const tensor::Tensor w2 = b.Constant("w2", RandomTensor({32, 24}, 2));
+  const tensor::Tensor hidden = Multiply(b, x, w1);
+  const tensor::Tensor active = Relu(b, hidden);
+  const tensor::Tensor result = Multiply(b, active, w2);
+  const tensor::Tensor residual =
       b.Map("add", {4, 24}, [&](const auto& i) { return result.At(i) + x.At(i); });
-  const Tensor flat = b.View(residual, {96});
+  const tensor::Tensor flat = b.View(residual, {96});
   return b.Build({{"active", active.id()}, {"flat", flat.id()}, {"same", x.id()}});
 }
 
 struct Compiled {
   TaskGraph network;
-  std::vector<Program> untuned;
-  std::vector<const Program*> programs;
+  std::vector<tensor::Program> untuned;
+  std::vector<const tensor::Program*> programs;
 };
 
-std::unique_ptr<Compiled> Compile(Graph graph, const Target& target) {
+std::unique_ptr<Compiled> Compile(Graph graph, const target::Target& target) {
   auto compiled = std::make_unique<Compiled>();
   Optimize(graph);
   compiled->network = ExtractTasks(std::move(graph));
   for (const GraphTask& task : compiled->network.tasks) {
-    compiled->untuned.push_back(PlainSchedule(task.workload, target));
+    compiled->untuned.push_back(sketch::PlainSchedule(task.workload, target));
   }
-  for (const Program& program : compiled->untuned) compiled->programs.push_back(&program);
+  for (const tensor::Program& program : compiled->untuned) compiled->programs.push_back(&program);
   return compiled;
 }
 
@@ -59,7 +62,7 @@ class ExecutorTest : public ::testing::Test {
     input_ = RandomTensor({4, 24}, 3);
     expected_ = EvaluateGraph(graph_, {input_});
     compiled_ = Compile(graph_, target_);
-    for (const HostTensor& tensor : expected_) {
+    for (const tensor::HostTensor& tensor : expected_) {
       results_.emplace_back(tensor.ElementCount() + 1, -1.0f);
     }
   }
@@ -80,10 +83,10 @@ class ExecutorTest : public ::testing::Test {
     }
   }
 
-  Target target_ = HostTarget(2);
+  target::Target target_ = codegen::HostTarget(2);
   Graph graph_;
-  HostTensor input_;
-  std::vector<HostTensor> expected_;
+  tensor::HostTensor input_;
+  std::vector<tensor::HostTensor> expected_;
   std::unique_ptr<Compiled> compiled_;
   std::vector<std::vector<float>> results_;
 };
@@ -135,7 +138,7 @@ TEST_F(ExecutorTest, PackageRefusesWhatCannotWork) {
 }
 
 TEST(NetworkPlanTest, ConstantsArePackedOncePerOrder) {
-  const Target target = HostTarget(1);
+  const target::Target target = codegen::HostTarget(1);
   const std::unique_ptr<Compiled> compiled = Compile(TwoLayers(), target);
   const NetworkPlan plan = PlanNetwork(compiled->network, compiled->programs);
   EXPECT_EQ(plan.constants.size(), (24 * 32 + 32 * 24) * sizeof(float));
@@ -144,4 +147,4 @@ TEST(NetworkPlanTest, ConstantsArePackedOncePerOrder) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
@@ -5,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/evaluate.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,14 +92,15 @@ TEST_F(ExternalDataTest, IsReadFromItsPlaceInTheFile) {
   SetField("offset", "8");
   SetField("length", "16");
   const Graph graph = ImportOnnx(Save());
-  const std::vector<HostTensor> y = EvaluateGraph(graph, {HostTensor::Zeros(DType::kFloat32, {4})});
+  const std::vector<tensor::HostTensor> y =
+      EvaluateGraph(graph, {tensor::HostTensor::Zeros(tensor::DType::kFloat32, {4})});
   for (int i = 0; i < 4; ++i) EXPECT_EQ(y[0].Get(i), i + 1);
 }
 
 TEST_F(ExternalDataTest, BeginsAtTheFilesBeginningIfNothingElseIsSaid) {
   SetField("location", "weights/w.bin");
-  const std::vector<HostTensor> y =
-      EvaluateGraph(ImportOnnx(Save()), {HostTensor::Zeros(DType::kFloat32, {4})});
+  const std::vector<tensor::HostTensor> y =
+      EvaluateGraph(ImportOnnx(Save()), {tensor::HostTensor::Zeros(tensor::DType::kFloat32, {4})});
   EXPECT_EQ(y[0].Get(0), -1);
   EXPECT_EQ(y[0].Get(3), 2);
 }
@@ -152,4 +156,4 @@ TEST_F(ExternalDataTest, AShapeThatNoFileCanHold) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 // --- FoldConstants -----------------------------------------------------------------------------
@@ -20,11 +23,11 @@ int ConstantsRead(const Graph& graph) {
 
 TEST(FoldConstants, ComputesWhatDependsOnConstantsOnly) {
   GraphBuilder b("fold");
-  const Tensor x = b.Input("x", DType::kFloat32, {4, 6});
-  const Tensor mean = b.Constant("mean", RandomTensor({6}, 1));
-  const Tensor variance = b.Constant("variance", RandomTensor({6}, 2));
-  const Tensor y = b.Map("normalize", {4, 6}, [&](const auto& i) {
-    const Expr deviation = variance(i[1]) * variance(i[1]) + FloatLiteral(1);
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 6});
+  const tensor::Tensor mean = b.Constant("mean", RandomTensor({6}, 1));
+  const tensor::Tensor variance = b.Constant("variance", RandomTensor({6}, 2));
+  const tensor::Tensor y = b.Map("normalize", {4, 6}, [&](const auto& i) {
+    const tensor::Expr deviation = variance(i[1]) * variance(i[1]) + tensor::FloatLiteral(1);
     return (x.At(i) - mean(i[1])) * (mean(i[1]) / deviation);
   });
   const Graph graph = CheckedPass(FoldConstants, b.Build({{"y", y.id()}}));
@@ -33,19 +36,19 @@ TEST(FoldConstants, ComputesWhatDependsOnConstantsOnly) {
 
 TEST(FoldConstants, MakesSingleElementsLiterals) {
   GraphBuilder b("literal");
-  const Tensor x = b.Input("x", DType::kFloat32, {4});
-  const Tensor one = b.Constant("scale", RandomTensor({1, 1}, 1));
-  const Tensor y =
-      b.Map("scale", {4}, [&](const auto& i) { return x(i[0]) * one(Expr(0), Expr(0)); });
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4});
+  const tensor::Tensor one = b.Constant("scale", RandomTensor({1, 1}, 1));
+  const tensor::Tensor y = b.Map(
+      "scale", {4}, [&](const auto& i) { return x(i[0]) * one(tensor::Expr(0), tensor::Expr(0)); });
   EXPECT_EQ(ConstantsRead(CheckedPass(FoldConstants, b.Build({{"y", y.id()}}))), 0);
 }
 
 TEST(FoldConstants, DoesNotReadMoreMemoryThanBefore) {
   GraphBuilder b("outer");
-  const Tensor x = b.Input("x", DType::kFloat32, {64, 64});
-  const Tensor rows = b.Constant("rows", RandomTensor({64}, 1));
-  const Tensor columns = b.Constant("columns", RandomTensor({64}, 2));
-  const Tensor y =
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {64, 64});
+  const tensor::Tensor rows = b.Constant("rows", RandomTensor({64}, 1));
+  const tensor::Tensor columns = b.Constant("columns", RandomTensor({64}, 2));
+  const tensor::Tensor y =
       b.Map("outer", {64, 64}, [&](const auto& i) { return x.At(i) + rows(i[0]) * columns(i[1]); });
   EXPECT_EQ(ConstantsRead(CheckedPass(FoldConstants, b.Build({{"y", y.id()}}))), 2)
       << "the products would be 64 times as many numbers";
@@ -56,7 +59,7 @@ TEST(FoldConstants, DoesNotReadMoreMemoryThanBefore) {
 /// A product and what a normalization does with it; `scale` and `shift` per column.
 class FoldScalesTest : public ::testing::Test {
  protected:
-  Graph Folded(const Tensor& y) {
+  Graph Folded(const tensor::Tensor& y) {
     return CheckedPass(
         [](Graph& graph) {
           FoldScales(graph);
@@ -70,22 +73,23 @@ class FoldScalesTest : public ::testing::Test {
     int scales = 0;
     for (const Node& node : graph.nodes) {
       if (node.kind != NodeKind::kMap) continue;
-      Visit(node.stage.value,
-            [&](const Expr& e) { scales += e->op == ExprOp::kMul || e->op == ExprOp::kDiv; });
+      tensor::Visit(node.stage.value, [&](const tensor::Expr& e) {
+        scales += e->op == tensor::ExprOp::kMul || e->op == tensor::ExprOp::kDiv;
+      });
     }
     return scales;
   }
 
   GraphBuilder b_{"scales"};
-  Tensor x_ = b_.Input("x", DType::kFloat32, {5, 4});
-  Tensor product_ = Multiply(b_, x_, b_.Constant("w", RandomTensor({4, 6}, 1)));
-  Tensor scale_ = b_.Constant("scale", RandomTensor({6}, 2));
-  Tensor shift_ = b_.Constant("shift", RandomTensor({6}, 3));
+  tensor::Tensor x_ = b_.Input("x", tensor::DType::kFloat32, {5, 4});
+  tensor::Tensor product_ = Multiply(b_, x_, b_.Constant("w", RandomTensor({4, 6}, 1)));
+  tensor::Tensor scale_ = b_.Constant("scale", RandomTensor({6}, 2));
+  tensor::Tensor shift_ = b_.Constant("shift", RandomTensor({6}, 3));
 };
 
 TEST_F(FoldScalesTest, BatchNormalizationGoesIntoTheWeights) {
-  const Tensor y = b_.Map("norm", {5, 6}, [&](const auto& i) {
-    return (product_.At(i) - shift_(i[1])) * scale_(i[1]) / FloatLiteral(3) + shift_(i[1]);
+  const tensor::Tensor y = b_.Map("norm", {5, 6}, [&](const auto& i) {
+    return (product_.At(i) - shift_(i[1])) * scale_(i[1]) / tensor::FloatLiteral(3) + shift_(i[1]);
   });
   Graph graph = Folded(Relu(b_, y));
   EXPECT_EQ(ScalesLeft(graph), 2) << "of the shift";
@@ -94,9 +98,9 @@ TEST_F(FoldScalesTest, BatchNormalizationGoesIntoTheWeights) {
 }
 
 TEST_F(FoldScalesTest, SeveralNodesInARow) {
-  const Tensor centred =
+  const tensor::Tensor centred =
       b_.Map("sub", {5, 6}, [&](const auto& i) { return product_.At(i) - shift_(i[1]); });
-  const Tensor scaled =
+  const tensor::Tensor scaled =
       b_.Map("mul", {5, 6}, [&](const auto& i) { return centred.At(i) * scale_(i[1]); });
   Graph graph = Folded(Relu(b_, scaled));
   FoldConstants(graph);
@@ -104,17 +108,17 @@ TEST_F(FoldScalesTest, SeveralNodesInARow) {
 }
 
 TEST_F(FoldScalesTest, WhatScalesRowsOrComesFromOutsideStays) {
-  const Tensor rows = b_.Constant("rows", RandomTensor({5}, 4));
-  const Tensor by_row =
+  const tensor::Tensor rows = b_.Constant("rows", RandomTensor({5}, 4));
+  const tensor::Tensor by_row =
       b_.Map("mul", {5, 6}, [&](const auto& i) { return product_.At(i) * rows(i[0]); });
-  const Tensor input = b_.Input("s", DType::kFloat32, {6});
-  const Tensor by_input =
+  const tensor::Tensor input = b_.Input("s", tensor::DType::kFloat32, {6});
+  const tensor::Tensor by_input =
       b_.Map("mul", {5, 6}, [&](const auto& i) { return by_row.At(i) * input(i[1]); });
   EXPECT_EQ(ScalesLeft(Folded(by_input)), 2);
 }
 
 TEST_F(FoldScalesTest, AProductThatIsSeenElsewhereStays) {
-  const Tensor y =
+  const tensor::Tensor y =
       b_.Map("mul", {5, 6}, [&](const auto& i) { return product_.At(i) * scale_(i[1]); });
   const Graph graph =
       CheckedPass(FoldScales, b_.Build({{"product", product_.id()}, {"y", y.id()}}));
@@ -122,4 +126,4 @@ TEST_F(FoldScalesTest, AProductThatIsSeenElsewhereStays) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

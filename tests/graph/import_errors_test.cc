@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
@@ -10,7 +13,7 @@
 #include "bayloom/graph/import.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 using ::testing::AllOf;
@@ -49,7 +52,7 @@ onnx::ModelProto ModelWith(const std::string& op, const std::vector<int64_t>& nu
 std::string Refusal(const onnx::ModelProto& model) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.onnx";
-  WriteFile(path, model.SerializeAsString());
+  base::WriteFile(path, model.SerializeAsString());
   try {
     ImportOnnx(path);
   } catch (const InputError& error) {
@@ -77,9 +80,27 @@ TEST(ImportErrors, AMissingShapeIsNamedWithoutAnOption) {
 TEST(ImportErrors, FilesThatAreNoModels) {
   const TemporaryFolder folder;
   EXPECT_THROW(ImportOnnx(folder / "missing.onnx"), InputError);
-  WriteFile(folder / "text.onnx", "no model");
+  base::WriteFile(folder / "text.onnx", "no model");
   EXPECT_THROW(ImportOnnx(folder / "text.onnx"), InputError);
 }
 
+TEST(ImportErrors, AsksForAShapeThatTheModelLeavesOpen) {
+  onnx::ModelProto model = ModelWith("Reshape", {2, 2});
+  auto& shape = *model.mutable_graph()
+                     ->mutable_input(0)
+                     ->mutable_type()
+                     ->mutable_tensor_type()
+                     ->mutable_shape();
+  shape.mutable_dim(0)->set_dim_param("batch");
+  EXPECT_THAT(Refusal(model), HasSubstr("input 'x': the model leaves its shape open: batch"));
+
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
+  base::WriteFile(path, model.SerializeAsString());
+  ImportOptions options;
+  options.input_shapes["x"] = {4};
+  EXPECT_EQ(ImportOnnx(path, options).values[0].shape, std::vector<int64_t>{4});
+}
+
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,36 +1,40 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include "bayloom/codegen/host.h"
-#include "bayloom/graph/conformance.h"
-#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/executor.h"
+#include "bayloom/graph/internal/conformance.h"
+#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/plain_schedule.h"
 #include "tests/graph/pass_checks.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// Images of 5 x 5 whose parts are put side by side along the channels.
 class JoinSlicesTest : public ::testing::Test {
  protected:
-  Tensor Conv(const Tensor& x, int64_t channels) {
+  tensor::Tensor Conv(const tensor::Tensor& x, int64_t channels) {
     const auto in = x.shape()[3];
     return Convolve(b_, x, b_.Constant("w", RandomTensor({1, 1, in, channels}, ++seed_)));
   }
 
-  Tensor Concat(const std::vector<Tensor>& parts) {
+  tensor::Tensor Concat(const std::vector<tensor::Tensor>& parts) {
     std::vector<int64_t> shape = parts[0].shape();
     shape[3] = 0;
-    for (const Tensor& part : parts) shape[3] += part.shape()[3];
+    for (const tensor::Tensor& part : parts) shape[3] += part.shape()[3];
     return b_.Map("concat", shape, [&](const auto& i) {
       int64_t start = shape[3];
-      Expr value;
+      tensor::Expr value;
       for (size_t p = parts.size(); p-- > 0;) {
         const int64_t end = start;
         start -= parts[p].shape()[3];
-        const Expr element = parts[p](i[0], i[1], i[2], i[3] - Expr(start));
-        value = value.defined() ? Select(i[3] < Expr(end), element, value) : element;
+        const tensor::Expr element = parts[p](i[0], i[1], i[2], i[3] - tensor::Expr(start));
+        value =
+            value.defined() ? tensor::Select(i[3] < tensor::Expr(end), element, value) : element;
       }
       return value;
     });
@@ -38,15 +42,15 @@ class JoinSlicesTest : public ::testing::Test {
 
   /// The graph after the pass. Interpreted and compiled it computes what it did before (up to
   /// rounding: products of several random layers are in the hundreds).
-  Graph Joined(const std::vector<Tensor>& outputs) {
+  Graph Joined(const std::vector<tensor::Tensor>& outputs) {
     std::vector<GraphOutput> named;
     for (size_t i = 0; i < outputs.size(); ++i) named.push_back({"y", outputs[i].id()});
     const Graph graph = CheckedPass(JoinSlices, b_.Build(named));
-    const std::vector<HostTensor> inputs = RandomInputs(graph);
-    const std::vector<HostTensor> expected = EvaluateGraph(graph, inputs);
+    const std::vector<tensor::HostTensor> inputs = RandomInputs(graph);
+    const std::vector<tensor::HostTensor> expected = EvaluateGraph(graph, inputs);
     const TaskGraph tasks = ExtractTasks(graph);
-    const std::vector<HostTensor> interpreted = InterpretTasks(tasks, inputs);
-    const std::vector<HostTensor> compiled = Compiled(tasks, inputs);
+    const std::vector<tensor::HostTensor> interpreted = InterpretTasks(tasks, inputs);
+    const std::vector<tensor::HostTensor> compiled = Compiled(tasks, inputs);
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_EQ(Difference(interpreted[i], expected[i], 1e-4, 1e-3), "");
       EXPECT_EQ(Difference(compiled[i], expected[i], 1e-4, 1e-3), "");
@@ -54,25 +58,25 @@ class JoinSlicesTest : public ::testing::Test {
     return graph;
   }
 
-  static std::vector<HostTensor> Compiled(const TaskGraph& tasks,
-                                          const std::vector<HostTensor>& inputs) {
-    const Target target = HostTarget(2);
-    std::vector<Program> programs;
+  static std::vector<tensor::HostTensor> Compiled(const TaskGraph& tasks,
+                                                  const std::vector<tensor::HostTensor>& inputs) {
+    const target::Target target = codegen::HostTarget(2);
+    std::vector<tensor::Program> programs;
     for (const GraphTask& task : tasks.tasks) {
-      programs.push_back(PlainSchedule(task.workload, target));
+      programs.push_back(sketch::PlainSchedule(task.workload, target));
     }
-    std::vector<const Program*> chosen;
-    for (const Program& program : programs) chosen.push_back(&program);
+    std::vector<const tensor::Program*> chosen;
+    for (const tensor::Program& program : programs) chosen.push_back(&program);
     Executor executor(tasks, chosen, target);
     std::vector<const void*> in;
-    for (const HostTensor& input : inputs) in.push_back(input.data.data());
-    std::vector<HostTensor> outputs;
+    for (const tensor::HostTensor& input : inputs) in.push_back(input.data.data());
+    std::vector<tensor::HostTensor> outputs;
     for (const GraphOutput& output : tasks.graph.outputs) {
       const Value& value = tasks.graph.values[output.value];
-      outputs.push_back(HostTensor::Zeros(value.dtype, value.shape));
+      outputs.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
     }
     std::vector<void*> out;
-    for (HostTensor& output : outputs) out.push_back(output.data.data());
+    for (tensor::HostTensor& output : outputs) out.push_back(output.data.data());
     executor.Run(in, out);
     return outputs;
   }
@@ -84,25 +88,25 @@ class JoinSlicesTest : public ::testing::Test {
   }
 
   GraphBuilder b_{"joined"};
-  Tensor x_ = b_.Input("x", DType::kFloat32, {2, 5, 5, 3});
+  tensor::Tensor x_ = b_.Input("x", tensor::DType::kFloat32, {2, 5, 5, 3});
   uint64_t seed_ = 0;
 };
 
 TEST_F(JoinSlicesTest, PartsAreComputedInPlace) {
-  const Tensor whole = Concat({Conv(x_, 16), Relu(b_, Conv(x_, 32)), Conv(x_, 5)});
+  const tensor::Tensor whole = Concat({Conv(x_, 16), Relu(b_, Conv(x_, 32)), Conv(x_, 5)});
   const Graph graph = Joined({Conv(whole, 4)});
   EXPECT_EQ(CountJoins(graph), 1);
   EXPECT_EQ(ExtractTasks(graph).calls.size(), 4u);
 }
 
 TEST_F(JoinSlicesTest, PartsMayHaveOtherReaders) {
-  const Tensor part = Conv(x_, 16), other = Conv(part, 16);
+  const tensor::Tensor part = Conv(x_, 16), other = Conv(part, 16);
   EXPECT_EQ(CountJoins(Joined({Conv(Concat({part, other}), 4), Relu(b_, part)})), 1);
 }
 
 TEST_F(JoinSlicesTest, ConcatenationsLieInConcatenations) {
-  const Tensor first = Concat({Conv(x_, 16), Conv(x_, 16)});
-  const Tensor second = Concat({first, Conv(first, 16)});
+  const tensor::Tensor first = Concat({Conv(x_, 16), Conv(x_, 16)});
+  const tensor::Tensor second = Concat({first, Conv(first, 16)});
   const Graph graph = Joined({Conv(Concat({Conv(second, 32), second}), 4)});
   EXPECT_EQ(CountJoins(graph), 3);
   const std::vector<SlicePlace> places = SlicePlaces(graph);
@@ -113,7 +117,7 @@ TEST_F(JoinSlicesTest, ConcatenationsLieInConcatenations) {
 }
 
 TEST_F(JoinSlicesTest, ADenseBlockIsOneTensor) {
-  std::vector<Tensor> features = {Conv(x_, 16)};
+  std::vector<tensor::Tensor> features = {Conv(x_, 16)};
   for (int layer = 0; layer < 3; ++layer) {
     features.push_back(Conv(layer == 0 ? features[0] : Concat(features), 16));
   }
@@ -123,11 +127,11 @@ TEST_F(JoinSlicesTest, ADenseBlockIsOneTensor) {
 }
 
 TEST_F(JoinSlicesTest, WhatIsNotComputedHereOrWantedElsewhereIsCopied) {
-  const Tensor image = b_.Input("image", DType::kFloat32, {2, 5, 5, 16});
-  const Tensor output = Conv(x_, 16), shared = Conv(x_, 16), viewed = Conv(x_, 16);
-  const Tensor large = Conv(x_, 128);
-  const Tensor view = b_.View(viewed, {50, 16});
-  const Tensor whole = Concat({large, image, output, shared, shared, viewed});
+  const tensor::Tensor image = b_.Input("image", tensor::DType::kFloat32, {2, 5, 5, 16});
+  const tensor::Tensor output = Conv(x_, 16), shared = Conv(x_, 16), viewed = Conv(x_, 16);
+  const tensor::Tensor large = Conv(x_, 128);
+  const tensor::Tensor view = b_.View(viewed, {50, 16});
+  const tensor::Tensor whole = Concat({large, image, output, shared, shared, viewed});
   const Graph graph = Joined({Conv(whole, 4), output,
                               b_.Map("neg", {50, 16}, [&](const auto& i) { return -view.At(i); })});
   EXPECT_EQ(CountJoins(graph), 1);
@@ -145,21 +149,23 @@ TEST_F(JoinSlicesTest, PartsThatWouldBeginAmidAVectorAreCopied) {
 }
 
 TEST_F(JoinSlicesTest, InputsAreNotWorthIt) {
-  const Tensor image = b_.Input("image", DType::kFloat32, {2, 5, 5, 32});
+  const tensor::Tensor image = b_.Input("image", tensor::DType::kFloat32, {2, 5, 5, 32});
   EXPECT_EQ(CountJoins(Joined({Conv(Concat({image, Conv(x_, 16)}), 4)})), 0);
 }
 
 TEST_F(JoinSlicesTest, OtherSelectionsAreNoConcatenations) {
-  const Tensor a = Conv(x_, 16), c = Conv(x_, 16);
+  const tensor::Tensor a = Conv(x_, 16), c = Conv(x_, 16);
   const auto select = [&](int64_t bound, int64_t start) {
     return b_.Map("select", {2, 5, 5, 32}, [&](const auto& i) {
-      return Select(i[3] < Expr(bound), a.At(i), c(i[0], i[1], i[2], i[3] - Expr(start)));
+      return tensor::Select(i[3] < tensor::Expr(bound), a.At(i),
+                            c(i[0], i[1], i[2], i[3] - tensor::Expr(start)));
     });
   };
-  const Tensor swapped = b_.Map("select", {2, 5, 5, 32}, [&](const auto& i) {
-    return Select(i[3] < Expr(16), a(i[0], i[2], i[1], i[3]), c(i[0], i[1], i[2], i[3] - Expr(16)));
+  const tensor::Tensor swapped = b_.Map("select", {2, 5, 5, 32}, [&](const auto& i) {
+    return tensor::Select(i[3] < tensor::Expr(16), a(i[0], i[2], i[1], i[3]),
+                          c(i[0], i[1], i[2], i[3] - tensor::Expr(16)));
   });
-  const Tensor joined = select(16, 16);
+  const tensor::Tensor joined = select(16, 16);
   const Graph graph = b_.Build({{"a", swapped.id()}, {"b", joined.id()}});
   EXPECT_FALSE(AsConcatenation(graph, graph.nodes[2]).has_value());
   EXPECT_TRUE(AsConcatenation(graph, graph.nodes[3]).has_value());
@@ -167,4 +173,4 @@ TEST_F(JoinSlicesTest, OtherSelectionsAreNoConcatenations) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 int CountViews(const Graph& graph) {
@@ -23,9 +26,9 @@ const Node& FirstAnchor(const Graph& graph) {
 
 TEST(ConvertLayouts, ConvolutionsGetTheirChannelsLast) {
   GraphBuilder b("conv");
-  const Tensor x = b.Input("x", DType::kFloat32, {2, 3, 6, 7});
-  const Tensor w = b.Constant("w", RandomTensor({8, 3, 3, 3}, 1));
-  const Tensor y = ConvolveChannelsFirst(b, x, w);
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {2, 3, 6, 7});
+  const tensor::Tensor w = b.Constant("w", RandomTensor({8, 3, 3, 3}, 1));
+  const tensor::Tensor y = ConvolveChannelsFirst(b, x, w);
   const Graph graph = CheckedPass(ConvertLayouts, b.Build({{"y", y.id()}}));
   EXPECT_EQ(OpsOf(graph), "transpose, conv, transpose") << "input and output keep their order";
   const Node& conv = FirstAnchor(graph);
@@ -38,23 +41,24 @@ TEST(ConvertLayouts, ConvolutionsGetTheirChannelsLast) {
 
 TEST(ConvertLayouts, WhatIsBetweenConvolutionsFollows) {
   GraphBuilder b("convs");
-  const Tensor x = b.Input("x", DType::kFloat32, {1, 3, 8, 8});
-  const Tensor first =
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {1, 3, 8, 8});
+  const tensor::Tensor first =
       Relu(b, ConvolveChannelsFirst(b, x, b.Constant("w", RandomTensor({8, 3, 3, 3}, 1))));
-  const Tensor bias = b.Constant("bias", RandomTensor({8}, 2));
-  const Tensor biased =
+  const tensor::Tensor bias = b.Constant("bias", RandomTensor({8}, 2));
+  const tensor::Tensor biased =
       b.Map("add", first.shape(), [&](const auto& i) { return first.At(i) + bias(i[1]); });
-  const Tensor y = ConvolveChannelsFirst(b, biased, b.Constant("v", RandomTensor({4, 8, 3, 3}, 3)));
+  const tensor::Tensor y =
+      ConvolveChannelsFirst(b, biased, b.Constant("v", RandomTensor({4, 8, 3, 3}, 3)));
   EXPECT_EQ(OpsOf(CheckedPass(ConvertLayouts, b.Build({{"y", y.id()}}))),
             "transpose, conv, relu, add, conv, transpose");
 }
 
 TEST(ConvertLayouts, ProductsGetTheirLastAxisContiguous) {
   GraphBuilder b("product");
-  const Tensor a = b.Input("a", DType::kFloat32, {4, 5});
-  const Tensor w = b.Constant("w", RandomTensor({6, 5}, 1));  // as Gemm's transB has it
-  const Tensor y = b.Reduce(
-      "matmul", {4, 6}, {{"k", 5}}, Reduction::kSum,
+  const tensor::Tensor a = b.Input("a", tensor::DType::kFloat32, {4, 5});
+  const tensor::Tensor w = b.Constant("w", RandomTensor({6, 5}, 1));  // as Gemm's transB has it
+  const tensor::Tensor y = b.Reduce(
+      "matmul", {4, 6}, {{"k", 5}}, tensor::Reduction::kSum,
       [&](const auto& s, const auto& r) { return a(s[0], r[0]) * w(s[1], r[0]); },
       NodeKind::kMatmul);
   const Graph graph = CheckedPass(ConvertLayouts, b.Build({{"y", y.id()}}));
@@ -69,13 +73,13 @@ TEST(ConvertLayouts, ProductsGetTheirLastAxisContiguous) {
 
 TEST(RemoveCopies, NodesThatPassTheirOperandOnDisappear) {
   GraphBuilder b("copies");
-  const Tensor x = b.Input("x", DType::kFloat32, {4, 1, 6});
-  const Tensor same = b.Map("identity", {4, 1, 6}, [&](const auto& i) { return x.At(i); });
-  const Tensor moved =
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 1, 6});
+  const tensor::Tensor same = b.Map("identity", {4, 1, 6}, [&](const auto& i) { return x.At(i); });
+  const tensor::Tensor moved =
       b.Map("transpose", {1, 4, 6}, [&](const auto& i) { return x(i[1], i[0], i[2]); });
-  const Tensor swapped =
+  const tensor::Tensor swapped =
       b.Map("transpose", {6, 1, 4}, [&](const auto& i) { return x(i[2], i[1], i[0]); });
-  const Tensor a = Relu(b, same), c = Relu(b, moved), d = Relu(b, swapped);
+  const tensor::Tensor a = Relu(b, same), c = Relu(b, moved), d = Relu(b, swapped);
   const Graph graph =
       CheckedPass(RemoveCopies, b.Build({{"a", a.id()}, {"c", c.id()}, {"d", d.id()}}));
   EXPECT_EQ(OpsOf(graph), "view, transpose, relu, relu, relu")
@@ -84,15 +88,16 @@ TEST(RemoveCopies, NodesThatPassTheirOperandOnDisappear) {
 
 TEST(RemoveCopies, ViewsOfViewsAndEqualViewsAreOne) {
   GraphBuilder b("views");
-  const Tensor x = b.Input("x", DType::kFloat32, {4, 6});
-  const Tensor twice = b.View(b.View(x, {24}), {2, 12}), once = b.View(x, {2, 12});
-  const Tensor y = b.Map("add", {2, 12}, [&](const auto& i) { return twice.At(i) + once.At(i); });
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 6});
+  const tensor::Tensor twice = b.View(b.View(x, {24}), {2, 12}), once = b.View(x, {2, 12});
+  const tensor::Tensor y =
+      b.Map("add", {2, 12}, [&](const auto& i) { return twice.At(i) + once.At(i); });
   EXPECT_EQ(OpsOf(CheckedPass(RemoveCopies, b.Build({{"y", y.id()}}))), "view, add");
 
   GraphBuilder there_and_back("views");
-  const Tensor in = there_and_back.Input("x", DType::kFloat32, {4, 6});
-  const Tensor back = there_and_back.View(there_and_back.View(in, {24}), {4, 6});
-  const Tensor z = Relu(there_and_back, back);
+  const tensor::Tensor in = there_and_back.Input("x", tensor::DType::kFloat32, {4, 6});
+  const tensor::Tensor back = there_and_back.View(there_and_back.View(in, {24}), {4, 6});
+  const tensor::Tensor z = Relu(there_and_back, back);
   EXPECT_EQ(CountViews(CheckedPass(RemoveCopies, there_and_back.Build({{"z", z.id()}}))), 0);
 }
 
@@ -100,9 +105,9 @@ TEST(RemoveCopies, ViewsOfViewsAndEqualViewsAreOne) {
 
 TEST(NormalizeViews, ElementwiseNodesBehindAnAnchorComputeInItsShape) {
   GraphBuilder b("sink");
-  const Tensor x = b.Input("x", DType::kFloat32, {6, 4});
-  const Tensor product = Multiply(b, x, b.Constant("w", RandomTensor({4, 8}, 1)));
-  const Tensor y = Relu(b, b.View(product, {2, 3, 8}));
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {6, 4});
+  const tensor::Tensor product = Multiply(b, x, b.Constant("w", RandomTensor({4, 8}, 1)));
+  const tensor::Tensor y = Relu(b, b.View(product, {2, 3, 8}));
   const Graph graph = CheckedPass(NormalizeViews, b.Build({{"y", y.id()}}));
   EXPECT_EQ(OpsOf(graph), "matmul, relu, view");
   EXPECT_EQ(graph.values[graph.nodes[1].output()].shape, (std::vector<int64_t>{6, 8}));
@@ -110,24 +115,25 @@ TEST(NormalizeViews, ElementwiseNodesBehindAnAnchorComputeInItsShape) {
 
 TEST(NormalizeViews, ReductionsBehindAnAnchorToo) {
   GraphBuilder b("rows");
-  const Tensor x = b.Input("x", DType::kFloat32, {6, 4});
-  const Tensor product = Multiply(b, x, b.Constant("w", RandomTensor({4, 8}, 1)));
-  const Tensor view = b.View(product, {2, 3, 8});
-  const Tensor y = b.Reduce("max", {2, 3}, {{"k", 8}}, Reduction::kMax,
-                            [&](const auto& s, const auto& r) { return view(s[0], s[1], r[0]); });
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {6, 4});
+  const tensor::Tensor product = Multiply(b, x, b.Constant("w", RandomTensor({4, 8}, 1)));
+  const tensor::Tensor view = b.View(product, {2, 3, 8});
+  const tensor::Tensor y =
+      b.Reduce("max", {2, 3}, {{"k", 8}}, tensor::Reduction::kMax,
+               [&](const auto& s, const auto& r) { return view(s[0], s[1], r[0]); });
   const Graph graph = CheckedPass(NormalizeViews, b.Build({{"y", y.id()}}));
   EXPECT_EQ(OpsOf(graph), "matmul, max, view");
 }
 
 TEST(NormalizeViews, NodesWantedUnderFewerDimensionsComputeThat) {
   GraphBuilder b("hoist");
-  const Tensor x = b.Input("x", DType::kFloat32, {2, 3, 4});
-  const Tensor rows = b.View(Relu(b, x), {6, 4});
-  const Tensor y = Multiply(b, rows, b.Constant("w", RandomTensor({4, 5}, 1)));
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {2, 3, 4});
+  const tensor::Tensor rows = b.View(Relu(b, x), {6, 4});
+  const tensor::Tensor y = Multiply(b, rows, b.Constant("w", RandomTensor({4, 5}, 1)));
   const Graph graph = CheckedPass(NormalizeViews, b.Build({{"y", y.id()}}));
   EXPECT_EQ(OpsOf(graph), "view, relu, matmul");
   EXPECT_EQ(graph.values[graph.nodes[1].output()].shape, (std::vector<int64_t>{6, 4}));
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,4 +1,7 @@
-#include "bayloom/graph/memory_plan.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/internal/memory_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +10,11 @@
 #include "bayloom/base/random.h"
 #include "bayloom/codegen/abi.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 TEST(MemoryPlanTest, RequestsThatLiveTogetherNeverOverlap) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   for (int round = 0; round < 50; ++round) {
     std::vector<MemoryRequest> requests;
     for (int i = 0; i < 40; ++i) {
@@ -21,7 +24,7 @@ TEST(MemoryPlanTest, RequestsThatLiveTogetherNeverOverlap) {
     }
     const ArenaPlan plan = PlanMemory(requests);
     for (size_t a = 0; a < requests.size(); ++a) {
-      EXPECT_EQ(plan.offsets[a] % kBufferAlignment, 0);
+      EXPECT_EQ(plan.offsets[a] % codegen::kBufferAlignment, 0);
       EXPECT_LE(plan.offsets[a] + requests[a].bytes, plan.arena_bytes);
       for (size_t b = 0; b < a; ++b) {
         const bool in_time = requests[a].first_step <= requests[b].last_step &&
@@ -41,4 +44,4 @@ TEST(MemoryPlanTest, AChainNeedsOnlyTwoBuffersAtATime) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,17 +1,20 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "examples/models/models.h"
 
 #include <gtest/gtest.h>
 
-#include "bayloom/graph/conformance.h"
-#include "bayloom/graph/evaluate.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/conformance.h"
+#include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/small_models.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// A model of examples/models as a file for the duration of a test.
@@ -64,12 +67,13 @@ TEST(Models, BertLayersShareTheirTasks) {
 
 /// The optimized graph and its tasks compute what the imported one does.
 void ExpectSameResults(const Graph& imported) {
-  const std::vector<HostTensor> inputs = RandomInputs(imported);
-  const std::vector<HostTensor> expected = EvaluateGraph(imported, inputs);
+  const std::vector<tensor::HostTensor> inputs = RandomInputs(imported);
+  const std::vector<tensor::HostTensor> expected = EvaluateGraph(imported, inputs);
   Graph optimized = imported;
   Optimize(optimized);
-  const std::vector<HostTensor> folded = EvaluateGraph(optimized, inputs);
-  const std::vector<HostTensor> fused = InterpretTasks(ExtractTasks(std::move(optimized)), inputs);
+  const std::vector<tensor::HostTensor> folded = EvaluateGraph(optimized, inputs);
+  const std::vector<tensor::HostTensor> fused =
+      InterpretTasks(ExtractTasks(std::move(optimized)), inputs);
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(Difference(folded[i], expected[i], 1e-4, 1e-5), "");
     EXPECT_EQ(Difference(fused[i], expected[i], 1e-4, 1e-5), "");
@@ -99,4 +103,4 @@ TEST(Models, BatchedDenseLayersAreMatrixProducts) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/graph/pass_checks.h"
 
 #include <fmt/format.h>
@@ -5,26 +8,27 @@
 #include <gtest/gtest.h>
 
 #include "bayloom/base/random.h"
-#include "bayloom/graph/conformance.h"
-#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/internal/conformance.h"
+#include "bayloom/graph/internal/evaluate.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
-HostTensor RandomTensor(std::vector<int64_t> shape, uint64_t seed) {
-  RandomStream random(seed);
-  HostTensor tensor = HostTensor::Zeros(DType::kFloat32, std::move(shape));
+tensor::HostTensor RandomTensor(std::vector<int64_t> shape, uint64_t seed) {
+  base::RandomStream random(seed);
+  tensor::HostTensor tensor = tensor::HostTensor::Zeros(tensor::DType::kFloat32, std::move(shape));
   for (int64_t i = 0; i < tensor.ElementCount(); ++i) tensor.Set(i, random.Normal());
   return tensor;
 }
 
-std::vector<HostTensor> RandomInputs(const Graph& graph) {
-  std::vector<HostTensor> inputs;
-  RandomStream random(7);
+std::vector<tensor::HostTensor> RandomInputs(const Graph& graph) {
+  std::vector<tensor::HostTensor> inputs;
+  base::RandomStream random(7);
   for (ValueId input : graph.inputs) {
     const Value& value = graph.values[input];
-    inputs.push_back(HostTensor::Zeros(value.dtype, value.shape));
+    inputs.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
     for (int64_t i = 0; i < value.ElementCount(); ++i) {
-      inputs.back().Set(i, IsFloat(value.dtype) ? random.Normal() : static_cast<double>(i % 50));
+      inputs.back().Set(
+          i, tensor::IsFloat(value.dtype) ? random.Normal() : static_cast<double>(i % 50));
     }
   }
   return inputs;
@@ -33,9 +37,9 @@ std::vector<HostTensor> RandomInputs(const Graph& graph) {
 Graph CheckedPass(const std::function<void(Graph&)>& pass, const Graph& graph) {
   Graph result = graph;
   pass(result);
-  const std::vector<HostTensor> inputs = RandomInputs(graph);
-  const std::vector<HostTensor> expected = EvaluateGraph(graph, inputs);
-  const std::vector<HostTensor> actual = EvaluateGraph(result, inputs);
+  const std::vector<tensor::HostTensor> inputs = RandomInputs(graph);
+  const std::vector<tensor::HostTensor> expected = EvaluateGraph(graph, inputs);
+  const std::vector<tensor::HostTensor> actual = EvaluateGraph(result, inputs);
   EXPECT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < expected.size() && i < actual.size(); ++i) {
     EXPECT_EQ(actual[i].shape, expected[i].shape) << "output " << i;
@@ -50,39 +54,41 @@ std::string OpsOf(const Graph& graph) {
   return fmt::format("{}", fmt::join(ops, ", "));
 }
 
-Tensor Convolve(GraphBuilder& b, const Tensor& x, const Tensor& w) {
+tensor::Tensor Convolve(GraphBuilder& b, const tensor::Tensor& x, const tensor::Tensor& w) {
   const std::vector<int64_t>& image = x.shape();
   const std::vector<int64_t>& kernel = w.shape();
   return b.Reduce(
       "conv", {image[0], image[1] - kernel[0] + 1, image[2] - kernel[1] + 1, kernel[3]},
-      {{"kh", kernel[0]}, {"kw", kernel[1]}, {"ci", kernel[2]}}, Reduction::kSum,
+      {{"kh", kernel[0]}, {"kw", kernel[1]}, {"ci", kernel[2]}}, tensor::Reduction::kSum,
       [&](const auto& s, const auto& r) {
         return x(s[0], s[1] + r[0], s[2] + r[1], r[2]) * w(r[0], r[1], r[2], s[3]);
       },
       NodeKind::kWindow);
 }
 
-Tensor ConvolveChannelsFirst(GraphBuilder& b, const Tensor& x, const Tensor& w) {
+tensor::Tensor ConvolveChannelsFirst(GraphBuilder& b, const tensor::Tensor& x,
+                                     const tensor::Tensor& w) {
   const std::vector<int64_t>& image = x.shape();
   const std::vector<int64_t>& kernel = w.shape();
   return b.Reduce(
       "conv", {image[0], kernel[0], image[2] - kernel[2] + 1, image[3] - kernel[3] + 1},
-      {{"ci", kernel[1]}, {"kh", kernel[2]}, {"kw", kernel[3]}}, Reduction::kSum,
+      {{"ci", kernel[1]}, {"kh", kernel[2]}, {"kw", kernel[3]}}, tensor::Reduction::kSum,
       [&](const auto& s, const auto& r) {
         return x(s[0], r[0], s[2] + r[1], s[3] + r[2]) * w(s[1], r[0], r[1], r[2]);
       },
       NodeKind::kWindow);
 }
 
-Tensor Multiply(GraphBuilder& b, const Tensor& a, const Tensor& w) {
+tensor::Tensor Multiply(GraphBuilder& b, const tensor::Tensor& a, const tensor::Tensor& w) {
   return b.Reduce(
-      "matmul", {a.shape()[0], w.shape()[1]}, {{"k", w.shape()[0]}}, Reduction::kSum,
+      "matmul", {a.shape()[0], w.shape()[1]}, {{"k", w.shape()[0]}}, tensor::Reduction::kSum,
       [&](const auto& s, const auto& r) { return a(s[0], r[0]) * w(r[0], s[1]); },
       NodeKind::kMatmul);
 }
 
-Tensor Relu(GraphBuilder& b, const Tensor& x) {
-  return b.Map("relu", x.shape(), [&](const auto& i) { return Max(x.At(i), FloatLiteral(0)); });
+tensor::Tensor Relu(GraphBuilder& b, const tensor::Tensor& x) {
+  return b.Map("relu", x.shape(),
+               [&](const auto& i) { return tensor::Max(x.At(i), tensor::FloatLiteral(0)); });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -8,13 +11,13 @@
 #include "bayloom/graph/graph.h"
 #include "bayloom/tensor/interpreter.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// What the tests of single passes share.
 
-HostTensor RandomTensor(std::vector<int64_t> shape, uint64_t seed);
+tensor::HostTensor RandomTensor(std::vector<int64_t> shape, uint64_t seed);
 /// One tensor per input of the graph: normal floats, integers below 50.
-std::vector<HostTensor> RandomInputs(const Graph& graph);
+std::vector<tensor::HostTensor> RandomInputs(const Graph& graph);
 
 /// Runs the pass on a copy, checks that all outputs stay what they were, and gives the result.
 Graph CheckedPass(const std::function<void(Graph&)>& pass, const Graph& graph);
@@ -23,11 +26,12 @@ Graph CheckedPass(const std::function<void(Graph&)>& pass, const Graph& graph);
 std::string OpsOf(const Graph& graph);
 
 /// x [n, h, w, ci] convolved with w [kh, kw, ci, co], without padding, stride 1.
-Tensor Convolve(GraphBuilder& b, const Tensor& x, const Tensor& w);
+tensor::Tensor Convolve(GraphBuilder& b, const tensor::Tensor& x, const tensor::Tensor& w);
 /// The same over x [n, ci, h, w] with w [co, ci, kh, kw], as models have it.
-Tensor ConvolveChannelsFirst(GraphBuilder& b, const Tensor& x, const Tensor& w);
+tensor::Tensor ConvolveChannelsFirst(GraphBuilder& b, const tensor::Tensor& x,
+                                     const tensor::Tensor& w);
 /// a [m, k] times w [k, n].
-Tensor Multiply(GraphBuilder& b, const Tensor& a, const Tensor& w);
-Tensor Relu(GraphBuilder& b, const Tensor& x);
+tensor::Tensor Multiply(GraphBuilder& b, const tensor::Tensor& a, const tensor::Tensor& w);
+tensor::Tensor Relu(GraphBuilder& b, const tensor::Tensor& x);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

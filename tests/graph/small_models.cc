@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/graph/small_models.h"
 
 #include <unistd.h>
@@ -5,7 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 using models::GraphBuilder;
@@ -165,4 +168,4 @@ SmallModel SmallTransformer(int batch) {
   return SmallModel("transformer", Transformer(batch).Build());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

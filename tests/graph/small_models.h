@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -6,7 +9,7 @@
 
 #include "examples/models/graph_builder.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// An ONNX file that lives as long as the object.
 class SmallModel {
@@ -33,4 +36,4 @@ SmallModel SmallInceptionNetwork(int batch = 1);
 /// An embedding, attention with two heads, layer normalization written in primitives, GELU.
 SmallModel SmallTransformer(int batch = 1);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # The checks of documents accept what is right and name the place of what is not: retired words,
 # excerpts that differ from the source, links to nowhere, result files without provenance, a page
 # that is not rendered.

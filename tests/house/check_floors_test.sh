@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # scripts/check_floors accepts includes that point downward and names every other one.
 #
 #   check_floors_test.sh CHECK_FLOORS
@@ -45,6 +48,25 @@ rm "$tree/bayloom/second/inner/d.cc"
 include second/f.cc attic/g.h
 expect refused "includes the unknown room 'attic'"
 rm "$tree/bayloom/second/f.cc"
+
+mkdir "$tree/bayloom/ground/internal"
+include ground/c.h ground/internal/h.h
+expect refused "bayloom/ground/c.h:1: a public header includes an internal one"
+include ground/c.cc ground/internal/h.h
+include ground/c.h ground/b.h
+expect accepted ""
+include second/a.cc ground/internal/h.h
+expect refused "bayloom/second/a.cc:1: includes an internal header of ground"
+include second/a.cc ground.h
+expect refused "bayloom/second/a.cc:1: includes the umbrella header of ground"
+include second/a.cc second/a.h
+
+include second.h second/a.h
+echo '#include "bayloom/first.h"' >>"$tree/bayloom/second.h"
+expect accepted ""
+include first.h second/a.h
+expect refused "bayloom/first.h:1: first (floor 1) includes second (floor 2)"
+rm "$tree/bayloom/first.h"
 
 mkdir "$tree/bayloom/shed"
 expect refused "bayloom/shed: not in the table"

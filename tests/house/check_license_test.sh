@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # scripts/insert_license writes the licence lines once, below a shebang, into sources only; and
 # scripts/check_license names what lacks them.
 #

@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # An installed tree is enough to build and run projects that say find_package(bayloom), and a
 # project that needs one room only needs the packages of that room only.
 #

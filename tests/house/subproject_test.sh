@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # A project that adds Bayloom as a subfolder keeps its flags and builds what it links only.
 #
 #   subproject_test.sh SOURCE_FOLDER [CMake options...]

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/architecture.h"
 
 #include <gmock/gmock.h>
@@ -7,7 +10,7 @@
 #include "bayloom/mapspace/constraints.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +144,4 @@ TEST(Constraints, NameWhatTheyDoNotFind) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

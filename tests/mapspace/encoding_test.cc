@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/encoding.h"
 
 #include <fmt/format.h>
@@ -11,7 +14,7 @@
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// A small product on an architecture.
@@ -43,7 +46,7 @@ void ForEachEncoding(const std::function<void(const SmallProduct& product, TileE
 TEST(MappingEncoding, EverySampleOfEveryEncodingFits) {
   ForEachEncoding([](const SmallProduct& product, TileEncoding, const MappingEncoding& encoding) {
     const Mapspace& mapspace = product.mapspace;
-    RandomStream random(1);
+    base::RandomStream random(1);
     std::set<std::string> distinct;
     for (int i = 0; i < 50; ++i) {
       const auto configuration = encoding.space()->Sample(random);
@@ -62,10 +65,10 @@ TEST(MappingEncoding, EverySampleOfEveryEncodingFits) {
 TEST(MappingEncoding, WhatIsDecodedCanBeEncoded) {
   ForEachEncoding(
       [](const SmallProduct& product, TileEncoding tiles, const MappingEncoding& encoding) {
-        RandomStream random(2);
+        base::RandomStream random(2);
         for (int i = 0; i < 30; ++i) {
           const Mapping mapping = *encoding.Decode(*encoding.space()->Sample(random));
-          const Result<Configuration> encoded = encoding.Encode(mapping);
+          const Result<space::Configuration> encoded = encoding.Encode(mapping);
           ASSERT_TRUE(encoded.ok()) << encoded.error().message;
           const std::optional<Mapping> again = encoding.Decode(*encoded);
           ASSERT_TRUE(again.has_value());
@@ -84,12 +87,12 @@ TEST(MappingEncoding, WhatIsDecodedCanBeEncoded) {
 TEST(MappingEncoding, OneConfigurationStandsForAllOfAMapping) {
   ForEachEncoding(
       [](const SmallProduct& product, TileEncoding tiles, const MappingEncoding& encoding) {
-        RandomStream random(3);
-        std::map<std::string, Configuration> standing;
+        base::RandomStream random(3);
+        std::map<std::string, space::Configuration> standing;
         int changed = 0;
         for (int i = 0; i < 300; ++i) {
-          const Configuration drawn = *encoding.space()->Sample(random);
-          const Configuration canonical = encoding.Canonical(drawn);
+          const space::Configuration drawn = *encoding.space()->Sample(random);
+          const space::Configuration canonical = encoding.Canonical(drawn);
           const Mapping mapping = *encoding.Decode(drawn);
           changed += canonical != drawn;
           EXPECT_EQ(encoding.Decode(canonical), mapping);
@@ -111,7 +114,7 @@ TEST(MappingEncoding, AspectRatiosFillTheBuffers) {
   const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
   const auto encoding =
       MakeMappingEncoding(mapspace, model, TileEncoding::kAspectRatio, OrderEncoding::kRanking);
-  std::map<std::string, Value> values;
+  std::map<std::string, space::Value> values;
   for (int i = 0; i < encoding->space()->size(); ++i) {
     values[encoding->space()->parameter(i).name()] = 1.0;
   }
@@ -134,4 +137,4 @@ TEST(MappingEncoding, CategoriesAreForFewLoops) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

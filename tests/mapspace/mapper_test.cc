@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapper.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +17,7 @@
 #include "tests/trial/evaluate_one.h"
 #include "tests/trial/list_store.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 using testing::HasSubstr;
@@ -42,7 +45,7 @@ class MapperTest : public testing::Test {
       EXPECT_LE(std::ssize(proposed), in_flight);
       for (size_t i = proposed.size(); i-- > 0;) {
         EXPECT_TRUE(model_.Fits(proposed[i]));
-        const Outcome outcome = EvaluateByModel(model_, MapObjective::kEnergy, proposed[i]);
+        const trial::Outcome outcome = EvaluateByModel(model_, MapObjective::kEnergy, proposed[i]);
         task.Tell(std::move(proposed[i]), outcome, 0);
       }
     }
@@ -51,23 +54,23 @@ class MapperTest : public testing::Test {
 
   Mapspace mapspace_{MatmulProblem(8, 4, 16), ShippedArchitecture("gemmini")};
   AnalyticalModel model_{mapspace_.problem(), mapspace_.architecture()};
-  std::unique_ptr<Evaluator<Mapping>> evaluator_ =
+  std::unique_ptr<trial::Evaluator<Mapping>> evaluator_ =
       MakeModelEvaluator(model_, MapObjective::kEnergy);
 };
 
 TEST_F(MapperTest, AllComeCloseToTheBest) {
   const MapperResult exhaustive = Run("exhaustive", Evaluations(10'000'000));
-  EXPECT_EQ(exhaustive.end, StopReason::kExhausted);
+  EXPECT_EQ(exhaustive.end, trial::StopReason::kExhausted);
   ASSERT_TRUE(exhaustive.best.has_value());
   for (std::string_view name : MapperNames()) {
     if (name == "exhaustive" || name == "bayesian" || name == "forest") continue;
     const MapperResult result = Run(name, Evaluations(1500));
     SCOPED_TRACE(name);
     EXPECT_EQ(result.evaluations, 1500);
-    EXPECT_EQ(result.end, StopReason::kTrials);
+    EXPECT_EQ(result.end, trial::StopReason::kTrials);
     EXPECT_GE(result.value, exhaustive.value);
     EXPECT_LE(result.value, 1.3 * exhaustive.value);
-    EXPECT_EQ(result.value, EvaluateOne(*evaluator_, *result.best).value);
+    EXPECT_EQ(result.value, trial::EvaluateOne(*evaluator_, *result.best).value);
     EXPECT_EQ(result.BestAfter(1500), result.value);
     EXPECT_GE(result.BestAfter(10), result.value);
   }
@@ -119,16 +122,16 @@ TEST_F(MapperTest, TurnsChangeNothing) {
     const MapperOptions options = Evaluations(name == "bayesian" ? 30 : 500);
     const MapperResult whole = Run(name, options);
     MapperTask task(name, mapspace_, model_, *evaluator_, options);
-    ScheduledRun<Mapping> run(
+    run::ScheduledRun<Mapping> run(
         {.budget = options.budget, .scheduler = "round-robin", .trials_per_slot = 7});
     run.AddTask(task, {});
     EXPECT_EQ(run.Run({.on_trial = {},
                        .on_slot =
-                           [&](const RunStatus& status) {
+                           [&](const run::RunStatus& status) {
                              EXPECT_TRUE(status.trials % 7 == 0 ||
                                          status.trials == options.budget.trials);
                            }}),
-              StopReason::kTrials);
+              trial::StopReason::kTrials);
     EXPECT_EQ(task.result().evaluations, options.budget.trials);
     EXPECT_EQ(task.result().value, whole.value);
     EXPECT_EQ(task.result().drawn, whole.drawn);
@@ -152,7 +155,7 @@ TEST_F(MapperTest, NothingIsEvaluatedTwiceWhereThatCosts) {
     for (const int in_flight : {1, 4}) {
       SCOPED_TRACE(name);
       std::set<std::string> seen;
-      InlineEvaluator<Mapping> evaluator(
+      trial::InlineEvaluator<Mapping> evaluator(
           [&](const Mapping& mapping) {
             EXPECT_TRUE(seen.insert(PrintCompact(mapping, mapspace_.problem())).second);
             return EvaluateByModel(model_, MapObjective::kEnergy, mapping);
@@ -167,13 +170,13 @@ TEST_F(MapperTest, NothingIsEvaluatedTwiceWhereThatCosts) {
 }
 
 TEST_F(MapperTest, ATrialIsKeptAsItsLevels) {
-  ListStore store;
+  trial::ListStore store;
   MapperTask task("genetic", mapspace_, model_, *evaluator_, Evaluations(5), &store);
-  ScheduledRun<Mapping> run({.budget = Evaluations(5).budget});
+  run::ScheduledRun<Mapping> run({.budget = Evaluations(5).budget});
   run.AddTask(task, {});
   run.Run();
   ASSERT_EQ(store.trials.size(), 5u);
-  for (const TrialRecord& trial : store.trials) {
+  for (const trial::TrialRecord& trial : store.trials) {
     EXPECT_EQ(trial.proposer, "genetic");
     EXPECT_EQ(trial.candidate.front(), '[');
     EXPECT_EQ(trial.key, 0u);
@@ -184,7 +187,7 @@ class SmallMapspace : public testing::Test {
  protected:
   const Mapspace mapspace_{MatmulProblem(2, 2, 1), ShippedArchitecture("gemmini")};
   const AnalyticalModel model_{mapspace_.problem(), mapspace_.architecture()};
-  std::unique_ptr<Evaluator<Mapping>> evaluator_ =
+  std::unique_ptr<trial::Evaluator<Mapping>> evaluator_ =
       MakeModelEvaluator(model_, MapObjective::kEnergy);
 };
 
@@ -193,7 +196,7 @@ TEST_F(SmallMapspace, IsSearchedThrough) {
   const MapperResult all = RunMapper("exhaustive", mapspace_, model_, *evaluator_, options);
   for (std::string_view name : {"bayesian", "forest", "ensemble"}) {
     const MapperResult result = RunMapper(name, mapspace_, model_, *evaluator_, options);
-    EXPECT_EQ(result.end, StopReason::kExhausted) << name;
+    EXPECT_EQ(result.end, trial::StopReason::kExhausted) << name;
     EXPECT_EQ(result.evaluations, all.evaluations) << name;
     EXPECT_EQ(result.value, all.value) << name;
   }
@@ -210,7 +213,7 @@ TEST_F(SmallMapspace, IsEnumeratedOnceByAnyNumberAtATime) {
   for (const int capacity : {1, 3, 4, 100, 10000}) {
     std::set<std::string> tried;
     int64_t evaluations = 0;
-    InlineEvaluator<Mapping> evaluator(
+    trial::InlineEvaluator<Mapping> evaluator(
         [&](const Mapping& mapping) {
           ++evaluations;
           tried.insert(PrintCompact(mapping, mapspace_.problem()));
@@ -219,7 +222,7 @@ TEST_F(SmallMapspace, IsEnumeratedOnceByAnyNumberAtATime) {
         capacity);
     const MapperResult result =
         RunMapper("exhaustive", mapspace_, model_, evaluator, Evaluations(1'000'000));
-    EXPECT_EQ(result.end, StopReason::kExhausted);
+    EXPECT_EQ(result.end, trial::StopReason::kExhausted);
     EXPECT_EQ(tried, fitting) << capacity;
     EXPECT_EQ(evaluations, std::ssize(fitting)) << capacity;
     EXPECT_EQ(result.evaluations, evaluations) << capacity;
@@ -255,14 +258,14 @@ TEST_F(MapperTest, ConvergenceAStopAndTimeEndASearch) {
   MapperOptions options;
   options.victory = 50;
   const MapperResult result = Run("random-pruned", options);
-  EXPECT_EQ(result.end, StopReason::kConverged);
+  EXPECT_EQ(result.end, trial::StopReason::kConverged);
   EXPECT_EQ(result.evaluations, result.improvements.back().evaluations + 50);
   options = {};
   options.budget.stop = [] { return true; };
-  EXPECT_EQ(Run("genetic", options).end, StopReason::kStopped);
+  EXPECT_EQ(Run("genetic", options).end, trial::StopReason::kStopped);
   options = {};
   options.budget.seconds = 0;
-  EXPECT_EQ(Run("annealing", options).end, StopReason::kTime);
+  EXPECT_EQ(Run("annealing", options).end, trial::StopReason::kTime);
 }
 
 /// A stop is heard while a mapper looks for a mapping that fits.
@@ -275,12 +278,12 @@ TEST(NothingFits, AStopEndsTheDrawing) {
   const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
   for (std::string_view name : {"random-pruned", "genetic", "annealing"}) {
     MapperOptions options;
-    const double begun = MonotonicSeconds();
-    options.budget.stop = [&] { return MonotonicSeconds() > begun + 0.1; };
+    const double begun = base::MonotonicSeconds();
+    options.budget.stop = [&] { return base::MonotonicSeconds() > begun + 0.1; };
     const MapperResult result = RunMapper(name, mapspace, model, *evaluator, options);
     if (result.evaluations > 0) continue;  // something fits after all
-    EXPECT_EQ(result.end, StopReason::kStopped) << name;
-    EXPECT_LT(MonotonicSeconds() - begun, 1) << name;
+    EXPECT_EQ(result.end, trial::StopReason::kStopped) << name;
+    EXPECT_LT(base::MonotonicSeconds() - begun, 1) << name;
   }
 }
 
@@ -296,16 +299,16 @@ TEST_F(MapperTest, CommandsEvaluateMappings) {
     SimulatorOptions options;
     options.command = command;
     options.timeout_seconds = 5;
-    return EvaluateOne(
+    return trial::EvaluateOne(
         *MakeSimulatorEvaluator(mapspace_.problem(), mapspace_.architecture(), options), mapping);
   };
   // Counts the directives of the mapping: three for each level without fanout would be twelve.
-  const Outcome counted = evaluate("grep -c 'type: temporal' {mapping}");
+  const trial::Outcome counted = evaluate("grep -c 'type: temporal' {mapping}");
   EXPECT_EQ(counted.value, 4);
   EXPECT_EQ(evaluate("grep -c read-write {problem}").value, 1);
   EXPECT_EQ(evaluate("grep -c entries {arch}").value, 3);
-  EXPECT_EQ(evaluate("echo nothing").verdict, Verdict::kInvalidAnswer);
-  EXPECT_EQ(evaluate("exit 3").verdict, Verdict::kCrash);
+  EXPECT_EQ(evaluate("echo nothing").verdict, trial::Verdict::kInvalidAnswer);
+  EXPECT_EQ(evaluate("exit 3").verdict, trial::Verdict::kCrash);
   EXPECT_THAT(evaluate("exit 3").reason, HasSubstr("exit code 3"));
   EXPECT_THAT(evaluate("echo no such level >&2; echo >&2; exit 3").reason,
               HasSubstr("3: no such level"));
@@ -351,4 +354,4 @@ TEST(TimeloopStats, GiveTheValue) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapping.h"
 
 #include <gmock/gmock.h>
@@ -6,7 +9,7 @@
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "tests/mapspace/random_mapping.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 using testing::HasSubstr;
@@ -15,7 +18,7 @@ using testing::ThrowsMessage;
 TEST(Mapping, TimeloopsFilesGoThereAndBack) {
   const Problem problem = Conv2dProblem({.r = 3, .s = 2, .p = 4, .q = 6, .c = 2, .m = 8});
   const Architecture architecture = SmallArchitecture();
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (int i = 0; i < 50; ++i) {
     const Mapping mapping = RandomMapping(problem, architecture, random);
     const std::string yaml = PrintMappingYaml(mapping, problem, architecture);
@@ -81,4 +84,4 @@ Registers [ Weights:16 Inputs:128 Outputs:8 ]
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/mapspace.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 Problem Convolution() {
@@ -17,7 +20,7 @@ Problem Convolution() {
 TEST(Mapspace, WhatIsDrawnIsAMappingAndObeys) {
   for (const std::string& name : ShippedArchitectureNames()) {
     const Mapspace mapspace(Convolution(), ShippedArchitecture(name));
-    RandomStream random(1);
+    base::RandomStream random(1);
     int settled = 0;
     for (int i = 0; i < 2000; ++i) {
       Mapping mapping;
@@ -80,7 +83,7 @@ TEST(Mapspace, ConstraintsFixFactorsOrdersAndTensors) {
   Architecture architecture = ShippedArchitecture("gemmini");
   architecture.constraints.clear();
   const Mapspace mapspace(MatmulProblem(8, 8, 8), architecture, std::vector{factors, bypass});
-  RandomStream random(3);
+  base::RandomStream random(3);
   std::set<int64_t> rows;
   for (int i = 0; i < 500; ++i) {
     Mapping mapping;
@@ -99,4 +102,4 @@ TEST(Mapspace, ConstraintsFixFactorsOrdersAndTensors) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/model.h"
 
 #include <gtest/gtest.h>
@@ -6,13 +9,13 @@
 #include "tests/mapspace/random_mapping.h"
 #include "tests/mapspace/simulator.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 void ExpectSimulatedTraffic(const Problem& problem, uint64_t seed, int mappings) {
   const Architecture architecture = SmallArchitecture();
   const AnalyticalModel model(problem, architecture);
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   for (int i = 0; i < mappings; ++i) {
     const Mapping mapping = RandomMapping(problem, architecture, random);
     SCOPED_TRACE(problem.Describe() + ": " + PrintCompact(mapping, problem));
@@ -147,4 +150,4 @@ TEST(Model, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

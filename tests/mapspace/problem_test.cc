@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/problem.h"
 
 #include <gmock/gmock.h>
@@ -6,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +71,4 @@ TEST(Problem, FilesSayWhereTheyAreWrong) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

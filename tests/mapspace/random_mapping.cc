@@ -1,13 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/mapspace/random_mapping.h"
 
 #include <algorithm>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// Multiplies one prime factor into a random place.
 void PlacePrime(int64_t prime, int dimension, const Architecture& architecture, int dimensions,
-                Mapping& mapping, RandomStream& random) {
+                Mapping& mapping, base::RandomStream& random) {
   const int l = static_cast<int>(random.UniformInt(architecture.LevelCount()));
   MappingLevel& level = mapping.levels[l];
   MappingLevel spread = level;
@@ -27,7 +30,7 @@ void PlacePrime(int64_t prime, int dimension, const Architecture& architecture, 
 }  // namespace
 
 Mapping RandomMapping(const Problem& problem, const Architecture& architecture,
-                      RandomStream& random) {
+                      base::RandomStream& random) {
   const int dimensions = problem.DimensionCount();
   Mapping mapping;
   mapping.levels.resize(architecture.levels.size());
@@ -68,4 +71,4 @@ Architecture SmallArchitecture() {
   return architecture;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

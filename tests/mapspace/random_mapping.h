@@ -1,15 +1,18 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/base/random.h"
 #include "bayloom/mapspace/mapping.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// Any mapping that CheckMapping accepts, spatial loops within the fanouts, bypass at will.
 Mapping RandomMapping(const Problem& problem, const Architecture& architecture,
-                      RandomStream& random);
+                      base::RandomStream& random);
 
 /// Three levels, 2 x 2 instances under the outermost and 2 under the middle; no limits.
 Architecture SmallArchitecture();
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/mapspace/simulator.h"
 
 #include <algorithm>
@@ -6,7 +9,7 @@
 #include <map>
 #include <set>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 using Words = std::set<std::vector<int64_t>>;
@@ -157,4 +160,4 @@ TensorTraffic SimulateTraffic(const Problem& problem, const Mapping& mapping, in
   return Simulator(problem, mapping, tensor).Run(level);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +11,7 @@
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "tests/mapspace/timeloop_data.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// How many of the compared figures agree.
@@ -101,4 +104,4 @@ TEST(TimeloopAgreement, EveryRecordedFigureIsReproduced) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/mapspace/timeloop_data.h"
 
 #include <cstdio>
@@ -5,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 std::string TimeloopDataFolder() {
   const char* shared = std::getenv("BAYLOOM_SHARED_DATA");
@@ -48,4 +51,4 @@ Mapping MappingOfJson(const nlohmann::json& mapping, const Problem& problem,
   return result;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -6,7 +9,7 @@
 
 #include "bayloom/mapspace/mapping.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 
 /// Figures that the real Timeloop gave for thousands of mappings, kept outside the tree: the folder
 /// `data/timeloop` of the one that the environment variable BAYLOOM_SHARED_DATA names.
@@ -21,4 +24,4 @@ void ForEachJsonLine(const std::string& file,
 Mapping MappingOfJson(const nlohmann::json& mapping, const Problem& problem,
                       const Architecture& architecture);
 
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

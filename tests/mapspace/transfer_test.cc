@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/transfer.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +13,7 @@
 #include "bayloom/mapspace/sensitivity.h"
 #include "tests/mapspace/random_mapping.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 /// gemmini with a scratchpad of another size.
@@ -26,7 +29,7 @@ EarlierMappings RandomMappings(const Problem& problem, const Architecture& archi
   const Mapspace mapspace(problem, architecture);
   const AnalyticalModel model(problem, architecture);
   EarlierMappings earlier{architecture.name, problem, architecture, {}, {}};
-  RandomStream random(3);
+  base::RandomStream random(3);
   while (std::ssize(earlier.mappings) < count) {
     Mapping mapping;
     if (!mapspace.SampleTiling(random, mapping) || !model.Fits(mapping)) continue;
@@ -42,13 +45,13 @@ TEST(MapTransfer, EarlierMappingsAreConfigurationsOfTheirOwnMapspaces) {
   const std::vector<EarlierMappings> searches = {
       RandomMappings(problem, WithScratchpad(1 << 14), 20),
       RandomMappings(MatmulProblem(16, 32, 128), WithScratchpad(1 << 14), 10)};
-  const TransferOptions options =
-      LearnFrom(searches, TransferMethod::kStacking, MapObjective::kEnergy, target,
+  const optimizer::TransferOptions options =
+      LearnFrom(searches, optimizer::TransferMethod::kStacking, MapObjective::kEnergy, target,
                 TileEncoding::kFactorization, OrderEncoding::kPermutation);
   ASSERT_EQ(options.tasks.size(), 2u);
   EXPECT_EQ(options.tasks[0].configurations.size(), 20u);
   EXPECT_EQ(options.tasks[0].values, searches[0].values);
-  for (const Configuration& configuration : options.tasks[1].configurations) {
+  for (const space::Configuration& configuration : options.tasks[1].configurations) {
     EXPECT_TRUE(options.tasks[1].space->Contains(configuration));
   }
   // I, J, K as logarithms, then words and instances of four levels.
@@ -69,12 +72,13 @@ TEST(MapTransfer, EveryMethodBeginsWhereRandomMappingsEnd) {
   }
   const EarlierMappings alike = RandomMappings(problem, target.architecture(), 60);
   const double best_of_sixty = std::ranges::min(alike.values);
-  for (const TransferMethod method :
-       {TransferMethod::kContextual, TransferMethod::kMultiTask, TransferMethod::kStacking,
-        TransferMethod::kSum, TransferMethod::kWeighted}) {
+  for (const optimizer::TransferMethod method :
+       {optimizer::TransferMethod::kContextual, optimizer::TransferMethod::kMultiTask,
+        optimizer::TransferMethod::kStacking, optimizer::TransferMethod::kSum,
+        optimizer::TransferMethod::kWeighted}) {
     options.transfer = method;
     const MapperResult result = RunMapper("bayesian", target, model, *evaluator, options);
-    EXPECT_LE(result.value, best_of_sixty) << ToString(method);
+    EXPECT_LE(result.value, best_of_sixty) << optimizer::ToString(method);
   }
 }
 
@@ -89,7 +93,7 @@ TEST(MapTransfer, ARehearsalIsWhatTheModelSaid) {
 }
 
 TEST(MappingJson, ComesBackFromItsLevels) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   const Problem problem = Conv2dProblem({.r = 3, .s = 3, .p = 6, .q = 6, .c = 4, .m = 8});
   const Architecture architecture = SmallArchitecture();
   for (int i = 0; i < 30; ++i) {
@@ -119,7 +123,7 @@ TEST(MapSensitivity, FewParametersMatterAndCanBeSearchedAlone) {
 
   const auto top = KeepTop(std::move(encoding), sensitivity, 4);
   EXPECT_EQ(top->space()->size(), 4);
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (int i = 0; i < 20; ++i) {
     const std::optional<Mapping> mapping = top->Decode(*top->space()->Sample(random));
     ASSERT_TRUE(mapping.has_value());
@@ -128,4 +132,4 @@ TEST(MapSensitivity, FewParametersMatterAndCanBeSearchedAlone) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

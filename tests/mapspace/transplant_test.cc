@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/mapspace/transplant.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +8,7 @@
 #include "bayloom/mapspace/mapper.h"
 #include "tests/trial/evaluate_one.h"
 
-namespace bayloom {
+namespace bayloom::mapspace {
 namespace {
 
 Problem Convolution(int64_t size, int64_t channels) {
@@ -18,7 +21,7 @@ struct Ground {
       : mapspace(problem, ShippedArchitecture(architecture)),
         model(problem, mapspace.architecture()) {}
 
-  Mapping DrawFitting(RandomStream& random) const {
+  Mapping DrawFitting(base::RandomStream& random) const {
     Mapping mapping;
     while (!mapspace.SampleTiling(random, mapping) || !model.Fits(mapping)) continue;
     mapspace.ShuffleOrders(random, mapping);
@@ -33,7 +36,7 @@ struct Ground {
 TEST(Transplant, GivesMappingsThatFit) {
   for (const char* architecture : {"gemmini", "eyeriss-like", "simba-like"}) {
     const Ground from(Convolution(14, 32), architecture), to(Convolution(56, 24), architecture);
-    RandomStream random(1);
+    base::RandomStream random(1);
     for (int i = 0; i < 20; ++i) {
       const auto planted =
           Transplant(from.DrawFitting(random), from.mapspace.problem(), to.mapspace, to.model);
@@ -47,7 +50,7 @@ TEST(Transplant, GivesMappingsThatFit) {
 
 TEST(Transplant, ChangesOnlyWhatTheSizesAskFor) {
   const Ground ground(Convolution(14, 32), "eyeriss-like");
-  RandomStream random(2);
+  base::RandomStream random(2);
   for (int i = 0; i < 20; ++i) {
     const Mapping mapping = ground.DrawFitting(random);
     EXPECT_EQ(Transplant(mapping, ground.mapspace.problem(), ground.mapspace, ground.model),
@@ -65,7 +68,7 @@ TEST(Transplant, ChangesOnlyWhatTheSizesAskFor) {
 TEST(Transplant, NeedsDimensionsInCommon) {
   const Ground convolution(Convolution(14, 32), "gemmini"),
       product(MatmulProblem(8, 8, 8), "gemmini");
-  RandomStream random(3);
+  base::RandomStream random(3);
   EXPECT_EQ(Transplant(product.DrawFitting(random), product.mapspace.problem(),
                        convolution.mapspace, convolution.model),
             std::nullopt);
@@ -80,7 +83,7 @@ TEST(Transplant, AnOfferedMappingIsEvaluatedNext) {
     MapperTask task(mapper, ground.mapspace, ground.model, *evaluator, {});
     const auto try_next = [&](int count) {
       for (Mapping& mapping : task.Propose(count, [] { return false; })) {
-        const Outcome outcome = EvaluateOne(*evaluator, mapping);
+        const trial::Outcome outcome = trial::EvaluateOne(*evaluator, mapping);
         task.Tell(std::move(mapping), outcome, 0);
       }
     };
@@ -94,4 +97,4 @@ TEST(Transplant, AnOfferedMappingIsEvaluatedNext) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::mapspace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/builder.h"
 
 #include <gmock/gmock.h>
@@ -17,29 +20,29 @@
 #include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 using testing::HasSubstr;
 
 /// Programs that are told apart by the name of their workload.
-std::vector<Program> Named(const std::vector<std::string>& names) {
-  std::vector<Program> programs;
+std::vector<tensor::Program> Named(const std::vector<std::string>& names) {
+  std::vector<tensor::Program> programs;
   for (const std::string& name : names) {
-    programs.push_back(Lower(ParseOperator("matmul:4,4,4")));
+    programs.push_back(tensor::Lower(tensor::ParseOperator("matmul:4,4,4")));
     programs.back().name = name;
   }
   return programs;
 }
 
-std::vector<const Program*> Pointers(const std::vector<Program>& programs) {
-  std::vector<const Program*> pointers;
-  for (const Program& program : programs) pointers.push_back(&program);
+std::vector<const tensor::Program*> Pointers(const std::vector<tensor::Program>& programs) {
+  std::vector<const tensor::Program*> pointers;
+  for (const tensor::Program& program : programs) pointers.push_back(&program);
   return pointers;
 }
 
 /// A compiler that does what the program's name says.
-Result<KernelObject> Misbehave(const Program& program) {
+Result<codegen::KernelObject> Misbehave(const tensor::Program& program) {
   if (program.name == "abort") {
     std::fputs("COMPILER ERROR: cannot select\nstack dump\n", stderr);
     std::abort();
@@ -53,12 +56,12 @@ Result<KernelObject> Misbehave(const Program& program) {
   if (program.name == "throw") throw std::runtime_error("thrown");
   if (program.name == "refuse") return Error{"refused"};
   std::puts("noise");
-  return KernelObject{program.name, std::string(100000, 'x'), 12, 34};
+  return codegen::KernelObject{program.name, std::string(100000, 'x'), 12, 34};
 }
 
 struct Misdeed {
   std::string name;
-  Verdict verdict;
+  trial::Verdict verdict;
   std::string reason;
 };
 
@@ -68,8 +71,8 @@ class BuilderMisdeed : public testing::TestWithParam<Misdeed> {};
 
 TEST_P(BuilderMisdeed, CostsTheProgramThatItHappensOnAndNoOther) {
   for (int threads : {1, 2}) {
-    Builder builder(HostTarget(2), {threads, 0.3, Misbehave});
-    const std::vector<Program> programs = Named({"a", GetParam().name, "b", "c", "d"});
+    Builder builder(codegen::HostTarget(2), {threads, 0.3, Misbehave});
+    const std::vector<tensor::Program> programs = Named({"a", GetParam().name, "b", "c", "d"});
     const std::vector<Build> builds = builder.BuildAll(Pointers(programs));
     ASSERT_EQ(builds.size(), programs.size());
     for (size_t i : {0, 2, 3, 4}) {
@@ -87,19 +90,19 @@ TEST_P(BuilderMisdeed, CostsTheProgramThatItHappensOnAndNoOther) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BuilderMisdeed,
-    testing::Values(Misdeed{"abort", Verdict::kBuildError,
-                            "(SIGABRT): COMPILER ERROR: cannot select"},
-                    Misdeed{"crash", Verdict::kBuildError, "the compiler ended with"},
-                    Misdeed{"leave", Verdict::kBuildError, "the compiler ended with exit code 3"},
-                    Misdeed{"hang", Verdict::kTimeout, "compiling did not end within 0.3 s"},
-                    Misdeed{"stop", Verdict::kTimeout, "compiling did not end within 0.3 s"},
-                    Misdeed{"throw", Verdict::kBuildError, "thrown"},
-                    Misdeed{"refuse", Verdict::kBuildError, "refused"}),
+    testing::Values(
+        Misdeed{"abort", trial::Verdict::kBuildError, "(SIGABRT): COMPILER ERROR: cannot select"},
+        Misdeed{"crash", trial::Verdict::kBuildError, "the compiler ended with"},
+        Misdeed{"leave", trial::Verdict::kBuildError, "the compiler ended with exit code 3"},
+        Misdeed{"hang", trial::Verdict::kTimeout, "compiling did not end within 0.3 s"},
+        Misdeed{"stop", trial::Verdict::kTimeout, "compiling did not end within 0.3 s"},
+        Misdeed{"throw", trial::Verdict::kBuildError, "thrown"},
+        Misdeed{"refuse", trial::Verdict::kBuildError, "refused"}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(Builder, ABatchOfMisdeedsEnds) {
-  Builder builder(HostTarget(2), {3, 0.2, Misbehave});
-  const std::vector<Program> programs =
+  Builder builder(codegen::HostTarget(2), {3, 0.2, Misbehave});
+  const std::vector<tensor::Program> programs =
       Named({"abort", "hang", "crash", "leave", "abort", "leave", "hang"});
   for (const Build& build : builder.BuildAll(Pointers(programs))) {
     EXPECT_FALSE(build.kernel);
@@ -113,8 +116,8 @@ int OpenDescriptors() {
 }
 
 TEST(Builder, LeavesNoProcessesAndNoDescriptorsBehind) {
-  Builder builder(HostTarget(2), {2, 0.2, Misbehave});
-  const std::vector<Program> programs = Named({"a", "abort", "hang", "b"});
+  Builder builder(codegen::HostTarget(2), {2, 0.2, Misbehave});
+  const std::vector<tensor::Program> programs = Named({"a", "abort", "hang", "b"});
   builder.BuildAll(Pointers(programs));
   const int before = OpenDescriptors();
   for (int i = 0; i < 3; ++i) builder.BuildAll(Pointers(programs));
@@ -124,15 +127,16 @@ TEST(Builder, LeavesNoProcessesAndNoDescriptorsBehind) {
 }
 
 TEST(Builder, MakesTheObjectsThatTheCompilerMakesHere) {
-  const Target target = HostTarget(2);
+  const target::Target target = codegen::HostTarget(2);
   Builder builder(target);
-  std::vector<Program> programs;
+  std::vector<tensor::Program> programs;
   for (const char* line : {"matmul:32,48,64", "conv2d:9x7x5,12,3x3,pad=1,bias,relu"}) {
-    programs.push_back(PlainSchedule(ParseOperator(line), target));
+    programs.push_back(sketch::PlainSchedule(tensor::ParseOperator(line), target));
   }
   const std::vector<Build> builds = builder.BuildAll(Pointers(programs));
   for (size_t i = 0; i < programs.size(); ++i) {
-    const Result<KernelObject> here = CompileProgram(programs[i], target, "kernel");
+    const Result<codegen::KernelObject> here =
+        codegen::CompileProgram(programs[i], target, "kernel");
     ASSERT_TRUE(here && builds[i].kernel) << builds[i].error;
     EXPECT_EQ(builds[i].kernel->object, here->object);
     EXPECT_EQ(builds[i].kernel->WorkspaceBytes(2), here->WorkspaceBytes(2));
@@ -141,4 +145,4 @@ TEST(Builder, MakesTheObjectsThatTheCompilerMakesHere) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

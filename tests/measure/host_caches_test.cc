@@ -1,4 +1,7 @@
-#include "bayloom/measure/host_caches.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/measure/internal/host_caches.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +9,7 @@
 
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 class HostCachesTest : public testing::Test {
@@ -56,4 +59,4 @@ TEST(HostCaches, OfThisMachineGrowOutwards) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

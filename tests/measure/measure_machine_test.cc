@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/measure_machine.h"
 
 #include <gtest/gtest.h>
 
 #include "bayloom/codegen/host.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 /// What every machine's rates obey, however busy it is.
-void ExpectPossible(const MachineModel& machine, const Target& target) {
+void ExpectPossible(const target::MachineModel& machine, const target::Target& target) {
   EXPECT_EQ(machine.threads, target.cores);
   EXPECT_EQ(machine.vector_bytes, target.vector_bytes);
   EXPECT_GT(machine.PeakFlops(), 1e8);
@@ -33,36 +36,36 @@ void ExpectPossible(const MachineModel& machine, const Target& target) {
 
 TEST(MeasureMachine, IsThatOfAProcessor) {
   for (int threads : {1, 2}) {
-    const Target target = HostTarget(threads);
-    const Result<MachineModel> machine = MeasureMachine(target);
+    const target::Target target = codegen::HostTarget(threads);
+    const Result<target::MachineModel> machine = MeasureMachine(target);
     ASSERT_TRUE(machine) << machine.error().message;
     ExpectPossible(*machine, target);
   }
 }
 
 TEST(MeasureMachine, NarrowVectorsDoLess) {
-  Target target = HostTarget(1);
+  target::Target target = codegen::HostTarget(1);
   if (target.vector_bytes < 32) GTEST_SKIP() << "one width only";
-  const Result<MachineModel> wide = MeasureMachine(target);
+  const Result<target::MachineModel> wide = MeasureMachine(target);
   target.vector_bytes = 16;
-  const Result<MachineModel> narrow = MeasureMachine(target);
+  const Result<target::MachineModel> narrow = MeasureMachine(target);
   ASSERT_TRUE(wide && narrow);
   EXPECT_LT(narrow->PeakFlops(), 0.8 * wide->PeakFlops());
 }
 
 TEST(MeasureMachine, RefusesAnotherMachine) {
-  Target target = HostTarget(1);
+  target::Target target = codegen::HostTarget(1);
   target.triple = "no-such-machine";
   EXPECT_FALSE(MeasureMachine(target));
 }
 
 TEST(MeasureMachine, IsNotMeasuredAgain) {
-  Target target = HostTarget(1);
-  target.machine = NominalMachine(target);
-  const Result<MachineModel> machine = MeasuredMachineOf(target);
+  target::Target target = codegen::HostTarget(1);
+  target.machine = target::NominalMachine(target);
+  const Result<target::MachineModel> machine = MeasuredMachineOf(target);
   ASSERT_TRUE(machine);
   EXPECT_EQ(*machine, *target.machine);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

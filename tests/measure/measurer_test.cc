@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/measurer.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +22,7 @@
 #include "bayloom/tensor/primitives.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 using testing::HasSubstr;
@@ -31,50 +34,50 @@ MeasureOptions Options() {
   return options;
 }
 
-std::vector<Outcome> MeasureAll(Measurer& measurer, const Workload& workload,
-                                const std::vector<Program>& programs,
-                                const Measurer::Observer& observer = {}) {
-  std::vector<const Program*> pointers;
-  for (const Program& program : programs) pointers.push_back(&program);
+std::vector<trial::Outcome> MeasureAll(Measurer& measurer, const tensor::Workload& workload,
+                                       const std::vector<tensor::Program>& programs,
+                                       const Measurer::Observer& observer = {}) {
+  std::vector<const tensor::Program*> pointers;
+  for (const tensor::Program& program : programs) pointers.push_back(&program);
   return measurer.Measure(workload, pointers, observer);
 }
 
 /// A program that no CPU can run.
-Program Unbuildable(const Workload& workload) {
-  Program program = Lower(workload);
-  const Status bound = Bind(program, program.roots[0].id, LoopKind::kBlockX);
+tensor::Program Unbuildable(const tensor::Workload& workload) {
+  tensor::Program program = tensor::Lower(workload);
+  const Status bound = tensor::Bind(program, program.roots[0].id, tensor::LoopKind::kBlockX);
   EXPECT_TRUE(bound);
   return program;
 }
 
 /// One that computes something else.
-Program Wrong(const Workload& workload) {
-  Program program = Lower(workload);
-  Block& block = program.blocks[program.BlocksInOrder().back()];
-  block.value = block.value + FloatLiteral(0.5);
+tensor::Program Wrong(const tensor::Workload& workload) {
+  tensor::Program program = tensor::Lower(workload);
+  tensor::Block& block = program.blocks[program.BlocksInOrder().back()];
+  block.value = block.value + tensor::FloatLiteral(0.5);
   return program;
 }
 
 TEST(Measurer, AnswersForEveryCandidateInOrder) {
-  const Workload workload = ParseOperator("matmul:32,48,64");
-  Measurer measurer(HostTarget(2), Options());
+  const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
+  Measurer measurer(codegen::HostTarget(2), Options());
   std::vector<size_t> seen;
-  const std::vector<Outcome> outcomes =
+  const std::vector<trial::Outcome> outcomes =
       MeasureAll(measurer, workload,
-                 {Lower(workload), Unbuildable(workload),
-                  PlainSchedule(workload, measurer.target()), Wrong(workload)},
-                 [&](size_t i, const Outcome&) { seen.push_back(i); });
+                 {tensor::Lower(workload), Unbuildable(workload),
+                  sketch::PlainSchedule(workload, measurer.target()), Wrong(workload)},
+                 [&](size_t i, const trial::Outcome&) { seen.push_back(i); });
   ASSERT_EQ(outcomes.size(), 4u);
   EXPECT_THAT(seen, testing::ElementsAre(0, 1, 2, 3));
   EXPECT_TRUE(outcomes[0].ok()) << outcomes[0].reason;
   EXPECT_GT(outcomes[0].value, 1e-7);
   EXPECT_GT(DetailsOf(outcomes[0]).build_seconds, 0);
   EXPECT_GT(DetailsOf(outcomes[0]).measure_seconds, 0);
-  EXPECT_EQ(outcomes[1].verdict, Verdict::kBuildError);
+  EXPECT_EQ(outcomes[1].verdict, trial::Verdict::kBuildError);
   EXPECT_FALSE(outcomes[1].reason.empty());
   EXPECT_TRUE(std::isnan(outcomes[1].value));
   EXPECT_TRUE(outcomes[2].ok()) << outcomes[2].reason;
-  EXPECT_EQ(outcomes[3].verdict, Verdict::kWrongOutput) << outcomes[3].reason;
+  EXPECT_EQ(outcomes[3].verdict, trial::Verdict::kWrongOutput) << outcomes[3].reason;
 
   const Measurer::Statistics statistics = measurer.statistics();
   EXPECT_EQ(statistics.trials, 4);
@@ -83,42 +86,43 @@ TEST(Measurer, AnswersForEveryCandidateInOrder) {
 }
 
 TEST(Measurer, ConstantsComeInTheCandidatesLayout) {
-  const Workload workload = ParseOperator("matmul:8,6,10");
-  Program columns_first = Lower(workload);
-  Buffer& weights = columns_first.buffers[1];
-  ASSERT_EQ(weights.role, BufferRole::kConstant);
+  const tensor::Workload workload = tensor::ParseOperator("matmul:8,6,10");
+  tensor::Program columns_first = tensor::Lower(workload);
+  tensor::Buffer& weights = columns_first.buffers[1];
+  ASSERT_EQ(weights.role, tensor::BufferRole::kConstant);
   weights.layout = {{1, 1, 6}, {0, 1, 10}};
-  Measurer measurer(HostTarget(1), Options());
-  for (const Outcome& outcome :
-       MeasureAll(measurer, workload, {Lower(workload), columns_first, Lower(workload)})) {
+  Measurer measurer(codegen::HostTarget(1), Options());
+  for (const trial::Outcome& outcome : MeasureAll(
+           measurer, workload, {tensor::Lower(workload), columns_first, tensor::Lower(workload)})) {
     EXPECT_TRUE(outcome.ok()) << outcome.reason;
   }
 }
 
 TEST(Measurer, SlowCandidatesAreCutShort) {
-  const Workload workload = ParseOperator("matmul:32,48,64");
-  Measurer measurer(HostTarget(1), Options());
-  measurer.SetIncumbent(workload, Lower(workload), 1e-9);
-  const Outcome outcome = MeasureAll(measurer, workload, {Lower(workload)})[0];
+  const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
+  Measurer measurer(codegen::HostTarget(1), Options());
+  measurer.SetIncumbent(workload, tensor::Lower(workload), 1e-9);
+  const trial::Outcome outcome = MeasureAll(measurer, workload, {tensor::Lower(workload)})[0];
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_TRUE(DetailsOf(outcome).cut_short);
 
   MeasureOptions never = Options();
   never.cut_factor = 0;
-  Measurer patient(HostTarget(1), never);
-  patient.SetIncumbent(workload, Lower(workload), 1e-9);
-  EXPECT_FALSE(DetailsOf(MeasureAll(patient, workload, {Lower(workload)})[0]).cut_short);
+  Measurer patient(codegen::HostTarget(1), never);
+  patient.SetIncumbent(workload, tensor::Lower(workload), 1e-9);
+  EXPECT_FALSE(DetailsOf(MeasureAll(patient, workload, {tensor::Lower(workload)})[0]).cut_short);
 }
 
 TEST(Measurer, DriftIsSeenAndAllowedFor) {
-  const Workload workload = ParseOperator("matmul:32,48,64");
+  const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
   MeasureOptions options = Options();
   options.drift_interval = 2;
-  Measurer measurer(HostTarget(1), options);
+  Measurer measurer(codegen::HostTarget(1), options);
   // As if the machine were thousands of times slower now than when this was recorded.
-  measurer.SetIncumbent(workload, Lower(workload), 1e-9);
-  const std::vector<Outcome> outcomes =
-      MeasureAll(measurer, workload, {Lower(workload), Lower(workload), Lower(workload)});
+  measurer.SetIncumbent(workload, tensor::Lower(workload), 1e-9);
+  const std::vector<trial::Outcome> outcomes =
+      MeasureAll(measurer, workload,
+                 {tensor::Lower(workload), tensor::Lower(workload), tensor::Lower(workload)});
   EXPECT_EQ(DetailsOf(outcomes[0]).drift, 1);
   EXPECT_TRUE(DetailsOf(outcomes[0]).cut_short);
   EXPECT_GT(DetailsOf(outcomes[1]).drift, 100);
@@ -129,15 +133,15 @@ TEST(Measurer, DriftIsSeenAndAllowedFor) {
 }
 
 TEST(Measurer, AStopIsHeardBetweenCandidatesAndItGoesOnAfterwards) {
-  const Workload workload = ParseOperator("matmul:8,8,8");
-  const Program program = Lower(workload);
-  const std::vector<const Program*> programs(3, &program);
-  Measurer measurer(HostTarget(1), Options());
+  const tensor::Workload workload = tensor::ParseOperator("matmul:8,8,8");
+  const tensor::Program program = tensor::Lower(workload);
+  const std::vector<const tensor::Program*> programs(3, &program);
+  Measurer measurer(codegen::HostTarget(1), Options());
   bool stop = false;
   int outcomes = 0;
   EXPECT_THROW(measurer.Measure(
                    workload, programs,
-                   [&](size_t i, const Outcome&) {
+                   [&](size_t i, const trial::Outcome&) {
                      ++outcomes;
                      stop = i == 1;
                    },
@@ -155,27 +159,27 @@ int Children() {
 }
 
 TEST(Measurer, AStopEndsWhatIsBeingBuilt) {
-  const Workload workload = ParseOperator("matmul:8,8,8");
-  const Program program = Lower(workload);
-  const std::vector<const Program*> programs(3, &program);
-  const Target target = HostTarget(1);
+  const tensor::Workload workload = tensor::ParseOperator("matmul:8,8,8");
+  const tensor::Program program = tensor::Lower(workload);
+  const std::vector<const tensor::Program*> programs(3, &program);
+  const target::Target target = codegen::HostTarget(1);
   // The first compilation, of the reference, is as usual; then a marker makes all others hang.
   const TemporaryFolder folder;
   MeasureOptions options = Options();
   options.builder.threads = 2;
-  options.builder.compile = [&](const Program& p) {
+  options.builder.compile = [&](const tensor::Program& p) {
     while (std::ifstream(folder / "hang").good()) usleep(1000);
-    return CompileProgram(p, target, "kernel");
+    return codegen::CompileProgram(p, target, "kernel");
   };
   Measurer measurer(target, options);
   EXPECT_TRUE(MeasureAll(measurer, workload, {program})[0].ok());
   const int children = Children();
   std::ofstream(folder / "hang") << "1";
-  const double begun = MonotonicSeconds();
+  const double begun = base::MonotonicSeconds();
   EXPECT_THROW(
-      measurer.BuildAll(workload, programs, [&] { return MonotonicSeconds() > begun + 0.3; }),
+      measurer.BuildAll(workload, programs, [&] { return base::MonotonicSeconds() > begun + 0.3; }),
       Interrupted);
-  EXPECT_LT(MonotonicSeconds() - begun, 1.3);
+  EXPECT_LT(base::MonotonicSeconds() - begun, 1.3);
   EXPECT_EQ(Children(), children);
   std::filesystem::remove(folder / "hang");
   EXPECT_TRUE(MeasureAll(measurer, workload, {program})[0].ok());
@@ -184,46 +188,52 @@ TEST(Measurer, AStopEndsWhatIsBeingBuilt) {
 TEST(Measurer, ForgottenTasksAreMadeAnew) {
   MeasureOptions options = Options();
   options.kept_data_bytes = 0;
-  Measurer measurer(HostTarget(1), options);
-  const Workload a = ParseOperator("matmul:8,8,8"), b = ParseOperator("matmul:8,8,16");
+  Measurer measurer(codegen::HostTarget(1), options);
+  const tensor::Workload a = tensor::ParseOperator("matmul:8,8,8"),
+                         b = tensor::ParseOperator("matmul:8,8,16");
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(MeasureAll(measurer, a, {Lower(a)})[0].ok());
-    EXPECT_TRUE(MeasureAll(measurer, b, {Lower(b)})[0].ok());
+    EXPECT_TRUE(MeasureAll(measurer, a, {tensor::Lower(a)})[0].ok());
+    EXPECT_TRUE(MeasureAll(measurer, b, {tensor::Lower(b)})[0].ok());
   }
   EXPECT_EQ(measurer.statistics().runner_starts, 1);
 }
 
-Workload Elementwise(const std::function<Expr(Expr)>& value) {
-  WorkloadBuilder b("elementwise");
-  Tensor x = b.Input("x", {300});
+tensor::Workload Elementwise(const std::function<tensor::Expr(tensor::Expr)>& value) {
+  tensor::WorkloadBuilder b("elementwise");
+  tensor::Tensor x = b.Input("x", {300});
   return b.Build({b.Compute("y", {300}, [&](const auto& i) { return value(x(i[0])); })});
 }
 
 /// Data is chosen so that checking it means something.
 TEST(Measurer, WorkloadsWithoutValuesEverywhereAreStillChecked) {
-  Measurer measurer(HostTarget(1), Options());
-  for (ExprOp op : {ExprOp::kLog, ExprOp::kSqrt, ExprOp::kAcosh, ExprOp::kAtanh}) {
-    const Workload workload = Elementwise([&](const Expr& x) { return Unary(op, x); });
-    EXPECT_TRUE(MeasureAll(measurer, workload, {Lower(workload)})[0].ok());
-    EXPECT_EQ(MeasureAll(measurer, workload, {Wrong(workload)})[0].verdict, Verdict::kWrongOutput);
+  Measurer measurer(codegen::HostTarget(1), Options());
+  for (tensor::ExprOp op : {tensor::ExprOp::kLog, tensor::ExprOp::kSqrt, tensor::ExprOp::kAcosh,
+                            tensor::ExprOp::kAtanh}) {
+    const tensor::Workload workload =
+        Elementwise([&](const tensor::Expr& x) { return tensor::Unary(op, x); });
+    EXPECT_TRUE(MeasureAll(measurer, workload, {tensor::Lower(workload)})[0].ok());
+    EXPECT_EQ(MeasureAll(measurer, workload, {Wrong(workload)})[0].verdict,
+              trial::Verdict::kWrongOutput);
   }
 }
 
 TEST(Measurer, IndicesAndIntegersAndBoolsAreFine) {
-  Measurer measurer(HostTarget(1), Options());
-  WorkloadBuilder b("mixed");
-  Tensor table = b.Constant("table", {50, 8});
-  Tensor rows = b.Input("rows", {40}, DType::kInt64);
-  Tensor limit = b.Input("limit", {40}, DType::kInt32);
-  Tensor gathered =
+  Measurer measurer(codegen::HostTarget(1), Options());
+  tensor::WorkloadBuilder b("mixed");
+  tensor::Tensor table = b.Constant("table", {50, 8});
+  tensor::Tensor rows = b.Input("rows", {40}, tensor::DType::kInt64);
+  tensor::Tensor limit = b.Input("limit", {40}, tensor::DType::kInt32);
+  tensor::Tensor gathered =
       b.Compute("gathered", {40, 8}, [&](const auto& i) { return table(rows(i[0]), i[1]); });
-  Tensor positive = b.Compute(
-      "positive", {40}, [&](const auto& i) { return IntLiteral(0, DType::kInt32) < limit(i[0]); });
-  Tensor twice = b.Compute("twice", {40}, [&](const auto& i) { return limit(i[0]) + limit(i[0]); });
-  const Workload workload = b.Build({gathered, positive, twice});
-  const Outcome outcome = MeasureAll(measurer, workload, {Lower(workload)})[0];
+  tensor::Tensor positive = b.Compute("positive", {40}, [&](const auto& i) {
+    return tensor::IntLiteral(0, tensor::DType::kInt32) < limit(i[0]);
+  });
+  tensor::Tensor twice =
+      b.Compute("twice", {40}, [&](const auto& i) { return limit(i[0]) + limit(i[0]); });
+  const tensor::Workload workload = b.Build({gathered, positive, twice});
+  const trial::Outcome outcome = MeasureAll(measurer, workload, {tensor::Lower(workload)})[0];
   EXPECT_TRUE(outcome.ok()) << outcome.reason;
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/output_check.h"
 
 #include <gmock/gmock.h>
@@ -10,12 +13,13 @@
 #include "bayloom/base/random.h"
 #include "bayloom/tensor/operators.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 Status Check(const std::vector<float>& actual, const std::vector<float>& expected,
              Tolerance tolerance) {
-  return CheckOutput("y", DType::kFloat32, reinterpret_cast<const std::byte*>(actual.data()),
+  return CheckOutput("y", tensor::DType::kFloat32,
+                     reinterpret_cast<const std::byte*>(actual.data()),
                      reinterpret_cast<const std::byte*>(expected.data()),
                      static_cast<int64_t>(actual.size()), tolerance);
 }
@@ -52,24 +56,25 @@ TEST(OutputCheck, OutliersAreCounted) {
 TEST(OutputCheck, IntegersAreExact) {
   const std::vector<int32_t> expected = {1000000, -1}, actual = {1000001, -1};
   const auto check = [&](const std::vector<int32_t>& values) {
-    return CheckOutput("i", DType::kInt32, reinterpret_cast<const std::byte*>(values.data()),
+    return CheckOutput("i", tensor::DType::kInt32,
+                       reinterpret_cast<const std::byte*>(values.data()),
                        reinterpret_cast<const std::byte*>(expected.data()), 2, {1, 0});
   };
   EXPECT_TRUE(check(expected));
   EXPECT_THAT(check(actual).error().message, testing::HasSubstr("is 1000001, expected 1000000"));
 }
 
-Workload MatmulOf(int64_t k, DType dtype) {
-  WorkloadBuilder b("matmul");
-  Tensor x = b.Input("x", {4, k}, dtype), w = b.Input("w", {k, 4}, dtype);
-  return b.Build({Matmul(b, "c", x, w)});
+tensor::Workload MatmulOf(int64_t k, tensor::DType dtype) {
+  tensor::WorkloadBuilder b("matmul");
+  tensor::Tensor x = b.Input("x", {4, k}, dtype), w = b.Input("w", {k, 4}, dtype);
+  return b.Build({tensor::Matmul(b, "c", x, w)});
 }
 
 /// The tolerance lets another order of summation pass and a missing term not.
 TEST(OutputCheck, TheToleranceSeparatesRoundingFromErrors) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   for (int64_t k : {16, 512, 4608, 25088}) {
-    const double relative = ToleranceOf(MatmulOf(k, DType::kFloat32)).relative;
+    const double relative = ToleranceOf(MatmulOf(k, tensor::DType::kFloat32)).relative;
     double worst_rounding = 0, least_error = 1e9, square = 0;
     for (int trial = 0; trial < 50; ++trial) {
       std::vector<float> terms;
@@ -96,19 +101,20 @@ TEST(OutputCheck, TheToleranceSeparatesRoundingFromErrors) {
 }
 
 TEST(OutputCheck, ToleranceFollowsTheElementType) {
-  const double f32 = ToleranceOf(MatmulOf(64, DType::kFloat32)).relative;
-  EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, DType::kFloat16)).relative, f32 * 0x1p13);
-  EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, DType::kFloat64)).relative, f32 * 0x1p-29);
-  EXPECT_EQ(ToleranceOf(MatmulOf(64, DType::kInt32)).relative, 0);
+  const double f32 = ToleranceOf(MatmulOf(64, tensor::DType::kFloat32)).relative;
+  EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kFloat16)).relative, f32 * 0x1p13);
+  EXPECT_DOUBLE_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kFloat64)).relative, f32 * 0x1p-29);
+  EXPECT_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kInt32)).relative, 0);
 }
 
 TEST(OutputCheck, OnlyWorkloadsWithStepsMayHaveOutliers) {
-  EXPECT_EQ(ToleranceOf(MatmulOf(64, DType::kFloat32)).outliers, 0);
-  WorkloadBuilder b("round");
-  Tensor x = b.Input("x", {4});
-  Tensor y = b.Compute("y", {4}, [&](const auto& i) { return Unary(ExprOp::kRound, x(i[0])); });
+  EXPECT_EQ(ToleranceOf(MatmulOf(64, tensor::DType::kFloat32)).outliers, 0);
+  tensor::WorkloadBuilder b("round");
+  tensor::Tensor x = b.Input("x", {4});
+  tensor::Tensor y = b.Compute(
+      "y", {4}, [&](const auto& i) { return tensor::Unary(tensor::ExprOp::kRound, x(i[0])); });
   EXPECT_GT(ToleranceOf(b.Build({y})).outliers, 0);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

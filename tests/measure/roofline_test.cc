@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/roofline.h"
 
 #include <gtest/gtest.h>
@@ -7,12 +10,12 @@
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/operators.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 /// 64 GFLOP/s and, from its levels, 64, 32 and 8 GB/s a thread; two threads.
-MachineModel RoundMachine() {
-  MachineModel machine;
+target::MachineModel RoundMachine() {
+  target::MachineModel machine;
   machine.threads = 2;
   machine.vector_bytes = 32;
   machine.multiply_add = {0.25e-9, 0};
@@ -22,21 +25,21 @@ MachineModel RoundMachine() {
 }
 
 TEST(Roofline, TheSlowerOfArithmeticAndMemoryIsTheBound) {
-  const MachineModel machine = RoundMachine();
+  const target::MachineModel machine = RoundMachine();
   EXPECT_DOUBLE_EQ(machine.PeakFlops(), 128e9);
   EXPECT_DOUBLE_EQ(RooflineSeconds(machine, {128e9, 1000}), 1);
   EXPECT_DOUBLE_EQ(RooflineSeconds(machine, {1, 1e9}), (1e9 - 2 * (1056 << 10)) / 16e9);
 }
 
 TEST(Roofline, DataThatFitsIntoACacheNeedNotComeFromBehindIt) {
-  const MachineModel machine = RoundMachine();
+  const target::MachineModel machine = RoundMachine();
   EXPECT_DOUBLE_EQ(RooflineSeconds(machine, {0, 64 << 10}), (64 << 10) / 128e9);
   const double megabyte = 1 << 20;
   EXPECT_DOUBLE_EQ(RooflineSeconds(machine, {0, megabyte}), (megabyte - (64 << 10)) / 64e9);
 }
 
 TEST(Roofline, MoreToDoNeverTakesLess) {
-  const MachineModel machine = RoundMachine();
+  const target::MachineModel machine = RoundMachine();
   double before = 0;
   for (double bytes = 1; bytes < 1e9; bytes *= 1.7) {
     const double seconds = RooflineSeconds(machine, {1e3, bytes});
@@ -48,41 +51,41 @@ TEST(Roofline, MoreToDoNeverTakesLess) {
 }
 
 TEST(Demand, OfAProductIsItsMatrices) {
-  const WorkloadDemand demand = DemandOf(ParseOperator("matmul:16,32,64"));
+  const WorkloadDemand demand = DemandOf(tensor::ParseOperator("matmul:16,32,64"));
   EXPECT_EQ(demand.flops, 2 * 16 * 32 * 64);
   EXPECT_EQ(demand.bytes, 4 * (16 * 64 + 64 * 32 + 16 * 32));
 }
 
 TEST(Demand, DoesNotCountPadding) {
-  const Workload padded = ParseOperator("conv2d:7x7x8,8,3x3,pad=1");
+  const tensor::Workload padded = tensor::ParseOperator("conv2d:7x7x8,8,3x3,pad=1");
   const double edges = 19.0 / 21;  // of seven places, the outer two lack one of three values
   EXPECT_NEAR(DemandOf(padded).flops, edges * edges * 2 * 7 * 7 * 9 * 8 * 8, 1e-6);
   EXPECT_EQ(DemandOf(padded).bytes, 4 * (7 * 7 * 8 + 9 * 8 * 8 + 7 * 7 * 8));
-  const Workload whole = ParseOperator("conv2d:7x7x8,8,3x3");
+  const tensor::Workload whole = tensor::ParseOperator("conv2d:7x7x8,8,3x3");
   EXPECT_EQ(DemandOf(whole).flops, whole.Flops());
 }
 
 TEST(Demand, DoesNotCountWhatStridesPassOver) {
-  const Workload shortcut = ParseOperator("conv2d:8x8x16,4,1x1,stride=2");
+  const tensor::Workload shortcut = tensor::ParseOperator("conv2d:8x8x16,4,1x1,stride=2");
   EXPECT_EQ(DemandOf(shortcut).bytes, 4 * (4 * 4 * 16 + 16 * 4 + 4 * 4 * 4));
 }
 
 TEST(Demand, CountsOneElementWhereDataDecides) {
-  WorkloadBuilder b("gather");
-  const Tensor table = b.Input("table", {1000, 8});
-  const Tensor rows = b.Input("rows", {4}, DType::kInt64);
-  const Tensor y = b.Compute("y", {4, 8}, [&](auto s) { return table(rows(s[0]), s[1]); });
+  tensor::WorkloadBuilder b("gather");
+  const tensor::Tensor table = b.Input("table", {1000, 8});
+  const tensor::Tensor rows = b.Input("rows", {4}, tensor::DType::kInt64);
+  const tensor::Tensor y = b.Compute("y", {4, 8}, [&](auto s) { return table(rows(s[0]), s[1]); });
   EXPECT_EQ(DemandOf(b.Build({y})).bytes, 4 * 8 + 8 * 4 + 4 * 4 * 8);
 }
 
 TEST(TrialRate, GrowsWithThreadsAndShrinksWithTheCompilersTime) {
-  MachineModel machine = RoundMachine();
+  target::MachineModel machine = RoundMachine();
   const double rate = TrialsPerSecond(machine, 1);
   EXPECT_GT(TrialsPerSecond(machine, 2), rate);
   machine.compile *= 2;
   EXPECT_LT(TrialsPerSecond(machine, 1), rate);
-  EXPECT_NEAR(TrialsPerSecond(NominalMachine({}), 1), 5, 0.1);
+  EXPECT_NEAR(TrialsPerSecond(target::NominalMachine({}), 1), 5, 0.1);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/runner.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +23,7 @@
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 using testing::HasSubstr;
@@ -39,8 +42,8 @@ class HandMadeTask {
   HandMadeTask() {
     data_.id = next_id++;
     data_.message.parameters = {
-        {"x", DType::kFloat32, BufferRole::kInput, {kCount}, false, 0},
-        {"y", DType::kFloat32, BufferRole::kOutput, {kCount}, false, 4096},
+        {"x", tensor::DType::kFloat32, tensor::BufferRole::kInput, {kCount}, false, 0},
+        {"y", tensor::DType::kFloat32, tensor::BufferRole::kOutput, {kCount}, false, 4096},
     };
     data_.message.data_bytes = 8192;
     data_.message.tolerance.relative = 1e-5;
@@ -86,7 +89,7 @@ RunnerOptions Options() {
 
 struct Misdeed {
   const char* kernel;
-  Verdict verdict;
+  trial::Verdict verdict;
   const char* reason;
   bool costs_process;
 };
@@ -98,21 +101,21 @@ class RunnerMisdeed : public testing::TestWithParam<Misdeed> {};
 /// Each costs one trial, is called by its name, and the next trial finds everything in order.
 TEST_P(RunnerMisdeed, CostsOneTrial) {
   const Misdeed& misdeed = GetParam();
-  if (misdeed.verdict == Verdict::kMemory && kSanitized) {
+  if (misdeed.verdict == trial::Verdict::kMemory && kSanitized) {
     GTEST_SKIP() << "address space cannot be limited under sanitizers";
   }
   const HandMadeTask task;
   RunnerOptions options = Options();
-  if (misdeed.verdict == Verdict::kTimeout) options.timeout_seconds = 0.3;
+  if (misdeed.verdict == trial::Verdict::kTimeout) options.timeout_seconds = 0.3;
   Runner runner(options);
   EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
   EXPECT_EQ(runner.starts(), 1);
 
-  const Outcome outcome = runner.Run(task.data(), Kernel(misdeed.kernel));
-  EXPECT_EQ(ToString(outcome.verdict), ToString(misdeed.verdict)) << outcome.reason;
+  const trial::Outcome outcome = runner.Run(task.data(), Kernel(misdeed.kernel));
+  EXPECT_EQ(trial::ToString(outcome.verdict), trial::ToString(misdeed.verdict)) << outcome.reason;
   EXPECT_THAT(outcome.reason, HasSubstr(misdeed.reason));
 
-  const Outcome next = runner.Run(task.data(), Kernel("good"));
+  const trial::Outcome next = runner.Run(task.data(), Kernel("good"));
   EXPECT_TRUE(next.ok()) << next.reason;
   EXPECT_EQ(runner.starts(), misdeed.costs_process ? 2 : 1);
 }
@@ -120,36 +123,42 @@ TEST_P(RunnerMisdeed, CostsOneTrial) {
 INSTANTIATE_TEST_SUITE_P(
     All, RunnerMisdeed,
     testing::Values(
-        Misdeed{"crash", Verdict::kCrash, "signal 11 (SIGSEGV) in its first run", true},
-        Misdeed{"give_up", Verdict::kCrash, "signal 6 (SIGABRT) in its first run", true},
-        Misdeed{"leave", Verdict::kCrash, "exit code 0 in its first run", true},
-        Misdeed{"divide", Verdict::kCrash, "signal 8 (SIGFPE)", true},
-        Misdeed{"overflow_stack", Verdict::kCrash, "signal 11 (SIGSEGV)", true},
-        Misdeed{"hang", Verdict::kTimeout, "did not end within 0.3 s in its first run", true},
-        Misdeed{"stop", Verdict::kTimeout, "did not end within 0.3 s in its first run", true},
-        Misdeed{"eat_memory", Verdict::kMemory, "needs more memory than the 1074 MB", true},
-        Misdeed{"wrong", Verdict::kWrongOutput, "element 777 of 'y' is", true},
-        Misdeed{"unwritten", Verdict::kWrongOutput, "element 999 of 'y' was never written", true},
-        Misdeed{"overrun_near", Verdict::kWrongOutput, "wrote 1 bytes past the end of output 'y'",
+        Misdeed{"crash", trial::Verdict::kCrash, "signal 11 (SIGSEGV) in its first run", true},
+        Misdeed{"give_up", trial::Verdict::kCrash, "signal 6 (SIGABRT) in its first run", true},
+        Misdeed{"leave", trial::Verdict::kCrash, "exit code 0 in its first run", true},
+        Misdeed{"divide", trial::Verdict::kCrash, "signal 8 (SIGFPE)", true},
+        Misdeed{"overflow_stack", trial::Verdict::kCrash, "signal 11 (SIGSEGV)", true},
+        Misdeed{"hang", trial::Verdict::kTimeout, "did not end within 0.3 s in its first run",
                 true},
-        Misdeed{"underrun_near", Verdict::kWrongOutput, "bytes before the start of output 'y'",
+        Misdeed{"stop", trial::Verdict::kTimeout, "did not end within 0.3 s in its first run",
                 true},
-        Misdeed{"overrun_far", Verdict::kCrash,
+        Misdeed{"eat_memory", trial::Verdict::kMemory, "needs more memory than the 1074 MB", true},
+        Misdeed{"wrong", trial::Verdict::kWrongOutput, "element 777 of 'y' is", true},
+        Misdeed{"unwritten", trial::Verdict::kWrongOutput, "element 999 of 'y' was never written",
+                true},
+        Misdeed{"overrun_near", trial::Verdict::kWrongOutput,
+                "wrote 1 bytes past the end of output 'y'", true},
+        Misdeed{"underrun_near", trial::Verdict::kWrongOutput,
+                "bytes before the start of output 'y'", true},
+        Misdeed{"overrun_far", trial::Verdict::kCrash,
                 "touched memory 801 bytes past the end of output 'y'", true},
-        Misdeed{"write_input", Verdict::kCrash, "wrote to input 'x', which it may only read", true},
-        Misdeed{"overrun_workspace", Verdict::kWrongOutput,
+        Misdeed{"write_input", trial::Verdict::kCrash, "wrote to input 'x', which it may only read",
+                true},
+        Misdeed{"overrun_workspace", trial::Verdict::kWrongOutput,
                 "wrote 1 bytes past the end of the workspace", true},
-        Misdeed{"depends_on_output", Verdict::kWrongOutput, "in a later run, element", true},
-        Misdeed{"reads_workspace", Verdict::kWrongOutput, "element 3 of 'y'", true},
-        Misdeed{"babble", Verdict::kCrash, "wrote invalid data to the runner's channel", true},
-        Misdeed{"close_everything", Verdict::kCrash, "", true},
-        Misdeed{"no_such_symbol", Verdict::kBuildError, "cannot load 'no_such_symbol'", false}),
+        Misdeed{"depends_on_output", trial::Verdict::kWrongOutput, "in a later run, element", true},
+        Misdeed{"reads_workspace", trial::Verdict::kWrongOutput, "element 3 of 'y'", true},
+        Misdeed{"babble", trial::Verdict::kCrash, "wrote invalid data to the runner's channel",
+                true},
+        Misdeed{"close_everything", trial::Verdict::kCrash, "", true},
+        Misdeed{"no_such_symbol", trial::Verdict::kBuildError, "cannot load 'no_such_symbol'",
+                false}),
     [](const auto& instance) { return std::string(instance.param.kernel); });
 
 TEST(Runner, TimesAGoodKernel) {
   const HandMadeTask task;
   Runner runner(Options());
-  const Outcome outcome = runner.Run(task.data(), Kernel("good"));
+  const trial::Outcome outcome = runner.Run(task.data(), Kernel("good"));
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_GT(outcome.value, 1e-9);
   EXPECT_LT(outcome.value, 1e-3);
@@ -162,12 +171,12 @@ TEST(Runner, SlowKernelsAreCutShort) {
   Runner runner(Options());
   TrialMessage trial = Kernel("slow");
   trial.cut_seconds = 1e-3;
-  const double start = MonotonicSeconds();
-  const Outcome outcome = runner.Run(task.data(), trial);
+  const double start = base::MonotonicSeconds();
+  const trial::Outcome outcome = runner.Run(task.data(), trial);
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_TRUE(DetailsOf(outcome).cut_short);
   EXPECT_GE(outcome.value, 0.03);
-  EXPECT_LT(MonotonicSeconds() - start, 1);
+  EXPECT_LT(base::MonotonicSeconds() - start, 1);
 }
 
 TEST(Runner, NoiseOnStandardStreamsDoesNotDisturb) {
@@ -194,7 +203,7 @@ TEST(Runner, AReferenceRunStoresItsResults) {
   wrong.is_reference = true;
   EXPECT_TRUE(runner.Run(task.data(), wrong).ok());
   EXPECT_TRUE(runner.Run(task.data(), Kernel("wrong")).ok());  // now that is right
-  EXPECT_EQ(runner.Run(task.data(), Kernel("good")).verdict, Verdict::kWrongOutput);
+  EXPECT_EQ(runner.Run(task.data(), Kernel("good")).verdict, trial::Verdict::kWrongOutput);
 }
 
 TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
@@ -215,10 +224,10 @@ TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
   usleep(500000);
   kill(tuner, SIGKILL);
   waitpid(tuner, nullptr, 0);
-  const double start = MonotonicSeconds();
+  const double start = base::MonotonicSeconds();
   char byte;
   EXPECT_EQ(read(ends[0], &byte, 1), 0);
-  EXPECT_LT(MonotonicSeconds() - start, 5);
+  EXPECT_LT(base::MonotonicSeconds() - start, 5);
   close(ends[0]);
 }
 
@@ -227,11 +236,11 @@ TEST(Runner, AStopEndsAKernelThatHangsAndTheNextOneRuns) {
     const HandMadeTask task;
     Runner runner(Options());
     EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
-    const double begun = MonotonicSeconds();
-    EXPECT_THROW(
-        runner.Run(task.data(), Kernel(kernel), [&] { return MonotonicSeconds() > begun + 0.3; }),
-        Interrupted);
-    EXPECT_LT(MonotonicSeconds() - begun, 1.3);
+    const double begun = base::MonotonicSeconds();
+    EXPECT_THROW(runner.Run(task.data(), Kernel(kernel),
+                            [&] { return base::MonotonicSeconds() > begun + 0.3; }),
+                 Interrupted);
+    EXPECT_LT(base::MonotonicSeconds() - begun, 1.3);
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no process is left";
     EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
     EXPECT_EQ(runner.starts(), 2);
@@ -249,4 +258,4 @@ TEST(Runner, SaysWhenThereIsNoProgramToRun) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

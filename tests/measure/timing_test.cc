@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/measure/timing.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::measure {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -104,4 +107,4 @@ TEST(Timing, FlushingTimesSingleRuns) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::measure

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/cholesky.h"
 
 #include <gtest/gtest.h>
@@ -7,14 +10,14 @@
 
 #include "bayloom/base/random.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 MatrixXd PositiveDefinite(int n, uint64_t seed) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   const MatrixXd half = MatrixXd::NullaryExpr(n, n, [&] { return random.Normal(); });
   return half * half.transpose() + MatrixXd::Identity(n, n);
 }
@@ -66,4 +69,4 @@ TEST(GrowingCholesky, RefusesToLoseDefinitenessAndStaysAsItWas) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

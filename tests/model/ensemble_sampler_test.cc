@@ -1,4 +1,7 @@
-#include "bayloom/model/ensemble_sampler.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/model/internal/ensemble_sampler.h"
 
 #include <gtest/gtest.h>
 
@@ -6,13 +9,13 @@
 #include <cmath>
 #include <limits>
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-MatrixXd Ball(int dimensions, int walkers, RandomStream& random) {
+MatrixXd Ball(int dimensions, int walkers, base::RandomStream& random) {
   return MatrixXd::NullaryExpr(dimensions, walkers, [&] { return 0.1 * random.Normal(); });
 }
 
@@ -25,7 +28,7 @@ TEST(EnsembleSampler, HasTheMomentsOfASkewedNormal) {
   auto density = [&](const VectorXd& x) {
     return -0.5 * (x - centre).dot(precision * (x - centre));
   };
-  RandomStream random(1);
+  base::RandomStream random(1);
   const EnsembleChain chain = SampleEnsemble(density, Ball(2, 10, random), 20000, random);
   const MatrixXd samples = chain.samples.rightCols(150000);
   const VectorXd mean = samples.rowwise().mean();
@@ -44,7 +47,7 @@ TEST(EnsembleSampler, StaysWhereTheDensityIsPositive) {
   auto exponential = [](const VectorXd& x) {
     return x(0) < 0 ? -std::numeric_limits<double>::infinity() : -x(0);
   };
-  RandomStream random(2);
+  base::RandomStream random(2);
   const MatrixXd start = MatrixXd::NullaryExpr(1, 8, [&] { return random.Uniform(); });
   const EnsembleChain chain = SampleEnsemble(exponential, start, 20000, random);
   EXPECT_GE(chain.samples.minCoeff(), 0);
@@ -56,7 +59,7 @@ TEST(EnsembleSampler, DoesTheSameInStretchedCoordinates) {
   auto narrow = [](const VectorXd& x) { return -0.5 * x.squaredNorm(); };
   const Eigen::Vector3d stretch(8, 0.5, 64);  // powers of two: no rounding
   auto wide = [&](const VectorXd& x) { return narrow(x.cwiseQuotient(stretch)); };
-  RandomStream a(3), b(3);
+  base::RandomStream a(3), b(3);
   const MatrixXd start = Ball(3, 12, a);
   const MatrixXd stretched = stretch.asDiagonal() * Ball(3, 12, b);
   EXPECT_EQ(MatrixXd(stretch.asDiagonal() * SampleEnsemble(narrow, start, 200, a).samples),
@@ -64,4 +67,4 @@ TEST(EnsembleSampler, DoesTheSameInStretchedCoordinates) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,13 +9,13 @@
 #include "bayloom/model/random_forest.h"
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
 
 TEST(RandomForest, PredictsAFunctionAndHowFarItIsOff) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   const RowMatrix rows = UniformRows(400, 4, random), queries = UniformRows(300, 4, random);
   RandomForest forest({.scale = ObjectiveScale::kLinear});
   forest.Fit(rows, Evaluate(rows, Bowl), random);
@@ -30,7 +33,7 @@ TEST(RandomForest, PredictsAFunctionAndHowFarItIsOff) {
 }
 
 TEST(RandomForest, IsSurerAtTheDataThanBetween) {
-  RandomStream random(2);
+  base::RandomStream random(2);
   const RowMatrix rows = UniformRows(60, 2, random), queries = UniformRows(300, 2, random);
   RandomForest forest;
   forest.Fit(rows, Evaluate(rows, Bowl), random);
@@ -41,7 +44,7 @@ TEST(RandomForest, IsSurerAtTheDataThanBetween) {
 }
 
 TEST(RandomForest, AddingMovesPredictionsTowardsWhatWasAdded) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   const RowMatrix rows = UniformRows(50, 2, random);
   RandomForest forest;
   forest.Fit(rows, Evaluate(rows, Bowl), random);
@@ -57,7 +60,7 @@ TEST(RandomForest, AddingMovesPredictionsTowardsWhatWasAdded) {
 }
 
 TEST(RandomForest, BearsConstantsAndSingleRows) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   RandomForest forest;
   for (const int n : {1, 30}) {
     forest.Fit(UniformRows(n, 2, random), VectorXd::Constant(n, 5), random);
@@ -69,7 +72,7 @@ TEST(RandomForest, BearsConstantsAndSingleRows) {
 }
 
 TEST(FeasibilityForest, LearnsAHiddenConstraint) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   auto fits = [](const auto& row) { return row(0) + row(1) < 1; };
   const RowMatrix rows = UniformRows(300, 5, random), queries = UniformRows(500, 5, random);
   std::vector<bool> feasible(300);
@@ -88,11 +91,11 @@ TEST(FeasibilityForest, LearnsAHiddenConstraint) {
 }
 
 TEST(FeasibilityForest, WhereAllIsFeasibleAllWillBe) {
-  RandomStream random(6);
+  base::RandomStream random(6);
   FeasibilityForest forest;
   forest.Fit(UniformRows(10, 2, random), std::vector<bool>(10, true), random);
   EXPECT_EQ(forest.Probability(UniformRows(5, 2, random)), VectorXd::Ones(5));
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

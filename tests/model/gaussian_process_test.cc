@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/gaussian_process.h"
 
 #include <gtest/gtest.h>
@@ -8,10 +11,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "bayloom/model/log_posterior.h"
+#include "bayloom/model/internal/log_posterior.h"
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::MatrixXd;
@@ -43,7 +46,7 @@ double Error(const Surrogate& model, const RowMatrix& rows, const VectorXd& valu
 }
 
 TEST(GaussianProcess, PosteriorIsTheDenseClosedForm) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   const RowMatrix rows = UniformRows(40, 3, random), queries = UniformRows(300, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
   const KernelHyperparameters at{Eigen::Vector3d(0.5, 0.9, 2), 1.7, 0.01};
@@ -68,7 +71,7 @@ TEST(GaussianProcess, PosteriorIsTheDenseClosedForm) {
 }
 
 TEST(GaussianProcess, AddingIsConditioningOnAll) {
-  RandomStream random(2);
+  base::RandomStream random(2);
   const RowMatrix rows = UniformRows(60, 3, random), queries = UniformRows(50, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
   GaussianProcess grown(kThree, Linear());
@@ -87,7 +90,7 @@ TEST(GaussianProcess, AddingIsConditioningOnAll) {
 }
 
 TEST(GaussianProcess, RecoversASmoothFunctionAndWhichColumnsMatter) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   const RowMatrix rows = UniformRows(60, 3, random), queries = UniformRows(200, 3, random);
   GaussianProcess model(kThree, Linear());
   model.Fit(rows, Evaluate(rows, Bowl), random);
@@ -99,7 +102,7 @@ TEST(GaussianProcess, RecoversASmoothFunctionAndWhichColumnsMatter) {
 }
 
 TEST(GaussianProcess, IsCalibratedUnderNoise) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   const RowMatrix rows = UniformRows(150, 2, random), queries = UniformRows(400, 2, random);
   auto wavy = [](const Eigen::RowVectorXd& x) { return std::sin(8 * x(0)) * std::cos(5 * x(1)); };
   VectorXd values = Evaluate(rows, wavy);
@@ -125,7 +128,7 @@ TEST(GaussianProcess, IsCalibratedUnderNoise) {
 }
 
 TEST(GaussianProcess, IsSureWhereItHasLookedAndUnsureElsewhere) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   const RowMatrix rows = UniformRows(30, 3, random);
   GaussianProcess model(kThree, Linear());
   model.Fit(rows, Evaluate(rows, Bowl), random);
@@ -141,7 +144,7 @@ TEST(GaussianProcess, IsSureWhereItHasLookedAndUnsureElsewhere) {
 }
 
 TEST(GaussianProcess, DoesNotCareAboutTheOrderOfRowsNorOfColumns) {
-  RandomStream random(6);
+  base::RandomStream random(6);
   const RowMatrix rows = UniformRows(50, 3, random), queries = UniformRows(20, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
   const KernelHyperparameters at{Eigen::Vector2d(0.5, 0.9), 1, 0.01};
@@ -160,14 +163,14 @@ TEST(GaussianProcess, DoesNotCareAboutTheOrderOfRowsNorOfColumns) {
 }
 
 TEST(GaussianProcess, PriorsMoveLengthScales) {
-  RandomStream random(7);
+  base::RandomStream random(7);
   const RowMatrix rows = UniformRows(12, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
   auto shortest = [&](std::optional<GammaPrior> prior) {
     GaussianProcessOptions options = Linear();
     options.search.priors.length_scale = prior;
     GaussianProcess model(kThree, options);
-    RandomStream same(8);
+    base::RandomStream same(8);
     model.Fit(rows, values, same);
     return model.hyperparameters().length_scales.maxCoeff();
   };
@@ -176,7 +179,7 @@ TEST(GaussianProcess, PriorsMoveLengthScales) {
 }
 
 TEST(GaussianProcess, ChoosesTheLogarithmWhereItExplainsMore) {
-  RandomStream random(9);
+  base::RandomStream random(9);
   const RowMatrix rows = UniformRows(60, 3, random), queries = UniformRows(100, 3, random);
   auto skewed = [](const Eigen::RowVectorXd& x) { return std::exp(4 * Bowl(x)); };
   GaussianProcess automatic(kThree), linear(kThree, Linear());
@@ -194,7 +197,7 @@ TEST(GaussianProcess, ChoosesTheLogarithmWhereItExplainsMore) {
 }
 
 TEST(GaussianProcess, TransformsThereAndBack) {
-  RandomStream random(10);
+  base::RandomStream random(10);
   const RowMatrix rows = UniformRows(20, 3, random);
   for (const ObjectiveScale scale : {ObjectiveScale::kLinear, ObjectiveScale::kLog}) {
     GaussianProcessOptions options;
@@ -207,7 +210,7 @@ TEST(GaussianProcess, TransformsThereAndBack) {
 }
 
 TEST(GaussianProcess, LeavesTheLogarithmForAValueThatHasNone) {
-  RandomStream random(11);
+  base::RandomStream random(11);
   RowMatrix rows = UniformRows(20, 3, random);
   VectorXd values = Evaluate(rows, Bowl);
   GaussianProcessOptions options;
@@ -226,7 +229,7 @@ TEST(GaussianProcess, LeavesTheLogarithmForAValueThatHasNone) {
 }
 
 TEST(GaussianProcess, BearsConstantsDuplicatesAndSingleRows) {
-  RandomStream random(12);
+  base::RandomStream random(12);
   GaussianProcess model(kThree);
   for (const int n : {1, 2, 40}) {
     const RowMatrix rows = UniformRows(n, 3, random);
@@ -245,14 +248,14 @@ TEST(GaussianProcess, BearsConstantsDuplicatesAndSingleRows) {
 }
 
 TEST(GaussianProcess, RefusesWhatIsNotFinite) {
-  RandomStream random(13);
+  base::RandomStream random(13);
   GaussianProcess model(kThree);
   const RowMatrix rows = UniformRows(2, 3, random);
   EXPECT_THROW(model.Fit(rows, Eigen::Vector2d(1, std::nan("")), random), std::invalid_argument);
 }
 
 TEST(GaussianProcess, ClonesLearnOnTheirOwn) {
-  RandomStream random(14);
+  base::RandomStream random(14);
   const RowMatrix rows = UniformRows(20, 3, random);
   GaussianProcess model(kThree);
   model.Fit(rows, Evaluate(rows, Bowl), random);
@@ -262,10 +265,10 @@ TEST(GaussianProcess, ClonesLearnOnTheirOwn) {
 }
 
 TEST(GaussianProcess, OneSeedGivesTheSameModel) {
-  RandomStream rows_random(15);
+  base::RandomStream rows_random(15);
   const RowMatrix rows = UniformRows(30, 3, rows_random);
   auto lengths = [&] {
-    RandomStream random(16);
+    base::RandomStream random(16);
     GaussianProcess model(kThree);
     model.Fit(rows, Evaluate(rows, Bowl), random);
     return model.hyperparameters().length_scales;
@@ -274,4 +277,4 @@ TEST(GaussianProcess, OneSeedGivesTheSameModel) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/learning_curve.h"
 
 #include <gtest/gtest.h>
@@ -6,13 +9,13 @@
 #include <cmath>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 /// a / (1 + (t / halfway)^-c) for t = 1..n, with measurements scattered below it.
 std::vector<double> Rising(double asymptote, double halfway, double exponent, int n, double scatter,
                            uint64_t seed = 1) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   std::vector<double> performances;
   for (int t = 1; t <= n; ++t) {
     const double best = asymptote / (1 + std::pow(t / halfway, -exponent));
@@ -27,7 +30,7 @@ std::span<const double> First(size_t trials, const std::vector<double>& performa
 
 TEST(LearningCurve, ExtrapolatesALogPowerCurve) {
   const auto whole = Rising(0.6, 30, 0.8, 200, 0);
-  RandomStream random(2);
+  base::RandomStream random(2);
   const LearningCurve curve(First(100, whole), 200, random);
   const auto at = curve.At(200);
   EXPECT_NEAR(at.mean, whole.back(), 0.01);
@@ -37,7 +40,7 @@ TEST(LearningCurve, ExtrapolatesALogPowerCurve) {
 
 TEST(LearningCurve, KnowsLessOfWhatIsFurtherOffAndMoreFromMoreTrials) {
   const auto whole = Rising(0.6, 30, 0.8, 200, 0.1);
-  RandomStream random(3);
+  base::RandomStream random(3);
   const LearningCurve early(First(20, whole), 40, random);
   const LearningCurve late(First(180, whole), 200, random);
   EXPECT_GT(early.At(400).deviation, early.At(40).deviation);
@@ -47,7 +50,7 @@ TEST(LearningCurve, KnowsLessOfWhatIsFurtherOffAndMoreFromMoreTrials) {
 TEST(LearningCurve, NeverFallsShortOfWhatWasFound) {
   for (const uint64_t seed : {4, 5, 6}) {
     const auto performances = Rising(0.4, 5, 2, 60, 0.3, seed);
-    RandomStream random(seed);
+    base::RandomStream random(seed);
     const LearningCurve curve(performances, 64, random);
     EXPECT_EQ(curve.best(), *std::max_element(performances.begin(), performances.end()));
     for (const double trial : {64.0, 100.0, 1000.0}) {
@@ -61,7 +64,7 @@ TEST(LearningCurve, NeverFallsShortOfWhatWasFound) {
 TEST(LearningCurve, ExpectsMoreOfACurveThatRisesThanOfOneThatIsFlat) {
   auto rising = Rising(0.8, 100, 1, 60, 0.05);
   std::vector<double> flat(60, rising.back());
-  RandomStream random(7);
+  base::RandomStream random(7);
   EXPECT_GT(LearningCurve(rising, 120, random).At(120).improvement,
             5 * LearningCurve(flat, 120, random).At(120).improvement);
 }
@@ -70,7 +73,7 @@ TEST(LearningCurve, BeginsAnewAtAJump) {
   auto performances = Rising(0.2, 5, 1, 50, 0);
   const auto after = Rising(0.5, 30, 1, 120, 0);
   performances.insert(performances.end(), after.begin() + 50, after.begin() + 100);
-  RandomStream random(8);
+  base::RandomStream random(8);
   const LearningCurve curve(performances, 120, random);
   EXPECT_EQ(curve.piece_begin(), 51);
   EXPECT_NEAR(curve.At(120).mean, after[119], 0.01);
@@ -78,7 +81,7 @@ TEST(LearningCurve, BeginsAnewAtAJump) {
 }
 
 TEST(LearningCurve, BearsFailuresAndSingleTrials) {
-  RandomStream random(9);
+  base::RandomStream random(9);
   const LearningCurve one(std::vector<double>{0.3}, 8, random);
   EXPECT_GE(one.At(8).mean, 0.3);
   EXPECT_LE(one.At(8).mean, 1.0);
@@ -90,4 +93,4 @@ TEST(LearningCurve, BearsFailuresAndSingleTrials) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

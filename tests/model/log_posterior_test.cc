@@ -1,4 +1,7 @@
-#include "bayloom/model/log_posterior.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/model/internal/log_posterior.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +12,7 @@
 
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::MatrixXd;
@@ -23,7 +26,7 @@ struct Problem {
 };
 
 Problem MakeProblem(int n) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   Problem problem{UniformRows(n, 4, random), {}};
   problem.observations = Evaluate(problem.rows, Bowl);
   problem.observations.array() -= problem.observations.mean();
@@ -83,4 +86,4 @@ TEST(LogPosterior, PriorsAddTheirLogDensities) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/matern.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::MatrixXd;
@@ -32,7 +35,7 @@ TEST(Matern, MeasuresGroupsInTheirLengthScales) {
 }
 
 TEST(Matern, TriangleIsTheKernelAndItsSlope) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   const RowMatrix rows = UniformRows(70, 4, random);
   const VectorXd lengths = Eigen::Vector3d(0.3, 0.8, 1.5);
   KernelTriangle kernel;
@@ -60,7 +63,7 @@ TEST(Matern, TriangleIsTheKernelAndItsSlope) {
 }
 
 TEST(Matern, WeighsSquaredDistancesByPairs) {
-  RandomStream random(2);
+  base::RandomStream random(2);
   const MatrixXd scaled = UniformRows(40, 4, random);
   const MatrixXd weights = MatrixXd::NullaryExpr(40, 40, [&] { return random.Normal(); });
   VectorXd expected = VectorXd::Zero(3);
@@ -76,11 +79,11 @@ TEST(Matern, WeighsSquaredDistancesByPairs) {
 }
 
 TEST(Matern, IsPositiveSemidefinite) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   const MatrixXd scaled = 4 * UniformRows(60, 4, random);
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(Matern52(scaled, scaled));
   EXPECT_GT(solver.eigenvalues().minCoeff(), 0);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/multi_task.h"
 
 #include <gtest/gtest.h>
@@ -6,10 +9,10 @@
 #include <cmath>
 
 #include "bayloom/model/gaussian_process.h"
-#include "bayloom/model/log_posterior.h"
+#include "bayloom/model/internal/log_posterior.h"
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::MatrixXd;
@@ -23,14 +26,14 @@ double Hills(const Eigen::RowVectorXd& x) { return std::sin(6 * x(0)) + std::cos
 double OtherHills(const Eigen::RowVectorXd& x) { return 5 + 2 * Hills(x) + 0.2 * x(0); }
 
 TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
-                         RandomStream& random) {
+                         base::RandomStream& random) {
   TaskObservations task{UniformRows(rows, 3, random), {}};
   task.values = Evaluate(task.rows, function);
   return task;
 }
 
 PooledObservations MakePool() {
-  RandomStream random(1);
+  base::RandomStream random(1);
   PooledObservations pool{UniformRows(45, 3, random), {}, {}};
   pool.values = Evaluate(pool.rows, Hills);
   for (int i = 0; i < 45; ++i) pool.tasks.push_back(i % 3);
@@ -95,7 +98,7 @@ TEST(Coregionalization, OneTaskAndOneLatentIsAPlainGaussianProcess) {
 }
 
 TEST(MultiTask, AnEarlierTaskSavesObservationsOfTheNext) {
-  RandomStream random(2);
+  base::RandomStream random(2);
   const TaskObservations earlier = Observe(80, Hills, random), few = Observe(6, OtherHills, random);
   const RowMatrix queries = UniformRows(200, 3, random);
   auto error = [&](Surrogate& model) {
@@ -119,7 +122,7 @@ TEST(MultiTask, AnEarlierTaskSavesObservationsOfTheNext) {
 }
 
 TEST(MultiTask, TasksWithNothingInCommonAreKeptApart) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   auto unlike = [](const Eigen::RowVectorXd& x) { return std::cos(5 * x(1) + 2 * x(0)); };
   const TaskObservations tasks[] = {Observe(60, Hills, random), Observe(60, unlike, random)};
   MultiTaskOptions options;
@@ -136,7 +139,7 @@ TEST(MultiTask, TasksWithNothingInCommonAreKeptApart) {
 }
 
 TEST(MultiTask, AddingIsFittingAllUnderTheSameParameters) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   const TaskObservations tasks[] = {Observe(30, Hills, random), Observe(20, OtherHills, random)};
   MultiTaskGaussianProcess model(kGroups);
   model.Fit(tasks, random);
@@ -167,7 +170,7 @@ TEST(MultiTask, AddingIsFittingAllUnderTheSameParameters) {
 }
 
 TEST(MultiTask, PredictsATaskThatWasNeverObserved) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   const TaskObservations tasks[] = {Observe(30, Hills, random), {RowMatrix(0, 3), VectorXd()}};
   MultiTaskGaussianProcess model(kGroups);
   model.Fit(tasks, random);
@@ -179,4 +182,4 @@ TEST(MultiTask, PredictsATaskThatWasNeverObserved) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/regression_tree.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +9,7 @@
 
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
@@ -22,7 +25,7 @@ TEST(RegressionTree, RanksNumbersAmongTheDistinctOnes) {
 }
 
 TEST(RegressionTree, FullyGrownItKnowsWhatItHasSeen) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   const RowMatrix rows = UniformRows(200, 3, random);
   const VectorXd values = Evaluate(rows, Bowl);
   const RegressionTree tree(RankedRows(rows), values, VectorXd::Ones(200), {}, random);
@@ -36,7 +39,7 @@ TEST(RegressionTree, SplitsAStepBetweenItsTwoSides) {
     rows.row(i) << i % 5, i / 10;
     values(i) = i < 10 ? -1 : 1;
   }
-  RandomStream random(2);
+  base::RandomStream random(2);
   const RegressionTree tree(RankedRows(rows), values, VectorXd::Ones(20), kAllColumns, random);
   int high = 0;
   for (int i = 0; i < 1000; ++i) {  // somewhere between 0 and 1, and nowhere else
@@ -53,7 +56,7 @@ TEST(RegressionTree, SplitsAStepBetweenItsTwoSides) {
 
 TEST(RegressionTree, EqualRowsShareALeafWithTheirWeightedMoments) {
   const RowMatrix rows = RowMatrix::Zero(3, 2);
-  RandomStream random(3);
+  base::RandomStream random(3);
   const RegressionTree tree(RankedRows(rows), Eigen::Vector3d(1, 4, 7), Eigen::Vector3d(1, 2, 0),
                             kAllColumns, random);
   const RegressionTree::Leaf& leaf = tree.LeafOf(rows.data());
@@ -63,7 +66,7 @@ TEST(RegressionTree, EqualRowsShareALeafWithTheirWeightedMoments) {
 }
 
 TEST(RegressionTree, NeedsAsManyRowsAsAskedToSplit) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   const RowMatrix rows = UniformRows(9, 1, random);
   const TreeOptions options{.column_share = 1, .min_split = 10};
   const RegressionTree tree(RankedRows(rows), rows.col(0), VectorXd::Ones(9), options, random);
@@ -71,4 +74,4 @@ TEST(RegressionTree, NeedsAsManyRowsAsAskedToSplit) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

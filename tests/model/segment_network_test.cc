@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/segment_network.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/model/adam.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 constexpr SegmentNetworkShape kSmall = {
@@ -15,7 +18,7 @@ constexpr SegmentNetworkShape kSmall = {
 const std::vector<int> kSegments = {2, 1, 0, 3};
 
 std::vector<float> RandomRows(uint64_t seed, int rows, int columns) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   std::vector<float> values(static_cast<size_t>(rows) * columns);
   for (float& value : values) value = static_cast<float>(random.Normal());
   return values;
@@ -24,7 +27,7 @@ std::vector<float> RandomRows(uint64_t seed, int rows, int columns) {
 /// Biases are drawn too, so that no ReLU sits at its kink.
 SegmentNetwork RandomNetwork(const SegmentNetworkShape& shape) {
   SegmentNetwork network(shape, 3);
-  RandomStream random(4);
+  base::RandomStream random(4);
   for (float& parameter : network.parameters()) {
     parameter += static_cast<float>(0.2 * random.Normal());
   }
@@ -95,4 +98,4 @@ TEST(Adam, TheFirstStepIsTheRateAlongEveryAxis) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/sobol_indices.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
@@ -28,7 +31,7 @@ TEST(SobolIndices, OfTheIshigamiFunction) {
     const double s = std::sin(x(1));
     return std::sin(x(0)) * (1 + 0.1 * std::pow(x(2), 4)) + 7 * s * s;
   };
-  RandomStream random(1);
+  base::RandomStream random(1);
   const RowMatrix a = UniformRows(8000, 3, random), b = UniformRows(8000, 3, random);
   const auto indices = SobolIndices(ByRow(ishigami), a, b, {0, 1, 2}, random);
   // Ishigami and Homma (1990): with a = 7, b = 0.1.
@@ -49,7 +52,7 @@ TEST(SobolIndices, OfTheGFunction) {
     for (int i = 0; i < 4; ++i) product *= (std::abs(4 * x(i) - 2) + a[i]) / (1 + a[i]);
     return product;
   };
-  RandomStream random(2);
+  base::RandomStream random(2);
   const RowMatrix first = UniformRows(8000, 4, random), second = UniformRows(8000, 4, random);
   const auto indices = SobolIndices(ByRow(g), first, second, {0, 1, 2, 3}, random);
   // V_i = 1 / (3 (1 + a_i)^2) and V = product(1 + V_i) - 1 (Saltelli and Sobol 1995).
@@ -66,7 +69,7 @@ TEST(SobolIndices, OfTheGFunction) {
 }
 
 TEST(SobolIndices, GroupsOfColumnsMoveTogether) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   const RowMatrix a = UniformRows(4000, 3, random), b = UniformRows(4000, 3, random);
   auto function = [](const Eigen::RowVectorXd& x) { return x(0) * x(2) + x(1); };
   const auto indices = SobolIndices(ByRow(function), a, b, {0, 1, 0}, random);
@@ -79,7 +82,7 @@ TEST(SobolIndices, GroupsOfColumnsMoveTogether) {
 }
 
 TEST(SobolIndices, OfAConstantAreZero) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   const RowMatrix a = UniformRows(50, 2, random), b = UniformRows(50, 2, random);
   const auto indices =
       SobolIndices(ByRow([](const Eigen::RowVectorXd&) { return 2.5; }), a, b, {0, 1}, random);
@@ -88,7 +91,7 @@ TEST(SobolIndices, OfAConstantAreZero) {
 }
 
 TEST(SobolIndices, ConfidenceIntervalsShrinkWithTheSquareRootOfTheRows) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   auto half_width = [&](int rows) {
     const RowMatrix a = UniformRows(rows, 2, random), b = UniformRows(rows, 2, random);
     return SobolIndices(ByRow(Bowl), a, b, {0, 1}, random)[1].total.half_width;
@@ -97,4 +100,4 @@ TEST(SobolIndices, ConfidenceIntervalsShrinkWithTheSquareRootOfTheRows) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

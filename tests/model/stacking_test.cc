@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/stacking.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +9,7 @@
 
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
@@ -17,7 +20,7 @@ double Waves(const Eigen::RowVectorXd& x) { return std::sin(7 * x(0)) + std::cos
 double OtherWaves(const Eigen::RowVectorXd& x) { return 5 + 2 * Waves(x) + 0.3 * x(1); }
 
 TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
-                         RandomStream& random) {
+                         base::RandomStream& random) {
   TaskObservations task{UniformRows(rows, 2, random), {}};
   task.values = Evaluate(task.rows, function);
   return task;
@@ -35,7 +38,7 @@ double Error(const Surrogate& model, const RowMatrix& queries) {
 }
 
 TEST(Stacking, BeginsWhereEarlierTasksEnd) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   const TaskObservations first = Observe(40, Waves, random), second = Observe(40, Waves, random);
   const TaskObservations few = Observe(8, OtherWaves, random);
   const RowMatrix queries = UniformRows(200, 2, random);
@@ -47,14 +50,14 @@ TEST(Stacking, BeginsWhereEarlierTasksEnd) {
 }
 
 TEST(Stacking, WithoutEarlierTasksIsAPlainGaussianProcess) {
-  RandomStream random(2);
+  base::RandomStream random(2);
   const TaskObservations task = Observe(30, OtherWaves, random);
   const RowMatrix queries = UniformRows(20, 2, random);
   GaussianProcessOptions options;
   options.scale = ObjectiveScale::kLinear;
   StackedSurrogate stacked(kGroups, {}, options);
   GaussianProcess plain(kGroups, options);
-  RandomStream a(3), b(3);
+  base::RandomStream a(3), b(3);
   stacked.Fit(task.rows, task.values, a);
   plain.Fit(task.rows, task.values, b);
   VectorXd mean, variance, plain_mean, plain_variance;
@@ -65,7 +68,7 @@ TEST(Stacking, WithoutEarlierTasksIsAPlainGaussianProcess) {
 }
 
 TEST(Stacking, LearnsFromWhatIsAdded) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   const TaskObservations earlier = Observe(30, Waves, random), few = Observe(5, OtherWaves, random);
   const TaskObservations more = Observe(40, OtherWaves, random);
   const RowMatrix queries = UniformRows(100, 2, random);
@@ -81,4 +84,4 @@ TEST(Stacking, LearnsFromWhatIsAdded) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <Eigen/Core>
@@ -5,13 +8,13 @@
 #include <functional>
 
 #include "bayloom/base/random.h"
-#include "bayloom/model/minimize.h"
+#include "bayloom/model/internal/minimize.h"
 #include "bayloom/model/surrogate.h"
 
-namespace bayloom {
+namespace bayloom::model {
 
 /// Rows drawn uniformly from the unit cube.
-inline RowMatrix UniformRows(int rows, int columns, RandomStream& random) {
+inline RowMatrix UniformRows(int rows, int columns, base::RandomStream& random) {
   return RowMatrix::NullaryExpr(rows, columns, [&] { return random.Uniform(); });
 }
 
@@ -41,4 +44,4 @@ inline Eigen::VectorXd DifferenceGradient(const SmoothFunction& function, const 
   return gradient;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/watched_rows.h"
 
 #include <gtest/gtest.h>
@@ -7,12 +10,12 @@
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
 
-RowMatrix RandomRows(int count, RandomStream& random) {
+RowMatrix RandomRows(int count, base::RandomStream& random) {
   RowMatrix rows(count, 3);
   for (double& x : rows.reshaped()) x = random.Uniform();
   return rows;
@@ -31,7 +34,7 @@ void ExpectPredictionsOf(const Surrogate& surrogate, const RowMatrix& rows, Watc
 }
 
 void FollowsWhateverIsLearnt(Surrogate& surrogate) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   const RowMatrix candidates = RandomRows(300, random);
   const RowMatrix first = RandomRows(30, random);
   surrogate.Fit(first, Values(first), random);
@@ -48,7 +51,7 @@ void FollowsWhateverIsLearnt(Surrogate& surrogate) {
 }
 
 void GoesToAndFroBetweenClones(Surrogate& surrogate) {
-  RandomStream random(4);
+  base::RandomStream random(4);
   const RowMatrix candidates = RandomRows(200, random);
   const RowMatrix first = RandomRows(30, random);
   surrogate.Fit(first, Values(first), random);
@@ -92,4 +95,4 @@ TEST(WatchedRowsTest, GoToAndFroBetweenClonesOfAForest) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/model/weighted_sum.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +9,7 @@
 
 #include "tests/model/test_data.h"
 
-namespace bayloom {
+namespace bayloom::model {
 namespace {
 
 using Eigen::VectorXd;
@@ -17,7 +20,7 @@ double Waves(const Eigen::RowVectorXd& x) { return std::sin(7 * x(0)) + std::cos
 double Unrelated(const Eigen::RowVectorXd& x) { return std::sin(29 * x(0) * x(1)); }
 
 TaskObservations Observe(int rows, double (*function)(const Eigen::RowVectorXd&),
-                         RandomStream& random) {
+                         base::RandomStream& random) {
   TaskObservations task{UniformRows(rows, 2, random), {}};
   task.values = Evaluate(task.rows, function);
   return task;
@@ -37,7 +40,7 @@ double InOrder(const Surrogate& model, const RowMatrix& queries) {
 }
 
 TEST(WeightedSum, TrustsTheTaskThatRanksAlike) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   const TaskObservations alike = Observe(40, Waves, random), other = Observe(40, Unrelated, random);
   const TaskObservations few = Observe(6, Waves, random);
   const RowMatrix queries = UniformRows(100, 2, random);
@@ -55,7 +58,7 @@ TEST(WeightedSum, TrustsTheTaskThatRanksAlike) {
 }
 
 TEST(WeightedSum, LearnsFromWhatIsAdded) {
-  RandomStream random(2);
+  base::RandomStream random(2);
   const TaskObservations other = Observe(30, Unrelated, random), few = Observe(3, Waves, random);
   const TaskObservations more = Observe(40, Waves, random);
   const RowMatrix queries = UniformRows(100, 2, random);
@@ -71,4 +74,4 @@ TEST(WeightedSum, LearnsFromWhatIsAdded) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::model

@@ -1,8 +1,11 @@
-#include "bayloom/optimizer/bandit.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/optimizer/internal/bandit.h"
 
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 TEST(AucBanditTest, TriesEveryArmFirst) {
@@ -43,4 +46,4 @@ TEST(AucBanditTest, ForgetsWhatFallsOutOfTheWindow) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the bayesian optimizers do better than chance.
 
-#include "bayloom/optimizer/bayesian_search.h"
+#include "bayloom/optimizer/internal/bayesian_search.h"
 
 #include <gtest/gtest.h>
 
@@ -9,25 +12,25 @@
 
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
-using Objective = std::function<Outcome(const Configuration&)>;
+using Objective = std::function<trial::Outcome(const space::Configuration&)>;
 
 /// 16^4 tile sizes; the optimum is at ranks (11, 4, 8, 2).
-std::shared_ptr<const Space> Tiles() {
-  Space::Builder builder;
+std::shared_ptr<const space::Space> Tiles() {
+  space::Space::Builder builder;
   std::vector<double> values;
   for (int i = 1; i <= 16; ++i) values.push_back(8.0 * i);
-  for (const char* name : {"a", "b", "c", "d"}) builder.Add(MakeOrdinal(name, values));
+  for (const char* name : {"a", "b", "c", "d"}) builder.Add(space::MakeOrdinal(name, values));
   return *builder.Build();
 }
 
-Outcome Valley(const Configuration& c) {
+trial::Outcome Valley(const space::Configuration& c) {
   constexpr double kOptimum[] = {11, 4, 8, 2};
   double sum = 0;
   for (size_t i = 0; i < 4; ++i) sum += std::pow((c.coordinates[i] - kOptimum[i]) / 16, 2);
-  Outcome outcome;
+  trial::Outcome outcome;
   outcome.value = std::exp(4 * sum);
   return outcome;
 }
@@ -37,14 +40,14 @@ struct SearchResult {
   int failures = 0;
 };
 
-SearchResult Search(std::string_view name, const std::shared_ptr<const Space>& space,
+SearchResult Search(std::string_view name, const std::shared_ptr<const space::Space>& space,
                     const Objective& objective, int trials, OptimizerOptions options = {},
                     int batch = 1) {
   const auto optimizer = MakeOptimizer(name, space, options);
   SearchResult result;
   for (int i = 0; i < trials; i += batch) {
-    for (const Configuration& c : optimizer->Ask(batch)) {
-      const Outcome outcome = objective(c);
+    for (const space::Configuration& c : optimizer->Ask(batch)) {
+      const trial::Outcome outcome = objective(c);
       optimizer->Tell(c, outcome);
       if (outcome.ok()) result.best = std::min(result.best, outcome.value);
       result.failures += !outcome.ok();
@@ -69,8 +72,8 @@ TEST(BayesianSearchTest, FindsItAskingForSeveralAtATime) {
 }
 
 TEST(BayesianSearchTest, FindsItByEveryAcquisition) {
-  for (AcquisitionKind kind :
-       {AcquisitionKind::kProbabilityOfImprovement, AcquisitionKind::kConfidenceBound}) {
+  for (acquisition::AcquisitionKind kind : {acquisition::AcquisitionKind::kProbabilityOfImprovement,
+                                            acquisition::AcquisitionKind::kConfidenceBound}) {
     OptimizerOptions options;
     options.bayesian.acquisition = kind;
     EXPECT_LT(Search("bayesian", Tiles(), Valley, 48, options).best, 1.05);
@@ -87,12 +90,12 @@ TEST(BayesianSearchTest, ForestBeatsChance) {
 }
 
 /// Expects the same of everything, and counts how often it is asked.
-class Indifferent final : public Surrogate {
+class Indifferent final : public model::Surrogate {
  public:
   explicit Indifferent(int& asked) : asked_(asked) {}
-  void Fit(const RowMatrix&, const Eigen::VectorXd&, RandomStream&) override {}
-  void Add(const RowMatrix&, const Eigen::VectorXd&) override {}
-  void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
+  void Fit(const model::RowMatrix&, const Eigen::VectorXd&, base::RandomStream&) override {}
+  void Add(const model::RowMatrix&, const Eigen::VectorXd&) override {}
+  void Predict(const model::RowMatrix& rows, Eigen::VectorXd& mean,
                Eigen::VectorXd& variance) const override {
     ++asked_;
     mean = Eigen::VectorXd::Zero(rows.rows());
@@ -100,7 +103,7 @@ class Indifferent final : public Surrogate {
   }
   double Transform(double value) const override { return value; }
   double Untransform(double prediction) const override { return prediction; }
-  std::unique_ptr<Surrogate> Clone() const override {
+  std::unique_ptr<model::Surrogate> Clone() const override {
     return std::make_unique<Indifferent>(asked_);
   }
 
@@ -109,9 +112,9 @@ class Indifferent final : public Surrogate {
 };
 
 TEST(BayesianSearchTest, SurrogatesTakeTurns) {
-  Space::Builder builder;
-  builder.Add(MakeInteger("a", 1, 16));
-  builder.Add(MakeInteger("b", 1, 16));
+  space::Space::Builder builder;
+  builder.Add(space::MakeInteger("a", 1, 16));
+  builder.Add(space::MakeInteger("b", 1, 16));
   int asked[] = {0, 0};
   std::vector<BayesianSearch::SurrogateFactory> surrogates;
   for (int& count : asked) {
@@ -120,7 +123,7 @@ TEST(BayesianSearchTest, SurrogatesTakeTurns) {
     });
   }
   BayesianSearch search(*builder.Build(), surrogates, {.initial_samples = 5});
-  Outcome outcome;
+  trial::Outcome outcome;
   outcome.value = 1;
   for (int i = 0; i < 25; ++i) search.Tell(search.Ask(1).at(0), outcome);
   EXPECT_EQ(asked[0], 10);
@@ -128,9 +131,9 @@ TEST(BayesianSearchTest, SurrogatesTakeTurns) {
 }
 
 TEST(BayesianSearchTest, LearnsWhatFails) {
-  const Objective half_fails = [](const Configuration& c) {
+  const Objective half_fails = [](const space::Configuration& c) {
     if (c.coordinates[0] + c.coordinates[1] > 16) {
-      return Outcome::Infeasible(Verdict::kMemory, "too large");
+      return trial::Outcome::Infeasible(trial::Verdict::kMemory, "too large");
     }
     return Valley(c);
   };
@@ -149,9 +152,9 @@ TEST(BayesianSearchTest, LearnsWhatFails) {
 
 TEST(BayesianSearchTest, UsersPriorsHelpAtFirstAndDoNotHurtForLong) {
   const auto with_prior = [](int good_rank) {
-    Space::Builder builder;
+    space::Space::Builder builder;
     for (const char* name : {"a", "b", "c", "d"}) {
-      auto parameter = MakeInteger(name, 1, 16);
+      auto parameter = space::MakeInteger(name, 1, 16);
       std::vector<double> weights(16, 0.1);
       if (std::string_view(name) == "a") weights[static_cast<size_t>(good_rank)] = 3;
       EXPECT_TRUE(parameter->SetPrior(weights).ok());
@@ -173,29 +176,29 @@ TEST(BayesianSearchTest, UsersPriorsHelpAtFirstAndDoNotHurtForLong) {
 
 TEST(BayesianSearchTest, AsksOnlyForWhatStandsForOthers) {
   OptimizerOptions options;
-  options.canonical = [](const Configuration& c) {  // the last parameter means nothing
-    Configuration canonical = c;
+  options.canonical = [](const space::Configuration& c) {  // the last parameter means nothing
+    space::Configuration canonical = c;
     canonical.coordinates[3] = 0;
     return canonical;
   };
   const auto optimizer = MakeOptimizer("bayesian", Tiles(), options);
   for (int i = 0; i < 30; ++i) {
-    const Configuration c = optimizer->Ask(1).at(0);
+    const space::Configuration c = optimizer->Ask(1).at(0);
     EXPECT_EQ(c.coordinates[3], 0);
     optimizer->Tell(c, Valley(c));
   }
 }
 
 TEST(BayesianSearchTest, StartsWithTheDefault) {
-  Space::Builder builder;
+  space::Space::Builder builder;
   for (const char* name : {"a", "b"}) {
-    auto parameter = MakeInteger(name, 0, 99);
+    auto parameter = space::MakeInteger(name, 0, 99);
     EXPECT_TRUE(parameter->SetDefault(int64_t{42}).ok());
     builder.Add(std::move(parameter));
   }
   const auto optimizer = MakeOptimizer("bayesian", *builder.Build());
-  EXPECT_EQ(optimizer->Ask(1)[0], (Configuration{{42, 42}}));
+  EXPECT_EQ(optimizer->Ask(1)[0], (space::Configuration{{42, 42}}));
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,23 +1,26 @@
-#include "bayloom/optimizer/memory.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/optimizer/internal/memory.h"
 
 #include <gtest/gtest.h>
 
 #include "bayloom/base/result.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 class MemoryTest : public testing::Test {
  protected:
-  static std::shared_ptr<const Space> Numbers() {
-    Space::Builder builder;
-    builder.Add(MakeInteger("n", 0, 9));
+  static std::shared_ptr<const space::Space> Numbers() {
+    space::Space::Builder builder;
+    builder.Add(space::MakeInteger("n", 0, 9));
     return *builder.Build();
   }
-  static Configuration At(double n) { return {{n}}; }
-  static Outcome Value(double value) {
-    Outcome outcome;
+  static space::Configuration At(double n) { return {{n}}; }
+  static trial::Outcome Value(double value) {
+    trial::Outcome outcome;
     outcome.value = value;
     return outcome;
   }
@@ -39,7 +42,7 @@ TEST_F(MemoryTest, AskedIsPendingUntilTold) {
 
 TEST_F(MemoryTest, BestIsTheLeastFeasibleValue) {
   EXPECT_EQ(memory_.best(), nullptr);
-  memory_.Record(At(1), Outcome::Infeasible(Verdict::kCrash, "no"));
+  memory_.Record(At(1), trial::Outcome::Infeasible(trial::Verdict::kCrash, "no"));
   EXPECT_EQ(memory_.best(), nullptr);
   memory_.Record(At(2), Value(5));
   memory_.Record(At(3), Value(4));
@@ -52,7 +55,7 @@ TEST_F(MemoryTest, BestFollowsOutcomesThatChange) {
   memory_.Record(At(3), Value(4));
   memory_.Record(At(3), Value(9));
   EXPECT_EQ(memory_.best()->configuration, At(2));
-  memory_.Record(At(2), Outcome::Infeasible(Verdict::kCrash, "after all"));
+  memory_.Record(At(2), trial::Outcome::Infeasible(trial::Verdict::kCrash, "after all"));
   EXPECT_EQ(memory_.best()->configuration, At(3));
   EXPECT_EQ(memory_.trials().size(), 2u);
 }
@@ -64,4 +67,4 @@ TEST_F(MemoryTest, RefusesWhatIsNotInTheSpace) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

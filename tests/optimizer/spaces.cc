@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/optimizer/spaces.h"
 
 #include <cmath>
@@ -5,62 +8,62 @@
 #include "bayloom/base/result.h"
 #include "bayloom/space/parameter.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
-std::shared_ptr<const Space> Finish(Space::Builder& builder,
-                                    const std::vector<std::string>& constraints = {}) {
+std::shared_ptr<const space::Space> Finish(space::Space::Builder& builder,
+                                           const std::vector<std::string>& constraints = {}) {
   for (const std::string& text : constraints) {
     if (const Status added = builder.AddConstraint(text); !added) {
       throw InputError(added.error().message);
     }
   }
-  Result<std::shared_ptr<const Space>> space = builder.Build();
+  Result<std::shared_ptr<const space::Space>> space = builder.Build();
   if (!space) throw InputError(space.error().message);
   return *space;
 }
 
 /// Figure 4 of Hellsten et al. 2023.
-std::shared_ptr<const Space> FigureFour() {
-  Space::Builder builder;
-  builder.Add(MakeOrdinal("p1", {2, 4}));
-  builder.Add(MakeOrdinal("p2", {2, 4}));
-  builder.Add(MakeOrdinal("p3", {1, 4}));
-  builder.Add(MakeOrdinal("p4", {1, 2, 4}));
-  builder.Add(MakeOrdinal("p5", {2, 4, 8}));
+std::shared_ptr<const space::Space> FigureFour() {
+  space::Space::Builder builder;
+  builder.Add(space::MakeOrdinal("p1", {2, 4}));
+  builder.Add(space::MakeOrdinal("p2", {2, 4}));
+  builder.Add(space::MakeOrdinal("p3", {1, 4}));
+  builder.Add(space::MakeOrdinal("p4", {1, 2, 4}));
+  builder.Add(space::MakeOrdinal("p5", {2, 4, 8}));
   return Finish(builder, {"p1 >= p2", "p4 >= p3", "p5 >= 2 * p4"});
 }
 
-std::shared_ptr<const Space> Single() {
-  Space::Builder builder;
-  builder.Add(MakeInteger("only", 7, 7));
-  builder.Add(MakeCategorical("choice", {"this"}));
+std::shared_ptr<const space::Space> Single() {
+  space::Space::Builder builder;
+  builder.Add(space::MakeInteger("only", 7, 7));
+  builder.Add(space::MakeCategorical("choice", {"this"}));
   return Finish(builder);
 }
 
-std::shared_ptr<const Space> Mixed() {
-  Space::Builder builder;
-  builder.Add(MakePermutation("order", 4));
-  builder.Add(MakeFactorization("tile", 48, 3));
-  builder.Add(MakeCategorical("schedule", {"static", "dynamic", "guided"}));
-  builder.Add(MakeInteger("threads", 1, 6));
+std::shared_ptr<const space::Space> Mixed() {
+  space::Space::Builder builder;
+  builder.Add(space::MakePermutation("order", 4));
+  builder.Add(space::MakeFactorization("tile", 48, 3));
+  builder.Add(space::MakeCategorical("schedule", {"static", "dynamic", "guided"}));
+  builder.Add(space::MakeInteger("threads", 1, 6));
   return Finish(builder, {"threads != 5"});
 }
 
-std::shared_ptr<const Space> Real() {
-  Space::Builder builder;
-  builder.Add(MakeReal("rate", 1e-3, 10, Scale::kLog));
-  builder.Add(MakeReal("share", -1, 1));
-  builder.Add(MakeInteger("count", 1, 1000, Scale::kLog));
+std::shared_ptr<const space::Space> Real() {
+  space::Space::Builder builder;
+  builder.Add(space::MakeReal("rate", 1e-3, 10, space::Scale::kLog));
+  builder.Add(space::MakeReal("share", -1, 1));
+  builder.Add(space::MakeInteger("count", 1, 1000, space::Scale::kLog));
   return Finish(builder, {"share <= rate"});
 }
 
-std::shared_ptr<const Space> Large() {
-  Space::Builder builder;
+std::shared_ptr<const space::Space> Large() {
+  space::Space::Builder builder;
   std::vector<double> powers;
   for (double p = 1; p <= 1024; p *= 2) powers.push_back(p);
   for (int i = 0; i < 10; ++i) {
-    builder.Add(MakeOrdinal("t" + std::to_string(i), powers, Scale::kLog));
+    builder.Add(space::MakeOrdinal("t" + std::to_string(i), powers, space::Scale::kLog));
   }
   return Finish(builder, {"t0 % t1 == 0", "t2 * t3 <= 1024"});
 }
@@ -75,15 +78,15 @@ std::vector<SpaceCase> AllSpaceCases() {
           {"large", Large}};
 }
 
-Outcome Evaluate(const Configuration& configuration) {
+trial::Outcome Evaluate(const space::Configuration& configuration) {
   double sum = 1;
   for (size_t i = 0; i < configuration.coordinates.size(); ++i) {
     const double distance = configuration.coordinates[i] - static_cast<double>(i % 3);
     sum += distance * distance / static_cast<double>(i + 1);
   }
-  Outcome outcome;
+  trial::Outcome outcome;
   outcome.value = std::sqrt(sum);
   return outcome;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <functional>
@@ -9,12 +12,12 @@
 #include "bayloom/space/space.h"
 #include "bayloom/trial/outcome.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 
 /// A space to test optimizers on.
 struct SpaceCase {
   std::string name;
-  std::function<std::shared_ptr<const Space>()> make;
+  std::function<std::shared_ptr<const space::Space>()> make;
 
   /// How GoogleTest shows it.
   friend void PrintTo(const SpaceCase& shown, std::ostream* out) { *out << shown.name; }
@@ -25,6 +28,6 @@ struct SpaceCase {
 std::vector<SpaceCase> AllSpaceCases();
 
 /// A smooth valley over the coordinates: positive, least somewhere in the middle.
-Outcome Evaluate(const Configuration& configuration);
+trial::Outcome Evaluate(const space::Configuration& configuration);
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

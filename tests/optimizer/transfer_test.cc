@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/optimizer/transfer.h"
 
 #include <gtest/gtest.h>
@@ -6,35 +9,35 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/optimizer/features.h"
+#include "bayloom/optimizer/internal/features.h"
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/optimizer/sensitivity.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
-std::shared_ptr<const Space> Sizes(int64_t most) {
-  Space::Builder builder;
-  builder.Add(MakeInteger("size", 1, most));
-  builder.Add(MakeInteger("count", 1, most));
-  builder.Add(MakeInteger("idle", 1, most));
+std::shared_ptr<const space::Space> Sizes(int64_t most) {
+  space::Space::Builder builder;
+  builder.Add(space::MakeInteger("size", 1, most));
+  builder.Add(space::MakeInteger("count", 1, most));
+  builder.Add(space::MakeInteger("idle", 1, most));
   return *builder.Build();
 }
 
 /// Least at (place, place), wherever `idle` is.
-double Bowl(const Configuration& c, double place) {
+double Bowl(const space::Configuration& c, double place) {
   return 1 + std::pow(c.coordinates[0] + 1 - place, 2) +
          0.1 * std::pow(c.coordinates[1] + 1 - place, 2);
 }
 
-EarlierTask Observed(const std::shared_ptr<const Space>& space, double place, int trials) {
+EarlierTask Observed(const std::shared_ptr<const space::Space>& space, double place, int trials) {
   EarlierTask task{"bowl", space, {}, {}, {place}};
-  RandomStream random(static_cast<uint64_t>(place));
+  base::RandomStream random(static_cast<uint64_t>(place));
   for (int i = 0; i < trials; ++i) {
     task.configurations.push_back(*space->Sample(random));
     task.values.push_back(Bowl(task.configurations.back(), place));
   }
-  Configuration best{{place - 1, place - 1, 0}};
+  space::Configuration best{{place - 1, place - 1, 0}};
   task.values.push_back(Bowl(best, place));
   task.configurations.push_back(std::move(best));
   return task;
@@ -46,8 +49,9 @@ TEST(PredictBest, FollowsTheDescription) {
   TransferOptions options;
   options.tasks = {Observed(space, 20, 5), Observed(space, 60, 5)};
   options.description = {40};
-  RandomStream random(1);
-  const std::optional<Configuration> expected = PredictBest(features, *space, options, random);
+  base::RandomStream random(1);
+  const std::optional<space::Configuration> expected =
+      PredictBest(features, *space, options, random);
   ASSERT_TRUE(expected.has_value());
   EXPECT_NEAR(expected->coordinates[0], 39, 3);
   EXPECT_NEAR(expected->coordinates[1], 39, 3);
@@ -66,8 +70,8 @@ TEST(Transfer, NeedsFewTrialsWhereTasksAreAlike) {
     const auto optimizer = MakeOptimizer("bayesian", space, options);
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 6; ++i) {
-      for (const Configuration& c : optimizer->Ask(1)) {
-        Outcome outcome;
+      for (const space::Configuration& c : optimizer->Ask(1)) {
+        trial::Outcome outcome;
         outcome.value = Bowl(c, 45);
         least = std::min(least, outcome.value);
         optimizer->Tell(c, outcome);
@@ -79,12 +83,12 @@ TEST(Transfer, NeedsFewTrialsWhereTasksAreAlike) {
 
 TEST(Transfer, ParametersThatOthersDoNotHaveDoNoHarm) {
   const auto space = Sizes(30);
-  Space::Builder builder;
-  builder.Add(MakeInteger("size", 1, 50));
-  builder.Add(MakeCategorical("kind", {"a", "b"}));
+  space::Space::Builder builder;
+  builder.Add(space::MakeInteger("size", 1, 50));
+  builder.Add(space::MakeCategorical("kind", {"a", "b"}));
   OptimizerOptions options;
   EarlierTask task{"other", *builder.Build(), {}, {}, {}};
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (int i = 0; i < 10; ++i) {
     task.configurations.push_back(*task.space->Sample(random));
     task.values.push_back(1 + i);
@@ -92,10 +96,10 @@ TEST(Transfer, ParametersThatOthersDoNotHaveDoNoHarm) {
   options.transfer.tasks = {task};
   const auto optimizer = MakeOptimizer("bayesian", space, options);
   for (int i = 0; i < 8; ++i) {
-    const std::vector<Configuration> asked = optimizer->Ask(1);
+    const std::vector<space::Configuration> asked = optimizer->Ask(1);
     ASSERT_EQ(asked.size(), 1u);
     ASSERT_TRUE(space->Contains(asked[0]));
-    Outcome outcome;
+    trial::Outcome outcome;
     outcome.value = Bowl(asked[0], 10);
     optimizer->Tell(asked[0], outcome);
   }
@@ -103,8 +107,8 @@ TEST(Transfer, ParametersThatOthersDoNotHaveDoNoHarm) {
 
 TEST(Sensitivity, RanksParametersByWhatTheyChange) {
   const auto space = Sizes(100);
-  RandomStream random(1);
-  std::vector<Configuration> configurations;
+  base::RandomStream random(1);
+  std::vector<space::Configuration> configurations;
   std::vector<double> values;
   for (int i = 0; i < 150; ++i) {
     configurations.push_back(*space->Sample(random));
@@ -128,4 +132,4 @@ TEST(Sensitivity, RanksParametersByWhatTheyChange) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +15,7 @@
 namespace bayloom {
 namespace {
 
-std::vector<float> RandomValues(int64_t count, RandomStream& random) {
+std::vector<float> RandomValues(int64_t count, base::RandomStream& random) {
   std::vector<float> values(count);
   for (float& value : values) value = static_cast<float>(random.Uniform() - 0.5);
   return values;
@@ -45,7 +48,7 @@ TEST(PeerConvolution, TakesAndGivesPlainChannelsLastArrays) {
                                         ConvolutionLayer{"pointwise", 5, 24, 40, 1, 1, 0},
                                         ConvolutionLayer{"grouped", 6, 32, 64, 3, 1, 1, 2},
                                         ConvolutionLayer{"depthwise", 7, 32, 32, 3, 1, 1, 32}}) {
-    RandomStream random(1);
+    base::RandomStream random(1);
     const std::vector<float> input = RandomValues(shape.InputCount(), random);
     const std::vector<float> weights = RandomValues(shape.WeightCount(), random);
     const std::vector<float> bias = RandomValues(shape.out, random);

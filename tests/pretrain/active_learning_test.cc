@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/pretrain/active_learning.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +15,7 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 namespace {
 
 /// A pool of made-up programs whose time follows from two features.
@@ -21,16 +24,16 @@ class MadeUpPool {
   static constexpr int kTasks = 4, kPrograms = 120;
 
   MadeUpPool() : store_(folder_ / "a.db"), pool(folder_ / "a.db") {
-    RandomStream random(7);
+    base::RandomStream random(7);
     for (int t = 0; t < kTasks; ++t) {
-      const TaskId task = store_.AddTask(Matmul(4, 8, 16 + t));
+      const record::TaskId task = store_.AddTask(record::Matmul(4, 8, 16 + t));
       pool.PutIntoGroup(t < 2 ? "a" : "b", task, 1 + t);
-      std::vector<PoolProgram> programs;
+      std::vector<record::PoolProgram> programs;
       for (int i = 0; i < kPrograms; ++i) {
-        PoolProgram program{
+        record::PoolProgram program{
             .hash = static_cast<uint64_t>(i), .origin = "random", .trace = {}, .features = {}};
         program.features.rows = 1;
-        program.features.values.assign(kFeatureColumns, 0);
+        program.features.values.assign(feature::kFeatureColumns, 0);
         const double x = 6 * random.Uniform(), y = random.Uniform();
         program.features.values[3] = static_cast<float>(x);
         program.features.values[60] = static_cast<float>(y);
@@ -50,7 +53,7 @@ class MadeUpPool {
   }
   /// Answers from the labels, and counts what was asked.
   ActiveLearning::Labeller Labeller() {
-    return [this](TaskId task, std::span<const int64_t> places) {
+    return [this](record::TaskId task, std::span<const int64_t> places) {
       std::map<int64_t, Label> answer;
       for (const int64_t place : places) {
         EXPECT_TRUE(asked.emplace(task, place).second) << "a program was measured twice";
@@ -62,16 +65,16 @@ class MadeUpPool {
 
  private:
   TemporaryFolder folder_;
-  Store store_;
+  record::Store store_;
 
  public:
-  ProgramPool pool;
-  std::map<TaskId, std::map<int64_t, Label>> labels;
-  std::set<std::pair<TaskId, int64_t>> asked;
+  record::ProgramPool pool;
+  std::map<record::TaskId, std::map<int64_t, Label>> labels;
+  std::set<std::pair<record::TaskId, int64_t>> asked;
 };
 
 TEST(ActiveLearning, EveryMethodKeepsTheBudgetAndLearns) {
-  for (const std::string& method : SelectionNames()) {
+  for (const std::string& method : cost::SelectionNames()) {
     MadeUpPool made_up;
     ActiveLearning learning(made_up.pool, {.selection = method, .budget = 110, .rounds = 5});
     made_up.AddTasksTo(learning);
@@ -98,7 +101,7 @@ TEST(ActiveLearning, TasksGiveTheSamePartOfTheirPrograms) {
   MadeUpPool made_up;
   ActiveLearning learning(made_up.pool, {.budget = 45, .rounds = 1});
   int64_t programs = 120;
-  std::map<TaskId, int64_t> open;
+  std::map<record::TaskId, int64_t> open;
   for (const auto& [task, labels] : made_up.labels) {
     open[task] = programs;
     std::vector<int64_t> places(programs);
@@ -107,7 +110,7 @@ TEST(ActiveLearning, TasksGiveTheSamePartOfTheirPrograms) {
     programs /= 2;
   }
   learning.Run(made_up.Labeller());
-  std::map<TaskId, int64_t> asked;
+  std::map<record::TaskId, int64_t> asked;
   for (const auto& [task, place] : made_up.asked) ++asked[task];
   EXPECT_EQ(learning.measured(), 45);  // of 120 + 60 + 30 + 15
   for (const auto& [task, count] : open) {
@@ -132,7 +135,7 @@ TEST(ActiveLearning, BiasFindsMoreFastProgramsThanChance) {
 }
 
 TEST(ActiveLearning, TheSameSeedChoosesTheSamePrograms) {
-  std::set<std::pair<TaskId, int64_t>> first;
+  std::set<std::pair<record::TaskId, int64_t>> first;
   for (int run = 0; run < 2; ++run) {
     MadeUpPool made_up;
     ActiveLearning learning(made_up.pool, {.budget = 60, .rounds = 3, .seed = 5});
@@ -161,4 +164,4 @@ TEST(ActiveLearning, WithoutAMeasurementThereIsNothingToLearn) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

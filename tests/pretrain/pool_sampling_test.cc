@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/pretrain/pool_sampling.h"
 
 #include <gtest/gtest.h>
@@ -12,21 +15,21 @@
 #include "bayloom/tuning/restore.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::pretrain {
 namespace {
 
 TEST(OperatorFamilies, EveryFamilyHasTasksWithDesignSpaces) {
   for (const std::string& family : FamilyNames()) {
-    const std::vector<Workload> workloads = DrawFamily(family, 6, 1);
+    const std::vector<tensor::Workload> workloads = DrawFamily(family, 6, 1);
     EXPECT_EQ(workloads.size(), 6u) << family;
     std::set<uint64_t> hashes;
-    for (const Workload& workload : workloads) {
+    for (const tensor::Workload& workload : workloads) {
       hashes.insert(workload.StructuralHash());
-      const SpaceGenerator space(workload, Target{});
+      const sketch::SpaceGenerator space(workload, target::Target{});
       ASSERT_FALSE(space.spaces().empty()) << family;
       bool any = false;
       for (uint64_t seed = 0; seed < 20 && !any; ++seed) {
-        any = space.Sample(0, RandomStream(seed)).ok();
+        any = space.Sample(0, base::RandomStream(seed)).ok();
       }
       EXPECT_TRUE(any) << family;
     }
@@ -38,39 +41,42 @@ TEST(OperatorFamilies, EveryFamilyHasTasksWithDesignSpaces) {
 
 struct SampledPool {
   std::string file;
-  Store store;
-  ProgramPool pool;
-  SpaceGenerator space;
-  TaskId task;
-  ThreadPool threads{2};
+  record::Store store;
+  record::ProgramPool pool;
+  sketch::SpaceGenerator space;
+  record::TaskId task;
+  base::ThreadPool threads{2};
 
-  explicit SampledPool(const TemporaryFolder& folder, const Workload& workload)
+  explicit SampledPool(const TemporaryFolder& folder, const tensor::Workload& workload)
       : file(folder / "pool.db"),
         store(file),
         pool(file),
-        space(workload, Target{}),
+        space(workload, target::Target{}),
         task(store.AddTask(workload)) {}
 };
 
 TEST(PoolSampling, FillsThePoolWithDistinctProgramsThatCanBeMadeAnew) {
   const TemporaryFolder folder;
-  SampledPool p(folder, MatmulWorkload(64, 64, 64));
+  SampledPool p(folder, tensor::MatmulWorkload(64, 64, 64));
   EXPECT_EQ(SampleIntoPool(p.space, p.task, p.pool, {.programs = 150}, p.threads), 150);
   EXPECT_EQ(p.pool.Count(p.task), 150);
   std::set<uint64_t> hashes;
   std::map<std::string, int> origins;
-  p.pool.Visit(p.task, ProgramPool::Part::kAll, [&](int64_t, std::span<const PoolProgram> chunk) {
-    for (const PoolProgram& program : chunk) {
-      hashes.insert(program.hash);
-      ++origins[program.origin];
-      const Result<Trace> trace = Trace::FromJson(nlohmann::json::parse(program.trace));
-      ASSERT_TRUE(trace.ok());
-      const Result<Candidate> again = p.space.Replay(program.space, *trace, RandomStream(0));
-      ASSERT_TRUE(again.ok());
-      EXPECT_EQ(again->hash, program.hash);
-      EXPECT_EQ(ExtractFeatures(again->program), program.features);
-    }
-  });
+  p.pool.Visit(p.task, record::ProgramPool::Part::kAll,
+               [&](int64_t, std::span<const record::PoolProgram> chunk) {
+                 for (const record::PoolProgram& program : chunk) {
+                   hashes.insert(program.hash);
+                   ++origins[program.origin];
+                   const Result<tensor::Trace> trace =
+                       tensor::Trace::FromJson(nlohmann::json::parse(program.trace));
+                   ASSERT_TRUE(trace.ok());
+                   const Result<sketch::Candidate> again =
+                       p.space.Replay(program.space, *trace, base::RandomStream(0));
+                   ASSERT_TRUE(again.ok());
+                   EXPECT_EQ(again->hash, program.hash);
+                   EXPECT_EQ(feature::ExtractFeatures(again->program), program.features);
+                 }
+               });
   EXPECT_EQ(hashes.size(), 150u);
   EXPECT_EQ(origins["random"], 75);
   EXPECT_EQ(origins["evolved"], 75);
@@ -78,7 +84,7 @@ TEST(PoolSampling, FillsThePoolWithDistinctProgramsThatCanBeMadeAnew) {
 
 TEST(PoolSampling, GoesOnWhereItWasInterrupted) {
   const TemporaryFolder folder;
-  SampledPool p(folder, MatmulWorkload(64, 64, 64));
+  SampledPool p(folder, tensor::MatmulWorkload(64, 64, 64));
   int asked = 0;
   const PoolSamplingOptions options = {.programs = 400, .stop = [&] { return ++asked > 2; }};
   const int64_t first = SampleIntoPool(p.space, p.task, p.pool, options, p.threads);
@@ -91,8 +97,8 @@ TEST(PoolSampling, GoesOnWhereItWasInterrupted) {
 
 TEST(PoolSampling, ASmallSpaceGivesWhatItHas) {
   const TemporaryFolder folder;
-  WorkloadBuilder b("relu");
-  SampledPool p(folder, b.Build({Map(b, "relu", b.Input("x", {4}), Relu)}));
+  tensor::WorkloadBuilder b("relu");
+  SampledPool p(folder, b.Build({tensor::Map(b, "relu", b.Input("x", {4}), tensor::Relu)}));
   const int64_t found = SampleIntoPool(p.space, p.task, p.pool, {.programs = 500}, p.threads);
   EXPECT_GT(found, 0);
   EXPECT_LT(found, 500);
@@ -100,20 +106,20 @@ TEST(PoolSampling, ASmallSpaceGivesWhatItHas) {
 
 TEST(PoolSampling, TakesOverRecordedPrograms) {
   const TemporaryFolder folder;
-  SampledPool p(folder, MatmulWorkload(64, 64, 64));
-  const Result<Candidate> candidate = p.space.Sample(0, RandomStream(5));
+  SampledPool p(folder, tensor::MatmulWorkload(64, 64, 64));
+  const Result<sketch::Candidate> candidate = p.space.Sample(0, base::RandomStream(5));
   ASSERT_TRUE(candidate.ok());
-  const TargetId target = p.store.AddTarget(p.space.target());
-  RunRecord run;
+  const record::TargetId target = p.store.AddTarget(p.space.target());
+  record::RunRecord run;
   run.target = target;
-  StoredTrial trial;
+  record::StoredTrial trial;
   trial.run = p.store.BeginRun(run).id;
   trial.task = p.task;
   trial.target = target;
-  trial.candidate = CandidateText(*candidate);
+  trial.candidate = tuning::CandidateText(*candidate);
   trial.key = candidate->hash;
   trial.proposer = "random";
-  trial.outcome = Outcome::Feasible(0.001);
+  trial.outcome = trial::Outcome::Feasible(0.001);
   p.store.AddTrial(trial);
   EXPECT_EQ(AddRecordedPrograms(p.space, p.store, p.pool), 1);
   EXPECT_EQ(AddRecordedPrograms(p.space, p.store, p.pool), 0);
@@ -121,4 +127,4 @@ TEST(PoolSampling, TakesOverRecordedPrograms) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::pretrain

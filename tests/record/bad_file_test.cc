@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,12 +14,12 @@
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/record/schema.h"
+#include "bayloom/record/internal/schema.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using testing::HasSubstr;
@@ -137,7 +140,7 @@ TEST(BadFile, DamageNeverEndsInAnythingButOneLine) {
   const std::string good = Contents(SampleFile(folder));
   ASSERT_GT(good.size(), 10000u);
   const std::string path = folder / "damaged.db";
-  RandomStream random(7);
+  base::RandomStream random(7);
   int noticed = 0;
   for (int round = 0; round < 150; ++round) {
     std::string bad = good;
@@ -159,4 +162,4 @@ TEST(BadFile, DamageNeverEndsInAnythingButOneLine) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

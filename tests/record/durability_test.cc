@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +14,7 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 constexpr int64_t kEnough = 100000;
@@ -36,7 +39,7 @@ void WriteTrials(const std::string& path, int pipe) {
 TEST(Durability, AWriterKilledAtAnyMomentLosesAndRepeatsNothing) {
   TemporaryFolder folder;
   const std::string path = folder / "a.db";
-  RandomStream random(1);
+  base::RandomStream random(1);
   std::set<int64_t> acknowledged;
   for (int round = 0; round < 20; ++round) {
     int ends[2];
@@ -75,4 +78,4 @@ TEST(Durability, AWriterKilledAtAnyMomentLosesAndRepeatsNothing) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

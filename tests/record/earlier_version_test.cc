@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Databases that the version before runs had one table wrote (tests/record/data, with what that
 // version exported of them): they open, are brought up to date, and export as they did.
 #include <gmock/gmock.h>
@@ -15,7 +18,7 @@
 #include "bayloom/record/store.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using Json = nlohmann::json;
@@ -175,7 +178,7 @@ TEST(EarlierVersions, ASearchKeepsItsScenario) {
   EXPECT_FALSE(run->target);
   const std::vector<StoredTrial> trials = store.TrialsOfRun(1);
   ASSERT_EQ(trials.size(), 14u);
-  EXPECT_EQ(trials[2].outcome.verdict, Verdict::kCrash);
+  EXPECT_EQ(trials[2].outcome.verdict, trial::Verdict::kCrash);
   EXPECT_EQ(trials[2].outcome.reason, "exit code 1");
   EXPECT_EQ(trials[1].candidate, R"({"mode":"it's \"quoted\"","order":[1,0,2],"tile":4})");
   EXPECT_EQ(trials[1].proposer, "bayesian");
@@ -209,9 +212,10 @@ TEST(EarlierVersions, SearchesFollowTheSessionsOfTheSameFile) {
   EXPECT_EQ(store.Runs()[2].id, 5);
   EXPECT_EQ(store.Runs()[2].kind, RunKind::kSearch);
   ASSERT_EQ(store.CountTrials(5), 1);
-  const Outcome outcome = store.TrialsOfRun(5)[0].outcome;
-  EXPECT_EQ(outcome.values, (std::vector<NamedValue>{{"measure_seconds", 0.30000000000000004}}));
+  const trial::Outcome outcome = store.TrialsOfRun(5)[0].outcome;
+  EXPECT_EQ(outcome.values,
+            (std::vector<trial::NamedValue>{{"measure_seconds", 0.30000000000000004}}));
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

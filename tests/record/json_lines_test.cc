@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/json_lines.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +15,7 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 std::string Export(Store& store) {
@@ -30,7 +33,8 @@ void Fill(Store& store) {
   const Context context(store);
   for (int i = 0; i < 5; ++i) store.AddTrial(MakeTrial(context, i, 0.1 / (i + 3)));
   StoredTrial crash = MakeTrial(context, 5, NAN);
-  crash.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11 (SIGSEGV) \"while\" running\n");
+  crash.outcome =
+      trial::Outcome::Infeasible(trial::Verdict::kCrash, "signal 11 (SIGSEGV) \"while\" running\n");
   store.AddTrial(crash);
   store.SaveState(context.run, R"({"rng":[1,2]})",
                   std::vector<Metric>{{context.task, 0, "rmse", 0.1}, {0, 0, "drift", NAN}});
@@ -42,7 +46,7 @@ RunId FillSearch(Store& store) {
   const RunId run = store.BeginRun(SampleSearch("flags")).id;
   store.AddTrial(MakeConfiguration(run, 0, 0.1));
   StoredTrial failed = MakeConfiguration(run, 1, NAN);
-  failed.outcome = Outcome::Infeasible(Verdict::kTimeout, "took \"too\" long");
+  failed.outcome = trial::Outcome::Infeasible(trial::Verdict::kTimeout, "took \"too\" long");
   store.AddTrial(failed);
   return run;
 }
@@ -68,7 +72,7 @@ TEST(JsonLines, CarriesSearches) {
   EXPECT_EQ(trials[0].candidate, R"({"order":[1,0],"x":0})");
   EXPECT_EQ(trials[0].outcome.value, 0.1);
   EXPECT_EQ(trials[0].timestamp, source.TrialsOfRun(theirs.id)[0].timestamp);
-  EXPECT_EQ(trials[1].outcome.verdict, Verdict::kTimeout);
+  EXPECT_EQ(trials[1].outcome.verdict, trial::Verdict::kTimeout);
   EXPECT_EQ(trials[1].outcome.reason, "took \"too\" long");
   EXPECT_TRUE(std::isnan(trials[1].outcome.value));
 }
@@ -87,19 +91,19 @@ TEST(JsonLines, RoundTripIsExact) {
   EXPECT_EQ(copy.Runs()[0].state, R"({"rng":[1,2]})");
 }
 
-Outcome RandomOutcome(RandomStream& random) {
+trial::Outcome RandomOutcome(base::RandomStream& random) {
   if (random.UniformInt(4) == 0) {
-    return Outcome::Infeasible(static_cast<Verdict>(1 + random.UniformInt(6)),
-                               "no \"value\": \\ \t");
+    return trial::Outcome::Infeasible(static_cast<trial::Verdict>(1 + random.UniformInt(6)),
+                                      "no \"value\": \\ \t");
   }
-  Outcome outcome = Outcome::Feasible(std::exp(20 * random.Normal()));
+  trial::Outcome outcome = trial::Outcome::Feasible(std::exp(20 * random.Normal()));
   for (const char* name : {"zebra", "cut_short", "drift", "an energy / pJ", "build_seconds"}) {
     if (random.UniformInt(2) == 0) outcome.Set(name, random.Normal());
   }
   return outcome;
 }
 
-std::vector<PoolProgram> RandomPrograms(RandomStream& random) {
+std::vector<PoolProgram> RandomPrograms(base::RandomStream& random) {
   std::vector<PoolProgram> programs(1 + random.UniformInt(4));
   for (PoolProgram& program : programs) {
     program.hash = random.Next();
@@ -107,13 +111,13 @@ std::vector<PoolProgram> RandomPrograms(RandomStream& random) {
     program.origin = "evolved";
     program.trace = "[" + std::to_string(random.UniformInt(100)) + "]";
     program.features.rows = static_cast<int>(random.UniformInt(3));
-    program.features.values.resize(program.features.rows * kFeatureColumns, 0.25f);
+    program.features.values.resize(program.features.rows * feature::kFeatureColumns, 0.25f);
   }
   return programs;
 }
 
 /// Everything a store can hold, drawn at random.
-void FillAtRandom(Store& store, RandomStream& random) {
+void FillAtRandom(Store& store, base::RandomStream& random) {
   std::vector<TargetId> targets;
   std::vector<TaskId> tasks;
   for (int i = 1; i <= 3; ++i) {
@@ -153,7 +157,7 @@ void FillAtRandom(Store& store, RandomStream& random) {
 }
 
 TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   for (int round = 0; round < 10; ++round) {
     TemporaryFolder folder;
     Store source(folder / "a.db"), copy(folder / "b.db");
@@ -169,7 +173,7 @@ TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
 
 TEST(JsonLines, PoolsAreMergedProgramByProgram) {
   TemporaryFolder folder;
-  RandomStream random(6);
+  base::RandomStream random(6);
   Store source(folder / "a.db"), copy(folder / "b.db");
   std::vector<PoolProgram> programs = RandomPrograms(random);
   while (programs.size() < 3) programs = RandomPrograms(random);
@@ -239,4 +243,4 @@ TEST(JsonLines, ABadLineIsNamedAndNothingIsKept) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/program_pool.h"
 
 #include <gtest/gtest.h>
@@ -8,12 +11,12 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 /// Programs whose features mostly agree, as those of one task do.
 std::vector<PoolProgram> Programs(int first, int count) {
-  RandomStream random(first);
+  base::RandomStream random(first);
   std::vector<PoolProgram> programs;
   for (int i = first; i < first + count; ++i) {
     PoolProgram program{.hash = 0xfedcba9876543210 + i,
@@ -22,7 +25,7 @@ std::vector<PoolProgram> Programs(int first, int count) {
                         .trace = "[\"decision\", " + std::to_string(i) + "]",
                         .features = {}};
     program.features.rows = i % 4;
-    for (int j = 0; j < program.features.rows * kFeatureColumns; ++j) {
+    for (int j = 0; j < program.features.rows * feature::kFeatureColumns; ++j) {
       program.features.values.push_back(j % 5 == 0 ? static_cast<float>(random.Normal()) : 3.25f);
     }
     programs.push_back(std::move(program));
@@ -104,4 +107,4 @@ TEST(ProgramPool, ProgramsOfATaskTakeLittleRoom) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,13 +11,13 @@
 #include <set>
 
 #include "bayloom/base/result.h"
+#include "bayloom/record/internal/schema.h"
 #include "bayloom/record/program_pool.h"
-#include "bayloom/record/schema.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using testing::ElementsAre;
@@ -144,4 +147,4 @@ TEST(ReadOnly, AFileOfAnOlderSchemaThatMayNotBeWrittenIsReadAsACopy) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/run_trials.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +11,7 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 TEST(RunTrials, NumbersTheTrialsOfARunAcrossItsTasksAndResumptions) {
@@ -78,4 +81,4 @@ TEST(RunTrials, HeldTrialsAreWrittenByFlushByTimeAndAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,22 +1,26 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
 
 #include "bayloom/record/store.h"
 
-namespace bayloom {
+namespace bayloom::record {
 
-inline Workload Matmul(int64_t m, int64_t n, int64_t k) {
-  WorkloadBuilder b("matmul");
-  Tensor x = b.Input("x", {m, k});
-  Tensor w = b.Constant("w", {k, n});
-  Tensor c = b.Reduce("c", {m, n}, {{"k", k}}, Reduction::kSum,
-                      [&](const auto& s, const auto& r) { return x(s[0], r[0]) * w(r[0], s[1]); });
+inline tensor::Workload Matmul(int64_t m, int64_t n, int64_t k) {
+  tensor::WorkloadBuilder b("matmul");
+  tensor::Tensor x = b.Input("x", {m, k});
+  tensor::Tensor w = b.Constant("w", {k, n});
+  tensor::Tensor c =
+      b.Reduce("c", {m, n}, {{"k", k}}, tensor::Reduction::kSum,
+               [&](const auto& s, const auto& r) { return x(s[0], r[0]) * w(r[0], s[1]); });
   return b.Build({c});
 }
 
-inline Target SampleTarget(int cores = 2) {
-  Target target;
+inline target::Target SampleTarget(int cores = 2) {
+  target::Target target;
   target.name = "sample";
   target.triple = "x86_64-pc-linux-gnu";
   target.cpu = "znver3";
@@ -86,4 +90,4 @@ inline StoredTrial MakeConfiguration(RunId run, int64_t ordinal, double value) {
   return trial;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,4 +1,7 @@
-#include "bayloom/record/schema.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/record/internal/schema.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 constexpr Migration kHistory[] = {
@@ -72,4 +75,4 @@ TEST(Schema, ReadingOnlyMigratesACopyOfAnOlderFile) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/record/store.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +14,7 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::record {
 namespace {
 
 using testing::ElementsAre;
@@ -31,7 +34,7 @@ TEST(Store, KeepsEverythingAcrossReopening) {
     const Context context(store);
     EXPECT_TRUE(store.AddTrial(MakeTrial(context, 0, 0.002)));
     wrong = MakeTrial(context, 1, NAN);
-    wrong.outcome = Outcome::Infeasible(Verdict::kWrongOutput, "'c' differs");
+    wrong.outcome = trial::Outcome::Infeasible(trial::Verdict::kWrongOutput, "'c' differs");
     wrong.outcome.Set("drift", 1.5);
     EXPECT_TRUE(store.AddTrial(wrong));
     store.SaveState(context.run, "state 1",
@@ -55,7 +58,7 @@ TEST(Store, KeepsEverythingAcrossReopening) {
   store.SetFinished(runs[0].id, true);
   EXPECT_TRUE(store.RunOf(runs[0].id).finished);
   ASSERT_TRUE(runs[0].target);
-  EXPECT_EQ(HashOf(store.TargetOf(*runs[0].target)), HashOf(SampleTarget()));
+  EXPECT_EQ(target::HashOf(store.TargetOf(*runs[0].target)), target::HashOf(SampleTarget()));
   EXPECT_EQ(runs[1].kind, RunKind::kSearch);
   EXPECT_FALSE(runs[1].target);
   EXPECT_TRUE(runs[1].maximize);
@@ -76,13 +79,13 @@ TEST(Store, KeepsEverythingAcrossReopening) {
   EXPECT_EQ(trials[0].proposer, "random");
   EXPECT_EQ(trials[0].outcome.value, 0.002);
   EXPECT_EQ(trials[0].outcome.values,
-            (std::vector<NamedValue>{
+            (std::vector<trial::NamedValue>{
                 {"build_seconds", 0.5}, {"measure_seconds", 0.125}, {"spread", 0.25}}));
   EXPECT_EQ(trials[0].timestamp, 1700000000000000);
-  EXPECT_EQ(trials[1].outcome.verdict, Verdict::kWrongOutput);
+  EXPECT_EQ(trials[1].outcome.verdict, trial::Verdict::kWrongOutput);
   EXPECT_TRUE(std::isnan(trials[1].outcome.value));
   EXPECT_EQ(trials[1].outcome.reason, "'c' differs");
-  EXPECT_EQ(trials[1].outcome.values, (std::vector<NamedValue>{{"drift", 1.5}}));
+  EXPECT_EQ(trials[1].outcome.values, (std::vector<trial::NamedValue>{{"drift", 1.5}}));
   EXPECT_EQ(trials[1].elapsed, 0.5);
 
   const std::vector<Metric> metrics = store.MetricsOf(runs[0].id);
@@ -113,7 +116,7 @@ TEST(Store, RunsAreFoundByNumberKindAndName) {
 TEST(Store, EqualTargetsAndTasksAreOneRow) {
   TemporaryFolder folder;
   Store store(folder / "a.db");
-  Target renamed = SampleTarget();
+  target::Target renamed = SampleTarget();
   renamed.name = "other";
   EXPECT_EQ(store.AddTarget(SampleTarget()), store.AddTarget(renamed));
   EXPECT_NE(store.AddTarget(SampleTarget(2)), store.AddTarget(SampleTarget(1)));
@@ -202,7 +205,7 @@ TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
   cut.outcome.Set("cut_short", 1);
   store.AddTrial(cut);
   StoredTrial crash = MakeTrial(context, 7, NAN);
-  crash.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11 (SIGSEGV)");
+  crash.outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "signal 11 (SIGSEGV)");
   store.AddTrial(crash);
   store.AddTrial(MakeTrial(again, 3, 1.5));  // the best program once more, a little slower
   EXPECT_THAT(Ordinals(store.BestOf(context.task, context.target, 3)), ElementsAre(3, 5, 1));
@@ -255,4 +258,4 @@ TEST(Store, ManyThreadsMayWrite) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::record

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/histogram.h"
 
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 TEST(Histogram, SharesCountEveryValueOnce) {
@@ -29,4 +32,4 @@ TEST(Histogram, DrawsABarPerSeriesAndInterval) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

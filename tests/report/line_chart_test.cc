@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/line_chart.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 int CountOf(const std::string& text, const std::string& part) {
@@ -65,4 +68,4 @@ TEST(LineChart, NamesAreEscapedAndLongLegendsAreCut) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

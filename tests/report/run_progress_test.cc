@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/run_progress.h"
 
 #include <gmock/gmock.h>
@@ -10,19 +13,19 @@
 
 #include "bayloom/report/progress_columns.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::vector<TaskProgress> TwoTasks() {
-  TaskProgress convolution{"conv1", 2, 1e9, {kInfinity, 5e-3, 2e-3}, {3}};
-  TaskProgress pool{"pool", 1, 0, {1e-3}, {1}};
+std::vector<scheduling::TaskProgress> TwoTasks() {
+  scheduling::TaskProgress convolution{"conv1", 2, 1e9, {kInfinity, 5e-3, 2e-3}, {3}};
+  scheduling::TaskProgress pool{"pool", 1, 0, {1e-3}, {1}};
   return {convolution, pool};
 }
 
-RunStatus StatusOf(const std::vector<TaskProgress>& tasks) {
-  RunStatus status;
+run::RunStatus StatusOf(const std::vector<scheduling::TaskProgress>& tasks) {
+  run::RunStatus status;
   status.task = 0;
   status.tasks = tasks;
   status.trials = 4;
@@ -33,8 +36,8 @@ RunStatus StatusOf(const std::vector<TaskProgress>& tasks) {
 }
 
 TEST(RunProgress, EstimatesTheEndByTheFirstBudgetToRunOut) {
-  const std::vector<TaskProgress> tasks = TwoTasks();
-  RunStatus status = StatusOf(tasks);
+  const std::vector<scheduling::TaskProgress> tasks = TwoTasks();
+  run::RunStatus status = StatusOf(tasks);
   EXPECT_DOUBLE_EQ(SecondsLeft(status, {}), 30);
   status.max_seconds = 25;
   EXPECT_DOUBLE_EQ(SecondsLeft(status, {}), 5);
@@ -46,7 +49,7 @@ TEST(RunProgress, EstimatesTheEndByTheFirstBudgetToRunOut) {
 }
 
 TEST(RunProgress, TheTimeLeftOfAResumedRunIsThatOfItsOwnPace) {
-  RunStatus begin, status;
+  run::RunStatus begin, status;
   begin.trials = 100;
   begin.seconds = 1000;
   status.trials = 110;
@@ -56,7 +59,7 @@ TEST(RunProgress, TheTimeLeftOfAResumedRunIsThatOfItsOwnPace) {
 }
 
 TEST(RunProgress, LinesStandUnderTheirHeaderAndFitTheWidth) {
-  const std::vector<TaskProgress> tasks = TwoTasks();
+  const std::vector<scheduling::TaskProgress> tasks = TwoTasks();
   const RunProgress progress(stderr, {}, TuningProgress());
   for (const int width : {80, 100, 200}) {
     const std::string header = progress.Header(width);
@@ -71,7 +74,7 @@ TEST(RunProgress, LinesStandUnderTheirHeaderAndFitTheWidth) {
 }
 
 TEST(RunProgress, ShortensLongNames) {
-  std::vector<TaskProgress> tasks = TwoTasks();
+  std::vector<scheduling::TaskProgress> tasks = TwoTasks();
   tasks[0].name = std::string(120, 'x');
   const RunProgress progress(stderr, {}, TuningProgress());
   EXPECT_LE(progress.Line(StatusOf(tasks), nullptr, 80).size(), 80u);
@@ -79,10 +82,10 @@ TEST(RunProgress, ShortensLongNames) {
 
 TEST(RunProgress, ALogHasNoControlCodes) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> log(std::tmpfile(), &std::fclose);
-  const std::vector<TaskProgress> tasks = TwoTasks();
+  const std::vector<scheduling::TaskProgress> tasks = TwoTasks();
   {
     RunProgress progress(log.get(), {}, TuningProgress());
-    progress.Trial(StatusOf(tasks), Outcome::Feasible(1));
+    progress.Trial(StatusOf(tasks), trial::Outcome::Feasible(1));
     progress.Slot(StatusOf(tasks));
     progress.End();
   }
@@ -95,7 +98,7 @@ TEST(RunProgress, ALogHasNoControlCodes) {
 }
 
 TEST(TaskTable, TasksShareTheTimeOfTheWhole) {
-  std::vector<TaskProgress> tasks = TwoTasks();
+  std::vector<scheduling::TaskProgress> tasks = TwoTasks();
   const nlohmann::json rows = TaskTable(tasks).Json();
   EXPECT_DOUBLE_EQ(rows[0]["share"], 0.8);
   EXPECT_DOUBLE_EQ(rows[1]["share"], 0.2);
@@ -108,4 +111,4 @@ TEST(TaskTable, TasksShareTheTimeOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/run_summary.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +11,7 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 using Points = std::vector<std::pair<double, double>>;
@@ -19,17 +22,17 @@ class RunSummaryTest : public testing::Test {
   RunSummaryTest() {
     const double values[] = {2, 1, 0, 5, 4};
     for (int i = 0; i < 5; ++i) {
-      StoredTrial trial = MakeConfiguration(run_, i, values[i]);
+      record::StoredTrial trial = record::MakeConfiguration(run_, i, values[i]);
       trial.elapsed = i + 1;
-      if (i == 2) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "exit code 1");
+      if (i == 2) trial.outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "exit code 1");
       EXPECT_TRUE(store_.AddTrial(trial));
     }
     summary_ = SummaryOf(store_, run_);
   }
 
   TemporaryFolder folder_;
-  Store store_{folder_ / "a.db"};
-  const RunId run_ = store_.BeginRun(SampleSearch("flags")).id;
+  record::Store store_{folder_ / "a.db"};
+  const record::RunId run_ = store_.BeginRun(record::SampleSearch("flags")).id;
   RunSummary summary_;
 };
 
@@ -59,7 +62,7 @@ TEST_F(RunSummaryTest, JsonHasTheBestCandidate) {
 }
 
 TEST_F(RunSummaryTest, OfARunWithoutTrialsThereIsNothingToShow) {
-  const RunSummary summary = SummaryOf(store_, store_.BeginRun(SampleSearch("none")).id);
+  const RunSummary summary = SummaryOf(store_, store_.BeginRun(record::SampleSearch("none")).id);
   EXPECT_TRUE(ToJson(summary)["best"].is_null());
   EXPECT_TRUE(ImprovementTable(summary).empty());
   EXPECT_TRUE(ProgressChart(summary).series.at(0).points.empty());
@@ -67,4 +70,4 @@ TEST_F(RunSummaryTest, OfARunWithoutTrialsThereIsNothingToShow) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/session_charts.h"
 
 #include <gtest/gtest.h>
@@ -8,19 +11,19 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 using Points = std::vector<std::pair<double, double>>;
 
 TEST(SessionCharts, ConvergenceRisesToOneAndSkipsWhatFailed) {
   TemporaryFolder folder;
-  Store store(folder / "a.db");
-  const Context context(store);
+  record::Store store(folder / "a.db");
+  const record::Context context(store);
   const double seconds[] = {NAN, 0.008, 0.016, 0.002, 0.004};
   for (int i = 0; i < 5; ++i) {
-    StoredTrial trial = MakeTrial(context, i, seconds[i]);
-    if (i == 0) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11");
+    record::StoredTrial trial = record::MakeTrial(context, i, seconds[i]);
+    if (i == 0) trial.outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "signal 11");
     ASSERT_TRUE(store.AddTrial(trial));
   }
   const LineChart chart = ConvergenceChart(store, context.run);
@@ -32,12 +35,12 @@ TEST(SessionCharts, ConvergenceRisesToOneAndSkipsWhatFailed) {
 
 TEST(SessionCharts, ModelQualityFollowsTheRecordedMetrics) {
   TemporaryFolder folder;
-  Store store(folder / "a.db");
-  const Context context(store);
+  record::Store store(folder / "a.db");
+  const record::Context context(store);
   for (int batch = 0; batch < 2; ++batch) {
     store.SaveState(context.run, "state",
-                    std::vector<Metric>{{context.task, batch, "rmse", 0.4 - 0.1 * batch},
-                                        {context.task, batch, "training_samples", 64.0}});
+                    std::vector<record::Metric>{{context.task, batch, "rmse", 0.4 - 0.1 * batch},
+                                                {context.task, batch, "training_samples", 64.0}});
   }
   const LineChart chart = ModelQualityChart(store, context.run);
   ASSERT_EQ(chart.series.size(), 1u);
@@ -47,10 +50,10 @@ TEST(SessionCharts, ModelQualityFollowsTheRecordedMetrics) {
 
 TEST(SessionCharts, UnknownRunsAreRefused) {
   TemporaryFolder folder;
-  Store store(folder / "a.db");
+  record::Store store(folder / "a.db");
   EXPECT_THROW(ConvergenceChart(store, 7), InputError);
   EXPECT_THROW(ModelQualityChart(store, 7), InputError);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

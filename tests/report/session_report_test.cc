@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/session_report.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +13,7 @@
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 /// Five trials of one task that the whole runs three times: two slots and a cut-off one.
@@ -19,28 +22,28 @@ class SessionReportTest : public testing::Test {
   SessionReportTest() {
     const double seconds[] = {NAN, 0.008, 0.016, 0.002, 0.004};
     for (int i = 0; i < 5; ++i) {
-      StoredTrial trial = MakeTrial(context_, i, seconds[i]);
-      if (i == 0) trial.outcome = Outcome::Infeasible(Verdict::kCrash, "signal 11");
+      record::StoredTrial trial = record::MakeTrial(context_, i, seconds[i]);
+      if (i == 0) trial.outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "signal 11");
       trial.timestamp = 1'000'000 * (i + 1);
       EXPECT_TRUE(store_.AddTrial(trial));
     }
-    SessionState state;
+    tuning::SessionState state;
     state.seconds = 13;
     state.phases.search = 1;
     state.phases.measure = 3;
     state.slots = {{context_.task, 2, 10.5}, {context_.task, 2, 13}};
     state.weights = {{context_.task, 3}};
     store_.SaveState(context_.run, state.ToText(),
-                     std::vector<Metric>{{context_.task, 0, "rmse", 0.5},
-                                         {context_.task, 0, "spearman", 0.25},
-                                         {context_.task, 0, "pairwise_accuracy", 0.75},
-                                         {context_.task, 0, "top_recall", 1}});
+                     std::vector<record::Metric>{{context_.task, 0, "rmse", 0.5},
+                                                 {context_.task, 0, "spearman", 0.25},
+                                                 {context_.task, 0, "pairwise_accuracy", 0.75},
+                                                 {context_.task, 0, "top_recall", 1}});
     report_ = ReportOf(store_, context_.run);
   }
 
   TemporaryFolder folder_;
-  Store store_{folder_ / "a.db"};
-  const Context context_{store_};
+  record::Store store_{folder_ / "a.db"};
+  const record::Context context_{store_};
   SessionReport report_;
 };
 
@@ -84,4 +87,4 @@ TEST_F(SessionReportTest, ChartsShowOnlyWhatIsFinite) {
 TEST_F(SessionReportTest, UnknownRunsAreRefused) { EXPECT_THROW(ReportOf(store_, 7), InputError); }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

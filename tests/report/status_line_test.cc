@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/status_line.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +8,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 TEST(StatusLine, ALogGetsWhatStaysAndNotEveryStep) {
@@ -23,4 +26,4 @@ TEST(StatusLine, ALogGetsWhatStaysAndNotEveryStep) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/report/table.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/report/format.h"
 
-namespace bayloom {
+namespace bayloom::report {
 namespace {
 
 TEST(Table, AlignsWordsLeftAndNumbersRight) {
@@ -58,4 +61,4 @@ TEST(Format, GroupsDigits) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::report

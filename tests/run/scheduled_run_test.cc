@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/run/scheduled_run.h"
 
 #include <gmock/gmock.h>
@@ -12,34 +15,34 @@
 #include "bayloom/trial/inline_evaluator.h"
 #include "tests/trial/list_store.h"
 
-namespace bayloom {
+namespace bayloom::run {
 namespace {
 
 using testing::ElementsAre;
 
 /// Holds trials until told to finish them, in the reverse order of their submission.
-class HeldEvaluator final : public Evaluator<int> {
+class HeldEvaluator final : public trial::Evaluator<int> {
  public:
   explicit HeldEvaluator(int capacity) : capacity_(capacity) {}
 
   int Capacity() const override { return capacity_; }
-  void Submit(TrialId id, const int& candidate) override {
+  void Submit(trial::TrialId id, const int& candidate) override {
     held_.emplace_back(id, &candidate);
     max_held_ = std::max(max_held_, std::ssize(held_));
     ++attempts_[candidate];
   }
-  std::vector<FinishedTrial> Collect(double, const std::function<bool()>&) override {
+  std::vector<trial::FinishedTrial> Collect(double, const std::function<bool()>&) override {
     if (fails_) throw InputError("the evaluator cannot work");
-    std::vector<FinishedTrial> finished;
+    std::vector<trial::FinishedTrial> finished;
     if (held_.empty()) return finished;
     const auto [id, candidate] = held_.back();
     held_.pop_back();
-    FinishedTrial& trial = finished.emplace_back();
+    trial::FinishedTrial& trial = finished.emplace_back();
     trial.id = id;
     if (lose_(*candidate, attempts_[*candidate])) {
       trial.lost = "no worker";
     } else {
-      trial.outcome = Outcome::Feasible(100 - *candidate);
+      trial.outcome = trial::Outcome::Feasible(100 - *candidate);
     }
     return finished;
   }
@@ -51,7 +54,7 @@ class HeldEvaluator final : public Evaluator<int> {
   int capacity_;
   bool fails_ = false;
   std::function<bool(int candidate, int attempt)> lose_ = [](int, int) { return false; };
-  std::vector<std::pair<TrialId, const int*>> held_;
+  std::vector<std::pair<trial::TrialId, const int*>> held_;
   int64_t max_held_ = 0;
   int cancelled_ = 0;
   std::map<int, int> attempts_;
@@ -60,15 +63,16 @@ class HeldEvaluator final : public Evaluator<int> {
 /// Proposes 0, 1, 2, ... up to a number.
 class CountingTask final : public RunTask<int> {
  public:
-  CountingTask(Evaluator<int>& evaluator, int count) : evaluator_(evaluator), count_(count) {}
+  CountingTask(trial::Evaluator<int>& evaluator, int count)
+      : evaluator_(evaluator), count_(count) {}
 
   std::vector<int> Propose(int n, const std::function<bool()>&) override {
     std::vector<int> proposed;
     while (std::ssize(proposed) < n && next < count_) proposed.push_back(next++);
     return proposed;
   }
-  Evaluator<int>& evaluator() override { return evaluator_; }
-  TrialValue Tell(int&& candidate, const Outcome& outcome, double) override {
+  trial::Evaluator<int>& evaluator() override { return evaluator_; }
+  TrialValue Tell(int&& candidate, const trial::Outcome& outcome, double) override {
     if (on_tell) on_tell(candidate);
     told.push_back(candidate);
     return {.cost = outcome.ok() ? outcome.value : std::numeric_limits<double>::infinity(),
@@ -79,9 +83,9 @@ class CountingTask final : public RunTask<int> {
   bool HasConverged() const override {
     return converges_after > 0 && std::ssize(told) >= converges_after;
   }
-  TrialStore* store() override { return kept; }
-  TrialRecord RecordOf(const int& candidate) override {
-    TrialRecord record;
+  trial::TrialStore* store() override { return kept; }
+  trial::TrialRecord RecordOf(const int& candidate) override {
+    trial::TrialRecord record;
     record.candidate = std::to_string(candidate);
     return record;
   }
@@ -90,11 +94,11 @@ class CountingTask final : public RunTask<int> {
   std::vector<int> told;
   std::vector<int64_t> slots;
   int64_t converges_after = 0;
-  TrialStore* kept = nullptr;
+  trial::TrialStore* kept = nullptr;
   std::function<void(int)> on_tell;
 
  private:
-  Evaluator<int>& evaluator_;
+  trial::Evaluator<int>& evaluator_;
   int count_;
 };
 
@@ -109,9 +113,9 @@ RunOptions Options(int64_t trials, int64_t slot = 0) {
 TEST(ScheduledRun, TellsOfEveryTrialOnceInWhateverOrderTheyEnd) {
   HeldEvaluator evaluator(4);
   CountingTask task(evaluator, 10);
-  ScheduledRun<int> run(Options(Budget::kUnlimited));
+  ScheduledRun<int> run(Options(trial::Budget::kUnlimited));
   run.AddTask(task, {.name = "count"});
-  EXPECT_EQ(run.Run(), StopReason::kExhausted);
+  EXPECT_EQ(run.Run(), trial::StopReason::kExhausted);
   EXPECT_EQ(evaluator.max_held_, 4);
   std::vector<int> all(10);
   std::iota(all.begin(), all.end(), 0);
@@ -124,14 +128,14 @@ TEST(ScheduledRun, TellsOfEveryTrialOnceInWhateverOrderTheyEnd) {
 TEST(ScheduledRun, RecordsBeforeItTells) {
   HeldEvaluator evaluator(3);
   CountingTask task(evaluator, 7);
-  ListStore store;
+  trial::ListStore store;
   task.kept = &store;
   task.on_tell = [&](int candidate) {
     ASSERT_EQ(store.trials.size(), task.told.size() + 1);
     EXPECT_EQ(store.trials.back().candidate, std::to_string(candidate));
     EXPECT_EQ(store.trials.back().outcome.value, 100 - candidate);
   };
-  ScheduledRun<int> run(Options(Budget::kUnlimited));
+  ScheduledRun<int> run(Options(trial::Budget::kUnlimited));
   run.AddTask(task, {});
   run.Run();
   EXPECT_EQ(store.trials.size(), 7u);
@@ -143,7 +147,7 @@ TEST(ScheduledRun, GivesSlotsInTurnsAndKeepsToTheBudget) {
   ScheduledRun<int> run(Options(20, 8));
   run.AddTask(a, {.name = "a"});
   run.AddTask(b, {.name = "b"}, /*max_trials=*/5);
-  EXPECT_EQ(run.Run(), StopReason::kTrials);
+  EXPECT_EQ(run.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(run.Status().trials, 20);
   EXPECT_EQ(b.told.size(), 5u);
   EXPECT_THAT(run.state().slots(), ElementsAre(0, 1, 0));
@@ -154,9 +158,9 @@ TEST(ScheduledRun, TriesALostTrialAgainAndDoesNotLearnFromTheLoss) {
   HeldEvaluator evaluator(2);
   evaluator.lose_ = [](int candidate, int attempt) { return candidate == 1 && attempt < 3; };
   CountingTask task(evaluator, 4);
-  ScheduledRun<int> run(Options(Budget::kUnlimited));
+  ScheduledRun<int> run(Options(trial::Budget::kUnlimited));
   run.AddTask(task, {});
-  EXPECT_EQ(run.Run(), StopReason::kExhausted);
+  EXPECT_EQ(run.Run(), trial::StopReason::kExhausted);
   EXPECT_EQ(evaluator.attempts_[1], 3);
   EXPECT_EQ(std::set<int>(task.told.begin(), task.told.end()), (std::set<int>{0, 1, 2, 3}));
   EXPECT_EQ(run.Status().trials, 4);
@@ -166,11 +170,11 @@ TEST(ScheduledRun, EndsWithTheReasonIfATrialIsLostAgainAndAgain) {
   HeldEvaluator evaluator(2);
   evaluator.lose_ = [](int candidate, int) { return candidate == 2; };
   CountingTask task(evaluator, 9);
-  ListStore store;
+  trial::ListStore store;
   task.kept = &store;
-  ScheduledRun<int> run(Options(Budget::kUnlimited));
+  ScheduledRun<int> run(Options(trial::Budget::kUnlimited));
   run.AddTask(task, {});
-  EXPECT_EQ(run.Run(), StopReason::kLost);
+  EXPECT_EQ(run.Run(), trial::StopReason::kLost);
   EXPECT_EQ(run.lost(), "no worker");
   EXPECT_EQ(evaluator.attempts_[2], ScheduledRun<int>::kMaxAttempts);
   EXPECT_EQ(store.trials.size(), task.told.size());
@@ -182,18 +186,18 @@ TEST(ScheduledRun, AStopEndsWhatIsUnderWay) {
   CountingTask task(evaluator, 100);
   bool stop = false;
   task.on_tell = [&](int) { stop = task.told.size() == 5; };
-  RunOptions options = Options(Budget::kUnlimited);
+  RunOptions options = Options(trial::Budget::kUnlimited);
   options.budget.stop = [&] { return stop; };
   ScheduledRun<int> run(options);
   run.AddTask(task, {});
-  EXPECT_EQ(run.Run(), StopReason::kStopped);
+  EXPECT_EQ(run.Run(), trial::StopReason::kStopped);
   EXPECT_EQ(task.told.size(), 6u);
   EXPECT_EQ(evaluator.cancelled_, 1);
   EXPECT_TRUE(evaluator.held_.empty());
   EXPECT_THAT(task.slots, ElementsAre(6)) << "what was tried is learnt from";
   stop = false;
   task.on_tell = nullptr;
-  EXPECT_EQ(run.Run(), StopReason::kExhausted) << "it can go on";
+  EXPECT_EQ(run.Run(), trial::StopReason::kExhausted) << "it can go on";
 }
 
 TEST(ScheduledRun, AnEvaluatorThatCannotWorkLeavesNothingRunning) {
@@ -208,18 +212,18 @@ TEST(ScheduledRun, AnEvaluatorThatCannotWorkLeavesNothingRunning) {
 
 TEST(ScheduledRun, EndsWhenTheTimeIsUpWithThatOfBeforeCounted) {
   double now = 0;
-  InlineEvaluator<int> evaluator([&](int candidate) {
+  trial::InlineEvaluator<int> evaluator([&](int candidate) {
     now += 1;
-    return Outcome::Feasible(100 - candidate);
+    return trial::Outcome::Feasible(100 - candidate);
   });
   CountingTask task(evaluator, 1000);
-  RunOptions options = Options(Budget::kUnlimited, 4);
+  RunOptions options = Options(trial::Budget::kUnlimited, 4);
   options.budget.clock = [&] { return now; };
   options.budget.seconds = 30;
   options.earlier_seconds = 20;
   ScheduledRun<int> run(options);
   run.AddTask(task, {});
-  EXPECT_EQ(run.Run(), StopReason::kTime);
+  EXPECT_EQ(run.Run(), trial::StopReason::kTime);
   EXPECT_EQ(task.told.size(), 10u);
 }
 
@@ -227,10 +231,10 @@ TEST(ScheduledRun, ATaskThatHasConvergedGetsNoMoreTrials) {
   HeldEvaluator evaluator(1);
   CountingTask a(evaluator, 100), b(evaluator, 6);
   a.converges_after = 5;
-  ScheduledRun<int> run(Options(Budget::kUnlimited, 2));
+  ScheduledRun<int> run(Options(trial::Budget::kUnlimited, 2));
   run.AddTask(a, {});
   run.AddTask(b, {});
-  EXPECT_EQ(run.Run(), StopReason::kConverged);
+  EXPECT_EQ(run.Run(), trial::StopReason::kConverged);
   EXPECT_EQ(a.told.size(), 5u);
   EXPECT_EQ(b.told.size(), 6u);
 }
@@ -244,10 +248,10 @@ TEST(ScheduledRun, CountsWhatWasBefore) {
     run.Restore(index, {.cost = 50.0 - i, .seconds = 0, .feasible = true});
   run.RestoreSlotEnd(index);
   EXPECT_EQ(run.state().tasks()[0].best(), 44);
-  EXPECT_EQ(run.Run(), StopReason::kTrials);
+  EXPECT_EQ(run.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(task.told.size(), 3u);
   EXPECT_EQ(run.Status().feasible_trials, 10);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::run

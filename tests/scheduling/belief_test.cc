@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/scheduling/belief.h"
 
 #include <gtest/gtest.h>
@@ -5,10 +8,10 @@
 #include <numeric>
 #include <set>
 
-#include "bayloom/scheduling/early_termination.h"
+#include "bayloom/scheduling/internal/early_termination.h"
 #include "tests/scheduling/curves.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -194,4 +197,4 @@ TEST(DynaTuneSchedulerTest, ConvergesSoonerThanRoundRobin) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <algorithm>
@@ -8,7 +11,7 @@
 
 #include "bayloom/scheduling/task_scheduler.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 
 /// A task whose best cost after every trial is known beforehand.
 struct KnownTask {
@@ -78,4 +81,4 @@ inline std::vector<KnownTask> UnequalTasks(int trials = 160) {
           Falling(1, 6, 2, 0.5, trials),   Falling(1, 0.3, 0.3, 1, trials)};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // What every scheduler promises.
 #include <gtest/gtest.h>
 
 #include "bayloom/base/result.h"
 #include "tests/scheduling/curves.h"
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 constexpr int kSlot = 8;
@@ -88,4 +91,4 @@ TEST(CreateTaskSchedulerTest, RefusesNamesItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

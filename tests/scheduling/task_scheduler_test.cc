@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/scheduling/task_scheduler.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace bayloom {
+namespace bayloom::scheduling {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -137,4 +140,4 @@ TEST(SequentialSchedulerTest, SlotsThatAreNoPartOfAShareLeaveNoTaskWithout) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::scheduling

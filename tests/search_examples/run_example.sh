@@ -1,4 +1,7 @@
 #!/bin/bash
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs an example of a search, small: it must find a configuration with a value. Exits with 77
 # (skipped) where a program that the example needs is not installed.
 #

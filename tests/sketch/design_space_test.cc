@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/sketch/design_space.h"
 
 #include <gtest/gtest.h>
@@ -8,23 +11,23 @@
 #include "bayloom/tensor/operators.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
-Target TestTarget() {
-  Target target;
+target::Target TestTarget() {
+  target::Target target;
   target.name = "test";
   target.cores = 2;
   target.vector_bytes = 64;
   return target;
 }
 
-std::vector<HostTensor> RandomArguments(const Workload& workload, uint64_t seed) {
-  RandomStream random(seed);
-  std::vector<HostTensor> arguments;
-  for (BufferId id : workload.Parameters()) {
-    const Buffer& buffer = workload.buffers[id];
-    HostTensor tensor = HostTensor::Zeros(buffer.dtype, buffer.shape);
+std::vector<tensor::HostTensor> RandomArguments(const tensor::Workload& workload, uint64_t seed) {
+  base::RandomStream random(seed);
+  std::vector<tensor::HostTensor> arguments;
+  for (tensor::BufferId id : workload.Parameters()) {
+    const tensor::Buffer& buffer = workload.buffers[id];
+    tensor::HostTensor tensor = tensor::HostTensor::Zeros(buffer.dtype, buffer.shape);
     for (int64_t i = 0; i < tensor.ElementCount(); ++i) {
       tensor.Set(i, static_cast<double>(random.UniformInt(9) - 4));
     }
@@ -44,25 +47,25 @@ TEST(SpaceGeneratorTest, EveryWorkloadHasAtLeastOneSpaceAndFewOfThem) {
 TEST(SpaceGeneratorTest, SampledProgramsComputeWhatTheWorkloadSays) {
   for (const auto& [name, workload] : testing::Catalogue()) {
     const SpaceGenerator generator(workload, TestTarget());
-    std::vector<HostTensor> expected = RandomArguments(workload, 11);
-    std::vector<HostTensor> inputs = expected;
-    Interpret(Lower(workload), expected);
+    std::vector<tensor::HostTensor> expected = RandomArguments(workload, 11);
+    std::vector<tensor::HostTensor> inputs = expected;
+    tensor::Interpret(tensor::Lower(workload), expected);
     int valid = 0;
     for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
       for (int seed = 0; seed < 8; ++seed) {
-        const Result<Candidate> candidate = generator.Sample(space, RandomStream(seed));
+        const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
         if (!candidate) continue;
         ++valid;
-        const Status status = Validate(candidate->program);
+        const Status status = tensor::Validate(candidate->program);
         ASSERT_TRUE(status.ok()) << name << ": " << status.error().message;
-        std::vector<HostTensor> actual = inputs;
-        Interpret(candidate->program, actual);
+        std::vector<tensor::HostTensor> actual = inputs;
+        tensor::Interpret(candidate->program, actual);
         for (size_t a = 0; a < actual.size(); ++a) {
           for (int64_t i = 0; i < actual[a].ElementCount(); ++i) {
             const double want = expected[a].Get(i);
             ASSERT_NEAR(actual[a].Get(i), want, 1e-4 * (1 + std::abs(want)))
                 << name << " space " << space << " seed " << seed << "\n"
-                << Print(candidate->program);
+                << tensor::Print(candidate->program);
           }
         }
       }
@@ -72,26 +75,26 @@ TEST(SpaceGeneratorTest, SampledProgramsComputeWhatTheWorkloadSays) {
 }
 
 TEST(SpaceGeneratorTest, ReplayOfADecidedTraceIsTheSameCandidate) {
-  const SpaceGenerator generator(MatmulWorkload(64, 48, 32), TestTarget());
+  const SpaceGenerator generator(tensor::MatmulWorkload(64, 48, 32), TestTarget());
   for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
-    const Result<Candidate> first = generator.Sample(space, RandomStream(3));
+    const Result<Candidate> first = generator.Sample(space, base::RandomStream(3));
     ASSERT_TRUE(first.ok()) << first.error().message;
     EXPECT_EQ(generator.SpaceOf(first->trace), space);
-    const Result<Candidate> again = generator.Replay(space, first->trace, RandomStream(99));
+    const Result<Candidate> again = generator.Replay(space, first->trace, base::RandomStream(99));
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(first->hash, again->hash);
   }
 }
 
 TEST(SpaceGeneratorTest, SamplingReachesManyPrograms) {
-  const SpaceGenerator generator(MatmulWorkload(64, 64, 64), TestTarget());
+  const SpaceGenerator generator(tensor::MatmulWorkload(64, 64, 64), TestTarget());
   std::set<uint64_t> hashes;
   for (int seed = 0; seed < 100; ++seed) {
-    const Result<Candidate> candidate = generator.Sample(0, RandomStream(seed));
+    const Result<Candidate> candidate = generator.Sample(0, base::RandomStream(seed));
     if (candidate) hashes.insert(candidate->hash);
   }
   EXPECT_GT(hashes.size(), 90u);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/sketch/plain_schedule.h"
 
 #include <gtest/gtest.h>
@@ -8,29 +11,29 @@
 #include "bayloom/tensor/operator_shorthand.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
-Target TestTarget() {
-  Target target;
+target::Target TestTarget() {
+  target::Target target;
   target.cores = 2;
   return target;
 }
 
-int CountLoops(const Program& program, LoopKind kind) {
+int CountLoops(const tensor::Program& program, tensor::LoopKind kind) {
   return static_cast<int>(
       std::count_if(program.loops.begin(), program.loops.end(),
-                    [&](const Loop& loop) { return loop.alive && loop.kind == kind; }));
+                    [&](const tensor::Loop& loop) { return loop.alive && loop.kind == kind; }));
 }
 
 TEST(PlainScheduleTest, ComputesWhatTheNaiveProgramComputes) {
   for (const auto& [name, workload] : testing::Catalogue()) {
-    const Program plain = PlainSchedule(workload, TestTarget());
-    EXPECT_TRUE(Validate(plain)) << name;
-    std::vector<HostTensor> expected = testing::RandomArguments(workload, 5);
-    std::vector<HostTensor> actual = expected;
-    Interpret(Lower(workload), expected);
-    Interpret(plain, actual);
+    const tensor::Program plain = PlainSchedule(workload, TestTarget());
+    EXPECT_TRUE(tensor::Validate(plain)) << name;
+    std::vector<tensor::HostTensor> expected = testing::RandomArguments(workload, 5);
+    std::vector<tensor::HostTensor> actual = expected;
+    tensor::Interpret(tensor::Lower(workload), expected);
+    tensor::Interpret(plain, actual);
     for (int64_t i = 0; i < actual.back().ElementCount(); ++i) {
       ASSERT_NEAR(actual.back().Get(i), expected.back().Get(i),
                   1e-4 * (1 + std::abs(expected.back().Get(i))))
@@ -42,16 +45,17 @@ TEST(PlainScheduleTest, ComputesWhatTheNaiveProgramComputes) {
 TEST(PlainScheduleTest, RunsNestsInParallelAndInVectors) {
   for (const char* line : {"matmul:64,64,64", "conv2d:9x7x5,16,3x3,pad=1,bias,relu",
                            "depthwise:8x8x13,3x3,pad=1", "matmul:7,16,5,bias,relu"}) {
-    const Program plain = PlainSchedule(ParseOperator(line), TestTarget());
-    EXPECT_EQ(CountLoops(plain, LoopKind::kParallel), static_cast<int>(plain.roots.size())) << line;
-    EXPECT_GE(CountLoops(plain, LoopKind::kVectorized), 1) << line;
+    const tensor::Program plain = PlainSchedule(tensor::ParseOperator(line), TestTarget());
+    EXPECT_EQ(CountLoops(plain, tensor::LoopKind::kParallel), static_cast<int>(plain.roots.size()))
+        << line;
+    EXPECT_GE(CountLoops(plain, tensor::LoopKind::kVectorized), 1) << line;
   }
 }
 
 TEST(PlainScheduleTest, ElementwiseChainsBecomeOneNest) {
-  const Program plain = PlainSchedule(testing::FindWorkload("gelu_chain"), TestTarget());
+  const tensor::Program plain = PlainSchedule(testing::FindWorkload("gelu_chain"), TestTarget());
   EXPECT_EQ(plain.roots.size(), 1u);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::sketch

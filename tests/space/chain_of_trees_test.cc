@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/chain_of_trees.h"
 
 #include <fmt/format.h>
@@ -9,10 +12,10 @@
 #include <cmath>
 #include <set>
 
-#include "bayloom/space/constraint_parser.h"
+#include "bayloom/space/internal/constraint_parser.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 using ::testing::HasSubstr;
@@ -69,7 +72,7 @@ TEST(ChainOfTrees, PrintsItsSpace) {
 
 TEST(ChainOfTrees, SamplesLeavesUniformly) {
   const auto space = Figure4();
-  RandomStream random(1);
+  base::RandomStream random(1);
   std::map<std::vector<double>, double> hits;
   constexpr double kPerLeaf = 1000;
   for (int i = 0; i < 21 * kPerLeaf; ++i) ++hits[space->Sample(random)->coordinates];
@@ -87,7 +90,7 @@ TEST(ChainOfTrees, BiasedPathsFavourThinBranches) {
   builder.Add(MakeOrdinal("a", {0, 1}));
   builder.Add(MakeInteger("b", 1, 9));
   const auto space = Build(builder, {"a == 0 or b == 1"});
-  RandomStream random(2);
+  base::RandomStream random(2);
   const auto share = [&](SamplingMethod method) {
     int ones = 0;
     for (int i = 0; i < 10000; ++i) {
@@ -112,7 +115,7 @@ TEST(ChainOfTrees, SamplesByPrior) {
   // (1, 1) (1, 2) (1, 3) (2, 1) (2, 2) (3, 1) weigh 3 1 1 6 2 15.
   const double weights[3][3] = {{3, 1, 1}, {6, 2, 0}, {15, 0, 0}};
   double hits[3][3] = {};
-  RandomStream random(3);
+  base::RandomStream random(3);
   constexpr int kDraws = 28000;
   for (int i = 0; i < kDraws; ++i) {
     const Configuration drawn = *space->Sample(random, SamplingMethod::kPrior);
@@ -157,7 +160,7 @@ TEST(ChainOfTrees, RealsAreDrawnUntilTheirConstraintsHold) {
   builder.Add(MakeInteger("m", 1, 4)).Add(MakeReal("free", 0, 1));
   const auto space = Build(builder, {"x * n < y", "n < m"});
   EXPECT_TRUE(std::isinf(space->CountFeasible()));
-  RandomStream random(4);
+  base::RandomStream random(4);
   // Volume below y = n x: 1 / (2 n). With m: 3 ways for n = 1, 2 for 2, 1 for 3.
   const double weights[] = {3.0 / 2, 2.0 / 4, 1.0 / 6};
   double hits[3] = {};
@@ -180,7 +183,7 @@ TEST(ChainOfTrees, NextFeasibleValuesAreNeighbours) {
   builder.Add(MakeOrdinal("a", {16, 32, 48, 64, 80, 96}));
   builder.Add(MakeInteger("b", 1, 40)).Add(MakePermutation("p", 3));
   const auto space = Build(builder, {"a % b == 0", "p_i0 < p_i1"});
-  RandomStream random(5);
+  base::RandomStream random(5);
   const Configuration from =
       At(*space, {{"a", int64_t{48}}, {"b", int64_t{8}}, {"p", std::vector<int64_t>{0, 1, 2}}});
   std::vector<std::string> neighbours;
@@ -231,7 +234,7 @@ TEST(ChainOfTrees, EntangledConstraintsAreLoose) {
   builder.Add(MakePermutation("p", 12)).Add(MakeInteger("a", 0, 11));
   const auto space = Build(builder, {"p_i0 < p_i1", "p[0] == a"});
   EXPECT_TRUE(space->chain().has_loose_constraints());
-  RandomStream random(6);
+  base::RandomStream random(6);
   for (int i = 0; i < 20; ++i) {
     const Configuration drawn = *space->Sample(random);
     const auto p = std::get<std::vector<int64_t>>(space->ValueOf(drawn, 0));
@@ -243,7 +246,7 @@ TEST(ChainOfTrees, EntangledConstraintsAreLoose) {
 /// Random constraints on random parameters.
 class TextGenerator {
  public:
-  TextGenerator(const ExpressionGraph::Parameters& parameters, RandomStream& random)
+  TextGenerator(const ExpressionGraph::Parameters& parameters, base::RandomStream& random)
       : parameters_(parameters), random_(random) {}
 
   std::string Truth(int depth) {
@@ -313,10 +316,10 @@ class TextGenerator {
   }
 
   const ExpressionGraph::Parameters& parameters_;
-  RandomStream& random_;
+  base::RandomStream& random_;
 };
 
-std::unique_ptr<Parameter> RandomParameter(std::string name, RandomStream& random) {
+std::unique_ptr<Parameter> RandomParameter(std::string name, base::RandomStream& random) {
   switch (random.UniformInt(7)) {
     case 0:
       return MakeCategorical(std::move(name), {"u", "v", "w"});
@@ -336,7 +339,7 @@ std::unique_ptr<Parameter> RandomParameter(std::string name, RandomStream& rando
 }
 
 std::vector<std::unique_ptr<Parameter>> RandomParameters(uint64_t seed) {
-  RandomStream random(seed);
+  base::RandomStream random(seed);
   std::vector<std::unique_ptr<Parameter>> parameters;
   const int64_t count = 2 + random.UniformInt(4);
   for (int64_t i = 0; i < count; ++i) {
@@ -367,7 +370,7 @@ std::set<std::vector<double>> Enumerate(const ExpressionGraph::Parameters& param
 std::set<std::vector<double>> ExpectedNeighbours(const ExpressionGraph::Parameters& parameters,
                                                  const std::set<std::vector<double>>& feasible,
                                                  const std::vector<double>& from,
-                                                 RandomStream& random) {
+                                                 base::RandomStream& random) {
   std::set<std::vector<double>> expected;
   for (size_t i = 0; i < parameters.size(); ++i) {
     std::vector<double> to = from;
@@ -397,7 +400,7 @@ TEST_P(RandomSpace, AgreesWithTryingEveryCombination) {
   int partly = 0;
   for (int round = 0; round < 60; ++round) {
     const uint64_t seed = static_cast<uint64_t>(GetParam()) * 1000 + round;
-    RandomStream random(seed);
+    base::RandomStream random(seed);
     const ExpressionGraph::Parameters parameters = RandomParameters(seed);
     ExpressionGraph graph;
     Space::Builder builder;
@@ -460,4 +463,4 @@ TEST_P(RandomSpace, AgreesWithTryingEveryCombination) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomSpace, ::testing::Range(0, 8));
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::space

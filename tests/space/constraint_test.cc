@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/constraint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bayloom/space/constraint_parser.h"
+#include "bayloom/space/internal/constraint_parser.h"
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 using ::testing::HasSubstr;
@@ -260,7 +263,7 @@ TEST(Constraint, SurvivesHostileTexts) {
       "&",      "&&",   "|",      "||", "!",    "~",    "and",  "or",    "not",      "in",
       "if",     "else", "?",      ":",  "min(", "abs(", "1",    "0",     "1e9",      ".5",
       "1e-300", "1e",   "0x10",   "..", "$",    "\n",   "\x01", "\xff",  "\xc3\xa4", " "};
-  RandomStream random(7);
+  base::RandomStream random(7);
   int read = 0;
   int refused = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -289,7 +292,7 @@ TEST(Constraint, SurvivesTypingErrors) {
   const std::string right[] = {
       "a % (b * 2) == 0 and p_i0 < p_i1", "layout == \"row\" -> 1 < t[0] <= 4",
       "min(a, b) in [1, 2, 4] || !(a ? b : 0)", "(a & (a - 1)) == 0 if a > 0 else level == 'low'"};
-  RandomStream random(8);
+  base::RandomStream random(8);
   for (int i = 0; i < 5000; ++i) {
     std::string text = right[random.UniformInt(std::size(right))];
     const auto at = static_cast<size_t>(random.UniformInt(static_cast<int64_t>(text.size())));
@@ -320,4 +323,4 @@ TEST(Constraint, NamesItsParameters) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/operation.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/random.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 constexpr Operation kFirst = Operation::kAdd;
@@ -18,12 +21,12 @@ bool IsTruthOperation(Operation operation) {
          operation == Operation::kNot;
 }
 
-double Draw(RandomStream& random) {
+double Draw(base::RandomStream& random) {
   const double number = static_cast<double>(random.UniformInt(13) - 6);
   return random.UniformInt(4) == 0 ? number / 2 : number;
 }
 
-Interval DrawInterval(RandomStream& random, bool truth) {
+Interval DrawInterval(base::RandomStream& random, bool truth) {
   if (truth) {
     const double low = static_cast<double>(random.UniformInt(2));
     return {low, random.UniformInt(2) == 0 ? low : 1};
@@ -33,7 +36,7 @@ Interval DrawInterval(RandomStream& random, bool truth) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-double Within(const Interval& interval, RandomStream& random, bool truth) {
+double Within(const Interval& interval, base::RandomStream& random, bool truth) {
   if (truth) return interval.IsPoint() || random.UniformInt(2) == 0 ? interval.low : interval.high;
   const double wish = Draw(random);
   return std::clamp(wish, interval.low, interval.high);
@@ -48,7 +51,7 @@ bool Holds(const Interval& interval, double value) {
 
 // The pruning of trees rests on this.
 TEST(Operation, IntervalsHoldAllResults) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (int op = static_cast<int>(kFirst); op <= static_cast<int>(kLast); ++op) {
     const auto operation = static_cast<Operation>(op);
     const bool truths = IsTruthOperation(operation);
@@ -90,4 +93,4 @@ TEST(Operation, RoundsDownAsPythonDoes) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::space

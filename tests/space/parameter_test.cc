@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/parameter.h"
 
 #include <gmock/gmock.h>
@@ -7,7 +10,7 @@
 #include <cmath>
 #include <set>
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,7 +88,7 @@ TEST(Parameter, TheTwoFarthestValuesAreOneApart) {
 }
 
 TEST(Parameter, NeighboursAreOtherValuesOfTheDomainEachOnce) {
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (const auto& parameter : CountableParameters()) {
     SCOPED_TRACE(parameter->Describe());
     for (double rank = 0; rank < static_cast<double>(parameter->Cardinality()); ++rank) {
@@ -104,7 +107,7 @@ TEST(Parameter, NeighboursAreOtherValuesOfTheDomainEachOnce) {
 }
 
 TEST(Parameter, SamplesReachEveryValueAboutEquallyOften) {
-  RandomStream random(2);
+  base::RandomStream random(2);
   for (const auto& parameter : CountableParameters()) {
     SCOPED_TRACE(parameter->Describe());
     std::vector<double> hits(parameter->Cardinality());
@@ -144,7 +147,7 @@ TEST(Permutation, RanksFollowTheDictionary) {
 
 TEST(Permutation, OfEighteenItemsIsExact) {
   const auto permutation = MakePermutation("order", 18);
-  RandomStream random(3);
+  base::RandomStream random(3);
   for (int i = 0; i < 1000; ++i) {
     const double rank = permutation->Sample(random);
     EXPECT_EQ(*permutation->CoordinateOf(permutation->ValueAt(rank)), rank);
@@ -162,7 +165,7 @@ TEST(Factorization, CountsOrderedSplits) {
 
 TEST(Factorization, StepsMoveOnePrime) {
   const auto factorization = MakeFactorization("tile", 12, 3);
-  RandomStream random(1);
+  base::RandomStream random(1);
   const double from = *factorization->CoordinateOf(List({4, 3, 1}));
   std::vector<std::vector<int64_t>> reached;
   for (double n : factorization->Neighbours(from, random)) {
@@ -174,7 +177,7 @@ TEST(Factorization, StepsMoveOnePrime) {
 
 TEST(Real, StaysWithinItsEndsAndOnItsScale) {
   const auto rate = MakeReal("rate", 1e-4, 1, Scale::kLog);
-  RandomStream random(4);
+  base::RandomStream random(4);
   int below = 0;
   for (int i = 0; i < 2000; ++i) {
     const double drawn = rate->Sample(random);
@@ -210,7 +213,7 @@ TEST(Prior, WeighsValues) {
   const auto tile = MakeOrdinal("tile", {1, 2, 4, 8});
   ASSERT_TRUE(tile->SetPrior({0, 1, 3, 0}).ok());
   EXPECT_EQ(tile->PriorDensity(2), 3);
-  RandomStream random(5);
+  base::RandomStream random(5);
   int fours = 0;
   for (int i = 0; i < 4000; ++i) {
     const double drawn = tile->SamplePrior(random);
@@ -229,7 +232,7 @@ TEST(Prior, OfARealIsLinearBetweenKnots) {
   ASSERT_TRUE(rate->SetPrior({0, 1, 0}).ok());
   EXPECT_NEAR(rate->PriorDensity(15), 2, 1e-12);
   EXPECT_NEAR(rate->PriorDensity(12.5), 1, 1e-12);
-  RandomStream random(6);
+  base::RandomStream random(6);
   int first_quarter = 0;
   for (int i = 0; i < 8000; ++i) first_quarter += rate->SamplePrior(random) < 12.5;
   EXPECT_NEAR(first_quarter, 1000, 130);  // an eighth of the triangle
@@ -264,4 +267,4 @@ TEST(Parameter, DomainsWithoutSenseAreRefused) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,7 +10,7 @@
 
 #include "bayloom/space/space.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 /// The space of a T1 file of the auto-tuning community.
@@ -58,4 +61,4 @@ INSTANTIATE_TEST_SUITE_P(All, RecordedSpace,
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::space

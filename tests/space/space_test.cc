@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/space/space.h"
 
 #include <gmock/gmock.h>
@@ -9,7 +12,7 @@
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/space/encoding.h"
 
-namespace bayloom {
+namespace bayloom::space {
 namespace {
 
 using ::testing::ElementsAre;
@@ -30,7 +33,7 @@ std::shared_ptr<const Space> Built(Space::Builder builder) { return *builder.Bui
 
 TEST(Space, JsonReadsBack) {
   const auto space = Built(EveryKind());
-  RandomStream random(1);
+  base::RandomStream random(1);
   for (int i = 0; i < 200; ++i) {
     const Configuration drawn = *space->Sample(random);
     EXPECT_TRUE(space->Contains(drawn));
@@ -124,4 +127,4 @@ TEST(Space, NamesAreDifferent) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::space

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/target/target.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +9,7 @@
 
 #include "bayloom/target/target_json.h"
 
-namespace bayloom {
+namespace bayloom::target {
 namespace {
 
 MachineModel SomeMachine() {
@@ -83,4 +86,4 @@ TEST(TargetTest, TheNominalMachineHasTheTargetsShape) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::target

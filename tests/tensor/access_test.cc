@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/access.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +14,7 @@
 #include "bayloom/tensor/interpreter.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using testing::FindWorkload;
@@ -306,7 +309,7 @@ bool WritesAreDisjoint(const Program& program, const std::vector<Affine>& index)
 }
 
 TEST(CheckParallelTest, AcceptsOnlyDisjointWrites) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   int accepted = 0, disjoint = 0;
   for (int round = 0; round < 3000; ++round) {
     TreeBuilder tree(
@@ -329,4 +332,4 @@ TEST(CheckParallelTest, AcceptsOnlyDisjointWrites) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/expr.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 const std::vector<Iter> kIters = {{"i", 8, IterKind::kSpatial}, {"j", 8, IterKind::kSpatial}};
@@ -102,4 +105,4 @@ TEST(ExprTest, PrintsWithAsFewParenthesesAsNeeded) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/tensor/primitive_test.h"
 
 namespace bayloom::testing {
@@ -7,95 +10,100 @@ using InlineTest = PrimitiveTest;
 
 TEST_F(InlineTest, ComputeInlineSubstitutesIntoTheReader) {
   Start(TwoStages({4, 6}));
-  Must(ComputeInline(program_, BlockNamed("y")));
+  Must(tensor::ComputeInline(program_, BlockNamed("y")));
   EXPECT_EQ(program_.FindBlock("y"), -1);
   EXPECT_EQ(program_.roots.size(), 1u);
-  EXPECT_TRUE(Loads(At("z").value, BufferNamed("x")));
+  EXPECT_TRUE(tensor::Loads(At("z").value, BufferNamed("x")));
   ExpectSameResult();
 }
 
 TEST_F(InlineTest, ComputeInlineReachesEveryReaderAndEveryIndex) {
   Start(Stencil(18));
   MustSplit(LoopOf("z", 0), {4, 4});
-  Must(ComputeInline(program_, BlockNamed("y")));
+  Must(tensor::ComputeInline(program_, BlockNamed("y")));
   ExpectSameResult();
   Start(FindWorkload("two_outputs"));
   ExpectRefused("it writes the output",
-                [&](Program& p) { return ComputeInline(p, BlockNamed("exp")); });
+                [&](tensor::Program& p) { return tensor::ComputeInline(p, BlockNamed("exp")); });
 }
 
 TEST_F(InlineTest, ComputeInlineKeepsPaddingGuarded) {
   Start(FindWorkload("conv2d_pad"));
-  Must(ComputeInline(program_, BlockNamed("conv_pad")));
+  Must(tensor::ComputeInline(program_, BlockNamed("conv_pad")));
   ExpectSameResult();
 }
 
 TEST_F(InlineTest, ComputeInlineFollowsPermutations) {
-  Start(OneInput({4, 6}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor y = b.Compute("y", {6, 4}, [&](const auto& i) { return x(i[1], i[0]) * 2; });
-    const Tensor z = b.Compute("z", {4, 6}, [&](const auto& i) { return y(i[1], i[0]) + 1; });
+  Start(OneInput({4, 6}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y =
+        b.Compute("y", {6, 4}, [&](const auto& i) { return x(i[1], i[0]) * 2; });
+    const tensor::Tensor z =
+        b.Compute("z", {4, 6}, [&](const auto& i) { return y(i[1], i[0]) + 1; });
     return b.Compute("w", {6, 4}, [&](const auto& i) { return z(i[1], i[0]) * z(0, 1); });
   }));
-  Must(ReverseComputeInline(program_, BlockNamed("z")));  // y now stores z, transposed
+  Must(tensor::ReverseComputeInline(program_, BlockNamed("z")));  // y now stores z, transposed
   ExpectSameResult();
-  Must(ComputeInline(program_, BlockNamed("y")));
+  Must(tensor::ComputeInline(program_, BlockNamed("y")));
   ExpectSameResult();
 }
 
 TEST_F(InlineTest, ComputeInlineRefuses) {
   Start(FindWorkload("conv2d_bias_relu"));
   const auto inline_block = [&](const std::string& name) {
-    return [this, name](Program& p) { return ComputeInline(p, BlockNamed(name)); };
+    return [this, name](tensor::Program& p) { return tensor::ComputeInline(p, BlockNamed(name)); };
   };
   ExpectRefused("part of a reduction", inline_block("conv"));
   ExpectRefused("it writes the output", inline_block("relu"));
-  ExpectRefused("there is no block", [](Program& p) { return ComputeInline(p, 50); });
-  const BlockId pad = BlockNamed("conv_pad");
-  Must(ComputeInline(program_, pad));
-  ExpectRefused("was removed", [pad](Program& p) { return ComputeInline(p, pad); });
+  ExpectRefused("there is no block",
+                [](tensor::Program& p) { return tensor::ComputeInline(p, 50); });
+  const tensor::BlockId pad = BlockNamed("conv_pad");
+  Must(tensor::ComputeInline(program_, pad));
+  ExpectRefused("was removed", [pad](tensor::Program& p) { return tensor::ComputeInline(p, pad); });
 }
 
 TEST_F(InlineTest, ComputeInlineRefusesIfAProducerIsComputedInTheNest) {
-  Start(OneInput({8}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor y = Map(b, "y", x, [](Expr e) { return e * 2; });
-    const Tensor z = Map(b, "z", y, [](Expr e) { return e + 1; });
-    return Map(b, "w", z, [](Expr e) { return e * e; });
+  Start(OneInput({8}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
+    const tensor::Tensor z = tensor::Map(b, "z", y, [](tensor::Expr e) { return e + 1; });
+    return tensor::Map(b, "w", z, [](tensor::Expr e) { return e * e; });
   }));
-  Must(ComputeAt(program_, BlockNamed("y"), LoopOf("z", 0)));
+  Must(tensor::ComputeAt(program_, BlockNamed("y"), LoopOf("z", 0)));
   ExpectRefused("its producer y is computed in its nest",
-                [&](Program& p) { return ComputeInline(p, BlockNamed("z")); });
-  Must(ComputeInline(program_, BlockNamed("y")));
-  Must(ComputeInline(program_, BlockNamed("z")));
+                [&](tensor::Program& p) { return tensor::ComputeInline(p, BlockNamed("z")); });
+  Must(tensor::ComputeInline(program_, BlockNamed("y")));
+  Must(tensor::ComputeInline(program_, BlockNamed("z")));
   ExpectSameResult();
 }
 
 TEST_F(InlineTest, ComputeInlineRefusesWhatNobodyReads) {
   Start(FindWorkload("two_outputs"));
   // Made an intermediate by hand: a workload has no stage that nobody needs.
-  program_.buffers[BufferNamed("share")].role = BufferRole::kIntermediate;
-  ExpectRefused("nobody reads", [&](Program& p) { return ComputeInline(p, BlockNamed("share")); });
+  program_.buffers[BufferNamed("share")].role = tensor::BufferRole::kIntermediate;
+  ExpectRefused("nobody reads",
+                [&](tensor::Program& p) { return tensor::ComputeInline(p, BlockNamed("share")); });
 }
 
 TEST_F(InlineTest, InliningRefusesRewrittenLayouts) {
-  Start(OneInput({4, 6}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor c = b.Constant("c", {6, 4});
-    const Tensor y =
+  Start(OneInput({4, 6}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor c = b.Constant("c", {6, 4});
+    const tensor::Tensor y =
         b.Compute("y", {4, 6}, [&](const auto& i) { return x(i[0], i[1]) * c(i[1], i[0]); });
-    return Map(b, "z", y, [](Expr e) { return e + 1; });
+    return tensor::Map(b, "z", y, [](tensor::Expr e) { return e + 1; });
   }));
   MustSplit(LoopOf("y", 1), {2, 3});
   MustSplit(LoopOf("y", 0), {2, 2});
-  Must(RewriteLayout(program_, BufferNamed("c")));
+  Must(tensor::RewriteLayout(program_, BufferNamed("c")));
   ASSERT_FALSE(program_.buffers[BufferNamed("c")].layout.empty());
   ExpectRefused("follows the rewritten layout of c",
-                [&](Program& p) { return ComputeInline(p, BlockNamed("y")); });
-  ExpectRefused("follows the rewritten layout of c",
-                [&](Program& p) { return ReverseComputeInline(p, BlockNamed("z")); });
+                [&](tensor::Program& p) { return tensor::ComputeInline(p, BlockNamed("y")); });
+  ExpectRefused("follows the rewritten layout of c", [&](tensor::Program& p) {
+    return tensor::ReverseComputeInline(p, BlockNamed("z"));
+  });
 }
 
 TEST_F(InlineTest, ReverseComputeInlineFoldsIntoTheProducer) {
   Start(FindWorkload("conv2d_bias_relu"));
-  Must(ReverseComputeInline(program_, BlockNamed("relu")));
+  Must(tensor::ReverseComputeInline(program_, BlockNamed("relu")));
   EXPECT_EQ(program_.FindBlock("relu"), -1);
   EXPECT_EQ(At("add_bias").output, BufferNamed("relu"));
   ExpectSameResult();
@@ -104,27 +112,29 @@ TEST_F(InlineTest, ReverseComputeInlineFoldsIntoTheProducer) {
 TEST_F(InlineTest, ReverseComputeInlineKeepsThePlaceOfTheProducer) {
   Start(TwoStages({4, 6}));
   MustSplit(LoopOf("y", 1), {2, 3});
-  Must(Parallelize(program_, LoopOf("y", 0)));
-  Must(ReverseComputeInline(program_, BlockNamed("z")));
+  Must(tensor::Parallelize(program_, LoopOf("y", 0)));
+  Must(tensor::ReverseComputeInline(program_, BlockNamed("z")));
   EXPECT_THAT(ExtentsOf("y"), ElementsAre(4, 2, 3));
   ExpectSameResult();
 }
 
 TEST_F(InlineTest, ReverseComputeInlineTakesTheProducerThatFits) {
   // The consumer reads a reduction and an elementwise stage.
-  Start(OneInput({4, 6}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor sum = ReduceAxes(b, "sum", x, {1}, Reduction::kSum, false);
-    const Tensor y = Map(b, "y", x, [](Expr e) { return e * 2; });
+  Start(OneInput({4, 6}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor sum = tensor::ReduceAxes(b, "sum", x, {1}, tensor::Reduction::kSum, false);
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
     return b.Compute("z", {4, 6}, [&](const auto& i) { return y(i[0], i[1]) / sum(i[0]); });
   }));
-  Must(ReverseComputeInline(program_, BlockNamed("z")));
+  Must(tensor::ReverseComputeInline(program_, BlockNamed("z")));
   EXPECT_EQ(program_.FindBlock("z"), -1);
   ExpectSameResult();
 }
 
 TEST_F(InlineTest, ReverseComputeInlineRefuses) {
   const auto fold = [&](const std::string& name) {
-    return [this, name](Program& p) { return ReverseComputeInline(p, BlockNamed(name)); };
+    return [this, name](tensor::Program& p) {
+      return tensor::ReverseComputeInline(p, BlockNamed(name));
+    };
   };
   Start(FindWorkload("conv2d_bias_relu"));
   ExpectRefused("that is a reduction", fold("add_bias"));
@@ -134,38 +144,40 @@ TEST_F(InlineTest, ReverseComputeInlineRefuses) {
   ExpectRefused("something else than its own iterators", fold("z"));
   Start(FindWorkload("two_outputs"));
   ExpectRefused("is an output", fold("share"));
-  Start(OneInput({4, 6}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor y = Map(b, "y", x, [](Expr e) { return e * 2; });
-    const Tensor z = Map(b, "z", y, [](Expr e) { return e + 1; });
+  Start(OneInput({4, 6}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
+    const tensor::Tensor z = tensor::Map(b, "z", y, [](tensor::Expr e) { return e + 1; });
     return b.Compute("w", {4, 6}, [&](const auto& i) { return z(i[0], i[1]) * y(i[0], i[1]); });
   }));
   ExpectRefused("others read its result too", fold("z"));
-  Start(OneInput({4, 6}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor y = Map(b, "y", x, [](Expr e) { return e * 2; });
+  Start(OneInput({4, 6}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
     return b.Compute("z", {4, 5}, [&](const auto& i) { return y(i[0], i[1]); });
   }));
   ExpectRefused("their iterators do not correspond", fold("z"));
 }
 
 TEST_F(InlineTest, ReverseComputeInlineNeedsTheOtherInputsEarlyEnough) {
-  Start(OneInput({4, 6}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor y = Map(b, "y", x, [](Expr e) { return e * 2; });
-    const Tensor sum = ReduceAxes(b, "sum", x, {1}, Reduction::kSum, false);
+  Start(OneInput({4, 6}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
+    const tensor::Tensor sum = tensor::ReduceAxes(b, "sum", x, {1}, tensor::Reduction::kSum, false);
     return b.Compute("z", {4, 6}, [&](const auto& i) { return y(i[0], i[1]) / sum(i[0]); });
   }));
-  ExpectRefused("before sum has computed it",
-                [&](Program& p) { return ReverseComputeInline(p, BlockNamed("z")); });
+  ExpectRefused("before sum has computed it", [&](tensor::Program& p) {
+    return tensor::ReverseComputeInline(p, BlockNamed("z"));
+  });
 }
 
 TEST_F(InlineTest, ReverseComputeInlineRefusesDifferentElementsPerIteration) {
   // Strided inner tiles make y's box per iteration larger than what z touches in it.
   Start(TwoStages({12}));
-  const std::vector<LoopId> z = MustSplit(LoopOf("z", 0), {4, 3});
-  Must(Reorder(program_, std::vector{z[1], z[0]}));
-  Must(ComputeAt(program_, BlockNamed("y"), z[1]));
+  const std::vector<tensor::LoopId> z = MustSplit(LoopOf("z", 0), {4, 3});
+  Must(tensor::Reorder(program_, std::vector{z[1], z[0]}));
+  Must(tensor::ComputeAt(program_, BlockNamed("y"), z[1]));
   ExpectSameResult();
-  ExpectRefused("not computed over the same elements",
-                [&](Program& p) { return ReverseComputeInline(p, BlockNamed("z")); });
+  ExpectRefused("not computed over the same elements", [&](tensor::Program& p) {
+    return tensor::ReverseComputeInline(p, BlockNamed("z"));
+  });
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/interpreter.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +11,7 @@
 
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using testing::Catalogue;
@@ -319,4 +322,4 @@ TEST(LayoutTest, UnpackingUndoesPackingForEveryElementSize) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

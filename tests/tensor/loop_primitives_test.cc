@@ -1,4 +1,7 @@
-#include "bayloom/tensor/primitives/tree.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "tests/tensor/primitive_test.h"
 
 namespace bayloom::testing {
@@ -9,7 +12,7 @@ using LoopPrimitivesTest = PrimitiveTest;
 // --- Split -----------------------------------------------------------------------------------
 
 TEST_F(LoopPrimitivesTest, SplitMakesANestOutermostFirst) {
-  Start(MatmulWorkload(12, 5, 7));
+  Start(tensor::MatmulWorkload(12, 5, 7));
   MustSplit(LoopOf("matmul", 0), {3, 1, 4});
   EXPECT_THAT(ExtentsOf("matmul"), ElementsAre(3, 1, 4, 5, 7));
   // i = 4 * outer + inner; the middle loop's digit is in no binding.
@@ -18,22 +21,22 @@ TEST_F(LoopPrimitivesTest, SplitMakesANestOutermostFirst) {
 }
 
 TEST_F(LoopPrimitivesTest, SplitInfersOneFactor) {
-  Start(MatmulWorkload(12, 5, 7));
+  Start(tensor::MatmulWorkload(12, 5, 7));
   MustSplit(LoopOf("matmul", 0), {2, -1, 3});
   EXPECT_THAT(ExtentsOf("matmul"), ElementsAre(2, 2, 3, 5, 7));
 }
 
 TEST_F(LoopPrimitivesTest, SplitKeepsTheUnrollAnnotationOutermost) {
-  Start(MatmulWorkload(12, 5, 7));
-  Must(AnnotateUnroll(program_, LoopOf("matmul", 0), 64));
-  const std::vector<LoopId> loops = MustSplit(LoopOf("matmul", 0), {3, 4});
+  Start(tensor::MatmulWorkload(12, 5, 7));
+  Must(tensor::AnnotateUnroll(program_, LoopOf("matmul", 0), 64));
+  const std::vector<tensor::LoopId> loops = MustSplit(LoopOf("matmul", 0), {3, 4});
   EXPECT_EQ(program_.loops[loops[0]].unroll_max_step, 64);
   EXPECT_EQ(program_.loops[loops[1]].unroll_max_step, 0);
 }
 
 TEST_F(LoopPrimitivesTest, SplitDealsTheDigitsOfAFusedLoop) {
   Start(TwoStages({4, 6}));
-  const LoopId fused = Must(Fuse(program_, LoopsOf("y")));
+  const tensor::LoopId fused = Must(tensor::Fuse(program_, LoopsOf("y")));
   MustSplit(fused, {2, 6, 2});  // 4 x 6 = 2 x (2 x 3) x 2
   EXPECT_THAT(ExtentsOf("y"), ElementsAre(2, 6, 2));
   ExpectSameResult();
@@ -41,9 +44,9 @@ TEST_F(LoopPrimitivesTest, SplitDealsTheDigitsOfAFusedLoop) {
 
 TEST_F(LoopPrimitivesTest, SplitRefuses) {
   Start(TwoStages({4, 6}));
-  const LoopId outer = LoopOf("y", 0);
-  const auto split = [](LoopId loop, std::vector<int64_t> factors) {
-    return [loop, factors](Program& p) { return Split(p, loop, factors); };
+  const tensor::LoopId outer = LoopOf("y", 0);
+  const auto split = [](tensor::LoopId loop, std::vector<int64_t> factors) {
+    return [loop, factors](tensor::Program& p) { return tensor::Split(p, loop, factors); };
   };
   ExpectRefused("at least one factor", split(outer, {}));
   ExpectRefused("must multiply to the extent", split(outer, {2, 3}));
@@ -53,19 +56,20 @@ TEST_F(LoopPrimitivesTest, SplitRefuses) {
   ExpectRefused("between 1 and the extent", split(outer, {int64_t{1} << 62, int64_t{1} << 62}));
   ExpectRefused("there is no loop", split(99, {4}));
   ExpectRefused("there is no loop", split(-1, {4}));
-  const LoopId fused = Must(Fuse(program_, LoopsOf("y")));
+  const tensor::LoopId fused = Must(tensor::Fuse(program_, LoopsOf("y")));
   ExpectRefused("was replaced", split(outer, {2, 2}));
   ExpectRefused("neither falls on a part nor divides it", split(fused, {6, 4}));
-  Must(Parallelize(program_, fused));
+  Must(tensor::Parallelize(program_, fused));
   ExpectRefused("no longer serial", split(fused, {4, 6}));
 }
 
 // --- Fuse ------------------------------------------------------------------------------------
 
 TEST_F(LoopPrimitivesTest, FuseConcatenatesDigits) {
-  Start(MatmulWorkload(4, 5, 6));
-  Must(AnnotateUnroll(program_, LoopOf("matmul", 1), 8));
-  const LoopId fused = Must(Fuse(program_, std::vector{LoopOf("matmul", 0), LoopOf("matmul", 1)}));
+  Start(tensor::MatmulWorkload(4, 5, 6));
+  Must(tensor::AnnotateUnroll(program_, LoopOf("matmul", 1), 8));
+  const tensor::LoopId fused =
+      Must(tensor::Fuse(program_, std::vector{LoopOf("matmul", 0), LoopOf("matmul", 1)}));
   EXPECT_THAT(ExtentsOf("matmul"), ElementsAre(20, 6));
   EXPECT_EQ(program_.loops[fused].digits.size(), 2u);
   EXPECT_EQ(program_.loops[fused].unroll_max_step, 8);
@@ -73,93 +77,94 @@ TEST_F(LoopPrimitivesTest, FuseConcatenatesDigits) {
 }
 
 TEST_F(LoopPrimitivesTest, FuseAndSplitBackIsTheSameProgram) {
-  Start(MatmulWorkload(4, 5, 6));
+  Start(tensor::MatmulWorkload(4, 5, 6));
   const uint64_t before = program_.StructuralHash();
-  const LoopId fused = Must(Fuse(program_, std::vector{LoopOf("matmul", 0), LoopOf("matmul", 1)}));
+  const tensor::LoopId fused =
+      Must(tensor::Fuse(program_, std::vector{LoopOf("matmul", 0), LoopOf("matmul", 1)}));
   EXPECT_NE(program_.StructuralHash(), before);
   MustSplit(fused, {4, 5});
   EXPECT_EQ(program_.StructuralHash(), before);
 }
 
 TEST_F(LoopPrimitivesTest, FuseOfOneLoopIsThatLoop) {
-  Start(MatmulWorkload(4, 5, 6));
-  EXPECT_EQ(Must(Fuse(program_, std::vector{LoopOf("matmul", 2)})), LoopOf("matmul", 2));
+  Start(tensor::MatmulWorkload(4, 5, 6));
+  EXPECT_EQ(Must(tensor::Fuse(program_, std::vector{LoopOf("matmul", 2)})), LoopOf("matmul", 2));
 }
 
 TEST_F(LoopPrimitivesTest, FuseIgnoresTheNatureOfUnitLoops) {
-  Start(MatmulWorkload(4, 1, 6));
-  Must(Fuse(program_, std::vector{LoopOf("matmul", 1), LoopOf("matmul", 2)}));
+  Start(tensor::MatmulWorkload(4, 1, 6));
+  Must(tensor::Fuse(program_, std::vector{LoopOf("matmul", 1), LoopOf("matmul", 2)}));
   EXPECT_THAT(ExtentsOf("matmul"), ElementsAre(4, 6));
   ExpectSameResult();
 }
 
 TEST_F(LoopPrimitivesTest, FuseRefuses) {
-  Start(MatmulWorkload(4, 5, 6));
-  const std::vector<LoopId> loops = LoopsOf("matmul");
-  const auto fuse = [](std::vector<LoopId> fused) {
-    return [fused](Program& p) { return Fuse(p, fused); };
+  Start(tensor::MatmulWorkload(4, 5, 6));
+  const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+  const auto fuse = [](std::vector<tensor::LoopId> fused) {
+    return [fused](tensor::Program& p) { return tensor::Fuse(p, fused); };
   };
   ExpectRefused("at least one loop", fuse({}));
   ExpectRefused("reduction loops with spatial ones", fuse({loops[1], loops[2]}));
   ExpectRefused("must be all that the first contains", fuse({loops[1], loops[0]}));
   ExpectRefused("must be all that the first contains", fuse({loops[0], loops[2]}));
-  Must(Parallelize(program_, loops[0]));
+  Must(tensor::Parallelize(program_, loops[0]));
   ExpectRefused("no longer serial", fuse({loops[0], loops[1]}));
 }
 
 // --- Reorder ---------------------------------------------------------------------------------
 
 TEST_F(LoopPrimitivesTest, ReorderMovesNamedLoopsAndLeavesTheOthers) {
-  Start(MatmulWorkload(4, 5, 6));
-  const std::vector<LoopId> loops = LoopsOf("matmul");
-  Must(Reorder(program_, std::vector{loops[2], loops[0]}));
+  Start(tensor::MatmulWorkload(4, 5, 6));
+  const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+  Must(tensor::Reorder(program_, std::vector{loops[2], loops[0]}));
   EXPECT_THAT(LoopsOf("matmul"), ElementsAre(loops[2], loops[1], loops[0]));
   ExpectSameResult();
 }
 
 TEST_F(LoopPrimitivesTest, ReorderWorksUnderOtherLoops) {
-  Start(MatmulWorkload(4, 5, 6));
-  const std::vector<LoopId> loops = LoopsOf("matmul");
-  Must(Reorder(program_, std::vector{loops[2], loops[1]}));
+  Start(tensor::MatmulWorkload(4, 5, 6));
+  const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+  Must(tensor::Reorder(program_, std::vector{loops[2], loops[1]}));
   EXPECT_THAT(LoopsOf("matmul"), ElementsAre(loops[0], loops[2], loops[1]));
   ExpectSameResult();
 }
 
 TEST_F(LoopPrimitivesTest, ReorderRefuses) {
-  Start(MatmulWorkload(4, 8, 6));
-  const std::vector<LoopId> loops = LoopsOf("matmul");
-  const auto reorder = [](std::vector<LoopId> order) {
-    return [order](Program& p) { return Reorder(p, order); };
+  Start(tensor::MatmulWorkload(4, 8, 6));
+  const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+  const auto reorder = [](std::vector<tensor::LoopId> order) {
+    return [order](tensor::Program& p) { return tensor::Reorder(p, order); };
   };
   ExpectRefused("at least one loop", reorder({}));
   ExpectRefused("named twice", reorder({loops[0], loops[0]}));
-  const std::vector<LoopId> j = MustSplit(loops[1], {2, 4});
-  Must(Reorder(program_, std::vector{loops[2], j[1]}));
-  Must(Vectorize(program_, j[1]));
+  const std::vector<tensor::LoopId> j = MustSplit(loops[1], {2, 4});
+  Must(tensor::Reorder(program_, std::vector{loops[2], j[1]}));
+  Must(tensor::Vectorize(program_, j[1]));
   ExpectRefused("no longer be innermost", reorder({j[1], loops[2]}));
-  Must(DecomposeReduction(program_, BlockNamed("matmul"), loops[2]));
+  Must(tensor::DecomposeReduction(program_, BlockNamed("matmul"), loops[2]));
   ExpectRefused("not one chain", reorder({loops[2], loops[0]}));
 }
 
 TEST_F(LoopPrimitivesTest, ReorderRefusesToMixLoopsOfDifferentNests) {
   Start(TwoStages({4, 6}));
-  ExpectRefused("not one chain", [&](Program& p) {
-    return Reorder(p, std::vector{LoopOf("y", 0), LoopOf("z", 0)});
+  ExpectRefused("not one chain", [&](tensor::Program& p) {
+    return tensor::Reorder(p, std::vector{LoopOf("y", 0), LoopOf("z", 0)});
   });
 }
 
 TEST_F(LoopPrimitivesTest, ReorderKeepsReductionsInsideLoopsThatComputeElementsAgain) {
-  Start(MatmulWorkload(4, 5, 6));
+  Start(tensor::MatmulWorkload(4, 5, 6));
   // A loop around everything that says nothing: all is computed three times.
-  const NodeRef root = program_.roots[0];
-  const LoopId again = NewLoop(program_, {NewDigit(program_, 3)});
-  ReplaceNode(program_, root, NodeRef::Loop(again));
-  SetBody(program_, again, {root});
+  const tensor::NodeRef root = program_.roots[0];
+  const tensor::LoopId again = tensor::NewLoop(program_, {tensor::NewDigit(program_, 3)});
+  tensor::ReplaceNode(program_, root, tensor::NodeRef::Loop(again));
+  tensor::SetBody(program_, again, {root});
   ExpectSameResult();
-  ExpectRefused("computes elements of it again", [&](Program& p) {
-    return Reorder(p, std::vector{LoopOf("matmul", 3), again});
+  ExpectRefused("computes elements of it again", [&](tensor::Program& p) {
+    return tensor::Reorder(p, std::vector{LoopOf("matmul", 3), again});
   });
-  Must(Reorder(program_, std::vector{LoopOf("matmul", 2), again}));
+  Must(tensor::Reorder(program_, std::vector{LoopOf("matmul", 2), again}));
   ExpectSameResult();
 }
 

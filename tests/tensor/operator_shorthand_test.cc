@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/operator_shorthand.h"
 
 #include <gmock/gmock.h>
@@ -6,7 +9,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/tensor/operators.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 uint64_t Hash(const std::string& text) { return ParseOperator(text).StructuralHash(); }
@@ -76,4 +79,4 @@ TEST(OperatorShorthand, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

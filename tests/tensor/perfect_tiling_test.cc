@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +11,7 @@
 
 #include "bayloom/tensor/trace.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using ::testing::ElementsAre;
@@ -55,7 +58,7 @@ TEST(PerfectTilingTest, CacheIsSharedByThreads) {
 
 /// Pearson's statistic over all tilings stays below its mean by seven standard deviations.
 TEST(PerfectTilingTest, SamplingIsUniform) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   for (const auto& [extent, parts, limit] : {std::tuple{72, 3, 8}, {64, 4, 4}, {210, 2, 21}}) {
     const std::vector<Tiling>& tilings = PerfectTilings(extent, parts, limit);
     std::map<Tiling, int> counts;
@@ -70,7 +73,7 @@ TEST(PerfectTilingTest, SamplingIsUniform) {
 }
 
 TEST(PerfectTilingTest, NothingToSample) {
-  RandomStream random(5);
+  base::RandomStream random(5);
   EXPECT_FALSE(SamplePerfectTiling(127, 1, 64, random));
   EXPECT_THAT(*SamplePerfectTiling(127, 2, 64, random), ElementsAre(127, 1));
   EXPECT_THAT(*SamplePerfectTiling(1, 3, 64, random), ElementsAre(1, 1, 1));
@@ -85,4 +88,4 @@ TEST(PerfectTilingTest, RepairKeepsInnerFactorsWhileTheyDivide) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <gmock/gmock.h>
@@ -14,38 +17,42 @@ namespace bayloom::testing {
 /// A program being scheduled by hand, with names for its parts.
 class PrimitiveTest : public ::testing::Test {
  protected:
-  void Start(Workload workload) {
+  void Start(tensor::Workload workload) {
     workload_ = std::move(workload);
-    program_ = Lower(workload_);
+    program_ = tensor::Lower(workload_);
   }
 
-  BlockId BlockNamed(const std::string& name) const {
-    const BlockId block = program_.FindBlock(name);
+  tensor::BlockId BlockNamed(const std::string& name) const {
+    const tensor::BlockId block = program_.FindBlock(name);
     EXPECT_GE(block, 0) << name;
     return block;
   }
-  const Block& At(const std::string& name) const { return program_.blocks[BlockNamed(name)]; }
-  BufferId BufferNamed(const std::string& name) const {
+  const tensor::Block& At(const std::string& name) const {
+    return program_.blocks[BlockNamed(name)];
+  }
+  tensor::BufferId BufferNamed(const std::string& name) const {
     for (size_t i = 0; i < program_.buffers.size(); ++i) {
-      if (program_.buffers[i].name == name) return static_cast<BufferId>(i);
+      if (program_.buffers[i].name == name) return static_cast<tensor::BufferId>(i);
     }
     ADD_FAILURE() << "no buffer " << name;
     return -1;
   }
-  std::vector<LoopId> LoopsOf(const std::string& block) const {
-    return program_.LoopsAround(NodeRef::Block(BlockNamed(block)));
+  std::vector<tensor::LoopId> LoopsOf(const std::string& block) const {
+    return program_.LoopsAround(tensor::NodeRef::Block(BlockNamed(block)));
   }
-  LoopId LoopOf(const std::string& block, size_t depth) const { return LoopsOf(block).at(depth); }
+  tensor::LoopId LoopOf(const std::string& block, size_t depth) const {
+    return LoopsOf(block).at(depth);
+  }
   std::vector<int64_t> ExtentsOf(const std::string& block) const {
     std::vector<int64_t> extents;
-    for (LoopId loop : LoopsOf(block)) extents.push_back(program_.ExtentOf(loop));
+    for (tensor::LoopId loop : LoopsOf(block)) extents.push_back(program_.ExtentOf(loop));
     return extents;
   }
 
-  std::vector<LoopId> MustSplit(LoopId loop, const std::vector<int64_t>& factors) {
-    Result<std::vector<LoopId>> loops = Split(program_, loop, factors);
+  std::vector<tensor::LoopId> MustSplit(tensor::LoopId loop, const std::vector<int64_t>& factors) {
+    Result<std::vector<tensor::LoopId>> loops = tensor::Split(program_, loop, factors);
     EXPECT_TRUE(loops) << (loops ? "" : loops.error().message);
-    return loops ? *loops : std::vector<LoopId>(factors.size(), -1);
+    return loops ? *loops : std::vector<tensor::LoopId>(factors.size(), -1);
   }
   template <typename T>
   T Must(const Result<T>& result) {
@@ -65,39 +72,39 @@ class PrimitiveTest : public ::testing::Test {
 
   /// The program is valid and computes what the workload says.
   void ExpectSameResult() {
-    const Status valid = Validate(program_);
-    ASSERT_TRUE(valid) << valid.error().message << "\n" << Print(program_);
-    std::vector<HostTensor> expected = RandomArguments(workload_, 11);
-    std::vector<HostTensor> actual = expected;
-    Interpret(Lower(workload_), expected);
+    const Status valid = tensor::Validate(program_);
+    ASSERT_TRUE(valid) << valid.error().message << "\n" << tensor::Print(program_);
+    std::vector<tensor::HostTensor> expected = RandomArguments(workload_, 11);
+    std::vector<tensor::HostTensor> actual = expected;
+    tensor::Interpret(tensor::Lower(workload_), expected);
     try {
-      InterpretStrictly(program_, actual);
+      tensor::InterpretStrictly(program_, actual);
     } catch (const std::logic_error& e) {
-      FAIL() << e.what() << "\n" << Print(program_);
+      FAIL() << e.what() << "\n" << tensor::Print(program_);
     }
     for (size_t a = 0; a < actual.size(); ++a) {
-      ASSERT_LE(RelativeDifference(actual[a], expected[a]), 1e-5) << Print(program_);
+      ASSERT_LE(RelativeDifference(actual[a], expected[a]), 1e-5) << tensor::Print(program_);
     }
   }
 
-  Workload workload_;
-  Program program_;
+  tensor::Workload workload_;
+  tensor::Program program_;
 };
 
 using ::testing::ElementsAre;
 
 /// y = 2x, z = y + 1, both of the same shape.
-inline Workload TwoStages(std::vector<int64_t> shape) {
-  return OneInput(std::move(shape), [](WorkloadBuilder& b, Tensor x) {
-    const Tensor y = Map(b, "y", x, [](Expr e) { return e * 2; });
-    return Map(b, "z", y, [](Expr e) { return e + 1; });
+inline tensor::Workload TwoStages(std::vector<int64_t> shape) {
+  return OneInput(std::move(shape), [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
+    return tensor::Map(b, "z", y, [](tensor::Expr e) { return e + 1; });
   });
 }
 
 /// y = 2x over n elements, z[i] = y[i] + y[i + 1] + y[i + 2] over n - 2.
-inline Workload Stencil(int64_t n) {
-  return OneInput({n}, [n](WorkloadBuilder& b, Tensor x) {
-    const Tensor y = Map(b, "y", x, [](Expr e) { return e * 2; });
+inline tensor::Workload Stencil(int64_t n) {
+  return OneInput({n}, [n](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor y = tensor::Map(b, "y", x, [](tensor::Expr e) { return e * 2; });
     return b.Compute("z", {n - 2},
                      [&](const auto& i) { return y(i[0]) + y(i[0] + 1) + y(i[0] + 2); });
   });

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 Workload ConvRelu() {
@@ -58,4 +61,4 @@ parallel for i0 in 0..2:  # unroll up to 64
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

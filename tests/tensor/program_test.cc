@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/program.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +10,7 @@
 
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using testing::Catalogue;
@@ -15,7 +18,7 @@ using testing::FindWorkload;
 using testing::NamedWorkload;
 
 TEST(AffineTest, SumsStayInNormalFormAndKeepTheirValue) {
-  RandomStream random(3);
+  base::RandomStream random(3);
   for (int round = 0; round < 200; ++round) {
     Affine sum;
     std::vector<int64_t> coefficients(6);
@@ -71,7 +74,7 @@ TEST(ProgramTest, AnInitializationReadsNothing) {
 }
 
 /// The same program under a permutation of the ids of loops, blocks and digits, with other names.
-Program Renamed(const Program& from, RandomStream& random) {
+Program Renamed(const Program& from, base::RandomStream& random) {
   const auto permutation = [&](size_t count) {
     std::vector<int> order(count);
     std::iota(order.begin(), order.end(), 0);
@@ -117,7 +120,7 @@ Program Renamed(const Program& from, RandomStream& random) {
 }
 
 TEST(StructuralHashTest, IsBlindToNamesAndIds) {
-  RandomStream random(11);
+  base::RandomStream random(11);
   for (const NamedWorkload& named : Catalogue()) {
     const Program program = Lower(named.workload);
     const Program renamed = Renamed(program, random);
@@ -204,4 +207,4 @@ TEST(WorkloadBuilderTest, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/tensor/random_schedule.h"
 
 #include <fmt/format.h>
@@ -25,84 +28,88 @@ bool RandomScheduler::Step() {
 }
 
 bool RandomScheduler::Apply(int primitive) {
-  const BlockId block = AnyBlock();
-  const LoopId loop = AnyLoop();
+  const tensor::BlockId block = AnyBlock();
+  const tensor::LoopId loop = AnyLoop();
   const std::string& name = program_.blocks[block].name;
   if (loop < 0) return false;
   switch (primitive) {
     case 0:
       return Split(loop);
     case 1: {
-      std::vector<LoopId> chain = ChainFrom(loop);
+      std::vector<tensor::LoopId> chain = ChainFrom(loop);
       chain.resize(1 + random_.UniformInt(static_cast<int64_t>(chain.size())));
-      return Done(Fuse(program_, chain), fmt::format("fuse {}", fmt::join(chain, " ")));
+      return Done(tensor::Fuse(program_, chain), fmt::format("fuse {}", fmt::join(chain, " ")));
     }
     case 2:
       return Reorder(loop);
     case 3:
-      return Done(Parallelize(program_, loop), fmt::format("parallelize {}", loop));
+      return Done(tensor::Parallelize(program_, loop), fmt::format("parallelize {}", loop));
     case 4:
-      return Done(Vectorize(program_, loop), fmt::format("vectorize {}", loop));
+      return Done(tensor::Vectorize(program_, loop), fmt::format("vectorize {}", loop));
     case 5:
-      return Done(Unroll(program_, loop), fmt::format("unroll {}", loop));
+      return Done(tensor::Unroll(program_, loop), fmt::format("unroll {}", loop));
     case 6:
-      return Done(ComputeInline(program_, block), fmt::format("inline {}", name));
+      return Done(tensor::ComputeInline(program_, block), fmt::format("inline {}", name));
     case 7:
-      return Done(ReverseComputeInline(program_, block), fmt::format("reverse inline {}", name));
+      return Done(tensor::ReverseComputeInline(program_, block),
+                  fmt::format("reverse inline {}", name));
     case 8: {
-      const LoopId place = random_.UniformInt(8) == 0 ? -1 : loop;
-      return Done(ComputeAt(program_, block, place), fmt::format("compute {} at {}", name, place));
+      const tensor::LoopId place = random_.UniformInt(8) == 0 ? -1 : loop;
+      return Done(tensor::ComputeAt(program_, block, place),
+                  fmt::format("compute {} at {}", name, place));
     }
     case 9: {
       // Under a loop of something the block reads, most of the time.
-      BlockId other = AnyBlock();
+      tensor::BlockId other = AnyBlock();
       for (int i = 0; i < 8; ++i) {
-        if (Loads(program_.blocks[block].value, program_.blocks[other].output)) break;
+        if (tensor::Loads(program_.blocks[block].value, program_.blocks[other].output)) break;
         other = AnyBlock();
       }
-      const LoopId place = AnyLoopAround(other);
+      const tensor::LoopId place = AnyLoopAround(other);
       if (place < 0) return false;
-      return Done(ReverseComputeAt(program_, block, place),
+      return Done(tensor::ReverseComputeAt(program_, block, place),
                   fmt::format("reverse compute {} at {}", name, place));
     }
     case 10: {
-      const BufferId buffer =
-          static_cast<BufferId>(random_.UniformInt(static_cast<int64_t>(program_.buffers.size())));
-      return Done(CacheRead(program_, block, buffer, StorageScope::kLocal),
+      const tensor::BufferId buffer = static_cast<tensor::BufferId>(
+          random_.UniformInt(static_cast<int64_t>(program_.buffers.size())));
+      return Done(tensor::CacheRead(program_, block, buffer, tensor::StorageScope::kLocal),
                   fmt::format("cache read {} of {}", program_.buffers[buffer].name, name));
     }
     case 11:
-      return Done(CacheWrite(program_, block, StorageScope::kGlobal),
+      return Done(tensor::CacheWrite(program_, block, tensor::StorageScope::kGlobal),
                   fmt::format("cache write {}", name));
     case 12: {
-      const LoopId place = AnyLoopAround(block);
+      const tensor::LoopId place = AnyLoopAround(block);
       if (place < 0) return false;
-      return Done(DecomposeReduction(program_, block, place),
+      return Done(tensor::DecomposeReduction(program_, block, place),
                   fmt::format("decompose {} at {}", name, place));
     }
     case 13: {
-      const LoopId place = AnyLoopAround(block);
+      const tensor::LoopId place = AnyLoopAround(block);
       if (place < 0) return false;
-      return Done(RFactor(program_, block, place), fmt::format("rfactor {} over {}", name, place));
+      return Done(tensor::RFactor(program_, block, place),
+                  fmt::format("rfactor {} over {}", name, place));
     }
     case 14: {
-      const BufferId buffer =
-          static_cast<BufferId>(random_.UniformInt(static_cast<int64_t>(program_.buffers.size())));
-      return Done(RewriteLayout(program_, buffer),
+      const tensor::BufferId buffer = static_cast<tensor::BufferId>(
+          random_.UniformInt(static_cast<int64_t>(program_.buffers.size())));
+      return Done(tensor::RewriteLayout(program_, buffer),
                   fmt::format("rewrite layout {}", program_.buffers[buffer].name));
     }
     case 15:
-      return Done(AnnotateUnroll(program_, loop, 16), fmt::format("annotate unroll {}", loop));
+      return Done(tensor::AnnotateUnroll(program_, loop, 16),
+                  fmt::format("annotate unroll {}", loop));
     case 16: {
-      const auto kind =
-          static_cast<LoopKind>(static_cast<int>(LoopKind::kBlockX) + random_.UniformInt(7));
-      return Done(Bind(program_, loop, kind), fmt::format("bind {}", loop));
+      const auto kind = static_cast<tensor::LoopKind>(static_cast<int>(tensor::LoopKind::kBlockX) +
+                                                      random_.UniformInt(7));
+      return Done(tensor::Bind(program_, loop, kind), fmt::format("bind {}", loop));
     }
     default: {
-      const std::vector<LoopId> places = ComputeLocations(program_, block);
+      const std::vector<tensor::LoopId> places = tensor::ComputeLocations(program_, block);
       if (places.empty()) return false;
-      const LoopId place = places[random_.UniformInt(static_cast<int64_t>(places.size()))];
-      const Status status = ComputeAt(program_, block, place);
+      const tensor::LoopId place = places[random_.UniformInt(static_cast<int64_t>(places.size()))];
+      const Status status = tensor::ComputeAt(program_, block, place);
       if (!status) history_ += "A LISTED PLACE WAS REFUSED: " + status.error().message + "\n";
       return Done(status, fmt::format("compute {} at listed {}", name, place));
     }
@@ -114,43 +121,44 @@ bool RandomScheduler::Done(const Status& status, std::string what) {
   return status.ok();
 }
 
-bool RandomScheduler::Split(LoopId loop) {
+bool RandomScheduler::Split(tensor::LoopId loop) {
   const int parts = 2 + static_cast<int>(random_.UniformInt(3));
   const std::vector<int64_t> factors =
-      *SamplePerfectTiling(program_.ExtentOf(loop), parts, 1 << 30, random_);
-  Result<std::vector<LoopId>> loops = bayloom::Split(program_, loop, factors);
+      *tensor::SamplePerfectTiling(program_.ExtentOf(loop), parts, 1 << 30, random_);
+  Result<std::vector<tensor::LoopId>> loops = bayloom::tensor::Split(program_, loop, factors);
   const std::string into = loops ? fmt::format("{}", fmt::join(*loops, " ")) : "";
   return Done(loops, fmt::format("split {} by {} into {}", loop, fmt::join(factors, " x "), into));
 }
 
-bool RandomScheduler::Reorder(LoopId loop) {
-  std::vector<LoopId> order = ChainFrom(loop);
+bool RandomScheduler::Reorder(tensor::LoopId loop) {
+  std::vector<tensor::LoopId> order = ChainFrom(loop);
   random_.Shuffle(order);
   order.resize(1 + random_.UniformInt(static_cast<int64_t>(order.size())));
-  return Done(bayloom::Reorder(program_, order), fmt::format("reorder {}", fmt::join(order, " ")));
+  return Done(bayloom::tensor::Reorder(program_, order),
+              fmt::format("reorder {}", fmt::join(order, " ")));
 }
 
-LoopId RandomScheduler::AnyLoop() {
+tensor::LoopId RandomScheduler::AnyLoop() {
   for (int i = 0; i < 16; ++i) {
-    const LoopId loop = AnyLoopAround(AnyBlock());
+    const tensor::LoopId loop = AnyLoopAround(AnyBlock());
     if (loop >= 0) return loop;
   }
   return -1;
 }
 
-BlockId RandomScheduler::AnyBlock() {
-  const std::vector<BlockId> blocks = program_.BlocksInOrder();
+tensor::BlockId RandomScheduler::AnyBlock() {
+  const std::vector<tensor::BlockId> blocks = program_.BlocksInOrder();
   return blocks[random_.UniformInt(static_cast<int64_t>(blocks.size()))];
 }
 
-LoopId RandomScheduler::AnyLoopAround(BlockId block) {
-  const std::vector<LoopId> loops = program_.LoopsAround(NodeRef::Block(block));
+tensor::LoopId RandomScheduler::AnyLoopAround(tensor::BlockId block) {
+  const std::vector<tensor::LoopId> loops = program_.LoopsAround(tensor::NodeRef::Block(block));
   if (loops.empty()) return -1;
   return loops[random_.UniformInt(static_cast<int64_t>(loops.size()))];
 }
 
-std::vector<LoopId> RandomScheduler::ChainFrom(LoopId loop) {
-  std::vector<LoopId> chain = {loop};
+std::vector<tensor::LoopId> RandomScheduler::ChainFrom(tensor::LoopId loop) {
+  std::vector<tensor::LoopId> chain = {loop};
   while (program_.loops[chain.back()].body.size() == 1 &&
          program_.loops[chain.back()].body[0].is_loop()) {
     chain.push_back(program_.loops[chain.back()].body[0].id);

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <string>
@@ -12,7 +15,7 @@ namespace bayloom::testing {
 /// must leave the program as it was.
 class RandomScheduler {
  public:
-  RandomScheduler(Program& program, uint64_t seed) : program_(program), random_(seed) {}
+  RandomScheduler(tensor::Program& program, uint64_t seed) : program_(program), random_(seed) {}
 
   /// One attempt; true if the primitive was applied.
   bool Step();
@@ -39,15 +42,15 @@ class RandomScheduler {
   bool Done(const Result<T>& result, std::string what) {
     return Done(result ? Ok() : Status(result.error()), std::move(what));
   }
-  bool Split(LoopId loop);
-  bool Reorder(LoopId loop);
-  LoopId AnyLoop();
-  BlockId AnyBlock();
-  LoopId AnyLoopAround(BlockId block);
-  std::vector<LoopId> ChainFrom(LoopId loop);
+  bool Split(tensor::LoopId loop);
+  bool Reorder(tensor::LoopId loop);
+  tensor::LoopId AnyLoop();
+  tensor::BlockId AnyBlock();
+  tensor::LoopId AnyLoopAround(tensor::BlockId block);
+  std::vector<tensor::LoopId> ChainFrom(tensor::LoopId loop);
 
-  Program& program_;
-  RandomStream random_;
+  tensor::Program& program_;
+  base::RandomStream random_;
   std::string history_;
   std::vector<int> applied_ = std::vector<int>(kPrimitiveCount);
 };

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "tests/tensor/random_schedule.h"
 
 #include <gtest/gtest.h>
@@ -18,21 +21,24 @@ int Effort() {
 }
 
 /// A marked loop still has independent iterations whatever was done after it was marked.
-Status CheckMarks(const Program& program) {
+Status CheckMarks(const tensor::Program& program) {
   for (size_t i = 0; i < program.loops.size(); ++i) {
-    const Loop& loop = program.loops[i];
-    if (!loop.alive || loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kUnrolled) continue;
-    if (Status s = CheckParallel(program, static_cast<LoopId>(i)); !s) return s;
+    const tensor::Loop& loop = program.loops[i];
+    if (!loop.alive || loop.kind == tensor::LoopKind::kSerial ||
+        loop.kind == tensor::LoopKind::kUnrolled)
+      continue;
+    if (Status s = tensor::CheckParallel(program, static_cast<tensor::LoopId>(i)); !s) return s;
   }
   return Ok();
 }
 
 /// Float sums may be reassociated; everything else must come out the same.
-double Tolerance(const Workload& workload) {
+double Tolerance(const tensor::Workload& workload) {
   double tolerance = 0;
-  for (const Buffer& buffer : workload.buffers) {
-    if (!IsFloat(buffer.dtype)) continue;
-    const bool narrow = buffer.dtype == DType::kFloat16 || buffer.dtype == DType::kBFloat16;
+  for (const tensor::Buffer& buffer : workload.buffers) {
+    if (!tensor::IsFloat(buffer.dtype)) continue;
+    const bool narrow =
+        buffer.dtype == tensor::DType::kFloat16 || buffer.dtype == tensor::DType::kBFloat16;
     tolerance = std::max(tolerance, narrow ? 2e-2 : 2e-5);
   }
   return tolerance;
@@ -42,27 +48,28 @@ class RandomSchedules : public ::testing::TestWithParam<NamedWorkload> {};
 
 TEST_P(RandomSchedules, ComputeWhatTheNaiveProgramComputes) {
   constexpr int kSchedules = 60;
-  const Workload& workload = GetParam().workload;
-  const Program naive = Lower(workload);
-  std::vector<HostTensor> expected = RandomArguments(workload, 7);
-  const std::vector<HostTensor> inputs = expected;
-  Interpret(naive, expected);
+  const tensor::Workload& workload = GetParam().workload;
+  const tensor::Program naive = tensor::Lower(workload);
+  std::vector<tensor::HostTensor> expected = RandomArguments(workload, 7);
+  const std::vector<tensor::HostTensor> inputs = expected;
+  tensor::Interpret(naive, expected);
 
   for (int i = 0; i < kSchedules * Effort(); ++i) {
-    Program program = naive;
+    tensor::Program program = naive;
     const uint64_t seed = 1000 * i + workload.stages.size();
     RandomScheduler scheduler(program, seed);
-    RandomStream length(seed);
+    base::RandomStream length(seed);
     for (int64_t steps = 5 + length.UniformInt(60); steps > 0; --steps) scheduler.Step();
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + scheduler.history() + Print(program));
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + scheduler.history() +
+                 tensor::Print(program));
     ASSERT_EQ(scheduler.history().find("REFUSED"), std::string::npos);
-    const Status valid = Validate(program);
+    const Status valid = tensor::Validate(program);
     ASSERT_TRUE(valid) << valid.error().message;
     const Status marks = CheckMarks(program);
     ASSERT_TRUE(marks) << marks.error().message;
-    std::vector<HostTensor> actual = inputs;
+    std::vector<tensor::HostTensor> actual = inputs;
     try {
-      InterpretStrictly(program, actual);
+      tensor::InterpretStrictly(program, actual);
     } catch (const std::logic_error& e) {
       FAIL() << e.what();
     }
@@ -83,7 +90,7 @@ TEST(RandomScheduler, AppliesEveryPrimitive) {
   std::vector<int> applied(RandomScheduler::kPrimitiveCount);
   for (const NamedWorkload& named : Catalogue()) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
-      Program program = Lower(named.workload);
+      tensor::Program program = tensor::Lower(named.workload);
       RandomScheduler scheduler(program, seed);
       for (int step = 0; step < 40; ++step) scheduler.Step();
       for (size_t i = 0; i < applied.size(); ++i) applied[i] += scheduler.applied()[i];

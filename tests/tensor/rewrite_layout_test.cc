@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/access.h"
 #include "tests/tensor/primitive_test.h"
 
@@ -6,56 +9,57 @@ namespace {
 
 class RewriteLayoutTest : public PrimitiveTest {
  protected:
-  const std::vector<LayoutAxis>& LayoutOf(const std::string& buffer) {
+  const std::vector<tensor::LayoutAxis>& LayoutOf(const std::string& buffer) {
     return program_.buffers[BufferNamed(buffer)].layout;
   }
   auto RewriteLayoutOf(const std::string& buffer) {
-    return [id = BufferNamed(buffer)](Program& p) { return RewriteLayout(p, id); };
+    return [id = BufferNamed(buffer)](tensor::Program& p) { return tensor::RewriteLayout(p, id); };
   }
   /// Loops j0 k0 i k1 j1.
   void TileMatmul() {
-    const std::vector<LoopId> loops = LoopsOf("matmul");
-    const std::vector<LoopId> j = MustSplit(loops[1], {2, 16});
-    const std::vector<LoopId> k = MustSplit(loops[2], {6, 4});
-    Must(Reorder(program_, std::vector{j[0], k[0], loops[0], k[1], j[1]}));
+    const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+    const std::vector<tensor::LoopId> j = MustSplit(loops[1], {2, 16});
+    const std::vector<tensor::LoopId> k = MustSplit(loops[2], {6, 4});
+    Must(tensor::Reorder(program_, std::vector{j[0], k[0], loops[0], k[1], j[1]}));
   }
   void ExpectEveryAccessHasAnAddress() {
-    for (BlockId block : program_.BlocksInOrder()) {
-      for (const Access& access : AccessesOf(program_, block)) {
-        EXPECT_TRUE(LinearOffset(program_, access, nullptr)) << program_.blocks[block].name;
+    for (tensor::BlockId block : program_.BlocksInOrder()) {
+      for (const tensor::Access& access : tensor::AccessesOf(program_, block)) {
+        EXPECT_TRUE(tensor::LinearOffset(program_, access, nullptr)) << program_.blocks[block].name;
       }
     }
   }
 };
 
 TEST_F(RewriteLayoutTest, OrdersAConstantByTheReadersLoops) {
-  Start(MatmulWorkload(4, 32, 24));  // w is k x j
+  Start(tensor::MatmulWorkload(4, 32, 24));  // w is k x j
   TileMatmul();
-  Must(RewriteLayout(program_, BufferNamed("w")));
-  EXPECT_THAT(LayoutOf("w"),
-              ElementsAre(LayoutAxis{1, 16, 2}, LayoutAxis{0, 1, 24}, LayoutAxis{1, 1, 16}));
+  Must(tensor::RewriteLayout(program_, BufferNamed("w")));
+  EXPECT_THAT(LayoutOf("w"), ElementsAre(tensor::LayoutAxis{1, 16, 2}, tensor::LayoutAxis{0, 1, 24},
+                                         tensor::LayoutAxis{1, 1, 16}));
   ExpectEveryAccessHasAnAddress();
   ExpectSameResult();
 }
 
 TEST_F(RewriteLayoutTest, KeepsTheContiguousPieceInnermost) {
-  Start(MatmulWorkload(4, 32, 24));
-  const std::vector<LoopId> loops = LoopsOf("matmul");
-  const std::vector<LoopId> j = MustSplit(loops[1], {4, 2, 4});
-  Must(Reorder(program_, std::vector{j[2], j[1], loops[2], j[0]}));
-  Must(RewriteLayout(program_, BufferNamed("w")));
-  EXPECT_THAT(LayoutOf("w"), ElementsAre(LayoutAxis{1, 4, 2}, LayoutAxis{0, 1, 24},
-                                         LayoutAxis{1, 8, 4}, LayoutAxis{1, 1, 4}));
+  Start(tensor::MatmulWorkload(4, 32, 24));
+  const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+  const std::vector<tensor::LoopId> j = MustSplit(loops[1], {4, 2, 4});
+  Must(tensor::Reorder(program_, std::vector{j[2], j[1], loops[2], j[0]}));
+  Must(tensor::RewriteLayout(program_, BufferNamed("w")));
+  EXPECT_THAT(LayoutOf("w"), ElementsAre(tensor::LayoutAxis{1, 4, 2}, tensor::LayoutAxis{0, 1, 24},
+                                         tensor::LayoutAxis{1, 8, 4}, tensor::LayoutAxis{1, 1, 4}));
 }
 
 TEST_F(RewriteLayoutTest, ReordersAndRebuildsACopy) {
-  Start(MatmulWorkload(8, 32, 24));
-  const BlockId copy =
-      Must(CacheRead(program_, BlockNamed("matmul"), BufferNamed("w"), StorageScope::kGlobal));
+  Start(tensor::MatmulWorkload(8, 32, 24));
+  const tensor::BlockId copy = Must(tensor::CacheRead(
+      program_, BlockNamed("matmul"), BufferNamed("w"), tensor::StorageScope::kGlobal));
   TileMatmul();
-  Must(RewriteLayout(program_, BufferNamed("w.global")));
+  Must(tensor::RewriteLayout(program_, BufferNamed("w.global")));
   EXPECT_THAT(LayoutOf("w.global"),
-              ElementsAre(LayoutAxis{1, 16, 2}, LayoutAxis{0, 1, 24}, LayoutAxis{1, 1, 16}));
+              ElementsAre(tensor::LayoutAxis{1, 16, 2}, tensor::LayoutAxis{0, 1, 24},
+                          tensor::LayoutAxis{1, 1, 16}));
   EXPECT_THAT(ExtentsOf("w.global"), ElementsAre(2, 24, 16));  // in the order of memory
   EXPECT_TRUE(program_.blocks[copy].alive);
   ExpectEveryAccessHasAnAddress();
@@ -63,12 +67,12 @@ TEST_F(RewriteLayoutTest, ReordersAndRebuildsACopy) {
 }
 
 TEST_F(RewriteLayoutTest, RebuildsACopyUnderALoopOfItsReader) {
-  Start(MatmulWorkload(8, 32, 24));
-  const BlockId copy =
-      Must(CacheRead(program_, BlockNamed("matmul"), BufferNamed("w"), StorageScope::kGlobal));
+  Start(tensor::MatmulWorkload(8, 32, 24));
+  const tensor::BlockId copy = Must(tensor::CacheRead(
+      program_, BlockNamed("matmul"), BufferNamed("w"), tensor::StorageScope::kGlobal));
   TileMatmul();
-  Must(ComputeAt(program_, copy, LoopOf("matmul", 0)));
-  Must(RewriteLayout(program_, BufferNamed("w.global")));
+  Must(tensor::ComputeAt(program_, copy, LoopOf("matmul", 0)));
+  Must(tensor::RewriteLayout(program_, BufferNamed("w.global")));
   EXPECT_THAT(ExtentsOf("w.global"), ElementsAre(2, 24, 16));
   EXPECT_EQ(LoopOf("w.global", 0), LoopOf("matmul", 0));
   ExpectEveryAccessHasAnAddress();
@@ -76,11 +80,11 @@ TEST_F(RewriteLayoutTest, RebuildsACopyUnderALoopOfItsReader) {
 }
 
 TEST_F(RewriteLayoutTest, LeavesRowMajorOrderAlone) {
-  Start(MatmulWorkload(4, 32, 24));
-  const std::vector<LoopId> loops = LoopsOf("matmul");
-  Must(Reorder(program_, std::vector{loops[2], loops[1]}));
+  Start(tensor::MatmulWorkload(4, 32, 24));
+  const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+  Must(tensor::Reorder(program_, std::vector{loops[2], loops[1]}));
   MustSplit(loops[1], {2, 16});
-  Must(RewriteLayout(program_, BufferNamed("w")));
+  Must(tensor::RewriteLayout(program_, BufferNamed("w")));
   EXPECT_TRUE(LayoutOf("w").empty());
 }
 
@@ -88,24 +92,26 @@ TEST_F(RewriteLayoutTest, Refuses) {
   Start(FindWorkload("conv2d_pad"));
   ExpectRefused("neither a constant nor a cache", RewriteLayoutOf("x"));
   ExpectRefused("neither a constant nor a cache", RewriteLayoutOf("conv_pad"));
-  ExpectRefused("there is no buffer", [](Program& p) { return RewriteLayout(p, -1); });
-  Must(CacheRead(program_, BlockNamed("conv"), BufferNamed("conv_pad"), StorageScope::kGlobal));
+  ExpectRefused("there is no buffer",
+                [](tensor::Program& p) { return tensor::RewriteLayout(p, -1); });
+  Must(tensor::CacheRead(program_, BlockNamed("conv"), BufferNamed("conv_pad"),
+                         tensor::StorageScope::kGlobal));
   ExpectRefused("digit by digit", RewriteLayoutOf("conv_pad.global"));  // windows overlap
-  Start(MatmulWorkload(4, 32, 24));
+  Start(tensor::MatmulWorkload(4, 32, 24));
   TileMatmul();
-  Must(RewriteLayout(program_, BufferNamed("w")));
+  Must(tensor::RewriteLayout(program_, BufferNamed("w")));
   ExpectRefused("rewritten already", RewriteLayoutOf("w"));
 }
 
 TEST_F(RewriteLayoutTest, RefusesSeveralReaders) {
-  Start(OneInput({4, 6}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor c = b.Constant("c", {6, 4}), d = b.Constant("d", {6, 6});
-    const Tensor e = b.Constant("e", {8, 8});
-    const Tensor y = b.Compute("y", {4, 6}, [&](const auto& i) {
+  Start(OneInput({4, 6}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor c = b.Constant("c", {6, 4}), d = b.Constant("d", {6, 6});
+    const tensor::Tensor e = b.Constant("e", {8, 8});
+    const tensor::Tensor y = b.Compute("y", {4, 6}, [&](const auto& i) {
       return x(i[0], i[1]) * c(i[1], i[0]) * d(i[1], 0) * d(0, i[1]);
     });
     return b.Compute("z", {4, 6}, [&](const auto& i) {
-      return y(i[0], i[1]) * c(i[1], i[0]) * e(FloorMod(i[0], 8), i[1]);
+      return y(i[0], i[1]) * c(i[1], i[0]) * e(tensor::FloorMod(i[0], 8), i[1]);
     });
   }));
   ExpectRefused("2 blocks read c", RewriteLayoutOf("c"));
@@ -113,22 +119,24 @@ TEST_F(RewriteLayoutTest, RefusesSeveralReaders) {
 }
 
 TEST_F(RewriteLayoutTest, RefusesGathers) {
-  Start(OneInput({4}, [](WorkloadBuilder& b, Tensor x) {
-    const Tensor table = b.Constant("table", {20});
-    const Tensor rows = b.Input("rows", {4}, DType::kInt64);
-    return b.Compute("z", {4},
-                     [&](const auto& i) { return x(i[0]) * table(FloorMod(rows(i[0]), 20)); });
+  Start(OneInput({4}, [](tensor::WorkloadBuilder& b, tensor::Tensor x) {
+    const tensor::Tensor table = b.Constant("table", {20});
+    const tensor::Tensor rows = b.Input("rows", {4}, tensor::DType::kInt64);
+    return b.Compute(
+        "z", {4}, [&](const auto& i) { return x(i[0]) * table(tensor::FloorMod(rows(i[0]), 20)); });
   }));
   ExpectRefused("not linear", RewriteLayoutOf("table"));
 }
 
 TEST_F(RewriteLayoutTest, RefusesACopyWhoseNestOthersUse) {
-  Start(MatmulWorkload(8, 32, 24));
-  const BlockId matmul = BlockNamed("matmul");
-  const BlockId inner = Must(CacheRead(program_, matmul, BufferNamed("w"), StorageScope::kGlobal));
-  const BlockId outer = Must(CacheRead(program_, inner, BufferNamed("w"), StorageScope::kGlobal));
+  Start(tensor::MatmulWorkload(8, 32, 24));
+  const tensor::BlockId matmul = BlockNamed("matmul");
+  const tensor::BlockId inner =
+      Must(tensor::CacheRead(program_, matmul, BufferNamed("w"), tensor::StorageScope::kGlobal));
+  const tensor::BlockId outer =
+      Must(tensor::CacheRead(program_, inner, BufferNamed("w"), tensor::StorageScope::kGlobal));
   TileMatmul();
-  Must(ComputeAt(program_, outer, LoopOf("w.global", 0)));
+  Must(tensor::ComputeAt(program_, outer, LoopOf("w.global", 0)));
   ExpectRefused("other blocks are computed in it", RewriteLayoutOf("w.global"));
 }
 

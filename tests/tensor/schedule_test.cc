@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/schedule.h"
 
 #include <set>
@@ -15,35 +18,37 @@ T Must(Result<T> result) {
   return *std::move(result);
 }
 
-std::vector<int64_t> ExtentsAround(const Schedule& s, const std::string& block) {
+std::vector<int64_t> ExtentsAround(const tensor::Schedule& s, const std::string& block) {
   std::vector<int64_t> extents;
-  const Program& program = s.program();
-  for (LoopId loop : program.LoopsAround(NodeRef::Block(program.FindBlock(block)))) {
+  const tensor::Program& program = s.program();
+  for (tensor::LoopId loop :
+       program.LoopsAround(tensor::NodeRef::Block(program.FindBlock(block)))) {
     extents.push_back(program.ExtentOf(loop));
   }
   return extents;
 }
 
 /// A tiled matmul with an epilogue: every kind of variable is in its trace.
-Schedule TiledMatmul(uint64_t seed, const Decision* first_tile = nullptr) {
-  Schedule s(FindWorkload("matmul_bias"), seed);
-  const BlockVar matmul = Must(s.GetBlock("matmul"));
-  const BlockVar epilogue = Must(s.GetConsumers(matmul)).at(0);
-  const std::vector<LoopVar> loops = Must(s.GetLoops(matmul));
-  const std::vector<ValueVar> tile_i = Must(s.SamplePerfectTile(loops[0], 2, 64, first_tile));
-  const std::vector<ValueVar> tile_j = Must(s.SamplePerfectTile(loops[1], 2, 64));
-  const std::vector<LoopVar> i = Must(s.Split(loops[0], tile_i));
-  const std::vector<LoopVar> j = Must(s.Split(loops[1], tile_j));
+tensor::Schedule TiledMatmul(uint64_t seed, const tensor::Decision* first_tile = nullptr) {
+  tensor::Schedule s(FindWorkload("matmul_bias"), seed);
+  const tensor::BlockVar matmul = Must(s.GetBlock("matmul"));
+  const tensor::BlockVar epilogue = Must(s.GetConsumers(matmul)).at(0);
+  const std::vector<tensor::LoopVar> loops = Must(s.GetLoops(matmul));
+  const std::vector<tensor::ValueVar> tile_i =
+      Must(s.SamplePerfectTile(loops[0], 2, 64, first_tile));
+  const std::vector<tensor::ValueVar> tile_j = Must(s.SamplePerfectTile(loops[1], 2, 64));
+  const std::vector<tensor::LoopVar> i = Must(s.Split(loops[0], tile_i));
+  const std::vector<tensor::LoopVar> j = Must(s.Split(loops[1], tile_j));
   Must(s.Reorder({i[0], j[0], loops[2], i[1], j[1]}));
   Must(s.ReverseComputeAt(epilogue, j[0]));
-  const ValueVar steps = Must(s.SampleCategorical({0, 16, 64}, {0.5, 0.25, 0.25}));
+  const tensor::ValueVar steps = Must(s.SampleCategorical({0, 16, 64}, {0.5, 0.25, 0.25}));
   Must(s.Annotate(matmul, "unroll", steps));
   return s;
 }
 
 TEST(ScheduleTest, RecordsWhatItDoes) {
-  const Decision tile{{3, 4}};
-  const Schedule s = TiledMatmul(1, &tile);
+  const tensor::Decision tile{{3, 4}};
+  const tensor::Schedule s = TiledMatmul(1, &tile);
   EXPECT_EQ(ExtentsAround(s, "matmul")[0], 3);
   EXPECT_EQ(s.trace().instructions().size(), 11u);
   EXPECT_EQ(s.trace().SamplingSteps(), (std::vector<int>{3, 4, 9}));
@@ -64,17 +69,17 @@ TEST(ScheduleTest, SameSeedSameChoices) {
 }
 
 TEST(ScheduleTest, ARefusedStepLeavesNoTrace) {
-  Schedule s(FindWorkload("matmul_bias"), 1);
-  const BlockVar matmul = Must(s.GetBlock("matmul"));
-  const std::vector<LoopVar> loops = Must(s.GetLoops(matmul));
-  const Trace before = s.trace();
+  tensor::Schedule s(FindWorkload("matmul_bias"), 1);
+  const tensor::BlockVar matmul = Must(s.GetBlock("matmul"));
+  const std::vector<tensor::LoopVar> loops = Must(s.GetLoops(matmul));
+  const tensor::Trace before = s.trace();
   EXPECT_FALSE(s.Parallelize(loops[2]));
   EXPECT_FALSE(s.Split(loops[0], std::vector<int64_t>{5, 5}));
   EXPECT_FALSE(s.GetBlock("nothing"));
   EXPECT_FALSE(s.ComputeInline(matmul));
-  EXPECT_FALSE(s.CacheRead(matmul, 2, StorageScope::kLocal));  // it reads two buffers
-  EXPECT_FALSE(s.Fuse({loops[0], LoopVar{99}}));
-  EXPECT_FALSE(s.Reorder({LoopVar{matmul.id}}));  // a block
+  EXPECT_FALSE(s.CacheRead(matmul, 2, tensor::StorageScope::kLocal));  // it reads two buffers
+  EXPECT_FALSE(s.Fuse({loops[0], tensor::LoopVar{99}}));
+  EXPECT_FALSE(s.Reorder({tensor::LoopVar{matmul.id}}));  // a block
   EXPECT_FALSE(s.SampleCategorical({1, 2}, {1.0}));
   EXPECT_FALSE(s.SamplePerfectTile(loops[0], 0, 64));
   EXPECT_EQ(s.trace().Print(), before.Print());
@@ -82,8 +87,8 @@ TEST(ScheduleTest, ARefusedStepLeavesNoTrace) {
 }
 
 TEST(ScheduleTest, VariablesOfReplacedLoopsAreRefused) {
-  Schedule s(FindWorkload("matmul_bias"), 1);
-  const std::vector<LoopVar> loops = Must(s.GetLoops(Must(s.GetBlock("matmul"))));
+  tensor::Schedule s(FindWorkload("matmul_bias"), 1);
+  const std::vector<tensor::LoopVar> loops = Must(s.GetLoops(Must(s.GetBlock("matmul"))));
   Must(s.Split(loops[0], std::vector<int64_t>{3, 4}));
   const Status again = s.Parallelize(loops[0]);
   ASSERT_FALSE(again);
@@ -91,18 +96,18 @@ TEST(ScheduleTest, VariablesOfReplacedLoopsAreRefused) {
 }
 
 TEST(ScheduleTest, EveryStepCanBeReplayed) {
-  Schedule s(FindWorkload("conv2d_residual"), 1);
-  const BlockVar conv = Must(s.GetBlock("conv"));
+  tensor::Schedule s(FindWorkload("conv2d_residual"), 1);
+  const tensor::BlockVar conv = Must(s.GetBlock("conv"));
   Must(s.ReverseComputeInline(Must(s.GetBlock("relu"))));
   Must(s.ComputeInline(Must(s.GetBlock("add_bias"))));
-  const BlockVar residual = Must(s.GetBlock("add_residual"));
-  const BlockVar cached = Must(s.CacheRead(conv, 1, StorageScope::kGlobal));
-  const BlockVar copy = Must(s.CacheWrite(conv, StorageScope::kLocal));
-  Must(s.SetScope(cached, StorageScope::kLocal));
-  const std::vector<LoopVar> loops = Must(s.GetLoops(conv));
-  const std::vector<LoopVar> co = Must(s.Split(loops[3], std::vector<int64_t>{2, -1}));
+  const tensor::BlockVar residual = Must(s.GetBlock("add_residual"));
+  const tensor::BlockVar cached = Must(s.CacheRead(conv, 1, tensor::StorageScope::kGlobal));
+  const tensor::BlockVar copy = Must(s.CacheWrite(conv, tensor::StorageScope::kLocal));
+  Must(s.SetScope(cached, tensor::StorageScope::kLocal));
+  const std::vector<tensor::LoopVar> loops = Must(s.GetLoops(conv));
+  const std::vector<tensor::LoopVar> co = Must(s.Split(loops[3], std::vector<int64_t>{2, -1}));
   Must(s.Reorder({co[0], loops[4], loops[5], loops[6], co[1]}));
-  const LoopVar fused = Must(s.Fuse({loops[0], loops[1]}));
+  const tensor::LoopVar fused = Must(s.Fuse({loops[0], loops[1]}));
   Must(s.ReverseComputeAt(copy, loops[2]));
   Must(s.ReverseComputeAt(residual, loops[2]));
   Must(s.ComputeAt(Must(s.GetBlock("conv_pad")), loops[2]));
@@ -113,34 +118,36 @@ TEST(ScheduleTest, EveryStepCanBeReplayed) {
   Must(s.Annotate(conv, "tiled", 1));
   Must(s.DecomposeReduction(conv, loops[4]));
   Must(s.Unroll(loops[4]));
-  Must(s.Bind(loops[2], LoopKind::kBlockX));
+  Must(s.Bind(loops[2], tensor::LoopKind::kBlockX));
 
-  const Workload workload = FindWorkload("conv2d_residual");
-  const Schedule replayed = Must(Replay(workload, s.trace(), RandomStream(9)));
-  EXPECT_EQ(Print(replayed.program()), Print(s.program()));
+  const tensor::Workload workload = FindWorkload("conv2d_residual");
+  const tensor::Schedule replayed =
+      Must(tensor::Replay(workload, s.trace(), base::RandomStream(9)));
+  EXPECT_EQ(tensor::Print(replayed.program()), tensor::Print(s.program()));
   EXPECT_EQ(replayed.program().StructuralHash(), s.program().StructuralHash());
   EXPECT_EQ(replayed.trace().Print(), s.trace().Print());
   EXPECT_EQ(replayed.trace().decisions(), s.trace().decisions());
 }
 
 TEST(ScheduleTest, RFactorIsAStep) {
-  Schedule s(FindWorkload("row_sum"), 1);
-  const BlockVar sum = Must(s.GetBlock("sum"));
-  const std::vector<LoopVar> loops = Must(s.GetLoops(sum));
-  const std::vector<LoopVar> r =
+  tensor::Schedule s(FindWorkload("row_sum"), 1);
+  const tensor::BlockVar sum = Must(s.GetBlock("sum"));
+  const std::vector<tensor::LoopVar> loops = Must(s.GetLoops(sum));
+  const std::vector<tensor::LoopVar> r =
       Must(s.Split(loops[1], Must(s.SamplePerfectTile(loops[1], 2, 64))));
-  const BlockVar partial = Must(s.RFactor(sum, r[0]));
+  const tensor::BlockVar partial = Must(s.RFactor(sum, r[0]));
   EXPECT_EQ(s.program().blocks[s.Get(partial)].name, "sum_rf");
-  const Schedule replayed = Must(Replay(FindWorkload("row_sum"), s.trace(), RandomStream(0)));
+  const tensor::Schedule replayed =
+      Must(tensor::Replay(FindWorkload("row_sum"), s.trace(), base::RandomStream(0)));
   EXPECT_EQ(replayed.program().StructuralHash(), s.program().StructuralHash());
 }
 
 TEST(ScheduleTest, UndecidedStepsAreDrawnOnReplay) {
-  const Workload workload = FindWorkload("matmul_bias");
-  const Trace space = TiledMatmul(1).trace().WithoutDecisions();
+  const tensor::Workload workload = FindWorkload("matmul_bias");
+  const tensor::Trace space = TiledMatmul(1).trace().WithoutDecisions();
   std::set<uint64_t> programs;
   for (uint64_t seed = 0; seed < 30; ++seed) {
-    const Schedule s = Must(Replay(workload, space, RandomStream(seed)));
+    const tensor::Schedule s = Must(tensor::Replay(workload, space, base::RandomStream(seed)));
     for (int step : space.SamplingSteps()) EXPECT_TRUE(s.trace().decisions()[step]);
     EXPECT_EQ(s.trace().SpaceHash(), space.SpaceHash());
     programs.insert(s.program().StructuralHash());
@@ -149,38 +156,40 @@ TEST(ScheduleTest, UndecidedStepsAreDrawnOnReplay) {
 }
 
 TEST(ScheduleTest, ReplayRepairsDecisions) {
-  const Workload workload = FindWorkload("matmul_bias");
-  const Trace trace = TiledMatmul(1).trace();
-  Schedule s = Must(Replay(workload, trace.WithDecision(3, {{7, 6}}), RandomStream(0)));
+  const tensor::Workload workload = FindWorkload("matmul_bias");
+  const tensor::Trace trace = TiledMatmul(1).trace();
+  tensor::Schedule s =
+      Must(tensor::Replay(workload, trace.WithDecision(3, {{7, 6}}), base::RandomStream(0)));
   EXPECT_EQ(s.trace().decisions()[3]->values, (std::vector<int64_t>{2, 6}));
-  s = Must(Replay(workload, trace.WithDecision(3, {{2, 5}}), RandomStream(0)));
+  s = Must(tensor::Replay(workload, trace.WithDecision(3, {{2, 5}}), base::RandomStream(0)));
   EXPECT_EQ(s.trace().decisions()[3]->values, (std::vector<int64_t>{1, 12}));
-  s = Must(Replay(workload, trace.WithDecision(9, {{77}}), RandomStream(0)));
+  s = Must(tensor::Replay(workload, trace.WithDecision(9, {{77}}), base::RandomStream(0)));
   EXPECT_EQ(s.trace().decisions()[9]->values, (std::vector<int64_t>{2}));
 }
 
 TEST(ScheduleTest, ReplayOnAnotherWorkloadIsRefused) {
-  const Result<Schedule> other =
-      Replay(FindWorkload("softmax"), TiledMatmul(1).trace(), RandomStream(0));
+  const Result<tensor::Schedule> other =
+      tensor::Replay(FindWorkload("softmax"), TiledMatmul(1).trace(), base::RandomStream(0));
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("there is no block matmul"));
   // The batched product has one loop more.
-  WorkloadBuilder b("other");
-  const Tensor x = b.Input("x", {2, 4, 8}), w = b.Input("w", {2, 8, 4});
-  const Tensor y = Matmul(b, "matmul", x, w);
-  const Workload batched = b.Build({Map(b, "add_bias", y, Relu)});
-  const Result<Schedule> longer = Replay(batched, TiledMatmul(1).trace(), RandomStream(0));
+  tensor::WorkloadBuilder b("other");
+  const tensor::Tensor x = b.Input("x", {2, 4, 8}), w = b.Input("w", {2, 8, 4});
+  const tensor::Tensor y = tensor::Matmul(b, "matmul", x, w);
+  const tensor::Workload batched = b.Build({tensor::Map(b, "add_bias", y, tensor::Relu)});
+  const Result<tensor::Schedule> longer =
+      tensor::Replay(batched, TiledMatmul(1).trace(), base::RandomStream(0));
   ASSERT_FALSE(longer);
   EXPECT_THAT(longer.error().message, HasSubstr("gave 4 results where the trace has 3"));
 }
 
 TEST(ScheduleTest, ComputeLocationsCoverInlineRootAndLoops) {
-  const Workload workload = FindWorkload("conv2d_pad");
+  const tensor::Workload workload = FindWorkload("conv2d_pad");
   std::set<int64_t> choices;
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    Schedule s(workload, seed);
-    const BlockVar pad = Must(s.GetBlock("conv_pad"));
-    const LoopVar place = Must(s.SampleComputeLocation(pad));
+    tensor::Schedule s(workload, seed);
+    const tensor::BlockVar pad = Must(s.GetBlock("conv_pad"));
+    const tensor::LoopVar place = Must(s.SampleComputeLocation(pad));
     Must(s.ComputeAt(pad, place));
     const int64_t choice = s.trace().decisions()[1]->values[0];
     choices.insert(choice);
@@ -192,8 +201,8 @@ TEST(ScheduleTest, ComputeLocationsCoverInlineRootAndLoops) {
 
 TEST(ScheduleTest, IllegalComputeLocationsMoveOutwards) {
   const auto decided = [](const std::string& workload, const std::string& block, int64_t choice) {
-    Schedule s(FindWorkload(workload), 0);
-    const Decision decision{{choice}};
+    tensor::Schedule s(FindWorkload(workload), 0);
+    const tensor::Decision decision{{choice}};
     Must(s.SampleComputeLocation(Must(s.GetBlock(block)), &decision));
     return s.trace().decisions()[1]->values[0];
   };
@@ -206,14 +215,15 @@ TEST(ScheduleTest, IllegalComputeLocationsMoveOutwards) {
 }
 
 TEST(ScheduleTest, ApplyRunsAnyInstruction) {
-  Schedule s(FindWorkload("matmul_bias"), 1);
-  EXPECT_TRUE(s.Apply({InstructionKind::kGetBlock, {}, {}, {}, "matmul", {}}, nullptr));
-  EXPECT_TRUE(s.Apply({InstructionKind::kGetLoops, {0}, {}, {}, "", {}}, nullptr));
-  const Decision tile{{3, 4}};
-  EXPECT_TRUE(s.Apply({InstructionKind::kSamplePerfectTile, {1}, {2, 64}, {}, "", {}}, &tile));
-  EXPECT_EQ(s.Get(ValueVar{5}), 4);
-  EXPECT_FALSE(s.Apply({InstructionKind::kSplit, {1, 9}, {}, {}, "", {}}, nullptr));
-  EXPECT_FALSE(s.Apply({InstructionKind::kGetBlock, {}, {}, {}, "matmul", {}}, &tile));
+  tensor::Schedule s(FindWorkload("matmul_bias"), 1);
+  EXPECT_TRUE(s.Apply({tensor::InstructionKind::kGetBlock, {}, {}, {}, "matmul", {}}, nullptr));
+  EXPECT_TRUE(s.Apply({tensor::InstructionKind::kGetLoops, {0}, {}, {}, "", {}}, nullptr));
+  const tensor::Decision tile{{3, 4}};
+  EXPECT_TRUE(
+      s.Apply({tensor::InstructionKind::kSamplePerfectTile, {1}, {2, 64}, {}, "", {}}, &tile));
+  EXPECT_EQ(s.Get(tensor::ValueVar{5}), 4);
+  EXPECT_FALSE(s.Apply({tensor::InstructionKind::kSplit, {1, 9}, {}, {}, "", {}}, nullptr));
+  EXPECT_FALSE(s.Apply({tensor::InstructionKind::kGetBlock, {}, {}, {}, "matmul", {}}, &tile));
 }
 
 }  // namespace

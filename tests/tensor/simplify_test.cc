@@ -1,12 +1,15 @@
-#include "bayloom/tensor/simplify.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tensor/internal/simplify.h"
 
 #include <gtest/gtest.h>
 
 #include "bayloom/base/random.h"
-#include "bayloom/tensor/flat_expr.h"
+#include "bayloom/tensor/internal/flat_expr.h"
 #include "bayloom/tensor/primitives.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 const std::vector<Iter> kIters = {
@@ -48,7 +51,7 @@ TEST(SimplifyTest, InlinedReshapesMeltIntoOneIndex) {
   EXPECT_EQ(Print(block.value, block.iters, program.buffers), "x[i, j * 16 + k]");
 }
 
-Expr RandomIndex(RandomStream& random, int depth) {
+Expr RandomIndex(base::RandomStream& random, int depth) {
   if (depth == 0 || random.UniformInt(5) == 0) {
     const auto leaf = static_cast<int>(random.UniformInt(4));
     return leaf == 3 ? Expr(random.UniformInt(70) - 10) : IterVar(leaf);
@@ -78,7 +81,7 @@ Expr RandomIndex(RandomStream& random, int depth) {
 }
 
 TEST(SimplifyTest, KeepsTheValueForAllIterators) {
-  RandomStream random(17);
+  base::RandomStream random(17);
   const auto no_loads = [](BufferId, int64_t) -> ScalarValue { return {.i = 0}; };
   for (int round = 0; round < 3000; ++round) {
     const Expr e = RandomIndex(random, 4);
@@ -93,4 +96,4 @@ TEST(SimplifyTest, KeepsTheValueForAllIterators) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

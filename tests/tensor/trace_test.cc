@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/trace.h"
 
 #include <gmock/gmock.h>
@@ -6,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using nlohmann::json;
@@ -154,4 +157,4 @@ TEST(TraceTest, EveryInstructionHasAName) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "bayloom/tensor/program.h"
 #include "tests/tensor/workloads.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using testing::FindWorkload;
@@ -109,4 +112,4 @@ TEST(ValidateTest, CatchesIllegalLoopKinds) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/workload_json.h"
 
 #include <gmock/gmock.h>
@@ -7,7 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 using Json = nlohmann::json;
@@ -113,4 +116,4 @@ TEST(WorkloadJson, DamagedRecordsNeverCrash) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tensor

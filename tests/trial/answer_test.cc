@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/trial/answer.h"
 
 #include <gmock/gmock.h>
@@ -5,7 +8,7 @@
 
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::trial {
 namespace {
 
 using testing::HasSubstr;
@@ -69,4 +72,4 @@ TEST(Answer, PatternsAreChecked) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::trial

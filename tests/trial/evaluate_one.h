@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,13 +11,13 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/trial/evaluator.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Waits for the next trial that ends, for a minute at most.
 template <typename Candidate>
 FinishedTrial CollectOne(Evaluator<Candidate>& evaluator) {
-  const double deadline = MonotonicSeconds() + 60;
-  while (MonotonicSeconds() < deadline) {
+  const double deadline = base::MonotonicSeconds() + 60;
+  while (base::MonotonicSeconds() < deadline) {
     std::vector<FinishedTrial> finished = evaluator.Collect(1, [] { return false; });
     if (finished.empty()) continue;
     EXPECT_EQ(finished.size(), 1u);
@@ -33,4 +36,4 @@ Outcome EvaluateOne(Evaluator<Candidate>& evaluator, const Candidate& candidate)
   return finished.outcome.value_or(Outcome::Infeasible(Verdict::kCrash, "lost"));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

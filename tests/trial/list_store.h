@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <vector>
 
 #include "bayloom/trial/trial_store.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 
 /// Keeps trials in memory.
 class ListStore final : public TrialStore {
@@ -15,4 +18,4 @@ class ListStore final : public TrialStore {
   std::vector<TrialRecord> trials;
 };
 
-}  // namespace bayloom
+}  // namespace bayloom::trial

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/trial/outcome.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace bayloom {
+namespace bayloom::trial {
 namespace {
 
 TEST(Outcome, VerdictsHaveNamesThatReadBack) {
@@ -24,4 +27,4 @@ TEST(Outcome, AnInfeasibleOutcomeHasNoValue) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::trial

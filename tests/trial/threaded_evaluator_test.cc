@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/trial/threaded_evaluator.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +11,7 @@
 
 #include "bayloom/base/clock.h"
 
-namespace bayloom {
+namespace bayloom::trial {
 namespace {
 
 bool Never() { return false; }
@@ -40,11 +43,11 @@ TEST(ThreadedEvaluator, CollectWaitsAsLongAsAskedToOrUntilAStop) {
   ThreadedEvaluator<int> evaluator({SleepUntilStopped});
   const int candidate = 1;
   evaluator.Submit(0, candidate);
-  const double begun = MonotonicSeconds();
+  const double begun = base::MonotonicSeconds();
   EXPECT_TRUE(evaluator.Collect(0.05, Never).empty());
-  EXPECT_GE(MonotonicSeconds() - begun, 0.04);
+  EXPECT_GE(base::MonotonicSeconds() - begun, 0.04);
   EXPECT_TRUE(evaluator.Collect(60, [] { return true; }).empty());
-  EXPECT_LT(MonotonicSeconds() - begun, 5);
+  EXPECT_LT(base::MonotonicSeconds() - begun, 5);
 }
 
 TEST(ThreadedEvaluator, CancelEndsWhatRunsAndItGoesOnAfterwards) {
@@ -80,4 +83,4 @@ TEST(ThreadedEvaluator, WhatTheMachineRefusesLosesATrialAndOtherFailuresAreThrow
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::trial

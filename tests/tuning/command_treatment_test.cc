@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/types.h>
@@ -15,7 +18,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/trial/evaluate_one.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 using testing::HasSubstr;
@@ -29,7 +32,7 @@ struct Limits {
 class Subject {
  public:
   virtual ~Subject() = default;
-  virtual Outcome Evaluate() = 0;
+  virtual trial::Outcome Evaluate() = 0;
   /// Begins, then ends it all as soon as the file is there.
   virtual void BeginAndCancel(const std::string& file) = 0;
 };
@@ -37,10 +40,10 @@ class Subject {
 template <typename Candidate>
 class SubjectOf final : public Subject {
  public:
-  SubjectOf(std::unique_ptr<Evaluator<Candidate>> evaluator, Candidate candidate)
+  SubjectOf(std::unique_ptr<trial::Evaluator<Candidate>> evaluator, Candidate candidate)
       : evaluator_(std::move(evaluator)), candidate_(std::move(candidate)) {}
 
-  Outcome Evaluate() override { return EvaluateOne(*evaluator_, candidate_); }
+  trial::Outcome Evaluate() override { return trial::EvaluateOne(*evaluator_, candidate_); }
   void BeginAndCancel(const std::string& file) override {
     evaluator_->Submit(1, candidate_);
     while (std::ifstream(file).peek() == EOF) {
@@ -50,7 +53,7 @@ class SubjectOf final : public Subject {
   }
 
  private:
-  std::unique_ptr<Evaluator<Candidate>> evaluator_;
+  std::unique_ptr<trial::Evaluator<Candidate>> evaluator_;
   Candidate candidate_;
 };
 
@@ -65,22 +68,23 @@ std::unique_ptr<Subject> ForSearch(const std::string& command, const Limits& lim
       "evaluator:\n  shell: '" +
       quoted + "'\n  timeout: " + std::to_string(limits.timeout_seconds) + "\n";
   if (limits.memory_mib > 0) text += "  memory: " + std::to_string(limits.memory_mib) + "MiB\n";
-  const Scenario scenario = ParseScenario(text, "scenario.yaml");
-  return std::make_unique<SubjectOf<Configuration>>(
-      MakeEvaluator(scenario.space, scenario.evaluator, 1), *scenario.default_configuration);
+  const external::Scenario scenario = external::ParseScenario(text, "scenario.yaml");
+  return std::make_unique<SubjectOf<space::Configuration>>(
+      external::MakeEvaluator(scenario.space, scenario.evaluator, 1),
+      *scenario.default_configuration);
 }
 
 /// Of `map`: a simulator.
 std::unique_ptr<Subject> ForMap(const std::string& command, const Limits& limits) {
-  const Problem problem = MatmulProblem(8, 4, 16);
-  const Architecture architecture = ShippedArchitecture("gemmini");
-  SimulatorOptions options;
+  const mapspace::Problem problem = mapspace::MatmulProblem(8, 4, 16);
+  const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini");
+  mapspace::SimulatorOptions options;
   options.command = command;
   options.timeout_seconds = limits.timeout_seconds;
   options.memory_limit_bytes = limits.memory_mib << 20;
-  return std::make_unique<SubjectOf<Mapping>>(
-      MakeSimulatorEvaluator(problem, architecture, options),
-      OutermostMapping(problem, architecture));
+  return std::make_unique<SubjectOf<mapspace::Mapping>>(
+      mapspace::MakeSimulatorEvaluator(problem, architecture, options),
+      mapspace::OutermostMapping(problem, architecture));
 }
 
 struct Way {
@@ -91,7 +95,7 @@ struct Way {
 /// Commands mean the same whoever runs them.
 class CommandTreatment : public testing::TestWithParam<Way> {
  protected:
-  Outcome Evaluate(const std::string& command, const Limits& limits = {}) {
+  trial::Outcome Evaluate(const std::string& command, const Limits& limits = {}) {
     return GetParam().make(command, limits)->Evaluate();
   }
   /// Whether the process whose number is in a file of the folder still runs after a second; one
@@ -104,8 +108,8 @@ class CommandTreatment : public testing::TestWithParam<Way> {
       std::ifstream("/proc/" + std::to_string(process) + "/stat") >> number >> name >> state;
       return !state.empty() && state != "Z";
     };
-    const double begun = MonotonicSeconds();
-    while (runs() && MonotonicSeconds() < begun + 1) {
+    const double begun = base::MonotonicSeconds();
+    while (runs() && base::MonotonicSeconds() < begun + 1) {
     }
     return runs();
   }
@@ -117,41 +121,41 @@ TEST_P(CommandTreatment, NumbersAndObjectsAreAnswers) {
   EXPECT_EQ(Evaluate("echo 3").value, 3);
   EXPECT_EQ(Evaluate("echo '{\"value\": 3}'").value, 3);
   EXPECT_EQ(Evaluate("echo some words; echo 2.5").value, 2.5);
-  const Outcome refused = Evaluate("echo '{\"feasible\": false, \"reason\": \"too hot\"}'");
-  EXPECT_EQ(refused.verdict, Verdict::kInvalidAnswer);
+  const trial::Outcome refused = Evaluate("echo '{\"feasible\": false, \"reason\": \"too hot\"}'");
+  EXPECT_EQ(refused.verdict, trial::Verdict::kInvalidAnswer);
   EXPECT_EQ(refused.reason, "too hot");
-  EXPECT_EQ(Evaluate("echo words").verdict, Verdict::kInvalidAnswer);
-  EXPECT_EQ(Evaluate("true").verdict, Verdict::kInvalidAnswer);
-  EXPECT_EQ(Evaluate("echo nan").verdict, Verdict::kInvalidAnswer);
+  EXPECT_EQ(Evaluate("echo words").verdict, trial::Verdict::kInvalidAnswer);
+  EXPECT_EQ(Evaluate("true").verdict, trial::Verdict::kInvalidAnswer);
+  EXPECT_EQ(Evaluate("echo nan").verdict, trial::Verdict::kInvalidAnswer);
 }
 
 TEST_P(CommandTreatment, AFailureIsInfeasibleWithTheLastLineOfItsErrors) {
-  const Outcome missing = Evaluate("bayloom-has-no-such-command");
-  EXPECT_EQ(missing.verdict, Verdict::kCrash);
+  const trial::Outcome missing = Evaluate("bayloom-has-no-such-command");
+  EXPECT_EQ(missing.verdict, trial::Verdict::kCrash);
   EXPECT_THAT(missing.reason, HasSubstr("exit code 127: "));
   EXPECT_THAT(missing.reason, HasSubstr("bayloom-has-no-such-command"));
-  const Outcome failed = Evaluate("echo 1; echo first >&2; echo last >&2; exit 3");
-  EXPECT_EQ(failed.verdict, Verdict::kCrash);
+  const trial::Outcome failed = Evaluate("echo 1; echo first >&2; echo last >&2; exit 3");
+  EXPECT_EQ(failed.verdict, trial::Verdict::kCrash);
   EXPECT_EQ(failed.reason, "exit code 3: last");
   EXPECT_THAT(Evaluate("kill -SEGV $$").reason, HasSubstr("SIGSEGV"));
 }
 
 TEST_P(CommandTreatment, WhatIsLeftInTheBackgroundIsKilled) {
-  const double begun = MonotonicSeconds();
+  const double begun = base::MonotonicSeconds();
   EXPECT_EQ(Evaluate("sleep 77 & echo $! > " + (folder_ / "pid") + "; echo 1").value, 1);
-  EXPECT_LT(MonotonicSeconds() - begun, 20);
+  EXPECT_LT(base::MonotonicSeconds() - begun, 20);
   EXPECT_FALSE(IsAlive("pid"));
 }
 
 TEST_P(CommandTreatment, LimitsHold) {
-  const double begun = MonotonicSeconds();
-  const Outcome late = Evaluate("sleep 77; echo 1", {.timeout_seconds = 0.2});
-  EXPECT_EQ(late.verdict, Verdict::kTimeout);
+  const double begun = base::MonotonicSeconds();
+  const trial::Outcome late = Evaluate("sleep 77; echo 1", {.timeout_seconds = 0.2});
+  EXPECT_EQ(late.verdict, trial::Verdict::kTimeout);
   EXPECT_EQ(late.reason, "still running after 0.2 s");
-  EXPECT_LT(MonotonicSeconds() - begun, 20);
+  EXPECT_LT(base::MonotonicSeconds() - begun, 20);
   const std::string hungry = "python3 -c 'print(len(bytearray(400000000)))'";
   EXPECT_EQ(Evaluate(hungry).value, 4e8);
-  const Outcome refused = Evaluate(hungry, {.timeout_seconds = 30, .memory_mib = 200});
+  const trial::Outcome refused = Evaluate(hungry, {.timeout_seconds = 30, .memory_mib = 200});
   EXPECT_FALSE(refused.ok());
   EXPECT_THAT(refused.reason, HasSubstr("MemoryError"));
 }
@@ -171,4 +175,4 @@ INSTANTIATE_TEST_SUITE_P(Ways, CommandTreatment,
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/earlier_searches.h"
 
 #include <gtest/gtest.h>
@@ -9,21 +12,21 @@
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 /// The best tile is a quarter of the size, whatever the size.
-Scenario Tiling(int size, const std::string& goal = "minimize: seconds") {
-  return ParseScenario(
+external::Scenario Tiling(int size, const std::string& goal = "minimize: seconds") {
+  return external::ParseScenario(
       "name: size" + std::to_string(size) + "\nparameters:\n  tile: {type: integer, range: [1, " +
           std::to_string(size) + "]}\n  unroll: {type: ordinal, values: [1, 2, 4, 8]}\n" + goal +
           "\ntask: {size: " + std::to_string(size) + "}\n",
       "tiling.yaml");
 }
 
-Outcome Measured(const Scenario& scenario, const Configuration& c) {
+trial::Outcome Measured(const external::Scenario& scenario, const space::Configuration& c) {
   const double size = static_cast<double>(scenario.space->parameter(0).Cardinality());
-  Outcome outcome;
+  trial::Outcome outcome;
   outcome.value = size * (1 + 20 * std::pow(c.coordinates[0] / size - 0.25, 2) +
                           0.1 * std::abs(c.coordinates[1] - 2));
   return outcome;
@@ -31,17 +34,17 @@ Outcome Measured(const Scenario& scenario, const Configuration& c) {
 
 class EarlierSearches : public testing::Test {
  protected:
-  void Search(const Scenario& scenario, int trials) {
-    Store store(path_);
+  void Search(const external::Scenario& scenario, int trials) {
+    record::Store store(path_);
     DurableStudy durable(scenario, store, /*resume=*/false);
     for (int i = 0; i < trials; ++i) {
-      const Configuration c = durable.study().Ask(1).at(0);
+      const space::Configuration c = durable.study().Ask(1).at(0);
       durable.study().Tell(c, Measured(scenario, c), i);
     }
   }
 
-  TransferOptions LearnFor(const Scenario& scenario) {
-    return LearnFromSearches(std::span(&path_, 1), TransferMethod::kWeighted, scenario);
+  optimizer::TransferOptions LearnFor(const external::Scenario& scenario) {
+    return LearnFromSearches(std::span(&path_, 1), optimizer::TransferMethod::kWeighted, scenario);
   }
 
   TemporaryFolder folder_;
@@ -50,12 +53,13 @@ class EarlierSearches : public testing::Test {
 
 TEST_F(EarlierSearches, TellWhereToBegin) {
   for (const int size : {256, 512, 1024}) Search(Tiling(size), 20);
-  Scenario scenario = Tiling(2048);
+  external::Scenario scenario = Tiling(2048);
   scenario.optimizer_options.transfer = LearnFor(scenario);
   ASSERT_EQ(scenario.optimizer_options.transfer.tasks.size(), 3u);
   EXPECT_EQ(scenario.optimizer_options.transfer.tasks[0].description, std::vector{8.0});
   EXPECT_EQ(scenario.optimizer_options.transfer.description, std::vector{11.0});
-  const auto optimizer = MakeOptimizer("bayesian", scenario.space, scenario.optimizer_options);
+  const auto optimizer =
+      optimizer::MakeOptimizer("bayesian", scenario.space, scenario.optimizer_options);
   EXPECT_LT(Measured(scenario, optimizer->Ask(1).at(0)).value, 2048 * 1.15);
 }
 
@@ -65,14 +69,16 @@ TEST_F(EarlierSearches, OnlyThoseOfOtherScenariosForTheSame) {
   EXPECT_EQ(LearnFor(Tiling(512)).tasks.size(), 1u);
   EXPECT_TRUE(LearnFor(Tiling(512, "minimize: joules")).tasks.empty());
   EXPECT_TRUE(LearnFor(Tiling(512, "maximize: seconds")).tasks.empty());
-  EXPECT_TRUE(LearnFor(ParseScenario("parameters:\n  other: {type: integer, range: [1, 8]}\n"
-                                     "minimize: seconds\n",
-                                     "other.yaml"))
-                  .tasks.empty());
+  EXPECT_TRUE(
+      LearnFor(external::ParseScenario("parameters:\n  other: {type: integer, range: [1, 8]}\n"
+                                       "minimize: seconds\n",
+                                       "other.yaml"))
+          .tasks.empty());
   const std::string missing = path_ + ".missing";
-  EXPECT_THROW(LearnFromSearches(std::span(&missing, 1), TransferMethod::kSum, Tiling(512)),
-               InputError);
+  EXPECT_THROW(
+      LearnFromSearches(std::span(&missing, 1), optimizer::TransferMethod::kSum, Tiling(512)),
+      InputError);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

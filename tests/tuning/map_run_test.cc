@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/map_run.h"
 
 #include <gtest/gtest.h>
@@ -7,14 +10,15 @@
 #include <set>
 
 #include "bayloom/base/result.h"
-#include "bayloom/tuning/earlier_mappings.h"
+#include "bayloom/tuning/internal/earlier_mappings.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 std::vector<NetworkLayer> TwoLayers() {
-  return {{"small", MatmulProblem(8, 8, 8), 3}, {"large", MatmulProblem(64, 128, 256), 1}};
+  return {{"small", mapspace::MatmulProblem(8, 8, 8), 3},
+          {"large", mapspace::MatmulProblem(64, 128, 256), 1}};
 }
 
 MapOptions Options(int64_t evaluations, const std::string& mapper = "") {
@@ -25,20 +29,20 @@ MapOptions Options(int64_t evaluations, const std::string& mapper = "") {
 }
 
 TEST(MapRun, GivesEvaluationsWhereTheyCount) {
-  MapRun run(TwoLayers(), ShippedArchitecture("gemmini"), {}, Options(2000));
+  MapRun run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, Options(2000));
   int turns = 0;
-  EXPECT_EQ(run.Run({.on_trial = {}, .on_slot = [&](const RunStatus&) { ++turns; }}),
-            StopReason::kTrials);
+  EXPECT_EQ(run.Run({.on_trial = {}, .on_slot = [&](const run::RunStatus&) { ++turns; }}),
+            trial::StopReason::kTrials);
   EXPECT_EQ(run.Status().trials, 2000);
   EXPECT_EQ(turns, 40);
-  EXPECT_EQ(run.end(), StopReason::kTrials);
+  EXPECT_EQ(run.end(), trial::StopReason::kTrials);
   const auto spent = [&](int layer) { return run.layers()[layer].search->result().evaluations; };
   EXPECT_GT(spent(1), 4 * spent(0));
   EXPECT_GT(spent(0), 0);
 
   double energy = 0, cycles = 0;
   for (const MapRun::Layer& layer : run.layers()) {
-    const Evaluation best = layer.model->Evaluate(*layer.search->result().best);
+    const mapspace::Evaluation best = layer.model->Evaluate(*layer.search->result().best);
     EXPECT_EQ(best.EnergyPerMac(), layer.search->result().value);
     energy += layer.layer.count * best.energy_pj;
     cycles += layer.layer.count * static_cast<double>(best.cycles);
@@ -50,25 +54,25 @@ TEST(MapRun, GivesEvaluationsWhereTheyCount) {
 
 TEST(MapRun, EqualSharesAndStops) {
   MapOptions options = Options(400);
-  options.search.objective = MapObjective::kDelay;
+  options.search.objective = mapspace::MapObjective::kDelay;
   options.scheduler = "round-robin";
-  MapRun run(TwoLayers(), ShippedArchitecture("gemmini"), {}, options);
+  MapRun run(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
   run.Run();
   EXPECT_EQ(run.layers()[0].search->result().evaluations, 200);
   options.search.budget.stop = [] { return true; };
-  MapRun stopped(TwoLayers(), ShippedArchitecture("gemmini"), {}, options);
-  EXPECT_EQ(stopped.Run(), StopReason::kStopped);
-  EXPECT_EQ(stopped.end(), StopReason::kStopped);
+  MapRun stopped(TwoLayers(), mapspace::ShippedArchitecture("gemmini"), {}, options);
+  EXPECT_EQ(stopped.Run(), trial::StopReason::kStopped);
+  EXPECT_EQ(stopped.end(), trial::StopReason::kStopped);
   EXPECT_EQ(stopped.Sum().mapped, 0);
-  EXPECT_THROW(MapRun({}, ShippedArchitecture("gemmini"), {}, options), InputError);
+  EXPECT_THROW(MapRun({}, mapspace::ShippedArchitecture("gemmini"), {}, options), InputError);
 }
 
 TEST(MapRun, LayersLearnFromEachOther) {
   // Of eight layers of one size, each finds in few evaluations what one of them found.
-  const std::vector<NetworkLayer> alike(8, {"layer", MatmulProblem(64, 128, 256), 1});
+  const std::vector<NetworkLayer> alike(8, {"layer", mapspace::MatmulProblem(64, 128, 256), 1});
   MapOptions options = Options(8 * 20, "bayesian");
   options.scheduler = "round-robin";
-  MapRun run(alike, ShippedArchitecture("gemmini"), {}, options);
+  MapRun run(alike, mapspace::ShippedArchitecture("gemmini"), {}, options);
   run.Run();
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (const MapRun::Layer& layer : run.layers()) {
@@ -86,11 +90,11 @@ class RecordedMapRun : public testing::TestWithParam<const char*> {
     options.database = path_;
     options.resume = resume;
     return std::make_unique<MapRun>(std::vector<NetworkLayer>{{"", problem_, 1}}, architecture_,
-                                    std::span<const Directive>{}, options);
+                                    std::span<const mapspace::Directive>{}, options);
   }
 
-  const Problem problem_ = MatmulProblem(8, 4, 16);
-  const Architecture architecture_ = ShippedArchitecture("gemmini");
+  const mapspace::Problem problem_ = mapspace::MatmulProblem(8, 4, 16);
+  const mapspace::Architecture architecture_ = mapspace::ShippedArchitecture("gemmini");
   TemporaryFolder folder_;
   const std::string path_ = folder_ / "records.db";
 };
@@ -98,15 +102,15 @@ class RecordedMapRun : public testing::TestWithParam<const char*> {
 TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   const bool is_slow = std::string(GetParam()) == "bayesian";
   const int64_t first_part = is_slow ? 15 : 100, whole = is_slow ? 30 : 300;
-  MapperResult before;
+  mapspace::MapperResult before;
   {
     const std::unique_ptr<MapRun> run = Make(first_part, false, GetParam());
-    EXPECT_EQ(run->Run(), StopReason::kTrials);
+    EXPECT_EQ(run->Run(), trial::StopReason::kTrials);
     before = run->layers()[0].search->result();
     EXPECT_EQ(before.evaluations, first_part);
   }
-  Store store(path_);
-  const std::vector<RunRecord> runs = store.Runs(RunKind::kMap);
+  record::Store store(path_);
+  const std::vector<record::RunRecord> runs = store.Runs(record::RunKind::kMap);
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_TRUE(runs[0].finished);
   // What the model was asked twice is kept once.
@@ -120,21 +124,22 @@ TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   EXPECT_EQ(run->layers()[0].search->result().evaluations, kept);
   EXPECT_EQ(run->layers()[0].search->result().value, before.value);
   EXPECT_EQ(run->layers()[0].search->result().best, before.best);
-  EXPECT_EQ(run->Run(), StopReason::kTrials);
-  const MapperResult& after = run->layers()[0].search->result();
+  EXPECT_EQ(run->Run(), trial::StopReason::kTrials);
+  const mapspace::MapperResult& after = run->layers()[0].search->result();
   EXPECT_EQ(after.evaluations, whole);
   EXPECT_LE(after.value, before.value);
-  const std::vector<StoredTrial> trials = store.TrialsOfRun(runs[0].id);
+  const std::vector<record::StoredTrial> trials = store.TrialsOfRun(runs[0].id);
   EXPECT_EQ(std::ssize(trials), whole) << "what was evaluated again would be left out";
   std::set<std::string> distinct;
-  for (const StoredTrial& trial : trials) EXPECT_TRUE(distinct.insert(trial.candidate).second);
+  for (const record::StoredTrial& trial : trials)
+    EXPECT_TRUE(distinct.insert(trial.candidate).second);
 
   // Nothing is left of the budget.
-  EXPECT_EQ(Make(whole, true, GetParam())->Run(), StopReason::kTrials);
+  EXPECT_EQ(Make(whole, true, GetParam())->Run(), trial::StopReason::kTrials);
   EXPECT_EQ(store.CountTrials(runs[0].id), whole);
   // Without `resume`, a search of its own.
   EXPECT_EQ(Make(3, false, GetParam())->Status().trials, 0);
-  EXPECT_EQ(store.Runs(RunKind::kMap).size(), 2u);
+  EXPECT_EQ(store.Runs(record::RunKind::kMap).size(), 2u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Mappers, RecordedMapRun,
@@ -149,12 +154,12 @@ INSTANTIATE_TEST_SUITE_P(Mappers, RecordedMapRun,
 TEST_P(RecordedMapRun, ItsMappingsCanBeReadBack) {
   const std::unique_ptr<MapRun> run = Make(20, false, GetParam());
   run->Run();
-  Store store(path_);
-  const std::vector<EarlierMappings> earlier = ReadEarlierMappings(store, "energy");
+  record::Store store(path_);
+  const std::vector<mapspace::EarlierMappings> earlier = ReadEarlierMappings(store, "energy");
   ASSERT_EQ(earlier.size(), 1u);
   EXPECT_EQ(earlier[0].problem, problem_);
   EXPECT_EQ(std::ranges::min(earlier[0].values), run->layers()[0].search->result().value);
-  const AnalyticalModel model(problem_, architecture_);
+  const mapspace::AnalyticalModel model(problem_, architecture_);
   for (size_t i = 0; i < earlier[0].mappings.size(); ++i) {
     EXPECT_EQ(model.Evaluate(earlier[0].mappings[i]).EnergyPerMac(), earlier[0].values[i]);
   }
@@ -162,4 +167,4 @@ TEST_P(RecordedMapRun, ItsMappingsCanBeReadBack) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/measured_target.h"
 
 #include <gtest/gtest.h>
@@ -5,24 +8,24 @@
 #include "bayloom/codegen/host.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 TEST(MeasuredTarget, IsMeasuredOnceAndKept) {
   const TemporaryFolder folder;
-  Store store(folder / "records.db");
-  const Target first = MeasuredTarget(store, HostTarget(1));
+  record::Store store(folder / "records.db");
+  const target::Target first = MeasuredTarget(store, codegen::HostTarget(1));
   ASSERT_TRUE(first.machine);
-  EXPECT_EQ(MeasuredTarget(store, HostTarget(1)).machine, first.machine);
+  EXPECT_EQ(MeasuredTarget(store, codegen::HostTarget(1)).machine, first.machine);
   EXPECT_EQ(store.Targets().size(), 1U);
 }
 
 TEST(MeasuredTarget, OfADatabaseWithoutMachineStaysAsItWas) {
   const TemporaryFolder folder;
-  Store store(folder / "records.db");
-  store.AddTarget(HostTarget(1));
-  EXPECT_FALSE(MeasuredTarget(store, HostTarget(1)).machine);
+  record::Store store(folder / "records.db");
+  store.AddTarget(codegen::HostTarget(1));
+  EXPECT_FALSE(MeasuredTarget(store, codegen::HostTarget(1)).machine);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,28 +13,29 @@
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 constexpr int kSeeds = 4;
 
 /// Random programs of a product that is not tuned here, as the simulated machine runs them.
-std::vector<Sample> Measurements() {
-  const SpaceGenerator space(MatmulWorkload(384, 640, 256), SimulatedTarget());
-  RandomStream random(1);
-  std::vector<Sample> samples;
+std::vector<cost::Sample> Measurements() {
+  const sketch::SpaceGenerator space(tensor::MatmulWorkload(384, 640, 256),
+                                     strategy::SimulatedTarget());
+  base::RandomStream random(1);
+  std::vector<cost::Sample> samples;
   while (samples.size() < 400) {
-    const Result<Candidate> candidate = space.Sample(0, random.Fork());
+    const Result<sketch::Candidate> candidate = space.Sample(0, random.Fork());
     if (!candidate) continue;
     samples.push_back({.task = 1,
-                       .features = ExtractFeatures(candidate->program),
-                       .seconds = SimulatedMachine::Run(candidate->program)});
+                       .features = feature::ExtractFeatures(candidate->program),
+                       .seconds = strategy::SimulatedMachine::Run(candidate->program)});
   }
   return samples;
 }
 
-std::shared_ptr<const ThroughputModel> Trained(const std::vector<Sample>& samples) {
-  std::shared_ptr<ThroughputModel> model = CreateThroughputModel("xgboost", 1);
+std::shared_ptr<const cost::ThroughputModel> Trained(const std::vector<cost::Sample>& samples) {
+  std::shared_ptr<cost::ThroughputModel> model = cost::CreateThroughputModel("xgboost", 1);
   model->Fit(samples);
   return model;
 }
@@ -41,27 +45,27 @@ struct Tuned {
   int trusting = 0;        ///< sessions at whose end the model was still used
 };
 
-Tuned Tune(const std::string& strategy, const std::shared_ptr<const ThroughputModel>& base,
+Tuned Tune(const std::string& strategy, const std::shared_ptr<const cost::ThroughputModel>& base,
            int trials) {
   Tuned tuned;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const TemporaryFolder folder;
-    Store store(folder / "tuning.db");
+    record::Store store(folder / "tuning.db");
     SimulatedEvaluator evaluator;
-    std::unique_ptr<CostModel> model = std::make_unique<XgboostModel>();
-    if (base) model = std::make_unique<PretrainedModel>(base);
+    std::unique_ptr<cost::CostModel> model = std::make_unique<cost::XgboostModel>();
+    if (base) model = std::make_unique<cost::PretrainedModel>(base);
     SessionOptions options = QuickOptions();
     options.seed = seed;
     options.strategy = strategy;
     options.trials_per_slot = 16;
     options.budget.trials = trials;
     options.evolutionary.population = 256;
-    const Workload product = MatmulWorkload(512, 512, 512);
-    Session session(SimulatedTarget(), {{"matmul", product, 1}}, store, model.get(), evaluator,
-                    options);
+    const tensor::Workload product = tensor::MatmulWorkload(512, 512, 512);
+    Session session(strategy::SimulatedTarget(), {{"matmul", product, 1}}, store, model.get(),
+                    evaluator, options);
     session.Run();
     tuned.log_seconds += std::log(session.tasks()[0]->best()->outcome.value) / kSeeds;
-    const auto* pretrained = dynamic_cast<const PretrainedModel*>(model.get());
+    const auto* pretrained = dynamic_cast<const cost::PretrainedModel*>(model.get());
     tuned.trusting += pretrained && pretrained->Trusts(product.StructuralHash()) ? 1 : 0;
   }
   return tuned;
@@ -69,27 +73,27 @@ Tuned Tune(const std::string& strategy, const std::shared_ptr<const ThroughputMo
 
 class PretrainedSession : public testing::TestWithParam<std::string> {
  protected:
-  Tuned Run(const std::shared_ptr<const ThroughputModel>& base, int trials) {
+  Tuned Run(const std::shared_ptr<const cost::ThroughputModel>& base, int trials) {
     return Tune(GetParam(), base, trials);
   }
 };
 
 TEST_P(PretrainedSession, ARightModelHelpsAndAWrongOneIsDropped) {
-  std::vector<Sample> samples = Measurements();
+  std::vector<cost::Sample> samples = Measurements();
   const Tuned right = Run(Trained(samples), 48), scratch_48 = Run(nullptr, 48);
   EXPECT_GE(right.trusting, kSeeds - 1);
   EXPECT_LT(right.log_seconds, scratch_48.log_seconds);
 
   std::vector<double> seconds;
-  for (const Sample& sample : samples) seconds.push_back(*sample.seconds);
+  for (const cost::Sample& sample : samples) seconds.push_back(*sample.seconds);
   const double product = *std::min_element(seconds.begin(), seconds.end()) *
                          *std::max_element(seconds.begin(), seconds.end());
-  for (Sample& sample : samples) sample.seconds = product / *sample.seconds;
+  for (cost::Sample& sample : samples) sample.seconds = product / *sample.seconds;
   const Tuned wrong = Run(Trained(samples), 144), scratch = Run(nullptr, 144);
   EXPECT_LE(wrong.trusting, 1);
   EXPECT_LT(wrong.log_seconds, scratch.log_seconds + std::log(1.1));
 
-  RandomStream random(2);
+  base::RandomStream random(2);
   random.Shuffle(seconds);
   for (size_t i = 0; i < samples.size(); ++i) samples[i].seconds = seconds[i];
   EXPECT_LT(Run(Trained(samples), 144).log_seconds, scratch.log_seconds + std::log(1.1));
@@ -98,4 +102,4 @@ TEST_P(PretrainedSession, ARightModelHelpsAndAWrongOneIsDropped) {
 INSTANTIATE_TEST_SUITE_P(Strategies, PretrainedSession, testing::Values("evolutionary", "bayes"));
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

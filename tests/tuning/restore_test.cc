@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/restore.h"
 
 #include <gtest/gtest.h>
@@ -9,23 +12,25 @@
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 class RestoreTest : public testing::Test {
  protected:
-  RestoreTest() : space_(ConvolutionWorkload(), SimulatedTarget()), store_(folder_ / "tuning.db") {
+  RestoreTest()
+      : space_(strategy::ConvolutionWorkload(), strategy::SimulatedTarget()),
+        store_(folder_ / "tuning.db") {
     task_ = store_.AddTask(space_.workload());
     target_ = store_.AddTarget(space_.target());
-    RunRecord run;
+    record::RunRecord run;
     run.name = "convolution";
     run.target = target_;
     run_ = store_.BeginRun(run).id;
   }
 
-  Candidate Record(uint64_t seed, double seconds) {
-    Candidate candidate = *space_.Sample(0, RandomStream(seed));
-    StoredTrial trial;
+  sketch::Candidate Record(uint64_t seed, double seconds) {
+    sketch::Candidate candidate = *space_.Sample(0, base::RandomStream(seed));
+    record::StoredTrial trial;
     trial.run = run_;
     trial.task = task_;
     trial.target = target_;
@@ -33,17 +38,17 @@ class RestoreTest : public testing::Test {
     trial.candidate = CandidateText(candidate);
     trial.key = candidate.hash;
     trial.proposer = "test";
-    trial.outcome = Outcome::Feasible(seconds);
+    trial.outcome = trial::Outcome::Feasible(seconds);
     store_.AddTrial(trial);
     return candidate;
   }
 
   TemporaryFolder folder_;
-  SpaceGenerator space_;
-  Store store_;
-  TaskId task_;
-  TargetId target_;
-  RunId run_;
+  sketch::SpaceGenerator space_;
+  record::Store store_;
+  record::TaskId task_;
+  record::TargetId target_;
+  record::RunId run_;
 };
 
 TEST_F(RestoreTest, NothingIsRestoredFromAnEmptyStore) {
@@ -51,12 +56,12 @@ TEST_F(RestoreTest, NothingIsRestoredFromAnEmptyStore) {
   const ChosenProgram chosen = ChooseProgram(&store_, space_.workload(), space_.target());
   EXPECT_FALSE(chosen.measured.has_value());
   EXPECT_EQ(chosen.program.StructuralHash(),
-            PlainSchedule(space_.workload(), space_.target()).StructuralHash());
+            sketch::PlainSchedule(space_.workload(), space_.target()).StructuralHash());
 }
 
 TEST_F(RestoreTest, TheFastestProgramIsMadeAnew) {
   Record(1, 3e-3);
-  const Candidate fast = Record(2, 1e-3);
+  const sketch::Candidate fast = Record(2, 1e-3);
   Record(3, 2e-3);
   const std::optional<MeasuredCandidate> best = RestoreBest(store_, space_);
   ASSERT_TRUE(best.has_value());
@@ -69,8 +74,8 @@ TEST_F(RestoreTest, TheFastestProgramIsMadeAnew) {
 }
 
 TEST_F(RestoreTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {
-  const Candidate good = Record(1, 2e-3);
-  StoredTrial trial = store_.TrialsOf(task_, target_).front();
+  const sketch::Candidate good = Record(1, 2e-3);
+  record::StoredTrial trial = store_.TrialsOf(task_, target_).front();
   trial.ordinal = 1;
   trial.outcome.value = 1e-3;
   trial.key = 42;
@@ -82,4 +87,4 @@ TEST_F(RestoreTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

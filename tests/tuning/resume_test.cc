@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,7 +16,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 /// Hashes appended to a file: what was written survives the process that wrote it.
@@ -61,24 +64,24 @@ class ResumeTest : public testing::Test {
 
   /// Runs the session in a process of its own that is killed at one of the moments before and
   /// after an outcome is recorded, and after a slot. True if it lived to the end.
-  bool RunInChild(std::optional<RunId> resume, int64_t moments) {
+  bool RunInChild(std::optional<record::RunId> resume, int64_t moments) {
     const pid_t child = fork();
     if (child == 0) {
       Killer killer(moments);
       SimulatedEvaluator evaluator;
       uint64_t last = 0;
-      evaluator.before_report = [&](const Candidate& candidate, const Outcome&) {
+      evaluator.before_report = [&](const sketch::Candidate& candidate, const trial::Outcome&) {
         last = candidate.hash;
         tried_.Append(last);
         killer();
       };
-      Store store(folder_ / "tuning.db");
+      record::Store store(folder_ / "tuning.db");
       SessionOptions options = Options();
       options.resume = resume;
-      Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+      Session session(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
       // When a run tells of a trial, that has been recorded.
       session.Run({.on_trial =
-                       [&](const SessionStatus&, const Outcome&) {
+                       [&](const SessionStatus&, const trial::Outcome&) {
                          recorded_.Append(last);
                          killer();
                        },
@@ -101,22 +104,22 @@ class ResumeTest : public testing::Test {
 };
 
 TEST_F(ResumeTest, KilledAnywhereItLosesNoTrialAndRepeatsNone) {
-  RandomStream random(17);
-  std::optional<RunId> session;
+  base::RandomStream random(17);
+  std::optional<record::RunId> session;
   int kills = 0;
   while (!RunInChild(session, 1 + random.UniformInt(40))) {
     ++kills;
     ASSERT_LT(kills, 100);
-    Store store(folder_ / "tuning.db");
+    record::Store store(folder_ / "tuning.db");
     session = store.Runs().back().id;
     std::set<uint64_t> kept;
-    for (const StoredTrial& trial : store.TrialsOfRun(*session)) kept.insert(trial.key);
+    for (const record::StoredTrial& trial : store.TrialsOfRun(*session)) kept.insert(trial.key);
     for (uint64_t hash : recorded_.Read()) ASSERT_TRUE(kept.contains(hash));
   }
   EXPECT_GE(kills, 5);
-  Store store(folder_ / "tuning.db");
+  record::Store store(folder_ / "tuning.db");
   EXPECT_EQ(store.Runs().size(), 1u);
-  const std::vector<StoredTrial> trials = store.TrialsOfRun(*session);
+  const std::vector<record::StoredTrial> trials = store.TrialsOfRun(*session);
   ASSERT_EQ(trials.size(), static_cast<size_t>(kTrials));
   std::set<uint64_t> distinct;
   for (int i = 0; i < kTrials; ++i) {
@@ -130,25 +133,26 @@ TEST_F(ResumeTest, KilledAnywhereItLosesNoTrialAndRepeatsNone) {
 
 TEST_F(ResumeTest, AtTheEndOfASlotItGoesOnAsIfNothingHadHappened) {
   SimulatedEvaluator evaluator;
-  const auto hashes = [](Store& store, RunId session) {
+  const auto hashes = [](record::Store& store, record::RunId session) {
     std::vector<uint64_t> all;
-    for (const StoredTrial& trial : store.TrialsOfRun(session)) all.push_back(trial.key);
+    for (const record::StoredTrial& trial : store.TrialsOfRun(session)) all.push_back(trial.key);
     return all;
   };
-  Store whole_store(folder_ / "whole.db");
-  XgboostModel whole_model;
-  Session whole(SimulatedTarget(), TwoTasks(), whole_store, &whole_model, evaluator, Options());
+  record::Store whole_store(folder_ / "whole.db");
+  cost::XgboostModel whole_model;
+  Session whole(strategy::SimulatedTarget(), TwoTasks(), whole_store, &whole_model, evaluator,
+                Options());
   whole.Run();
 
-  Store store(folder_ / "parts.db");
+  record::Store store(folder_ / "parts.db");
   SessionOptions options = Options();
   options.seed = 0;
-  std::optional<RunId> id;
+  std::optional<record::RunId> id;
   for (int64_t trials : {24, 40, 48, kTrials}) {
     options.budget.trials = trials;
     options.resume = id;
-    XgboostModel model;
-    Session part(SimulatedTarget(), TwoTasks(), store, &model, evaluator, options);
+    cost::XgboostModel model;
+    Session part(strategy::SimulatedTarget(), TwoTasks(), store, &model, evaluator, options);
     part.Run();
     id = part.id();
     options.seed = 99;  // of no consequence: the session keeps its own
@@ -158,12 +162,13 @@ TEST_F(ResumeTest, AtTheEndOfASlotItGoesOnAsIfNothingHadHappened) {
 
 TEST_F(ResumeTest, TheSchedulerSeesTheSameProgress) {
   SimulatedEvaluator evaluator;
-  Store store(folder_ / "tuning.db");
+  record::Store store(folder_ / "tuning.db");
   SessionOptions options = Options();
-  Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   session.Run();
   options.resume = session.id();
-  const Session resumed(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  const Session resumed(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator,
+                        options);
   const SessionStatus before = session.Status(), after = resumed.Status();
   EXPECT_EQ(after.trials, before.trials);
   EXPECT_EQ(after.feasible_trials, before.feasible_trials);
@@ -176,34 +181,35 @@ TEST_F(ResumeTest, TheSchedulerSeesTheSameProgress) {
 
 TEST_F(ResumeTest, RefusesAnotherTargetOtherTasksAndMissingTrials) {
   SimulatedEvaluator evaluator;
-  Store store(folder_ / "tuning.db");
+  record::Store store(folder_ / "tuning.db");
   SessionOptions options = Options();
-  Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   session.Run();
   options.resume = session.id();
-  Target other = SimulatedTarget();
+  target::Target other = strategy::SimulatedTarget();
   other.cores = 64;
   EXPECT_THROW(Session(other, TwoTasks(), store, nullptr, evaluator, options), InputError);
-  EXPECT_THROW(Session(SimulatedTarget(), {TwoTasks()[0]}, store, nullptr, evaluator, options),
-               InputError);
+  EXPECT_THROW(
+      Session(strategy::SimulatedTarget(), {TwoTasks()[0]}, store, nullptr, evaluator, options),
+      InputError);
   store.SaveState(session.id(), R"({"seconds": 1, "slots": [[1, 10000]]})", {});
-  EXPECT_THROW(Session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options),
+  EXPECT_THROW(Session(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options),
                InputError);
 }
 
 TEST_F(ResumeTest, ProgramsThatAreMadeDifferentlyNowAreNotTriedAgain) {
   SimulatedEvaluator evaluator;
-  Store store(folder_ / "tuning.db");
+  record::Store store(folder_ / "tuning.db");
   SessionOptions options = Options();
   options.budget.trials = 16;
-  Session session(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   session.Run();
   // Trials of a later version of the program, whose traces this one cannot replay.
-  const TaskId task = session.tasks()[0]->id();
-  const std::vector<StoredTrial> trials = store.TrialsOfRun(session.id());
-  RunRecord stranger;
+  const record::TaskId task = session.tasks()[0]->id();
+  const std::vector<record::StoredTrial> trials = store.TrialsOfRun(session.id());
+  record::RunRecord stranger;
   stranger.target = trials[0].target;
-  StoredTrial unknown = trials[0];
+  record::StoredTrial unknown = trials[0];
   unknown.run = store.BeginRun(stranger).id;
   unknown.key = 4711;
   unknown.candidate = "a later format";
@@ -212,11 +218,11 @@ TEST_F(ResumeTest, ProgramsThatAreMadeDifferentlyNowAreNotTriedAgain) {
   ASSERT_TRUE(store.AddTrial(unknown));
   options.budget.trials = 24;
   options.resume = session.id();
-  Session resumed(SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
+  Session resumed(strategy::SimulatedTarget(), TwoTasks(), store, nullptr, evaluator, options);
   EXPECT_EQ(resumed.tasks()[0]->id(), task);
   EXPECT_GT(resumed.tasks()[0]->best()->outcome.value, 1e-12);
-  EXPECT_EQ(resumed.Run(), StopReason::kTrials);
+  EXPECT_EQ(resumed.Run(), trial::StopReason::kTrials);
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

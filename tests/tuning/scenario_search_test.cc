@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/scenario_search.h"
 
 #include <gtest/gtest.h>
@@ -13,72 +16,74 @@
 #include "bayloom/trial/inline_evaluator.h"
 #include "tests/temporary_folder.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x = 0 .. 9999, with more lines.
-Scenario ScenarioOverX(const std::string& name, const std::string& more = "") {
-  return ParseScenario("name: " + name +
-                           "\nparameters: {x: {type: integer, range: [0, 9999]}}\n"
-                           "minimize: value\noptimizer: random\n" +
-                           more,
-                       name);
+external::Scenario ScenarioOverX(const std::string& name, const std::string& more = "") {
+  return external::ParseScenario("name: " + name +
+                                     "\nparameters: {x: {type: integer, range: [0, 9999]}}\n"
+                                     "minimize: value\noptimizer: random\n" +
+                                     more,
+                                 name);
 }
 
 /// Studies that share a budget, evaluated by functions of x.
 class SharedBudgetTest : public testing::Test {
  protected:
-  using Function = std::function<Outcome(double)>;
+  using Function = std::function<trial::Outcome(double)>;
 
   /// Adds a task to the run, for which MakeRun was called.
   int Add(const std::string& name, Function function, double weight = 1,
-          int64_t max_trials = Budget::kUnlimited) {
-    const Scenario scenario = ScenarioOverX(name);
-    OptimizerOptions options;
+          int64_t max_trials = trial::Budget::kUnlimited) {
+    const external::Scenario scenario = ScenarioOverX(name);
+    optimizer::OptimizerOptions options;
     options.seed = studies_.size() + 1;
-    Study& study =
-        studies_.emplace_back(scenario, MakeOptimizer("random", scenario.space, options));
-    evaluators_.emplace_back([function = std::move(function)](const Configuration& c) {
+    external::Study& study = studies_.emplace_back(
+        scenario, optimizer::MakeOptimizer("random", scenario.space, options));
+    evaluators_.emplace_back([function = std::move(function)](const space::Configuration& c) {
       return function(c.coordinates[0]);
     });
     tasks_.emplace_back(study, evaluators_.back());
-    TaskProgress progress;
+    scheduling::TaskProgress progress;
     progress.name = name;
     progress.weight = weight;
     return run_->AddTask(tasks_.back(), std::move(progress), max_trials);
   }
-  void MakeRun(const std::string& scheduler, Budget budget) {
+  void MakeRun(const std::string& scheduler, trial::Budget budget) {
     run_.emplace(
-        RunOptions{.budget = std::move(budget), .scheduler = scheduler, .trials_per_slot = 8});
+        run::RunOptions{.budget = std::move(budget), .scheduler = scheduler, .trials_per_slot = 8});
   }
-  static Budget Trials(int64_t trials) {
-    Budget budget;
+  static trial::Budget Trials(int64_t trials) {
+    trial::Budget budget;
     budget.trials = trials;
     return budget;
   }
 
-  std::deque<Study> studies_;
-  std::deque<InlineEvaluator<Configuration>> evaluators_;
-  std::deque<StudyTask> tasks_;
-  std::optional<ScheduledRun<Configuration>> run_;
+  std::deque<external::Study> studies_;
+  std::deque<trial::InlineEvaluator<space::Configuration>> evaluators_;
+  std::deque<external::StudyTask> tasks_;
+  std::optional<run::ScheduledRun<space::Configuration>> run_;
 };
 
 /// Falls over five orders of magnitude as x nears a point.
-Outcome Steep(double x) { return Outcome::Feasible(1 + std::abs(x - 4321)); }
-Outcome Flat(double) { return Outcome::Feasible(7); }
+trial::Outcome Steep(double x) { return trial::Outcome::Feasible(1 + std::abs(x - 4321)); }
+trial::Outcome Flat(double) { return trial::Outcome::Feasible(7); }
 
 TEST_F(SharedBudgetTest, IsSpentWhereItHelps) {
   MakeRun("dynatune", Trials(323));
   Add("flat", Flat);
   int n = 0;
   Add(
-      "falling", [&](double) { return Outcome::Feasible(10 + 4500.0 / (45 + ++n)); }, /*weight=*/5);
+      "falling", [&](double) { return trial::Outcome::Feasible(10 + 4500.0 / (45 + ++n)); },
+      /*weight=*/5);
   int observed = 0;
   EXPECT_EQ(
-      run_->Run({.on_trial = [&](const RunStatus&, const Outcome&) { ++observed; }, .on_slot = {}}),
-      StopReason::kTrials);
+      run_->Run({.on_trial = [&](const run::RunStatus&, const trial::Outcome&) { ++observed; },
+                 .on_slot = {}}),
+      trial::StopReason::kTrials);
   EXPECT_EQ(observed, 323);
   EXPECT_EQ(run_->Status().trials, 323);
   EXPECT_EQ(studies_[0].trials() + studies_[1].trials(), 323);
@@ -91,25 +96,26 @@ TEST_F(SharedBudgetTest, EndsWhenEachHasItsOwnLimitOrTheTimeIsUpOrItIsStopped) {
   MakeRun("dynatune", {});
   Add("flat", Flat, 1, 20);
   Add("steep", Steep, 1, 20);
-  EXPECT_EQ(run_->Run(), StopReason::kTrials);
+  EXPECT_EQ(run_->Run(), trial::StopReason::kTrials);
   EXPECT_EQ(run_->Status().trials, 40);
-  Budget late;
+  trial::Budget late;
   late.seconds = 0;
   MakeRun("dynatune", late);
   Add("flat", Flat);
-  EXPECT_EQ(run_->Run(), StopReason::kTime);
-  Budget stopped;
+  EXPECT_EQ(run_->Run(), trial::StopReason::kTime);
+  trial::Budget stopped;
   stopped.stop = [] { return true; };
   MakeRun("dynatune", stopped);
   Add("flat", Flat);
-  EXPECT_EQ(run_->Run(), StopReason::kStopped);
+  EXPECT_EQ(run_->Run(), trial::StopReason::kStopped);
 }
 
 TEST_F(SharedBudgetTest, IsNotSpoiltByScenariosThatOnlyFail) {
   MakeRun("dynatune", Trials(64));
-  Add("broken", [](double) { return Outcome::Infeasible(Verdict::kCrash, "always"); });
+  Add("broken",
+      [](double) { return trial::Outcome::Infeasible(trial::Verdict::kCrash, "always"); });
   Add("steep", Steep);
-  EXPECT_EQ(run_->Run(), StopReason::kTrials);
+  EXPECT_EQ(run_->Run(), trial::StopReason::kTrials);
   EXPECT_EQ(run_->state().tasks()[0].best(), kInfinity);
   EXPECT_LT(run_->state().tasks()[1].best(), 1);
 }
@@ -138,7 +144,7 @@ TEST_F(ScenarioSearchTest, GoesOnWhereEarlierRunsEndedAndTriesNothingTwice) {
   {
     ScenarioSearch first({Member("again")}, Options(20));
     EXPECT_FALSE(first.resumed(0));
-    EXPECT_EQ(first.Run(), StopReason::kTrials);
+    EXPECT_EQ(first.Run(), trial::StopReason::kTrials);
     best = first.study(0).best()->outcome.value;
   }
   ScenarioSearch search({Member("again"), Member("other")}, Options(60, true));
@@ -147,13 +153,13 @@ TEST_F(ScenarioSearchTest, GoesOnWhereEarlierRunsEndedAndTriesNothingTwice) {
   EXPECT_EQ(search.Status().trials, 20);
   EXPECT_EQ(search.study(0).best()->outcome.value, best);
   EXPECT_EQ(search.Status().tasks[0].slot_ends, (std::vector<int>{8, 16, 20}));
-  EXPECT_EQ(search.Run(), StopReason::kTrials);
+  EXPECT_EQ(search.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(search.Status().trials, 60);
   EXPECT_LE(search.study(0).best()->outcome.value, best);
   std::set<std::vector<double>> distinct;
-  const std::vector<StudyTrial> trials = search.TrialsOf(0);
+  const std::vector<external::StudyTrial> trials = search.TrialsOf(0);
   EXPECT_EQ(std::ssize(trials), search.study(0).trials());
-  for (const StudyTrial& trial : trials) {
+  for (const external::StudyTrial& trial : trials) {
     EXPECT_TRUE(distinct.insert(trial.configuration.coordinates).second);
     EXPECT_EQ(trial.outcome.value, trial.configuration.coordinates[0]);
   }
@@ -162,20 +168,20 @@ TEST_F(ScenarioSearchTest, GoesOnWhereEarlierRunsEndedAndTriesNothingTwice) {
 TEST_F(ScenarioSearchTest, KeepsALimitOfItsOwn) {
   ScenarioSearch search({Member("a", "echo {x}", "budget: {trials: 5}\n"), Member("b")},
                         Options(16));
-  EXPECT_EQ(search.Run(), StopReason::kTrials);
+  EXPECT_EQ(search.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(search.study(0).trials(), 5);
   EXPECT_EQ(search.study(1).trials(), 11);
 }
 
 TEST_F(ScenarioSearchTest, AStopEndsItsCommandsWithinASecond) {
-  const double begun = MonotonicSeconds();
+  const double begun = base::MonotonicSeconds();
   SearchOptions options = Options(10);
-  options.budget.stop = [&] { return MonotonicSeconds() > begun + 0.3; };
+  options.budget.stop = [&] { return base::MonotonicSeconds() > begun + 0.3; };
   ScenarioSearch search({Member("slow", "sleep 77; echo 1")}, std::move(options));
-  EXPECT_EQ(search.Run(), StopReason::kStopped);
-  EXPECT_LT(MonotonicSeconds() - begun, 1.3);
+  EXPECT_EQ(search.Run(), trial::StopReason::kStopped);
+  EXPECT_LT(base::MonotonicSeconds() - begun, 1.3);
   EXPECT_EQ(search.Status().trials, 0);
-  EXPECT_FALSE(Store(folder_ / "slow.db").RunOf(search.record(0).id).finished);
+  EXPECT_FALSE(record::Store(folder_ / "slow.db").RunOf(search.record(0).id).finished);
 }
 
 TEST_F(ScenarioSearchTest, RefusesWhatCannotBeSearchedTogether) {
@@ -186,4 +192,4 @@ TEST_F(ScenarioSearchTest, RefusesWhatCannotBeSearchedTogether) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,23 +9,24 @@
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 /// Best simulated time that a session of one matrix product finds.
 double TunedSeconds(const std::string& strategy, uint64_t seed) {
   const TemporaryFolder folder;
-  Store store(folder / "tuning.db");
+  record::Store store(folder / "tuning.db");
   SimulatedEvaluator evaluator;
-  XgboostModel model;
+  cost::XgboostModel model;
   SessionOptions options = QuickOptions();
   options.strategy = strategy;
   options.seed = seed;
   options.trials_per_slot = 32;
   options.budget.trials = 160;
   options.evolutionary.population = 256;
-  Session session(SimulatedTarget(), {{"matmul", MatmulWorkload(512, 512, 512), 1}}, store, &model,
-                  evaluator, options);
+  Session session(strategy::SimulatedTarget(),
+                  {{"matmul", tensor::MatmulWorkload(512, 512, 512), 1}}, store, &model, evaluator,
+                  options);
   session.Run();
   return session.tasks()[0]->best()->outcome.value;
 }
@@ -42,4 +46,4 @@ TEST(SearchComparisonTest, EvolutionaryFindsBetterProgramsThanRandomInAsManyTria
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/session_state.h"
 
 #include <gtest/gtest.h>
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 TEST(SessionStateTest, ReadsWhatItWrote) {
@@ -35,4 +38,4 @@ TEST(SessionStateTest, ReadsOlderStatesAndRefusesOthers) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

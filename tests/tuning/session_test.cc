@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tuning/session.h"
 
 #include <gtest/gtest.h>
@@ -7,40 +10,41 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/cost/random_model.h"
+#include "bayloom/cost/internal/random_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
 
-namespace bayloom {
+namespace bayloom::tuning {
 namespace {
 
 class SessionTest : public testing::Test {
  protected:
-  std::vector<uint64_t> HashesOf(RunId session) {
+  std::vector<uint64_t> HashesOf(record::RunId session) {
     std::vector<uint64_t> hashes;
-    for (const StoredTrial& trial : store_.TrialsOfRun(session)) hashes.push_back(trial.key);
+    for (const record::StoredTrial& trial : store_.TrialsOfRun(session))
+      hashes.push_back(trial.key);
     return hashes;
   }
   static std::vector<TaskSpec> OneTask() { return {TwoTasks()[0]}; }
   /// Four floats to compute: a few dozen programs.
-  static std::vector<TaskSpec> TinyTask() { return {{"tiny", MatmulWorkload(2, 2, 1), 1}}; }
+  static std::vector<TaskSpec> TinyTask() { return {{"tiny", tensor::MatmulWorkload(2, 2, 1), 1}}; }
 
   TemporaryFolder folder_;
-  Store store_{folder_ / "tuning.db"};
+  record::Store store_{folder_ / "tuning.db"};
   SimulatedEvaluator evaluator_;
   SessionOptions options_ = QuickOptions();
 };
 
 TEST_F(SessionTest, UsesUpItsTrialsAndRecordsEachOnce) {
   options_.budget.trials = 37;  // not a multiple of the slot
-  Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
-  EXPECT_EQ(session.Run(), StopReason::kTrials);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+  EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(evaluator_.candidates, 37);
-  const std::vector<StoredTrial> trials = store_.TrialsOfRun(session.id());
+  const std::vector<record::StoredTrial> trials = store_.TrialsOfRun(session.id());
   ASSERT_EQ(trials.size(), 37u);
-  std::set<std::pair<TaskId, uint64_t>> distinct;
-  for (const StoredTrial& trial : trials) {
+  std::set<std::pair<record::TaskId, uint64_t>> distinct;
+  for (const record::StoredTrial& trial : trials) {
     EXPECT_TRUE(distinct.insert({trial.task, trial.key}).second);
     EXPECT_EQ(trial.proposer, "bayes");
   }
@@ -48,22 +52,22 @@ TEST_F(SessionTest, UsesUpItsTrialsAndRecordsEachOnce) {
 }
 
 TEST_F(SessionTest, TheBestOfATaskIsItsFastestTrial) {
-  Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
   session.Run();
   double total = 0;
   const SessionStatus status = session.Status();
   for (size_t i = 0; i < session.tasks().size(); ++i) {
     const TuningTask& task = *session.tasks()[i];
     double fastest = std::numeric_limits<double>::infinity();
-    for (const StoredTrial& trial : store_.TrialsOfRun(session.id())) {
+    for (const record::StoredTrial& trial : store_.TrialsOfRun(session.id())) {
       if (trial.task == task.id() && trial.outcome.ok()) {
         fastest = std::min(fastest, trial.outcome.value);
       }
     }
     ASSERT_TRUE(task.best());
     EXPECT_EQ(task.best()->outcome.value, fastest);
-    EXPECT_EQ(SimulatedMachine::Run(task.best()->candidate.program), fastest);
-    const TaskProgress& progress = status.tasks[i];
+    EXPECT_EQ(strategy::SimulatedMachine::Run(task.best()->candidate.program), fastest);
+    const scheduling::TaskProgress& progress = status.tasks[i];
     EXPECT_EQ(progress.best(), fastest);
     EXPECT_EQ(progress.slot_ends.back(), progress.trials());
     EXPECT_TRUE(
@@ -75,11 +79,11 @@ TEST_F(SessionTest, TheBestOfATaskIsItsFastestTrial) {
 
 TEST_F(SessionTest, TheObserverHearsOfEveryTrialAndSlot) {
   options_.budget.trials = 20;
-  RandomModel model(1);
-  Session session(SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
+  cost::RandomModel model(1);
+  Session session(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   std::vector<int64_t> at_trial, at_slot;
   session.Run({.on_trial = [&](const SessionStatus& status,
-                               const Outcome&) { at_trial.push_back(status.trials); },
+                               const trial::Outcome&) { at_trial.push_back(status.trials); },
                .on_slot =
                    [&](const SessionStatus& status) {
                      at_slot.push_back(status.trials);
@@ -92,11 +96,11 @@ TEST_F(SessionTest, TheObserverHearsOfEveryTrialAndSlot) {
 
 TEST_F(SessionTest, KeepsTheModelsMetricsPerSlot) {
   options_.budget.trials = 24;
-  XgboostModel model;
-  Session session(SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
+  cost::XgboostModel model;
+  Session session(strategy::SimulatedTarget(), OneTask(), store_, &model, evaluator_, options_);
   session.Run();
   std::set<int64_t> slots;
-  for (const Metric& metric : store_.MetricsOf(session.id())) {
+  for (const record::Metric& metric : store_.MetricsOf(session.id())) {
     EXPECT_EQ(metric.task, session.tasks()[0]->id());
     if (metric.name == "rmse") slots.insert(metric.batch);
   }
@@ -105,9 +109,10 @@ TEST_F(SessionTest, KeepsTheModelsMetricsPerSlot) {
 
 TEST_F(SessionTest, RespectsTheLimitPerTask) {
   options_.max_trials_per_task = 12;
-  Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
-  EXPECT_EQ(session.Run(), StopReason::kTrials);
-  for (const TaskProgress& progress : session.Status().tasks) EXPECT_EQ(progress.trials(), 12);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+  EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
+  for (const scheduling::TaskProgress& progress : session.Status().tasks)
+    EXPECT_EQ(progress.trials(), 12);
 }
 
 TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
@@ -118,8 +123,8 @@ TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
   class SlowEvaluator final : public SimulatedEvaluator {
    public:
     explicit SlowEvaluator(double& now) : now_(now) {}
-    std::vector<FinishedTrial> Collect(double wait_seconds,
-                                       const std::function<bool()>& stop) override {
+    std::vector<trial::FinishedTrial> Collect(double wait_seconds,
+                                              const std::function<bool()>& stop) override {
       if (candidates % 8 == 0) {
         now_ += 3;
         build_seconds_ += 3;
@@ -133,8 +138,8 @@ TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
     double& now_;
     double build_seconds_ = 0;
   } evaluator(now);
-  Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
-  EXPECT_EQ(session.Run(), StopReason::kTime);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
+  EXPECT_EQ(session.Run(), trial::StopReason::kTime);
   const SessionStatus status = session.Status();
   // Two slots of 3 + 8 seconds, then 3 + 6.
   EXPECT_EQ(status.trials, 22);
@@ -147,20 +152,20 @@ TEST_F(SessionTest, RespectsTheTimeBudgetAndAccountsForPhases) {
 TEST_F(SessionTest, StopsWhenAskedAndCanBeResumed) {
   bool stop = false;
   options_.budget.stop = [&] { return stop; };
-  evaluator_.before_report = [&](const Candidate&, const Outcome&) {
+  evaluator_.before_report = [&](const sketch::Candidate&, const trial::Outcome&) {
     if (evaluator_.candidates == 13) stop = true;
   };
   {
-    Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
-    EXPECT_EQ(session.Run(), StopReason::kStopped);
+    Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+    EXPECT_EQ(session.Run(), trial::StopReason::kStopped);
     EXPECT_EQ(session.Status().trials, 13);
     EXPECT_FALSE(store_.RunOf(session.id()).finished);
     options_.resume = session.id();
   }
   stop = false;
-  Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(session.Status().trials, 13);
-  EXPECT_EQ(session.Run(), StopReason::kTrials);
+  EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(evaluator_.candidates, 60);
   EXPECT_EQ(HashesOf(session.id()).size(), 60u);
 }
@@ -171,9 +176,9 @@ class LosingEvaluator final : public SimulatedEvaluator {
   int lost = 0;
   bool broken = false;
 
-  std::vector<FinishedTrial> Collect(double wait_seconds,
-                                     const std::function<bool()>& stop) override {
-    std::vector<FinishedTrial> finished = SimulatedEvaluator::Collect(wait_seconds, stop);
+  std::vector<trial::FinishedTrial> Collect(double wait_seconds,
+                                            const std::function<bool()>& stop) override {
+    std::vector<trial::FinishedTrial> finished = SimulatedEvaluator::Collect(wait_seconds, stop);
     if (!finished.empty() && (broken || (candidates % 5 == 0))) {
       finished[0].outcome.reset();
       finished[0].lost = "the disk is full";
@@ -187,8 +192,8 @@ TEST_F(SessionTest, WhatIsLostIsTriedAgainAndNeverRecorded) {
   LosingEvaluator evaluator;
   options_.budget.trials = 32;
   {
-    Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
-    EXPECT_EQ(session.Run(), StopReason::kTrials);
+    Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
+    EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
     EXPECT_EQ(HashesOf(session.id()).size(), 32u);
     EXPECT_EQ(evaluator.candidates, 32 + evaluator.lost);
     EXPECT_GT(evaluator.lost, 5);
@@ -197,21 +202,21 @@ TEST_F(SessionTest, WhatIsLostIsTriedAgainAndNeverRecorded) {
   options_.budget.trials = 48;
   evaluator.broken = true;
   {
-    Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
-    EXPECT_EQ(session.Run(), StopReason::kLost);
+    Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator, options_);
+    EXPECT_EQ(session.Run(), trial::StopReason::kLost);
     EXPECT_EQ(session.lost(), "the disk is full");
     EXPECT_FALSE(store_.RunOf(session.id()).finished);
     EXPECT_EQ(HashesOf(session.id()).size(), 32u);
   }
-  Session session(SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
-  EXPECT_EQ(session.Run(), StopReason::kTrials);
+  Session session(strategy::SimulatedTarget(), TwoTasks(), store_, nullptr, evaluator_, options_);
+  EXPECT_EQ(session.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(HashesOf(session.id()).size(), 48u);
 }
 
 TEST_F(SessionTest, EndsWhenTheDesignSpacesAreExhausted) {
   options_.budget.trials = 100000;
-  Session session(SimulatedTarget(), TinyTask(), store_, nullptr, evaluator_, options_);
-  EXPECT_EQ(session.Run(), StopReason::kExhausted);
+  Session session(strategy::SimulatedTarget(), TinyTask(), store_, nullptr, evaluator_, options_);
+  EXPECT_EQ(session.Run(), trial::StopReason::kExhausted);
   EXPECT_LT(session.Status().trials, 5000);
   EXPECT_TRUE(session.Status().tasks[0].finished);
 }
@@ -220,7 +225,8 @@ TEST_F(SessionTest, EqualWorkloadsAreOneTask) {
   std::vector<TaskSpec> specs = TwoTasks();
   specs.push_back(specs[0]);
   specs.back().weight = 5;
-  Session session(SimulatedTarget(), std::move(specs), store_, nullptr, evaluator_, options_);
+  Session session(strategy::SimulatedTarget(), std::move(specs), store_, nullptr, evaluator_,
+                  options_);
   ASSERT_EQ(session.tasks().size(), 2u);
   EXPECT_EQ(session.tasks()[0]->weight(), 6);
   EXPECT_EQ(session.Status().tasks[0].weight, 6);
@@ -228,10 +234,10 @@ TEST_F(SessionTest, EqualWorkloadsAreOneTask) {
 
 TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
   options_.budget.trials = 24;
-  Session first(SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
+  Session first(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   first.Run();
   options_.seed = 0;  // the same choices, were it not for what is known
-  Session second(SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
+  Session second(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   EXPECT_EQ(second.Status().trials, 0);
   ASSERT_TRUE(second.tasks()[0]->best());
   EXPECT_EQ(second.tasks()[0]->best()->outcome.value, first.tasks()[0]->best()->outcome.value);
@@ -242,7 +248,7 @@ TEST_F(SessionTest, EarlierSessionsAreLearntFromAndNotRepeated) {
     EXPECT_EQ(std::count(hashes.begin(), hashes.end(), known), 0);
   }
   options_.use_earlier_sessions = false;
-  Session third(SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
+  Session third(strategy::SimulatedTarget(), OneTask(), store_, nullptr, evaluator_, options_);
   EXPECT_FALSE(third.tasks()[0]->best());
   third.Run();
   EXPECT_EQ(HashesOf(third.id()), HashesOf(first.id()));
@@ -253,8 +259,8 @@ TEST_F(SessionTest, ChoicesDoNotDependOnTheNumberOfThreads) {
   options_.use_earlier_sessions = false;
   for (int threads : {1, 3}) {
     options_.threads = threads;
-    XgboostModel model;
-    Session session(SimulatedTarget(), TwoTasks(), store_, &model, evaluator_, options_);
+    cost::XgboostModel model;
+    Session session(strategy::SimulatedTarget(), TwoTasks(), store_, &model, evaluator_, options_);
     session.Run();
     choices.push_back(HashesOf(session.id()));
   }
@@ -263,7 +269,7 @@ TEST_F(SessionTest, ChoicesDoNotDependOnTheNumberOfThreads) {
 
 TEST_F(SessionTest, RefusesUnusableOptions) {
   auto make = [&](std::vector<TaskSpec> specs) {
-    Session(SimulatedTarget(), std::move(specs), store_, nullptr, evaluator_, options_);
+    Session(strategy::SimulatedTarget(), std::move(specs), store_, nullptr, evaluator_, options_);
   };
   EXPECT_THROW(make({}), InputError);
   options_.strategy = "luck";
@@ -277,4 +283,4 @@ TEST_F(SessionTest, RefusesUnusableOptions) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::tuning

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/yaml/yaml_value.h"
 
 #include <gmock/gmock.h>
@@ -7,7 +10,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::yaml {
 namespace {
 
 using testing::HasSubstr;
@@ -123,4 +126,4 @@ TEST(YamlValue, WholeNumbersAreExact) {
 }
 
 }  // namespace
-}  // namespace bayloom
+}  // namespace bayloom::yaml

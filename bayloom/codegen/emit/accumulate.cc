@@ -1,22 +1,25 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <stdexcept>
 
-#include "bayloom/codegen/emit/arithmetic.h"
-#include "bayloom/codegen/emit/nest.h"
+#include "bayloom/codegen/internal/emit/arithmetic.h"
+#include "bayloom/codegen/internal/emit/nest.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
-ExprOp CombiningOp(Reduction reduction) {
+tensor::ExprOp CombiningOp(tensor::Reduction reduction) {
   switch (reduction) {
-    case Reduction::kSum:
-      return ExprOp::kAdd;
-    case Reduction::kProduct:
-      return ExprOp::kMul;
-    case Reduction::kMin:
-      return ExprOp::kMin;
-    case Reduction::kMax:
-      return ExprOp::kMax;
-    case Reduction::kNone:
+    case tensor::Reduction::kSum:
+      return tensor::ExprOp::kAdd;
+    case tensor::Reduction::kProduct:
+      return tensor::ExprOp::kMul;
+    case tensor::Reduction::kMin:
+      return tensor::ExprOp::kMin;
+    case tensor::Reduction::kMax:
+      return tensor::ExprOp::kMax;
+    case tensor::Reduction::kNone:
       break;
   }
   throw std::logic_error("a reduction block without a reduction");
@@ -24,8 +27,9 @@ ExprOp CombiningOp(Reduction reduction) {
 
 }  // namespace
 
-llvm::Value* NestEmitter::Neutral(const Block& block) {
-  const Expr neutral = NeutralElement(block.reduction, program_.buffers[block.output].dtype);
+llvm::Value* NestEmitter::Neutral(const tensor::Block& block) {
+  const tensor::Expr neutral =
+      tensor::NeutralElement(block.reduction, program_.buffers[block.output].dtype);
   return EmitLiteral(builder_, *neutral);
 }
 
@@ -44,9 +48,9 @@ void NestEmitter::EmitTile(const AccumulatorTile& tile) {
 }
 
 void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
-  const Block& block = program_.blocks[tile.block];
-  const Affine& offset = plan_.accesses.at(tile.block).store.affine;
-  const DType dtype = program_.buffers[block.output].dtype;
+  const tensor::Block& block = program_.blocks[tile.block];
+  const tensor::Affine& offset = plan_.accesses.at(tile.block).store.affine;
+  const tensor::DType dtype = program_.buffers[block.output].dtype;
   std::map<int64_t, llvm::AllocaInst*>& slots = active_.back().by_offset;
   ForEachPosition(tile, 0, [&] {
     llvm::Type* type = RegisterType(builder_.getContext(), dtype, state_.chunk.width);
@@ -75,11 +79,12 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
 }
 
 /// Computes the consumer of a reduction's result where that is still in a register.
-void NestEmitter::EmitEpilogue(const TileEpilogue& epilogue, BufferId result, llvm::Value* value) {
-  const Block& block = epilogue.block;
+void NestEmitter::EmitEpilogue(const TileEpilogue& epilogue, tensor::BufferId result,
+                               llvm::Value* value) {
+  const tensor::Block& block = epilogue.block;
   ExpressionEmitter values(state_, epilogue.accesses);
-  Visit(block.value, [&](const Expr& e) {
-    if (e->op == ExprOp::kLoad && e->index == result) values.Define(*e, value);
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op == tensor::ExprOp::kLoad && e->index == result) values.Define(*e, value);
   });
   memory_.Store(block.output, digits_.Evaluate(epilogue.accesses.store.affine), state_.chunk,
                 values.Emit(block.value));
@@ -94,20 +99,20 @@ void NestEmitter::ForEachPosition(const AccumulatorTile& tile, size_t from, cons
 }
 
 llvm::Value* NestEmitter::StartValue(const AccumulatorTile& tile) {
-  const Block& block = program_.blocks[tile.block];
+  const tensor::Block& block = program_.blocks[tile.block];
   llvm::Value* value = tile.starts_neutral ? Neutral(block) : OldValue(tile.block);
   return Splat(builder_, value, state_.chunk.width);
 }
 
 /// True in the first of the iterations that the loops around make: all reduction iterators are
 /// zero but for what is reduced inside the tile.
-llvm::Value* NestEmitter::IsFirst(const Block& block) {
+llvm::Value* NestEmitter::IsFirst(const tensor::Block& block) {
   llvm::Value* first = builder_.getTrue();
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (block.iters[i].kind != IterKind::kReduction) continue;
-    Affine outside = block.bindings[i];
+    if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
+    tensor::Affine outside = block.bindings[i];
     std::erase_if(outside.terms,
-                  [&](const Affine::Term& term) { return !digits_[term.digit].bound; });
+                  [&](const tensor::Affine::Term& term) { return !digits_[term.digit].bound; });
     llvm::Value* value = addresses_.Scalar(digits_.Evaluate(outside));
     llvm::Value* is_zero = builder_.CreateICmpEQ(value, builder_.getInt64(0));
     first = builder_.CreateAnd(first, is_zero);
@@ -117,10 +122,11 @@ llvm::Value* NestEmitter::IsFirst(const Block& block) {
 
 /// What the output holds before it is combined with: for kReduce blocks the neutral element the
 /// first time.
-llvm::Value* NestEmitter::OldValue(BlockId id) {
-  const Block& block = program_.blocks[id];
+llvm::Value* NestEmitter::OldValue(tensor::BlockId id) {
+  const tensor::Block& block = program_.blocks[id];
   const IndexValue index = digits_.Evaluate(plan_.accesses.at(id).store.affine);
-  llvm::Value* first = block.kind == BlockKind::kReduce ? IsFirst(block) : builder_.getFalse();
+  llvm::Value* first =
+      block.kind == tensor::BlockKind::kReduce ? IsFirst(block) : builder_.getFalse();
   if (first == builder_.getTrue()) return Neutral(block);
   llvm::Value* old = memory_.Load(block.output, index, nullptr, state_.chunk, nullptr);
   if (first == builder_.getFalse()) return old;
@@ -128,20 +134,20 @@ llvm::Value* NestEmitter::OldValue(BlockId id) {
                                Splat(builder_, Neutral(block), LanesOf(old)), old);
 }
 
-llvm::Value* NestEmitter::Combined(const Block& block, ExpressionEmitter& values,
+llvm::Value* NestEmitter::Combined(const tensor::Block& block, ExpressionEmitter& values,
                                    llvm::Value* old) {
-  const DType dtype = program_.buffers[block.output].dtype;
-  const bool fusable = dtype == DType::kFloat32 || dtype == DType::kFloat64;
-  const Expr& value = block.value;
-  if (fusable && block.reduction == Reduction::kSum && value->op == ExprOp::kMul) {
+  const tensor::DType dtype = program_.buffers[block.output].dtype;
+  const bool fusable = dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat64;
+  const tensor::Expr& value = block.value;
+  if (fusable && block.reduction == tensor::Reduction::kSum && value->op == tensor::ExprOp::kMul) {
     llvm::Value* a = values.Emit(value->operands[0]);
     return EmitMultiplyAdd(builder_, a, values.Emit(value->operands[1]), old);
   }
   return EmitBinary(builder_, CombiningOp(block.reduction), dtype, old, values.Emit(value));
 }
 
-void NestEmitter::EmitReduction(BlockId id, ExpressionEmitter& values) {
-  const Block& block = program_.blocks[id];
+void NestEmitter::EmitReduction(tensor::BlockId id, ExpressionEmitter& values) {
+  const tensor::Block& block = program_.blocks[id];
   const IndexValue index = digits_.Evaluate(plan_.accesses.at(id).store.affine);
   const auto slots = std::ranges::find_if(
       active_, [&](const Slots& candidate) { return candidate.tile->block == id; });
@@ -156,4 +162,4 @@ void NestEmitter::EmitReduction(BlockId id, ExpressionEmitter& values) {
   builder_.CreateStore(Splat(builder_, combined, state_.chunk.width), slot);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

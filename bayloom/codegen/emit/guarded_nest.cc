@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
-#include "bayloom/codegen/emit/nest.h"
+#include "bayloom/codegen/internal/emit/nest.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// The tile's loop number `i` in the order in which EmitNest runs them.
-LoopId LoopOf(const AccumulatorTile& tile, size_t i) {
+tensor::LoopId LoopOf(const AccumulatorTile& tile, size_t i) {
   return i < tile.reduction.size() ? tile.reduction[i] : tile.spatial[i - tile.reduction.size()];
 }
 
@@ -23,7 +26,7 @@ void NestEmitter::EmitNest(const Slots& slots, size_t from) {
       EmitBlock(tile.block);
       return;
     }
-    const LoopId loop = LoopOf(tile, from);
+    const tensor::LoopId loop = LoopOf(tile, from);
     const bool unroll = from >= tile.reduction.size() || plan_.unrolled.contains(loop);
     Iterate(loop, unroll, [&] { EmitNest(slots, from + 1); });
   });
@@ -31,11 +34,11 @@ void NestEmitter::EmitNest(const Slots& slots, size_t from) {
 
 /// How many of the tile's loops have to be entered until it is decided whether the guard holds.
 size_t NestEmitter::DecidingLoops(const AccumulatorTile& tile, const Guard& guard) const {
-  const auto decides = [&](DigitId digit) {
+  const auto decides = [&](tensor::DigitId digit) {
     return tile.StepsOf(program_, digit) > 1 && guard.slack.CoefficientOf(digit) != 0;
   };
   for (size_t count = LoopCount(tile); count > 0; --count) {
-    const LoopId loop = LoopOf(tile, count - 1);
+    const tensor::LoopId loop = LoopOf(tile, count - 1);
     const auto vector = plan_.vector_loops.find(loop);
     const bool decided = vector == plan_.vector_loops.end()
                              ? std::ranges::any_of(program_.loops[loop].digits, decides)
@@ -50,10 +53,10 @@ size_t NestEmitter::DecidingLoops(const AccumulatorTile& tile, const Guard& guar
 /// looked at. A condition that differs between the lanes of a register is left to the block.
 void NestEmitter::EmitGuarded(const Slots& slots, size_t loops, const Body& body) {
   llvm::Value* condition = nullptr;
-  std::vector<const ExprNode*> learnt;
+  std::vector<const tensor::ExprNode*> learnt;
   for (const Guard& guard : slots.guards) {
     if (DecidingLoops(*slots.tile, guard) != loops) continue;
-    const IndexRange range = digits_.RangeOf(guard.slack);
+    const tensor::IndexRange range = digits_.RangeOf(guard.slack);
     if (range.max < 0) return;
     const IndexValue slack = digits_.Evaluate(guard.slack);
     if (range.min >= 0 || !slack.lanes.empty()) continue;
@@ -67,7 +70,7 @@ void NestEmitter::EmitGuarded(const Slots& slots, size_t loops, const Body& body
   }
   state_.known.insert(learnt.begin(), learnt.end());
   EmitIf(condition, body);
-  for (const ExprNode* known : learnt) state_.known.erase(known);
+  for (const tensor::ExprNode* known : learnt) state_.known.erase(known);
 }
 
 /// `body` stores to nothing but slots.
@@ -83,4 +86,4 @@ void NestEmitter::EmitIf(llvm::Value* condition, const Body& body) {
   builder_.SetInsertPoint(after);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

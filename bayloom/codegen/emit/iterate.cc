@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
-#include "bayloom/codegen/emit/nest.h"
+#include "bayloom/codegen/internal/emit/nest.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 
-void NestEmitter::Iterate(LoopId loop, bool unroll, const Body& body) {
+void NestEmitter::Iterate(tensor::LoopId loop, bool unroll, const Body& body) {
   const auto vector = plan_.vector_loops.find(loop);
   if (vector == plan_.vector_loops.end()) {
     IterateDigits(program_.loops[loop].digits, 0, unroll, body);
@@ -14,13 +17,13 @@ void NestEmitter::Iterate(LoopId loop, bool unroll, const Body& body) {
   }
 }
 
-void NestEmitter::IterateDigits(const std::vector<DigitId>& digits, size_t from, bool unroll,
-                                const Body& body) {
+void NestEmitter::IterateDigits(const std::vector<tensor::DigitId>& digits, size_t from,
+                                bool unroll, const Body& body) {
   if (from == digits.size()) {
     body();
     return;
   }
-  const DigitId digit = digits[from];
+  const tensor::DigitId digit = digits[from];
   const int64_t steps = StepsOf(digit);
   const auto rest = [&] { IterateDigits(digits, from + 1, unroll, body); };
   if (unroll || steps == 1) {
@@ -30,7 +33,7 @@ void NestEmitter::IterateDigits(const std::vector<DigitId>& digits, size_t from,
   }
 }
 
-int64_t NestEmitter::StepsOf(DigitId digit) const {
+int64_t NestEmitter::StepsOf(tensor::DigitId digit) const {
   for (const Slots& slots : active_) {
     const int64_t steps = slots.tile->StepsOf(program_, digit);
     if (steps != program_.digit_extents[digit]) return steps;
@@ -38,7 +41,7 @@ int64_t NestEmitter::StepsOf(DigitId digit) const {
   return program_.digit_extents[digit];
 }
 
-void NestEmitter::Repeat(DigitId digit, int64_t steps, const Body& body) {
+void NestEmitter::Repeat(tensor::DigitId digit, int64_t steps, const Body& body) {
   const DigitValue before = digits_[digit];
   DigitValue value = before.bound ? before : DigitValue::Constant(0);
   for (int64_t step = 0; step < steps; ++step) {
@@ -49,7 +52,7 @@ void NestEmitter::Repeat(DigitId digit, int64_t steps, const Body& body) {
   digits_[digit] = before;
 }
 
-void NestEmitter::RunLoop(DigitId digit, int64_t extent, int64_t scale, const Body& body) {
+void NestEmitter::RunLoop(tensor::DigitId digit, int64_t extent, int64_t scale, const Body& body) {
   const DigitValue before = digits_[digit];
   EmitLoop(builder_.getInt64(0), builder_.getInt64(static_cast<uint64_t>(extent)),
            [&](llvm::PHINode* running) {
@@ -82,7 +85,7 @@ void NestEmitter::EmitLoop(llvm::Value* begin, llvm::Value* end,
 }
 
 void NestEmitter::IterateLanes(const VectorLoop& vector, bool unroll, const Body& body) {
-  const DigitId innermost = vector.lanes.back();
+  const tensor::DigitId innermost = vector.lanes.back();
   const int64_t cut = program_.digit_extents[innermost] / StepsOf(innermost);
   std::vector<Chunk> chunks = ChunksOf(vector.lane_count / cut, vector.width, vector.masks);
   if (!unroll && static_cast<int64_t>(chunks.size()) > kMaxChunks) {
@@ -101,7 +104,7 @@ void NestEmitter::RunChunk(const VectorLoop& vector, const Chunk& chunk, const B
   std::vector<std::vector<int64_t>> lanes;
   lanes.reserve(vector.lanes.size());
   int64_t stride = vector.lane_count;
-  for (DigitId digit : vector.lanes) {
+  for (tensor::DigitId digit : vector.lanes) {
     before.push_back(digits_[digit]);
     const int64_t extent = program_.digit_extents[digit];
     stride /= extent;
@@ -123,4 +126,4 @@ void NestEmitter::RunChunk(const VectorLoop& vector, const Chunk& chunk, const B
   for (size_t i = 0; i < vector.lanes.size(); ++i) digits_[vector.lanes[i]] = before[i];
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

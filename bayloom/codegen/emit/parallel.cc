@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
 
-#include "bayloom/codegen/emit/nest.h"
+#include "bayloom/codegen/internal/emit/nest.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// Slots of the context handed to the threads: parameters, workspace, then the running values of
@@ -35,7 +38,7 @@ llvm::FunctionCallee DeclareRuntime(llvm::Module& module) {
 
 std::vector<llvm::Value*> NestEmitter::RunningValues() const {
   std::vector<llvm::Value*> values;
-  for (DigitId digit = 0; digit < digits_.size(); ++digit) {
+  for (tensor::DigitId digit = 0; digit < digits_.size(); ++digit) {
     llvm::Value* base = digits_[digit].base;
     if (base && std::ranges::count(values, base) == 0) values.push_back(base);
   }
@@ -43,7 +46,7 @@ std::vector<llvm::Value*> NestEmitter::RunningValues() const {
 }
 
 /// The body becomes a function of its own, called by the runtime's threads.
-void NestEmitter::EmitParallel(LoopId loop) {
+void NestEmitter::EmitParallel(tensor::LoopId loop) {
   const std::vector<llvm::Value*> running = RunningValues();
   llvm::Function* function = DeclareBody(
       module_.module, module_.symbol + ".parallel" + std::to_string(module_.parallel_loops++));
@@ -56,7 +59,7 @@ void NestEmitter::EmitParallel(LoopId loop) {
   for (size_t i = 0; i < running.size(); ++i) {
     const auto slot = static_cast<int64_t>(kFirstValueSlot + i);
     llvm::Value* value = body.CreateLoad(body.getInt64Ty(), Slot(body, context, slot));
-    for (DigitId digit = 0; digit < outer.size(); ++digit) {
+    for (tensor::DigitId digit = 0; digit < outer.size(); ++digit) {
       if (digits_[digit].base == running[i]) outer[digit].base = value;
     }
   }
@@ -86,13 +89,14 @@ void NestEmitter::EmitParallel(LoopId loop) {
 }
 
 /// The digits of position p, slowest first, are p / stride modulo extent.
-void NestEmitter::EmitIterations(LoopId loop, const Digits& outer, llvm::Value* begin,
+void NestEmitter::EmitIterations(tensor::LoopId loop, const Digits& outer, llvm::Value* begin,
                                  llvm::Value* end) {
   digits_ = outer;
   for (llvm::Value* value : RunningValues()) addresses_.DefineAtEntry(value);
   EmitLoop(begin, end, [&](llvm::PHINode* position) {
-    std::vector<DigitId> digits = program_.loops[loop].digits;
-    std::erase_if(digits, [&](DigitId digit) { return program_.digit_extents[digit] == 1; });
+    std::vector<tensor::DigitId> digits = program_.loops[loop].digits;
+    std::erase_if(digits,
+                  [&](tensor::DigitId digit) { return program_.digit_extents[digit] == 1; });
     llvm::Value* rest = position;
     std::vector<llvm::Value*> values;
     for (size_t i = digits.size(); i-- > 0;) {
@@ -104,8 +108,8 @@ void NestEmitter::EmitIterations(LoopId loop, const Digits& outer, llvm::Value* 
       values.push_back(value);
     }
     addresses_.Define(values, &builder_.GetInsertBlock()->back(), depth_);
-    EmitBody(NodeRef::Loop(loop));
+    EmitBody(tensor::NodeRef::Loop(loop));
   });
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

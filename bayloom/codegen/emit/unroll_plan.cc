@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
-#include "bayloom/codegen/emit/plan.h"
+#include "bayloom/codegen/internal/emit/plan.h"
 
-namespace bayloom {
+namespace bayloom::codegen {
 namespace {
 
 /// Bounds on straight-line code, in block instances (a chunk of lanes counts as one): compile
@@ -15,7 +18,7 @@ constexpr int64_t kUnrolledAnyway = 8;
 /// Decides for one loop tree.
 class Unroller {
  public:
-  Unroller(const Program& program, EmitPlan& plan) : program_(program), plan_(plan) {
+  Unroller(const tensor::Program& program, EmitPlan& plan) : program_(program), plan_(plan) {
     for (const auto& [root, tile] : plan.tiles) {
       if (!tile.alone && tile.nest.is_loop()) nests_[tile.nest.id] = &tile;
     }
@@ -28,9 +31,9 @@ class Unroller {
     bool reduces = false;
   };
 
-  Size VisitBody(NodeRef node, int64_t max_step) {
+  Size VisitBody(tensor::NodeRef node, int64_t max_step) {
     Size sum;
-    for (NodeRef child : program_.BodyOf(node)) {
+    for (tensor::NodeRef child : program_.BodyOf(node)) {
       const Size size = child.is_loop() ? VisitLoop(child.id, max_step) : VisitBlock(child.id);
       sum.steps += size.steps;
       sum.statements += size.statements;
@@ -41,13 +44,13 @@ class Unroller {
   }
 
  private:
-  Size VisitBlock(BlockId id) const {
+  Size VisitBlock(tensor::BlockId id) const {
     if (plan_.absorbed.contains(id)) return {};
-    const BlockKind kind = program_.blocks[id].kind;
-    return {1, 1, true, kind == BlockKind::kReduce || kind == BlockKind::kUpdate};
+    const tensor::BlockKind kind = program_.blocks[id].kind;
+    return {1, 1, true, kind == tensor::BlockKind::kReduce || kind == tensor::BlockKind::kUpdate};
   }
 
-  Size VisitLoop(LoopId id, int64_t max_step) {
+  Size VisitLoop(tensor::LoopId id, int64_t max_step) {
     if (const auto nest = nests_.find(id); nest != nests_.end()) {
       return VisitNest(*nest->second, max_step);
     }
@@ -56,11 +59,12 @@ class Unroller {
                                      : VisitTile(tile->second, max_step);
   }
 
-  Size VisitPlainLoop(LoopId id, int64_t max_step) {
+  Size VisitPlainLoop(tensor::LoopId id, int64_t max_step) {
     max_step = MaxStep(id, max_step);
     const auto vector = plan_.vector_loops.find(id);
     const bool vectorized = vector != plan_.vector_loops.end();
-    Size size = VisitBody(NodeRef::Loop(vectorized ? vector->second.loops.back() : id), max_step);
+    Size size =
+        VisitBody(tensor::NodeRef::Loop(vectorized ? vector->second.loops.back() : id), max_step);
     if (vectorized) {
       const auto chunks = static_cast<int64_t>(vector->second.Chunks().size());
       size.statements *= chunks <= kMaxChunks ? chunks : 2;
@@ -78,16 +82,17 @@ class Unroller {
   /// The reduction loops around the unrolled positions of a tile.
   Size VisitNest(const AccumulatorTile& tile, int64_t max_step) {
     Size size = VisitBlock(tile.block);
-    for (LoopId loop : tile.spatial) {
+    for (tensor::LoopId loop : tile.spatial) {
       max_step = MaxStep(loop, max_step);
       const auto vector = plan_.vector_loops.find(loop);
       const bool vectorized = vector != plan_.vector_loops.end();
-      for (DigitId digit : vectorized ? vector->second.outer : program_.loops[loop].digits) {
+      for (tensor::DigitId digit :
+           vectorized ? vector->second.outer : program_.loops[loop].digits) {
         size.steps *= tile.StepsOf(program_, digit);
         size.statements *= tile.StepsOf(program_, digit);
       }
       if (!vectorized) continue;
-      const DigitId lane = vector->second.lanes.back();
+      const tensor::DigitId lane = vector->second.lanes.back();
       const int64_t cut = program_.digit_extents[lane] / tile.StepsOf(program_, lane);
       size.statements *= static_cast<int64_t>(vector->second.Chunks().size()) / cut;
     }
@@ -100,15 +105,16 @@ class Unroller {
     return size;
   }
 
-  int64_t MaxStep(LoopId loop, int64_t from_around) const {
+  int64_t MaxStep(tensor::LoopId loop, int64_t from_around) const {
     const int64_t own = program_.loops[loop].unroll_max_step;
     return own > 0 ? own : from_around;
   }
 
   /// `size` becomes that of the loop, whose body it has been of.
-  void MaybeUnroll(LoopId id, const std::vector<DigitId>& digits, int64_t max_step, Size& size) {
+  void MaybeUnroll(tensor::LoopId id, const std::vector<tensor::DigitId>& digits, int64_t max_step,
+                   Size& size) {
     int64_t extent = 1;
-    for (DigitId digit : digits) extent *= program_.digit_extents[digit];
+    for (tensor::DigitId digit : digits) extent *= program_.digit_extents[digit];
     if (extent == 1) return;
     if (ShouldUnroll(program_.loops[id], extent, size, max_step)) {
       plan_.unrolled.insert(id);
@@ -119,24 +125,25 @@ class Unroller {
     }
   }
 
-  static bool ShouldUnroll(const Loop& loop, int64_t extent, const Size& body, int64_t max_step) {
-    if (loop.kind == LoopKind::kParallel) return false;
+  static bool ShouldUnroll(const tensor::Loop& loop, int64_t extent, const Size& body,
+                           int64_t max_step) {
+    if (loop.kind == tensor::LoopKind::kParallel) return false;
     const int64_t statements = extent * body.statements;
     if (statements > kMaxUnrolled) return false;
-    if (loop.kind == LoopKind::kUnrolled) return true;
+    if (loop.kind == tensor::LoopKind::kUnrolled) return true;
     if (!body.flat) return false;
     return extent * body.steps <= max_step || (!body.reduces && statements <= kUnrolledAnyway);
   }
 
-  const Program& program_;
+  const tensor::Program& program_;
   EmitPlan& plan_;
-  std::map<LoopId, const AccumulatorTile*> nests_;
+  std::map<tensor::LoopId, const AccumulatorTile*> nests_;
 };
 
 }  // namespace
 
-Status PlanUnrolling(const Program& program, EmitPlan& plan) {
-  const auto size = Unroller(program, plan).VisitBody(NodeRef::Root(), 0);
+Status PlanUnrolling(const tensor::Program& program, EmitPlan& plan) {
+  const auto size = Unroller(program, plan).VisitBody(tensor::NodeRef::Root(), 0);
   if (size.statements > kMaxStatements) {
     return Error{"'" + program.name + "' unrolls to " + std::to_string(size.statements) +
                  " statements; at most " + std::to_string(kMaxStatements) + " are compiled"};
@@ -144,4 +151,4 @@ Status PlanUnrolling(const Program& program, EmitPlan& plan) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::codegen

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #ifndef BAYLOOM_RUNTIME_H_
 #define BAYLOOM_RUNTIME_H_
 

@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "bayloom/cost/selection/score_spread.h"
+#include "bayloom/cost/internal/selection/score_spread.h"
 #include "bayloom/cost/selection/selection.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 class BiasedDiversitySelection final : public SelectionMethod {
@@ -13,7 +16,8 @@ class BiasedDiversitySelection final : public SelectionMethod {
   explicit BiasedDiversitySelection(const SelectionOptions& options) : options_(options) {}
 
   std::string name() const override { return "biased-diversity"; }
-  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+  std::vector<int> Select(const SelectionTask& task, int count,
+                          base::RandomStream&) const override {
     const bool mostly_slow = Divergence(task.measured_labels) > options_.divergence_threshold;
     return SpreadScores(task.scores, task.measured_scores, count,
                         mostly_slow ? ScoreDistance::kWeighed : ScoreDistance::kPlain);
@@ -36,4 +40,4 @@ double Divergence(std::span<const double> labels) {
   return sum / static_cast<double>(labels.size());
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,14 +1,18 @@
-#include "bayloom/cost/selection/farthest_first.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cost/internal/selection/farthest_first.h"
 #include "bayloom/cost/selection/selection.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 class CoreSetSelection final : public SelectionMethod {
  public:
   std::string name() const override { return "core-set"; }
   SelectionNeeds needs() const override { return {.representation = true}; }
-  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+  std::vector<int> Select(const SelectionTask& task, int count,
+                          base::RandomStream&) const override {
     const DenseRows& open = task.representation;
     const DenseRows& measured = task.measured_representation;
     return TraverseFarthestFirst(
@@ -24,4 +28,4 @@ std::unique_ptr<SelectionMethod> MakeCoreSetSelection() {
   return std::make_unique<CoreSetSelection>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,14 +1,18 @@
-#include "bayloom/cost/selection/farthest_first.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cost/internal/selection/farthest_first.h"
 #include "bayloom/cost/selection/selection.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 class GsxSelection final : public SelectionMethod {
  public:
   std::string name() const override { return "gsx"; }
   SelectionNeeds needs() const override { return {.features = true}; }
-  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+  std::vector<int> Select(const SelectionTask& task, int count,
+                          base::RandomStream&) const override {
     return TraverseFarthestFirst(
         task.count(), task.measured_features.rows, count, MostCentralRow(task.features),
         [&](int i, int anchor) {
@@ -22,4 +26,4 @@ class GsxSelection final : public SelectionMethod {
 
 std::unique_ptr<SelectionMethod> MakeGsxSelection() { return std::make_unique<GsxSelection>(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,16 +1,20 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cmath>
 
-#include "bayloom/cost/selection/farthest_first.h"
+#include "bayloom/cost/internal/selection/farthest_first.h"
 #include "bayloom/cost/selection/selection.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 class IgsSelection final : public SelectionMethod {
  public:
   std::string name() const override { return "igs"; }
   SelectionNeeds needs() const override { return {.features = true}; }
-  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+  std::vector<int> Select(const SelectionTask& task, int count,
+                          base::RandomStream&) const override {
     return TraverseFarthestFirst(
         task.count(), task.measured_features.rows, count, MostCentralRow(task.features),
         [&](int i, int anchor) {
@@ -28,4 +32,4 @@ class IgsSelection final : public SelectionMethod {
 
 std::unique_ptr<SelectionMethod> MakeIgsSelection() { return std::make_unique<IgsSelection>(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

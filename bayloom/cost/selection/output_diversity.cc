@@ -1,13 +1,17 @@
-#include "bayloom/cost/selection/score_spread.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cost/internal/selection/score_spread.h"
 #include "bayloom/cost/selection/selection.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 class OutputDiversitySelection final : public SelectionMethod {
  public:
   std::string name() const override { return "output-diversity"; }
-  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+  std::vector<int> Select(const SelectionTask& task, int count,
+                          base::RandomStream&) const override {
     return SpreadScores(task.scores, task.measured_scores, count, ScoreDistance::kPlain);
   }
 };
@@ -18,4 +22,4 @@ std::unique_ptr<SelectionMethod> MakeOutputDiversitySelection() {
   return std::make_unique<OutputDiversitySelection>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/cost/selection/selection.h"
 
 #include <fmt/format.h>
@@ -5,7 +8,7 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 std::vector<std::string> SelectionNames() {
   return {"random",           "gsx",   "gsy", "igs", "core-set", "uncertainty", "output-diversity",
@@ -27,4 +30,4 @@ std::unique_ptr<SelectionMethod> CreateSelection(const std::string& name,
                                fmt::join(SelectionNames(), ", ")));
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

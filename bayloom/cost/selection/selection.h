@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <memory>
@@ -8,7 +11,7 @@
 #include "bayloom/base/random.h"
 #include "bayloom/cost/booster.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 
 /// The programs of one task as a selection sees them: those that may be measured next ("open")
 /// and those that were measured before. Scores and labels are relative throughputs, 1 for the
@@ -43,7 +46,7 @@ class SelectionMethod {
   /// Indices of up to `count` distinct open programs, in the order of their choice; fewer only if
   /// there are fewer.
   virtual std::vector<int> Select(const SelectionTask& task, int count,
-                                  RandomStream& random) const = 0;
+                                  base::RandomStream& random) const = 0;
 };
 
 struct SelectionOptions {
@@ -90,4 +93,4 @@ std::unique_ptr<SelectionMethod> MakeGreedySelection();
 double Divergence(std::span<const double> labels);
 inline constexpr double kLeastLabel = 0.01;
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

@@ -1,16 +1,20 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <numeric>
 
 #include "bayloom/cost/selection/selection.h"
 
-namespace bayloom {
+namespace bayloom::cost {
 namespace {
 
 class UncertaintySelection final : public SelectionMethod {
  public:
   std::string name() const override { return "uncertainty"; }
   SelectionNeeds needs() const override { return {.uncertainty = true}; }
-  std::vector<int> Select(const SelectionTask& task, int count, RandomStream&) const override {
+  std::vector<int> Select(const SelectionTask& task, int count,
+                          base::RandomStream&) const override {
     std::vector<int> order(task.count());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
@@ -26,4 +30,4 @@ std::unique_ptr<SelectionMethod> MakeUncertaintySelection() {
   return std::make_unique<UncertaintySelection>();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::cost

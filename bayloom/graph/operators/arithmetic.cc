@@ -1,54 +1,58 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Elementwise arithmetic, comparison and logic, with NumPy's broadcasting.
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "bayloom/graph/onnx_tensor.h"
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-template <ExprOp op>
+template <tensor::ExprOp op>
 void UnaryOperator(OperatorContext& context) {
   context.SetOutput(0, Elementwise(context, context.label(), context.Input(0),
-                                   [](const Expr& x) { return Unary(op, x); }));
+                                   [](const tensor::Expr& x) { return tensor::Unary(op, x); }));
 }
 
-template <ExprOp op>
+template <tensor::ExprOp op>
 void BinaryOperator(OperatorContext& context) {
   context.SetOutput(0, Elementwise(context, context.label(), {context.Input(0), context.Input(1)},
-                                   [](const Exprs& x) { return Binary(op, x[0], x[1]); }));
+                                   [](const Exprs& x) { return tensor::Binary(op, x[0], x[1]); }));
 }
 
 /// An integer divisor that is no 0, so that data can never stop the program: ONNX leaves open
 /// what a division by 0 gives.
-Expr SafeDivisor(const Expr& divisor) {
-  if (IsFloat(divisor->dtype)) return divisor;
-  return Select(Equal(divisor, LiteralLike(0, divisor)), LiteralLike(1, divisor), divisor);
+tensor::Expr SafeDivisor(const tensor::Expr& divisor) {
+  if (tensor::IsFloat(divisor->dtype)) return divisor;
+  return tensor::Select(tensor::Equal(divisor, LiteralLike(0, divisor)), LiteralLike(1, divisor),
+                        divisor);
 }
 
-template <ExprOp op>
+template <tensor::ExprOp op>
 void DivisionOperator(OperatorContext& context) {
   context.SetOutput(
       0, Elementwise(context, context.label(), {context.Input(0), context.Input(1)},
-                     [](const Exprs& x) { return Binary(op, x[0], SafeDivisor(x[1])); }));
+                     [](const Exprs& x) { return tensor::Binary(op, x[0], SafeDivisor(x[1])); }));
 }
 
 /// Greater as Less with the operands exchanged.
-template <ExprOp op>
+template <tensor::ExprOp op>
 void ExchangedOperator(OperatorContext& context) {
   context.SetOutput(0, Elementwise(context, context.label(), {context.Input(0), context.Input(1)},
-                                   [](const Exprs& x) { return Binary(op, x[1], x[0]); }));
+                                   [](const Exprs& x) { return tensor::Binary(op, x[1], x[0]); }));
 }
 
-template <ExprOp op>
+template <tensor::ExprOp op>
 void VariadicOperator(OperatorContext& context) {
   context.Input(0);
   context.SetOutput(0, Elementwise(context, context.label(), context.Inputs(), [](const Exprs& x) {
-                      Expr result = x[0];
+                      tensor::Expr result = x[0];
                       for (size_t k = 1; k < x.size(); ++k) {
-                        result = Binary(op, result, x[k]);
+                        result = tensor::Binary(op, result, x[k]);
                       }
                       return result;
                     }));
@@ -58,7 +62,7 @@ void Mean(OperatorContext& context) {
   context.Input(0);
   const double count = context.input_count();
   context.SetOutput(0, Elementwise(context, "mean", context.Inputs(), [&](const Exprs& x) {
-                      Expr sum = x[0];
+                      tensor::Expr sum = x[0];
                       for (size_t k = 1; k < x.size(); ++k) sum = sum + x[k];
                       return sum / LiteralLike(count, sum);
                     }));
@@ -66,24 +70,26 @@ void Mean(OperatorContext& context) {
 
 void Not(OperatorContext& context) {
   context.SetOutput(
-      0, Elementwise(context, "not", context.Input(0), [](const Expr& x) { return !x; }));
+      0, Elementwise(context, "not", context.Input(0), [](const tensor::Expr& x) { return !x; }));
 }
 
 void Reciprocal(OperatorContext& context) {
   context.SetOutput(0, Elementwise(context, "reciprocal", context.Input(0),
-                                   [](const Expr& x) { return LiteralLike(1, x) / x; }));
+                                   [](const tensor::Expr& x) { return LiteralLike(1, x) / x; }));
 }
 
 /// Frequent powers without calling anything; undefined for others.
-Expr AsProduct(const Expr& base, const Expr& exponent) {
-  const bool is_literal = exponent->op == ExprOp::kFloat || exponent->op == ExprOp::kInt;
+tensor::Expr AsProduct(const tensor::Expr& base, const tensor::Expr& exponent) {
+  const bool is_literal =
+      exponent->op == tensor::ExprOp::kFloat || exponent->op == tensor::ExprOp::kInt;
   if (!is_literal) return {};
-  const double power =
-      IsFloat(exponent->dtype) ? exponent->float_value : static_cast<double>(exponent->int_value);
+  const double power = tensor::IsFloat(exponent->dtype) ? exponent->float_value
+                                                        : static_cast<double>(exponent->int_value);
   if (power == 1) return base;
   if (power == 2) return base * base;
   if (power == 3) return base * base * base;
-  if (power == 0.5 && IsFloat(base->dtype)) return Unary(ExprOp::kSqrt, base);
+  if (power == 0.5 && tensor::IsFloat(base->dtype))
+    return tensor::Unary(tensor::ExprOp::kSqrt, base);
   return {};
 }
 
@@ -92,27 +98,29 @@ Expr AsProduct(const Expr& base, const Expr& exponent) {
 void Pow(OperatorContext& context) {
   context.SetOutput(
       0, Elementwise(context, "pow", {context.Input(0), context.Input(1)}, [](const Exprs& x) {
-        const DType base = x[0]->dtype, exponent = x[1]->dtype;
-        if (const Expr product = AsProduct(x[0], x[1]); product.defined()) return product;
-        if (!IsFloat(base) && IsFloat(exponent)) {
-          return Cast(
-              base, Binary(ExprOp::kPow, Cast(DType::kFloat64, x[0]), Cast(DType::kFloat64, x[1])));
+        const tensor::DType base = x[0]->dtype, exponent = x[1]->dtype;
+        if (const tensor::Expr product = AsProduct(x[0], x[1]); product.defined()) return product;
+        if (!tensor::IsFloat(base) && tensor::IsFloat(exponent)) {
+          return tensor::Cast(base, tensor::Binary(tensor::ExprOp::kPow,
+                                                   tensor::Cast(tensor::DType::kFloat64, x[0]),
+                                                   tensor::Cast(tensor::DType::kFloat64, x[1])));
         }
-        const Expr power = Cast(base, x[1]);
-        const bool is_signed = IsInteger(base) && !IsUnsigned(base);
-        return Binary(ExprOp::kPow, x[0], is_signed ? Max(power, 0) : power);
+        const tensor::Expr power = tensor::Cast(base, x[1]);
+        const bool is_signed = tensor::IsInteger(base) && !tensor::IsUnsigned(base);
+        return tensor::Binary(tensor::ExprOp::kPow, x[0],
+                              is_signed ? tensor::Max(power, 0) : power);
       }));
 }
 
 void Mod(OperatorContext& context) {
   const bool c_remainder = context.Int("fmod", 0) != 0;
-  if (!c_remainder && IsFloat(context.Input(0).dtype())) {
+  if (!c_remainder && tensor::IsFloat(context.Input(0).dtype())) {
     context.RefuseAttribute("fmod", "0", "floating-point operands need fmod = 1");
   }
-  const ExprOp op = c_remainder ? ExprOp::kMod : ExprOp::kFloorMod;
+  const tensor::ExprOp op = c_remainder ? tensor::ExprOp::kMod : tensor::ExprOp::kFloorMod;
   context.SetOutput(
       0, Elementwise(context, "mod", {context.Input(0), context.Input(1)},
-                     [&](const Exprs& x) { return Binary(op, x[0], SafeDivisor(x[1])); }));
+                     [&](const Exprs& x) { return tensor::Binary(op, x[0], SafeDivisor(x[1])); }));
 }
 
 void BitShift(OperatorContext& context) {
@@ -120,32 +128,33 @@ void BitShift(OperatorContext& context) {
   if (direction != "LEFT" && direction != "RIGHT") {
     context.RefuseAttribute("direction", direction, "has to be LEFT or RIGHT");
   }
-  const ExprOp op = direction == "LEFT" ? ExprOp::kShiftLeft : ExprOp::kShiftRight;
+  const tensor::ExprOp op =
+      direction == "LEFT" ? tensor::ExprOp::kShiftLeft : tensor::ExprOp::kShiftRight;
   context.SetOutput(0, Elementwise(context, "bitshift", {context.Input(0), context.Input(1)},
-                                   [&](const Exprs& x) { return Binary(op, x[0], x[1]); }));
+                                   [&](const Exprs& x) { return tensor::Binary(op, x[0], x[1]); }));
 }
 
 void IsInf(OperatorContext& context) {
   const bool negative = context.Int("detect_negative", 1) != 0;
   const bool positive = context.Int("detect_positive", 1) != 0;
-  context.SetOutput(0, Elementwise(context, "isinf", context.Input(0), [&](const Expr& x) {
-                      Expr wanted = BoolLiteral(false);
+  context.SetOutput(0, Elementwise(context, "isinf", context.Input(0), [&](const tensor::Expr& x) {
+                      tensor::Expr wanted = tensor::BoolLiteral(false);
                       if (positive) wanted = wanted || LiteralLike(0, x) < x;
                       if (negative) wanted = wanted || x < LiteralLike(0, x);
-                      return Unary(ExprOp::kIsInf, x) && wanted;
+                      return tensor::Unary(tensor::ExprOp::kIsInf, x) && wanted;
                     }));
 }
 
 void Where(OperatorContext& context) {
   context.SetOutput(
       0, Elementwise(context, "where", {context.Input(0), context.Input(1), context.Input(2)},
-                     [](const Exprs& x) { return Select(x[0], x[1], x[2]); }));
+                     [](const Exprs& x) { return tensor::Select(x[0], x[1], x[2]); }));
 }
 
 /// Bounds are attributes before operator set 11 and optional inputs from then on.
 void Clip(OperatorContext& context) {
-  const Tensor x = context.Input(0);
-  std::vector<Tensor> operands = {x};
+  const tensor::Tensor x = context.Input(0);
+  std::vector<tensor::Tensor> operands = {x};
   const bool has_low = context.HasInput(1), has_high = context.HasInput(2);
   if (has_low) operands.push_back(context.Input(1));
   if (has_high) operands.push_back(context.Input(2));
@@ -158,23 +167,23 @@ void Clip(OperatorContext& context) {
   const double high = attributes ? context.Float("max", std::numeric_limits<float>::max()) : 0;
   context.SetOutput(0, Elementwise(context, "clip", operands, [&](const Exprs& e) {
                       if (attributes) {
-                        Expr result = e[0];
+                        tensor::Expr result = e[0];
                         if (context.HasAttribute("min"))
-                          result = Max(result, LiteralLike(low, e[0]));
+                          result = tensor::Max(result, LiteralLike(low, e[0]));
                         if (context.HasAttribute("max"))
-                          result = Min(result, LiteralLike(high, e[0]));
+                          result = tensor::Min(result, LiteralLike(high, e[0]));
                         return result;
                       }
-                      Expr result = e[0];
-                      if (has_low) result = Max(result, e[1]);
-                      if (has_high) result = Min(result, e[has_low ? 2 : 1]);
+                      tensor::Expr result = e[0];
+                      if (has_low) result = tensor::Max(result, e[1]);
+                      if (has_high) result = tensor::Min(result, e[has_low ? 2 : 1]);
                       return result;
                     }));
 }
 
 void CastOperator(OperatorContext& context) {
   const int64_t to = context.Int("to");
-  const DType dtype = DTypeFromOnnx(to > 0 && to < 1000 ? static_cast<int>(to) : 0);
+  const tensor::DType dtype = DTypeFromOnnx(to > 0 && to < 1000 ? static_cast<int>(to) : 0);
   context.SetOutput(0, ConvertTo(context, dtype, context.Input(0)));
 }
 
@@ -186,57 +195,57 @@ void CastLike(OperatorContext& context) {
 
 std::span<const Operator> ArithmeticOperators() {
   static const Operator operators[] = {
-      {"Abs", UnaryOperator<ExprOp::kAbs>},
-      {"Acos", UnaryOperator<ExprOp::kAcos>},
-      {"Acosh", UnaryOperator<ExprOp::kAcosh>},
-      {"Add", BinaryOperator<ExprOp::kAdd>},
-      {"And", BinaryOperator<ExprOp::kAnd>},
-      {"Asin", UnaryOperator<ExprOp::kAsin>},
-      {"Asinh", UnaryOperator<ExprOp::kAsinh>},
-      {"Atan", UnaryOperator<ExprOp::kAtan>},
-      {"Atanh", UnaryOperator<ExprOp::kAtanh>},
+      {"Abs", UnaryOperator<tensor::ExprOp::kAbs>},
+      {"Acos", UnaryOperator<tensor::ExprOp::kAcos>},
+      {"Acosh", UnaryOperator<tensor::ExprOp::kAcosh>},
+      {"Add", BinaryOperator<tensor::ExprOp::kAdd>},
+      {"And", BinaryOperator<tensor::ExprOp::kAnd>},
+      {"Asin", UnaryOperator<tensor::ExprOp::kAsin>},
+      {"Asinh", UnaryOperator<tensor::ExprOp::kAsinh>},
+      {"Atan", UnaryOperator<tensor::ExprOp::kAtan>},
+      {"Atanh", UnaryOperator<tensor::ExprOp::kAtanh>},
       {"BitShift", BitShift},
       {"Cast", CastOperator},
       {"CastLike", CastLike},
-      {"Ceil", UnaryOperator<ExprOp::kCeil>},
+      {"Ceil", UnaryOperator<tensor::ExprOp::kCeil>},
       {"Clip", Clip},
-      {"Cos", UnaryOperator<ExprOp::kCos>},
-      {"Cosh", UnaryOperator<ExprOp::kCosh>},
-      {"Div", DivisionOperator<ExprOp::kDiv>},
-      {"Equal", BinaryOperator<ExprOp::kEqual>},
-      {"Erf", UnaryOperator<ExprOp::kErf>},
-      {"Exp", UnaryOperator<ExprOp::kExp>},
-      {"Floor", UnaryOperator<ExprOp::kFloor>},
-      {"Greater", ExchangedOperator<ExprOp::kLess>},
-      {"GreaterOrEqual", ExchangedOperator<ExprOp::kLessEqual>},
+      {"Cos", UnaryOperator<tensor::ExprOp::kCos>},
+      {"Cosh", UnaryOperator<tensor::ExprOp::kCosh>},
+      {"Div", DivisionOperator<tensor::ExprOp::kDiv>},
+      {"Equal", BinaryOperator<tensor::ExprOp::kEqual>},
+      {"Erf", UnaryOperator<tensor::ExprOp::kErf>},
+      {"Exp", UnaryOperator<tensor::ExprOp::kExp>},
+      {"Floor", UnaryOperator<tensor::ExprOp::kFloor>},
+      {"Greater", ExchangedOperator<tensor::ExprOp::kLess>},
+      {"GreaterOrEqual", ExchangedOperator<tensor::ExprOp::kLessEqual>},
       {"IsInf", IsInf},
-      {"IsNaN", UnaryOperator<ExprOp::kIsNan>},
-      {"Less", BinaryOperator<ExprOp::kLess>},
-      {"LessOrEqual", BinaryOperator<ExprOp::kLessEqual>},
-      {"Log", UnaryOperator<ExprOp::kLog>},
-      {"Max", VariadicOperator<ExprOp::kMax>},
+      {"IsNaN", UnaryOperator<tensor::ExprOp::kIsNan>},
+      {"Less", BinaryOperator<tensor::ExprOp::kLess>},
+      {"LessOrEqual", BinaryOperator<tensor::ExprOp::kLessEqual>},
+      {"Log", UnaryOperator<tensor::ExprOp::kLog>},
+      {"Max", VariadicOperator<tensor::ExprOp::kMax>},
       {"Mean", Mean},
-      {"Min", VariadicOperator<ExprOp::kMin>},
+      {"Min", VariadicOperator<tensor::ExprOp::kMin>},
       {"Mod", Mod},
-      {"Mul", BinaryOperator<ExprOp::kMul>},
-      {"Neg", UnaryOperator<ExprOp::kNegate>},
+      {"Mul", BinaryOperator<tensor::ExprOp::kMul>},
+      {"Neg", UnaryOperator<tensor::ExprOp::kNegate>},
       {"Not", Not},
-      {"Or", BinaryOperator<ExprOp::kOr>},
+      {"Or", BinaryOperator<tensor::ExprOp::kOr>},
       {"Pow", Pow},
       {"Reciprocal", Reciprocal},
-      {"Round", UnaryOperator<ExprOp::kRound>},
-      {"Sign", UnaryOperator<ExprOp::kSign>},
-      {"Sin", UnaryOperator<ExprOp::kSin>},
-      {"Sinh", UnaryOperator<ExprOp::kSinh>},
-      {"Sqrt", UnaryOperator<ExprOp::kSqrt>},
-      {"Sub", BinaryOperator<ExprOp::kSub>},
-      {"Sum", VariadicOperator<ExprOp::kAdd>},
-      {"Tan", UnaryOperator<ExprOp::kTan>},
-      {"Tanh", UnaryOperator<ExprOp::kTanh>},
+      {"Round", UnaryOperator<tensor::ExprOp::kRound>},
+      {"Sign", UnaryOperator<tensor::ExprOp::kSign>},
+      {"Sin", UnaryOperator<tensor::ExprOp::kSin>},
+      {"Sinh", UnaryOperator<tensor::ExprOp::kSinh>},
+      {"Sqrt", UnaryOperator<tensor::ExprOp::kSqrt>},
+      {"Sub", BinaryOperator<tensor::ExprOp::kSub>},
+      {"Sum", VariadicOperator<tensor::ExprOp::kAdd>},
+      {"Tan", UnaryOperator<tensor::ExprOp::kTan>},
+      {"Tanh", UnaryOperator<tensor::ExprOp::kTanh>},
       {"Where", Where},
-      {"Xor", BinaryOperator<ExprOp::kXor>},
+      {"Xor", BinaryOperator<tensor::ExprOp::kXor>},
   };
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Convolutions in any number of dimensions: plain, grouped, depthwise, transposed, of integers.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "bayloom/graph/operators/quantization.h"
-#include "bayloom/graph/operators/windows.h"
+#include "bayloom/graph/internal/operators/quantization.h"
+#include "bayloom/graph/internal/operators/windows.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 Exprs Slice(const Exprs& all, size_t first, size_t count) {
@@ -19,7 +22,7 @@ Exprs Join(Exprs head, const Exprs& tail) {
   return head;
 }
 
-std::vector<int64_t> SpatialShape(const Tensor& x) {
+std::vector<int64_t> SpatialShape(const tensor::Tensor& x) {
   return std::vector<int64_t>(x.shape().begin() + 2, x.shape().end());
 }
 
@@ -30,12 +33,13 @@ std::vector<int64_t> ShapeOf(std::vector<int64_t> first, const std::vector<int64
 }
 
 /// Every channel by itself: the weights are [c, 1, kernel...].
-Tensor DepthwiseConv(OperatorContext& context, const Tensor& image, const Tensor& weights,
-                     const Windows& w) {
+tensor::Tensor DepthwiseConv(OperatorContext& context, const tensor::Tensor& image,
+                             const tensor::Tensor& weights, const Windows& w) {
   const int64_t channels = weights.shape()[0];
-  const Tensor taps = context.builder().View(weights, ShapeOf({channels}, w.kernel));
+  const tensor::Tensor taps = context.builder().View(weights, ShapeOf({channels}, w.kernel));
   return context.builder().Reduce(
-      "depthwise", ShapeOf({image.shape()[0], channels}, w.counts), WindowAxes(w), Reduction::kSum,
+      "depthwise", ShapeOf({image.shape()[0], channels}, w.counts), WindowAxes(w),
+      tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
         const Exprs positions = WindowPositions(w, Slice(s, 2, w.rank()), r);
         return image.At(Join({s[0], s[1]}, positions)) * taps.At(Join({s[1]}, r));
@@ -43,35 +47,36 @@ Tensor DepthwiseConv(OperatorContext& context, const Tensor& image, const Tensor
       NodeKind::kWindow);
 }
 
-Tensor PlainConv(OperatorContext& context, const Tensor& image, const Tensor& weights,
-                 const Windows& w) {
+tensor::Tensor PlainConv(OperatorContext& context, const tensor::Tensor& image,
+                         const tensor::Tensor& weights, const Windows& w) {
   std::vector<GraphBuilder::Axis> axes = WindowAxes(w);
   axes.push_back({"ci", weights.shape()[1]});
   return context.builder().Reduce(
-      "conv", ShapeOf({image.shape()[0], weights.shape()[0]}, w.counts), axes, Reduction::kSum,
+      "conv", ShapeOf({image.shape()[0], weights.shape()[0]}, w.counts), axes,
+      tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
         const Exprs window = Slice(r, 0, w.rank());
         const Exprs positions = WindowPositions(w, Slice(s, 2, w.rank()), window);
-        const Expr ci = r.back();
+        const tensor::Expr ci = r.back();
         return image.At(Join({s[0], ci}, positions)) * weights.At(Join({s[1], ci}, window));
       },
       NodeKind::kWindow);
 }
 
 /// Output channels as [group, channel in the group], so that every index stays affine.
-Tensor GroupedConv(OperatorContext& context, const Tensor& image, const Tensor& weights,
-                   const Windows& w, int64_t groups) {
+tensor::Tensor GroupedConv(OperatorContext& context, const tensor::Tensor& image,
+                           const tensor::Tensor& weights, const Windows& w, int64_t groups) {
   const int64_t out = weights.shape()[0] / groups, in = weights.shape()[1];
-  const Tensor taps = context.builder().View(weights, ShapeOf({groups, out, in}, w.kernel));
+  const tensor::Tensor taps = context.builder().View(weights, ShapeOf({groups, out, in}, w.kernel));
   std::vector<GraphBuilder::Axis> axes = WindowAxes(w);
   axes.push_back({"ci", in});
-  const Tensor result = context.builder().Reduce(
-      "conv", ShapeOf({image.shape()[0], groups, out}, w.counts), axes, Reduction::kSum,
+  const tensor::Tensor result = context.builder().Reduce(
+      "conv", ShapeOf({image.shape()[0], groups, out}, w.counts), axes, tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
         const Exprs window = Slice(r, 0, w.rank());
         const Exprs positions = WindowPositions(w, Slice(s, 3, w.rank()), window);
-        const Expr ci = r.back();
-        return image.At(Join({s[0], s[1] * Expr(in) + ci}, positions)) *
+        const tensor::Expr ci = r.back();
+        return image.At(Join({s[0], s[1] * tensor::Expr(in) + ci}, positions)) *
                taps.At(Join({s[1], s[2], ci}, window));
       },
       NodeKind::kWindow);
@@ -79,7 +84,8 @@ Tensor GroupedConv(OperatorContext& context, const Tensor& image, const Tensor& 
 }
 
 /// `x` and `weights` already of the type to compute in.
-Tensor Convolve(OperatorContext& context, const Tensor& x, const Tensor& weights) {
+tensor::Tensor Convolve(OperatorContext& context, const tensor::Tensor& x,
+                        const tensor::Tensor& weights) {
   if (weights.shape().size() < 3 || x.shape().size() != weights.shape().size()) {
     context.Refuse(fmt::format("input {} and weights {} do not fit together",
                                ToString(x.dtype(), x.shape()),
@@ -97,7 +103,7 @@ Tensor Convolve(OperatorContext& context, const Tensor& x, const Tensor& weights
     context.Refuse("attribute kernel_shape differs from the weights' shape");
   }
   const Windows w = ReadWindows(context, x.shape(), kernel);
-  const Tensor image = PadForWindows(context, x, w, Literal(0, x.dtype()));
+  const tensor::Tensor image = PadForWindows(context, x, w, tensor::Literal(0, x.dtype()));
   if (groups == 1) return PlainConv(context, image, weights, w);
   if (groups == x.shape()[1] && groups == weights.shape()[0]) {
     return DepthwiseConv(context, image, weights, w);
@@ -105,7 +111,8 @@ Tensor Convolve(OperatorContext& context, const Tensor& x, const Tensor& weights
   return GroupedConv(context, image, weights, w, groups);
 }
 
-Tensor AddBias(OperatorContext& context, const Tensor& y, const Tensor& bias) {
+tensor::Tensor AddBias(OperatorContext& context, const tensor::Tensor& y,
+                       const tensor::Tensor& bias) {
   if (bias.shape() != std::vector<int64_t>{y.shape()[1]}) {
     context.Refuse("the bias needs one element per output channel");
   }
@@ -114,20 +121,20 @@ Tensor AddBias(OperatorContext& context, const Tensor& y, const Tensor& bias) {
 }
 
 void Conv(OperatorContext& context) {
-  const Tensor y = Convolve(context, context.Input(0), context.Input(1));
+  const tensor::Tensor y = Convolve(context, context.Input(0), context.Input(1));
   context.SetOutput(0, context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y);
 }
 
 void ConvInteger(OperatorContext& context) {
-  const Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
-  const Tensor weights = WithoutZeroPoint(context, context.Input(1), 3, 0);
+  const tensor::Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
+  const tensor::Tensor weights = WithoutZeroPoint(context, context.Input(1), 3, 0);
   context.SetOutput(0, Convolve(context, x, weights));
 }
 
 void QLinearConv(OperatorContext& context) {
-  const Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
-  const Tensor weights = WithoutZeroPoint(context, context.Input(3), 5, 0);
-  Tensor y = Convolve(context, x, weights);
+  const tensor::Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
+  const tensor::Tensor weights = WithoutZeroPoint(context, context.Input(3), 5, 0);
+  tensor::Tensor y = Convolve(context, x, weights);
   if (context.HasInput(8)) y = AddBias(context, y, context.Input(8));
   context.SetOutput(0, Requantize(context, y, {1, 4}, 6, 7, 1));
 }
@@ -137,7 +144,7 @@ struct TransposedWindows {
   std::vector<int64_t> kernel, strides, dilations, low, counts;
 };
 
-TransposedWindows ReadTransposedWindows(OperatorContext& context, const Tensor& x,
+TransposedWindows ReadTransposedWindows(OperatorContext& context, const tensor::Tensor& x,
                                         std::vector<int64_t> kernel) {
   const int rank = static_cast<int>(kernel.size());
   const auto read = [&](const char* name, int64_t otherwise, int count) {
@@ -180,7 +187,8 @@ TransposedWindows ReadTransposedWindows(OperatorContext& context, const Tensor& 
 
 /// The input with strides - 1 zeros between its elements and room for the kernel on both sides;
 /// convolving that with the mirrored kernel is the transposed convolution.
-Tensor Dilated(OperatorContext& context, const Tensor& x, const TransposedWindows& w) {
+tensor::Tensor Dilated(OperatorContext& context, const tensor::Tensor& x,
+                       const TransposedWindows& w) {
   const int rank = static_cast<int>(w.kernel.size());
   std::vector<int64_t> shape = {x.shape()[0], x.shape()[1]}, before;
   for (int d = 0; d < rank; ++d) {
@@ -189,47 +197,51 @@ Tensor Dilated(OperatorContext& context, const Tensor& x, const TransposedWindow
     shape.push_back(w.counts[d] + reach);
   }
   return context.builder().Map("dilate", shape, [&](const Exprs& place) {
-    Expr inside = BoolLiteral(true);
+    tensor::Expr inside = tensor::BoolLiteral(true);
     Exprs index = {place[0], place[1]};
     for (int d = 0; d < rank; ++d) {
-      const Expr at = place[d + 2] - Expr(before[d]);
-      const Expr step = Expr(w.strides[d]);
-      inside = inside && Expr(0) <= at && at < Expr((x.shape()[d + 2] - 1) * w.strides[d] + 1);
-      if (w.strides[d] > 1) inside = inside && Equal(FloorMod(at, step), Expr(0));
-      index.push_back(w.strides[d] > 1 ? FloorDiv(at, step) : at);
+      const tensor::Expr at = place[d + 2] - tensor::Expr(before[d]);
+      const tensor::Expr step = tensor::Expr(w.strides[d]);
+      inside = inside && tensor::Expr(0) <= at &&
+               at < tensor::Expr((x.shape()[d + 2] - 1) * w.strides[d] + 1);
+      if (w.strides[d] > 1)
+        inside = inside && tensor::Equal(tensor::FloorMod(at, step), tensor::Expr(0));
+      index.push_back(w.strides[d] > 1 ? tensor::FloorDiv(at, step) : at);
     }
-    return Select(inside, x.At(index), Literal(0, x.dtype()));
+    return tensor::Select(inside, x.At(index), tensor::Literal(0, x.dtype()));
   });
 }
 
 void ConvTranspose(OperatorContext& context) {
-  const Tensor x = context.Input(0), weights = context.Input(1);
+  const tensor::Tensor x = context.Input(0), weights = context.Input(1);
   const int64_t groups = context.Int("group", 1);
   const bool fits = weights.shape().size() >= 3 && x.shape().size() == weights.shape().size() &&
                     groups >= 1 && x.shape()[1] == weights.shape()[0] && x.shape()[1] % groups == 0;
   if (!fits) context.Refuse("input, weights and groups do not fit together");
   const TransposedWindows w = ReadTransposedWindows(context, x, SpatialShape(weights));
   const int rank = static_cast<int>(w.kernel.size());
-  const Tensor image = Dilated(context, x, w);
+  const tensor::Tensor image = Dilated(context, x, w);
   const int64_t in = x.shape()[1] / groups, out = weights.shape()[1];
-  const Tensor taps = context.builder().View(weights, ShapeOf({groups, in, out}, w.kernel));
+  const tensor::Tensor taps = context.builder().View(weights, ShapeOf({groups, in, out}, w.kernel));
   std::vector<GraphBuilder::Axis> axes;
   for (int d = 0; d < rank; ++d) axes.push_back({fmt::format("k{}", d), w.kernel[d]});
   axes.push_back({"ci", in});
-  const Tensor conv = context.builder().Reduce(
-      "convtranspose", ShapeOf({x.shape()[0], groups, out}, w.counts), axes, Reduction::kSum,
+  const tensor::Tensor conv = context.builder().Reduce(
+      "convtranspose", ShapeOf({x.shape()[0], groups, out}, w.counts), axes,
+      tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
         Exprs positions, mirrored;
         for (int d = 0; d < rank; ++d) {
-          positions.push_back(s[d + 3] + r[d] * Expr(w.dilations[d]));
-          mirrored.push_back(Expr(w.kernel[d] - 1) - r[d]);
+          positions.push_back(s[d + 3] + r[d] * tensor::Expr(w.dilations[d]));
+          mirrored.push_back(tensor::Expr(w.kernel[d] - 1) - r[d]);
         }
-        const Expr ci = r.back();
-        return image.At(Join({s[0], s[1] * Expr(in) + ci}, positions)) *
+        const tensor::Expr ci = r.back();
+        return image.At(Join({s[0], s[1] * tensor::Expr(in) + ci}, positions)) *
                taps.At(Join({s[1], ci, s[2]}, mirrored));
       },
       NodeKind::kWindow);
-  const Tensor y = context.builder().View(conv, ShapeOf({x.shape()[0], groups * out}, w.counts));
+  const tensor::Tensor y =
+      context.builder().View(conv, ShapeOf({x.shape()[0], groups * out}, w.counts));
   context.SetOutput(0, context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y);
 }
 
@@ -245,4 +257,4 @@ std::span<const Operator> ConvolutionOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,25 +1,29 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Operators whose indices are data. Indices out of range, which ONNX leaves undefined, are
 /// clamped: a compiled program never reads or writes outside its tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-int Rank(const Tensor& x) { return static_cast<int>(x.shape().size()); }
+int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
 
 /// A data-dependent index: negative ones count from the end.
-Expr WrappedIndex(const Expr& index, int64_t extent) {
-  const Expr wide = Cast(DType::kInt64, index);
-  const Expr wrapped = Select(wide < Expr(0), wide + Expr(extent), wide);
-  return Max(Min(wrapped, Expr(extent - 1)), Expr(0));
+tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
+  const tensor::Expr wide = tensor::Cast(tensor::DType::kInt64, index);
+  const tensor::Expr wrapped =
+      tensor::Select(wide < tensor::Expr(0), wide + tensor::Expr(extent), wide);
+  return tensor::Max(tensor::Min(wrapped, tensor::Expr(extent - 1)), tensor::Expr(0));
 }
 
 void Gather(OperatorContext& context) {
-  const Tensor x = context.Input(0), indices = context.Input(1);
+  const tensor::Tensor x = context.Input(0), indices = context.Input(1);
   const int axis = context.Axis("axis", 0, Rank(x));
   std::vector<int64_t> shape(x.shape().begin(), x.shape().begin() + axis);
   shape.insert(shape.end(), indices.shape().begin(), indices.shape().end());
@@ -34,7 +38,7 @@ void Gather(OperatorContext& context) {
 }
 
 void GatherElements(OperatorContext& context) {
-  const Tensor x = context.Input(0), indices = context.Input(1);
+  const tensor::Tensor x = context.Input(0), indices = context.Input(1);
   const int axis = context.Axis("axis", 0, Rank(x));
   if (Rank(indices) != Rank(x)) context.Refuse("indices and data differ in dimensions");
   for (int d = 0; d < Rank(x); ++d) {
@@ -55,7 +59,7 @@ struct Tuples {
   int batch = 0, depth = 0, outer = 0;
 };
 
-Tuples CheckTuples(OperatorContext& context, const Tensor& x, const Tensor& indices,
+Tuples CheckTuples(OperatorContext& context, const tensor::Tensor& x, const tensor::Tensor& indices,
                    int64_t batch) {
   if (Rank(indices) < 1 || batch < 0 || batch >= std::min(Rank(x), Rank(indices))) {
     context.Refuse("indices and data do not fit together");
@@ -71,7 +75,7 @@ Tuples CheckTuples(OperatorContext& context, const Tensor& x, const Tensor& indi
 }
 
 void GatherND(OperatorContext& context) {
-  const Tensor x = context.Input(0), indices = context.Input(1);
+  const tensor::Tensor x = context.Input(0), indices = context.Input(1);
   const Tuples tuples = CheckTuples(context, x, indices, context.Int("batch_dims", 0));
   std::vector<int64_t> shape(indices.shape().begin(), indices.shape().end() - 1);
   const int inner = tuples.batch + tuples.depth;
@@ -80,7 +84,7 @@ void GatherND(OperatorContext& context) {
     Exprs index(place.begin(), place.begin() + tuples.batch);
     for (int k = 0; k < tuples.depth; ++k) {
       Exprs tuple(place.begin(), place.begin() + tuples.outer);
-      tuple.push_back(Expr(k));
+      tuple.push_back(tensor::Expr(k));
       index.push_back(WrappedIndex(indices.At(tuple), x.shape()[tuples.batch + k]));
     }
     index.insert(index.end(), place.begin() + tuples.outer, place.end());
@@ -88,53 +92,55 @@ void GatherND(OperatorContext& context) {
   }));
 }
 
-Reduction ScatterReduction(OperatorContext& context) {
+tensor::Reduction ScatterReduction(OperatorContext& context) {
   const std::string name = context.String("reduction", "none");
-  if (name == "none") return Reduction::kNone;
-  if (name == "add") return Reduction::kSum;
-  if (name == "mul") return Reduction::kProduct;
+  if (name == "none") return tensor::Reduction::kNone;
+  if (name == "add") return tensor::Reduction::kSum;
+  if (name == "mul") return tensor::Reduction::kProduct;
   context.RefuseAttribute("reduction", name, "has to be none, add or mul");
 }
 
 /// Scatters as a reduction over all updates that may fall onto an element. `hits`: whether update
 /// number r falls onto `place`; `update`: its value. Without a reduction the last one wins.
-Tensor Scatter(OperatorContext& context, const Tensor& x, std::vector<GraphBuilder::Axis> axes,
-               const std::function<Expr(const Exprs&, const Exprs&)>& hits,
-               const std::function<Expr(const Exprs&, const Exprs&)>& update) {
-  const Reduction reduction = ScatterReduction(context);
+tensor::Tensor Scatter(OperatorContext& context, const tensor::Tensor& x,
+                       std::vector<GraphBuilder::Axis> axes,
+                       const std::function<tensor::Expr(const Exprs&, const Exprs&)>& hits,
+                       const std::function<tensor::Expr(const Exprs&, const Exprs&)>& update) {
+  const tensor::Reduction reduction = ScatterReduction(context);
   GraphBuilder& b = context.builder();
-  if (reduction != Reduction::kNone) {
-    const Expr neutral = NeutralElement(reduction, x.dtype());
-    const Tensor combined = b.Reduce(
+  if (reduction != tensor::Reduction::kNone) {
+    const tensor::Expr neutral = tensor::NeutralElement(reduction, x.dtype());
+    const tensor::Tensor combined = b.Reduce(
         "scatter.updates", x.shape(), axes, reduction, [&](const Exprs& place, const Exprs& over) {
-          return Select(hits(place, over), update(place, over), neutral);
+          return tensor::Select(hits(place, over), update(place, over), neutral);
         });
     return b.Map("scatter", x.shape(), [&](const Exprs& place) {
-      return Combine(reduction, x.At(place), combined.At(place));
+      return tensor::Combine(reduction, x.At(place), combined.At(place));
     });
   }
   std::vector<int64_t> extents;
   for (const auto& axis : axes) extents.push_back(axis.extent);
-  const Tensor winner = b.Reduce("scatter.winner", x.shape(), axes, Reduction::kMax,
-                                 [&](const Exprs& place, const Exprs& over) {
-                                   Expr number = 0;
-                                   for (size_t k = 0; k < over.size(); ++k)
-                                     number = number * Expr(extents[k]) + over[k];
-                                   return Select(hits(place, over), number, Expr(-1));
-                                 });
+  const tensor::Tensor winner =
+      b.Reduce("scatter.winner", x.shape(), axes, tensor::Reduction::kMax,
+               [&](const Exprs& place, const Exprs& over) {
+                 tensor::Expr number = 0;
+                 for (size_t k = 0; k < over.size(); ++k)
+                   number = number * tensor::Expr(extents[k]) + over[k];
+                 return tensor::Select(hits(place, over), number, tensor::Expr(-1));
+               });
   return b.Map("scatter", x.shape(), [&](const Exprs& place) {
-    Expr rest = Max(winner.At(place), Expr(0));
+    tensor::Expr rest = tensor::Max(winner.At(place), tensor::Expr(0));
     Exprs over(extents.size());
     for (size_t k = extents.size(); k-- > 0;) {
-      over[k] = k == 0 ? rest : FloorMod(rest, Expr(extents[k]));
-      rest = FloorDiv(rest, Expr(extents[k]));
+      over[k] = k == 0 ? rest : tensor::FloorMod(rest, tensor::Expr(extents[k]));
+      rest = tensor::FloorDiv(rest, tensor::Expr(extents[k]));
     }
-    return Select(Expr(0) <= winner.At(place), update(place, over), x.At(place));
+    return tensor::Select(tensor::Expr(0) <= winner.At(place), update(place, over), x.At(place));
   });
 }
 
 void ScatterElements(OperatorContext& context) {
-  const Tensor x = context.Input(0), indices = context.Input(1), updates = context.Input(2);
+  const tensor::Tensor x = context.Input(0), indices = context.Input(1), updates = context.Input(2);
   const int axis = context.Axis("axis", 0, Rank(x));
   if (Rank(indices) != Rank(x) || updates.shape() != indices.shape()) {
     context.Refuse("data, indices and updates do not fit together");
@@ -145,21 +151,21 @@ void ScatterElements(OperatorContext& context) {
       context.Refuse("indices are larger than the data");
     }
   }
-  const auto at = [&](const Exprs& place, const Expr& over) {
+  const auto at = [&](const Exprs& place, const tensor::Expr& over) {
     Exprs index = place;
     for (int d = 0; d < Rank(x); ++d) {  // the guard below discards what is clamped here
       if (indices.shape()[d] != x.shape()[d])
-        index[d] = Min(place[d], Expr(indices.shape()[d] - 1));
+        index[d] = tensor::Min(place[d], tensor::Expr(indices.shape()[d] - 1));
     }
     index[axis] = over;
     return index;
   };
   const auto hits = [&](const Exprs& place, const Exprs& over) {
-    const Expr target = WrappedIndex(indices.At(at(place, over[0])), x.shape()[axis]);
-    Expr hit = Equal(target, place[axis]);
+    const tensor::Expr target = WrappedIndex(indices.At(at(place, over[0])), x.shape()[axis]);
+    tensor::Expr hit = tensor::Equal(target, place[axis]);
     for (int d = 0; d < Rank(x); ++d) {
       const bool partial = d != axis && indices.shape()[d] != x.shape()[d];
-      if (partial) hit = hit && place[d] < Expr(indices.shape()[d]);
+      if (partial) hit = hit && place[d] < tensor::Expr(indices.shape()[d]);
     }
     return hit;
   };
@@ -170,7 +176,7 @@ void ScatterElements(OperatorContext& context) {
 }
 
 void ScatterND(OperatorContext& context) {
-  const Tensor x = context.Input(0), indices = context.Input(1), updates = context.Input(2);
+  const tensor::Tensor x = context.Input(0), indices = context.Input(1), updates = context.Input(2);
   const Tuples tuples = CheckTuples(context, x, indices, 0);
   std::vector<int64_t> expected(indices.shape().begin(), indices.shape().end() - 1);
   std::vector<GraphBuilder::Axis> axes;
@@ -183,11 +189,11 @@ void ScatterND(OperatorContext& context) {
     return Exprs(over.begin(), over.begin() + tuples.outer);
   };
   const auto hits = [&](const Exprs& place, const Exprs& over) {
-    Expr hit = BoolLiteral(true);
+    tensor::Expr hit = tensor::BoolLiteral(true);
     for (int k = 0; k < tuples.depth; ++k) {
       Exprs tuple = outer(over);
-      tuple.push_back(Expr(k));
-      hit = hit && Equal(WrappedIndex(indices.At(tuple), x.shape()[k]), place[k]);
+      tuple.push_back(tensor::Expr(k));
+      hit = hit && tensor::Equal(WrappedIndex(indices.At(tuple), x.shape()[k]), place[k]);
     }
     return hit;
   };
@@ -199,7 +205,7 @@ void ScatterND(OperatorContext& context) {
 }
 
 void OneHot(OperatorContext& context) {
-  const Tensor indices = context.Input(0), values = context.Input(2);
+  const tensor::Tensor indices = context.Input(0), values = context.Input(2);
   const double given_depth = context.NumberInput(1);
   if (!(given_depth >= 1 && given_depth < 0x1p40) || values.shape() != std::vector<int64_t>{2}) {
     context.Refuse("needs a positive depth and two values");
@@ -209,16 +215,18 @@ void OneHot(OperatorContext& context) {
   std::vector<int64_t> shape = indices.shape();
   shape.insert(shape.begin() + axis, depth);
   context.SetOutput(0, context.builder().Map("onehot", shape, [&](const Exprs& place) {
-    const Expr index = Cast(DType::kInt64, indices.At(Without(place, {axis})));
-    const Expr wrapped = Select(index < Expr(0), index + Expr(depth), index);
-    return Select(Equal(wrapped, place[axis]), values(1), values(0));
+    const tensor::Expr index =
+        tensor::Cast(tensor::DType::kInt64, indices.At(Without(place, {axis})));
+    const tensor::Expr wrapped =
+        tensor::Select(index < tensor::Expr(0), index + tensor::Expr(depth), index);
+    return tensor::Select(tensor::Equal(wrapped, place[axis]), values(1), values(0));
   }));
 }
 
 /// Every element's rank is the number of elements that come before it in the order; the k-th
 /// place then takes the element whose rank is k.
 void TopK(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int axis = context.Axis("axis", -1, Rank(x));
   const bool largest = context.Int("largest", 1) != 0;
   const int64_t k = context.opset() < 10 ? context.Int("k") : context.IntInput(1);
@@ -226,24 +234,26 @@ void TopK(OperatorContext& context) {
     context.Refuse(fmt::format("the {} extreme elements of {}", k, x.shape()[axis]));
   }
   GraphBuilder& b = context.builder();
-  const Tensor rank = b.Reduce("topk.rank", x.shape(), {{"other", x.shape()[axis]}},
-                               Reduction::kSum, [&](const Exprs& place, const Exprs& over) {
-                                 Exprs other = place;
-                                 other[axis] = over[0];
-                                 const Expr mine = x.At(place), theirs = x.At(other);
-                                 const Expr better = largest ? mine < theirs : theirs < mine;
-                                 const Expr before =
-                                     better || (Equal(mine, theirs) && over[0] < place[axis]);
-                                 return Select(before, Expr(1), Expr(0));
-                               });
+  const tensor::Tensor rank =
+      b.Reduce("topk.rank", x.shape(), {{"other", x.shape()[axis]}}, tensor::Reduction::kSum,
+               [&](const Exprs& place, const Exprs& over) {
+                 Exprs other = place;
+                 other[axis] = over[0];
+                 const tensor::Expr mine = x.At(place), theirs = x.At(other);
+                 const tensor::Expr better = largest ? mine < theirs : theirs < mine;
+                 const tensor::Expr before =
+                     better || (tensor::Equal(mine, theirs) && over[0] < place[axis]);
+                 return tensor::Select(before, tensor::Expr(1), tensor::Expr(0));
+               });
   std::vector<int64_t> shape = x.shape();
   shape[axis] = k;
-  const Tensor index = b.Reduce("topk.index", shape, {{"at", x.shape()[axis]}}, Reduction::kSum,
-                                [&](const Exprs& place, const Exprs& over) {
-                                  Exprs at = place;
-                                  at[axis] = over[0];
-                                  return Select(Equal(rank.At(at), place[axis]), over[0], Expr(0));
-                                });
+  const tensor::Tensor index = b.Reduce(
+      "topk.index", shape, {{"at", x.shape()[axis]}}, tensor::Reduction::kSum,
+      [&](const Exprs& place, const Exprs& over) {
+        Exprs at = place;
+        at[axis] = over[0];
+        return tensor::Select(tensor::Equal(rank.At(at), place[axis]), over[0], tensor::Expr(0));
+      });
   context.SetOutput(0, b.Map("topk", shape, [&](const Exprs& place) {
     Exprs at = place;
     at[axis] = WrappedIndex(index.At(place), x.shape()[axis]);
@@ -254,7 +264,7 @@ void TopK(OperatorContext& context) {
 
 /// Keeps the slices whose condition holds, which has to be known.
 void Compress(OperatorContext& context) {
-  Tensor x = context.Input(0);
+  tensor::Tensor x = context.Input(0);
   if (!context.HasAttribute("axis")) {
     x = context.builder().View(x, {CheckedElementCount(x.shape())});
   }
@@ -268,7 +278,7 @@ void Compress(OperatorContext& context) {
     context.Refuse("the condition is longer than the axis");
   }
   const int64_t count = static_cast<int64_t>(kept.size());
-  const Tensor places = IntConstant(context, kept, {count});
+  const tensor::Tensor places = IntConstant(context, kept, {count});
   std::vector<int64_t> shape = x.shape();
   shape[axis] = count;
   context.SetOutput(0, context.builder().Map("compress", shape, [&](const Exprs& place) {
@@ -295,4 +305,4 @@ std::span<const Operator> GatherOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

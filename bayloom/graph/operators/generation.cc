@@ -1,17 +1,21 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Tensors made from nothing: constants and regular sequences.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "bayloom/graph/onnx_tensor.h"
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-HostTensor FromFloats(const std::vector<float>& values, std::vector<int64_t> shape) {
-  HostTensor tensor{DType::kFloat32, std::move(shape), std::vector<std::byte>(values.size() * 4)};
+tensor::HostTensor FromFloats(const std::vector<float>& values, std::vector<int64_t> shape) {
+  tensor::HostTensor tensor{tensor::DType::kFloat32, std::move(shape),
+                            std::vector<std::byte>(values.size() * 4)};
   if (!values.empty()) std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
   return tensor;
 }
@@ -25,7 +29,7 @@ void ConstantOperator(OperatorContext& context) {
     return context.SetOutput(0,
                              IntConstant(context, values, {static_cast<int64_t>(values.size())}));
   }
-  HostTensor tensor;
+  tensor::HostTensor tensor;
   if (context.HasAttribute("value_float")) {
     tensor = FromFloats({context.Float("value_float")}, {});
   } else if (context.HasAttribute("value_floats")) {
@@ -39,19 +43,19 @@ void ConstantOperator(OperatorContext& context) {
 
 void ConstantOfShape(OperatorContext& context) {
   const std::vector<int64_t> shape = context.IntsInput(0);
-  Expr value = FloatLiteral(0);
+  tensor::Expr value = tensor::FloatLiteral(0);
   if (context.HasAttribute("value")) {
-    const HostTensor tensor = context.TensorAttribute("value");
+    const tensor::HostTensor tensor = context.TensorAttribute("value");
     if (tensor.ElementCount() != 1) context.Refuse("attribute value has to have one element");
-    value = IsFloat(tensor.dtype) ? Literal(tensor.Get(0), tensor.dtype)
-                                  : IntLiteral(tensor.GetInt(0), tensor.dtype);
+    value = tensor::IsFloat(tensor.dtype) ? tensor::Literal(tensor.Get(0), tensor.dtype)
+                                          : tensor::IntLiteral(tensor.GetInt(0), tensor.dtype);
   }
   context.SetOutput(
       0, context.builder().Map("constantofshape", shape, [&](const Exprs&) { return value; }));
 }
 
 void Range(OperatorContext& context) {
-  const DType dtype = context.Input(0).dtype();
+  const tensor::DType dtype = context.Input(0).dtype();
   double bounds[3];
   for (int k = 0; k < 3; ++k) bounds[k] = context.NumberInput(k);
   const double steps = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
@@ -61,14 +65,15 @@ void Range(OperatorContext& context) {
   }
   const int64_t count = steps > 0 ? static_cast<int64_t>(steps) : 0;
   context.SetOutput(0, context.builder().Map("range", {count}, [&](const Exprs& place) {
-    return Literal(bounds[0], dtype) + Cast(dtype, place[0]) * Literal(bounds[2], dtype);
+    return tensor::Literal(bounds[0], dtype) +
+           tensor::Cast(dtype, place[0]) * tensor::Literal(bounds[2], dtype);
   }));
 }
 
 void EyeLike(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   if (x.shape().size() != 2) context.Refuse("the input needs 2 dimensions");
-  DType dtype = x.dtype();
+  tensor::DType dtype = x.dtype();
   if (context.HasAttribute("dtype")) {
     const int64_t type = context.Int("dtype");
     dtype = DTypeFromOnnx(type > 0 && type < 1000 ? static_cast<int>(type) : 0);
@@ -76,7 +81,8 @@ void EyeLike(OperatorContext& context) {
   const int64_t k = context.Int("k", 0);
   if (std::abs(static_cast<double>(k)) > 0x1p41) context.Refuse("a diagonal outside the matrix");
   context.SetOutput(0, context.builder().Map("eyelike", x.shape(), [&](const Exprs& place) {
-    return Select(Equal(place[0] + Expr(k), place[1]), Literal(1, dtype), Literal(0, dtype));
+    return tensor::Select(tensor::Equal(place[0] + tensor::Expr(k), place[1]),
+                          tensor::Literal(1, dtype), tensor::Literal(0, dtype));
   }));
 }
 
@@ -92,4 +98,4 @@ std::span<const Operator> GenerationOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,18 +1,21 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Operators that move elements about: slices, concatenations, permutations, padding.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-int Rank(const Tensor& x) { return static_cast<int>(x.shape().size()); }
+int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
 
 void Transpose(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   std::vector<int64_t> reversed(Rank(x));
   for (int d = 0; d < Rank(x); ++d) reversed[d] = Rank(x) - 1 - d;
   const std::vector<int64_t> permutation = context.Ints("perm", reversed);
@@ -48,7 +51,7 @@ Cut MakeCut(OperatorContext& context, int64_t start, int64_t end, int64_t step, 
 
 /// Bounds are attributes before operator set 10 and inputs from then on.
 void Slice(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const bool inputs = context.opset() >= 10;
   const auto list = [&](const char* name, int input) {
     if (!inputs) return context.Ints(name);
@@ -81,7 +84,7 @@ void Slice(OperatorContext& context) {
   context.SetOutput(0, context.builder().Map("slice", shape, [&](const Exprs& place) {
     Exprs index;
     for (int d = 0; d < Rank(x); ++d) {
-      index.push_back(place[d] * Expr(cuts[d].step) + Expr(cuts[d].start));
+      index.push_back(place[d] * tensor::Expr(cuts[d].step) + tensor::Expr(cuts[d].start));
     }
     return x.At(index);
   }));
@@ -108,15 +111,15 @@ std::vector<int64_t> SplitLengths(OperatorContext& context, int64_t extent) {
 }
 
 void Split(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int axis = context.Axis("axis", 0, Rank(x));
   int64_t start = 0, part = 0;
   for (int64_t length : SplitLengths(context, x.shape()[axis])) {
     std::vector<int64_t> shape = x.shape();
     shape[axis] = length;
-    const Tensor result = context.builder().Map("split", shape, [&](const Exprs& place) {
+    const tensor::Tensor result = context.builder().Map("split", shape, [&](const Exprs& place) {
       Exprs index = place;
-      index[axis] = index[axis] + Expr(start);
+      index[axis] = index[axis] + tensor::Expr(start);
       return x.At(index);
     });
     context.SetOutput(static_cast<int>(part++), result);
@@ -125,12 +128,12 @@ void Split(OperatorContext& context) {
 }
 
 void Concat(OperatorContext& context) {
-  std::vector<Tensor> parts = context.Inputs();
-  const Tensor first = context.Input(0);
+  std::vector<tensor::Tensor> parts = context.Inputs();
+  const tensor::Tensor first = context.Input(0);
   const int axis = context.Axis("axis", std::nullopt, Rank(first));
   std::vector<int64_t> shape = first.shape();
   shape[axis] = 0;
-  for (const Tensor& part : parts) {
+  for (const tensor::Tensor& part : parts) {
     std::vector<int64_t> expected = shape;
     if (Rank(part) == Rank(first)) expected[axis] = part.shape()[axis];
     if (part.shape() != expected || part.dtype() != first.dtype()) {
@@ -140,18 +143,19 @@ void Concat(OperatorContext& context) {
     }
     shape[axis] += part.shape()[axis];
   }
-  std::erase_if(parts, [&](const Tensor& part) { return part.shape()[axis] == 0; });
+  std::erase_if(parts, [&](const tensor::Tensor& part) { return part.shape()[axis] == 0; });
   if (parts.empty()) return context.SetOutput(0, first);
   if (parts.size() == 1) return context.SetOutput(0, parts[0]);
   context.SetOutput(0, context.builder().Map("concat", shape, [&](const Exprs& place) {
     int64_t end = shape[axis];
-    Expr value;
+    tensor::Expr value;
     for (size_t p = parts.size(); p-- > 0;) {
       const int64_t start = end - parts[p].shape()[axis];
       Exprs index = place;
-      index[axis] = index[axis] - Expr(start);
-      const Expr element = parts[p].At(index);
-      value = value.defined() ? Select(place[axis] < Expr(end), element, value) : element;
+      index[axis] = index[axis] - tensor::Expr(start);
+      const tensor::Expr element = parts[p].At(index);
+      value = value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value)
+                              : element;
       end = start;
     }
     return value;
@@ -159,25 +163,27 @@ void Concat(OperatorContext& context) {
 }
 
 /// Where a reflected or clamped coordinate falls in [0, extent).
-Expr MirroredIndex(const Expr& at, int64_t extent) {
-  const Expr below = Select(at < Expr(0), -at, at);
-  return Select(below < Expr(extent), below, Expr(2 * (extent - 1)) - below);
+tensor::Expr MirroredIndex(const tensor::Expr& at, int64_t extent) {
+  const tensor::Expr below = tensor::Select(at < tensor::Expr(0), -at, at);
+  return tensor::Select(below < tensor::Expr(extent), below,
+                        tensor::Expr(2 * (extent - 1)) - below);
 }
-Expr ClampedIndex(const Expr& at, int64_t extent) {
-  return Max(Min(at, Expr(extent - 1)), Expr(0));
+tensor::Expr ClampedIndex(const tensor::Expr& at, int64_t extent) {
+  return tensor::Max(tensor::Min(at, tensor::Expr(extent - 1)), tensor::Expr(0));
 }
 
-Expr PadFill(OperatorContext& context, const Tensor& x) {
-  if (context.opset() < 11) return Literal(context.Float("value", 0.0f), x.dtype());
-  if (!context.HasInput(2)) return Literal(0, x.dtype());
-  const Tensor fill = context.Input(2);
+tensor::Expr PadFill(OperatorContext& context, const tensor::Tensor& x) {
+  if (context.opset() < 11) return tensor::Literal(context.Float("value", 0.0f), x.dtype());
+  if (!context.HasInput(2)) return tensor::Literal(0, x.dtype());
+  const tensor::Tensor fill = context.Input(2);
   if (CheckedElementCount(fill.shape()) != 1) context.Refuse("the fill value is not a scalar");
-  if (const HostTensor* data = context.ConstantInput(2)) return Literal(data->Get(0), x.dtype());
+  if (const tensor::HostTensor* data = context.ConstantInput(2))
+    return tensor::Literal(data->Get(0), x.dtype());
   return context.builder().View(fill, {}).At({});
 }
 
 void Pad(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::string mode = context.String("mode", "constant");
   const std::vector<int64_t> pads =
       context.opset() < 11 ? context.Ints("pads") : context.IntsInput(1);
@@ -205,7 +211,7 @@ void Pad(OperatorContext& context) {
   context.SetOutput(0, context.builder().Map("pad", shape, [&](const Exprs& place) {
     Exprs index;
     for (size_t d = 0; d < rank; ++d) {
-      const Expr at = place[d] - Expr(low[d]);
+      const tensor::Expr at = place[d] - tensor::Expr(low[d]);
       const bool inside = low[d] <= 0 && high[d] <= 0;
       index.push_back(inside              ? at
                       : mode == "reflect" ? MirroredIndex(at, x.shape()[d])
@@ -216,7 +222,7 @@ void Pad(OperatorContext& context) {
 }
 
 void Expand(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::vector<int64_t> shape = BroadcastShape(context, {x.shape(), context.IntsInput(1)});
   if (shape == x.shape()) return context.SetOutput(0, x);
   context.SetOutput(0, context.builder().Map("expand", shape, [&](const Exprs& place) {
@@ -225,7 +231,7 @@ void Expand(OperatorContext& context) {
 }
 
 void Tile(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::vector<int64_t> repeats = context.IntsInput(1);
   if (repeats.size() != x.shape().size()) context.Refuse("repeats needs one number per axis");
   std::vector<int64_t> shape = x.shape();
@@ -236,15 +242,15 @@ void Tile(OperatorContext& context) {
     Exprs index;
     for (size_t d = 0; d < shape.size(); ++d) {
       const int64_t extent = x.shape()[d];
-      index.push_back(extent == 1       ? Expr(0)
+      index.push_back(extent == 1       ? tensor::Expr(0)
                       : repeats[d] == 1 ? place[d]
-                                        : FloorMod(place[d], Expr(extent)));
+                                        : tensor::FloorMod(place[d], tensor::Expr(extent)));
     }
     return x.At(index);
   }));
 }
 
-int64_t BlockSize(OperatorContext& context, const Tensor& x) {
+int64_t BlockSize(OperatorContext& context, const tensor::Tensor& x) {
   const int64_t block = context.Int("blocksize");
   if (Rank(x) != 4) context.Refuse("the input needs 4 dimensions");
   if (block < 1 || block > (1 << 20)) {
@@ -254,7 +260,7 @@ int64_t BlockSize(OperatorContext& context, const Tensor& x) {
 }
 
 void DepthToSpace(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int64_t block = BlockSize(context, x);
   const std::string mode = context.String("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") {
@@ -264,54 +270,55 @@ void DepthToSpace(OperatorContext& context) {
   if (c % (block * block) != 0) context.Refuse("channels do not divide into blocks");
   const int64_t depth = c / (block * block);
   const bool depth_first = mode == "DCR";
-  const Tensor split =
+  const tensor::Tensor split =
       context.builder().View(x, depth_first ? std::vector<int64_t>{n, block, block, depth, h, w}
                                             : std::vector<int64_t>{n, depth, block, block, h, w});
-  const Tensor moved = Permute(
+  const tensor::Tensor moved = Permute(
       context, split,
       depth_first ? std::vector<int>{0, 3, 4, 1, 5, 2} : std::vector<int>{0, 1, 4, 2, 5, 3});
   context.SetOutput(0, context.builder().View(moved, {n, depth, h * block, w * block}));
 }
 
 void SpaceToDepth(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int64_t block = BlockSize(context, x);
   const int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2], w = x.shape()[3];
   if (h % block != 0 || w % block != 0) context.Refuse("the image does not divide into blocks");
-  const Tensor split = context.builder().View(x, {n, c, h / block, block, w / block, block});
-  const Tensor moved = Permute(context, split, {0, 3, 5, 1, 2, 4});
+  const tensor::Tensor split =
+      context.builder().View(x, {n, c, h / block, block, w / block, block});
+  const tensor::Tensor moved = Permute(context, split, {0, 3, 5, 1, 2, 4});
   context.SetOutput(0, context.builder().View(moved, {n, c * block * block, h / block, w / block}));
 }
 
 /// Keeps the part above (or below) the k-th diagonal.
 void Trilu(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int rank = Rank(x);
   if (rank < 2) context.Refuse("the input needs two dimensions at least");
   const bool upper = context.Int("upper", 1) != 0;
   constexpr int64_t kFar = int64_t{1} << 41;  // beyond any matrix
   const int64_t k = context.HasInput(1) ? std::clamp(context.IntInput(1), -kFar, kFar) : 0;
   context.SetOutput(0, context.builder().Map("trilu", x.shape(), [&](const Exprs& place) {
-    const Expr diagonal = place[rank - 2] + Expr(k);
-    const Expr column = place[rank - 1];
-    return Select(upper ? diagonal <= column : column <= diagonal, x.At(place),
-                  Literal(0, x.dtype()));
+    const tensor::Expr diagonal = place[rank - 2] + tensor::Expr(k);
+    const tensor::Expr column = place[rank - 1];
+    return tensor::Select(upper ? diagonal <= column : column <= diagonal, x.At(place),
+                          tensor::Literal(0, x.dtype()));
   }));
 }
 
 /// Reverses the first sequence_lens[b] steps of every sequence of a batch.
 void ReverseSequence(OperatorContext& context) {
-  const Tensor x = context.Input(0), lengths = context.Input(1);
+  const tensor::Tensor x = context.Input(0), lengths = context.Input(1);
   const int batch_axis = context.Axis("batch_axis", 1, Rank(x));
   const int time_axis = context.Axis("time_axis", 0, Rank(x));
   if (lengths.shape() != std::vector<int64_t>{x.shape()[batch_axis]} || batch_axis == time_axis) {
     context.Refuse("needs one length per sequence of the batch");
   }
   context.SetOutput(0, context.builder().Map("reversesequence", x.shape(), [&](const Exprs& place) {
-    const Expr length = Cast(DType::kInt64, lengths(place[batch_axis]));
+    const tensor::Expr length = tensor::Cast(tensor::DType::kInt64, lengths(place[batch_axis]));
     Exprs index = place;
-    const Expr mirrored = length - place[time_axis] - Expr(1);
-    const Expr at = Select(place[time_axis] < length, mirrored, place[time_axis]);
+    const tensor::Expr mirrored = length - place[time_axis] - tensor::Expr(1);
+    const tensor::Expr at = tensor::Select(place[time_axis] < length, mirrored, place[time_axis]);
     index[time_axis] = ClampedIndex(at, x.shape()[time_axis]);
     return x.At(index);
   }));
@@ -336,4 +343,4 @@ std::span<const Operator> IndexingOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,19 +1,22 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Matrix products and other contractions.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "bayloom/graph/operators/quantization.h"
+#include "bayloom/graph/internal/operators/quantization.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 int64_t Product(const std::vector<int64_t>& extents) { return CheckedElementCount(extents); }
 
 /// NumPy's matmul: vectors become matrices for the while; a right operand without batch axes
 /// makes one product of all the left one's rows.
-Tensor MatrixProduct(OperatorContext& context, Tensor a, Tensor b) {
+tensor::Tensor MatrixProduct(OperatorContext& context, tensor::Tensor a, tensor::Tensor b) {
   GraphBuilder& builder = context.builder();
   if (a.shape().empty() || b.shape().empty()) context.Refuse("a scalar cannot be multiplied");
   const bool row = a.shape().size() == 1, column = b.shape().size() == 1;
@@ -29,7 +32,7 @@ Tensor MatrixProduct(OperatorContext& context, Tensor a, Tensor b) {
     a = builder.View(a, {Product(a_batch) * m, k});
     b = builder.View(b, {b_rows, n});
   }
-  const Tensor product = Contract(context, a, b);
+  const tensor::Tensor product = Contract(context, a, b);
   if (!row) shape.push_back(m);
   if (!column) shape.push_back(n);
   return builder.View(product, shape);
@@ -41,7 +44,7 @@ void MatMul(OperatorContext& context) {
 
 /// Zero points may be given per row of the left and per column of the right operand.
 void MatMulInteger(OperatorContext& context) {
-  const Tensor a = context.Input(0), b = context.Input(1);
+  const tensor::Tensor a = context.Input(0), b = context.Input(1);
   const int rows = std::max(0, static_cast<int>(a.shape().size()) - 2);
   const int columns = static_cast<int>(b.shape().size()) - 1;
   context.SetOutput(0, MatrixProduct(context, WithoutZeroPoint(context, a, 2, rows),
@@ -49,18 +52,18 @@ void MatMulInteger(OperatorContext& context) {
 }
 
 void QLinearMatMul(OperatorContext& context) {
-  const Tensor a = context.Input(0), b = context.Input(3);
+  const tensor::Tensor a = context.Input(0), b = context.Input(3);
   const int rows = std::max(0, static_cast<int>(a.shape().size()) - 2);
   const int columns = static_cast<int>(b.shape().size()) - 1;
-  const Tensor product = MatrixProduct(context, WithoutZeroPoint(context, a, 2, rows),
-                                       WithoutZeroPoint(context, b, 5, columns));
+  const tensor::Tensor product = MatrixProduct(context, WithoutZeroPoint(context, a, 2, rows),
+                                               WithoutZeroPoint(context, b, 5, columns));
   const int last = static_cast<int>(product.shape().size()) - 1;
   context.SetOutput(0, Requantize(context, product, {1, 4}, 6, 7, last));
 }
 
 /// alpha * a' * b' + beta * c, where ' transposes if asked to.
 void Gemm(OperatorContext& context) {
-  const Tensor a = context.Input(0), b = context.Input(1);
+  const tensor::Tensor a = context.Input(0), b = context.Input(1);
   const bool transpose_a = context.Int("transA", 0) != 0,
              transpose_b = context.Int("transB", 0) != 0;
   if (a.shape().size() != 2 || b.shape().size() != 2) context.Refuse("operands need 2 dimensions");
@@ -69,8 +72,8 @@ void Gemm(OperatorContext& context) {
   if (b.shape()[transpose_b] != k) {
     context.Refuse(fmt::format("inner extents {} and {} differ", k, b.shape()[transpose_b]));
   }
-  Tensor y = context.builder().Reduce(
-      "gemm", {m, n}, {{"k", k}}, Reduction::kSum,
+  tensor::Tensor y = context.builder().Reduce(
+      "gemm", {m, n}, {{"k", k}}, tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
         return (transpose_a ? a(r[0], s[0]) : a(s[0], r[0])) *
                (transpose_b ? b(s[1], r[0]) : b(r[0], s[1]));
@@ -79,7 +82,7 @@ void Gemm(OperatorContext& context) {
   const double alpha = context.Float("alpha", 1.0f), beta = context.Float("beta", 1.0f);
   if (alpha != 1) {
     y = Elementwise(context, "gemm.scale", y,
-                    [&](const Expr& e) { return e * LiteralLike(alpha, e); });
+                    [&](const tensor::Expr& e) { return e * LiteralLike(alpha, e); });
   }
   if (context.HasInput(2) && beta != 0) {
     y = Elementwise(context, "gemm.bias", {y, context.Input(2)}, [&](const Exprs& e) {
@@ -146,7 +149,7 @@ std::string ImplicitOutput(const std::vector<std::string>& inputs) {
 }
 
 void Einsum(OperatorContext& context) {
-  const std::vector<Tensor> operands = context.Inputs();
+  const std::vector<tensor::Tensor> operands = context.Inputs();
   Equation equation = ParseEquation(context.String("equation"));
   if (equation.inputs.size() != operands.size()) {
     context.Refuse("attribute equation names another number of inputs");
@@ -190,25 +193,26 @@ void Einsum(OperatorContext& context) {
     axes.push_back({std::string(1, label), extent});
   }
   const NodeKind kind = operands.size() > 1 ? NodeKind::kMatmul : NodeKind::kReduce;
-  context.SetOutput(0, context.builder().Reduce(
-                           "einsum", shape, axes, Reduction::kSum,
-                           [&](const Exprs& s, const Exprs& r) {
-                             Expr product;
-                             for (size_t k = 0; k < operands.size(); ++k) {
-                               Exprs index;
-                               for (size_t d = 0; d < equation.inputs[k].size(); ++d) {
-                                 const char label = equation.inputs[k][d];
-                                 const size_t at = output.find(label);
-                                 const Expr place =
-                                     at != std::string::npos ? s[at] : r[summed.find(label)];
-                                 index.push_back(operands[k].shape()[d] == 1 ? Expr(0) : place);
-                               }
-                               const Expr element = operands[k].At(index);
-                               product = product.defined() ? product * element : element;
-                             }
-                             return product;
-                           },
-                           kind));
+  context.SetOutput(
+      0, context.builder().Reduce(
+             "einsum", shape, axes, tensor::Reduction::kSum,
+             [&](const Exprs& s, const Exprs& r) {
+               tensor::Expr product;
+               for (size_t k = 0; k < operands.size(); ++k) {
+                 Exprs index;
+                 for (size_t d = 0; d < equation.inputs[k].size(); ++d) {
+                   const char label = equation.inputs[k][d];
+                   const size_t at = output.find(label);
+                   const tensor::Expr place =
+                       at != std::string::npos ? s[at] : r[summed.find(label)];
+                   index.push_back(operands[k].shape()[d] == 1 ? tensor::Expr(0) : place);
+                 }
+                 const tensor::Expr element = operands[k].At(index);
+                 product = product.defined() ? product * element : element;
+               }
+               return product;
+             },
+             kind));
 }
 
 }  // namespace
@@ -224,4 +228,4 @@ std::span<const Operator> MatmulOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

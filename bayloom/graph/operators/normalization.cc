@@ -1,18 +1,21 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Softmax and its kin, normalizations by mean and variance, running sums.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-int Rank(const Tensor& x) { return static_cast<int>(x.shape().size()); }
-Expr Itself(const Expr& x) { return x; }
+int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
+tensor::Expr Itself(const tensor::Expr& x) { return x; }
 
 /// One axis from operator set 13 on; before, all from the axis to the last together.
-std::vector<int> SoftmaxAxes(OperatorContext& context, const Tensor& x) {
+std::vector<int> SoftmaxAxes(OperatorContext& context, const tensor::Tensor& x) {
   const bool single = context.opset() >= 13;
   const int axis = context.Axis("axis", single ? -1 : 1, Rank(x));
   if (single) return {axis};
@@ -22,34 +25,38 @@ std::vector<int> SoftmaxAxes(OperatorContext& context, const Tensor& x) {
 }
 
 void Softmax(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::vector<int> axes = SoftmaxAxes(context, x);
-  const Tensor max = ReduceAxes(context, "softmax.max", x, axes, Reduction::kMax, Itself);
-  const Tensor exp = context.builder().Map("softmax.exp", x.shape(), [&](const Exprs& s) {
-    return Unary(ExprOp::kExp, x.At(s) - max.At(Without(s, axes)));
+  const tensor::Tensor max =
+      ReduceAxes(context, "softmax.max", x, axes, tensor::Reduction::kMax, Itself);
+  const tensor::Tensor exp = context.builder().Map("softmax.exp", x.shape(), [&](const Exprs& s) {
+    return tensor::Unary(tensor::ExprOp::kExp, x.At(s) - max.At(Without(s, axes)));
   });
-  const Tensor sum = ReduceAxes(context, "softmax.sum", exp, axes, Reduction::kSum, Itself);
+  const tensor::Tensor sum =
+      ReduceAxes(context, "softmax.sum", exp, axes, tensor::Reduction::kSum, Itself);
   context.SetOutput(0, context.builder().Map("softmax", x.shape(), [&](const Exprs& s) {
     return exp.At(s) / sum.At(Without(s, axes));
   }));
 }
 
 void LogSoftmax(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::vector<int> axes = SoftmaxAxes(context, x);
-  const Tensor max = ReduceAxes(context, "logsoftmax.max", x, axes, Reduction::kMax, Itself);
-  const Tensor sum = ReduceAxesAt(
-      context, "logsoftmax.sum", x.shape(), axes, Reduction::kSum,
-      [&](const Exprs& s) { return Unary(ExprOp::kExp, x.At(s) - max.At(Without(s, axes))); });
+  const tensor::Tensor max =
+      ReduceAxes(context, "logsoftmax.max", x, axes, tensor::Reduction::kMax, Itself);
+  const tensor::Tensor sum = ReduceAxesAt(
+      context, "logsoftmax.sum", x.shape(), axes, tensor::Reduction::kSum, [&](const Exprs& s) {
+        return tensor::Unary(tensor::ExprOp::kExp, x.At(s) - max.At(Without(s, axes)));
+      });
   context.SetOutput(0, context.builder().Map("logsoftmax", x.shape(), [&](const Exprs& s) {
     const Exprs row = Without(s, axes);
-    return x.At(s) - max.At(row) - Unary(ExprOp::kLog, sum.At(row));
+    return x.At(s) - max.At(row) - tensor::Unary(tensor::ExprOp::kLog, sum.At(row));
   }));
 }
 
 /// 1 at the first maximum along the axis, 0 elsewhere.
 void Hardmax(OperatorContext& context) {
-  Tensor x = context.Input(0);
+  tensor::Tensor x = context.Input(0);
   const std::vector<int64_t> shape = x.shape();
   std::vector<int> axes = SoftmaxAxes(context, x);
   if (axes.size() > 1) {
@@ -59,10 +66,10 @@ void Hardmax(OperatorContext& context) {
     x = context.builder().View(x, {rows, CheckedElementCount(inner)});
     axes = {1};
   }
-  const Tensor index = ArgExtreme(context, x, axes[0], true, false);
-  const Tensor hot = context.builder().Map("hardmax", x.shape(), [&](const Exprs& s) {
-    return Select(Equal(s[axes[0]], index.At(Without(s, axes))), Literal(1, x.dtype()),
-                  Literal(0, x.dtype()));
+  const tensor::Tensor index = ArgExtreme(context, x, axes[0], true, false);
+  const tensor::Tensor hot = context.builder().Map("hardmax", x.shape(), [&](const Exprs& s) {
+    return tensor::Select(tensor::Equal(s[axes[0]], index.At(Without(s, axes))),
+                          tensor::Literal(1, x.dtype()), tensor::Literal(0, x.dtype()));
   });
   context.SetOutput(0, context.builder().View(hot, shape));
 }
@@ -71,37 +78,38 @@ void Hardmax(OperatorContext& context) {
 struct Moments {
   std::vector<int> axes;
   double count = 1;
-  Tensor sum, centred, squares;
+  tensor::Tensor sum, centred, squares;
 
-  Expr Mean(const Exprs& row) const {
-    const Expr total = sum.At(row);
+  tensor::Expr Mean(const Exprs& row) const {
+    const tensor::Expr total = sum.At(row);
     return total / LiteralLike(count, total);
   }
-  Expr Variance(const Exprs& row) const {
-    const Expr total = squares.At(row);
+  tensor::Expr Variance(const Exprs& row) const {
+    const tensor::Expr total = squares.At(row);
     return total / LiteralLike(count, total);
   }
-  Expr Deviation(const Exprs& row, double epsilon) const {
-    const Expr variance = Variance(row);
-    return Unary(ExprOp::kSqrt, variance + LiteralLike(epsilon, variance));
+  tensor::Expr Deviation(const Exprs& row, double epsilon) const {
+    const tensor::Expr variance = Variance(row);
+    return tensor::Unary(tensor::ExprOp::kSqrt, variance + LiteralLike(epsilon, variance));
   }
 };
 
-Moments MomentsOf(OperatorContext& context, const Tensor& x, const std::vector<int>& axes) {
+Moments MomentsOf(OperatorContext& context, const tensor::Tensor& x, const std::vector<int>& axes) {
   Moments m;
   m.axes = axes;
   for (int axis : axes) m.count *= static_cast<double>(x.shape()[axis]);
   const std::string op = context.label();
-  m.sum = ReduceAxes(context, op + ".sum", x, axes, Reduction::kSum, Itself);
+  m.sum = ReduceAxes(context, op + ".sum", x, axes, tensor::Reduction::kSum, Itself);
   m.centred = context.builder().Map(op + ".centred", x.shape(), [&](const Exprs& s) {
     return x.At(s) - m.Mean(Without(s, axes));
   });
-  m.squares = ReduceAxes(context, op + ".squares", m.centred, axes, Reduction::kSum,
-                         [](const Expr& e) { return e * e; });
+  m.squares = ReduceAxes(context, op + ".squares", m.centred, axes, tensor::Reduction::kSum,
+                         [](const tensor::Expr& e) { return e * e; });
   return m;
 }
 
-void CheckPerChannel(OperatorContext& context, const Tensor& x, const Tensor& parameter) {
+void CheckPerChannel(OperatorContext& context, const tensor::Tensor& x,
+                     const tensor::Tensor& parameter) {
   if (parameter.shape() != std::vector<int64_t>{x.shape()[1]}) {
     context.Refuse(fmt::format("{} has to have one element for each of {} channels",
                                ToString(parameter.dtype(), parameter.shape()), x.shape()[1]));
@@ -110,30 +118,31 @@ void CheckPerChannel(OperatorContext& context, const Tensor& x, const Tensor& pa
 
 /// Per channel c: scale[c] * (x - mean[c]) / sqrt(variance[c] + epsilon) + bias[c], written as
 /// x * factor[c] + offset[c].
-Tensor ScaleAndShift(OperatorContext& context, const Tensor& x, const Tensor& mean,
-                     const Tensor& variance, double epsilon) {
-  const Tensor scale = context.Input(1), bias = context.Input(2);
-  const DType dtype = scale.dtype();
-  const Tensor factor =
+tensor::Tensor ScaleAndShift(OperatorContext& context, const tensor::Tensor& x,
+                             const tensor::Tensor& mean, const tensor::Tensor& variance,
+                             double epsilon) {
+  const tensor::Tensor scale = context.Input(1), bias = context.Input(2);
+  const tensor::DType dtype = scale.dtype();
+  const tensor::Tensor factor =
       Elementwise(context, "batchnorm.factor", {scale, variance}, [&](const Exprs& e) {
-        const Expr wide = Cast(dtype, e[1]);
-        return e[0] / Unary(ExprOp::kSqrt, wide + LiteralLike(epsilon, wide));
+        const tensor::Expr wide = tensor::Cast(dtype, e[1]);
+        return e[0] / tensor::Unary(tensor::ExprOp::kSqrt, wide + LiteralLike(epsilon, wide));
       });
-  const Tensor offset =
+  const tensor::Tensor offset =
       Elementwise(context, "batchnorm.offset", {bias, mean, factor},
-                  [&](const Exprs& e) { return e[0] - Cast(dtype, e[1]) * e[2]; });
+                  [&](const Exprs& e) { return e[0] - tensor::Cast(dtype, e[1]) * e[2]; });
   return context.builder().Map("batchnorm", x.shape(), [&](const Exprs& s) {
-    return x.At(s) * Cast(x.dtype(), factor(s[1])) + Cast(x.dtype(), offset(s[1]));
+    return x.At(s) * tensor::Cast(x.dtype(), factor(s[1])) + tensor::Cast(x.dtype(), offset(s[1]));
   });
 }
 
 void BatchNormalization(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   if (Rank(x) < 2) context.Refuse("the input needs 2 dimensions at least");
   for (int k = 1; k < 5; ++k) CheckPerChannel(context, x, context.Input(k));
   if (context.Int("spatial", 1) != 1) context.RefuseAttribute("spatial", "0", "has to be 1");
   const double epsilon = context.Float("epsilon", 1e-5f);
-  Tensor mean = context.Input(3), variance = context.Input(4);
+  tensor::Tensor mean = context.Input(3), variance = context.Input(4);
   if (context.Int("training_mode", 0) == 0) {
     if (context.WantsOutput(1)) context.Refuse("statistics are an output in training only");
     return context.SetOutput(0, ScaleAndShift(context, x, mean, variance, epsilon));
@@ -143,8 +152,8 @@ void BatchNormalization(OperatorContext& context) {
   const Moments m = MomentsOf(context, x, axes);
   const double momentum = context.Float("momentum", 0.9f);
   GraphBuilder& b = context.builder();
-  const auto blend = [&](const Tensor& old, const Expr& now, const Exprs& s) {
-    const Expr before = old.At(s);
+  const auto blend = [&](const tensor::Tensor& old, const tensor::Expr& now, const Exprs& s) {
+    const tensor::Expr before = old.At(s);
     return before * LiteralLike(momentum, before) + now * LiteralLike(1 - momentum, now);
   };
   context.SetOutput(1, b.Map("batchnorm.mean", mean.shape(),
@@ -157,7 +166,7 @@ void BatchNormalization(OperatorContext& context) {
 }
 
 void InstanceNormalization(OperatorContext& context) {
-  const Tensor x = context.Input(0), scale = context.Input(1), bias = context.Input(2);
+  const tensor::Tensor x = context.Input(0), scale = context.Input(1), bias = context.Input(2);
   if (Rank(x) < 3) context.Refuse("the input needs 3 dimensions at least");
   CheckPerChannel(context, x, scale);
   CheckPerChannel(context, x, bias);
@@ -172,18 +181,18 @@ void InstanceNormalization(OperatorContext& context) {
 }
 
 void LayerNormalization(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int first = context.Axis("axis", -1, Rank(x));
   const double epsilon = context.Float("epsilon", 1e-5f);
   std::vector<int> axes;
   for (int d = first; d < Rank(x); ++d) axes.push_back(d);
   const Moments m = MomentsOf(context, x, axes);
-  const Tensor normal = context.builder().Map(
+  const tensor::Tensor normal = context.builder().Map(
       "layernormalization.normal", x.shape(),
       [&](const Exprs& s) { return m.centred.At(s) / m.Deviation(Without(s, axes), epsilon); });
-  std::vector<Tensor> operands = {normal, context.Input(1)};
+  std::vector<tensor::Tensor> operands = {normal, context.Input(1)};
   if (context.HasInput(2)) operands.push_back(context.Input(2));
-  const Tensor y = Elementwise(context, "layernormalization", operands, [](const Exprs& e) {
+  const tensor::Tensor y = Elementwise(context, "layernormalization", operands, [](const Exprs& e) {
     return e.size() == 3 ? e[0] * e[1] + e[2] : e[0] * e[1];
   });
   if (y.shape() != x.shape()) context.Refuse("scale or bias has more elements than the input");
@@ -192,13 +201,13 @@ void LayerNormalization(OperatorContext& context) {
   const std::vector<int64_t> rows = ReducedShape(x.shape(), axes, false);
   const std::vector<int64_t> kept = ReducedShape(x.shape(), axes, true);
   if (context.WantsOutput(1)) {
-    const Tensor mean =
+    const tensor::Tensor mean =
         b.Map("layernormalization.mean", rows, [&](const Exprs& s) { return m.Mean(s); });
     context.SetOutput(1, b.View(mean, kept));
   }
   if (context.WantsOutput(2)) {
-    const Tensor inverse = b.Map("layernormalization.inverse", rows, [&](const Exprs& s) {
-      const Expr deviation = m.Deviation(s, epsilon);
+    const tensor::Tensor inverse = b.Map("layernormalization.inverse", rows, [&](const Exprs& s) {
+      const tensor::Expr deviation = m.Deviation(s, epsilon);
       return LiteralLike(1, deviation) / deviation;
     });
     context.SetOutput(2, b.View(inverse, kept));
@@ -207,7 +216,7 @@ void LayerNormalization(OperatorContext& context) {
 
 /// Divides by a power of the mean square over neighbouring channels.
 void Lrn(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int64_t size = context.Int("size");
   if (Rank(x) < 2 || size < 1 || size > (1 << 20)) {
     context.Refuse("needs an input with channels and a positive size");
@@ -217,51 +226,53 @@ void Lrn(OperatorContext& context) {
   std::vector<int64_t> low(Rank(x), 0), high(Rank(x), 0);
   low[1] = (size - 1) / 2;
   high[1] = size - 1 - low[1];
-  const Tensor padded = PadWith(context, x, low, high, Literal(0, x.dtype()));
-  const Tensor squares =
-      context.builder().Reduce("lrn.squares", x.shape(), {{"k", size}}, Reduction::kSum,
+  const tensor::Tensor padded = PadWith(context, x, low, high, tensor::Literal(0, x.dtype()));
+  const tensor::Tensor squares =
+      context.builder().Reduce("lrn.squares", x.shape(), {{"k", size}}, tensor::Reduction::kSum,
                                [&](const Exprs& s, const Exprs& r) {
                                  Exprs index = s;
                                  index[1] = s[1] + r[0];
-                                 const Expr element = padded.At(index);
+                                 const tensor::Expr element = padded.At(index);
                                  return element * element;
                                });
-  context.SetOutput(0, Elementwise(context, "lrn", {x, squares}, [&](const Exprs& e) {
-                      const Expr base = LiteralLike(bias, e[1]) +
-                                        e[1] * LiteralLike(alpha / static_cast<double>(size), e[1]);
-                      return e[0] / Binary(ExprOp::kPow, base, LiteralLike(beta, base));
-                    }));
+  context.SetOutput(
+      0, Elementwise(context, "lrn", {x, squares}, [&](const Exprs& e) {
+        const tensor::Expr base =
+            LiteralLike(bias, e[1]) + e[1] * LiteralLike(alpha / static_cast<double>(size), e[1]);
+        return e[0] / tensor::Binary(tensor::ExprOp::kPow, base, LiteralLike(beta, base));
+      }));
 }
 
 void LpNormalization(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int axis = context.Axis("axis", -1, Rank(x));
   const int64_t p = context.Int("p", 2);
   if (p != 1 && p != 2) context.RefuseAttribute("p", fmt::format("{}", p), "has to be 1 or 2");
-  const Tensor sum =
-      ReduceAxes(context, "lpnorm.sum", x, {axis}, Reduction::kSum,
-                 [&](const Expr& e) { return p == 1 ? Unary(ExprOp::kAbs, e) : e * e; });
+  const tensor::Tensor sum = ReduceAxes(
+      context, "lpnorm.sum", x, {axis}, tensor::Reduction::kSum, [&](const tensor::Expr& e) {
+        return p == 1 ? tensor::Unary(tensor::ExprOp::kAbs, e) : e * e;
+      });
   context.SetOutput(0, context.builder().Map("lpnorm", x.shape(), [&](const Exprs& s) {
-    const Expr total = sum.At(Without(s, {axis}));
-    return x.At(s) / (p == 1 ? total : Unary(ExprOp::kSqrt, total));
+    const tensor::Expr total = sum.At(Without(s, {axis}));
+    return x.At(s) / (p == 1 ? total : tensor::Unary(tensor::ExprOp::kSqrt, total));
   }));
 }
 
 /// Every element is the sum of those up to it: a reduction over the axis with a condition.
 void CumSum(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int axis = context.CheckAxis(context.IntInput(1), Rank(x));
   const bool exclusive = context.Int("exclusive", 0) != 0, reverse = context.Int("reverse", 0) != 0;
-  context.SetOutput(
-      0, context.builder().Reduce("cumsum", x.shape(), {{"k", x.shape()[axis]}}, Reduction::kSum,
-                                  [&](const Exprs& s, const Exprs& r) {
-                                    Exprs index = s;
-                                    index[axis] = r[0];
-                                    const Expr earlier = reverse ? s[axis] : r[0],
-                                               later = reverse ? r[0] : s[axis];
-                                    return Select(exclusive ? earlier < later : earlier <= later,
-                                                  x.At(index), Literal(0, x.dtype()));
-                                  }));
+  context.SetOutput(0, context.builder().Reduce(
+                           "cumsum", x.shape(), {{"k", x.shape()[axis]}}, tensor::Reduction::kSum,
+                           [&](const Exprs& s, const Exprs& r) {
+                             Exprs index = s;
+                             index[axis] = r[0];
+                             const tensor::Expr earlier = reverse ? s[axis] : r[0],
+                                                later = reverse ? r[0] : s[axis];
+                             return tensor::Select(exclusive ? earlier < later : earlier <= later,
+                                                   x.At(index), tensor::Literal(0, x.dtype()));
+                           }));
 }
 
 }  // namespace
@@ -281,4 +292,4 @@ std::span<const Operator> NormalizationOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Pools: the extreme, mean or norm of windows, or of whole images.
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "bayloom/graph/operators/windows.h"
+#include "bayloom/graph/internal/operators/windows.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 Exprs Spatial(const Exprs& place) { return Exprs(place.begin() + 2, place.end()); }
@@ -16,19 +19,20 @@ Exprs ImageIndex(const Exprs& place, const Exprs& positions) {
   return index;
 }
 
-std::vector<int64_t> PooledShape(const Tensor& x, const Windows& w) {
+std::vector<int64_t> PooledShape(const tensor::Tensor& x, const Windows& w) {
   std::vector<int64_t> shape = {x.shape()[0], x.shape()[1]};
   shape.insert(shape.end(), w.counts.begin(), w.counts.end());
   return shape;
 }
 
-Windows PoolWindows(OperatorContext& context, const Tensor& x) {
+Windows PoolWindows(OperatorContext& context, const tensor::Tensor& x) {
   return ReadWindows(context, x.shape(), context.Ints("kernel_shape"));
 }
 
-Tensor PoolImage(OperatorContext& context, const std::string& op, const Tensor& image,
-                 const Tensor& x, const Windows& w, Reduction reduction,
-                 const std::function<Expr(const Expr&)>& term) {
+tensor::Tensor PoolImage(OperatorContext& context, const std::string& op,
+                         const tensor::Tensor& image, const tensor::Tensor& x, const Windows& w,
+                         tensor::Reduction reduction,
+                         const std::function<tensor::Expr(const tensor::Expr&)>& term) {
   return context.builder().Reduce(
       op, PooledShape(x, w), WindowAxes(w), reduction,
       [&](const Exprs& s, const Exprs& r) {
@@ -38,34 +42,36 @@ Tensor PoolImage(OperatorContext& context, const std::string& op, const Tensor& 
 }
 
 /// The least place (in the whole input, row- or column-major over the image) of each maximum.
-Tensor PlacesOfMaxima(OperatorContext& context, const Tensor& x, const Tensor& image,
-                      const Tensor& maxima, const Windows& w) {
+tensor::Tensor PlacesOfMaxima(OperatorContext& context, const tensor::Tensor& x,
+                              const tensor::Tensor& image, const tensor::Tensor& maxima,
+                              const Windows& w) {
   const bool column_major = context.Int("storage_order", 0) != 0;
-  const Expr nowhere = std::numeric_limits<int64_t>::max();
+  const tensor::Expr nowhere = std::numeric_limits<int64_t>::max();
   return context.builder().Reduce(
-      "maxpool.index", PooledShape(x, w), WindowAxes(w), Reduction::kMin,
+      "maxpool.index", PooledShape(x, w), WindowAxes(w), tensor::Reduction::kMin,
       [&](const Exprs& s, const Exprs& r) {
         const Exprs positions = WindowPositions(w, Spatial(s), r);
-        Expr inside = BoolLiteral(true);
-        Expr number = s[0] * Expr(x.shape()[1]) + s[1];
+        tensor::Expr inside = tensor::BoolLiteral(true);
+        tensor::Expr number = s[0] * tensor::Expr(x.shape()[1]) + s[1];
         for (int k = 0; k < w.rank(); ++k) {
           const int d = column_major ? w.rank() - 1 - k : k;
-          const Expr at = positions[d] - Expr(w.pads_low[d]);
-          inside = inside && Expr(0) <= at && at < Expr(x.shape()[d + 2]);
-          number = number * Expr(x.shape()[d + 2]) + at;
+          const tensor::Expr at = positions[d] - tensor::Expr(w.pads_low[d]);
+          inside = inside && tensor::Expr(0) <= at && at < tensor::Expr(x.shape()[d + 2]);
+          number = number * tensor::Expr(x.shape()[d + 2]) + at;
         }
-        const Expr element = image.At(ImageIndex(s, positions));
-        return Select(inside && Equal(element, maxima.At(s)), number, nowhere);
+        const tensor::Expr element = image.At(ImageIndex(s, positions));
+        return tensor::Select(inside && tensor::Equal(element, maxima.At(s)), number, nowhere);
       },
       NodeKind::kWindow);
 }
 
 void MaxPool(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const Windows w = PoolWindows(context, x);
-  const Tensor image = PadForWindows(context, x, w, NeutralElement(Reduction::kMax, x.dtype()));
-  const Tensor maxima =
-      PoolImage(context, "maxpool", image, x, w, Reduction::kMax, [](const Expr& e) { return e; });
+  const tensor::Tensor image =
+      PadForWindows(context, x, w, tensor::NeutralElement(tensor::Reduction::kMax, x.dtype()));
+  const tensor::Tensor maxima = PoolImage(context, "maxpool", image, x, w, tensor::Reduction::kMax,
+                                          [](const tensor::Expr& e) { return e; });
   context.SetOutput(0, maxima);
   if (context.WantsOutput(1)) {
     context.SetOutput(1, PlacesOfMaxima(context, x, image, maxima, w));
@@ -73,95 +79,100 @@ void MaxPool(OperatorContext& context) {
 }
 
 /// How many elements of each window count: those inside the image, or inside image and padding.
-Expr CountAt(const Tensor& x, const Windows& w, bool with_padding, const Exprs& place) {
-  Expr count = 1;
+tensor::Expr CountAt(const tensor::Tensor& x, const Windows& w, bool with_padding,
+                     const Exprs& place) {
+  tensor::Expr count = 1;
   for (int d = 0; d < w.rank(); ++d) {
     const int64_t before = with_padding ? w.pads_low[d] : 0;
     const int64_t after = with_padding ? w.pads_high[d] : 0;
     const int64_t overhang = (w.counts[d] - 1) * w.strides[d] + w.Reach(d) - w.pads_low[d];
     if (w.pads_low[d] <= before && overhang <= x.shape()[d + 2] + after) {
-      count = count * Expr(w.kernel[d]);
+      count = count * tensor::Expr(w.kernel[d]);
       continue;
     }
-    const Expr start = place[d + 2] * Expr(w.strides[d]) - Expr(w.pads_low[d]);
-    count = count * (Min(start + Expr(w.Reach(d)), Expr(x.shape()[d + 2] + after)) -
-                     Max(start, Expr(-before)));
+    const tensor::Expr start =
+        place[d + 2] * tensor::Expr(w.strides[d]) - tensor::Expr(w.pads_low[d]);
+    count = count *
+            (tensor::Min(start + tensor::Expr(w.Reach(d)), tensor::Expr(x.shape()[d + 2] + after)) -
+             tensor::Max(start, tensor::Expr(-before)));
   }
   return count;
 }
 
 void AveragePool(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const Windows w = PoolWindows(context, x);
   for (int64_t dilation : w.dilations) {
     if (dilation != 1)
       context.RefuseAttribute("dilations", fmt::format("{}", dilation), "has to be 1");
   }
   const bool with_padding = context.Int("count_include_pad", 0) != 0;
-  const Tensor image = PadForWindows(context, x, w, Literal(0, x.dtype()));
-  const Tensor sums = PoolImage(context, "averagepool.sum", image, x, w, Reduction::kSum,
-                                [](const Expr& e) { return e; });
+  const tensor::Tensor image = PadForWindows(context, x, w, tensor::Literal(0, x.dtype()));
+  const tensor::Tensor sums =
+      PoolImage(context, "averagepool.sum", image, x, w, tensor::Reduction::kSum,
+                [](const tensor::Expr& e) { return e; });
   context.SetOutput(0, context.builder().Map("averagepool", sums.shape(), [&](const Exprs& s) {
-    return sums.At(s) / Cast(x.dtype(), CountAt(x, w, with_padding, s));
+    return sums.At(s) / tensor::Cast(x.dtype(), CountAt(x, w, with_padding, s));
   }));
 }
 
-Expr Power(const Expr& x, double p) {
-  const Expr magnitude = Unary(ExprOp::kAbs, x);
+tensor::Expr Power(const tensor::Expr& x, double p) {
+  const tensor::Expr magnitude = tensor::Unary(tensor::ExprOp::kAbs, x);
   if (p == 1) return magnitude;
-  return p == 2 ? x * x : Binary(ExprOp::kPow, magnitude, LiteralLike(p, x));
+  return p == 2 ? x * x : tensor::Binary(tensor::ExprOp::kPow, magnitude, LiteralLike(p, x));
 }
-Expr Root(const Expr& sum, double p) {
+tensor::Expr Root(const tensor::Expr& sum, double p) {
   if (p == 1) return sum;
-  return p == 2 ? Unary(ExprOp::kSqrt, sum) : Binary(ExprOp::kPow, sum, LiteralLike(1 / p, sum));
+  return p == 2 ? tensor::Unary(tensor::ExprOp::kSqrt, sum)
+                : tensor::Binary(tensor::ExprOp::kPow, sum, LiteralLike(1 / p, sum));
 }
 
 void LpPool(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const Windows w = PoolWindows(context, x);
   const double p = static_cast<double>(context.Int("p", 2));
-  const Tensor image = PadForWindows(context, x, w, Literal(0, x.dtype()));
-  const Tensor sums = PoolImage(context, "lppool.sum", image, x, w, Reduction::kSum,
-                                [&](const Expr& e) { return Power(e, p); });
-  context.SetOutput(
-      0, Elementwise(context, "lppool", sums, [&](const Expr& sum) { return Root(sum, p); }));
+  const tensor::Tensor image = PadForWindows(context, x, w, tensor::Literal(0, x.dtype()));
+  const tensor::Tensor sums = PoolImage(context, "lppool.sum", image, x, w, tensor::Reduction::kSum,
+                                        [&](const tensor::Expr& e) { return Power(e, p); });
+  context.SetOutput(0, Elementwise(context, "lppool", sums,
+                                   [&](const tensor::Expr& sum) { return Root(sum, p); }));
 }
 
 /// Reduces everything but batch and channels, keeping the axes.
-void GlobalPool(OperatorContext& context, Reduction reduction,
-                const std::function<Expr(const Expr&)>& term,
-                const std::function<Expr(const Expr&, double)>& finish) {
-  const Tensor x = context.Input(0);
+void GlobalPool(OperatorContext& context, tensor::Reduction reduction,
+                const std::function<tensor::Expr(const tensor::Expr&)>& term,
+                const std::function<tensor::Expr(const tensor::Expr&, double)>& finish) {
+  const tensor::Tensor x = context.Input(0);
   const int rank = static_cast<int>(x.shape().size());
   if (rank < 3) context.Refuse("the input needs 3 dimensions at least");
   std::vector<int> axes = AllAxes(rank);
   axes.erase(axes.begin(), axes.begin() + 2);
   double count = 1;
   for (int axis : axes) count *= static_cast<double>(x.shape()[axis]);
-  Tensor result = ReduceAxes(context, context.label(), x, axes, reduction, term);
+  tensor::Tensor result = ReduceAxes(context, context.label(), x, axes, reduction, term);
   if (finish) {
     result = Elementwise(context, context.label() + ".finish", result,
-                         [&](const Expr& e) { return finish(e, count); });
+                         [&](const tensor::Expr& e) { return finish(e, count); });
   }
   context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), axes, true)));
 }
 
 void GlobalAveragePool(OperatorContext& context) {
   GlobalPool(
-      context, Reduction::kSum, [](const Expr& e) { return e; },
-      [](const Expr& sum, double count) { return sum / LiteralLike(count, sum); });
+      context, tensor::Reduction::kSum, [](const tensor::Expr& e) { return e; },
+      [](const tensor::Expr& sum, double count) { return sum / LiteralLike(count, sum); });
 }
 
 void GlobalMaxPool(OperatorContext& context) {
   GlobalPool(
-      context, Reduction::kMax, [](const Expr& e) { return e; }, nullptr);
+      context, tensor::Reduction::kMax, [](const tensor::Expr& e) { return e; }, nullptr);
 }
 
 void GlobalLpPool(OperatorContext& context) {
   const double p = static_cast<double>(context.Int("p", 2));
   GlobalPool(
-      context, Reduction::kSum, [&](const Expr& e) { return Power(e, p); },
-      [&](const Expr& sum, double) { return Root(sum, p); });
+      context, tensor::Reduction::kSum, [&](const tensor::Expr& e) { return Power(e, p); },
+      [&](const tensor::Expr& sum, double) { return Root(sum, p); });
 }
 
 }  // namespace
@@ -178,4 +189,4 @@ std::span<const Operator> PoolingOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

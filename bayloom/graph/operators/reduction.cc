@@ -1,14 +1,19 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reductions over axes, and the position of extremes.
 #include <cmath>
 
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-Expr Itself(const Expr& x) { return x; }
-Expr Magnitude(const Expr& x) { return IsUnsigned(x->dtype) ? x : Unary(ExprOp::kAbs, x); }
-Expr Square(const Expr& x) { return x * x; }
+tensor::Expr Itself(const tensor::Expr& x) { return x; }
+tensor::Expr Magnitude(const tensor::Expr& x) {
+  return tensor::IsUnsigned(x->dtype) ? x : tensor::Unary(tensor::ExprOp::kAbs, x);
+}
+tensor::Expr Square(const tensor::Expr& x) { return x * x; }
 
 /// The axes to reduce: an attribute, or from operator set 13 (ReduceSum) or 18 (the others) on
 /// an input. nullopt: the operator is to do nothing.
@@ -20,73 +25,88 @@ std::optional<std::vector<int>> ReducedAxes(OperatorContext& context, int rank) 
   return AllAxes(rank);
 }
 
-double ElementsReduced(const Tensor& x, const std::vector<int>& axes) {
+double ElementsReduced(const tensor::Tensor& x, const std::vector<int>& axes) {
   double count = 1;
   for (int axis : axes) count *= static_cast<double>(x.shape()[axis]);
   return count;
 }
 
-Expr MeanOf(const Expr& sum, double count) { return sum / LiteralLike(count, sum); }
+tensor::Expr MeanOf(const tensor::Expr& sum, double count) { return sum / LiteralLike(count, sum); }
 
 /// Reduces term(x), then applies `finish` to the result and the number of elements in it.
-void ReduceOperator(OperatorContext& context, Reduction reduction, Expr (*term)(const Expr&),
-                    Expr (*finish)(const Expr&, double) = nullptr) {
-  const Tensor x = context.Input(0);
+void ReduceOperator(OperatorContext& context, tensor::Reduction reduction,
+                    tensor::Expr (*term)(const tensor::Expr&),
+                    tensor::Expr (*finish)(const tensor::Expr&, double) = nullptr) {
+  const tensor::Tensor x = context.Input(0);
   const auto axes = ReducedAxes(context, static_cast<int>(x.shape().size()));
   if (!axes) return context.SetOutput(0, x);
-  Tensor result = ReduceAxes(context, context.label(), x, *axes, reduction, term);
+  tensor::Tensor result = ReduceAxes(context, context.label(), x, *axes, reduction, term);
   if (finish) {
     const double count = ElementsReduced(x, *axes);
     result = Elementwise(context, context.label() + ".finish", result,
-                         [&](const Expr& e) { return finish(e, count); });
+                         [&](const tensor::Expr& e) { return finish(e, count); });
   }
   const bool keep = context.Int("keepdims", 1) != 0;
   context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), *axes, keep)));
 }
 
-void ReduceL1(OperatorContext& context) { ReduceOperator(context, Reduction::kSum, Magnitude); }
-void ReduceMax(OperatorContext& context) { ReduceOperator(context, Reduction::kMax, Itself); }
-void ReduceMin(OperatorContext& context) { ReduceOperator(context, Reduction::kMin, Itself); }
-void ReduceProd(OperatorContext& context) { ReduceOperator(context, Reduction::kProduct, Itself); }
-void ReduceSum(OperatorContext& context) { ReduceOperator(context, Reduction::kSum, Itself); }
-void ReduceSumSquare(OperatorContext& context) { ReduceOperator(context, Reduction::kSum, Square); }
+void ReduceL1(OperatorContext& context) {
+  ReduceOperator(context, tensor::Reduction::kSum, Magnitude);
+}
+void ReduceMax(OperatorContext& context) {
+  ReduceOperator(context, tensor::Reduction::kMax, Itself);
+}
+void ReduceMin(OperatorContext& context) {
+  ReduceOperator(context, tensor::Reduction::kMin, Itself);
+}
+void ReduceProd(OperatorContext& context) {
+  ReduceOperator(context, tensor::Reduction::kProduct, Itself);
+}
+void ReduceSum(OperatorContext& context) {
+  ReduceOperator(context, tensor::Reduction::kSum, Itself);
+}
+void ReduceSumSquare(OperatorContext& context) {
+  ReduceOperator(context, tensor::Reduction::kSum, Square);
+}
 void ReduceMean(OperatorContext& context) {
-  ReduceOperator(context, Reduction::kSum, Itself, MeanOf);
+  ReduceOperator(context, tensor::Reduction::kSum, Itself, MeanOf);
 }
 void ReduceL2(OperatorContext& context) {
-  ReduceOperator(context, Reduction::kSum, Square,
-                 [](const Expr& sum, double) { return Unary(ExprOp::kSqrt, sum); });
+  ReduceOperator(context, tensor::Reduction::kSum, Square, [](const tensor::Expr& sum, double) {
+    return tensor::Unary(tensor::ExprOp::kSqrt, sum);
+  });
 }
 void ReduceLogSum(OperatorContext& context) {
-  ReduceOperator(context, Reduction::kSum, Itself,
-                 [](const Expr& sum, double) { return Unary(ExprOp::kLog, sum); });
+  ReduceOperator(context, tensor::Reduction::kSum, Itself, [](const tensor::Expr& sum, double) {
+    return tensor::Unary(tensor::ExprOp::kLog, sum);
+  });
 }
 
 /// log(sum(exp(x - max))) + max, which neither overflows nor underflows.
 void ReduceLogSumExp(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const auto axes = ReducedAxes(context, static_cast<int>(x.shape().size()));
   if (!axes) return context.SetOutput(0, x);
-  const Tensor largest =
-      ReduceAxes(context, context.label() + ".max", x, *axes, Reduction::kMax, Itself);
-  const Tensor sum =
-      ReduceAxesAt(context, context.label() + ".sum", x.shape(), *axes, Reduction::kSum,
-                   [&](const Exprs& place) {
-                     return Unary(ExprOp::kExp, x.At(place) - largest.At(Without(place, *axes)));
-                   });
-  const Tensor result = Elementwise(context, context.label(), {sum, largest}, [](const Exprs& e) {
-    return Unary(ExprOp::kLog, e[0]) + e[1];
-  });
+  const tensor::Tensor largest =
+      ReduceAxes(context, context.label() + ".max", x, *axes, tensor::Reduction::kMax, Itself);
+  const tensor::Tensor sum = ReduceAxesAt(
+      context, context.label() + ".sum", x.shape(), *axes, tensor::Reduction::kSum,
+      [&](const Exprs& place) {
+        return tensor::Unary(tensor::ExprOp::kExp, x.At(place) - largest.At(Without(place, *axes)));
+      });
+  const tensor::Tensor result =
+      Elementwise(context, context.label(), {sum, largest},
+                  [](const Exprs& e) { return tensor::Unary(tensor::ExprOp::kLog, e[0]) + e[1]; });
   const bool keep = context.Int("keepdims", 1) != 0;
   context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), *axes, keep)));
 }
 
 void ArgOperator(OperatorContext& context, bool maximum) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const int axis = context.Axis("axis", 0, static_cast<int>(x.shape().size()));
   const bool last_index = context.Int("select_last_index", 0) != 0;
   const bool keep = context.Int("keepdims", 1) != 0;
-  const Tensor index = ArgExtreme(context, x, axis, maximum, last_index);
+  const tensor::Tensor index = ArgExtreme(context, x, axis, maximum, last_index);
   context.SetOutput(0, context.builder().View(index, ReducedShape(x.shape(), {axis}, keep)));
 }
 
@@ -113,4 +133,4 @@ std::span<const Operator> ReductionOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

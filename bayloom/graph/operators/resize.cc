@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Resizing images: nearest neighbour and (multi)linear interpolation.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// One axis of a resize: output coordinate to input coordinate.
@@ -103,20 +106,20 @@ Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& 
   return t;
 }
 
-Tensor FloatConstant(OperatorContext& context, const std::vector<float>& values, DType dtype,
-                     std::vector<int64_t> shape) {
-  HostTensor tensor = HostTensor::Zeros(dtype, std::move(shape));
+tensor::Tensor FloatConstant(OperatorContext& context, const std::vector<float>& values,
+                             tensor::DType dtype, std::vector<int64_t> shape) {
+  tensor::HostTensor tensor = tensor::HostTensor::Zeros(dtype, std::move(shape));
   for (size_t i = 0; i < values.size(); ++i) tensor.Set(static_cast<int64_t>(i), values[i]);
   return context.builder().Constant("resize.weights", std::move(tensor));
 }
 
 /// Resizes along one axis: a gather from a constant table, weighted if there are several taps.
-Tensor ResizeAxis(OperatorContext& context, const Tensor& x, int d, const AxisMap& axis,
-                  const ResizeModes& modes) {
+tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int d,
+                          const AxisMap& axis, const ResizeModes& modes) {
   constexpr int64_t kLongest = 1 << 24;
   if (axis.out > kLongest) context.Refuse(fmt::format("resizing to an extent of {}", axis.out));
   const Taps t = MakeTaps(context, axis, modes);
-  const Tensor index = IntConstant(context, t.index, {axis.out, t.taps});
+  const tensor::Tensor index = IntConstant(context, t.index, {axis.out, t.taps});
   std::vector<int64_t> shape = x.shape();
   shape[d] = axis.out;
   if (t.taps == 1) {
@@ -126,13 +129,13 @@ Tensor ResizeAxis(OperatorContext& context, const Tensor& x, int d, const AxisMa
       return x.At(from);
     });
   }
-  const Tensor weight = FloatConstant(context, t.weight, x.dtype(), {axis.out, t.taps});
+  const tensor::Tensor weight = FloatConstant(context, t.weight, x.dtype(), {axis.out, t.taps});
   return context.builder().Map("resize", shape, [&](const Exprs& s) {
-    Expr sum;
+    tensor::Expr sum;
     for (int k = 0; k < t.taps; ++k) {
       Exprs from = s;
       from[d] = index(s[d], k);
-      const Expr term = x.At(from) * weight(s[d], k);
+      const tensor::Expr term = x.At(from) * weight(s[d], k);
       sum = sum.defined() ? sum + term : term;
     }
     return sum;
@@ -140,11 +143,11 @@ Tensor ResizeAxis(OperatorContext& context, const Tensor& x, int d, const AxisMa
 }
 
 /// Cropping beyond the image gives a constant.
-Tensor FillOutside(OperatorContext& context, const Tensor& y, const std::vector<AxisMap>& axes,
-                   const ResizeModes& modes) {
-  const Expr fill = Literal(context.Float("extrapolation_value", 0.0f), y.dtype());
+tensor::Tensor FillOutside(OperatorContext& context, const tensor::Tensor& y,
+                           const std::vector<AxisMap>& axes, const ResizeModes& modes) {
+  const tensor::Expr fill = tensor::Literal(context.Float("extrapolation_value", 0.0f), y.dtype());
   return context.builder().Map("resize.fill", y.shape(), [&](const Exprs& s) {
-    Expr inside = BoolLiteral(true);
+    tensor::Expr inside = tensor::BoolLiteral(true);
     for (size_t d = 0; d < axes.size(); ++d) {
       const Taps t = MakeTaps(context, axes[d], modes);
       std::vector<int64_t> flags;
@@ -154,15 +157,15 @@ Tensor FillOutside(OperatorContext& context, const Tensor& y, const std::vector<
         any |= outside;
       }
       if (!any) continue;
-      const Tensor table = IntConstant(context, flags, {axes[d].out});
-      inside = inside && Equal(table(s[d]), Expr(1));
+      const tensor::Tensor table = IntConstant(context, flags, {axes[d].out});
+      inside = inside && tensor::Equal(table(s[d]), tensor::Expr(1));
     }
-    return Select(inside, y.At(s), fill);
+    return tensor::Select(inside, y.At(s), fill);
   });
 }
 
-Tensor ResizeAll(OperatorContext& context, Tensor x, const std::vector<AxisMap>& axes,
-                 const ResizeModes& modes) {
+tensor::Tensor ResizeAll(OperatorContext& context, tensor::Tensor x,
+                         const std::vector<AxisMap>& axes, const ResizeModes& modes) {
   for (size_t d = 0; d < axes.size(); ++d) {
     const bool cropped = axes[d].roi_start != 0 || axes[d].roi_end != 1;
     if (axes[d].Unchanged() && !cropped) continue;
@@ -171,7 +174,7 @@ Tensor ResizeAll(OperatorContext& context, Tensor x, const std::vector<AxisMap>&
   return modes.coordinates == "tf_crop_and_resize" ? FillOutside(context, x, axes, modes) : x;
 }
 
-std::vector<AxisMap> AxesFromScales(OperatorContext& context, const Tensor& x,
+std::vector<AxisMap> AxesFromScales(OperatorContext& context, const tensor::Tensor& x,
                                     const std::vector<double>& scales) {
   if (scales.size() != x.shape().size()) context.Refuse("scales needs one number per axis");
   std::vector<AxisMap> axes;
@@ -185,7 +188,7 @@ std::vector<AxisMap> AxesFromScales(OperatorContext& context, const Tensor& x,
   return axes;
 }
 
-std::vector<AxisMap> AxesFromSizes(OperatorContext& context, const Tensor& x,
+std::vector<AxisMap> AxesFromSizes(OperatorContext& context, const tensor::Tensor& x,
                                    const std::vector<int64_t>& sizes) {
   if (sizes.size() != x.shape().size()) context.Refuse("sizes needs one number per axis");
   std::vector<AxisMap> axes;
@@ -212,7 +215,7 @@ void ReadRegion(OperatorContext& context, std::vector<AxisMap>& axes) {
 }
 
 void Resize(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   ResizeModes modes{context.String("mode", "nearest"),
                     context.String("coordinate_transformation_mode", "half_pixel"),
                     context.String("nearest_mode", "round_prefer_floor")};
@@ -234,7 +237,7 @@ void Resize(OperatorContext& context) {
 
 /// The scales are an attribute before operator set 9.
 void Upsample(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::string mode = context.String("mode", "nearest");
   if (mode != "nearest" && mode != "linear") {
     context.RefuseAttribute("mode", mode, "has to be nearest or linear");
@@ -259,4 +262,4 @@ std::span<const Operator> ResizeOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Operators that only concern shapes: views of the same elements, and questions about shapes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -5,18 +8,18 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bayloom/graph/operators/helpers.h"
+#include "bayloom/graph/internal/operators/helpers.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
-int Rank(const Tensor& x) { return static_cast<int>(x.shape().size()); }
+int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
 
 void Identity(OperatorContext& context) { context.SetOutput(0, context.Input(0)); }
 
 /// 0 copies the input's extent (unless allowzero), one -1 takes what remains.
 void Reshape(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   std::vector<int64_t> shape = context.opset() < 5 ? context.Ints("shape") : context.IntsInput(1);
   const bool allow_zero = context.Int("allowzero", 0) != 0;
   int64_t known = 1;
@@ -45,7 +48,7 @@ void Reshape(OperatorContext& context) {
 }
 
 void Flatten(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   int64_t axis = context.Int("axis", 1);
   if (axis < -Rank(x) || axis > Rank(x)) {
     context.RefuseAttribute("axis", fmt::format("{}", axis),
@@ -63,7 +66,7 @@ std::vector<int64_t> AxesArgument(OperatorContext& context) {
 }
 
 void Squeeze(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::vector<int64_t> given = AxesArgument(context);
   std::vector<int> axes = context.CheckAxes(given, Rank(x));
   std::vector<int64_t> shape;
@@ -78,7 +81,7 @@ void Squeeze(OperatorContext& context) {
 }
 
 void Unsqueeze(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   const std::vector<int64_t> given = AxesArgument(context);
   const int rank = Rank(x) + static_cast<int>(given.size());
   const std::vector<int> axes = context.CheckAxes(given, rank);
@@ -108,7 +111,7 @@ void Size(OperatorContext& context) {
 
 /// In inference nothing is dropped.
 void Dropout(OperatorContext& context) {
-  const Tensor x = context.Input(0);
+  const tensor::Tensor x = context.Input(0);
   if (context.HasInput(2)) {
     const double training = context.NumberInput(2);
     const double ratio = context.HasInput(1) ? context.NumberInput(1) : 0.5;
@@ -118,8 +121,9 @@ void Dropout(OperatorContext& context) {
   }
   context.SetOutput(0, x);
   if (context.WantsOutput(1)) {
-    context.SetOutput(1, context.builder().Map("mask", x.shape(),
-                                               [](const Exprs&) { return BoolLiteral(true); }));
+    context.SetOutput(1, context.builder().Map("mask", x.shape(), [](const Exprs&) {
+      return tensor::BoolLiteral(true);
+    }));
   }
 }
 
@@ -133,4 +137,4 @@ std::span<const Operator> ShapeOperators() {
   return operators;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,25 +1,29 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/graph/passes/rewriting.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// A node that only moves elements, each index affine: slices, transpositions.
 bool IsMove(const Node& node) {
-  if (node.kind != NodeKind::kMap || node.stage.value->op != ExprOp::kLoad) return false;
-  const std::vector<Expr>& indices = node.stage.value->operands;
+  if (node.kind != NodeKind::kMap || node.stage.value->op != tensor::ExprOp::kLoad) return false;
+  const std::vector<tensor::Expr>& indices = node.stage.value->operands;
   const int iter_count = static_cast<int>(node.stage.iters.size());
-  return std::all_of(indices.begin(), indices.end(),
-                     [&](const Expr& index) { return ToLinear(index, iter_count).has_value(); });
+  return std::all_of(indices.begin(), indices.end(), [&](const tensor::Expr& index) {
+    return tensor::ToLinear(index, iter_count).has_value();
+  });
 }
 
 /// Where in the view's source the element of the view at `indices` lies, if that is affine.
-std::optional<std::vector<Expr>> IndicesBehindView(const std::vector<int64_t>& source,
-                                                   const std::vector<int64_t>& shown,
-                                                   const std::vector<Expr>& indices) {
-  std::vector<Expr> behind(source.size(), Expr(0));
+std::optional<std::vector<tensor::Expr>> IndicesBehindView(
+    const std::vector<int64_t>& source, const std::vector<int64_t>& shown,
+    const std::vector<tensor::Expr>& indices) {
+  std::vector<tensor::Expr> behind(source.size(), tensor::Expr(0));
   for (const DimGroup& group : MatchShapes(source, shown)) {
     int wide = -1;
     for (int d = group.a_begin; d < group.a_end; ++d) {
@@ -28,9 +32,9 @@ std::optional<std::vector<Expr>> IndicesBehindView(const std::vector<int64_t>& s
       wide = d;
     }
     if (wide < 0) continue;
-    Expr position = 0;
+    tensor::Expr position = 0;
     for (int d = group.b_begin; d < group.b_end; ++d) {
-      if (shown[d] > 1) position = position * Expr(shown[d]) + indices[d];
+      if (shown[d] > 1) position = position * tensor::Expr(shown[d]) + indices[d];
     }
     behind[wide] = position;
   }
@@ -42,7 +46,8 @@ constexpr int64_t kFewChannels = 4;
 
 /// A matrix product wants what its last axis runs along to be contiguous, and so does a
 /// convolution.
-bool Suits(const Graph& graph, const Node& reader, const Expr& before, const Expr& load) {
+bool Suits(const Graph& graph, const Node& reader, const tensor::Expr& before,
+           const tensor::Expr& load) {
   if (reader.kind == NodeKind::kMap || reader.kind == NodeKind::kReduce) return true;
   const int last = static_cast<int>(ShapeOf(reader).size()) - 1;
   if (reader.kind == NodeKind::kWindow) {
@@ -55,10 +60,10 @@ bool Suits(const Graph& graph, const Node& reader, const Expr& before, const Exp
 }
 
 /// The load of what lies behind the move that wrote the loaded value; nullopt to keep it.
-std::optional<Expr> BehindMove(const Graph& graph, const std::vector<int>& producers,
-                               const Node& reader, const Expr& load) {
+std::optional<tensor::Expr> BehindMove(const Graph& graph, const std::vector<int>& producers,
+                                       const Node& reader, const tensor::Expr& load) {
   int producer = producers[load->index];
-  std::vector<Expr> indices = load->operands;
+  std::vector<tensor::Expr> indices = load->operands;
   if (producer >= 0 && graph.nodes[producer].kind == NodeKind::kView) {
     const ValueId source = graph.nodes[producer].source;
     const auto behind =
@@ -68,7 +73,7 @@ std::optional<Expr> BehindMove(const Graph& graph, const std::vector<int>& produ
     producer = producers[source];
   }
   if (producer < 0 || !IsMove(graph.nodes[producer])) return std::nullopt;
-  Expr moved = SubstituteIters(graph.nodes[producer].stage.value, indices);
+  tensor::Expr moved = tensor::SubstituteIters(graph.nodes[producer].stage.value, indices);
   return Suits(graph, reader, load, moved) ? std::optional(std::move(moved)) : std::nullopt;
 }
 
@@ -78,11 +83,11 @@ void AbsorbMoves(Graph& graph) {
   const std::vector<int> producers = graph.Producers();
   for (Node& node : graph.nodes) {
     if (node.kind == NodeKind::kView) continue;
-    node.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) {
+    node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
       return BehindMove(graph, producers, node, load);
     });
   }
   RemoveDeadNodes(graph);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 
-#include "bayloom/graph/evaluate.h"
+#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/graph/passes/rewriting.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// The order in which a value's axes are stored: stored axis j is logical axis order[j].
@@ -38,7 +41,7 @@ Order WithLast(Order order, int axis) {
 }
 
 bool IsReductionIter(const Node& node, int i) {
-  return node.stage.iters[i].kind == IterKind::kReduction;
+  return node.stage.iters[i].kind == tensor::IterKind::kReduction;
 }
 
 /// The spatial and reduction iterators that meet in one index of some load: positions of windows
@@ -50,9 +53,9 @@ struct WindowIters {
 WindowIters FindWindowIters(const Node& node) {
   WindowIters found;
   const int count = static_cast<int>(node.stage.iters.size());
-  for (const Expr& load : LoadsOf(node.stage.value)) {
-    for (const Expr& index : load->operands) {
-      const auto linear = ToLinear(index, count);
+  for (const tensor::Expr& load : LoadsOf(node.stage.value)) {
+    for (const tensor::Expr& index : load->operands) {
+      const auto linear = tensor::ToLinear(index, count);
       if (!linear) continue;
       std::set<int> spatial, reduction;
       for (int i = 0; i < count; ++i) {
@@ -84,14 +87,14 @@ Order WindowOutputOrder(const Node& node, const WindowIters& window) {
   });
 }
 
-int FirstIter(const Expr& index, int count) {
+int FirstIter(const tensor::Expr& index, int count) {
   for (int i = 0; i < count; ++i) {
     if (MentionsIter(index, i)) return i;
   }
   return -1;
 }
 
-Order WindowDataOrder(const Expr& load, const WindowIters& window) {
+Order WindowDataOrder(const tensor::Expr& load, const WindowIters& window) {
   return SortedBy(load->operands.size(), [&](int axis) {
     if (axis == 0) return 0;
     for (int position : window.positions) {
@@ -102,7 +105,7 @@ Order WindowDataOrder(const Expr& load, const WindowIters& window) {
 }
 
 /// [kernel..., input channels, output channels]
-Order WindowWeightOrder(const Node& node, const Expr& load, const WindowIters& window) {
+Order WindowWeightOrder(const Node& node, const tensor::Expr& load, const WindowIters& window) {
   const int count = static_cast<int>(node.stage.iters.size());
   return SortedBy(load->operands.size(), [&](int axis) {
     const int iter = FirstIter(load->operands[axis], count);
@@ -112,7 +115,7 @@ Order WindowWeightOrder(const Node& node, const Expr& load, const WindowIters& w
 }
 
 /// The axis of the load that runs with the last axis of the node's output, or -1.
-int AxisOfLastIter(const Node& node, const Expr& load) {
+int AxisOfLastIter(const Node& node, const tensor::Expr& load) {
   const int last = static_cast<int>(ShapeOf(node).size()) - 1;
   if (last < 0 || node.stage.iters[last].extent == 1) return -1;
   for (size_t d = 0; d < load->operands.size(); ++d) {
@@ -195,7 +198,7 @@ class LayoutConverter {
       return;
     }
     const WindowIters window = FindWindowIters(node);
-    for (const Expr& load : LoadsOf(node.stage.value)) {
+    for (const tensor::Expr& load : LoadsOf(node.stage.value)) {
       if (!IsComputed(load->index) || load->operands.empty()) continue;
       Demand& demand = demands_[load->index];
       if (node.kind == NodeKind::kWindow) demand.exact = WindowDataOrder(load, window);
@@ -225,7 +228,7 @@ class LayoutConverter {
   void ConvertNode(const Node& node) {
     const WindowIters window = FindWindowIters(node);
     Node converted = node;
-    converted.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) {
+    converted.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
       return std::optional(ConvertLoad(node, load, window));
     });
     const Order order = OutputOrder(node, window);
@@ -234,7 +237,7 @@ class LayoutConverter {
     nodes_.push_back(std::move(converted));
   }
 
-  Expr ConvertLoad(const Node& node, const Expr& load, const WindowIters& window) {
+  tensor::Expr ConvertLoad(const Node& node, const tensor::Expr& load, const WindowIters& window) {
     const bool computed = IsComputed(load->index);
     const size_t rank = load->operands.size();
     Order order = computed ? orders_[load->index] : Identity(rank);
@@ -246,13 +249,13 @@ class LayoutConverter {
       if (last >= 0 && order.back() != last) order = WithLast(Identity(rank), last);
     }
     const ValueId value = computed ? InOrder(load->index, order) : Permuted(load->index, order);
-    std::vector<Expr> indices;
+    std::vector<tensor::Expr> indices;
     for (int axis : order) indices.push_back(load->operands[axis]);
-    return Load(value, load->dtype, std::move(indices));
+    return tensor::Load(value, load->dtype, std::move(indices));
   }
 
   /// Reduction axes before the others, as far as they are side by side: [..., k, n].
-  static Order MatmulConstantOrder(const Node& node, const Expr& load) {
+  static Order MatmulConstantOrder(const Node& node, const tensor::Expr& load) {
     const int last = AxisOfLastIter(node, load);
     if (last < 0) return Identity(load->operands.size());
     return WithLast(Identity(load->operands.size()), last);
@@ -275,9 +278,9 @@ class LayoutConverter {
     const size_t rank = ShapeOf(node).size();
     if (is_output_[output] || consumers_[output].size() != 1) return Identity(rank);
     const Node& reader = graph_.nodes[consumers_[output][0]];
-    const bool moves = reader.kind == NodeKind::kMap && reader.stage.value->op == ExprOp::kLoad &&
-                       reader.stage.iters.size() == rank &&
-                       ReadsElementwise(graph_, reader, output);
+    const bool moves =
+        reader.kind == NodeKind::kMap && reader.stage.value->op == tensor::ExprOp::kLoad &&
+        reader.stage.iters.size() == rank && ReadsElementwise(graph_, reader, output);
     if (!moves) return Identity(rank);
     Order order(rank, -1);
     const auto iters = *BareIters(reader.stage.value);
@@ -291,16 +294,18 @@ class LayoutConverter {
   /// Output axes in the order in which the largest operand stores what they index.
   Order FollowingOrder(const Node& node) const {
     const size_t rank = ShapeOf(node).size();
-    Expr leader;
-    for (const Expr& load : LoadsOf(node.stage.value)) {
+    tensor::Expr leader;
+    for (const tensor::Expr& load : LoadsOf(node.stage.value)) {
       if (!IsComputed(load->index)) continue;
-      const auto size = [&](const Expr& e) { return graph_.values[e->index].ElementCount(); };
+      const auto size = [&](const tensor::Expr& e) {
+        return graph_.values[e->index].ElementCount();
+      };
       if (!leader.defined() || size(load) > size(leader)) leader = load;
     }
     if (!leader.defined()) return Identity(rank);
     const Order& stored = orders_[leader->index];
     // What only moves elements follows even that, so as to move nothing.
-    const bool moves = node.stage.value->op == ExprOp::kLoad;
+    const bool moves = node.stage.value->op == tensor::ExprOp::kLoad;
     if (stored == Identity(stored.size()) && !moves) return Identity(rank);
     std::vector<double> position(rank, -1);
     for (size_t j = 0; j < stored.size(); ++j) {
@@ -321,14 +326,14 @@ class LayoutConverter {
   }
 
   static void PermuteOutput(Node& node, const Order& order) {
-    std::vector<Iter> iters = node.stage.iters;
-    std::vector<Expr> moved;
-    for (size_t i = 0; i < iters.size(); ++i) moved.push_back(IterVar(static_cast<int>(i)));
+    std::vector<tensor::Iter> iters = node.stage.iters;
+    std::vector<tensor::Expr> moved;
+    for (size_t i = 0; i < iters.size(); ++i) moved.push_back(tensor::IterVar(static_cast<int>(i)));
     for (size_t j = 0; j < order.size(); ++j) {
       node.stage.iters[j] = iters[order[j]];
-      moved[order[j]] = IterVar(static_cast<int>(j));
+      moved[order[j]] = tensor::IterVar(static_cast<int>(j));
     }
-    node.stage.value = SubstituteIters(node.stage.value, moved);
+    node.stage.value = tensor::SubstituteIters(node.stage.value, moved);
   }
 
   /// The value stored in `order`: itself, or a copy made once.
@@ -337,15 +342,15 @@ class LayoutConverter {
     const auto known = copies_.find({value, order});
     if (known != copies_.end()) return known->second;
     const Value& from = graph_.values[value];
-    std::vector<Expr> indices;
+    std::vector<tensor::Expr> indices;
     for (int axis : orders_[value]) {
       const auto at = std::find(order.begin(), order.end(), axis) - order.begin();
-      indices.push_back(IterVar(static_cast<int>(at)));
+      indices.push_back(tensor::IterVar(static_cast<int>(at)));
     }
     std::vector<int64_t> shape;
     for (int axis : order) shape.push_back(from.shape[axis]);
     Node copy = MakeMap(graph_, from.name + ".transposed", "transpose", shape,
-                        Load(value, from.dtype, std::move(indices)));
+                        tensor::Load(value, from.dtype, std::move(indices)));
     const ValueId id = copy.output();
     copies_[{value, order}] = id;
     // The copy's logical shape is its stored shape.
@@ -360,21 +365,22 @@ class LayoutConverter {
     if (order == Identity(order.size())) return value;
     const auto known = copies_.find({value, order});
     if (known != copies_.end()) return known->second;
-    Stage stage;
+    tensor::Stage stage;
     std::vector<int64_t> shape;
-    std::vector<Expr> indices(order.size());
+    std::vector<tensor::Expr> indices(order.size());
     for (size_t j = 0; j < order.size(); ++j) {
       shape.push_back(graph_.values[value].shape[order[j]]);
-      indices[order[j]] = IterVar(static_cast<int>(j));
+      indices[order[j]] = tensor::IterVar(static_cast<int>(j));
     }
     stage.name = graph_.values[value].name;
     stage.iters = SpatialIters(shape);
-    stage.value = Load(value, graph_.values[value].dtype, std::move(indices));
-    HostTensor data = EvaluateStage(
-        stage, [&](ValueId id) -> const HostTensor& { return *graph_.values[id].constant; });
+    stage.value = tensor::Load(value, graph_.values[value].dtype, std::move(indices));
+    tensor::HostTensor data = EvaluateStage(stage, [&](ValueId id) -> const tensor::HostTensor& {
+      return *graph_.values[id].constant;
+    });
     const auto id = static_cast<ValueId>(graph_.values.size());
-    graph_.values.push_back(
-        {stage.name, data.dtype, shape, std::make_shared<const HostTensor>(std::move(data))});
+    graph_.values.push_back({stage.name, data.dtype, shape,
+                             std::make_shared<const tensor::HostTensor>(std::move(data))});
     orders_.push_back(Identity(shape.size()));
     demands_.emplace_back();
     copies_[{value, order}] = id;
@@ -403,4 +409,4 @@ void ConvertLayouts(Graph& graph) {
   RemoveDeadNodes(graph);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,19 +1,23 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/graph/passes/rewriting.h"
 #include "bayloom/sketch/analysis.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// Expressions beyond this are left in two stages.
 constexpr int kLargest = 256;
 
 /// Whether every load of the value is at the same place.
-bool OnePlace(const std::vector<Expr>& loads) {
-  return std::all_of(loads.begin(), loads.end(),
-                     [&](const Expr& load) { return StructurallyEqual(load, loads[0]); });
+bool OnePlace(const std::vector<tensor::Expr>& loads) {
+  return std::all_of(loads.begin(), loads.end(), [&](const tensor::Expr& load) {
+    return tensor::StructurallyEqual(load, loads[0]);
+  });
 }
 
 /// Per value: whether it is an anchor's result, perhaps with elementwise nodes behind it that
@@ -45,7 +49,7 @@ bool MayInline(const Graph& graph, const Node& node, const Node& reader,
                const std::vector<bool>& anchored) {
   if (reader.kind != NodeKind::kMap && reader.kind != NodeKind::kReduce) return false;
   if (WillBeJoined(graph, node, anchored)) return false;
-  const std::vector<Expr> loads = LoadsOf(reader.stage.value, node.output());
+  const std::vector<tensor::Expr> loads = LoadsOf(reader.stage.value, node.output());
   const int growth = static_cast<int>(loads.size()) * SizeOf(node.stage.value);
   if (!OnePlace(loads) || SizeOf(reader.stage.value) + growth > kLargest) return false;
   const bool epilogue = anchored[node.output()];
@@ -56,8 +60,8 @@ bool MayInline(const Graph& graph, const Node& node, const Node& reader,
     return !epilogue || (reader.kind == NodeKind::kMap && joined == 1);
   }
   // Elements that are read many times are only worth computing again if that costs nothing.
-  return BareIters(loads[0]) && !epilogue && !IsExpensive(node.stage.value) &&
-         !ContainsSelect(node.stage.value);
+  return BareIters(loads[0]) && !epilogue && !sketch::IsExpensive(node.stage.value) &&
+         !sketch::ContainsSelect(node.stage.value);
 }
 
 std::string JoinedOp(const std::string& first, const std::string& second) {
@@ -77,9 +81,9 @@ bool InlineOnce(Graph& graph) {
     if (node.kind != NodeKind::kMap || is_output[value] || consumers[value].size() != 1) continue;
     Node& reader = graph.nodes[consumers[value][0]];
     if (!MayInline(graph, node, reader, anchored)) continue;
-    const Expr element =
-        SubstituteIters(node.stage.value, LoadsOf(reader.stage.value, value)[0]->operands);
-    reader.stage.value = RewriteLoads(reader.stage.value, [&](const Expr& load) {
+    const tensor::Expr element =
+        tensor::SubstituteIters(node.stage.value, LoadsOf(reader.stage.value, value)[0]->operands);
+    reader.stage.value = RewriteLoads(reader.stage.value, [&](const tensor::Expr& load) {
       return load->index == value ? std::optional(element) : std::nullopt;
     });
     reader.op = JoinedOp(node.op, reader.op);
@@ -96,4 +100,4 @@ void InlineElementwise(Graph& graph) {
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "bayloom/codegen/abi.h"
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/graph/passes/rewriting.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// Kernels expect what they read and write to begin at a multiple of this.
@@ -68,25 +71,27 @@ class SliceJoiner {
 
   /// Makes the node the concatenation of these values.
   void SetParts(Node& node, int axis, const std::vector<ValueId>& parts) {
-    std::vector<Expr> place;
+    std::vector<tensor::Expr> place;
     for (size_t d = 0; d < node.stage.iters.size(); ++d) {
-      place.push_back(IterVar(static_cast<int>(d)));
+      place.push_back(tensor::IterVar(static_cast<int>(d)));
     }
     int64_t start = node.stage.iters[axis].extent;
-    Expr value;
+    tensor::Expr value;
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
       const int64_t end = start;
       start -= graph_.values[*part].shape[axis];
-      std::vector<Expr> index = place;
-      index[axis] = place[axis] - Expr(start);
-      const Expr element = Load(*part, graph_.values[*part].dtype, std::move(index));
-      value = value.defined() ? Select(place[axis] < Expr(end), element, value) : element;
+      std::vector<tensor::Expr> index = place;
+      index[axis] = place[axis] - tensor::Expr(start);
+      const tensor::Expr element =
+          tensor::Load(*part, graph_.values[*part].dtype, std::move(index));
+      value = value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value)
+                              : element;
     }
     node.stage.value = value;
   }
 
   int64_t BytesOf(ValueId value) const {
-    return graph_.values[value].ElementCount() * ByteSize(graph_.values[value].dtype);
+    return graph_.values[value].ElementCount() * tensor::ByteSize(graph_.values[value].dtype);
   }
 
   /// Whether the value can be written where the concatenation wants it: it is computed, and only
@@ -101,12 +106,12 @@ class SliceJoiner {
   bool Pays(int n, const Concatenation& joined) const {
     const ValueId whole = graph_.nodes[n].output();
     const std::vector<int64_t>& shape = graph_.values[whole].shape;
-    int64_t step = ByteSize(graph_.values[whole].dtype);
+    int64_t step = tensor::ByteSize(graph_.values[whole].dtype);
     for (size_t d = static_cast<size_t>(joined.axis) + 1; d < shape.size(); ++d) step *= shape[d];
     int64_t free_bytes = 0;
     std::set<ValueId> parts;
     for (size_t k = 0; k < joined.parts.size(); ++k) {
-      if (joined.starts[k] * step % kBufferAlignment != 0) return false;
+      if (joined.starts[k] * step % codegen::kBufferAlignment != 0) return false;
       const bool first = parts.insert(joined.parts[k]).second;
       if (first && MayMove(joined.parts[k])) free_bytes += BytesOf(joined.parts[k]);
     }
@@ -125,12 +130,12 @@ class SliceJoiner {
 
   ValueId Copy(int before, ValueId part) {
     const Value value = graph_.values[part];
-    std::vector<Expr> indices;
+    std::vector<tensor::Expr> indices;
     for (size_t d = 0; d < value.shape.size(); ++d) {
-      indices.push_back(IterVar(static_cast<int>(d)));
+      indices.push_back(tensor::IterVar(static_cast<int>(d)));
     }
     Node copy = MakeMap(graph_, value.name + ".copy", "copy", value.shape,
-                        Load(part, value.dtype, std::move(indices)));
+                        tensor::Load(part, value.dtype, std::move(indices)));
     const ValueId id = copy.output();
     copies_[before].push_back(std::move(copy));
     return id;
@@ -148,4 +153,4 @@ class SliceJoiner {
 
 void JoinSlices(Graph& graph) { SliceJoiner(graph).Run(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/graph/passes/rewriting.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 bool OnlyAddsUnits(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
@@ -21,25 +24,26 @@ void LookThroughUnitViews(Graph& graph) {
   const std::vector<int> producers = graph.Producers();
   for (Node& node : graph.nodes) {
     if (node.kind != NodeKind::kMap && node.kind != NodeKind::kReduce) continue;
-    node.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) -> std::optional<Expr> {
-      const int producer = producers[load->index];
-      if (producer < 0 || graph.nodes[producer].kind != NodeKind::kView) return std::nullopt;
-      const ValueId source = graph.nodes[producer].source;
-      const std::vector<int64_t>& from = graph.values[source].shape;
-      const std::vector<int64_t>& shown = graph.values[load->index].shape;
-      if (!OnlyAddsUnits(from, shown)) return std::nullopt;
-      std::vector<Expr> indices;
-      size_t next = 0;
-      for (int64_t extent : from) {
-        if (extent == 1) {
-          indices.push_back(0);
-          continue;
-        }
-        while (shown[next] == 1) ++next;
-        indices.push_back(load->operands[next++]);
-      }
-      return Load(source, load->dtype, std::move(indices));
-    });
+    node.stage.value = RewriteLoads(
+        node.stage.value, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
+          const int producer = producers[load->index];
+          if (producer < 0 || graph.nodes[producer].kind != NodeKind::kView) return std::nullopt;
+          const ValueId source = graph.nodes[producer].source;
+          const std::vector<int64_t>& from = graph.values[source].shape;
+          const std::vector<int64_t>& shown = graph.values[load->index].shape;
+          if (!OnlyAddsUnits(from, shown)) return std::nullopt;
+          std::vector<tensor::Expr> indices;
+          size_t next = 0;
+          for (int64_t extent : from) {
+            if (extent == 1) {
+              indices.push_back(0);
+              continue;
+            }
+            while (shown[next] == 1) ++next;
+            indices.push_back(load->operands[next++]);
+          }
+          return tensor::Load(source, load->dtype, std::move(indices));
+        });
   }
 }
 
@@ -63,11 +67,12 @@ class Reshaper {
     const size_t values_before = graph_.values.size();
     if (!Plan()) return std::nullopt;
     bool fits = true;
-    Expr value = RewriteLoads(node_.stage.value, [&](const Expr& load) -> std::optional<Expr> {
-      const std::optional<Expr> merged = MergeLoad(load);
-      fits &= merged.has_value();
-      return merged;
-    });
+    tensor::Expr value = RewriteLoads(node_.stage.value,
+                                      [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
+                                        const std::optional<tensor::Expr> merged = MergeLoad(load);
+                                        fits &= merged.has_value();
+                                        return merged;
+                                      });
     const int old_rank = static_cast<int>(old_shape_.size());
     for (int i = 0; i < old_rank && fits; ++i) {
       fits = substitution_[i].defined() || !MentionsIter(value, i);
@@ -76,11 +81,11 @@ class Reshaper {
       graph_.values.resize(values_before);
       return std::nullopt;
     }
-    for (Expr& e : substitution_) {
-      if (!e.defined()) e = Expr(0);
+    for (tensor::Expr& e : substitution_) {
+      if (!e.defined()) e = tensor::Expr(0);
     }
     Node result = node_;
-    result.stage.value = SubstituteIters(value, substitution_);
+    result.stage.value = tensor::SubstituteIters(value, substitution_);
     result.stage.iters = SpatialIters(shape_);
     result.stage.iters.insert(result.stage.iters.end(), node_.stage.iters.begin() + old_rank,
                               node_.stage.iters.end());
@@ -105,8 +110,9 @@ class Reshaper {
     const int old_count = static_cast<int>(node_.stage.iters.size());
     const int rank = static_cast<int>(shape_.size());
     substitution_.resize(old_count + old_count - old_rank + rank);
-    for (int r = old_rank; r < old_count; ++r) substitution_[r] = IterVar(r - old_rank + rank);
-    for (int s = 0; s < rank; ++s) substitution_[old_count + s] = IterVar(s);
+    for (int r = old_rank; r < old_count; ++r)
+      substitution_[r] = tensor::IterVar(r - old_rank + rank);
+    for (int s = 0; s < rank; ++s) substitution_[old_count + s] = tensor::IterVar(s);
     for (const DimGroup& group : MatchShapes(old_shape_, shape_)) {
       if (!PlanGroup(group)) return false;
     }
@@ -119,7 +125,7 @@ class Reshaper {
       if (old_shape_[i] > 1) {
         wide_old.push_back(i);
       } else {
-        substitution_[i] = Expr(0);
+        substitution_[i] = tensor::Expr(0);
         dropped_units_.insert(i);
       }
     }
@@ -128,8 +134,8 @@ class Reshaper {
       if (shape_[s] > 1) wide_new.push_back(s);
     }
     if (wide_old.size() <= 1) {
-      Expr position = 0;
-      for (int s : wide_new) position = position * Expr(shape_[s]) + IterVar(s);
+      tensor::Expr position = 0;
+      for (int s : wide_new) position = position * tensor::Expr(shape_[s]) + tensor::IterVar(s);
       if (!wide_old.empty()) substitution_[wide_old[0]] = position;
       return true;
     }
@@ -139,12 +145,12 @@ class Reshaper {
   }
 
   /// The load with merged axes merged and dropped axes dropped; nullopt if that is impossible.
-  std::optional<Expr> MergeLoad(const Expr& load) {
+  std::optional<tensor::Expr> MergeLoad(const tensor::Expr& load) {
     const std::vector<int64_t>& shape = graph_.values[load->index].shape;
     std::vector<int64_t> view_shape;
-    std::vector<Expr> indices;
+    std::vector<tensor::Expr> indices;
     for (size_t d = 0; d < shape.size();) {
-      const Expr& index = load->operands[d];
+      const tensor::Expr& index = load->operands[d];
       const Merge* merge = MergeStartingAt(index);
       if (merge) {
         const auto end = MatchMerge(*load, shape, d, *merge);
@@ -152,7 +158,8 @@ class Reshaper {
         int64_t extent = 1;
         for (; d < *end; ++d) extent *= shape[d];
         view_shape.push_back(extent);
-        indices.push_back(IterVar(static_cast<int>(node_.stage.iters.size()) + merge->new_iter));
+        indices.push_back(
+            tensor::IterVar(static_cast<int>(node_.stage.iters.size()) + merge->new_iter));
         continue;
       }
       const bool dropped = shape[d] == 1 && IsDropped(index, static_cast<int>(d));
@@ -168,31 +175,32 @@ class Reshaper {
       return std::nullopt;
     }
     const ValueId view = AddView(graph_, new_nodes_, load->index, view_shape);
-    return Load(view, load->dtype, std::move(indices));
+    return tensor::Load(view, load->dtype, std::move(indices));
   }
 
   /// Whether an index runs, or would run if broadcasting had not made it 0, with a dropped axis.
-  bool IsDropped(const Expr& index, int dimension) const {
-    return index->op == ExprOp::kIter
+  bool IsDropped(const tensor::Expr& index, int dimension) const {
+    return index->op == tensor::ExprOp::kIter
                ? dropped_units_.contains(index->index)
-               : IsIntLiteral(index, 0) && dropped_units_.contains(dimension);
+               : tensor::IsIntLiteral(index, 0) && dropped_units_.contains(dimension);
   }
 
-  const Merge* MergeStartingAt(const Expr& index) const {
+  const Merge* MergeStartingAt(const tensor::Expr& index) const {
     for (const Merge& merge : merges_) {
-      if (index->op == ExprOp::kIter && index->index == merge.old_iters[0]) return &merge;
+      if (index->op == tensor::ExprOp::kIter && index->index == merge.old_iters[0]) return &merge;
     }
     return nullptr;
   }
 
   /// One past the last dimension if the load takes the merged iterators side by side and in
   /// whole from dimension d on.
-  std::optional<size_t> MatchMerge(const ExprNode& load, const std::vector<int64_t>& shape,
+  std::optional<size_t> MatchMerge(const tensor::ExprNode& load, const std::vector<int64_t>& shape,
                                    size_t d, const Merge& merge) const {
     for (int iter : merge.old_iters) {
       while (d < shape.size() && shape[d] == 1) ++d;
       const bool matches = d < shape.size() && shape[d] == old_shape_[iter] &&
-                           load.operands[d]->op == ExprOp::kIter && load.operands[d]->index == iter;
+                           load.operands[d]->op == tensor::ExprOp::kIter &&
+                           load.operands[d]->index == iter;
       if (!matches) return std::nullopt;
       ++d;
     }
@@ -204,7 +212,7 @@ class Reshaper {
   const Node& node_;
   const std::vector<int64_t> old_shape_, shape_;
   bool may_view_anchors_ = true;
-  std::vector<Expr> substitution_;
+  std::vector<tensor::Expr> substitution_;
   std::vector<Merge> merges_;
   std::set<int> dropped_units_;
   std::vector<Node> new_nodes_;
@@ -363,4 +371,4 @@ void NormalizeViews(Graph& graph) {
   RemoveCopies(graph);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

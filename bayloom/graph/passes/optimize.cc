@@ -1,6 +1,9 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/graph/passes/passes.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 void Optimize(Graph& graph) {
   NormalizeViews(graph);
@@ -17,4 +20,4 @@ void Optimize(Graph& graph) {
   WidenChannels(graph);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

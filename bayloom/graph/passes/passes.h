@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include "bayloom/graph/graph.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 
 /// Rewritings of a graph into another one that computes the same outputs from the same inputs,
 /// one pass per file. They work on expressions, not on operators.
@@ -50,4 +53,4 @@ void JoinSlices(Graph& graph);
 /// All of the above, in the order that suits them.
 void Optimize(Graph& graph);
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

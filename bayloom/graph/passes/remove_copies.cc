@@ -1,18 +1,21 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/graph/passes/rewriting.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// The value whose elements the node stores in the same row-major order, or -1. Extents of 1 do
 /// not count: they may come, go and be read at index 0.
 ValueId CopiedValue(const Graph& graph, const Node& node) {
-  const Expr& value = node.stage.value;
-  if (node.kind != NodeKind::kMap || value->op != ExprOp::kLoad) return -1;
+  const tensor::Expr& value = node.stage.value;
+  if (node.kind != NodeKind::kMap || value->op != tensor::ExprOp::kLoad) return -1;
   const auto iters = BareIters(value);
   if (!iters) return -1;
   int next = 0;
@@ -56,10 +59,10 @@ class CopyRemover {
  private:
   /// Lets the node read what has taken its operands' places.
   const Node& Redirect(Node& node) const {
-    node.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) {
+    node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
       const ValueId value = replacement_[load->index];
       return value == load->index ? std::nullopt
-                                  : std::optional(Load(value, load->dtype, load->operands));
+                                  : std::optional(tensor::Load(value, load->dtype, load->operands));
     });
     return node;
   }
@@ -106,4 +109,4 @@ void RemoveCopies(Graph& graph) {
   RemoveDeadNodes(graph);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

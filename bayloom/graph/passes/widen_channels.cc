@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
 
+#include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/graph/passes/rewriting.h"
 
-namespace bayloom {
+namespace bayloom::graph {
 namespace {
 
 /// Vector registers hold 16 floats at most.
@@ -24,19 +27,22 @@ std::optional<int64_t> WiderExtent(int64_t channels) {
 
 int ChannelIter(const Node& node) { return static_cast<int>(ShapeOf(node).size()) - 1; }
 
-bool IsIter(const Expr& e, int iter) { return e->op == ExprOp::kIter && e->index == iter; }
+bool IsIter(const tensor::Expr& e, int iter) {
+  return e->op == tensor::ExprOp::kIter && e->index == iter;
+}
 
 /// The tensor with zeros behind the dimensions that are shorter than in `shape`.
-HostTensor PadWithZeros(const HostTensor& tensor, const std::vector<int64_t>& shape) {
-  HostTensor padded = HostTensor::Zeros(tensor.dtype, shape);
+tensor::HostTensor PadWithZeros(const tensor::HostTensor& tensor,
+                                const std::vector<int64_t>& shape) {
+  tensor::HostTensor padded = tensor::HostTensor::Zeros(tensor.dtype, shape);
   const int64_t row = tensor.shape.back();
-  const auto bytes = static_cast<size_t>(row * ByteSize(tensor.dtype));
+  const auto bytes = static_cast<size_t>(row * tensor::ByteSize(tensor.dtype));
   std::vector<int64_t> index(shape.size(), 0);
   for (int64_t from = 0; from < tensor.ElementCount(); from += row) {
     int64_t to = 0;
     for (size_t d = 0; d < shape.size(); ++d) to = to * shape[d] + index[d];
-    std::memcpy(&padded.data[to * ByteSize(tensor.dtype)],
-                &tensor.data[from * ByteSize(tensor.dtype)], bytes);
+    std::memcpy(&padded.data[to * tensor::ByteSize(tensor.dtype)],
+                &tensor.data[from * tensor::ByteSize(tensor.dtype)], bytes);
     for (size_t d = shape.size() - 1; d-- > 0;) {
       if (++index[d] < tensor.shape[d]) break;
       index[d] = 0;
@@ -87,29 +93,31 @@ class ChannelWidener {
   /// Whether the channel only chooses elements of constants and of the value `before`.
   bool MayWiden(const Node& node, ValueId before) const {
     const int channel = ChannelIter(node);
-    const Expr rest = RewriteLoads(node.stage.value, [&](const Expr& load) -> std::optional<Expr> {
-      const bool known = load->index == before || graph_.values[load->index].constant != nullptr;
-      const bool bare =
-          std::all_of(load->operands.begin(), load->operands.end(), [&](const Expr& index) {
-            return IsIter(index, channel) || !MentionsIter(index, channel);
-          });
-      return known && bare ? std::optional(Literal(1, load->dtype)) : std::nullopt;
-    });
+    const tensor::Expr rest = RewriteLoads(
+        node.stage.value, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
+          const bool known =
+              load->index == before || graph_.values[load->index].constant != nullptr;
+          const bool bare = std::all_of(
+              load->operands.begin(), load->operands.end(), [&](const tensor::Expr& index) {
+                return IsIter(index, channel) || !MentionsIter(index, channel);
+              });
+          return known && bare ? std::optional(tensor::Literal(1, load->dtype)) : std::nullopt;
+        });
     return !MentionsIter(rest, channel);
   }
 
   void Widen(Node& node, int64_t wider) {
     const int channel = ChannelIter(node);
-    node.stage.value = RewriteLoads(node.stage.value, [&](const Expr& load) {
+    node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
       const ValueId padded = Padded(*load, channel, wider);
-      return std::optional(Load(padded, load->dtype, load->operands));
+      return std::optional(tensor::Load(padded, load->dtype, load->operands));
     });
     node.stage.iters[channel].extent = wider;
     graph_.values[node.output()].shape.back() = wider;
   }
 
   /// A constant with room for more channels; other values get it where they are computed.
-  ValueId Padded(const ExprNode& load, int channel, int64_t wider) {
+  ValueId Padded(const tensor::ExprNode& load, int channel, int64_t wider) {
     const Value& value = graph_.values[load.index];
     std::vector<int64_t> shape = value.shape;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -119,7 +127,7 @@ class ChannelWidener {
     const auto [known, is_new] = padded_.try_emplace(std::make_pair(load.index, shape),
                                                      static_cast<ValueId>(graph_.values.size()));
     if (is_new) {
-      auto data = std::make_shared<const HostTensor>(PadWithZeros(*value.constant, shape));
+      auto data = std::make_shared<const tensor::HostTensor>(PadWithZeros(*value.constant, shape));
       graph_.values.push_back({value.name, value.dtype, shape, std::move(data)});
     }
     return known->second;
@@ -138,4 +146,4 @@ void WidenChannels(Graph& graph) {
   RemoveDeadNodes(graph);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::graph

@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cmath>
 #include <vector>
 
-#include "bayloom/optimizer/energy.h"
-#include "bayloom/optimizer/fresh_sampler.h"
-#include "bayloom/optimizer/technique.h"
+#include "bayloom/optimizer/internal/energy.h"
+#include "bayloom/optimizer/internal/fresh_sampler.h"
+#include "bayloom/optimizer/internal/technique.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 /// In units of Energy: at first, twice as slow is taken half of the time.
@@ -22,14 +25,15 @@ class Annealing final : public Technique {
  public:
   std::string_view name() const override { return "annealing"; }
 
-  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+  std::optional<space::Configuration> Propose(const Memory& memory,
+                                              base::RandomStream& random) override {
     for (int move = 0; move < kFreeMoves && current_; ++move) {
-      std::vector<Configuration> neighbours =
+      std::vector<space::Configuration> neighbours =
           memory.space().Neighbours(current_->configuration, random);
       if (neighbours.empty()) break;
-      Configuration& next = neighbours[random.UniformInt(std::ssize(neighbours))];
+      space::Configuration& next = neighbours[random.UniformInt(std::ssize(neighbours))];
       if (!memory.Knows(next)) return std::move(next);
-      if (const Outcome* outcome = memory.OutcomeOf(next)) {
+      if (const trial::Outcome* outcome = memory.OutcomeOf(next)) {
         Consider({std::move(next), *outcome}, memory, random);
       }
     }
@@ -37,7 +41,7 @@ class Annealing final : public Technique {
   }
 
   void Observe(const Memory& memory, const Observation& trial, bool own,
-               RandomStream& random) override {
+               base::RandomStream& random) override {
     if (!own) return;
     const bool is_best =
         memory.best() != nullptr && memory.best()->configuration == trial.configuration;
@@ -51,7 +55,7 @@ class Annealing final : public Technique {
   }
 
  private:
-  void Consider(Observation next, const Memory& memory, RandomStream& random) {
+  void Consider(Observation next, const Memory& memory, base::RandomStream& random) {
     if (!next.outcome.ok()) return;
     if (current_) {
       const Energy energy(memory);
@@ -71,4 +75,4 @@ class Annealing final : public Technique {
 
 std::unique_ptr<Technique> MakeAnnealing() { return std::make_unique<Annealing>(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

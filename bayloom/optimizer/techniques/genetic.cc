@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <vector>
 
-#include "bayloom/optimizer/fresh_sampler.h"
-#include "bayloom/optimizer/technique.h"
+#include "bayloom/optimizer/internal/fresh_sampler.h"
+#include "bayloom/optimizer/internal/technique.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 constexpr size_t kPopulation = 20;
@@ -19,9 +22,10 @@ class Genetic final : public Technique {
  public:
   std::string_view name() const override { return "genetic"; }
 
-  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+  std::optional<space::Configuration> Propose(const Memory& memory,
+                                              base::RandomStream& random) override {
     if (population_.size() < kPopulation) return sampler_.Draw(memory, random);
-    Configuration child = Breed(memory.space(), random);
+    space::Configuration child = Breed(memory.space(), random);
     if (random.Uniform() < kMutationProbability) Mutate(child, memory.space(), random);
     for (int i = 0; i < kMutations && memory.Knows(child); ++i) {
       Mutate(child, memory.space(), random);
@@ -31,7 +35,7 @@ class Genetic final : public Technique {
   }
 
   /// The newcomer takes the place of the worst if it is better.
-  void Observe(const Memory&, const Observation& trial, bool, RandomStream&) override {
+  void Observe(const Memory&, const Observation& trial, bool, base::RandomStream&) override {
     if (!trial.outcome.ok()) return;
     const auto better = [](const Observation& a, const Observation& b) {
       return a.outcome.value < b.outcome.value;
@@ -44,7 +48,7 @@ class Genetic final : public Technique {
   }
 
  private:
-  const Configuration& Select(RandomStream& random) const {
+  const space::Configuration& Select(base::RandomStream& random) const {
     int64_t best = random.UniformInt(std::ssize(population_));
     for (int i = 1; i < kTournament; ++i) {
       best = std::min(best, random.UniformInt(std::ssize(population_)));
@@ -53,11 +57,11 @@ class Genetic final : public Technique {
   }
 
   /// Uniform crossover; a parent itself where no mixture is feasible.
-  Configuration Breed(const Space& space, RandomStream& random) const {
-    const Configuration& mother = Select(random);
-    const Configuration& father = Select(random);
+  space::Configuration Breed(const space::Space& space, base::RandomStream& random) const {
+    const space::Configuration& mother = Select(random);
+    const space::Configuration& father = Select(random);
     for (int i = 0; i < kBreedings; ++i) {
-      Configuration child = mother;
+      space::Configuration child = mother;
       for (size_t p = 0; p < child.coordinates.size(); ++p) {
         if (random.UniformInt(2) == 1) child.coordinates[p] = father.coordinates[p];
       }
@@ -66,8 +70,9 @@ class Genetic final : public Technique {
     return mother;
   }
 
-  static void Mutate(Configuration& child, const Space& space, RandomStream& random) {
-    std::vector<Configuration> neighbours = space.Neighbours(child, random);
+  static void Mutate(space::Configuration& child, const space::Space& space,
+                     base::RandomStream& random) {
+    std::vector<space::Configuration> neighbours = space.Neighbours(child, random);
     if (neighbours.empty()) return;
     child = std::move(neighbours[random.UniformInt(std::ssize(neighbours))]);
   }
@@ -80,4 +85,4 @@ class Genetic final : public Technique {
 
 std::unique_ptr<Technique> MakeGenetic() { return std::make_unique<Genetic>(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

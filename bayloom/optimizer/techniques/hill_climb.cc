@@ -1,19 +1,23 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <vector>
 
-#include "bayloom/optimizer/fresh_sampler.h"
-#include "bayloom/optimizer/technique.h"
+#include "bayloom/optimizer/internal/fresh_sampler.h"
+#include "bayloom/optimizer/internal/technique.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 class HillClimb final : public Technique {
  public:
   std::string_view name() const override { return "hill-climb"; }
 
-  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+  std::optional<space::Configuration> Propose(const Memory& memory,
+                                              base::RandomStream& random) override {
     if (!centre_) return sampler_.Draw(memory, random);
     while (!untried_.empty()) {
-      Configuration next = std::move(untried_.back());
+      space::Configuration next = std::move(untried_.back());
       untried_.pop_back();
       if (!memory.Knows(next)) return next;
     }
@@ -22,7 +26,7 @@ class HillClimb final : public Technique {
   }
 
   void Observe(const Memory& memory, const Observation& trial, bool own,
-               RandomStream& random) override {
+               base::RandomStream& random) override {
     if (!trial.outcome.ok()) return;
     const bool is_best = memory.best()->configuration == trial.configuration;
     const bool is_downhill = own && (!centre_ || trial.outcome.value < centre_->outcome.value);
@@ -34,7 +38,7 @@ class HillClimb final : public Technique {
 
  private:
   std::optional<Observation> centre_;  ///< feasible
-  std::vector<Configuration> untried_;
+  std::vector<space::Configuration> untried_;
   FreshSampler sampler_;
 };
 
@@ -42,4 +46,4 @@ class HillClimb final : public Technique {
 
 std::unique_ptr<Technique> MakeHillClimb() { return std::make_unique<HillClimb>(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

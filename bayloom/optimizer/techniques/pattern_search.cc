@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "bayloom/optimizer/fresh_sampler.h"
-#include "bayloom/optimizer/technique.h"
+#include "bayloom/optimizer/internal/fresh_sampler.h"
+#include "bayloom/optimizer/internal/technique.h"
 
-namespace bayloom {
+namespace bayloom::optimizer {
 namespace {
 
 /// Of a parameter's range.
@@ -17,20 +20,22 @@ struct Direction {
   int sign;
 };
 
-bool HasRanks(const Parameter& parameter) {
-  return parameter.kind() == ParameterKind::kInteger || parameter.kind() == ParameterKind::kOrdinal;
+bool HasRanks(const space::Parameter& parameter) {
+  return parameter.kind() == space::ParameterKind::kInteger ||
+         parameter.kind() == space::ParameterKind::kOrdinal;
 }
 
 class PatternSearch final : public Technique {
  public:
   std::string_view name() const override { return "pattern-search"; }
 
-  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+  std::optional<space::Configuration> Propose(const Memory& memory,
+                                              base::RandomStream& random) override {
     while (centre_) {
       while (!untried_.empty()) {
         const Direction direction = untried_.back();
         untried_.pop_back();
-        std::optional<Configuration> next = Step(memory.space(), direction, random);
+        std::optional<space::Configuration> next = Step(memory.space(), direction, random);
         if (!next || memory.Knows(*next)) continue;
         proposed_ = direction;
         return next;
@@ -45,7 +50,7 @@ class PatternSearch final : public Technique {
   }
 
   void Observe(const Memory& memory, const Observation& trial, bool own,
-               RandomStream& random) override {
+               base::RandomStream& random) override {
     if (!trial.outcome.ok()) return;
     if (centre_) {
       if (trial.outcome.value >= centre_->outcome.value) return;
@@ -59,7 +64,7 @@ class PatternSearch final : public Technique {
   }
 
  private:
-  static double Longest(const Space& space) {
+  static double Longest(const space::Space& space) {
     double longest = 1;
     for (int i = 0; i < space.size(); ++i) {
       if (!HasRanks(space.parameter(i))) continue;
@@ -68,7 +73,7 @@ class PatternSearch final : public Technique {
     return longest;
   }
 
-  void ListDirections(const Space& space, RandomStream& random) {
+  void ListDirections(const space::Space& space, base::RandomStream& random) {
     untried_.clear();
     for (int i = 0; i < space.size(); ++i) {
       untried_.push_back({i, 1});
@@ -77,10 +82,10 @@ class PatternSearch final : public Technique {
     random.Shuffle(untried_);
   }
 
-  std::optional<Configuration> Step(const Space& space, Direction direction,
-                                    RandomStream& random) const {
-    const Parameter& parameter = space.parameter(direction.parameter);
-    Configuration next = centre_->configuration;
+  std::optional<space::Configuration> Step(const space::Space& space, Direction direction,
+                                           base::RandomStream& random) const {
+    const space::Parameter& parameter = space.parameter(direction.parameter);
+    space::Configuration next = centre_->configuration;
     double& coordinate = next.coordinates[direction.parameter];
     if (HasRanks(parameter)) {
       const double last = static_cast<double>(parameter.Cardinality() - 1);
@@ -106,4 +111,4 @@ class PatternSearch final : public Technique {
 
 std::unique_ptr<Technique> MakePatternSearch() { return std::make_unique<PatternSearch>(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,16 +1,20 @@
-#include "bayloom/optimizer/fresh_sampler.h"
-#include "bayloom/optimizer/technique.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
 
-namespace bayloom {
+#include "bayloom/optimizer/internal/fresh_sampler.h"
+#include "bayloom/optimizer/internal/technique.h"
+
+namespace bayloom::optimizer {
 namespace {
 
 class RandomTechnique final : public Technique {
  public:
   std::string_view name() const override { return "random"; }
-  std::optional<Configuration> Propose(const Memory& memory, RandomStream& random) override {
+  std::optional<space::Configuration> Propose(const Memory& memory,
+                                              base::RandomStream& random) override {
     return sampler_.Draw(memory, random);
   }
-  void Observe(const Memory&, const Observation&, bool, RandomStream&) override {}
+  void Observe(const Memory&, const Observation&, bool, base::RandomStream&) override {}
 
  private:
   FreshSampler sampler_;
@@ -20,4 +24,4 @@ class RandomTechnique final : public Technique {
 
 std::unique_ptr<Technique> MakeRandomTechnique() { return std::make_unique<RandomTechnique>(); }
 
-}  // namespace bayloom
+}  // namespace bayloom::optimizer

@@ -1,16 +1,19 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
-#include "bayloom/sketch/postprocess/postprocess.h"
+#include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/tensor/primitives.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
-bool Reduces(const Program& program, const Block& block, LoopId loop) {
-  const std::vector<DigitId>& digits = program.loops[loop].digits;
+bool Reduces(const tensor::Program& program, const tensor::Block& block, tensor::LoopId loop) {
+  const std::vector<tensor::DigitId>& digits = program.loops[loop].digits;
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (block.iters[i].kind != IterKind::kReduction) continue;
-    for (const Affine::Term& term : block.bindings[i].terms) {
+    if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
+    for (const tensor::Affine::Term& term : block.bindings[i].terms) {
       if (std::find(digits.begin(), digits.end(), term.digit) != digits.end()) return true;
     }
   }
@@ -19,15 +22,15 @@ bool Reduces(const Program& program, const Block& block, LoopId loop) {
 
 }  // namespace
 
-void DecomposeReductions(Program& program) {
-  for (BlockId id : program.BlocksInOrder()) {
-    if (program.blocks[id].kind != BlockKind::kReduce) continue;
-    for (LoopId loop : program.LoopsAround(NodeRef::Block(id))) {
+void DecomposeReductions(tensor::Program& program) {
+  for (tensor::BlockId id : program.BlocksInOrder()) {
+    if (program.blocks[id].kind != tensor::BlockKind::kReduce) continue;
+    for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(id))) {
       if (!Reduces(program, program.blocks[id], loop)) continue;
-      (void)DecomposeReduction(program, id, loop);
+      (void)tensor::DecomposeReduction(program, id, loop);
       break;
     }
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,24 +1,28 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <optional>
 
-#include "bayloom/sketch/postprocess/postprocess.h"
+#include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/primitives.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
 /// Memory offsets of all accesses of a block; nullopt when one of them is not affine.
-std::optional<std::vector<Affine>> OffsetsOf(const Program& program, BlockId block) {
-  std::vector<Affine> offsets;
-  for (const Access& access : AccessesOf(program, block)) {
-    std::optional<Allocation> allocation;
-    if (program.buffers[access.buffer].role == BufferRole::kIntermediate) {
-      allocation = AllocationOf(program, access.buffer);
+std::optional<std::vector<tensor::Affine>> OffsetsOf(const tensor::Program& program,
+                                                     tensor::BlockId block) {
+  std::vector<tensor::Affine> offsets;
+  for (const tensor::Access& access : tensor::AccessesOf(program, block)) {
+    std::optional<tensor::Allocation> allocation;
+    if (program.buffers[access.buffer].role == tensor::BufferRole::kIntermediate) {
+      allocation = tensor::AllocationOf(program, access.buffer);
     }
-    std::optional<Affine> offset =
-        LinearOffset(program, access, allocation ? &*allocation : nullptr);
+    std::optional<tensor::Affine> offset =
+        tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
     if (!offset) return std::nullopt;
     offsets.push_back(*std::move(offset));
   }
@@ -27,9 +31,9 @@ std::optional<std::vector<Affine>> OffsetsOf(const Program& program, BlockId blo
 
 /// Whether stepping through the digits (slowest first) moves every access by one element a step,
 /// or not at all.
-bool IsContiguous(const Program& program, const std::vector<DigitId>& digits,
-                  const std::vector<Affine>& offsets) {
-  for (const Affine& offset : offsets) {
+bool IsContiguous(const tensor::Program& program, const std::vector<tensor::DigitId>& digits,
+                  const std::vector<tensor::Affine>& offsets) {
+  for (const tensor::Affine& offset : offsets) {
     int64_t radix = 1;
     const int64_t step = offset.CoefficientOf(digits.back());
     if (step != 0 && step != 1) return false;
@@ -52,17 +56,19 @@ int64_t VectorFactor(int64_t extent, int64_t lanes) {
   return best_whole > 0 ? best_whole : best;
 }
 
-void VectorizeBlock(Program& program, BlockId block, int64_t lanes) {
-  const std::optional<std::vector<Affine>> offsets = OffsetsOf(program, block);
+void VectorizeBlock(tensor::Program& program, tensor::BlockId block, int64_t lanes) {
+  const std::optional<std::vector<tensor::Affine>> offsets = OffsetsOf(program, block);
   if (!offsets) return;
-  const std::vector<LoopId> around = program.LoopsAround(NodeRef::Block(block));
-  std::vector<LoopId> chain;  // outermost first
-  std::vector<DigitId> digits;
+  const std::vector<tensor::LoopId> around = program.LoopsAround(tensor::NodeRef::Block(block));
+  std::vector<tensor::LoopId> chain;  // outermost first
+  std::vector<tensor::DigitId> digits;
   int64_t extent = 1;
   for (auto loop = around.rbegin(); loop != around.rend(); ++loop) {
     if (extent >= kMaxVectorExtent || program.loops[*loop].body.size() != 1) break;
-    if (program.loops[*loop].kind != LoopKind::kSerial || !CheckParallel(program, *loop)) break;
-    std::vector<DigitId> longer = program.loops[*loop].digits;
+    if (program.loops[*loop].kind != tensor::LoopKind::kSerial ||
+        !tensor::CheckParallel(program, *loop))
+      break;
+    std::vector<tensor::DigitId> longer = program.loops[*loop].digits;
     longer.insert(longer.end(), digits.begin(), digits.end());
     if (!IsContiguous(program, longer, *offsets)) break;
     digits = std::move(longer);
@@ -70,9 +76,9 @@ void VectorizeBlock(Program& program, BlockId block, int64_t lanes) {
     chain.insert(chain.begin(), *loop);
   }
   if (chain.empty()) return;
-  LoopId innermost = chain.back();
+  tensor::LoopId innermost = chain.back();
   if (chain.size() > 1) {
-    Result<LoopId> fused = Fuse(program, chain);
+    Result<tensor::LoopId> fused = tensor::Fuse(program, chain);
     if (fused) innermost = *fused;
   }
   const int64_t total = program.ExtentOf(innermost);
@@ -80,21 +86,21 @@ void VectorizeBlock(Program& program, BlockId block, int64_t lanes) {
     const int64_t factor = VectorFactor(total, lanes);
     if (factor > 1) {
       const int64_t factors[] = {total / factor, factor};
-      Result<std::vector<LoopId>> split = Split(program, innermost, factors);
+      Result<std::vector<tensor::LoopId>> split = tensor::Split(program, innermost, factors);
       if (split) innermost = split->back();
     }
   }
-  (void)Vectorize(program, innermost);
+  (void)tensor::Vectorize(program, innermost);
 }
 
 }  // namespace
 
-void VectorizeInnerLoops(Program& program, const Target& target) {
-  for (BlockId block : program.BlocksInOrder()) {
+void VectorizeInnerLoops(tensor::Program& program, const target::Target& target) {
+  for (tensor::BlockId block : program.BlocksInOrder()) {
     const int64_t lanes =
-        target.vector_bytes / ByteSize(program.buffers[program.blocks[block].output].dtype);
+        target.vector_bytes / tensor::ByteSize(program.buffers[program.blocks[block].output].dtype);
     VectorizeBlock(program, block, std::max<int64_t>(lanes, 1));
   }
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,29 +1,34 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
-#include "bayloom/sketch/postprocess/postprocess.h"
+#include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/tensor/access.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
 /// Intermediates of one program may not need more memory than this.
 constexpr int64_t kMaxWorkspaceBytes = int64_t{1} << 30;
 
-int64_t AllocatedBytes(const Program& program, BufferId buffer) {
-  int64_t bytes = ByteSize(program.buffers[buffer].dtype);
-  for (int64_t extent : AllocationOf(program, buffer).shape) bytes *= extent;
+int64_t AllocatedBytes(const tensor::Program& program, tensor::BufferId buffer) {
+  int64_t bytes = tensor::ByteSize(program.buffers[buffer].dtype);
+  for (int64_t extent : tensor::AllocationOf(program, buffer).shape) bytes *= extent;
   return bytes;
 }
 
 }  // namespace
 
-Status VerifyLimits(const Program& program, const Target& target) {
+Status VerifyLimits(const tensor::Program& program, const target::Target& target) {
   int64_t bytes = 0;
-  for (BufferId buffer = 0; buffer < static_cast<int>(program.buffers.size()); ++buffer) {
-    if (program.buffers[buffer].role != BufferRole::kIntermediate) continue;
+  for (tensor::BufferId buffer = 0; buffer < static_cast<int>(program.buffers.size()); ++buffer) {
+    if (program.buffers[buffer].role != tensor::BufferRole::kIntermediate) continue;
     if (program.WriterOf(buffer) < 0) continue;
     const int64_t copies =
-        AllocationOf(program, buffer).scope.kind == NodeRef::Kind::kRoot ? 1 : target.cores;
+        tensor::AllocationOf(program, buffer).scope.kind == tensor::NodeRef::Kind::kRoot
+            ? 1
+            : target.cores;
     bytes += copies * AllocatedBytes(program, buffer);
   }
   if (bytes > kMaxWorkspaceBytes) {
@@ -33,4 +38,4 @@ Status VerifyLimits(const Program& program, const Target& target) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,56 +1,63 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/rules/rules.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
 enum class Factored { kOuter, kInner };
 
-Result<Schedule> FactorReduction(Schedule schedule, const std::string& name, Factored which) {
-  Result<BlockVar> block = schedule.GetBlock(name);
+Result<tensor::Schedule> FactorReduction(tensor::Schedule schedule, const std::string& name,
+                                         Factored which) {
+  Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
-  Result<std::vector<LoopVar>> loops = schedule.GetLoops(*block);
+  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
   if (!loops) return loops.error();
-  const std::vector<Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
-  std::vector<LoopVar> reduction;
+  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
+  std::vector<tensor::LoopVar> reduction;
   for (size_t i = 0; i < iters.size(); ++i) {
-    if (iters[i].kind == IterKind::kReduction) reduction.push_back((*loops)[i]);
+    if (iters[i].kind == tensor::IterKind::kReduction) reduction.push_back((*loops)[i]);
   }
-  LoopVar fused = reduction[0];
+  tensor::LoopVar fused = reduction[0];
   if (reduction.size() > 1) {
-    Result<LoopVar> all = schedule.Fuse(reduction);
+    Result<tensor::LoopVar> all = schedule.Fuse(reduction);
     if (!all) return all.error();
     fused = *all;
   }
-  Result<std::vector<ValueVar>> tile = schedule.SamplePerfectTile(fused, 2, kMaxInnermostFactor);
+  Result<std::vector<tensor::ValueVar>> tile =
+      schedule.SamplePerfectTile(fused, 2, kMaxInnermostFactor);
   if (!tile) return tile.error();
-  Result<std::vector<LoopVar>> split = schedule.Split(fused, *tile);
+  Result<std::vector<tensor::LoopVar>> split = schedule.Split(fused, *tile);
   if (!split) return split.error();
-  Result<BlockVar> partial = schedule.RFactor(*block, (*split)[which == Factored::kOuter ? 0 : 1]);
+  Result<tensor::BlockVar> partial =
+      schedule.RFactor(*block, (*split)[which == Factored::kOuter ? 0 : 1]);
   if (!partial) return partial.error();
   return schedule;
 }
 
 /// The reduction walks memory contiguously, so the spatial axes cannot be vectorized.
-bool ReducesContiguously(const Program& program, BlockId id) {
-  const Block& block = program.blocks[id];
+bool ReducesContiguously(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
   const int last = static_cast<int>(block.iters.size()) - 1;
   bool contiguous = false;
-  Visit(block.value, [&](const Expr& e) {
-    if (e->op != ExprOp::kLoad || e->operands.empty()) return;
-    const std::optional<LinearForm> form = ToLinear(e->operands.back(), last + 1);
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kLoad || e->operands.empty()) return;
+    const std::optional<tensor::LinearForm> form = tensor::ToLinear(e->operands.back(), last + 1);
     contiguous |= form && form->coefficients[last] == 1;
   });
-  return contiguous && block.iters[last].kind == IterKind::kReduction;
+  return contiguous && block.iters[last].kind == tensor::IterKind::kReduction;
 }
 
 }  // namespace
 
-std::vector<Schedule> AddRFactor(Schedule schedule, const std::string& name, const Target& target) {
-  const Program& program = schedule.program();
-  const BlockId id = program.FindBlock(name);
-  const Block& block = program.blocks[id];
-  if (block.kind != BlockKind::kReduce || !IsUntransformed(program, id)) {
+std::vector<tensor::Schedule> AddRFactor(tensor::Schedule schedule, const std::string& name,
+                                         const target::Target& target) {
+  const tensor::Program& program = schedule.program();
+  const tensor::BlockId id = program.FindBlock(name);
+  const tensor::Block& block = program.blocks[id];
+  if (block.kind != tensor::BlockKind::kReduce || !IsUntransformed(program, id)) {
     return {std::move(schedule)};
   }
   const int64_t jobs = kJobsPerCore * target.cores;
@@ -58,17 +65,17 @@ std::vector<Schedule> AddRFactor(Schedule schedule, const std::string& name, con
   const bool too_few_jobs = space < reduction && space <= jobs;
   if (HasDataReuse(program, id) && !too_few_jobs) return {std::move(schedule)};
 
-  std::vector<Schedule> alternatives;
+  std::vector<tensor::Schedule> alternatives;
   if (ReducesContiguously(program, id) && reduction >= target.vector_bytes / 4) {
-    Result<Schedule> inner = FactorReduction(schedule, name, Factored::kInner);
+    Result<tensor::Schedule> inner = FactorReduction(schedule, name, Factored::kInner);
     if (inner) alternatives.push_back(*std::move(inner));
   }
   if (too_few_jobs) {
-    Result<Schedule> outer = FactorReduction(schedule, name, Factored::kOuter);
+    Result<tensor::Schedule> outer = FactorReduction(schedule, name, Factored::kOuter);
     if (outer) alternatives.push_back(*std::move(outer));
   }
   alternatives.push_back(std::move(schedule));
   return alternatives;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <array>
 #include <optional>
 
@@ -5,7 +8,7 @@
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
 constexpr int kSpatialLevels = 4;
@@ -27,41 +30,42 @@ struct Operand {
   bool vectorized;  ///< moves with the innermost spatial iterator
 };
 
-std::optional<int> SingleIterator(const Expr& index) {
-  if (index->op != ExprOp::kIter) return std::nullopt;
+std::optional<int> SingleIterator(const tensor::Expr& index) {
+  if (index->op != tensor::ExprOp::kIter) return std::nullopt;
   return index->index;
 }
 
-std::vector<Operand> PackableOperands(const Program& program, BlockId id) {
-  const Block& block = program.blocks[id];
+std::vector<Operand> PackableOperands(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
   int innermost_spatial = 0;
   for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
-    if (block.iters[i].kind == IterKind::kSpatial) innermost_spatial = i;
+    if (block.iters[i].kind == tensor::IterKind::kSpatial) innermost_spatial = i;
   }
   std::vector<Operand> operands;
   int read_index = -1;
-  std::vector<Expr> loads;
-  Visit(block.value, [&](const Expr& e) {
-    if (e->op == ExprOp::kLoad) loads.push_back(e);
+  std::vector<tensor::Expr> loads;
+  tensor::Visit(block.value, [&](const tensor::Expr& e) {
+    if (e->op == tensor::ExprOp::kLoad) loads.push_back(e);
   });
-  for (const Expr& load : loads) {
+  for (const tensor::Expr& load : loads) {
     ++read_index;
-    if (program.buffers[load->index].role == BufferRole::kConstant) continue;
+    if (program.buffers[load->index].role == tensor::BufferRole::kConstant) continue;
     bool plain = true, vectorized = false, reduces = false;
-    for (const Expr& index : load->operands) {
-      if (IsIntLiteral(index, 0)) continue;
+    for (const tensor::Expr& index : load->operands) {
+      if (tensor::IsIntLiteral(index, 0)) continue;
       const std::optional<int> iter = SingleIterator(index);
       plain &= iter.has_value();
       if (!iter) continue;
       vectorized |= *iter == innermost_spatial;
-      reduces |= block.iters[*iter].kind == IterKind::kReduction;
+      reduces |= block.iters[*iter].kind == tensor::IterKind::kReduction;
     }
     if (plain && reduces) operands.push_back({read_index, vectorized});
   }
   return operands;
 }
 
-std::vector<Variant> VariantsFor(const Program& program, BlockId id, bool has_epilogue) {
+std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId id,
+                                 bool has_epilogue) {
   bool first = false, second = false;
   for (const Operand& operand : PackableOperands(program, id)) {
     (operand.vectorized ? second : first) = true;
@@ -78,11 +82,12 @@ std::vector<Variant> VariantsFor(const Program& program, BlockId id, bool has_ep
   return variants;
 }
 
-Status Pack(Schedule& schedule, BlockVar block, const Variant& variant) {
+Status Pack(tensor::Schedule& schedule, tensor::BlockVar block, const Variant& variant) {
   std::vector<Operand> operands = PackableOperands(schedule.program(), schedule.Get(block));
   for (const Operand& operand : operands) {
     if (!(operand.vectorized ? variant.pack_second : variant.pack_first)) continue;
-    Result<BlockVar> copy = schedule.CacheRead(block, operand.read_index, StorageScope::kGlobal);
+    Result<tensor::BlockVar> copy =
+        schedule.CacheRead(block, operand.read_index, tensor::StorageScope::kGlobal);
     if (!copy) return copy.error();
     if (Status s = schedule.Annotate(*copy, kPacked, 1); !s) return s;
   }
@@ -91,54 +96,55 @@ Status Pack(Schedule& schedule, BlockVar block, const Variant& variant) {
 
 /// Splits every loop of the block into its levels and orders them S S R S R S. Returns the last
 /// loop of each of the two outer spatial levels.
-Result<std::array<LoopVar, 2>> Tile(Schedule& schedule, BlockVar block) {
-  Result<std::vector<LoopVar>> loops = schedule.GetLoops(block);
+Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block) {
+  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
   if (!loops) return loops.error();
-  std::vector<LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
-  const std::vector<Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  std::vector<tensor::LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
+  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
   for (size_t i = 0; i < iters.size(); ++i) {
-    const bool is_spatial = iters[i].kind == IterKind::kSpatial;
-    std::vector<LoopVar>* levels = is_spatial ? spatial : reduction;
+    const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
+    std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
     if (iters[i].extent == 1) {
       levels[0].push_back((*loops)[i]);
       continue;
     }
     const int parts = is_spatial ? kSpatialLevels : kReductionLevels;
-    Result<std::vector<ValueVar>> tile =
+    Result<std::vector<tensor::ValueVar>> tile =
         schedule.SamplePerfectTile((*loops)[i], parts, kMaxInnermostFactor);
     if (!tile) return tile.error();
-    Result<std::vector<LoopVar>> split = schedule.Split((*loops)[i], *tile);
+    Result<std::vector<tensor::LoopVar>> split = schedule.Split((*loops)[i], *tile);
     if (!split) return split.error();
     for (int level = 0; level < parts; ++level) levels[level].push_back((*split)[level]);
   }
-  std::vector<LoopVar> order;
-  for (const std::vector<LoopVar>* level :
+  std::vector<tensor::LoopVar> order;
+  for (const std::vector<tensor::LoopVar>* level :
        {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
     order.insert(order.end(), level->begin(), level->end());
   }
   if (Status s = schedule.Reorder(order); !s) return s.error();
-  const LoopVar first = spatial[0].back();
-  return std::array<LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
+  const tensor::LoopVar first = spatial[0].back();
+  return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
 }
 
-Result<Schedule> Apply(Schedule schedule, const std::string& name, const Variant& variant) {
-  Result<BlockVar> block = schedule.GetBlock(name);
+Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& name,
+                               const Variant& variant) {
+  Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
-  std::optional<BlockVar> epilogue;
+  std::optional<tensor::BlockVar> epilogue;
   if (ElementwiseConsumer(schedule.program(), schedule.Get(*block)) >= 0) {
-    Result<std::vector<BlockVar>> consumers = schedule.GetConsumers(*block);
+    Result<std::vector<tensor::BlockVar>> consumers = schedule.GetConsumers(*block);
     if (!consumers) return consumers.error();
     epilogue = consumers->front();
   } else if (variant.epilogue_level > 0) {
-    Result<BlockVar> copy = schedule.CacheWrite(*block, StorageScope::kLocal);
+    Result<tensor::BlockVar> copy = schedule.CacheWrite(*block, tensor::StorageScope::kLocal);
     if (!copy) return copy.error();
     epilogue = *copy;
   }
   if (Status s = Pack(schedule, *block, variant); !s) return s.error();
-  Result<std::array<LoopVar, 2>> levels = Tile(schedule, *block);
+  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block);
   if (!levels) return levels.error();
   if (epilogue && variant.epilogue_level > 0) {
-    const LoopVar at = (*levels)[variant.epilogue_level - 1];
+    const tensor::LoopVar at = (*levels)[variant.epilogue_level - 1];
     if (Status s = schedule.ReverseComputeAt(*epilogue, at); !s) return s.error();
   }
   if (Status s = schedule.Annotate(*block, kTiled, 1); !s) return s.error();
@@ -147,17 +153,18 @@ Result<Schedule> Apply(Schedule schedule, const std::string& name, const Variant
 
 }  // namespace
 
-std::vector<Schedule> MultiLevelTiling(Schedule schedule, const std::string& name, const Target&) {
-  const BlockId id = schedule.program().FindBlock(name);
+std::vector<tensor::Schedule> MultiLevelTiling(tensor::Schedule schedule, const std::string& name,
+                                               const target::Target&) {
+  const tensor::BlockId id = schedule.program().FindBlock(name);
   if (!HasDataReuse(schedule.program(), id)) return {std::move(schedule)};
   const bool has_epilogue = ElementwiseConsumer(schedule.program(), id) >= 0;
-  std::vector<Schedule> alternatives;
+  std::vector<tensor::Schedule> alternatives;
   for (const Variant& variant : VariantsFor(schedule.program(), id, has_epilogue)) {
-    Result<Schedule> tiled = Apply(schedule, name, variant);
+    Result<tensor::Schedule> tiled = Apply(schedule, name, variant);
     if (tiled) alternatives.push_back(*std::move(tiled));
   }
   if (alternatives.empty()) alternatives.push_back(std::move(schedule));
   return alternatives;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 
 #include "bayloom/sketch/rules/rules.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
 const std::vector<int64_t>& UnrollSteps() {
@@ -10,24 +13,25 @@ const std::vector<int64_t>& UnrollSteps() {
   return steps;
 }
 
-Status AnnotateChoice(Schedule& schedule, BlockVar block, const char* key,
+Status AnnotateChoice(tensor::Schedule& schedule, tensor::BlockVar block, const char* key,
                       const std::vector<int64_t>& choices) {
   const std::vector<double> uniform(choices.size(), 1.0 / static_cast<double>(choices.size()));
-  Result<ValueVar> choice = schedule.SampleCategorical(choices, uniform);
+  Result<tensor::ValueVar> choice = schedule.SampleCategorical(choices, uniform);
   if (!choice) return choice.error();
   return schedule.Annotate(block, key, *choice);
 }
 
 }  // namespace
 
-std::vector<Schedule> ParallelizeVectorizeUnroll(Schedule schedule, const std::string& name,
-                                                 const Target& target) {
-  const std::vector<BlockId> blocks = schedule.program().BlocksInOrder();
+std::vector<tensor::Schedule> ParallelizeVectorizeUnroll(tensor::Schedule schedule,
+                                                         const std::string& name,
+                                                         const target::Target& target) {
+  const std::vector<tensor::BlockId> blocks = schedule.program().BlocksInOrder();
   if (schedule.program().FindBlock(name) != blocks.back()) return {std::move(schedule)};
-  const bool reduces = std::any_of(blocks.begin(), blocks.end(), [&](BlockId id) {
-    return schedule.program().blocks[id].kind != BlockKind::kPlain;
+  const bool reduces = std::any_of(blocks.begin(), blocks.end(), [&](tensor::BlockId id) {
+    return schedule.program().blocks[id].kind != tensor::BlockKind::kPlain;
   });
-  Result<BlockVar> block = schedule.GetBlock(name);
+  Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return {std::move(schedule)};
   if (target.cores > 1) {
     // MetaSchedule fixes 16 jobs a core and lets a mutator change it; small workloads are better
@@ -39,4 +43,4 @@ std::vector<Schedule> ParallelizeVectorizeUnroll(Schedule schedule, const std::s
   return {std::move(schedule)};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

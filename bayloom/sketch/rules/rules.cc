@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/sketch/rules/rules.h"
 
 #include <array>
 #include <utility>
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
-std::vector<std::string> BlockNamesFromTheEnd(const Program& program) {
+std::vector<std::string> BlockNamesFromTheEnd(const tensor::Program& program) {
   std::vector<std::string> names;
-  const std::vector<BlockId> blocks = program.BlocksInOrder();
+  const std::vector<tensor::BlockId> blocks = program.BlocksInOrder();
   for (auto it = blocks.rbegin(); it != blocks.rend(); ++it) {
     names.push_back(program.blocks[*it].name);
   }
@@ -16,17 +19,18 @@ std::vector<std::string> BlockNamesFromTheEnd(const Program& program) {
 }
 
 /// The alternatives one rule makes of one schedule.
-std::vector<Schedule> ApplyToAllBlocks(const Rule& rule, Schedule schedule, const Target& target) {
+std::vector<tensor::Schedule> ApplyToAllBlocks(const Rule& rule, tensor::Schedule schedule,
+                                               const target::Target& target) {
   const std::vector<std::string> names = BlockNamesFromTheEnd(schedule.program());
-  std::vector<Schedule> alternatives = {std::move(schedule)};
+  std::vector<tensor::Schedule> alternatives = {std::move(schedule)};
   for (const std::string& name : names) {
-    std::vector<Schedule> next;
-    for (Schedule& alternative : alternatives) {
+    std::vector<tensor::Schedule> next;
+    for (tensor::Schedule& alternative : alternatives) {
       if (alternative.program().FindBlock(name) < 0) {
         next.push_back(std::move(alternative));
         continue;
       }
-      for (Schedule& s : rule.apply(std::move(alternative), name, target)) {
+      for (tensor::Schedule& s : rule.apply(std::move(alternative), name, target)) {
         next.push_back(std::move(s));
       }
     }
@@ -51,14 +55,15 @@ std::span<const Rule> CpuRules() {
   return kRules;
 }
 
-std::vector<Schedule> ApplyRules(const Workload& workload, std::span<const Rule> rules,
-                                 const Target& target) {
-  std::vector<Schedule> schedules;
+std::vector<tensor::Schedule> ApplyRules(const tensor::Workload& workload,
+                                         std::span<const Rule> rules,
+                                         const target::Target& target) {
+  std::vector<tensor::Schedule> schedules;
   schedules.emplace_back(workload, /*seed=*/0);
   for (const Rule& rule : rules) {
-    std::vector<Schedule> next;
-    for (Schedule& schedule : schedules) {
-      for (Schedule& s : ApplyToAllBlocks(rule, std::move(schedule), target)) {
+    std::vector<tensor::Schedule> next;
+    for (tensor::Schedule& schedule : schedules) {
+      for (tensor::Schedule& s : ApplyToAllBlocks(rule, std::move(schedule), target)) {
         next.push_back(std::move(s));
       }
     }
@@ -67,4 +72,4 @@ std::vector<Schedule> ApplyRules(const Workload& workload, std::span<const Rule>
   return schedules;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <span>
@@ -7,7 +10,7 @@
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/schedule.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 
 /// A rule looks at one block of a schedule and returns the schedules to go on with: the same one
 /// when it does not apply, a changed one, or several alternatives. Rules are applied in order,
@@ -16,15 +19,16 @@ namespace bayloom {
 /// Settings follow MetaSchedule's CPU defaults unless noted.
 struct Rule {
   const char* name;
-  std::vector<Schedule> (*apply)(Schedule schedule, const std::string& block, const Target& target);
+  std::vector<tensor::Schedule> (*apply)(tensor::Schedule schedule, const std::string& block,
+                                         const target::Target& target);
 };
 
 /// The rule set for CPU targets, in order.
 std::span<const Rule> CpuRules();
 
 /// All alternatives the rules make of the workload, lowered as it is.
-std::vector<Schedule> ApplyRules(const Workload& workload, std::span<const Rule> rules,
-                                 const Target& target);
+std::vector<tensor::Schedule> ApplyRules(const tensor::Workload& workload,
+                                         std::span<const Rule> rules, const target::Target& target);
 
 /// Innermost tile factor a perfect tile may have.
 inline constexpr int64_t kMaxInnermostFactor = 64;
@@ -40,15 +44,23 @@ inline constexpr char kTiled[] = "tiled";                    ///< the block has 
 inline constexpr char kPacked[] = "packed";  ///< a copy to store in its reader's order
 
 // One rule per file.
-std::vector<Schedule> InlineConstants(Schedule schedule, const std::string& block, const Target&);
-std::vector<Schedule> AutoInline(Schedule schedule, const std::string& block, const Target&);
-std::vector<Schedule> InlinePadding(Schedule schedule, const std::string& block, const Target&);
-std::vector<Schedule> AddRFactor(Schedule schedule, const std::string& block, const Target&);
-std::vector<Schedule> MultiLevelTiling(Schedule schedule, const std::string& block, const Target&);
-std::vector<Schedule> TileReduction(Schedule schedule, const std::string& block, const Target&);
-std::vector<Schedule> ParallelizeVectorizeUnroll(Schedule schedule, const std::string& block,
-                                                 const Target&);
-std::vector<Schedule> RandomComputeLocation(Schedule schedule, const std::string& block,
-                                            const Target&);
+std::vector<tensor::Schedule> InlineConstants(tensor::Schedule schedule, const std::string& block,
+                                              const target::Target&);
+std::vector<tensor::Schedule> AutoInline(tensor::Schedule schedule, const std::string& block,
+                                         const target::Target&);
+std::vector<tensor::Schedule> InlinePadding(tensor::Schedule schedule, const std::string& block,
+                                            const target::Target&);
+std::vector<tensor::Schedule> AddRFactor(tensor::Schedule schedule, const std::string& block,
+                                         const target::Target&);
+std::vector<tensor::Schedule> MultiLevelTiling(tensor::Schedule schedule, const std::string& block,
+                                               const target::Target&);
+std::vector<tensor::Schedule> TileReduction(tensor::Schedule schedule, const std::string& block,
+                                            const target::Target&);
+std::vector<tensor::Schedule> ParallelizeVectorizeUnroll(tensor::Schedule schedule,
+                                                         const std::string& block,
+                                                         const target::Target&);
+std::vector<tensor::Schedule> RandomComputeLocation(tensor::Schedule schedule,
+                                                    const std::string& block,
+                                                    const target::Target&);
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

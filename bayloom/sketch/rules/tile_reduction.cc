@@ -1,25 +1,28 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/rules/rules.h"
 
-namespace bayloom {
+namespace bayloom::sketch {
 namespace {
 
-Status TileLastSpatial(Schedule& schedule, const std::string& name) {
-  Result<BlockVar> block = schedule.GetBlock(name);
+Status TileLastSpatial(tensor::Schedule& schedule, const std::string& name) {
+  Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
-  Result<std::vector<LoopVar>> loops = schedule.GetLoops(*block);
+  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
   if (!loops) return loops.error();
-  const std::vector<Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
-  std::vector<LoopVar> spatial, reduction;
+  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
+  std::vector<tensor::LoopVar> spatial, reduction;
   for (size_t i = 0; i < iters.size(); ++i) {
-    (iters[i].kind == IterKind::kSpatial ? spatial : reduction).push_back((*loops)[i]);
+    (iters[i].kind == tensor::IterKind::kSpatial ? spatial : reduction).push_back((*loops)[i]);
   }
-  Result<std::vector<ValueVar>> tile =
+  Result<std::vector<tensor::ValueVar>> tile =
       schedule.SamplePerfectTile(spatial.back(), 2, kMaxInnermostFactor);
   if (!tile) return tile.error();
-  Result<std::vector<LoopVar>> split = schedule.Split(spatial.back(), *tile);
+  Result<std::vector<tensor::LoopVar>> split = schedule.Split(spatial.back(), *tile);
   if (!split) return split.error();
-  std::vector<LoopVar> order(spatial.begin(), spatial.end() - 1);
+  std::vector<tensor::LoopVar> order(spatial.begin(), spatial.end() - 1);
   order.push_back((*split)[0]);
   order.insert(order.end(), reduction.begin(), reduction.end());
   order.push_back((*split)[1]);
@@ -29,24 +32,25 @@ Status TileLastSpatial(Schedule& schedule, const std::string& name) {
 
 }  // namespace
 
-std::vector<Schedule> TileReduction(Schedule schedule, const std::string& name, const Target&) {
-  const Program& program = schedule.program();
-  const BlockId id = program.FindBlock(name);
-  const Block& block = program.blocks[id];
-  if (block.kind != BlockKind::kReduce || !IsUntransformed(program, id)) {
+std::vector<tensor::Schedule> TileReduction(tensor::Schedule schedule, const std::string& name,
+                                            const target::Target&) {
+  const tensor::Program& program = schedule.program();
+  const tensor::BlockId id = program.FindBlock(name);
+  const tensor::Block& block = program.blocks[id];
+  if (block.kind != tensor::BlockKind::kReduce || !IsUntransformed(program, id)) {
     return {std::move(schedule)};
   }
   int last_spatial = -1;
   for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
-    if (block.iters[i].kind == IterKind::kSpatial) last_spatial = i;
+    if (block.iters[i].kind == tensor::IterKind::kSpatial) last_spatial = i;
   }
   if (last_spatial < 0 || block.iters[last_spatial].extent == 1 ||
       !IsContiguousAlong(program, id, last_spatial)) {
     return {std::move(schedule)};
   }
-  Schedule tiled = schedule;
+  tensor::Schedule tiled = schedule;
   if (TileLastSpatial(tiled, name)) return {std::move(tiled)};
   return {std::move(schedule)};
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::sketch

@@ -1,7 +1,10 @@
-#include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/tree.h"
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
 
-namespace bayloom {
+#include "bayloom/tensor/internal/primitives/tree.h"
+#include "bayloom/tensor/primitives.h"
+
+namespace bayloom::tensor {
 
 Status Annotate(Program& program, BlockId block, const std::string& key, int64_t value) {
   if (Status s = CheckBlock(program, block); !s) return s;
@@ -9,4 +12,4 @@ Status Annotate(Program& program, BlockId block, const std::string& key, int64_t
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

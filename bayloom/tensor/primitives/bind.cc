@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 Status Bind(Program& program, LoopId loop, LoopKind kind) {
   if (Status s = CheckSerialLoop(program, loop); !s) return s;
@@ -30,4 +33,4 @@ Status Bind(Program& program, LoopId loop, LoopKind kind) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

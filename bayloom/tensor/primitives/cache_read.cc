@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
+#include "bayloom/tensor/internal/primitives/copy_block.h"
+#include "bayloom/tensor/internal/primitives/placement.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/copy_block.h"
-#include "bayloom/tensor/primitives/placement.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 Result<BlockId> CacheRead(Program& program, BlockId id, BufferId buffer, StorageScope scope) {
   if (Status s = CheckBlock(program, id); !s) return s.error();
@@ -33,4 +36,4 @@ Result<BlockId> CacheRead(Program& program, BlockId id, BufferId buffer, Storage
   return copy;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

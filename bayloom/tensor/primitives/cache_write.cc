@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
+#include "bayloom/tensor/internal/primitives/copy_block.h"
+#include "bayloom/tensor/internal/primitives/placement.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/copy_block.h"
-#include "bayloom/tensor/primitives/placement.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// The innermost loop that the block shares with one of its readers: there its output must be
@@ -50,4 +53,4 @@ Result<BlockId> CacheWrite(Program& program, BlockId id, StorageScope scope) {
   return PlaceCopy(program, name + ".copy", cache, output, *written, place);
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

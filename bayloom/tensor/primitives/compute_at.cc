@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bayloom/tensor/internal/primitives/placement.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/placement.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 Status CheckIsMovableProducer(const Program& program, BlockId id) {
@@ -125,4 +128,4 @@ std::vector<LoopId> ComputeLocations(const Program& program, BlockId block) {
   return locations;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
+#include "bayloom/tensor/internal/primitives/legality.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
+#include "bayloom/tensor/internal/simplify.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/legality.h"
 #include "bayloom/tensor/primitives/region.h"
-#include "bayloom/tensor/primitives/tree.h"
-#include "bayloom/tensor/simplify.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// Moving a block's reads to its readers keeps them inside the loops that it shares with its
@@ -75,4 +78,4 @@ Status ComputeInline(Program& program, BlockId id) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

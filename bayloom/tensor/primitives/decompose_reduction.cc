@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bayloom/tensor/internal/primitives/injective.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/injective.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// The loops around the block from `loop` inwards.
@@ -97,4 +100,4 @@ Result<BlockId> DecomposeReduction(Program& program, BlockId id, LoopId loop) {
   return init;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

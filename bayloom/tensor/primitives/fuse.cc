@@ -1,11 +1,14 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 Status CheckPerfectlyNested(const Program& program, std::span<const LoopId> loops) {
@@ -52,4 +55,4 @@ Result<LoopId> Fuse(Program& program, std::span<const LoopId> loops) {
   return fused;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 bool HasParallelLoopBelow(const Program& program, LoopId loop) {
@@ -35,4 +38,4 @@ Status Parallelize(Program& program, LoopId loop) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include "bayloom/tensor/primitives/region.h"
 
 #include <fmt/format.h>
@@ -5,10 +8,10 @@
 #include <algorithm>
 
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/primitives/injective.h"
-#include "bayloom/tensor/primitives/tree.h"
+#include "bayloom/tensor/internal/primitives/injective.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 void CollectBuffers(const Expr& e, std::vector<BufferId>& buffers) {
@@ -265,4 +268,4 @@ Result<std::vector<int>> IterOfDimension(const Program& program, const Block& bl
   return iters;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

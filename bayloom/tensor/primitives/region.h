@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #pragma once
 
 #include <optional>
@@ -5,7 +8,7 @@
 
 #include "bayloom/tensor/program.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 /// What accesses touch in one dimension during one iteration of a place in the loop tree: all of
 /// outer + [min, max], where `outer` (without constant) is affine in digits of the loops around
@@ -86,4 +89,4 @@ std::vector<BufferId> BuffersReadBy(const Block& block);
 /// spatial iterators of extent above 1 that are in none.
 Result<std::vector<int>> IterOfDimension(const Program& program, const Block& block);
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bayloom/tensor/internal/primitives/injective.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/injective.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// The single-child chain from the outermost to the innermost of the given loops.
@@ -110,4 +113,4 @@ Status Reorder(Program& program, std::span<const LoopId> order) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,15 +1,18 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/internal/primitives/elementwise.h"
+#include "bayloom/tensor/internal/primitives/injective.h"
+#include "bayloom/tensor/internal/primitives/placement.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/elementwise.h"
-#include "bayloom/tensor/primitives/injective.h"
-#include "bayloom/tensor/primitives/placement.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// A producer below the loop whose finished part decides what the consumer computes there.
@@ -198,4 +201,4 @@ Status ReverseComputeAt(Program& program, BlockId block, LoopId loop) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

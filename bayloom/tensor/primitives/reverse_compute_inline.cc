@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "bayloom/tensor/internal/primitives/elementwise.h"
+#include "bayloom/tensor/internal/primitives/injective.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/elementwise.h"
-#include "bayloom/tensor/primitives/injective.h"
 #include "bayloom/tensor/primitives/region.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// The consumer folded into one of its producers.
@@ -155,4 +158,4 @@ Status ReverseComputeInline(Program& program, BlockId id) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/internal/primitives/injective.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/injective.h"
 #include "bayloom/tensor/primitives/region.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// A piece of one dimension that one digit of the reader's loops walks through.
@@ -209,4 +212,4 @@ Status RewriteLayout(Program& program, BufferId id) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,14 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "bayloom/tensor/internal/primitives/injective.h"
+#include "bayloom/tensor/internal/primitives/placement.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/injective.h"
-#include "bayloom/tensor/primitives/placement.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// All loops around the block contain nothing else.
@@ -213,4 +216,4 @@ Result<BlockId> RFactor(Program& program, BlockId id, LoopId loop) {
   return partial;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,8 +1,11 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include "bayloom/tensor/primitives.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 Status SetScope(Program& program, BufferId buffer, StorageScope scope) {
   if (buffer < 0 || buffer >= static_cast<int>(program.buffers.size())) {
@@ -17,4 +20,4 @@ Status SetScope(Program& program, BufferId buffer, StorageScope scope) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

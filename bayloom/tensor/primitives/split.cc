@@ -1,12 +1,15 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 /// What a digit is replaced by: digit = sum of stride * part.
@@ -143,4 +146,4 @@ Result<std::vector<LoopId>> Split(Program& program, LoopId loop, std::span<const
   return nest;
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 
 Status Unroll(Program& program, LoopId loop) {
   if (Status s = CheckSerialLoop(program, loop); !s) return s;
@@ -18,4 +21,4 @@ Status AnnotateUnroll(Program& program, LoopId loop, int64_t max_step) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

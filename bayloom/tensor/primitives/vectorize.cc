@@ -1,10 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <fmt/format.h>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
-#include "bayloom/tensor/primitives/tree.h"
 
-namespace bayloom {
+namespace bayloom::tensor {
 namespace {
 
 bool HasOtherThanVectorizedBelow(const Program& program, LoopId loop) {
@@ -29,4 +32,4 @@ Status Vectorize(Program& program, LoopId loop) {
   return Ok();
 }
 
-}  // namespace bayloom
+}  // namespace bayloom::tensor

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Seconds and megabytes that other autotuners take to build a space of 1.4e11 combinations.
 
 The counterpart of `bench_space --benchmark_filter=Build`: the same parameters and constraints, of

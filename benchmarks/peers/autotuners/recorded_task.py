@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Tuning spaces that were run completely, as the FAIR benchmark hub records them."""
 
 import gzip

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """One search of another autotuner on a recorded task: the configurations evaluated, in order."""
 
 import ast

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Counts the evaluations that Kernel Tuner's strategies, Optuna and BaCO need on recorded spaces.
 
 The counterpart of `bayloom-simulate`: the same files (a T4 record with its T1.json beside it), the

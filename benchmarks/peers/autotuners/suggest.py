@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Milliseconds per suggestion of other autotuners, when so many trials are known already.
 
 The counterpart of `bench_optimizer --benchmark_filter=Suggestion`: ten parameters, known trials

@@ -1,4 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Makes a result file of searches on recorded spaces: evaluations until the optimum is near.
 
     python3 benchmarks/peers/autotuners/tabulate.py ours.json peers.json --peer 'Kernel Tuner=1.4' \\

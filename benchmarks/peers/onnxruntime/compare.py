@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Tunes models and times them in turns with onnxruntime and with their untuned programs.
 
     build/venv/bin/python benchmarks/peers/onnxruntime/compare.py --threads 2 --seeds 1 2 3 \\

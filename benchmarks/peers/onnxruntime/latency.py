@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Latency of ONNX models under onnxruntime, and its outputs to compare others' with.
 
     python3 -m venv build/venv

@@ -1,4 +1,7 @@
 #!/bin/sh
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 # Synthesizes, places and routes the design, and prints lanes times megahertz.
 #
 #   flow.sh WORK_FOLDER LANES STAGES ABC RETIME PLACER ROUTER TIMING

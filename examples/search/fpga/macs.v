@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // LANES multiply-accumulate units side by side, each WIDTH bits wide, with STAGES registers on the
 // way from the inputs to the product: more stages run faster and take more cells.
 module macs #(

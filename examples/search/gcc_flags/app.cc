@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // A blocked matrix product that times itself, to be compiled with whatever flags and block size a
 // search chooses. Prints the milliseconds of the fastest of several runs.
 #include <algorithm>

@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Compiles what MLIR 19's transform dialect makes of a program, and times it: what the examples of
 matrix product and convolution share.
 

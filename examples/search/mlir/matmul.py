@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Compiles a matrix product with MLIR 19 as a schedule in the transform dialect says, checks and
 times it. Gets one configuration a line, answers with its milliseconds.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Builds matmul.cl for a configuration, runs it on the first OpenCL device, checks it and prints
 // the milliseconds of its fastest run.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // c = a * b for square matrices of SIZE. A work group of WGX x WGY items computes a tile of
 // (WGY * TY) x (WGX * TX); LOCAL says whether TK columns and rows at a time are first brought to
 // local memory.

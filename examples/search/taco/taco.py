@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Compiles a kernel of sparse tensor algebra with TACO (tensor-compiler.org) as a schedule says,
 checks it and times it. Gets one configuration a line, answers with its milliseconds.
 

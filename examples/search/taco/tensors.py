@@ -1,3 +1,6 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
 """Synthetic sparse tensors in the layouts of TACO: some shapes of sparsity that real ones have."""
 
 import ctypes

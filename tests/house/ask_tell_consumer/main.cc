@@ -1,9 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 // Finds the lowest point of a parabola over a real and an integer by asking and telling.
 #include <cmath>
 #include <cstdio>
 
-#include "bayloom/base/version.h"
-#include "bayloom/optimizer/optimizer.h"
+#include "bayloom/base.h"
+#include "bayloom/optimizer.h"
 
 int main() {
   bayloom::Space::Builder builder;

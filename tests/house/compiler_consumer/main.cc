@@ -1,10 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 #include <cstdio>
 
-#include "bayloom/codegen/host.h"
-#include "bayloom/codegen/jit.h"
-#include "bayloom/graph/builder.h"
-#include "bayloom/report/format.h"
-#include "bayloom/tensor/operator_shorthand.h"
+#include "bayloom/codegen.h"
+#include "bayloom/graph.h"
+#include "bayloom/report.h"
+#include "bayloom/tensor.h"
 
 using namespace bayloom;
 
@@ -22,7 +24,7 @@ int main() {
   void* const parameters[] = {a, b, c};
   if (object->WorkspaceBytes(1) > static_cast<int64_t>(sizeof(workspace))) return 1;
   (*kernel)(parameters, workspace);
-  std::printf("%s: %g %g %g %g\n", FormatFlops(16).c_str(), c[0], c[1], c[2], c[3]);
+  std::printf("%s: %g %g %g %g\n", report::FormatFlops(16).c_str(), c[0], c[1], c[2], c[3]);
   const bool right = c[0] == 1 && c[1] == 20 && c[2] == 3 && c[3] == 40;
-  return right && CheckedElementCount({2, 3}) == 6 ? 0 : 1;
+  return right && graph::CheckedElementCount({2, 3}) == 6 ? 0 : 1;
 }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
 /* Kernels of all sorts for the task y = 2 x on 1000 floats. Compiled without sanitizers: they do
  * on purpose what those forbid. */
 #include <signal.h>

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace bayloom::cli {
+
+/// How a command that has failed ends: see docs/errors.md.
+struct Failure {
+  int exit_code = 0;
+  std::string message;  ///< one line
+};
+
+/// What an exception means to the person at the command line.
+Failure Explain(const std::exception& error);
+
+}  // namespace bayloom::cli

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/cli/internal/model_option.h"
+#include "bayloom/tuning/map_run.h"
+
+namespace bayloom::cli {
+
+/// The command line of `bayloom map`.
+struct MapArguments {
+  ModelOption network;
+  std::string op;
+  std::string problem;
+  std::string architecture;
+  std::vector<std::string> constraints;
+  std::string mapping;
+  std::string mapper;
+  std::string objective = "energy";
+  std::string evaluator = "model";
+  std::string timeout = "10m";
+  int jobs = 1;
+  std::string tiles = "divisor";
+  std::string orders = "permutation";
+  std::string counting = "exact";
+  std::string scheduler = "gradient";
+  std::optional<int64_t> evaluations;
+  std::string time;
+  int64_t victory = 0;
+  uint64_t seed = 0;
+  std::string database;
+  bool resume = false;
+  std::vector<std::string> transfer;  ///< databases
+  std::string transfer_method = "contextual";
+  std::optional<int64_t> rehearse;
+  std::optional<int> top_k;
+  std::string out;
+  bool json = false;
+
+  /// Refuses options that the chosen mapper would ignore and an --out that cannot be written; makes
+  /// its folder if it is one.
+  void Check() const;
+  /// What they say of a run over so many layers. Throws InputError for what they cannot.
+  tuning::MapOptions Options(int64_t layers) const;
+  std::vector<mapspace::Directive> Constraints() const;
+};
+
+/// A search that found nothing: throws CheckFailed, with the last evaluation's failure if there was
+/// one.
+[[noreturn]] void FailWithoutMapping(const std::string& failure);
+
+}  // namespace bayloom::cli

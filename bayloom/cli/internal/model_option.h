@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace bayloom::graph {
+struct Graph;
+struct TaskGraph;
+}  // namespace bayloom::graph
+namespace bayloom::tuning {
+struct TuningSubject;
+}  // namespace bayloom::tuning
+
+namespace bayloom::cli {
+
+// What is loaded; graph/tasks.h and tuning/tuning_subject.h have them.
+
+/// The argument that names a model and the option --shape.
+struct ModelOption {
+  std::string path;
+  std::vector<std::string> shapes;  ///< "input=1x3x224x224"
+
+  /// Returns the argument, for the command to say whether it is required.
+  CLI::Option* AddTo(CLI::App& command);
+  /// The network as the file has it. Throws InputError for what cannot be used.
+  graph::Graph LoadGraph() const;
+  /// The network, optimized, as calls of tasks. Throws InputError for what cannot be used.
+  graph::TaskGraph Load() const;
+  /// The network as what is to be tuned, named as its file.
+  tuning::TuningSubject Subject() const;
+  /// The database of its records unless said otherwise: MODEL.db in the current folder; without a
+  /// model operators.db.
+  std::string DefaultDatabase() const;
+};
+
+}  // namespace bayloom::cli

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/internal/target_option.h"
+#include "bayloom/graph/tasks.h"
+#include "bayloom/tuning/tuned_network.h"
+
+namespace bayloom::cli {
+
+/// The arguments that name a model and the records to use for it.
+struct NetworkOption {
+  ModelOption model;
+  TargetOption target;
+  std::string database;
+
+  void AddTo(CLI::App& command);
+  /// The model with the best recorded programs; says on standard error how many there are.
+  /// Throws InputError for what cannot be used, a database that is not there among it.
+  tuning::TunedNetwork Load() const;
+};
+
+}  // namespace bayloom::cli

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/internal/network_runner.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "bayloom/base/random.h"
+#include "bayloom/base/result.h"
+#include "bayloom/graph/import.h"
+
+namespace bayloom::cli {
+namespace {
+
+constexpr int64_t kIndexBound = 1000;
+
+void CheckInputs(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs) {
+  if (inputs.size() != graph.inputs.size()) {
+    throw InputError(fmt::format("the model takes {} inputs, but there are {}", graph.inputs.size(),
+                                 inputs.size()));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const graph::Value& value = graph.values[graph.inputs[i]];
+    if (inputs[i].dtype != value.dtype || inputs[i].shape != value.shape) {
+      throw InputError(fmt::format("input '{}' has to be {}, but is {}", value.name,
+                                   graph::ToString(value.dtype, value.shape),
+                                   graph::ToString(inputs[i].dtype, inputs[i].shape)));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<tensor::HostTensor> RandomInputs(const graph::Graph& graph, uint64_t seed) {
+  base::RandomStream random(seed);
+  std::vector<tensor::HostTensor> inputs;
+  for (graph::ValueId input : graph.inputs) {
+    const graph::Value& value = graph.values[input];
+    tensor::HostTensor tensor = tensor::HostTensor::Zeros(value.dtype, value.shape);
+    const int64_t bound = value.dtype == tensor::DType::kBool  ? 2
+                          : tensor::ByteSize(value.dtype) == 1 ? 100
+                                                               : kIndexBound;
+    for (int64_t i = 0; i < tensor.ElementCount(); ++i) {
+      if (tensor::IsFloat(value.dtype)) {
+        tensor.Set(i, random.Normal());
+      } else {
+        tensor.SetInt(i, random.UniformInt(bound));
+      }
+    }
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std::string& kind) {
+  std::vector<tensor::HostTensor> tensors;
+  while (true) {
+    const std::string path = fmt::format("{}/{}_{}.pb", folder, kind, tensors.size());
+    if (!std::filesystem::exists(path)) break;
+    tensors.push_back(graph::ReadOnnxTensor(path));
+  }
+  if (tensors.empty()) throw InputError(fmt::format("there is no {}_0.pb in {}", kind, folder));
+  return tensors;
+}
+
+NetworkRunner::NetworkRunner(const tuning::TunedNetwork& network,
+                             std::vector<tensor::HostTensor> inputs)
+    : inputs_(std::move(inputs)), executor_(network.network, network.Programs(), network.target) {
+  const graph::Graph& graph = network.network.graph;
+  CheckInputs(graph, inputs_);
+  for (const graph::GraphOutput& output : graph.outputs) {
+    const graph::Value& value = graph.values[output.value];
+    outputs_.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
+  }
+  for (const tensor::HostTensor& input : inputs_) input_data_.push_back(input.data.data());
+  for (tensor::HostTensor& output : outputs_) output_data_.push_back(output.data.data());
+}
+
+}  // namespace bayloom::cli

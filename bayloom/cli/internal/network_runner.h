@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/cli/internal/network_option.h"
+#include "bayloom/graph/executor.h"
+#include "bayloom/tensor/interpreter.h"
+
+namespace bayloom::cli {
+
+/// Seeded values for the inputs of a graph: floats from a normal distribution; integers, which
+/// are often indices, from 0 to 999; bools.
+std::vector<tensor::HostTensor> RandomInputs(const graph::Graph& graph, uint64_t seed);
+
+/// The tensors of <folder>/<kind>_0.pb, <kind>_1.pb, ..., as the ONNX conformance tests have them.
+std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std::string& kind);
+
+/// An executor with its inputs and outputs.
+class NetworkRunner {
+ public:
+  /// Throws InputError if the inputs are not of the types and shapes that the graph takes.
+  NetworkRunner(const tuning::TunedNetwork& network, std::vector<tensor::HostTensor> inputs);
+
+  void Run() { executor_.Run(input_data_, output_data_); }
+  /// As Run, adding each call's time to `seconds`.
+  void RunTimed(std::vector<double>& seconds) {
+    executor_.RunTimed(input_data_, output_data_, seconds);
+  }
+  const std::vector<tensor::HostTensor>& outputs() const { return outputs_; }
+  const graph::NetworkPlan& plan() const { return executor_.plan(); }
+
+ private:
+  std::vector<tensor::HostTensor> inputs_;
+  std::vector<tensor::HostTensor> outputs_;
+  std::vector<const void*> input_data_;
+  std::vector<void*> output_data_;
+  graph::Executor executor_;
+};
+
+}  // namespace bayloom::cli

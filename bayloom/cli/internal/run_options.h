@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bayloom/trial/budget.h"
+
+namespace bayloom::cli {
+
+/// Whether somebody asked to stop (StopRequested), for those who end in order within kStopSeconds.
+bool StopSeen();
+
+/// The budget that --trials and --time give, ended by Ctrl-C, which is caught from now on. Throws
+/// InputError for a text that is no duration.
+trial::Budget MakeBudget(std::optional<int64_t> trials, const std::string& time);
+
+/// Why a run ended, for people, with how to go on.
+std::string DescribeEnd(trial::StopReason reason);
+
+/// Throws SystemError with the machine's reason if trials could not be carried out.
+void ThrowIfLost(trial::StopReason reason, const std::string& lost);
+
+}  // namespace bayloom::cli

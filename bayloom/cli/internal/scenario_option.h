@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bayloom/external/scenario.h"
+
+namespace CLI {
+class App;
+}
+
+namespace bayloom::cli {
+
+/// The scenario that a subcommand works on, and what the command line changes about it.
+struct ScenarioOption {
+  std::string path;
+  std::optional<std::string> optimizer;
+  std::optional<int64_t> seed;
+  std::optional<int64_t> trials;
+  std::string time;
+  std::string database;
+  bool resume = false;
+
+  void AddTo(CLI::App& command);
+  /// Reads the file and applies the other options. Throws InputError.
+  external::Scenario Load() const;
+  /// Where records are kept: --db, or a file named after the scenario.
+  std::string DatabaseFor(const external::Scenario& scenario) const;
+};
+
+}  // namespace bayloom::cli

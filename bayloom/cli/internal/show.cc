@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/internal/show.h"
+
+#include <CLI/App.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "bayloom/base/path_error.h"
+#include "bayloom/base/result.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/show_run.h"
+#include "bayloom/tensor/operator_shorthand.h"
+
+namespace bayloom::cli {
+namespace {
+
+/// SQLite's files begin with these words.
+bool IsDatabase(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) base::ThrowPathError("cannot read '" + path + "'", errno);
+  char start[15] = {};
+  file.read(start, sizeof(start));
+  return std::string_view(start, sizeof(start)) == "SQLite format 3";
+}
+
+void Show(const ShowOptions& options) {
+  const std::string& path = options.subject.path;
+  if (options.op.empty() == path.empty()) {
+    throw InputError("show: name a database, a model or an operator; see 'bayloom show --help'");
+  }
+  const bool is_database = options.op.empty() && IsDatabase(path);
+  const bool draws = !options.chart.empty() || !options.model_chart.empty();
+  if ((draws || options.run) &&
+      (!is_database || options.task || options.trace || options.assembly)) {
+    throw InputError(
+        "show: --run, --chart and --model-chart are about a run of a database; --history and "
+        "--json "
+        "go with --run");
+  }
+  if (options.run && !draws) return ShowRun({path, *options.run, options.history, options.json});
+  if ((options.trace || options.history || options.assembly) && !(is_database && options.task)) {
+    throw InputError(
+        "show: --trace, --history and --assembly are about one task of a database; add --task");
+  }
+  if (!options.op.empty()) return ShowWorkload(tensor::ParseOperator(options.op), options);
+  if (!is_database) return ShowModel(options);
+  if (draws) return ShowCharts(options);
+  options.task ? ShowTask(options) : ShowDatabase(options);
+}
+
+}  // namespace
+
+void AddShowCommand(CLI::App& app) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* show = app.add_subcommand("show", "Show tasks, design spaces and what was found");
+  options->subject.AddTo(*show)->description(
+      "Database written by 'bayloom tune', 'search' or 'map', or ONNX file");
+  show->add_option("--op", options->op, "Show the design spaces of an operator instead");
+  show->add_option("--task", options->task,
+                   "Show one task: of a database its best program, of a model its design spaces");
+  show->add_option("--run,--search,--session", options->run,
+                   "Show one run of a database, or draw it; default for drawing the last");
+  show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
+  show->add_flag("--history", options->history,
+                 "With --task or --run: the trials that were improvements");
+  show->add_flag("--assembly", options->assembly, "With --task: the code for the processor");
+  show->add_option("--chart", options->chart,
+                   "Draw the best found over the trials of a run into this SVG file");
+  show->add_option("--model-chart", options->model_chart,
+                   "Draw how well its cost model predicted into this SVG file");
+  show->add_flag("--json", options->json, "Print JSON instead of text");
+  options->target.AddTo(*show);
+  show->footer(
+      "Examples:\n"
+      "  bayloom show resnet18.db                     runs and tasks\n"
+      "  bayloom show resnet18.db --task 3            the best program as a loop nest\n"
+      "  bayloom show resnet18.db --task 3 --history  how it was found\n"
+      "  bayloom show flags.db --run 1                the best configuration of a search\n"
+      "  bayloom show resnet18.onnx                   a model's tasks\n"
+      "  bayloom show resnet18.db --chart found.svg   best-so-far curves of all tasks\n"
+      "  bayloom show --op matmul:512,512,512         what there is to search\n"
+      "\n"
+      "Operators:\n" +
+      tensor::OperatorExamples());
+  show->callback([options] { Show(*options); });
+}
+
+}  // namespace bayloom::cli

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "bayloom/record/store.h"
+
+namespace bayloom::cli {
+
+struct ShowRunOptions {
+  std::string database;
+  record::RunId run = 0;
+  bool history = false;
+  bool json = false;
+};
+
+/// One run of a database: its best candidate or its tasks, and its history if asked for.
+void ShowRun(const ShowRunOptions& options);
+/// The same for a search of a scenario, in the scenario's terms.
+void ShowSearch(record::Store& store, const record::RunRecord& run, const ShowRunOptions& options);
+
+}  // namespace bayloom::cli

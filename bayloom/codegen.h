@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module codegen: programs to LLVM IR to object code; the small C runtime that compiled networks
+/// need.
+///
+///     const Result<KernelObject> object = CompileProgram(program, HostTarget(), "product");
+///     const Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
+///     (*kernel)(parameters, workspace);
+
+#include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/compile.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/object.h"
+#include "bayloom/codegen/probe.h"
+#include "bayloom/target.h"
+#include "bayloom/tensor.h"
+
+namespace bayloom {
+
+using codegen::CompileProgram;
+using codegen::HostTarget;
+using codegen::KernelObject;
+using codegen::LoadedKernel;
+
+}  // namespace bayloom

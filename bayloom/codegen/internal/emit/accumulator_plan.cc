@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/accumulator_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "bayloom/codegen/internal/emit/tile_cost.h"
+
+namespace bayloom::codegen {
+namespace {
+
+int VectorRegisters(const target::Target& target) { return target.vector_bytes >= 64 ? 32 : 16; }
+
+/// Finds the tile of one block by walking outwards from it: spatial loops, reduction loops around
+/// them, spatial loops around those; and again, as long as all of it fits into the registers.
+class TilePlanner {
+ public:
+  TilePlanner(const tensor::Program& program, const target::Target& target,
+              const std::map<tensor::BlockId, BlockAccesses>& accesses,
+              const std::map<tensor::LoopId, VectorLoop>& vector_loops, tensor::BlockId block)
+      : program_(program),
+        accesses_(accesses.at(block)),
+        cost_(accesses_, VectorRegisters(target), TileRates::Of(target::MachineOf(target))),
+        vector_loops_(vector_loops),
+        id_(block),
+        block_(program.blocks[block]),
+        chain_(program.LoopsAround(tensor::NodeRef::Block(block))) {
+    for (size_t i = 0; i < block_.iters.size(); ++i) {
+      auto& digits = block_.iters[i].kind == tensor::IterKind::kReduction ? reduction_ : spatial_;
+      for (const tensor::Affine::Term& term : block_.bindings[i].terms) digits.insert(term.digit);
+    }
+    tile_.block = block;
+    tile_.nest = tensor::NodeRef::Block(block);
+  }
+
+  std::optional<AccumulatorTile> Plan();
+
+ private:
+  enum class Role { kSpatial, kReduction, kUnit, kOther };
+  Role RoleOf(tensor::LoopId loop) const;
+  bool TakeSpatialLoops(bool optional);
+  bool TakeReductionLoops();
+  bool AppendSpatial(tensor::LoopId loop, bool optional);
+  bool HasOnlyTheNest(tensor::LoopId loop) const;
+  bool IsTouchedByOthers(tensor::LoopId loop) const;
+  bool FitsWhole() const;
+  void AbsorbInit(tensor::NodeRef before);
+  bool CoversTile(tensor::NodeRef init) const;
+  bool CoversReduction() const;
+
+  const tensor::Program& program_;
+  const BlockAccesses& accesses_;
+  const TileCost cost_;
+  const std::map<tensor::LoopId, VectorLoop>& vector_loops_;
+  const tensor::BlockId id_;
+  const tensor::Block& block_;
+  std::vector<tensor::LoopId> chain_;  ///< loops not walked over yet
+  std::set<tensor::DigitId> spatial_, reduction_;
+  AccumulatorTile tile_;
+  std::vector<TileDigit> digits_;
+};
+
+TilePlanner::Role TilePlanner::RoleOf(tensor::LoopId id) const {
+  const tensor::Loop& loop = program_.loops[id];
+  bool spatial = true, reduction = true;
+  for (tensor::DigitId digit : loop.digits) {
+    if (program_.digit_extents[digit] == 1) continue;
+    spatial = spatial && spatial_.contains(digit) && !reduction_.contains(digit);
+    reduction = reduction && reduction_.contains(digit) && !spatial_.contains(digit);
+  }
+  const bool in_order =
+      loop.kind == tensor::LoopKind::kSerial || loop.kind == tensor::LoopKind::kUnrolled;
+  if (!in_order && loop.kind != tensor::LoopKind::kVectorized) return Role::kOther;
+  if (program_.ExtentOf(id) == 1) return Role::kUnit;
+  if (spatial) return Role::kSpatial;
+  return reduction && in_order ? Role::kReduction : Role::kOther;
+}
+
+/// Puts a loop's digits in front of the tile; false when two steps would meet in one element.
+bool TilePlanner::AppendSpatial(tensor::LoopId id, bool optional) {
+  std::vector<TileDigit> digits;
+  const auto vector = vector_loops_.find(id);
+  if (vector == vector_loops_.end()) {
+    if (program_.loops[id].kind == tensor::LoopKind::kVectorized)
+      return !optional;  // part of one around
+    for (tensor::DigitId digit : program_.loops[id].digits) {
+      digits.push_back({digit, program_.digit_extents[digit], 1, true, optional});
+    }
+  } else {
+    const VectorLoop& plan = vector->second;
+    for (tensor::DigitId digit : plan.outer)
+      digits.push_back({digit, program_.digit_extents[digit]});
+    const auto chunks = static_cast<int64_t>(plan.Chunks().size());
+    const bool even = plan.lane_count == chunks * plan.width && plan.lanes.size() == 1;
+    digits.push_back({plan.lanes.back(), chunks, plan.width, even});
+  }
+  for (const TileDigit& digit : digits) {
+    if (digit.steps > 1 && accesses_.store.affine.CoefficientOf(digit.digit) == 0) return false;
+  }
+  digits_.insert(digits_.begin(), digits.begin(), digits.end());
+  tile_.spatial.insert(tile_.spatial.begin(), id);
+  return true;
+}
+
+bool TilePlanner::HasOnlyTheNest(tensor::LoopId loop) const {
+  const std::vector<tensor::NodeRef>& body = program_.loops[loop].body;
+  return body.size() == 1 || (body.size() == 2 && body[0] == tile_.init);
+}
+
+bool TilePlanner::IsTouchedByOthers(tensor::LoopId loop) const {
+  for (tensor::BlockId other : program_.BlocksBelow(tensor::NodeRef::Loop(loop))) {
+    if (other == id_) continue;
+    for (const tensor::Access& access : tensor::AccessesOf(program_, other)) {
+      if (access.buffer == block_.output) return true;
+    }
+  }
+  return false;
+}
+
+bool TilePlanner::TakeSpatialLoops(bool optional) {
+  bool taken = false;
+  while (!chain_.empty() && HasOnlyTheNest(chain_.back())) {
+    const tensor::LoopId loop = chain_.back();
+    const Role role = RoleOf(loop);
+    if (role != Role::kSpatial && role != Role::kUnit) break;
+    if (!AppendSpatial(loop, optional)) break;
+    tile_.nest = tensor::NodeRef::Loop(loop);
+    if (optional) tile_.root = loop;
+    chain_.pop_back();
+    taken = true;
+  }
+  return taken;
+}
+
+bool TilePlanner::TakeReductionLoops() {
+  bool taken = false;
+  for (; !chain_.empty(); chain_.pop_back()) {
+    const tensor::LoopId loop = chain_.back();
+    const Role role = RoleOf(loop);
+    if (role != Role::kReduction && role != Role::kUnit) break;
+    if (IsTouchedByOthers(loop) || (!HasOnlyTheNest(loop) && !FitsWhole())) break;
+    taken = taken || role == Role::kReduction;
+    tile_.alone = tile_.alone && HasOnlyTheNest(loop);
+    if (tile_.alone) {
+      tile_.nest = tensor::NodeRef::Loop(loop);
+      tile_.reduction.insert(tile_.reduction.begin(), loop);
+    }
+    tile_.root = tile_.top = loop;
+  }
+  return taken;
+}
+
+bool TilePlanner::FitsWhole() const {
+  std::vector<int64_t> steps;
+  for (const TileDigit& digit : digits_) steps.push_back(digit.steps);
+  return cost_.Of(digits_, steps).has_value();
+}
+
+bool TilePlanner::CoversReduction() const {
+  std::set<tensor::DigitId> outside;
+  for (tensor::LoopId loop : chain_) {
+    outside.insert(program_.loops[loop].digits.begin(), program_.loops[loop].digits.end());
+  }
+  return std::ranges::all_of(reduction_, [&](tensor::DigitId digit) {
+    return !outside.contains(digit) || program_.digit_extents[digit] == 1;
+  });
+}
+
+/// True if `init` writes just the tile: the same element outside its loops, the same strides and
+/// extents inside.
+bool TilePlanner::CoversTile(tensor::NodeRef init) const {
+  const std::vector<tensor::BlockId> blocks = program_.BlocksBelow(init);
+  if (blocks.size() != 1) return false;
+  const tensor::Block& block = program_.blocks[blocks[0]];
+  if (block.kind != tensor::BlockKind::kInit || block.output != block_.output) return false;
+  std::set<tensor::DigitId> in_init, in_tile;
+  const std::vector<tensor::LoopId> init_loops =
+      program_.LoopsAround(tensor::NodeRef::Block(blocks[0]));
+  for (size_t i = program_.LoopsAround(init).size(); i < init_loops.size(); ++i) {
+    const std::vector<tensor::DigitId>& digits = program_.loops[init_loops[i]].digits;
+    in_init.insert(digits.begin(), digits.end());
+  }
+  for (tensor::LoopId loop : tile_.spatial) {
+    const std::vector<tensor::DigitId>& digits = program_.loops[loop].digits;
+    in_tile.insert(digits.begin(), digits.end());
+  }
+  // Per dimension: (part outside, sorted strides and extents inside).
+  using Walk = std::pair<tensor::Affine, std::vector<std::pair<int64_t, int64_t>>>;
+  const auto walk = [&](const tensor::Expr& index, const tensor::Block& of,
+                        const std::set<tensor::DigitId>& inside) {
+    Walk result;
+    const auto affine = tensor::ComposeIndex(index, of.bindings);
+    result.first.constant = affine->constant;
+    for (const tensor::Affine::Term& term : affine->terms) {
+      const int64_t extent = program_.digit_extents[term.digit];
+      if (extent == 1) continue;
+      if (inside.contains(term.digit)) {
+        result.second.emplace_back(term.coefficient, extent);
+      } else {
+        result.first.Add(term.digit, term.coefficient);
+      }
+    }
+    std::ranges::sort(result.second);
+    return result;
+  };
+  for (size_t d = 0; d < block_.output_index.size(); ++d) {
+    if (walk(block.output_index[d], block, in_init) !=
+        walk(block_.output_index[d], block_, in_tile)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Looks for a superfluous kInit among the siblings before a node.
+void TilePlanner::AbsorbInit(tensor::NodeRef before) {
+  if (block_.kind == tensor::BlockKind::kReduce) {
+    tile_.starts_neutral = CoversReduction();
+    return;
+  }
+  if (tile_.starts_neutral) return;
+  const std::vector<tensor::NodeRef>& siblings = program_.BodyOf(program_.ParentOf(before));
+  for (auto node = std::ranges::find(siblings, before); node-- != siblings.begin();) {
+    if (CoversTile(*node)) {
+      tile_.init = *node;
+      tile_.starts_neutral = true;
+      return;
+    }
+    if (node->is_block() || IsTouchedByOthers(node->id)) return;
+  }
+}
+
+std::optional<AccumulatorTile> TilePlanner::Plan() {
+  TakeSpatialLoops(false);
+  if (!TakeReductionLoops()) return std::nullopt;
+  AbsorbInit(tensor::NodeRef::Loop(tile_.top));
+  while (tile_.alone) {
+    const bool more = TakeSpatialLoops(true);
+    if (more) AbsorbInit(tensor::NodeRef::Loop(tile_.root));
+    const bool reduction_around = !chain_.empty() && RoleOf(chain_.back()) == Role::kReduction;
+    if (!reduction_around || !FitsWhole() || IsTouchedByOthers(chain_.back())) break;
+    // Everything so far goes inside of the next reduction loops.
+    for (TileDigit& digit : digits_) digit.optional = false;
+    TakeReductionLoops();
+    AbsorbInit(tensor::NodeRef::Loop(tile_.top));
+  }
+  const std::vector<int64_t> steps = cost_.Best(digits_);
+  if (steps.empty()) return std::nullopt;
+  for (size_t i = 0; i < digits_.size(); ++i) {
+    const TileDigit& digit = digits_[i];
+    if (steps[i] == digit.steps) continue;
+    if (!tile_.alone) return std::nullopt;
+    tile_.cuts.push_back({digit.digit, steps[i] * digit.unit});
+  }
+  return tile_;
+}
+
+}  // namespace
+
+int64_t AccumulatorTile::StepsOf(const tensor::Program& program, tensor::DigitId digit) const {
+  for (const Cut& cut : cuts) {
+    if (cut.digit == digit) return cut.steps;
+  }
+  return program.digit_extents[digit];
+}
+
+std::vector<AccumulatorTile> PlanAccumulators(
+    const tensor::Program& program, const target::Target& target,
+    const std::map<tensor::BlockId, BlockAccesses>& accesses,
+    const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
+  std::vector<AccumulatorTile> tiles;
+  for (tensor::BlockId block : program.BlocksInOrder()) {
+    const tensor::BlockKind kind = program.blocks[block].kind;
+    if (kind != tensor::BlockKind::kReduce && kind != tensor::BlockKind::kUpdate) continue;
+    TilePlanner planner(program, target, accesses, vector_loops, block);
+    if (auto tile = planner.Plan()) tiles.push_back(std::move(*tile));
+  }
+  return tiles;
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "bayloom/codegen/internal/emit/memory.h"
+
+namespace bayloom::codegen {
+
+/// What code emission knows at a place in a function.
+struct EmitState {
+  const tensor::Program& program;
+  IrBuilder& builder;
+  Digits& digits;
+  AddressBuilder& addresses;
+  MemoryEmitter& memory;
+  Chunk chunk;                              ///< the lanes that code is for
+  std::set<const tensor::ExprNode*> known;  ///< conditions that hold here
+};
+
+/// Emits the value of a block's expressions: for one point of the loops, or for all lanes of a
+/// chunk. Values that are the same in all lanes stay scalars.
+class ExpressionEmitter {
+ public:
+  ExpressionEmitter(EmitState& state, const BlockAccesses& accesses)
+      : state_(state), b_(state.builder), accesses_(accesses), memo_(1) {}
+
+  llvm::Value* Emit(const tensor::Expr& e);
+  /// The value of an expression that is known already.
+  void Define(const tensor::ExprNode& e, llvm::Value* value) { memo_.front()[&e] = value; }
+
+ private:
+  llvm::Value* EmitNew(const tensor::Expr& e);
+  /// A comparison of indices whose outcome is known; null for others.
+  llvm::Value* DecideComparison(const tensor::ExprNode& node);
+  llvm::Value* EmitAnd(const tensor::ExprNode& node);
+  llvm::Value* EmitLoad(const tensor::ExprNode& node);
+  llvm::Value* EmitSelect(const tensor::ExprNode& node);
+  llvm::Value* EmitGuarded(const tensor::Expr& e, llvm::Value* condition);
+  /// Where the value does not matter, division is by one.
+  llvm::Value* SafeDivisor(llvm::Value* divisor);
+
+  EmitState& state_;
+  IrBuilder& b_;
+  const BlockAccesses& accesses_;
+  llvm::Value* guard_ = nullptr;  ///< where it is false, the value emitted does not matter
+  /// Values known, by nesting of guards: what is valid under an outer guard is under an inner.
+  std::vector<std::map<const tensor::ExprNode*, llvm::Value*>> memo_;
+};
+
+}  // namespace bayloom::codegen

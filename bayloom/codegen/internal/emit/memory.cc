@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/memory.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <numeric>
+
+#include "bayloom/codegen/abi.h"
+
+namespace bayloom::codegen {
+namespace {
+
+/// True if the active lanes lie next to each other.
+bool IsContiguous(const IndexValue& index, Chunk chunk) {
+  if (index.lanes.empty()) return false;
+  for (int l = 0; l < chunk.active; ++l) {
+    if (index.lanes[l] != l) return false;
+  }
+  return true;
+}
+
+bool IsScalar(const llvm::Value* value) { return !value || !value->getType()->isVectorTy(); }
+
+}  // namespace
+
+AliasScopes::AliasScopes(llvm::LLVMContext& context, size_t buffers) {
+  llvm::MDBuilder builder(context);
+  llvm::MDNode* domain = builder.createAnonymousAliasScopeDomain("buffers");
+  std::vector<llvm::Metadata*> scopes;
+  for (size_t i = 0; i < buffers; ++i) {
+    scopes.push_back(builder.createAnonymousAliasScope(domain));
+  }
+  for (size_t i = 0; i < buffers; ++i) {
+    std::vector<llvm::Metadata*> others = scopes;
+    others.erase(others.begin() + static_cast<int64_t>(i));
+    own_.push_back(llvm::MDNode::get(context, scopes[i]));
+    others_.push_back(llvm::MDNode::get(context, others));
+  }
+}
+
+void AliasScopes::Annotate(llvm::Instruction* access, tensor::BufferId buffer) const {
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope, own_[buffer]);
+  access->setMetadata(llvm::LLVMContext::MD_noalias, others_[buffer]);
+}
+
+MemoryEmitter::MemoryEmitter(const tensor::Program& program, const MemoryPlan& plan,
+                             const AliasScopes& scopes, IrBuilder& builder,
+                             AddressBuilder& addresses, Arguments arguments)
+    : program_(program),
+      plan_(plan),
+      scopes_(scopes),
+      builder_(builder),
+      addresses_(addresses),
+      arguments_(arguments) {}
+
+llvm::Value* MemoryEmitter::MakeBase(tensor::BufferId buffer) {
+  const BufferPlace& place = plan_.buffers[buffer];
+  switch (place.place) {
+    case MemoryKind::kParameter: {
+      llvm::Value* at = addresses_.Displace(arguments_.parameters,
+                                            place.position * static_cast<int64_t>(sizeof(void*)));
+      llvm::LoadInst* base = builder_.CreateLoad(builder_.getPtrTy(), at);
+      llvm::LLVMContext& context = builder_.getContext();
+      base->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context, {}));
+      base->setMetadata(llvm::LLVMContext::MD_nonnull, llvm::MDNode::get(context, {}));
+      return base;
+    }
+    case MemoryKind::kStack: {
+      llvm::Type* bytes = llvm::ArrayType::get(builder_.getInt8Ty(), place.bytes);
+      llvm::AllocaInst* base = builder_.CreateAlloca(bytes);
+      base->setAlignment(llvm::Align(kBufferAlignment));
+      return base;
+    }
+    case MemoryKind::kShared:
+      return addresses_.Displace(arguments_.workspace, place.position);
+    case MemoryKind::kWorker:
+      return addresses_.Displace(arguments_.worker_workspace, place.position);
+  }
+  return nullptr;
+}
+
+llvm::Value* MemoryEmitter::Base(tensor::BufferId buffer) {
+  llvm::Value*& base = bases_[buffer];
+  if (!base) base = addresses_.AtEntry([&] { return MakeBase(buffer); });
+  return base;
+}
+
+llvm::Align MemoryEmitter::AlignmentOf(const IndexValue& index, int64_t element_bytes) const {
+  int64_t step = std::gcd(kBufferAlignment, index.constant * element_bytes);
+  for (const IndexValue::Term& term : index.terms) {
+    step = std::gcd(step, term.coefficient * element_bytes);
+  }
+  return llvm::Align(static_cast<uint64_t>(step));
+}
+
+llvm::Value* MemoryEmitter::ActiveMask(Chunk chunk) const {
+  std::vector<llvm::Constant*> lanes;
+  for (int l = 0; l < chunk.width; ++l) lanes.push_back(builder_.getInt1(l < chunk.active));
+  return llvm::ConstantVector::get(lanes);
+}
+
+/// A pointer that must not be followed is replaced by the buffer's own, which may be.
+llvm::Value* MemoryEmitter::LoadScalar(tensor::BufferId buffer, llvm::Value* pointer,
+                                       llvm::Align align, llvm::Value* guard) {
+  const tensor::DType dtype = program_.buffers[buffer].dtype;
+  if (!IsScalar(guard)) guard = builder_.CreateOrReduce(guard);
+  if (guard) pointer = builder_.CreateSelect(guard, pointer, Base(buffer));
+  llvm::LoadInst* load =
+      builder_.CreateAlignedLoad(MemoryType(builder_.getContext(), dtype), pointer, align);
+  scopes_.Annotate(load, buffer);
+  return FromMemory(builder_, load, dtype);
+}
+
+llvm::Value* MemoryEmitter::LoadVector(tensor::BufferId buffer, llvm::Value* pointer,
+                                       llvm::Align align, Chunk chunk, llvm::Value* guard) {
+  const tensor::DType dtype = program_.buffers[buffer].dtype;
+  llvm::Type* type = WithLanes(MemoryType(builder_.getContext(), dtype), chunk.width);
+  const bool whole = chunk.active == chunk.width;
+  llvm::Instruction* load = nullptr;
+  if (whole && guard && IsScalar(guard) &&
+      plan_.buffers[buffer].bytes >= chunk.width * tensor::ByteSize(dtype)) {
+    pointer = builder_.CreateSelect(guard, pointer, Base(buffer));
+    guard = nullptr;
+  }
+  if (whole && !guard) {
+    load = builder_.CreateAlignedLoad(type, pointer, align);
+  } else {
+    llvm::Value* mask = ActiveMask(chunk);
+    if (guard) mask = builder_.CreateAnd(mask, Splat(builder_, guard, chunk.width));
+    load =
+        builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type));
+  }
+  scopes_.Annotate(load, buffer);
+  return FromMemory(builder_, load, dtype);
+}
+
+llvm::Value* MemoryEmitter::Gather(tensor::BufferId buffer, llvm::Value* pointer,
+                                   const IndexValue& index, llvm::Value* dynamic, Chunk chunk,
+                                   llvm::Value* guard) {
+  const tensor::DType dtype = program_.buffers[buffer].dtype;
+  const int64_t bytes = tensor::ByteSize(dtype);
+  llvm::Type* type = RegisterType(builder_.getContext(), dtype, chunk.width);
+  llvm::Value* result = llvm::Constant::getNullValue(type);
+  for (int l = 0; l < chunk.active; ++l) {
+    llvm::Value* at = pointer;
+    if (!index.lanes.empty()) at = addresses_.Displace(at, index.lanes[l] * bytes);
+    if (dynamic) {
+      llvm::Value* offset = builder_.CreateExtractElement(dynamic, l);
+      at = builder_.CreatePtrAdd(at, builder_.CreateMul(offset, builder_.getInt64(bytes)));
+    }
+    llvm::Value* lane_guard = IsScalar(guard) ? guard : builder_.CreateExtractElement(guard, l);
+    llvm::Value* element =
+        LoadScalar(buffer, at, llvm::Align(static_cast<uint64_t>(bytes)), lane_guard);
+    result = builder_.CreateInsertElement(result, element, l);
+  }
+  return result;
+}
+
+llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& index,
+                                 llvm::Value* dynamic, Chunk chunk, llvm::Value* guard) {
+  const int64_t bytes = tensor::ByteSize(program_.buffers[buffer].dtype);
+  const bool uniform = index.lanes.empty() && IsScalar(dynamic);
+  llvm::Value* running = addresses_.RunningPointer(Base(buffer), index, bytes);
+  const LoadKey key{running, index.constant, uniform ? 1 : chunk.width, uniform ? 1 : chunk.active};
+  const bool may_reuse = !dynamic && !guard;
+  if (may_reuse) {
+    const auto& known = loaded_[buffer];
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
+  llvm::Align align = AlignmentOf(index, bytes);
+  llvm::Value* pointer = addresses_.Displace(running, index.constant * bytes);
+  if (dynamic && IsScalar(dynamic)) {
+    pointer = builder_.CreatePtrAdd(pointer, builder_.CreateMul(dynamic, builder_.getInt64(bytes)));
+    align = llvm::Align(static_cast<uint64_t>(bytes));
+  }
+  llvm::Value* value = nullptr;
+  if (uniform) {
+    value = LoadScalar(buffer, pointer, align, guard);
+  } else if (IsScalar(dynamic) && IsContiguous(index, chunk)) {
+    value = LoadVector(buffer, pointer, align, chunk, guard);
+  } else {
+    value = Gather(buffer, pointer, index, IsScalar(dynamic) ? nullptr : dynamic, chunk, guard);
+  }
+  if (may_reuse) loaded_[buffer][key] = value;
+  return value;
+}
+
+void MemoryEmitter::Store(tensor::BufferId buffer, const IndexValue& index, Chunk chunk,
+                          llvm::Value* value) {
+  const tensor::DType dtype = program_.buffers[buffer].dtype;
+  const int64_t bytes = tensor::ByteSize(dtype);
+  const llvm::Align align = AlignmentOf(index, bytes);
+  llvm::Value* pointer = addresses_.Displace(addresses_.RunningPointer(Base(buffer), index, bytes),
+                                             index.constant * bytes);
+  value = ToMemory(builder_, value, dtype);
+  loaded_.erase(buffer);
+  const auto store = [&](llvm::Value* element, llvm::Value* at, llvm::Align alignment) {
+    scopes_.Annotate(builder_.CreateAlignedStore(element, at, alignment), buffer);
+  };
+  if (chunk.width == 1) return store(value, pointer, align);
+  if (IsContiguous(index, chunk)) {
+    value = Splat(builder_, value, chunk.width);
+    if (chunk.active == chunk.width) return store(value, pointer, align);
+    scopes_.Annotate(builder_.CreateMaskedStore(value, pointer, align, ActiveMask(chunk)), buffer);
+    return;
+  }
+  const llvm::Align element_align(static_cast<uint64_t>(bytes));
+  for (int l = 0; l < chunk.active; ++l) {
+    llvm::Value* element = IsScalar(value) ? value : builder_.CreateExtractElement(value, l);
+    const int64_t lane = index.lanes.empty() ? 0 : index.lanes[l];
+    store(element, addresses_.Displace(pointer, lane * bytes), element_align);
+  }
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "bayloom/codegen/internal/emit/address.h"
+#include "bayloom/codegen/internal/emit/memory_plan.h"
+#include "bayloom/codegen/internal/emit/vector_plan.h"
+
+namespace bayloom::codegen {
+
+/// Tells LLVM that buffers do not overlap: a scope for each, shared by all functions of a module.
+class AliasScopes {
+ public:
+  AliasScopes(llvm::LLVMContext& context, size_t buffers);
+  void Annotate(llvm::Instruction* access, tensor::BufferId buffer) const;
+
+ private:
+  std::vector<llvm::MDNode*> own_, others_;
+};
+
+/// Loads and stores of one function.
+class MemoryEmitter {
+ public:
+  /// What the function got from its caller.
+  struct Arguments {
+    llvm::Value* parameters;
+    llvm::Value* workspace;
+    llvm::Value* worker_workspace;  ///< null outside of parallel loops
+  };
+
+  MemoryEmitter(const tensor::Program& program, const MemoryPlan& plan, const AliasScopes& scopes,
+                IrBuilder& builder, AddressBuilder& addresses, Arguments arguments);
+
+  /// Elements at `index` plus `dynamic` (i64, one or per lane; null for none), as a register
+  /// value: a scalar when all lanes read the same element, else one per lane. Where `guard` (i1,
+  /// one or per lane; null for true) is false, memory is not touched and the value is arbitrary.
+  llvm::Value* Load(tensor::BufferId buffer, const IndexValue& index, llvm::Value* dynamic,
+                    Chunk chunk, llvm::Value* guard);
+  /// Stores a register value, a scalar meaning the same in all lanes.
+  void Store(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, llvm::Value* value);
+
+  /// To be called where control flow joins or splits: what was loaded before may not be known
+  /// or not be valid after.
+  void ForgetLoads() { loaded_.clear(); }
+  /// What has been loaded, by buffer: (running pointer, displacement, lanes, active lanes) ->
+  /// register value. Code that may be skipped and stores nothing leaves it as it was.
+  using LoadKey = std::tuple<llvm::Value*, int64_t, int, int>;
+  using Loaded = std::map<tensor::BufferId, std::map<LoadKey, llvm::Value*>>;
+  const Loaded& loaded() const { return loaded_; }
+  void RestoreLoads(Loaded loaded) { loaded_ = std::move(loaded); }
+
+ private:
+  llvm::Value* Base(tensor::BufferId buffer);
+  llvm::Value* MakeBase(tensor::BufferId buffer);
+  llvm::Value* LoadScalar(tensor::BufferId buffer, llvm::Value* pointer, llvm::Align align,
+                          llvm::Value* guard);
+  llvm::Value* LoadVector(tensor::BufferId buffer, llvm::Value* pointer, llvm::Align align,
+                          Chunk chunk, llvm::Value* guard);
+  llvm::Value* Gather(tensor::BufferId buffer, llvm::Value* pointer, const IndexValue& index,
+                      llvm::Value* dynamic, Chunk chunk, llvm::Value* guard);
+  llvm::Align AlignmentOf(const IndexValue& index, int64_t element_bytes) const;
+  llvm::Value* ActiveMask(Chunk chunk) const;
+
+  const tensor::Program& program_;
+  const MemoryPlan& plan_;
+  const AliasScopes& scopes_;
+  IrBuilder& builder_;
+  AddressBuilder& addresses_;
+  const Arguments arguments_;
+  std::map<tensor::BufferId, llvm::Value*> bases_;
+  Loaded loaded_;
+};
+
+}  // namespace bayloom::codegen

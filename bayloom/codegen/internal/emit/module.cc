@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/module.h"
+
+#include "bayloom/codegen/internal/emit/nest.h"
+
+namespace bayloom::codegen {
+
+std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tensor::Program& program,
+                                         const EmitPlan& plan, const std::string& symbol) {
+  auto module = std::make_unique<llvm::Module>(symbol, context);
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer}, false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, *module);
+  const AliasScopes scopes(context, program.buffers.size());
+  ModuleState state{program, plan, *module, scopes, symbol};
+  IrBuilder entry(llvm::BasicBlock::Create(context, "entry", function));
+  // What is hoisted to the entry goes after this.
+  llvm::Instruction* anchor = entry.CreateAlloca(entry.getInt8Ty());
+  NestEmitter nest(state, function, anchor, {function->getArg(0), function->getArg(1), nullptr});
+  nest.EmitBody(tensor::NodeRef::Root());
+  nest.Finish();
+  anchor->eraseFromParent();
+  return module;
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bayloom/codegen/internal/emit/expression.h"
+#include "bayloom/codegen/internal/emit/guard.h"
+#include "bayloom/codegen/internal/emit/plan.h"
+
+namespace bayloom::codegen {
+
+/// What all functions of a module have in common.
+struct ModuleState {
+  const tensor::Program& program;
+  const EmitPlan& plan;
+  llvm::Module& module;
+  const AliasScopes& scopes;
+  std::string symbol;
+  int parallel_loops = 0;  ///< outlined so far
+};
+
+/// Emits a part of a program's loop tree into one function: the whole tree into the kernel, the
+/// body of a parallel loop into a function that threads call.
+class NestEmitter {
+ public:
+  /// `function` has an entry block that ends in `anchor`; `arguments` are available there.
+  NestEmitter(ModuleState& module, llvm::Function* function, llvm::Instruction* anchor,
+              MemoryEmitter::Arguments arguments);
+
+  /// Emits the children of a node at the end of the function; finish with Finish().
+  void EmitBody(tensor::NodeRef node);
+  /// Emits iterations [begin, end) of a parallel loop. `outer` are the digits of the loops around
+  /// it, their running values available in this function.
+  void EmitIterations(tensor::LoopId loop, const Digits& outer, llvm::Value* begin,
+                      llvm::Value* end);
+  /// Ends the function: returns, and moves accumulators into registers.
+  void Finish();
+
+ private:
+  using Body = std::function<void()>;
+  /// Accumulators of a tile while its reduction loops are being emitted, by the constant part of
+  /// the output's index.
+  struct Slots {
+    const AccumulatorTile* tile;
+    std::vector<Guard> guards;
+    std::map<int64_t, llvm::AllocaInst*> by_offset;
+  };
+
+  void EmitNode(tensor::NodeRef node);
+  void EmitBlock(tensor::BlockId block);
+  void EmitPlainLoop(tensor::LoopId loop);
+
+  // Iteration (iterate.cc).
+  /// Runs `body` for all iterations of a loop other than a parallel one.
+  void Iterate(tensor::LoopId loop, bool unroll, const Body& body);
+  void IterateDigits(const std::vector<tensor::DigitId>& digits, size_t from, bool unroll,
+                     const Body& body);
+  void IterateLanes(const VectorLoop& vector, bool unroll, const Body& body);
+  void RunChunk(const VectorLoop& vector, const Chunk& chunk, const Body& body);
+  /// Unrolled: the digit takes `steps` values one after the other.
+  void Repeat(tensor::DigitId digit, int64_t steps, const Body& body);
+  /// A loop; the digit becomes scale times its running value.
+  void RunLoop(tensor::DigitId digit, int64_t extent, int64_t scale, const Body& body);
+  void EmitLoop(llvm::Value* begin, llvm::Value* end,
+                const std::function<void(llvm::PHINode*)>& body);
+  /// Steps a digit takes inside a tile that is being emitted, or all it has.
+  int64_t StepsOf(tensor::DigitId digit) const;
+
+  // Accumulators (accumulate.cc).
+  void EmitTile(const AccumulatorTile& tile);
+  void EmitTileAt(const AccumulatorTile& tile);
+  /// The tile's loops from number `from` on, reduction loops first, all positions inside.
+  void EmitNest(const Slots& slots, size_t from);
+  /// Runs `body` where the guards hold that the tile's first `loops` loops, and not fewer, decide.
+  void EmitGuarded(const Slots& slots, size_t loops, const Body& body);
+  size_t DecidingLoops(const AccumulatorTile& tile, const Guard& guard) const;
+  void EmitIf(llvm::Value* condition, const Body& body);
+  void ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body);
+  void EmitEpilogue(const TileEpilogue& epilogue, tensor::BufferId result, llvm::Value* value);
+  void EmitReduction(tensor::BlockId block, ExpressionEmitter& values);
+  llvm::Value* StartValue(const AccumulatorTile& tile);
+  llvm::Value* OldValue(tensor::BlockId block);
+  llvm::Value* IsFirst(const tensor::Block& block);
+  llvm::Value* Combined(const tensor::Block& block, ExpressionEmitter& values, llvm::Value* old);
+  llvm::Value* Neutral(const tensor::Block& block);
+
+  // Parallel loops (parallel.cc).
+  void EmitParallel(tensor::LoopId loop);
+  std::vector<llvm::Value*> RunningValues() const;
+
+  ModuleState& module_;
+  const tensor::Program& program_;
+  const EmitPlan& plan_;
+  llvm::Function* function_;
+  IrBuilder builder_;
+  Digits digits_;
+  AddressBuilder addresses_;
+  MemoryEmitter::Arguments arguments_;
+  MemoryEmitter memory_;
+  EmitState state_;
+  int depth_ = 0;
+  std::deque<Slots> active_;  ///< tiles being emitted, outermost first
+  std::vector<llvm::AllocaInst*> slots_;
+};
+
+}  // namespace bayloom::codegen

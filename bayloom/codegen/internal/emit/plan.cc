@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/plan.h"
+
+namespace bayloom::codegen {
+namespace {
+
+bool IsForCpu(tensor::LoopKind kind) { return kind <= tensor::LoopKind::kUnrolled; }
+
+/// All live loops, outer ones before inner ones.
+std::vector<tensor::LoopId> LoopsBelow(const tensor::Program& program, tensor::NodeRef node) {
+  std::vector<tensor::LoopId> loops;
+  for (tensor::NodeRef child : program.BodyOf(node)) {
+    if (!child.is_loop()) continue;
+    loops.push_back(child.id);
+    const std::vector<tensor::LoopId> below = LoopsBelow(program, child);
+    loops.insert(loops.end(), below.begin(), below.end());
+  }
+  return loops;
+}
+
+void LeaveOut(const tensor::Program& program, tensor::NodeRef nest, EmitPlan& plan) {
+  if (nest.is_loop()) plan.absorbed_loops.insert(nest.id);
+  for (tensor::BlockId block : program.BlocksBelow(nest)) plan.absorbed.insert(block);
+}
+
+}  // namespace
+
+Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Target& target) {
+  EmitPlan plan;
+  plan.memory = PlanMemory(program);
+  for (tensor::BlockId block : program.BlocksInOrder()) {
+    Result<BlockAccesses> accesses = PlaceAccesses(program, plan.memory, program.blocks[block]);
+    if (!accesses) return accesses.error();
+    plan.accesses.emplace(block, std::move(*accesses));
+  }
+  std::set<tensor::LoopId> inside_vector;
+  for (tensor::LoopId loop : LoopsBelow(program, tensor::NodeRef::Root())) {
+    const tensor::LoopKind kind = program.loops[loop].kind;
+    if (!IsForCpu(kind)) {
+      return Error{"'" + program.name +
+                   "' has a loop bound to accelerator threads, which a CPU "
+                   "has not"};
+    }
+    if (kind != tensor::LoopKind::kVectorized) continue;
+    if (inside_vector.contains(loop)) continue;
+    if (auto vector = PlanVectorLoop(program, target, plan.accesses, loop)) {
+      inside_vector.insert(vector->loops.begin(), vector->loops.end());
+      plan.vector_loops.emplace(loop, std::move(*vector));
+    }
+  }
+  for (AccumulatorTile& tile :
+       PlanAccumulators(program, target, plan.accesses, plan.vector_loops)) {
+    const auto [place, added] = plan.tiles.emplace(tile.root, std::move(tile));
+    if (!added) continue;
+    if (place->second.init != tensor::NodeRef::Root()) LeaveOut(program, place->second.init, plan);
+    if (auto epilogue = PlanEpilogue(program, plan.memory, place->second)) {
+      LeaveOut(program, epilogue->nest, plan);
+      plan.epilogues.emplace(place->second.block, *std::move(epilogue));
+    }
+  }
+  if (Status status = PlanUnrolling(program, plan); !status) return status.error();
+  return plan;
+}
+
+}  // namespace bayloom::codegen

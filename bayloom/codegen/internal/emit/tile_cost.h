@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bayloom/codegen/internal/emit/memory_plan.h"
+#include "bayloom/target/machine_model.h"
+
+namespace bayloom::codegen {
+
+/// A digit of a register tile, counted in steps of `unit` elements (a register's lanes for the
+/// digit that is vectorized).
+struct TileDigit {
+  tensor::DigitId digit;
+  int64_t steps;
+  int64_t unit = 1;
+  bool divisible = true;  ///< may be taken into the tile in part
+  bool optional = false;  ///< scheduled outside of the reduction loops
+};
+
+/// What a machine's multiply-adds and loads let a tile of accumulators expect.
+struct TileRates {
+  /// Multiply-adds that begin until the first one's result can be used: a tile of fewer
+  /// accumulators waits.
+  double in_flight;
+  double load;  ///< time of a vector load, in that of a multiply-add
+
+  /// Rounded, to whole multiply-adds and quarters of a load: the code must not change with the
+  /// noise of a measurement.
+  static TileRates Of(const target::MachineModel& machine);
+};
+
+/// Estimates what a reduction's innermost iteration costs for tiles of various sizes.
+class TileCost {
+ public:
+  TileCost(const BlockAccesses& accesses, int registers, TileRates rates)
+      : accesses_(accesses), registers_(registers), rates_(rates) {}
+
+  /// Time per accumulator and iteration of a tile of so many steps per digit (slowest first), in
+  /// that of a multiply-add; nullopt when accumulators and operands do not fit into the registers.
+  std::optional<double> Of(const std::vector<TileDigit>& digits,
+                           const std::vector<int64_t>& steps) const;
+
+  /// The best steps for each digit: those scheduled unless others are clearly better. Empty when
+  /// none fits.
+  std::vector<int64_t> Best(const std::vector<TileDigit>& digits) const;
+
+ private:
+  const BlockAccesses& accesses_;
+  const int registers_;
+  const TileRates rates_;
+};
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/types.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace bayloom::codegen {
+namespace {
+
+llvm::Type* Like(llvm::Value* value, llvm::Type* scalar) {
+  return WithLanes(scalar, LanesOf(value));
+}
+
+/// Bits of the nearest bfloat16, ties to even; NaNs stay quiet NaNs.
+llvm::Value* BFloatBits(IrBuilder& b, llvm::Value* value) {
+  llvm::Type* wide = Like(value, b.getInt32Ty());
+  auto constant = [&](uint32_t x) { return llvm::ConstantInt::get(wide, x); };
+  llvm::Value* bits = b.CreateBitCast(value, wide);
+  llvm::Value* odd = b.CreateAnd(b.CreateLShr(bits, 16), constant(1));
+  llvm::Value* rounded = b.CreateAdd(bits, b.CreateAdd(odd, constant(0x7fff)));
+  llvm::Value* is_nan = b.CreateFCmpUNO(value, value);
+  llvm::Value* chosen = b.CreateSelect(is_nan, constant(0x7fc00000), rounded);
+  return b.CreateTrunc(b.CreateLShr(chosen, 16), Like(value, b.getInt16Ty()));
+}
+
+llvm::Value* BFloatFromBits(IrBuilder& b, llvm::Value* bits) {
+  llvm::Value* wide = b.CreateShl(b.CreateZExt(bits, Like(bits, b.getInt32Ty())), 16);
+  return b.CreateBitCast(wide, Like(bits, b.getFloatTy()));
+}
+
+llvm::Value* IntegerToInteger(IrBuilder& b, llvm::Value* value, tensor::DType from,
+                              llvm::Type* type) {
+  const bool zero_extend = tensor::IsUnsigned(from) || from == tensor::DType::kBool;
+  return b.CreateIntCast(value, type, !zero_extend);
+}
+
+/// Saturates at 64 bits and then wraps to the type, as the interpreter does: what no int64 holds
+/// is taken for a uint64 if the type is unsigned.
+llvm::Value* FloatToInteger(IrBuilder& b, llvm::Value* value, tensor::DType to, llvm::Type* type) {
+  llvm::Type* wide = Like(value, b.getInt64Ty());
+  const auto convert = [&](llvm::Intrinsic::ID id) {
+    return b.CreateIntrinsic(id, {wide, value->getType()}, {value});
+  };
+  llvm::Value* result = convert(llvm::Intrinsic::fptosi_sat);
+  if (tensor::IsUnsigned(to)) {
+    llvm::Value* large = b.CreateFCmpOGE(value, llvm::ConstantFP::get(value->getType(), 0x1p63));
+    result = b.CreateSelect(large, convert(llvm::Intrinsic::fptoui_sat), result);
+  }
+  return b.CreateTrunc(result, type);
+}
+
+}  // namespace
+
+llvm::Type* MemoryType(llvm::LLVMContext& context, tensor::DType dtype) {
+  switch (dtype) {
+    case tensor::DType::kFloat16:
+      return llvm::Type::getHalfTy(context);
+    case tensor::DType::kFloat32:
+      return llvm::Type::getFloatTy(context);
+    case tensor::DType::kFloat64:
+      return llvm::Type::getDoubleTy(context);
+    default:
+      return llvm::Type::getIntNTy(context, 8 * tensor::ByteSize(dtype));
+  }
+}
+
+llvm::Type* RegisterType(llvm::LLVMContext& context, tensor::DType dtype, int lanes) {
+  llvm::Type* scalar = dtype == tensor::DType::kBool ? llvm::Type::getInt1Ty(context)
+                       : dtype == tensor::DType::kFloat16 || dtype == tensor::DType::kBFloat16
+                           ? llvm::Type::getFloatTy(context)
+                           : MemoryType(context, dtype);
+  return WithLanes(scalar, lanes);
+}
+
+llvm::Type* WithLanes(llvm::Type* scalar, int lanes) {
+  return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+}
+
+int LanesOf(const llvm::Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector ? static_cast<int>(vector->getNumElements()) : 1;
+}
+
+llvm::Value* FromMemory(IrBuilder& b, llvm::Value* value, tensor::DType dtype) {
+  switch (dtype) {
+    case tensor::DType::kBool:
+      return b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+    case tensor::DType::kFloat16:
+      return b.CreateFPExt(value, Like(value, b.getFloatTy()));
+    case tensor::DType::kBFloat16:
+      return BFloatFromBits(b, value);
+    default:
+      return value;
+  }
+}
+
+llvm::Value* ToMemory(IrBuilder& b, llvm::Value* value, tensor::DType dtype) {
+  switch (dtype) {
+    case tensor::DType::kBool:
+      return b.CreateZExt(value, Like(value, b.getInt8Ty()));
+    case tensor::DType::kFloat16:
+      return b.CreateFPTrunc(value, Like(value, b.getHalfTy()));
+    case tensor::DType::kBFloat16:
+      return BFloatBits(b, value);
+    default:
+      return value;
+  }
+}
+
+llvm::Value* RoundToType(IrBuilder& b, llvm::Value* value, tensor::DType dtype) {
+  if (dtype != tensor::DType::kFloat16 && dtype != tensor::DType::kBFloat16) return value;
+  return FromMemory(b, ToMemory(b, value, dtype), dtype);
+}
+
+llvm::Value* EmitCast(IrBuilder& b, llvm::Value* value, tensor::DType from, tensor::DType to) {
+  if (from == to) return value;
+  llvm::Type* type = RegisterType(b.getContext(), to, LanesOf(value));
+  if (to == tensor::DType::kBool) {
+    llvm::Constant* zero = llvm::Constant::getNullValue(value->getType());
+    return tensor::IsFloat(from) ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
+  }
+  if (tensor::IsFloat(from) && tensor::IsFloat(to)) {
+    return RoundToType(b, b.CreateFPCast(value, type), to);
+  }
+  if (tensor::IsFloat(from)) return FloatToInteger(b, value, to, type);
+  if (!tensor::IsFloat(to)) return IntegerToInteger(b, value, from, type);
+  const bool is_unsigned = tensor::IsUnsigned(from) || from == tensor::DType::kBool;
+  llvm::Value* converted = is_unsigned ? b.CreateUIToFP(value, type) : b.CreateSIToFP(value, type);
+  return RoundToType(b, converted, to);
+}
+
+llvm::Value* Splat(IrBuilder& b, llvm::Value* value, int lanes) {
+  if (lanes == 1 || value->getType()->isVectorTy()) return value;
+  return b.CreateVectorSplat(static_cast<unsigned>(lanes), value);
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+
+#include "bayloom/external/evaluator_options.h"
+#include "bayloom/space/space.h"
+#include "bayloom/trial/command_trial.h"
+#include "bayloom/trial/threaded_evaluator.h"
+
+namespace bayloom::external {
+
+// What one thread of a scenario's evaluator calls; MakeEvaluator chooses.
+
+using EvaluateConfiguration = trial::ThreadedEvaluator<space::Configuration>::Function;
+
+/// Runs a program for every configuration. The guard is that of all threads.
+EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> space,
+                                          const EvaluatorOptions& options,
+                                          std::shared_ptr<trial::MissingCommandGuard> guard);
+/// Keeps a program running that answers line by line.
+EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const space::Space> space,
+                                          const EvaluatorOptions& options);
+
+}  // namespace bayloom::external

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/external/internal/space_reader.h"
+
+#include <utility>
+
+#include "bayloom/base/result.h"
+#include "bayloom/external/internal/scenario_readers.h"
+
+namespace bayloom::external {
+
+void SpaceReader::Add(std::unique_ptr<space::Parameter> parameter, const yaml::YamlValue& field) {
+  yaml::WithPlace(field, [&] { builder_.Add(std::move(parameter)); });
+  ++parameters_;
+}
+
+void SpaceReader::AddConstraint(const std::string& text, const yaml::YamlValue& field) {
+  constraints_.push_back({text, field});
+}
+
+std::shared_ptr<const space::Space> SpaceReader::Finish(const yaml::YamlValue& field) {
+  if (parameters_ == 0) field.Fail("expected at least one parameter");
+  for (const Constraint& constraint : constraints_) {
+    if (Status added = builder_.AddConstraint(constraint.text); !added) {
+      constraint.field.Fail(added.error().message);
+    }
+  }
+  return yaml::WithPlace(field, [&] {
+    Result<std::shared_ptr<const space::Space>> space = builder_.Build();
+    if (!space) throw InputError(space.error().message);
+    return *std::move(space);
+  });
+}
+
+}  // namespace bayloom::external

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bayloom/space/space.h"
+#include "bayloom/yaml/yaml_value.h"
+
+namespace bayloom::external {
+
+/// Builds a space from what a file says, so that what is wrong is said at its place in the file.
+class SpaceReader {
+ public:
+  void Add(std::unique_ptr<space::Parameter> parameter, const yaml::YamlValue& field);
+  /// A constraint in this project's language. Parameters may follow that it speaks of.
+  void AddConstraint(const std::string& text, const yaml::YamlValue& field);
+  /// `field` is blamed where the constraints contradict each other.
+  std::shared_ptr<const space::Space> Finish(const yaml::YamlValue& field);
+
+ private:
+  struct Constraint {
+    std::string text;
+    yaml::YamlValue field;
+  };
+
+  space::Space::Builder builder_;
+  int parameters_ = 0;
+  std::vector<Constraint> constraints_;
+};
+
+}  // namespace bayloom::external

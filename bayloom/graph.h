@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module graph: oNNX import, graph passes, fusion, task extraction, executor, packaging.
+///
+///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
+
+#include "bayloom/graph/builder.h"
+#include "bayloom/graph/executor.h"
+#include "bayloom/graph/graph.h"
+#include "bayloom/graph/import.h"
+#include "bayloom/graph/network_plan.h"
+#include "bayloom/graph/package.h"
+#include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/tasks.h"
+#include "bayloom/tensor.h"
+
+namespace bayloom {
+
+using graph::ExtractTasks;
+using graph::Graph;
+using graph::ImportOnnx;
+using graph::TaskGraph;
+
+}  // namespace bayloom

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+
+#include "bayloom/tensor/interpreter.h"
+
+namespace onnx {
+class TensorProto;
+}  // namespace onnx
+
+namespace bayloom::graph {
+
+/// The element type for ONNX's number of it; throws InputError if it is not supported.
+tensor::DType DTypeFromOnnx(int data_type);
+int DTypeToOnnx(tensor::DType dtype);
+/// ONNX's name of the element type: "float" for float32.
+std::string OnnxName(tensor::DType dtype);
+
+/// The tensor's data. `directory` is where the files with external data lie. Throws InputError,
+/// naming what is wrong with the tensor; nothing is allocated before its size was checked against
+/// the data at hand.
+tensor::HostTensor TensorFromOnnx(const onnx::TensorProto& proto, const std::string& directory);
+
+/// Text from a file made fit for one line of a message: unprintable characters are replaced and
+/// what is too long is cut.
+std::string Printable(const std::string& text);
+
+}  // namespace bayloom::graph

@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/internal/operators/helpers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace bayloom::graph {
+
+std::vector<int64_t> BroadcastShape(const OperatorContext& context,
+                                    const std::vector<std::vector<int64_t>>& shapes) {
+  std::vector<int64_t> result;
+  for (const std::vector<int64_t>& shape : shapes) {
+    if (shape.size() > result.size())
+      result.insert(result.begin(), shape.size() - result.size(), 1);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      int64_t& extent = result[result.size() - shape.size() + d];
+      if (extent != shape[d] && extent != 1 && shape[d] != 1) {
+        context.Refuse(fmt::format("shapes [{}] and [{}] do not broadcast", fmt::join(result, ", "),
+                                   fmt::join(shape, ", ")));
+      }
+      if (extent == 1) extent = shape[d];
+    }
+  }
+  return result;
+}
+
+tensor::Expr BroadcastAt(const tensor::Tensor& tensor, const Exprs& place) {
+  Exprs index;
+  const size_t skipped = place.size() - tensor.shape().size();
+  for (size_t d = 0; d < tensor.shape().size(); ++d) {
+    index.push_back(tensor.shape()[d] == 1 ? tensor::Expr(0) : place[skipped + d]);
+  }
+  return tensor.At(std::move(index));
+}
+
+tensor::Expr KnownScalar(OperatorContext& context, const tensor::Tensor& tensor) {
+  const tensor::HostTensor* data = context.builder().ConstantOf(tensor);
+  if (!data || data->ElementCount() != 1) return {};
+  if (!tensor::IsFloat(data->dtype)) return tensor::IntLiteral(data->GetInt(0), data->dtype);
+  return tensor::FloatLiteral(data->Get(0), data->dtype);
+}
+
+tensor::Tensor Elementwise(OperatorContext& context, const std::string& op,
+                           const std::vector<tensor::Tensor>& tensors,
+                           const std::function<tensor::Expr(const Exprs&)>& function) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const tensor::Tensor& tensor : tensors) shapes.push_back(tensor.shape());
+  return context.builder().Map(op, BroadcastShape(context, shapes), [&](const Exprs& place) {
+    Exprs elements;
+    for (const tensor::Tensor& tensor : tensors) {
+      const tensor::Expr known = KnownScalar(context, tensor);
+      elements.push_back(known.defined() ? known : BroadcastAt(tensor, place));
+    }
+    return function(elements);
+  });
+}
+
+tensor::Tensor Elementwise(OperatorContext& context, const std::string& op, const tensor::Tensor& a,
+                           const std::function<tensor::Expr(const tensor::Expr&)>& function) {
+  return context.builder().Map(op, a.shape(),
+                               [&](const Exprs& place) { return function(a.At(place)); });
+}
+
+tensor::Expr LiteralLike(double value, const tensor::Expr& like) {
+  return tensor::Literal(value, like->dtype);
+}
+
+tensor::Expr Softplus(const tensor::Expr& x) {
+  const tensor::Expr rest =
+      tensor::Unary(tensor::ExprOp::kExp, -tensor::Unary(tensor::ExprOp::kAbs, x));
+  return tensor::Max(x, LiteralLike(0, x)) +
+         tensor::Unary(tensor::ExprOp::kLog, LiteralLike(1, x) + rest);
+}
+
+tensor::Expr ConvertTo(tensor::DType dtype, const tensor::Expr& x) {
+  if (dtype == tensor::DType::kBool && x->dtype != tensor::DType::kBool)
+    return !tensor::Equal(x, LiteralLike(0, x));
+  return tensor::Cast(dtype, x);
+}
+
+tensor::Tensor ConvertTo(OperatorContext& context, tensor::DType dtype, const tensor::Tensor& x) {
+  if (x.dtype() == dtype) return x;
+  return Elementwise(context, "cast", x,
+                     [&](const tensor::Expr& e) { return ConvertTo(dtype, e); });
+}
+
+bool Contains(const std::vector<int>& axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+std::vector<int> AllAxes(int rank) {
+  std::vector<int> axes;
+  for (int d = 0; d < rank; ++d) axes.push_back(d);
+  return axes;
+}
+
+std::vector<int64_t> ReducedShape(const std::vector<int64_t>& shape, const std::vector<int>& axes,
+                                  bool keep) {
+  std::vector<int64_t> reduced;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const bool gone = Contains(axes, static_cast<int>(d));
+    if (!gone || keep) reduced.push_back(gone ? 1 : shape[d]);
+  }
+  return reduced;
+}
+
+Exprs Without(const Exprs& place, const std::vector<int>& axes) {
+  Exprs rest;
+  for (size_t d = 0; d < place.size(); ++d) {
+    if (!Contains(axes, static_cast<int>(d))) rest.push_back(place[d]);
+  }
+  return rest;
+}
+
+tensor::Tensor ReduceAxesAt(OperatorContext& context, const std::string& op,
+                            const std::vector<int64_t>& shape, const std::vector<int>& axes,
+                            tensor::Reduction reduction,
+                            const std::function<tensor::Expr(const Exprs&)>& term) {
+  std::vector<GraphBuilder::Axis> reduced;
+  for (int axis : axes) reduced.push_back({fmt::format("r{}", axis), shape[axis]});
+  return context.builder().Reduce(op, ReducedShape(shape, axes, false), std::move(reduced),
+                                  reduction, [&](const Exprs& kept, const Exprs& over) {
+                                    Exprs place;
+                                    size_t next_kept = 0, next_over = 0;
+                                    for (size_t d = 0; d < shape.size(); ++d) {
+                                      const bool gone = Contains(axes, static_cast<int>(d));
+                                      place.push_back(gone ? over[next_over++] : kept[next_kept++]);
+                                    }
+                                    return term(place);
+                                  });
+}
+
+tensor::Tensor ReduceAxes(OperatorContext& context, const std::string& op, const tensor::Tensor& x,
+                          const std::vector<int>& axes, tensor::Reduction reduction,
+                          const std::function<tensor::Expr(const tensor::Expr&)>& term) {
+  return ReduceAxesAt(context, op, x.shape(), axes, reduction,
+                      [&](const Exprs& place) { return term(x.At(place)); });
+}
+
+tensor::Tensor IntConstant(OperatorContext& context, const std::vector<int64_t>& values,
+                           std::vector<int64_t> shape) {
+  tensor::HostTensor tensor{tensor::DType::kInt64, std::move(shape),
+                            std::vector<std::byte>(values.size() * 8)};
+  if (!values.empty()) std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+  return context.builder().Constant(context.label(), std::move(tensor));
+}
+
+tensor::Tensor PadWith(OperatorContext& context, const tensor::Tensor& x,
+                       const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+                       const tensor::Expr& fill) {
+  std::vector<int64_t> shape = x.shape();
+  bool unchanged = true;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    shape[d] += low[d] + high[d];
+    unchanged &= low[d] == 0 && high[d] == 0;
+  }
+  if (unchanged) return x;
+  if (CheckedElementCount(x.shape()) == 0) {
+    return context.builder().Map("pad", shape, [&](const Exprs&) { return fill; });
+  }
+  return context.builder().Map("pad", shape, [&](const Exprs& place) {
+    tensor::Expr inside = tensor::BoolLiteral(true);
+    Exprs index;
+    for (size_t d = 0; d < place.size(); ++d) {
+      index.push_back(place[d] - low[d]);
+      if (low[d] > 0) inside = inside && tensor::Expr(low[d]) <= place[d];
+      if (high[d] > 0) inside = inside && place[d] < tensor::Expr(x.shape()[d] + low[d]);
+    }
+    return tensor::Select(inside, x.At(index), fill);
+  });
+}
+
+tensor::Tensor Permute(OperatorContext& context, const tensor::Tensor& x,
+                       const std::vector<int>& permutation) {
+  std::vector<int64_t> shape;
+  for (int axis : permutation) shape.push_back(x.shape()[axis]);
+  return context.builder().Map("transpose", shape, [&](const Exprs& place) {
+    Exprs index(place.size());
+    for (size_t d = 0; d < place.size(); ++d) index[permutation[d]] = place[d];
+    return x.At(index);
+  });
+}
+
+tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a,
+                        const tensor::Tensor& b) {
+  const auto batch = [](const tensor::Tensor& t) {
+    return std::vector<int64_t>(t.shape().begin(), t.shape().end() - 2);
+  };
+  const auto at = [](const tensor::Tensor& t, const Exprs& place, const tensor::Expr& row,
+                     const tensor::Expr& column) {
+    const size_t batch_rank = t.shape().size() - 2;
+    const size_t skipped = place.size() - 2 - batch_rank;
+    Exprs index;
+    for (size_t d = 0; d < batch_rank; ++d) {
+      index.push_back(t.shape()[d] == 1 ? tensor::Expr(0) : place[skipped + d]);
+    }
+    index.push_back(row);
+    index.push_back(column);
+    return t.At(index);
+  };
+  const int64_t m = a.shape()[a.shape().size() - 2], k = a.shape().back();
+  const int64_t n = b.shape().back();
+  if (b.shape()[b.shape().size() - 2] != k) {
+    context.Refuse(fmt::format("{} and {} cannot be multiplied", ToString(a.dtype(), a.shape()),
+                               ToString(b.dtype(), b.shape())));
+  }
+  std::vector<int64_t> shape = BroadcastShape(context, {batch(a), batch(b)});
+  shape.insert(shape.end(), {m, n});
+  return context.builder().Reduce(
+      "matmul", shape, {{"k", k}}, tensor::Reduction::kSum,
+      [&](const Exprs& place, const Exprs& over) {
+        return at(a, place, place[place.size() - 2], over[0]) * at(b, place, over[0], place.back());
+      },
+      NodeKind::kMatmul);
+}
+
+tensor::Tensor ArgExtreme(OperatorContext& context, const tensor::Tensor& x, int axis, bool maximum,
+                          bool last_index) {
+  const tensor::Reduction extreme = maximum ? tensor::Reduction::kMax : tensor::Reduction::kMin;
+  const tensor::Tensor best = ReduceAxes(context, context.label() + ".extreme", x, {axis}, extreme,
+                                         [](const tensor::Expr& e) { return e; });
+  const tensor::Expr never =
+      last_index ? tensor::Expr(-1) : tensor::Expr(std::numeric_limits<int64_t>::max());
+  return ReduceAxesAt(
+      context, context.label() + ".index", x.shape(), {axis},
+      last_index ? tensor::Reduction::kMax : tensor::Reduction::kMin, [&](const Exprs& place) {
+        return tensor::Select(tensor::Equal(x.At(place), best.At(Without(place, {axis}))),
+                              place[axis], never);
+      });
+}
+
+}  // namespace bayloom::graph

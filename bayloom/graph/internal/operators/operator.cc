@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/internal/operators/operator.h"
+
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include "bayloom/base/result.h"
+#include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/onnx_tensor.h"
+
+namespace bayloom::graph {
+
+using onnx::AttributeProto;
+
+std::string OperatorContext::op() const { return Printable(node_.op_type()); }
+
+std::string OperatorContext::label() const {
+  std::string label = op();
+  std::transform(label.begin(), label.end(), label.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return label;
+}
+
+tensor::Tensor OperatorContext::Input(int i) {
+  if (!HasInput(i)) Refuse(fmt::format("input {} is missing", i));
+  return *inputs_[i];
+}
+
+std::vector<tensor::Tensor> OperatorContext::Inputs() {
+  std::vector<tensor::Tensor> tensors;
+  for (int i = 0; i < input_count(); ++i) tensors.push_back(Input(i));
+  return tensors;
+}
+
+const tensor::HostTensor* OperatorContext::ConstantInput(int i) {
+  return HasInput(i) ? builder_.ConstantOf(*inputs_[i]) : nullptr;
+}
+
+namespace {
+
+const tensor::HostTensor& KnownList(OperatorContext& context, int i) {
+  constexpr int64_t kLongestList = 1 << 16;
+  context.Input(i);
+  const tensor::HostTensor* tensor = context.ConstantInput(i);
+  if (!tensor) {
+    throw RunTimeDependence(
+        fmt::format("input {} is known at run time only; it has to be a constant", i),
+        context.builder().InputsBehind(context.Input(i)));
+  }
+  if (tensor->shape.size() > 1 || tensor->ElementCount() > kLongestList) {
+    context.Refuse(fmt::format("input {} has to be a list, not {}", i,
+                               ToString(tensor->dtype, tensor->shape)));
+  }
+  return *tensor;
+}
+
+}  // namespace
+
+std::vector<int64_t> OperatorContext::IntsInput(int i) {
+  const tensor::HostTensor& tensor = KnownList(*this, i);
+  if (!tensor::IsInteger(tensor.dtype)) {
+    Refuse(
+        fmt::format("input {} has to be of integers, not {}", i, tensor::ToString(tensor.dtype)));
+  }
+  std::vector<int64_t> values(tensor.ElementCount());
+  for (size_t k = 0; k < values.size(); ++k) values[k] = tensor.GetInt(static_cast<int64_t>(k));
+  return values;
+}
+
+std::vector<double> OperatorContext::NumbersInput(int i) {
+  const tensor::HostTensor& tensor = KnownList(*this, i);
+  std::vector<double> values(tensor.ElementCount());
+  for (size_t k = 0; k < values.size(); ++k) values[k] = tensor.Get(static_cast<int64_t>(k));
+  return values;
+}
+
+int64_t OperatorContext::IntInput(int i) {
+  const std::vector<int64_t> values = IntsInput(i);
+  if (values.size() != 1) Refuse(fmt::format("input {} has to be one integer", i));
+  return values.front();
+}
+
+double OperatorContext::NumberInput(int i) {
+  const std::vector<double> values = NumbersInput(i);
+  if (values.size() != 1) Refuse(fmt::format("input {} has to be one number", i));
+  return values.front();
+}
+
+const AttributeProto* OperatorContext::Find(std::string_view name) const {
+  for (const AttributeProto& attribute : node_.attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+const AttributeProto* OperatorContext::Find(std::string_view name, int type,
+                                            std::string_view type_name, bool required) const {
+  const AttributeProto* attribute = Find(name);
+  if (!attribute && required) Refuse(fmt::format("attribute {} is missing", name));
+  if (attribute && attribute->type() != type) {
+    Refuse(fmt::format("attribute {} has to be {}", name, type_name));
+  }
+  return attribute;
+}
+
+bool OperatorContext::HasAttribute(std::string_view name) const { return Find(name) != nullptr; }
+
+int64_t OperatorContext::Int(std::string_view name, std::optional<int64_t> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::INT, "an integer", !otherwise);
+  return a ? a->i() : *otherwise;
+}
+
+float OperatorContext::Float(std::string_view name, std::optional<float> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::FLOAT, "a number", !otherwise);
+  return a ? a->f() : *otherwise;
+}
+
+std::string OperatorContext::String(std::string_view name, std::optional<std::string> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::STRING, "a string", !otherwise);
+  return a ? a->s() : *otherwise;
+}
+
+std::vector<int64_t> OperatorContext::Ints(std::string_view name, std::vector<int64_t> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::INTS, "a list of integers", false);
+  return a ? std::vector<int64_t>(a->ints().begin(), a->ints().end()) : otherwise;
+}
+
+std::vector<float> OperatorContext::Floats(std::string_view name, std::vector<float> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::FLOATS, "a list of numbers", false);
+  return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
+}
+
+tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
+  const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
+  return TensorFromOnnx(a->t(), "");
+}
+
+int OperatorContext::Axis(std::string_view name, std::optional<int64_t> otherwise, int rank) {
+  return CheckAxis(Int(name, otherwise), rank);
+}
+
+int OperatorContext::CheckAxis(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    Refuse(fmt::format("axis {} of a tensor of {} dimensions", axis, rank));
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+std::vector<int> OperatorContext::CheckAxes(const std::vector<int64_t>& axes, int rank) {
+  std::vector<int> checked;
+  for (int64_t axis : axes) checked.push_back(CheckAxis(axis, rank));
+  std::sort(checked.begin(), checked.end());
+  if (std::adjacent_find(checked.begin(), checked.end()) != checked.end()) {
+    Refuse("an axis is named twice");
+  }
+  return checked;
+}
+
+std::vector<tensor::Tensor> OperatorContext::Subgraph(std::string_view attribute,
+                                                      const std::vector<tensor::Tensor>& inputs) {
+  return subgraph_(*Find(attribute, AttributeProto::GRAPH, "a graph", true), inputs);
+}
+
+int OperatorContext::output_count() const { return node_.output_size(); }
+
+bool OperatorContext::WantsOutput(int i) const {
+  return i < node_.output_size() && !node_.output(i).empty();
+}
+
+void OperatorContext::SetOutput(int i, tensor::Tensor tensor) {
+  if (static_cast<int>(outputs_.size()) <= i) outputs_.resize(i + 1);
+  outputs_[i] = std::move(tensor);
+}
+
+void OperatorContext::Refuse(const std::string& reason) const { throw InputError(reason); }
+
+void OperatorContext::RefuseAttribute(std::string_view name, const std::string& value,
+                                      const std::string& reason) const {
+  Refuse(fmt::format("attribute {} = {}: {}", name, Printable(value), reason));
+}
+
+const Operator* FindOperator(std::string_view name) {
+  static const auto* table = [] {
+    auto* operators = new std::unordered_map<std::string_view, const Operator*>();
+    for (std::span<const Operator> family :
+         {ActivationOperators(), ArithmeticOperators(), ConvolutionOperators(), GatherOperators(),
+          GenerationOperators(), IndexingOperators(), MatmulOperators(), NormalizationOperators(),
+          PoolingOperators(), QuantizationOperators(), ReductionOperators(), ResizeOperators(),
+          ShapeOperators()}) {
+      for (const Operator& entry : family) operators->emplace(entry.name, &entry);
+    }
+    return operators;
+  }();
+  const auto found = table->find(name);
+  return found == table->end() ? nullptr : found->second;
+}
+
+}  // namespace bayloom::graph

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/internal/passes/rewriting.h"
+
+#include <algorithm>
+
+namespace bayloom::graph {
+
+int SizeOf(const tensor::Expr& e) {
+  int size = 0;
+  tensor::Visit(e, [&](const tensor::Expr&) { ++size; });
+  return size;
+}
+
+bool MentionsIter(const tensor::Expr& e, int iter) {
+  bool found = false;
+  tensor::Visit(e, [&](const tensor::Expr& inner) {
+    found |= inner->op == tensor::ExprOp::kIter && inner->index == iter;
+  });
+  return found;
+}
+
+std::vector<tensor::Expr> LoadsOf(const tensor::Expr& e) {
+  std::vector<tensor::Expr> loads;
+  tensor::Visit(e, [&](const tensor::Expr& inner) {
+    if (inner->op == tensor::ExprOp::kLoad) loads.push_back(inner);
+  });
+  return loads;
+}
+
+std::vector<tensor::Expr> LoadsOf(const tensor::Expr& e, ValueId value) {
+  std::vector<tensor::Expr> loads = LoadsOf(e);
+  std::erase_if(loads, [&](const tensor::Expr& load) { return load->index != value; });
+  return loads;
+}
+
+tensor::Expr RewriteLoads(
+    const tensor::Expr& e,
+    const std::function<std::optional<tensor::Expr>(const tensor::Expr&)>& replace) {
+  return tensor::Rewrite(e, [&](const tensor::Expr& leaf) -> std::optional<tensor::Expr> {
+    return leaf->op == tensor::ExprOp::kLoad ? replace(leaf) : std::nullopt;
+  });
+}
+
+std::optional<std::vector<int>> BareIters(const tensor::Expr& load) {
+  std::vector<int> iters;
+  for (const tensor::Expr& index : load->operands) {
+    const bool is_iter = index->op == tensor::ExprOp::kIter;
+    if (!is_iter && !tensor::IsIntLiteral(index, 0)) return std::nullopt;
+    if (is_iter && std::find(iters.begin(), iters.end(), index->index) != iters.end()) {
+      return std::nullopt;
+    }
+    iters.push_back(is_iter ? index->index : -1);
+  }
+  return iters;
+}
+
+bool ReadsElementwise(const Graph& graph, const Node& node, ValueId value) {
+  if (graph.values[value].ElementCount() != PointsOf(node)) return false;
+  for (const tensor::Expr& load : LoadsOf(node.stage.value, value)) {
+    const auto iters = BareIters(load);
+    if (!iters) return false;
+    for (int i = 0; i < static_cast<int>(node.stage.iters.size()); ++i) {
+      const bool used = std::find(iters->begin(), iters->end(), i) != iters->end();
+      if (node.stage.iters[i].extent > 1 && !used) return false;
+    }
+  }
+  return true;
+}
+
+bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value) {
+  if (graph.values[value].ElementCount() != PointsOf(node)) return false;
+  for (const tensor::Expr& load : LoadsOf(node.stage.value, value)) {
+    if (load->operands.size() != node.stage.iters.size()) return false;
+    for (size_t d = 0; d < load->operands.size(); ++d) {
+      const tensor::Expr& index = load->operands[d];
+      const bool own = index->op == tensor::ExprOp::kIter && index->index == static_cast<int>(d);
+      if (!own && !(node.stage.iters[d].extent == 1 && tensor::IsIntLiteral(index, 0)))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool IsAnchor(const Node& node) {
+  return node.kind == NodeKind::kWindow || node.kind == NodeKind::kMatmul;
+}
+
+std::vector<int64_t> ShapeOf(const Node& node) {
+  std::vector<int64_t> shape;
+  for (const tensor::Iter& iter : node.stage.iters) {
+    if (iter.kind == tensor::IterKind::kSpatial) shape.push_back(iter.extent);
+  }
+  return shape;
+}
+
+int64_t PointsOf(const Node& node) {
+  int64_t points = 1;
+  for (const tensor::Iter& iter : node.stage.iters) points *= iter.extent;
+  return points;
+}
+
+Node MakeMap(Graph& graph, const std::string& name, const std::string& op,
+             const std::vector<int64_t>& shape, tensor::Expr value) {
+  Node node;
+  node.op = op;
+  node.stage.name = name;
+  node.stage.output = static_cast<ValueId>(graph.values.size());
+  node.stage.iters = SpatialIters(shape);
+  graph.values.push_back({name, value->dtype, shape, nullptr});
+  node.stage.value = std::move(value);
+  return node;
+}
+
+ValueId AddView(Graph& graph, std::vector<Node>& nodes, ValueId source,
+                const std::vector<int64_t>& shape) {
+  const Value& from = graph.values[source];
+  if (from.shape == shape) return source;
+  Value value{from.name + ".view", from.dtype, shape, nullptr};
+  const auto id = static_cast<ValueId>(graph.values.size());
+  if (from.constant) {
+    value.constant =
+        std::make_shared<const tensor::HostTensor>(from.dtype, shape, from.constant->data);
+  } else {
+    Node view;
+    view.op = "view";
+    view.kind = NodeKind::kView;
+    view.source = source;
+    view.stage.name = value.name;
+    view.stage.output = id;
+    nodes.push_back(std::move(view));
+  }
+  graph.values.push_back(std::move(value));
+  return id;
+}
+
+std::vector<DimGroup> MatchShapes(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  std::vector<DimGroup> groups;
+  const int a_rank = static_cast<int>(a.size()), b_rank = static_cast<int>(b.size());
+  int i = 0, j = 0;
+  while (i < a_rank && j < b_rank) {
+    DimGroup group{i, i + 1, j, j + 1};
+    int64_t a_product = a[i++], b_product = b[j++];
+    while (a_product != b_product) {
+      if (a_product < b_product) {
+        a_product *= a[i++];
+      } else {
+        b_product *= b[j++];
+      }
+    }
+    group.a_end = i;
+    group.b_end = j;
+    groups.push_back(group);
+  }
+  if (groups.empty()) return {{0, a_rank, 0, b_rank}};
+  groups.back().a_end = a_rank;  // extents of 1 at the end belong to the last group
+  groups.back().b_end = b_rank;
+  return groups;
+}
+
+}  // namespace bayloom::graph

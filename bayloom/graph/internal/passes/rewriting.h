@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "bayloom/graph/graph.h"
+
+namespace bayloom::graph {
+
+/// What the passes share.
+
+/// Number of nodes of an expression, shared parts counted as often as they are used.
+int SizeOf(const tensor::Expr& e);
+bool MentionsIter(const tensor::Expr& e, int iter);
+/// The loads in an expression, in order of traversal.
+std::vector<tensor::Expr> LoadsOf(const tensor::Expr& e);
+std::vector<tensor::Expr> LoadsOf(const tensor::Expr& e, ValueId value);
+/// Replaces loads: `replace` gives the new expression or nullopt to keep one.
+tensor::Expr RewriteLoads(
+    const tensor::Expr& e,
+    const std::function<std::optional<tensor::Expr>(const tensor::Expr&)>& replace);
+
+/// Per index of a load: the iterator it is, -1 for the literal 0; nullopt if an index is
+/// something else or an iterator occurs twice.
+std::optional<std::vector<int>> BareIters(const tensor::Expr& load);
+/// Whether every load of the value by the node takes each element exactly once, at a permutation
+/// of the node's iterators (those of extent 1 aside).
+bool ReadsElementwise(const Graph& graph, const Node& node, ValueId value);
+/// Whether every load of the value by the node is at its own place: index d is iterator d, and
+/// they run over the same extent.
+bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value);
+
+bool IsAnchor(const Node& node);
+/// The spatial extents.
+std::vector<int64_t> ShapeOf(const Node& node);
+/// Product of all extents.
+int64_t PointsOf(const Node& node);
+
+/// A stage of this shape and value as a kMap node writing a new value of the graph (not yet in
+/// its list of nodes).
+Node MakeMap(Graph& graph, const std::string& name, const std::string& op,
+             const std::vector<int64_t>& shape, tensor::Expr value);
+/// A new value as a view of `source`, or `source` itself if it has that shape. The node is added
+/// to `nodes`; a view of a constant is a constant without a node.
+ValueId AddView(Graph& graph, std::vector<Node>& nodes, ValueId source,
+                const std::vector<int64_t>& shape);
+
+/// A group of dimensions of shape `a` that together are a group of dimensions of shape `b`.
+struct DimGroup {
+  int a_begin, a_end, b_begin, b_end;
+};
+/// The finest common grouping of two shapes with equal element counts.
+std::vector<DimGroup> MatchShapes(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
+
+}  // namespace bayloom::graph

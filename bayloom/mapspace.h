@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module mapspace: tensor operations on accelerators: problem, architecture, mapping, reuse
+/// analysis, energy and cycles; Timeloop's files; encodings, mappers, transfer from other
+/// mapspaces.
+///
+///     const AnalyticalModel model(ParseProblem("matmul:512,512,512"),
+///     ShippedArchitecture("gemmini")); if (model.Fits(mapping)) Use(model.Evaluate(mapping));
+
+#include "bayloom/mapspace/architecture.h"
+#include "bayloom/mapspace/constraints.h"
+#include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/mapper.h"
+#include "bayloom/mapspace/mapping.h"
+#include "bayloom/mapspace/mapping_evaluator.h"
+#include "bayloom/mapspace/mapping_json.h"
+#include "bayloom/mapspace/mapspace.h"
+#include "bayloom/mapspace/model.h"
+#include "bayloom/mapspace/problem.h"
+#include "bayloom/mapspace/reuse.h"
+#include "bayloom/mapspace/sensitivity.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/mapspace/transfer.h"
+#include "bayloom/mapspace/transplant.h"
+
+namespace bayloom {
+
+using mapspace::AnalyticalModel;
+using mapspace::Architecture;
+using mapspace::Mapping;
+using mapspace::Mapspace;
+using mapspace::ParseProblem;
+using mapspace::Problem;
+using mapspace::ShippedArchitecture;
+
+}  // namespace bayloom

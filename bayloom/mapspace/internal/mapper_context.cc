@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/mapspace/internal/mapper_context.h"
+
+#include <algorithm>
+
+namespace bayloom::mapspace {
+
+MapperContext::MapperContext(const Mapspace& mapspace, const AnalyticalModel& model,
+                             const MapperOptions& options)
+    : mapspace_(mapspace),
+      model_(model),
+      options_(options),
+      random_(options.seed),
+      started_(options_.budget.clock()) {}
+
+bool MapperContext::Fits(const Mapping& mapping) {
+  const bool fits = model_.Fits(mapping);
+  CountDraw(fits);
+  return fits;
+}
+
+void MapperContext::CountDraw(bool fits) {
+  ++result_.drawn;
+  misses_ = fits ? 0 : misses_ + 1;
+}
+
+void MapperContext::Count(const Mapping& mapping, const trial::Outcome& outcome) {
+  ++result_.evaluations;
+  if (!outcome.ok()) {
+    result_.failure = outcome.reason;
+  } else if (!(outcome.value >= result_.value)) {
+    result_.value = outcome.value;
+    result_.best = mapping;
+    result_.improvements.push_back({result_.evaluations, outcome.value});
+  }
+}
+
+std::optional<Mapping> MapperContext::DrawFitting() {
+  Mapping mapping;
+  while (!Done()) {
+    if (!mapspace_.SampleTiling(random_, mapping)) {
+      CountDraw(false);
+    } else if (Fits(mapping)) {
+      mapspace_.ShuffleOrders(random_, mapping);
+      return mapping;
+    }
+  }
+  return std::nullopt;
+}
+
+double MapperContext::Progress() const {
+  const double evaluations =
+      static_cast<double>(result_.evaluations) / static_cast<double>(options_.budget.trials);
+  const double seconds = (options_.budget.clock() - started_) / options_.budget.seconds;
+  return std::clamp(std::max(evaluations, seconds), 0.0, 1.0);
+}
+
+}  // namespace bayloom::mapspace

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/measure/internal/trial_runner.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/tensor/interpreter.h"
+
+namespace bayloom::measure {
+namespace {
+
+OutcomeMessage Failure(trial::Verdict verdict, std::string reason) {
+  OutcomeMessage message;
+  message.verdict = verdict;
+  message.reason = std::move(reason);
+  return message;
+}
+
+/// Writes more memory than the last-level cache holds.
+void FlushCaches() {
+  static std::vector<char> rubbish = [] {
+    const int64_t cache = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 32 << 20);
+    return std::vector<char>(static_cast<size_t>(2 * cache));
+  }();
+  for (size_t i = 0; i < rubbish.size(); i += 64) ++rubbish[i];
+}
+
+const char* RoleName(tensor::BufferRole role) {
+  switch (role) {
+    case tensor::BufferRole::kInput:
+      return "input";
+    case tensor::BufferRole::kConstant:
+      return "constant";
+    default:
+      return "output";
+  }
+}
+
+}  // namespace
+
+TrialRunner::~TrialRunner() { DropTask(); }
+
+void TrialRunner::DropTask() {
+  SetWatchedMemory({});
+  memory_.clear();
+  packed_.clear();
+  workspace_ = GuardedMemory();
+  if (data_) munmap(const_cast<std::byte*>(data_), static_cast<size_t>(task_.data_bytes));
+  if (data_descriptor_ >= 0) close(data_descriptor_);
+  data_ = nullptr;
+  data_descriptor_ = -1;
+}
+
+OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
+  note_.phase = CrashNote::Phase::kPreparing;
+  DropTask();
+  task_ = std::move(task);
+  data_descriptor_ = data_descriptor;
+  void* data = mmap(nullptr, static_cast<size_t>(task_.data_bytes), PROT_READ, MAP_SHARED,
+                    data_descriptor, 0);
+  if (data == MAP_FAILED) {
+    return Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+  }
+  data_ = static_cast<const std::byte*>(data);
+  packed_.resize(task_.parameters.size());
+  try {
+    for (const TaskParameter& parameter : task_.parameters) {
+      memory_.emplace_back(fmt::format("{} '{}'", RoleName(parameter.role), parameter.name),
+                           parameter.ByteCount());
+      if (parameter.role != tensor::BufferRole::kInput) continue;
+      std::memcpy(memory_.back().data(), DataOf(parameter),
+                  static_cast<size_t>(parameter.ByteCount()));
+      memory_.back().ProtectFromWrites();
+    }
+  } catch (const std::bad_alloc&) {
+    return Failure(trial::Verdict::kMemory, "the task's data does not fit into the memory limit");
+  }
+  note_.phase = CrashNote::Phase::kIdle;
+  return {};
+}
+
+void TrialRunner::PackConstants(const TrialMessage& trial) {
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const TaskParameter& parameter = task_.parameters[i];
+    if (parameter.role != tensor::BufferRole::kConstant || packed_[i] == trial.layouts.at(i))
+      continue;
+    tensor::Buffer buffer;
+    buffer.name = parameter.name;
+    buffer.dtype = parameter.dtype;
+    buffer.shape = parameter.shape;
+    buffer.role = parameter.role;
+    buffer.layout = trial.layouts[i];
+    memory_[i].AllowWrites();
+    tensor::PackLayout(buffer, DataOf(parameter), memory_[i].data());
+    memory_[i].ProtectFromWrites();
+    packed_[i] = trial.layouts[i];
+  }
+}
+
+void TrialRunner::Watch() {
+  std::vector<const GuardedMemory*> watched = {&workspace_};
+  for (const GuardedMemory& memory : memory_) watched.push_back(&memory);
+  SetWatchedMemory(watched);
+}
+
+void TrialRunner::FillResults(std::byte value) {
+  if (workspace_.size() > 0) workspace_.Fill(value);
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    if (task_.parameters[i].role != tensor::BufferRole::kOutput) continue;
+    memory_[i].Fill(task_.parameters[i].has_gaps ? kPoison : value);
+  }
+}
+
+Status TrialRunner::CheckResults() const {
+  if (Status status = workspace_.CheckOverrun(); !status) return status;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const TaskParameter& parameter = task_.parameters[i];
+    if (Status status = memory_[i].CheckOverrun(); !status) return status;
+    if (parameter.role != tensor::BufferRole::kOutput) continue;
+    const Status status = CheckOutput(parameter.name, parameter.dtype, memory_[i].data(),
+                                      DataOf(parameter), parameter.ElementCount(), task_.tolerance);
+    if (!status) return status;
+  }
+  return Ok();
+}
+
+void TrialRunner::StoreExpected() {
+  const auto size = static_cast<size_t>(task_.data_bytes);
+  void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, data_descriptor_, 0);
+  if (data == MAP_FAILED) throw std::bad_alloc();
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const TaskParameter& parameter = task_.parameters[i];
+    if (parameter.role != tensor::BufferRole::kOutput) continue;
+    std::copy_n(memory_[i].data(), memory_[i].size(),
+                static_cast<std::byte*>(data) + parameter.offset);
+  }
+  munmap(data, size);
+}
+
+OutcomeMessage TrialRunner::Run(const TrialMessage& trial) {
+  try {
+    OutcomeMessage outcome = RunLoaded(trial);
+    note_.phase = CrashNote::Phase::kIdle;
+    return outcome;
+  } catch (const std::bad_alloc&) {
+    return Failure(
+        trial::Verdict::kMemory,
+        fmt::format("its data and workspace of {:.1f} MB do not fit into the memory limit",
+                    static_cast<double>(trial.kernel.WorkspaceBytes(trial.threads)) / 1e6));
+  }
+}
+
+OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
+  using Phase = CrashNote::Phase;
+  note_.phase = Phase::kLoading;
+  Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(trial.kernel);
+  if (!kernel) return Failure(trial::Verdict::kBuildError, kernel.error().message);
+
+  note_.phase = Phase::kPreparing;
+  PackConstants(trial);
+  const int64_t workspace_bytes = trial.kernel.WorkspaceBytes(trial.threads);
+  if (workspace_.size() != workspace_bytes) {
+    workspace_ = GuardedMemory();
+    if (workspace_bytes > 0) workspace_ = GuardedMemory("the workspace", workspace_bytes);
+  }
+  Watch();
+  std::vector<void*> parameters;
+  for (const GuardedMemory& memory : memory_) parameters.push_back(memory.data());
+  const auto run = [&] { (*kernel)(parameters.data(), workspace_.data()); };
+  bayloom_set_threads(trial.threads);
+
+  FillResults(kPoison);
+  note_.phase = Phase::kFirstRun;
+  const double start = base::MonotonicSeconds();
+  run();
+  const double first_seconds = base::MonotonicSeconds() - start;
+  OutcomeMessage outcome;
+  if (trial.is_reference) {
+    StoreExpected();
+    outcome.seconds = first_seconds;
+    return outcome;
+  }
+  if (const Status right = CheckResults(); !right) {
+    return Failure(trial::Verdict::kWrongOutput, right.error().message);
+  }
+
+  // From another start than the first: results that depend on what was there, or on luck, show.
+  FillResults(std::byte{0});
+  note_.phase = Phase::kTiming;
+  const Timing timing = TimeRuns(first_seconds, trial.cut_seconds, run, base::MonotonicSeconds,
+                                 FlushCaches, trial.timing);
+  if (timing.runs > 0) {
+    if (const Status right = CheckResults(); !right) {
+      return Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);
+    }
+  }
+  outcome.seconds = timing.seconds;
+  outcome.spread = timing.spread;
+  outcome.cut_short = timing.cut_short;
+  return outcome;
+}
+
+}  // namespace bayloom::measure

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bayloom/measure/crash_note.h"
+#include "bayloom/measure/guarded_memory.h"
+#include "bayloom/measure/protocol.h"
+
+namespace bayloom::measure {
+
+/// What happens inside the runner process: loads kernels, runs, checks and times them. Whatever a
+/// kernel does to the process is not handled here; the tuner starts another one.
+class TrialRunner {
+ public:
+  explicit TrialRunner(CrashNote& note) : note_(note) {}
+  ~TrialRunner();
+  TrialRunner(const TrialRunner&) = delete;
+  TrialRunner& operator=(const TrialRunner&) = delete;
+
+  /// Takes the descriptor of the task's data over.
+  OutcomeMessage SetTask(TaskMessage task, int data_descriptor);
+  OutcomeMessage Run(const TrialMessage& trial);
+
+ private:
+  OutcomeMessage RunLoaded(const TrialMessage& trial);
+  void DropTask();
+  /// Gives every constant the layout the trial wants.
+  void PackConstants(const TrialMessage& trial);
+  void Watch();
+  void FillResults(std::byte value);
+  /// Fails unless the last run wrote what it should, and only that.
+  Status CheckResults() const;
+  void StoreExpected();
+  const std::byte* DataOf(const TaskParameter& parameter) const { return data_ + parameter.offset; }
+
+  CrashNote& note_;
+  TaskMessage task_;
+  int data_descriptor_ = -1;
+  const std::byte* data_ = nullptr;    ///< the mapped task data
+  std::vector<GuardedMemory> memory_;  ///< one per parameter
+  /// Per parameter: the layout in which a constant's content lies in memory_, if it does.
+  std::vector<std::optional<std::vector<tensor::LayoutAxis>>> packed_;
+  GuardedMemory workspace_;
+};
+
+}  // namespace bayloom::measure

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/space.h"
+#include "bayloom/trial/outcome.h"
+
+namespace bayloom::optimizer {
+
+/// A configuration and what came of it.
+struct Observation {
+  space::Configuration configuration;
+  trial::Outcome outcome;
+};
+
+/// What an optimizer has asked for and been told: every configuration once.
+class Memory {
+ public:
+  explicit Memory(std::shared_ptr<const space::Space> space) : space_(std::move(space)) {}
+
+  const space::Space& space() const { return *space_; }
+  const std::shared_ptr<const space::Space>& shared_space() const { return space_; }
+
+  /// Whether it was asked or told.
+  bool Knows(const space::Configuration& configuration) const {
+    return states_.contains(configuration);
+  }
+  size_t known() const { return states_.size(); }
+  /// Null when it was not told.
+  const trial::Outcome* OutcomeOf(const space::Configuration& configuration) const;
+
+  void MarkAsked(const space::Configuration& configuration);
+  /// As Optimizer::Tell, errors included.
+  void Record(const space::Configuration& configuration, const trial::Outcome& outcome);
+
+  /// In the order in which they were first told.
+  const std::vector<Observation>& trials() const { return trials_; }
+  /// Asked and not told, in the order in which they were asked.
+  const std::vector<space::Configuration>& pending() const { return asked_; }
+  /// The feasible trial of least value; null if there is none.
+  const Observation* best() const { return best_ < 0 ? nullptr : &trials_[best_]; }
+
+ private:
+  static constexpr int kPending = -1;
+
+  void FindBest();
+
+  std::shared_ptr<const space::Space> space_;
+  /// kPending, or the place in trials_.
+  std::unordered_map<space::Configuration, int> states_;
+  std::vector<Observation> trials_;
+  std::vector<space::Configuration> asked_;  ///< in order, not told yet
+  int best_ = -1;
+};
+
+}  // namespace bayloom::optimizer

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module report: tables, units, charts of sessions.
+
+#include "bayloom/report/format.h"
+#include "bayloom/report/histogram.h"
+#include "bayloom/report/line_chart.h"
+#include "bayloom/report/map_table.h"
+#include "bayloom/report/mapping_table.h"
+#include "bayloom/report/progress_columns.h"
+#include "bayloom/report/run_progress.h"
+#include "bayloom/report/run_summary.h"
+#include "bayloom/report/search_report.h"
+#include "bayloom/report/sensitivity_table.h"
+#include "bayloom/report/session_charts.h"
+#include "bayloom/report/session_report.h"
+#include "bayloom/report/status_line.h"
+#include "bayloom/report/table.h"

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module sketch: rules that turn a workload into design spaces; postprocessors; validation.
+
+#include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/design_space.h"
+#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor.h"

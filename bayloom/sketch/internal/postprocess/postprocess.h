@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "bayloom/base/result.h"
+#include "bayloom/target/target.h"
+#include "bayloom/tensor/program.h"
+
+namespace bayloom::sketch {
+
+/// Finishes a replayed program for the target: runs all passes below in order. What a pass does
+/// is a function of the program alone, so it is no part of the trace. A refusal makes the
+/// candidate infeasible.
+Status Postprocess(tensor::Program& program, const target::Target& target);
+
+// One pass per file, in the order they run.
+
+/// Removes loops of extent 1 (the tiling's trivial factors).
+void RemoveUnitLoops(tensor::Program& program);
+/// Stores constants, and copies annotated `packed`, in the order their reader visits them.
+void RewriteLayouts(tensor::Program& program);
+/// Vectorizes the innermost loops of every block that walk all its buffers contiguously.
+void VectorizeInnerLoops(tensor::Program& program, const target::Target& target);
+/// Fuses and parallelizes the outermost loops of every root nest until there are enough jobs.
+void ParallelizeOuterLoops(tensor::Program& program);
+/// Splits every reduction's initialization off at its outermost reduction loop.
+void DecomposeReductions(tensor::Program& program);
+/// Hands the unroll annotation to the loop nests.
+void AnnotateUnrolling(tensor::Program& program);
+/// Refuses what cannot be built: workspaces beyond the limit, excessive straight-line code.
+Status VerifyLimits(const tensor::Program& program, const target::Target& target);
+
+}  // namespace bayloom::sketch

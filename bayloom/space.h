@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module space: what may be tried: parameters, constraints, chain of trees, encodings.
+///
+///     Space::Builder builder;
+///     builder.Add(MakeReal("x", -2, 2)).Add(MakeInteger("k", 0, 8));
+///     builder.AddConstraint("k >= 2 or x < 1");
+///     const std::shared_ptr<const Space> space = *builder.Build();
+
+#include "bayloom/space/chain_of_trees.h"
+#include "bayloom/space/configuration.h"
+#include "bayloom/space/configuration_json.h"
+#include "bayloom/space/constraint.h"
+#include "bayloom/space/domain.h"
+#include "bayloom/space/encoding.h"
+#include "bayloom/space/expression.h"
+#include "bayloom/space/operation.h"
+#include "bayloom/space/parameter.h"
+#include "bayloom/space/space.h"
+#include "bayloom/space/tree.h"
+#include "bayloom/space/value.h"
+
+namespace bayloom {
+
+using space::Configuration;
+using space::MakeCategorical;
+using space::MakeFactorization;
+using space::MakeInteger;
+using space::MakeOrdinal;
+using space::MakePermutation;
+using space::MakeReal;
+using space::Space;
+
+}  // namespace bayloom

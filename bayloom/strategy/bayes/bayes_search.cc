@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/strategy/bayes/bayes_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "bayloom/base/hash.h"
+#include "bayloom/feature/time_estimate.h"
+#include "bayloom/strategy/evolution.h"
+#include "bayloom/strategy/internal/bayes/decision_rows.h"
+#include "bayloom/strategy/internal/bayes/task_model.h"
+#include "bayloom/strategy/rating.h"
+
+namespace bayloom::strategy {
+namespace {
+
+/// Correlation below which scores are taken for random.
+constexpr double kTrustedCorrelation = 0.3;
+/// Measured programs from which on that can be told.
+constexpr size_t kTrustTestedFrom = 8;
+/// Estimates below that of the fastest program are hardly believed.
+constexpr double kFasterByEstimate = 0.1;
+
+double Between(double first, double last, double way_left) {
+  return last + (first - last) * way_left;
+}
+
+double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto n = static_cast<double>(a.size());
+  double mean_a = 0, mean_b = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    mean_a += a[i] / n;
+    mean_b += b[i] / n;
+  }
+  double aa = 0, bb = 0, ab = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    aa += (a[i] - mean_a) * (a[i] - mean_a);
+    bb += (b[i] - mean_b) * (b[i] - mean_b);
+    ab += (a[i] - mean_a) * (b[i] - mean_b);
+  }
+  return aa * bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+class BayesSearch final : public SearchStrategy {
+ public:
+  explicit BayesSearch(StrategyOptions options)
+      : options_(std::move(options)), evolution_(options_), rows_(*options_.space) {}
+
+  std::string name() const override { return "bayes"; }
+
+  std::vector<sketch::Candidate> GenerateCandidates(int n) override {
+    base::RandomStream random(base::Hasher().Add(options_.seed).Add(known_.size()).Digest());
+    const int population = evolution_.PopulationFor(n);
+    const std::span<const Rated> parents = std::span(measured_).first(
+        std::min(measured_.size(), evolution_.MeasuredCount(population)));
+    std::vector<CandidatePtr> fresh =
+        evolution_.DrawFresh(population - static_cast<int>(parents.size()), random);
+    Learn(fresh, random);
+    const Scorer utility = [this](std::span<const sketch::Candidate* const> programs) {
+      return Utilities(programs);
+    };
+    const std::vector<Rated> found =
+        evolution_.Run(parents, fresh, population, utility, known_,
+                       static_cast<size_t>(n * bayes_.shortlist), random);
+    return Select(found, std::move(fresh), n, random);
+  }
+
+  void Notify(std::span<const sketch::Candidate> candidates,
+              std::span<const trial::Outcome> outcomes) override {
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      known_.insert(candidates[i].hash);
+      if (!outcomes[i].ok()) continue;
+      measured_.push_back(
+          {1 / outcomes[i].value, std::make_shared<const sketch::Candidate>(candidates[i])});
+    }
+    KeepBest(measured_, measured_.size());
+  }
+
+  void Exclude(uint64_t hash) override { known_.insert(hash); }
+
+ private:
+  /// Learns from what was measured, and decides how far to trust whom.
+  void Learn(std::span<const CandidatePtr> fresh, base::RandomStream& random) {
+    const std::vector<CandidatePtr> tried = Measured();
+    least_seconds_ = LeastEstimate(tried.empty() ? fresh : std::span(tried).first(1));
+    model_.emplace(rows_, measured_, Expected(tried), random);
+    const bool trusted = tried.size() >= kTrustTestedFrom ? ScoresAgree(tried, Throughputs())
+                                                          : ScoresAgree(fresh, Expected(fresh));
+    const auto n = static_cast<double>(tried.size());
+    const double way_left = std::exp2(-n / bayes_.half_way_at);
+    weight_ = trusted
+                  ? Between(bayes_.first_surrogate_weight, bayes_.last_surrogate_weight, way_left)
+                  : 1;
+    curiosity_ = Between(bayes_.first_curiosity, bayes_.last_curiosity, way_left);
+  }
+
+  std::vector<CandidatePtr> Measured() const {
+    std::vector<CandidatePtr> programs;
+    for (const Rated& rated : measured_) programs.push_back(rated.candidate);
+    return programs;
+  }
+
+  std::vector<double> Throughputs() const {
+    std::vector<double> ratings;
+    for (const Rated& rated : measured_) ratings.push_back(rated.rating);
+    return ratings;
+  }
+
+  /// Whether scores have anything to do with what is known: random ones do not.
+  bool ScoresAgree(std::span<const CandidatePtr> programs, const std::vector<double>& known) const {
+    return Correlation(Scores(programs), known) >= kTrustedCorrelation;
+  }
+
+  std::vector<double> Scores(std::span<const CandidatePtr> programs) const {
+    std::vector<const sketch::Candidate*> pointers;
+    for (const CandidatePtr& program : programs) pointers.push_back(program.get());
+    return options_.scorer(pointers);
+  }
+
+  std::vector<double> Estimates(std::span<const CandidatePtr> programs) const {
+    const target::MachineModel machine = target::MachineOf(options_.space->target());
+    std::vector<double> seconds(programs.size());
+    options_.pool->ParallelFor(std::ssize(programs), [&](int64_t i) {
+      seconds[i] = feature::EstimateTime(programs[i]->program, machine);
+    });
+    return seconds;
+  }
+
+  double LeastEstimate(std::span<const CandidatePtr> programs) const {
+    const std::vector<double> seconds = Estimates(programs);
+    return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
+  }
+
+  /// Throughputs, as shares of that of the fastest program, that estimates make one expect.
+  std::vector<double> Expected(std::span<const CandidatePtr> programs) const {
+    std::vector<double> shares = Estimates(programs);
+    for (double& share : shares) {
+      const double faster = share / least_seconds_;
+      share = faster >= 1 ? 1 / faster : 1 + kFasterByEstimate * (1 - faster);
+    }
+    return shares;
+  }
+
+  std::vector<double> Combined(const std::vector<double>& scores,
+                               const std::vector<double>& expected, const Beliefs& beliefs) const {
+    std::vector<double> utilities;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      const double utility = (1 - weight_) * scores[i] +
+                             weight_ * (expected[i] + beliefs.mean[row]) +
+                             curiosity_ * beliefs.deviation[row];
+      // The last bits differ with the alignment of memory, and must not decide between equals.
+      utilities.push_back(static_cast<float>(utility));
+    }
+    return utilities;
+  }
+
+  std::vector<double> Utilities(std::span<const sketch::Candidate* const> programs) const {
+    const std::vector<CandidatePtr> borrowed = Borrowed(programs);
+    return Combined(options_.scorer(programs), Expected(borrowed), model_->Predict(borrowed));
+  }
+
+  static std::vector<CandidatePtr> Borrowed(std::span<const sketch::Candidate* const> programs) {
+    std::vector<CandidatePtr> pointers;
+    for (const sketch::Candidate* program : programs)
+      pointers.emplace_back(CandidatePtr(), program);
+    return pointers;
+  }
+
+  /// The best of what was found, one after the other; a little from the fresh samples; and more
+  /// drawing for what is lacking.
+  std::vector<sketch::Candidate> Select(std::span<const Rated> found,
+                                        std::vector<CandidatePtr> fresh, int n,
+                                        base::RandomStream& random) {
+    std::vector<sketch::Candidate> batch;
+    const double blind_share = measured_.empty() ? bayes_.first_epsilon : bayes_.epsilon;
+    const int exploring = BlindCount(blind_share, options_.controls_wanted(), n);
+    for (const CandidatePtr& program : Diverse(found, n - exploring)) {
+      if (known_.insert(program->hash).second) batch.push_back(*program);
+    }
+    random.Shuffle(fresh);
+    for (const CandidatePtr& program : fresh) {
+      if (std::ssize(batch) == n) break;
+      if (known_.insert(program->hash).second) batch.push_back(*program);
+    }
+    for (const CandidatePtr& program : DrawUnknown(
+             *options_.space, n - static_cast<int>(batch.size()), known_, random, *options_.pool)) {
+      batch.push_back(*program);
+    }
+    return batch;
+  }
+
+  /// The best of what was found, each chosen as if those before it had been run and were as
+  /// believed.
+  std::vector<CandidatePtr> Diverse(std::span<const Rated> found, int count) {
+    std::vector<CandidatePtr> left;
+    for (const Rated& rated : found) left.push_back(rated.candidate);
+    std::vector<CandidatePtr> chosen;
+    const std::vector<double> scores = Scores(left), expected = Expected(left);
+    WatchedPrograms watched = model_->Watch(left);
+    std::vector<bool> taken(left.size(), false);
+    while (std::ssize(chosen) < std::min<int64_t>(count, std::ssize(left))) {
+      const std::vector<double> utilities = Combined(scores, expected, model_->Predict(watched));
+      int best = -1;
+      for (int i = 0; i < static_cast<int>(left.size()); ++i) {
+        if (!taken[i] && (best < 0 || utilities[i] > utilities[best])) best = i;
+      }
+      taken[best] = true;
+      chosen.push_back(left[best]);
+      model_->Believe(left[best]);
+    }
+    return chosen;
+  }
+
+  StrategyOptions options_;
+  BayesOptions bayes_ = options_.bayes;
+  Evolution evolution_;
+  DecisionRows rows_;
+  HashSet known_;
+  std::vector<Rated> measured_;  ///< all, the fastest first, rated by runs per second
+  std::optional<TaskModel> model_;
+  double least_seconds_ = 0;  ///< the estimate of what throughputs are shares of
+  double weight_ = 0, curiosity_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SearchStrategy> MakeBayesSearch(StrategyOptions options) {
+  return std::make_unique<BayesSearch>(std::move(options));
+}
+
+}  // namespace bayloom::strategy

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+
+#include "bayloom/strategy/strategy.h"
+
+namespace bayloom::strategy {
+
+/// "bayes": candidates are bred as in evolutionary search, but what is thought of them combines
+/// two opinions, and the batch is chosen one by one, each under the assumption that those before
+/// turn out as expected.
+///
+///     utility = (1 - w) score + w (estimate + mean) + c deviation
+///
+/// One opinion is the cost model's score. The other, the only one while scores have nothing to do
+/// with what is known, is the time that a program's loops make one expect (EstimateTime), corrected
+/// by a surrogate of this task alone (TaskModel), which also says how uncertain that is. Its
+/// weight w and the curiosity c shrink with every program measured.
+std::unique_ptr<SearchStrategy> MakeBayesSearch(StrategyOptions options);
+
+}  // namespace bayloom::strategy

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bayloom/model/gaussian_process.h"
+#include "bayloom/model/watched_rows.h"
+#include "bayloom/strategy/internal/bayes/decision_rows.h"
+#include "bayloom/strategy/rating.h"
+
+namespace bayloom::strategy {
+
+/// What is believed of programs without having run them, one number each for mean and standard
+/// deviation of a difference.
+struct Beliefs {
+  Eigen::VectorXd mean, deviation;
+};
+
+/// Programs that a model is asked about again and again while it comes to believe more.
+struct WatchedPrograms {
+  Eigen::Index count;
+  std::unique_ptr<model::WatchedRows> rows;
+};
+
+/// A Gaussian process over the decisions of one task's measured programs. It predicts by how much
+/// throughput, as a share of that of the task's best program, will differ from what was expected.
+/// It knows nothing of other tasks and no features: it errs elsewhere than cost models do, and
+/// knows where it may err.
+class TaskModel {
+ public:
+  /// `measured` are rated by runs per second, all above 0; of each, `expected` has the share that
+  /// was expected. `rows` must outlive it.
+  TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
+            std::span<const double> expected, base::RandomStream& random);
+
+  Beliefs Predict(std::span<const CandidatePtr> programs) const;
+  /// Predict(watched) is cheaper than Predict(programs) from the second time on.
+  WatchedPrograms Watch(std::span<const CandidatePtr> programs) const;
+  Beliefs Predict(WatchedPrograms& watched) const;
+  /// Takes a prediction for a measurement, so that what is much like it is no longer uncertain
+  /// (kriging believer).
+  void Believe(const CandidatePtr& program);
+
+ private:
+  Beliefs Ignorance(Eigen::Index programs) const;
+  Beliefs InShares(Beliefs standardized) const;
+
+  const DecisionRows& rows_;
+  model::GaussianProcess process_;
+  double unit_;  ///< of its predictions, in shares of the best throughput
+};
+
+}  // namespace bayloom::strategy

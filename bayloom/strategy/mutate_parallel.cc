@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/sketch/rules/rules.h"
+#include "bayloom/strategy/mutator.h"
+
+namespace bayloom::strategy {
+
+std::unique_ptr<Mutator> MakeParallelMutator() {
+  return MakeCategoricalMutator(sketch::kParallelJobs);
+}
+
+}  // namespace bayloom::strategy

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module target: what machines there are and what they can do: targets, the machine model (rates
+/// of arithmetic, caches, memory, threads), both as JSON.
+
+#include "bayloom/target/machine_model.h"
+#include "bayloom/target/target.h"
+#include "bayloom/target/target_json.h"
+
+namespace bayloom {
+
+using target::Target;
+
+}  // namespace bayloom

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module tensor: scalar expressions, workloads, loop programs, schedule primitives, traces, the
+/// reference interpreter.
+///
+///     const Workload workload = ParseOperator("matmul:512,512,512");
+///     Schedule schedule(workload, /*seed=*/0);
+///     const tensor::BlockVar c = *schedule.GetBlock("c");
+///     schedule.Split((*schedule.GetLoops(c))[0], std::vector<int64_t>{64, 8});
+///     std::puts(tensor::Print(schedule.program()).c_str());
+
+#include "bayloom/tensor/access.h"
+#include "bayloom/tensor/dtype.h"
+#include "bayloom/tensor/expr.h"
+#include "bayloom/tensor/interpreter.h"
+#include "bayloom/tensor/loop_tree.h"
+#include "bayloom/tensor/operator_shorthand.h"
+#include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/primitives/region.h"
+#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/scalar.h"
+#include "bayloom/tensor/schedule.h"
+#include "bayloom/tensor/trace.h"
+#include "bayloom/tensor/workload.h"
+#include "bayloom/tensor/workload_json.h"
+
+namespace bayloom {
+
+using tensor::Lower;
+using tensor::ParseOperator;
+using tensor::Program;
+using tensor::Schedule;
+using tensor::Workload;
+
+}  // namespace bayloom

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module tuning: tuning tasks and sessions; searches of several scenarios under one budget;
+/// networks mapped onto accelerators.
+///
+///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
+///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
+///                   {.budget = {.trials = 1000}});
+///     tuning.Run();
+///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, &store);
+
+#include "bayloom/codegen.h"
+#include "bayloom/external.h"
+#include "bayloom/graph.h"
+#include "bayloom/mapspace.h"
+#include "bayloom/measure.h"
+#include "bayloom/record.h"
+#include "bayloom/space.h"
+#include "bayloom/target.h"
+#include "bayloom/tensor.h"
+#include "bayloom/trial.h"
+#include "bayloom/tuning/durable_study.h"
+#include "bayloom/tuning/earlier_searches.h"
+#include "bayloom/tuning/learner.h"
+#include "bayloom/tuning/map_run.h"
+#include "bayloom/tuning/measure_evaluator.h"
+#include "bayloom/tuning/measured_candidate.h"
+#include "bayloom/tuning/measured_target.h"
+#include "bayloom/tuning/network_layers.h"
+#include "bayloom/tuning/program_evaluator.h"
+#include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/scenario_search.h"
+#include "bayloom/tuning/session.h"
+#include "bayloom/tuning/session_log.h"
+#include "bayloom/tuning/session_state.h"
+#include "bayloom/tuning/tune.h"
+#include "bayloom/tuning/tuned_network.h"
+#include "bayloom/tuning/tuning_subject.h"
+#include "bayloom/tuning/tuning_task.h"
+
+namespace bayloom {
+
+using tuning::MapOptions;
+using tuning::MapRun;
+using tuning::MeasureEvaluator;
+using tuning::NetworkSubject;
+using tuning::OperatorSubject;
+using tuning::ScenarioSearch;
+using tuning::SearchOptions;
+using tuning::TunedNetwork;
+using tuning::TuneOptions;
+using tuning::Tuning;
+
+}  // namespace bayloom

@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+/// Module yaml: yAML and JSON values that know their place, so that errors name file, line and key.
+
+#include "bayloom/yaml/yaml_value.h"
