@@ -22,7 +22,11 @@ void SetDeadline(double seconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-extern "C" void HandleDeadline(int) { _exit(128 + SIGINT); }
+extern "C" void HandleDeadline(int) {
+  constexpr char kMessage[] = "stopped\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  _exit(128 + SIGINT);
+}
 
 extern "C" void HandleStopSignal(int signal_number) {
   stop_requested = true;

@@ -74,13 +74,21 @@ void PrintResult(const tuning::Session& session, trial::StopReason reason,
              DescribeEnd(reason), report::SummaryLine(status), arguments.database);
 }
 
+/// The target with its machine model, which takes seconds where the store does not have it.
+target::Target MeasuredTargetFor(const target::Target& target, record::Store& store) {
+  if (!store.FindTarget(target)) {
+    fmt::print(stderr, "Measuring this machine, once for {}\n", store.path());
+  }
+  return tuning::MeasuredTarget(store, target);
+}
+
 void Tune(TuneArguments arguments) {
   const tuning::TuningSubject subject = LoadSubject(arguments);
   if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
   tuning::TuneOptions& options = arguments.options;
   options.budget = MakeBudget(arguments.trials, arguments.time);
   record::Store store(arguments.database);
-  const target::Target target = tuning::MeasuredTarget(store, arguments.target.Resolve());
+  const target::Target target = MeasuredTargetFor(arguments.target.Resolve(), store);
   measure::Measurer measurer(target, {});
   tuning::MeasureEvaluator evaluator(measurer);
   tuning::Tuning tuning(subject, target, store, evaluator, options);
