@@ -84,7 +84,6 @@ trial::StopReason RunWithProgress(tuning::MapRun& run) {
   report::RunProgress progress(stderr, run.Status(), report::MappingProgress(run));
   const trial::StopReason reason = run.Run(progress.Observer());
   progress.End();
-  ThrowIfLost(reason, run.lost());
   return reason;
 }
 
@@ -95,6 +94,7 @@ void MapOperation(const MapArguments& arguments) {
   const trial::StopReason reason = RunWithProgress(run);
   const tuning::MapRun::Layer& layer = run.layers().front();
   const mapspace::MapperResult& result = layer.search->result();
+  if (!result.best) ThrowIfLost(reason, run.lost());
   if (!result.best) FailWithoutMapping(result.failure);
   fmt::print(stderr, "{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
              layer.layer.problem.Describe(), layer.mapspace->architecture().name, run.mapper(),
@@ -112,6 +112,7 @@ void MapOperation(const MapArguments& arguments) {
                   {"seconds", run.Status().seconds},
                   {"end", trial::ToString(reason)},
                   {"improvements", improvements}});
+  ThrowIfLost(reason, run.lost());  // after what was found is delivered
 }
 
 /// "/layer1/conv" as a part of a file's name: "layer1-conv".
@@ -152,6 +153,7 @@ void MapNetwork(const MapArguments& arguments) {
   tuning::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
   const trial::StopReason reason = RunWithProgress(run);
   const int mapped = run.Sum().mapped;
+  if (mapped == 0) ThrowIfLost(reason, run.lost());
   if (mapped == 0) FailWithoutMapping(run.layers().back().search->result().failure);
   const run::RunStatus status = run.Status();
   fmt::print(stderr, "{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
@@ -168,6 +170,7 @@ void MapNetwork(const MapArguments& arguments) {
   } else {
     fmt::print("{}\n{}\n", report::LayerTable(run).Text(), report::TotalsLine(run));
   }
+  ThrowIfLost(reason, run.lost());
   if (mapped < std::ssize(run.layers())) {
     throw CheckFailed(fmt::format("{} layers have no mapping that fits and can be evaluated",
                                   std::ssize(run.layers()) - mapped));
