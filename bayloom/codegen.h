@@ -12,6 +12,7 @@
 
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/compile.h"
+#include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/object.h"

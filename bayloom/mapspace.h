@@ -10,6 +10,7 @@
 ///     const AnalyticalModel model(ParseProblem("matmul:512,512,512"),
 ///     ShippedArchitecture("gemmini")); if (model.Fits(mapping)) Use(model.Evaluate(mapping));
 
+#include "bayloom/mapspace/adapt_mapping.h"
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/constraints.h"
 #include "bayloom/mapspace/encoding.h"
@@ -19,12 +20,13 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
+#include "bayloom/mapspace/order_encoding.h"
 #include "bayloom/mapspace/problem.h"
 #include "bayloom/mapspace/reuse.h"
 #include "bayloom/mapspace/sensitivity.h"
+#include "bayloom/mapspace/tile_encoding.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/mapspace/transfer.h"
-#include "bayloom/mapspace/transplant.h"
 
 namespace bayloom {
 

@@ -12,6 +12,7 @@
 #include "bayloom/measure/crash_note.h"
 #include "bayloom/measure/guarded_memory.h"
 #include "bayloom/measure/interruption.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/measurer.h"

@@ -13,8 +13,10 @@
 
 #include "bayloom/optimizer/feature_options.h"
 #include "bayloom/optimizer/optimizer.h"
+#include "bayloom/optimizer/random_search.h"
 #include "bayloom/optimizer/sensitivity.h"
 #include "bayloom/optimizer/transfer.h"
+#include "bayloom/optimizer/transfer_data.h"
 #include "bayloom/space.h"
 #include "bayloom/trial.h"
 

@@ -9,6 +9,8 @@
 #include "bayloom/pretrain/active_learning.h"
 #include "bayloom/pretrain/evaluation.h"
 #include "bayloom/pretrain/operator_families.h"
+#include "bayloom/pretrain/pool_filling.h"
 #include "bayloom/pretrain/pool_measurement.h"
 #include "bayloom/pretrain/pool_sampling.h"
+#include "bayloom/pretrain/pretraining.h"
 #include "bayloom/pretrain/task_split.h"

@@ -9,6 +9,7 @@
 #include "bayloom/record/database.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
+#include "bayloom/record/machine_failures.h"
 #include "bayloom/record/pool_chunk.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/run_record.h"

@@ -6,7 +6,7 @@
 /// Module sketch: rules that turn a workload into design spaces; postprocessors; validation.
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/sketch/plain_schedule.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor.h"

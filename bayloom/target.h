@@ -7,6 +7,7 @@
 /// of arithmetic, caches, memory, threads), both as JSON.
 
 #include "bayloom/target/machine_model.h"
+#include "bayloom/target/named_target.h"
 #include "bayloom/target/target.h"
 #include "bayloom/target/target_json.h"
 

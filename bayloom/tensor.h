@@ -14,6 +14,7 @@
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dtype.h"
+#include "bayloom/tensor/evaluation_cost.h"
 #include "bayloom/tensor/expr.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/loop_tree.h"
@@ -27,6 +28,7 @@
 #include "bayloom/tensor/trace.h"
 #include "bayloom/tensor/workload.h"
 #include "bayloom/tensor/workload_json.h"
+#include "bayloom/tensor/workload_name.h"
 
 namespace bayloom {
 

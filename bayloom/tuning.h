@@ -31,6 +31,8 @@
 #include "bayloom/tuning/measured_target.h"
 #include "bayloom/tuning/network_layers.h"
 #include "bayloom/tuning/program_evaluator.h"
+#include "bayloom/tuning/program_repeats.h"
+#include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/scenario_search.h"
 #include "bayloom/tuning/session.h"

@@ -28,7 +28,7 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# What every target of this tree is compiled with; users of the rooms do not get it.
+# What every target of this tree is compiled with; users of the modules do not get it.
 add_library(bayloom_build_flags INTERFACE)
 target_compile_features(bayloom_build_flags INTERFACE cxx_std_20 c_std_11)
 target_compile_options(bayloom_build_flags INTERFACE

@@ -5,8 +5,8 @@
 #
 #   bayloom_dependency(fmt 9 TARGETS fmt::fmt)
 #
-# finds a package and remembers which link targets it brings. Rooms name those targets; from both
-# the installed bayloom-config.cmake knows which packages a room needs (cmake/BayloomInstall.cmake).
+# finds a package and remembers which link targets it brings. Modules name those targets; from both
+# the installed bayloom-config.cmake knows which packages a module needs (cmake/BayloomInstall.cmake).
 macro(bayloom_dependency package)
   cmake_parse_arguments(DEPENDENCY "" "" "TARGETS" ${ARGN})
   find_package(${package} ${DEPENDENCY_UNPARSED_ARGUMENTS} REQUIRED)

@@ -6,37 +6,40 @@
 #   find_package(bayloom REQUIRED COMPONENTS optimizer)
 #   target_link_libraries(mine PRIVATE bayloom::optimizer)
 #
-# A component is a room with the rooms that it stands on. Each room has its own file of targets, and
-# only the packages that the rooms asked for link are looked for. Without COMPONENTS: all rooms.
+# A component is a module with the modules that it stands on. Each module has its own file of targets, and
+# only the packages that the modules asked for link are looked for. Without COMPONENTS: all modules but
+# the OPTIONAL ones.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/bayloom)
 
-# What bayloom-config.cmake is told: the rooms in the order of their floors, the rooms and packages
+# What bayloom-config.cmake is told: the modules in the order of their layers, the modules and packages
 # that each needs, and how each package is looked for.
-get_property(rooms GLOBAL PROPERTY BAYLOOM_ROOMS)
-set(BAYLOOM_CONFIG_DATA "set(_bayloom_rooms ${rooms})\n")
-foreach(room IN LISTS rooms)
-  get_property(below GLOBAL PROPERTY BAYLOOM_ROOM_${room}_ROOMS)
-  get_property(libraries GLOBAL PROPERTY BAYLOOM_ROOM_${room}_LIBRARIES)
-  set(targets bayloom_${room})
+get_property(modules GLOBAL PROPERTY BAYLOOM_MODULES)
+get_property(default_modules GLOBAL PROPERTY BAYLOOM_DEFAULT_MODULES)
+set(BAYLOOM_CONFIG_DATA
+  "set(_bayloom_modules ${modules})\nset(_bayloom_default_modules ${default_modules})\n")
+foreach(module IN LISTS modules)
+  get_property(below GLOBAL PROPERTY BAYLOOM_MODULE_${module}_MODULES)
+  get_property(libraries GLOBAL PROPERTY BAYLOOM_MODULE_${module}_LIBRARIES)
+  set(targets bayloom_${module})
   set(packages)
   foreach(library IN LISTS libraries)
     get_property(package GLOBAL PROPERTY BAYLOOM_PACKAGE_OF_${library})
     if(package)
       list(APPEND packages ${package})
     endif()
-    if(library MATCHES "^bayloom_")  # a library of this tree beside the room's own
+    if(library MATCHES "^bayloom_")  # a library of this tree beside the module's own
       list(APPEND targets ${library})
     elseif(NOT package)
-      message(FATAL_ERROR "room ${room} links ${library}, which no bayloom_dependency() brings")
+      message(FATAL_ERROR "module ${module} links ${library}, which no bayloom_dependency() brings")
     endif()
   endforeach()
   string(APPEND BAYLOOM_CONFIG_DATA
-    "set(_bayloom_${room}_rooms ${below})\nset(_bayloom_${room}_packages ${packages})\n")
+    "set(_bayloom_${module}_modules ${below})\nset(_bayloom_${module}_packages ${packages})\n")
 
-  install(TARGETS ${targets} EXPORT bayloom-${room} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(EXPORT bayloom-${room} NAMESPACE bayloom:: DESTINATION ${config_folder})
+  install(TARGETS ${targets} EXPORT bayloom-${module} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT bayloom-${module} NAMESPACE bayloom:: DESTINATION ${config_folder})
 endforeach()
 get_property(packages GLOBAL PROPERTY BAYLOOM_PACKAGES)
 foreach(package IN LISTS packages)

@@ -5,7 +5,7 @@
 
 namespace bayloom::acquisition {
 
-/// What is gained by evaluating a point whose value is believed to be normal with this mean and
+/// What is gained by evaluating a point whose value is predicted to be normal with this mean and
 /// variance. Everything minimizes; more gain is better.
 ///
 /// With the variance of the noise-free objective, measuring a good point once more is worth nothing

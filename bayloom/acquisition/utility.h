@@ -15,7 +15,7 @@ enum class AcquisitionKind : uint8_t {
   kConfidenceBound,
 };
 
-/// How much a configuration promises, on a logarithmic scale: beliefs are combined by adding.
+/// How much a configuration promises, on a logarithmic scale: predictions are combined by adding.
 ///
 ///     log EI + log P(feasible) + prior_weight / trials * log prior
 ///

@@ -24,7 +24,7 @@ std::string ReadFile(const std::string& path,
 /// where the path is a symbolic link, the file that it points to is replaced.
 void WriteFile(const std::string& path, std::string_view content);
 
-/// The same for what is produced piece by piece. Whatever `write` throws leaves no file, either.
+/// The same for what is produced piece by piece. An exception from `write` leaves no file, either.
 void WriteFile(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 /// Writes all of it to an open file; 0, or the number of the error that ended it.

@@ -3,25 +3,57 @@
 
 #include "bayloom/base/one_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
+
+#include "bayloom/base/utf8.h"
 
 namespace bayloom::base {
 namespace {
 
-/// Bytes of the UTF-8 character that non-empty `text` begins with; 0 where it is none.
-size_t CharacterLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  const size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
+constexpr std::string_view kCut = "...";
+
+/// Control characters, those that end a line or turn the direction of writing, marks of the byte
+/// order, and numbers that are no characters.
+bool IsEscaped(char32_t c) {
+  const auto within = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
+  return c < 0x20 || within(0x7f, 0x9f) || c == 0x61c || within(0x200e, 0x200f) ||
+         within(0x2028, 0x202e) || within(0x2066, 0x2069) || c == 0xfeff ||
+         within(0xfdd0, 0xfdef) || (c & 0xfffe) == 0xfffe;
+}
+
+std::string Escape(char32_t c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return c < 0x80      ? fmt::format("\\x{:02x}", static_cast<uint32_t>(c))
+             : c < 0x10000 ? fmt::format("\\u{:04x}", static_cast<uint32_t>(c))
+                           : fmt::format("\\U{:08x}", static_cast<uint32_t>(c));
   }
-  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool no_character = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
-  return overlong || no_character ? 0 : length;
+}
+
+/// The first character of non-empty `text` as it is printed; removes it.
+std::string TakeCharacter(std::string_view& text) {
+  const size_t length = Utf8CharacterLength(text);
+  const std::string_view taken = text.substr(0, std::max<size_t>(length, 1));
+  text.remove_prefix(taken.size());
+  if (length == 0) return fmt::format("\\x{:02x}", static_cast<unsigned char>(taken.front()));
+  const char32_t character = Utf8Character(taken);
+  return IsEscaped(character) ? Escape(character) : std::string(taken);
+}
+
+/// The last `max_bytes` of valid UTF-8, or a few less.
+std::string_view LastCharacters(std::string_view text, size_t max_bytes) {
+  text.remove_prefix(text.size() - std::min(text.size(), max_bytes));
+  while (!text.empty() && Utf8CharacterLength(text) == 0) text.remove_prefix(1);
+  return text;
 }
 
 }  // namespace
@@ -29,19 +61,18 @@ size_t CharacterLength(std::string_view text) {
 std::string InOneLine(std::string_view text, size_t max_bytes) {
   std::string line;
   while (!text.empty()) {
-    const size_t length = CharacterLength(text);
-    if (line.size() + std::max<size_t>(length, 1) > max_bytes) return line + "...";
-    const auto first = static_cast<unsigned char>(text.front());
-    if (length == 0) {
-      line += '?';
-    } else if (first < 0x20 || first == 0x7f) {
-      line += ' ';
-    } else {
-      line += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
+    const std::string next = TakeCharacter(text);
+    if (line.size() + next.size() > max_bytes) return line.append(kCut);
+    line += next;
   }
   return line;
+}
+
+std::string MessageInOneLine(std::string_view message, size_t max_bytes) {
+  const std::string line = InOneLine(message, std::numeric_limits<size_t>::max());
+  if (line.size() <= max_bytes) return line;
+  const size_t end = max_bytes / 3;
+  return fmt::format("{} {}", InOneLine(line, max_bytes - end), LastCharacters(line, end));
 }
 
 }  // namespace bayloom::base

@@ -11,7 +11,7 @@ namespace bayloom::base {
 /// A random stream: xoshiro256** (Blackman and Vigna 2018), seeded through splitmix64.
 ///
 /// One seed gives the same numbers on every platform (unlike the distributions of `<random>`).
-/// `Fork` derives an independent stream, so that parallel work draws the same numbers whatever
+/// `Fork` derives an independent stream, so that parallel work draws the same numbers regardless of
 /// the number of threads: fork once per item, in order, before handing the items out.
 class RandomStream {
  public:

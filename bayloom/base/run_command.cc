@@ -9,10 +9,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/out_of_memory.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
 
 namespace bayloom::base {
@@ -47,13 +50,16 @@ class PipeEnd {
     if (text.size() > max_bytes) text.erase(0, text.size() - max_bytes);
   }
 
-  /// Writes what fits; closed when all is written or nobody reads.
+  /// Writes what fits; closed when all is written or no one reads. Throws SystemError.
   void Write(std::string_view& text) {
     while (is_open_ && !text.empty()) {
       const ssize_t bytes = WriteIgnoringSigpipe(descriptor_, text.data(), text.size());
       if (bytes < 0 && errno == EINTR) continue;
       if (bytes < 0 && errno == EAGAIN) return;
-      if (bytes < 0) break;
+      if (bytes < 0 && errno == EPIPE) break;
+      if (bytes < 0) {
+        throw SystemError(std::string("cannot write to a process: ") + std::strerror(errno));
+      }
       text.remove_prefix(static_cast<size_t>(bytes));
     }
     is_open_ = false;
@@ -72,7 +78,8 @@ SubprocessOptions OptionsOf(const Command& command) {
   options.standard_error = ChildStream::kPipe;
   options.directory = command.directory;
   options.environment = command.environment;
-  options.memory_limit_bytes = command.memory_limit_bytes;
+  options.memory_limit_bytes = options.resident_limit_bytes = command.memory_limit_bytes;
+  options.sandbox = command.sandbox;
   options.preferred_oom_victim = true;
   return options;
 }
@@ -102,10 +109,9 @@ class RunningCommand {
     return child_.Wait(any_output ? 0 : seconds);
   }
 
-  /// Ends the process and all that is left of its group; takes what it had written.
+  /// Ends the process and all that it started; takes what it had written.
   ExitStatus Finish(CommandResult& result) {
     const ExitStatus status = child_.Kill();
-    child_.KillLeftovers();
     ReadOutput(result);
     return status;
   }
@@ -129,6 +135,7 @@ CommandResult RunCommand(const Command& command, const std::stop_token& stop) {
   using End = CommandResult::End;
   CommandResult result;
   const double deadline = MonotonicSeconds() + command.timeout_seconds;
+  const OutOfMemoryWatch memory;
   Result<Subprocess> started = Subprocess::Start(OptionsOf(command));
   if (!started) {
     result.end = End::kNotStarted;
@@ -145,6 +152,10 @@ CommandResult RunCommand(const Command& command, const std::stop_token& stop) {
   if (!has_ended) has_ended = running.Exchange(0, result).has_value();
   if (!has_ended) result.end = stop.stop_requested() ? End::kStopped : End::kTimedOut;
   result.status = running.Finish(result);
+  if (result.status.exceeded_memory) result.end = End::kMemory;
+  if (result.end == End::kExited && memory.WasKilled(result.status)) {
+    throw SystemError("the system ran out of memory and killed " + command.arguments[0]);
+  }
   return result;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -20,7 +21,10 @@ struct Command {
   std::string directory;                 ///< where it runs; empty: where this process does
   std::vector<std::string> environment;  ///< "NAME=value", added to this process's
   double timeout_seconds = std::numeric_limits<double>::infinity();
-  int64_t memory_limit_bytes = 0;  ///< of address space, for each of its processes; 0: none
+  /// Of the address space of each of its processes, and of the memory that all of them use
+  /// together; 0: none.
+  int64_t memory_limit_bytes = 0;
+  std::optional<Sandbox> sandbox;
 };
 
 /// How a command ended, and what it wrote.
@@ -30,6 +34,7 @@ struct CommandResult {
     kNotStarted,  ///< `start_error` says why
     kTimedOut,    ///< killed after `timeout_seconds`
     kStopped,     ///< killed because the caller was asked to stop
+    kMemory,      ///< killed because its processes together used more than `memory_limit_bytes`
   };
   End end = End::kExited;
   ExitStatus status;
@@ -39,8 +44,8 @@ struct CommandResult {
 };
 
 /// Runs the command to its end, or until the timeout or the request to stop, which is seen within
-/// 50 ms. In every case all that is left of its process group is then killed, children that it
-/// left in the background included. Throws SystemError when no process can be created.
+/// 50 ms. In every case all that it has started is then killed (see Subprocess). Throws SystemError
+/// when no process can be created, and when the system killed it because memory ran out.
 CommandResult RunCommand(const Command& command, const std::stop_token& stop = {});
 
 /// The last line that is not blank, fit for a message.

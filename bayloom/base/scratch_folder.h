@@ -9,7 +9,8 @@
 namespace bayloom::base {
 
 /// An empty folder with a name of its own, which only this user can read. The destructor removes it
-/// with everything in it.
+/// with everything in it. If the process is killed before, the next one that makes a scratch folder
+/// in the same place removes it.
 class ScratchFolder {
  public:
   /// In the folder for temporary files: TMPDIR of the environment, else /tmp. Throws SystemError,
@@ -31,6 +32,12 @@ class ScratchFolder {
 
  private:
   std::string path_;
+  int lock_ = -1;  ///< held as long as its owner lives, in any container
 };
+
+/// Removes from `parent` the scratch folders whose owners are dead: which belong to this user,
+/// carry the number and starting time of a process that is no more, and are not locked. How
+/// many.
+int RemoveDeadScratchFolders(const std::string& parent);
 
 }  // namespace bayloom::base

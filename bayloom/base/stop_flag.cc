@@ -13,6 +13,8 @@ namespace bayloom::base {
 namespace {
 
 std::atomic<bool> stop_requested{false};
+std::atomic<bool> stop_noticed{false};
+std::atomic<int> stop_signal{SIGINT};
 static_assert(std::atomic<bool>::is_always_lock_free, "the flag is set in a signal handler");
 
 /// Ends the process after kStopSeconds, or with 0 lets it live.
@@ -25,10 +27,11 @@ void SetDeadline(double seconds) {
 extern "C" void HandleDeadline(int) {
   constexpr char kMessage[] = "stopped\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
-  _exit(128 + SIGINT);
+  _exit(128 + stop_signal);
 }
 
 extern "C" void HandleStopSignal(int signal_number) {
+  stop_signal = signal_number;
   stop_requested = true;
   std::signal(signal_number, SIG_DFL);
   SetDeadline(kStopSeconds);
@@ -45,12 +48,20 @@ void CatchStopSignals() {
   sigaction(SIGALRM, &action, nullptr);
 }
 
-void NoticeStop() { SetDeadline(0); }
+void NoticeStop() {
+  stop_noticed = true;
+  SetDeadline(0);
+}
+
+int NoticedStopSignal() { return stop_noticed ? stop_signal.load() : 0; }
 
 bool StopRequested() { return stop_requested; }
 
 void RequestStop() { stop_requested = true; }
 
-void ClearStop() { stop_requested = false; }
+void ClearStop() {
+  stop_requested = stop_noticed = false;
+  stop_signal = SIGINT;
+}
 
 }  // namespace bayloom::base

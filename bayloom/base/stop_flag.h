@@ -9,7 +9,7 @@ namespace bayloom::base {
 /// Long work looks at `StopRequested` between its steps and ends in order.
 
 /// From now on the first SIGINT or SIGTERM sets the flag; the second ends the process as usual. So
-/// does the first where nobody has called NoticeStop within kStopSeconds: whoever is busy with
+/// does the first where NoticeStop was not called within kStopSeconds: code that is busy with
 /// something else for longer must not need to end in order (runs do not: every trial is durable).
 void CatchStopSignals();
 
@@ -17,6 +17,10 @@ inline constexpr double kStopSeconds = 0.9;
 
 /// To be called by who has seen the flag and ends in order within kStopSeconds.
 void NoticeStop();
+
+/// The signal that asked for the end that is noticed (SIGINT where the program itself did); 0 as
+/// long as it was not noticed.
+int NoticedStopSignal();
 
 bool StopRequested();
 

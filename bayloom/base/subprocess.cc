@@ -6,8 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,112 +19,201 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/internal/guard_program.h"
+#include "bayloom/base/internal/guard_protocol.h"
+#include "bayloom/base/job_limits.h"
 #include "bayloom/base/system_error.h"
 
 namespace bayloom::base {
 namespace {
+
+/// How long a guard may take to end what it guards before it is ended itself, seconds.
+constexpr double kKillSeconds = 3;
 
 void CloseDescriptor(int& descriptor) {
   if (descriptor >= 0) close(descriptor);
   descriptor = -1;
 }
 
-/// Both ends of what a child's stream needs; closed unless taken over.
+[[noreturn]] void ThrowSystemError(const char* what, int error = errno) {
+  throw SystemError(fmt::format("{}: {}", what, strerror(error)));
+}
+
+/// A descriptor that is closed unless it is taken over.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { CloseDescriptor(number_); }
+
+  int get() const { return number_; }
+  int Release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_ = -1;
+};
+
+/// Both ends of what a child's stream needs.
 struct StreamEnds {
-  int parent = -1;
-  int child = -1;
+  Descriptor parent;
+  Descriptor child;
 };
 
-struct Launch {
-  std::vector<char*> arguments;
-  std::vector<char*> environment;
-  std::vector<int> child_descriptors;  ///< what becomes 0, 1, 2, 3, ...; -1 keeps the parent's
-  int failure_pipe[2] = {-1, -1};      ///< carries errno if the program cannot be started
-  StreamEnds streams[3];
-
-  ~Launch() {
-    for (int& end : failure_pipe) CloseDescriptor(end);
-    for (StreamEnds& stream : streams) {
-      CloseDescriptor(stream.child);
-      CloseDescriptor(stream.parent);
-    }
-  }
-};
-
-[[noreturn]] void ThrowSystemError(const char* what) {
-  throw SystemError(fmt::format("{}: {}", what, strerror(errno)));
+StreamEnds OpenPipe(bool child_reads) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) ThrowSystemError("cannot open a pipe");
+  return {Descriptor(ends[child_reads ? 1 : 0]), Descriptor(ends[child_reads ? 0 : 1])};
 }
 
-void OpenStream(ChildStream kind, int number, StreamEnds& stream) {
-  if (kind == ChildStream::kNull) {
-    stream.child = open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
-    if (stream.child < 0) ThrowSystemError("cannot open /dev/null");
-  } else if (kind == ChildStream::kPipe) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) ThrowSystemError("cannot open a pipe");
-    stream.child = ends[number == 0 ? 0 : 1];
-    stream.parent = ends[number == 0 ? 1 : 0];
-  }
+StreamEnds OpenStream(ChildStream kind, int number) {
+  if (kind == ChildStream::kInherit) return {};
+  if (kind == ChildStream::kPipe) return OpenPipe(number == 0);
+  Descriptor null(open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
+  if (null.get() < 0) ThrowSystemError("cannot open /dev/null");
+  return {{}, std::move(null)};
 }
 
-void WriteText(const char* path, const char* text) {
-  const int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  [[maybe_unused]] const ssize_t written = write(file, text, strlen(text));
-  close(file);
-}
-
-/// In the child, between fork and exec: only async-signal-safe calls. Returns on failure only.
-void BecomeProgram(const SubprocessOptions& options, Launch& launch) {
-  setpgid(0, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal_number : {SIGINT, SIGTERM, SIGPIPE}) signal(signal_number, SIG_DFL);
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  if (options.memory_limit_bytes > 0) {
-    const rlim_t bytes = static_cast<rlim_t>(options.memory_limit_bytes);
-    const rlimit limit = {bytes, bytes};
-    if (setrlimit(RLIMIT_AS, &limit) != 0) return;
-  }
-  if (options.preferred_oom_victim) WriteText("/proc/self/oom_score_adj", "1000");
-  // Sources first go out of the way of the numbers they will get, then down to them.
-  const int count = static_cast<int>(launch.child_descriptors.size());
-  for (int& source : launch.child_descriptors) {
-    if (source < 0) continue;
-    source = fcntl(source, F_DUPFD_CLOEXEC, count);
-    if (source < 0) return;
-  }
-  const int failure = fcntl(launch.failure_pipe[1], F_DUPFD_CLOEXEC, count);
-  if (failure < 0) return;
-  launch.failure_pipe[1] = failure;
-  for (int i = 0; i < count; ++i) {
-    const int source = launch.child_descriptors[i];
-    if (source >= 0 && dup2(source, i) < 0) return;
-  }
-  if (!options.directory.empty() && chdir(options.directory.c_str()) != 0) return;
-  execvpe(launch.arguments[0], launch.arguments.data(), launch.environment.data());
-}
-
-/// This process's environment with the variables of `changes` set anew.
-std::vector<char*> Environment(const std::vector<std::string>& changes) {
-  std::vector<char*> environment;
+/// The variables of this process's environment, those of `changes` set again, with the prefix of
+/// the guard's protocol.
+std::vector<std::string> GuardEnvironment(const std::vector<std::string>& changes) {
+  std::vector<std::string> environment;
+  const auto add = [&](std::string_view variable) {
+    environment.push_back(static_cast<char>(kGuardPrefix) + std::string(variable));
+  };
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view kept = *variable;
     const auto sets_it = [&](const std::string& change) {
       return kept.starts_with(std::string_view(change).substr(0, change.find('=') + 1));
     };
-    if (std::none_of(changes.begin(), changes.end(), sets_it)) environment.push_back(*variable);
+    if (std::none_of(changes.begin(), changes.end(), sets_it)) add(kept);
   }
-  for (const std::string& change : changes) environment.push_back(const_cast<char*>(change.data()));
-  environment.push_back(nullptr);
+  for (const std::string& change : changes) add(change);
   return environment;
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// The guard's arguments. `report`: the number of its descriptor there.
+std::vector<std::string> GuardArguments(const SubprocessOptions& options, int report) {
+  const std::string order =
+      fmt::format("{} {} {} {} {} {:d} {:d}", getpid(), report, options.memory_limit_bytes,
+                  options.resident_limit_bytes, OpenFilesOfChildren(), options.preferred_oom_victim,
+                  options.sandbox.has_value());
+  std::vector<std::string> arguments = {"bayloom-guard", order, options.directory,
+                                        options.sandbox ? options.sandbox->writable_folder : ""};
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  // To the guard that would be the guard's program.
+  std::string& program = arguments[4];
+  if (program == "/proc/self/exe") program = fmt::format("/proc/{}/exe", getpid());
+  return arguments;
+}
+
+/// What posix_spawn is to do for the guard, besides starting it.
+class SpawnPlan {
+ public:
+  SpawnPlan() {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) sigaddset(&defaults, number);
+    posix_spawnattr_setsigdefault(&attributes_, &defaults);
+  }
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  /// The i-th of the descriptors becomes i; -1 leaves i alone.
+  void Give(const std::vector<int>& descriptors) {
+    const int count = static_cast<int>(descriptors.size());
+    for (int i = 0; i < count; ++i) {
+      int source = descriptors[i];
+      if (source < 0) continue;
+      if (source < count) {  // it would be overwritten by another that gets its number
+        source = fcntl(source, F_DUPFD_CLOEXEC, count);
+        if (source < 0) ThrowSystemError("cannot duplicate a descriptor");
+        moved_.emplace_back(source);
+      }
+      posix_spawn_file_actions_adddup2(&actions_, source, i);
+    }
+  }
+
+  pid_t Start(const std::vector<std::string>& arguments,
+              const std::vector<std::string>& environment) {
+    pid_t process = -1;
+    const int error = posix_spawn(&process, GuardProgram().c_str(), &actions_, &attributes_,
+                                  Pointers(arguments).data(), Pointers(environment).data());
+    if (error != 0) ThrowSystemError("cannot start a process", error);
+    return process;
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+  std::vector<Descriptor> moved_;
+};
+
+/// Reads one report of a guard; false if there is none.
+template <typename Report>
+bool ReadReport(int descriptor, Report& report) {
+  ssize_t bytes;
+  do {
+    bytes = read(descriptor, &report, sizeof(report));
+  } while (bytes < 0 && errno == EINTR);
+  return bytes == static_cast<ssize_t>(sizeof(report));
+}
+
+/// A program's failure to start that is this machine's: trying again may help.
+bool IsSystemAtFault(const GuardStart& start) {
+  if (start.stage == kGuardProcess) return true;
+  switch (start.error) {
+    case ENOMEM:
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case EIO:
+    case ENOSPC:
+      return start.stage != kGuardSandbox;
+    default:
+      return false;
+  }
+}
+
+Error StartError(const SubprocessOptions& options, const GuardStart& start) {
+  const char* const reason = strerror(start.error);
+  if (start.stage == kGuardProcess) {
+    return Error{fmt::format("cannot start a process: {}", reason)};
+  }
+  if (start.stage == kGuardSandbox) {
+    return Error{fmt::format("cannot run {} in a sandbox: this system does not allow it: {}",
+                             options.arguments[0], reason)};
+  }
+  return Error{fmt::format("cannot run {}{}{}: {}", options.arguments[0],
+                           options.directory.empty() ? "" : " in ", options.directory, reason)};
 }
 
 ExitStatus Decode(int status) {
   if (WIFSIGNALED(status)) return {true, WTERMSIG(status)};
   return {false, WEXITSTATUS(status)};
+}
+
+void Reap(pid_t process) {
+  while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace
@@ -137,100 +225,108 @@ std::string ExitStatus::Describe() const {
 }
 
 Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
-  Launch launch;
-  for (const std::string& argument : options.arguments) {
-    launch.arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  launch.arguments.push_back(nullptr);
-  launch.environment = Environment(options.environment);
   const ChildStream kinds[3] = {options.standard_input, options.standard_output,
                                 options.standard_error};
+  StreamEnds streams[3];
+  std::vector<int> given;
   for (int i = 0; i < 3; ++i) {
-    OpenStream(kinds[i], i, launch.streams[i]);
-    launch.child_descriptors.push_back(launch.streams[i].child);
+    streams[i] = OpenStream(kinds[i], i);
+    given.push_back(streams[i].child.get());
   }
-  for (int descriptor : options.descriptors) launch.child_descriptors.push_back(descriptor);
-  if (pipe2(launch.failure_pipe, O_CLOEXEC) != 0) ThrowSystemError("cannot open a pipe");
+  given.insert(given.end(), options.descriptors.begin(), options.descriptors.end());
+  StreamEnds report = OpenPipe(/*child_reads=*/false);
+  const int report_number = static_cast<int>(given.size());
+  given.push_back(report.child.get());
 
-  const pid_t pid = fork();
-  if (pid < 0) ThrowSystemError("cannot start a process");
-  if (pid == 0) {
-    BecomeProgram(options, launch);
-    const int reason = errno;
-    [[maybe_unused]] const ssize_t written = write(launch.failure_pipe[1], &reason, sizeof(reason));
-    _exit(127);
-  }
-  setpgid(pid, pid);  // the child does it too; whoever is first
   Subprocess child;
-  child.pid_ = pid;
-  child.process_descriptor_ = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // close-on-exec
-  for (int i = 0; i < 3; ++i) child.pipes_[i] = std::exchange(launch.streams[i].parent, -1);
-
-  CloseDescriptor(launch.failure_pipe[1]);
-  int reason = 0;
-  ssize_t bytes;
-  do {
-    bytes = read(launch.failure_pipe[0], &reason, sizeof(reason));
-  } while (bytes < 0 && errno == EINTR);
-  if (bytes == sizeof(reason)) {
-    child.Wait();
-    return Error{fmt::format("cannot run {}{}{}: {}", options.arguments[0],
-                             options.directory.empty() ? "" : " in ", options.directory,
-                             strerror(reason))};
+  {
+    SpawnPlan plan;
+    plan.Give(given);
+    child.guard_ =
+        plan.Start(GuardArguments(options, report_number), GuardEnvironment(options.environment));
   }
-  if (child.process_descriptor_ < 0) ThrowSystemError("cannot watch a process");
+  report.child = Descriptor();
+  for (int i = 0; i < 3; ++i) child.pipes_[i] = streams[i].parent.Release();
+  child.report_ = report.parent.Release();
+
+  GuardStart start;
+  if (!ReadReport(child.report_, start)) {
+    Reap(std::exchange(child.guard_, -1));
+    throw SystemError("cannot start a process: its guard was killed");
+  }
+  if (start.stage != kGuardStarted) {
+    Reap(std::exchange(child.guard_, -1));
+    const Error error = StartError(options, start);
+    if (IsSystemAtFault(start)) throw SystemError(error.message);
+    return error;
+  }
+  child.pid_ = start.child;
   return child;
 }
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   std::swap(pid_, other.pid_);
-  std::swap(process_descriptor_, other.process_descriptor_);
+  std::swap(guard_, other.guard_);
+  std::swap(report_, other.report_);
   std::swap(pipes_, other.pipes_);
   std::swap(ended_, other.ended_);
   return *this;
 }
 
 Subprocess::~Subprocess() {
-  if (pid_ > 0) Kill();
-  ClosePipes();
-  CloseDescriptor(process_descriptor_);
-}
-
-void Subprocess::ClosePipes() {
+  if (guard_ > 0) Kill();
   for (int& pipe : pipes_) CloseDescriptor(pipe);
+  CloseDescriptor(report_);
 }
 
 void Subprocess::CloseInput() { CloseDescriptor(pipes_[0]); }
+
+ExitStatus Subprocess::ReadEnd() {
+  GuardEnd end;
+  ExitStatus status = {true, SIGKILL};  // if the guard was killed, the child went with it
+  if (ReadReport(report_, end)) {
+    status = Decode(end.status);
+    status.exceeded_memory = end.exceeded_memory != 0;
+  } else if (pid_ > 0) {
+    kill(-pid_, SIGKILL);  // what the guard can do no more
+  }
+  Reap(guard_);
+  return status;
+}
 
 std::optional<ExitStatus> Subprocess::Wait(double seconds) {
   if (ended_) return ended_;
   const double deadline = MonotonicSeconds() + seconds;
   while (seconds >= 0) {
     const double left = std::max(0.0, deadline - MonotonicSeconds());
-    pollfd end = {process_descriptor_, POLLIN, 0};
+    pollfd end = {report_, POLLIN, 0};
     const int ready = poll(&end, 1, static_cast<int>(std::ceil(std::min(left, 1e6) * 1000)));
     if (ready > 0) break;
     if (ready == 0 && MonotonicSeconds() >= deadline) return std::nullopt;
   }
-  int status = 0;
-  pid_t reaped;
-  do {
-    reaped = waitpid(pid_, &status, 0);
-  } while (reaped < 0 && errno == EINTR);
-  ended_ = reaped == pid_ ? Decode(status) : ExitStatus{false, 127};
+  ended_ = ReadEnd();
   return ended_;
 }
 
 ExitStatus Subprocess::Kill() {
-  if (!ended_) {
-    kill(-pid_, SIGKILL);
+  if (ended_) return *ended_;
+  kill(guard_, SIGTERM);
+  kill(guard_, SIGCONT);  // it may have been stopped
+  if (!Wait(kKillSeconds)) {
+    kill(guard_, SIGKILL);
     Wait();
   }
   return *ended_;
 }
 
-void Subprocess::KillLeftovers() {
-  if (ended_ && pid_ > 0) kill(-pid_, SIGKILL);
+Status CheckSandbox() {
+  SubprocessOptions options;
+  options.arguments = {"true"};
+  options.sandbox = Sandbox{};
+  Result<Subprocess> child = Subprocess::Start(options);
+  if (!child) return child.error();
+  child->Wait();
+  return Ok();
 }
 
 }  // namespace bayloom::base

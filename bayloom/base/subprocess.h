@@ -17,11 +17,19 @@ namespace bayloom::base {
 /// How a process ended.
 struct ExitStatus {
   bool signaled = false;
-  int code = 0;  ///< the signal's number if `signaled`, else the exit code
+  int code = 0;                  ///< the signal's number if `signaled`, else the exit code
+  bool exceeded_memory = false;  ///< it was killed for using more than `resident_limit_bytes`
 
   bool Success() const { return !signaled && code == 0; }
   /// "exit code 3", "signal 11 (SIGSEGV)".
   std::string Describe() const;
+};
+
+/// What a child may do in a sandbox: read files, compute, and write to one folder. It has no
+/// network (not even this machine's), cannot write to any other file, and has the rights of this
+/// user otherwise: it sees what this user sees, and this user's processes.
+struct Sandbox {
+  std::string writable_folder;  ///< empty: none
 };
 
 /// Where a standard stream of a child process leads.
@@ -36,28 +44,38 @@ struct SubprocessOptions {
   /// Descriptors of this process that the child gets: the i-th becomes descriptor 3 + i there.
   /// No other descriptor above 2 is passed on as long as all are opened close-on-exec.
   std::vector<int> descriptors;
-  /// Bytes of address space the child may map (RLIMIT_AS); 0 sets no limit.
+  /// Bytes of address space that the child and each of its descendants may map (RLIMIT_AS), or
+  /// the hard limit of this process where that is lower; 0 sets no limit.
   int64_t memory_limit_bytes = 0;
+  /// Bytes of memory that the child and its descendants may use together, what several share
+  /// counted once; looked at 20 times a second. 0: no limit.
+  int64_t resident_limit_bytes = 0;
   /// Where the child runs; empty: where this process does.
   std::string directory;
   /// Variables as "NAME=value", added to this process's environment.
   std::vector<std::string> environment;
   /// Marks the child as the one to be killed first when the system runs out of memory.
   bool preferred_oom_victim = false;
+  std::optional<Sandbox> sandbox;
 };
 
 /// A running child process, in a process group of its own (a Ctrl-C at the terminal does not reach
-/// it). It writes no core file. The destructor kills the group and reaps the child.
+/// it). It writes no core file. When it ends, or this process does in any way, all that it has
+/// started is killed as well, in other sessions and process groups, too. The destructor kills it.
+///
+/// Between this process and the child there is a guard, a small process that does so; to the child
+/// it is the parent.
 class Subprocess {
  public:
-  /// Fails when the program cannot be run, saying which and why. Throws SystemError when there can
-  /// be no further process or descriptor.
+  /// Fails when the program cannot be run or isolated, saying which and why. Throws SystemError
+  /// when there can be no further process or descriptor.
   static Result<Subprocess> Start(const SubprocessOptions& options);
 
   Subprocess(Subprocess&& other) noexcept { *this = std::move(other); }
   Subprocess& operator=(Subprocess&& other) noexcept;
   ~Subprocess();
 
+  /// The child's, not its guard's.
   pid_t pid() const { return pid_; }
   /// This end of a stream opened as kPipe, else -1. Owned here.
   int input() const { return pipes_[0]; }
@@ -68,20 +86,23 @@ class Subprocess {
 
   /// Waits at most this long (for ever if negative) for the end; nullopt if it still runs.
   std::optional<ExitStatus> Wait(double seconds = -1);
-  /// Kills the whole process group and waits for the child's end. The status tells how it ended,
-  /// which may have been before and in another way.
+  /// Kills the child with all that it has started and waits for their end. The status tells how it
+  /// ended, which may have been before and in another way.
   ExitStatus Kill();
-  /// After the child's end: kills what it left running in its process group.
-  void KillLeftovers();
 
  private:
   Subprocess() = default;
-  void ClosePipes();
+  /// The end, once there is something to be read of it.
+  ExitStatus ReadEnd();
 
   pid_t pid_ = -1;
-  int process_descriptor_ = -1;  ///< pidfd: becomes readable at the end
+  pid_t guard_ = -1;
+  int report_ = -1;  ///< what the guard reports
   int pipes_[3] = {-1, -1, -1};
   std::optional<ExitStatus> ended_;
 };
+
+/// Refuses sandboxes where the kernel, or its administrator, does not allow them, with the reason.
+Status CheckSandbox();
 
 }  // namespace bayloom::base

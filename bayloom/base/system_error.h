@@ -7,7 +7,7 @@
 
 namespace bayloom::base {
 
-/// Something that this machine refused though nobody asked for anything wrong: the disk is full,
+/// Something that this machine refused though the input was right: the disk is full,
 /// there is no memory, a process cannot be created. The message is one line: what failed, on what,
 /// and the system's reason. The command line prints it and exits with code 1.
 class SystemError : public std::runtime_error {

@@ -15,6 +15,8 @@
 #include "bayloom/base/duration.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/network_runner.h"
+#include "bayloom/cli/internal/output.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/timing.h"
@@ -111,9 +113,11 @@ std::string Describe(const measure::Timing& timing) {
 
 void Bench(const BenchOptions& options) {
   const double seconds = base::ParseDuration(options.time, "--time");
+  measure::LoadMonitor load({.threads = options.network.target.Resolve().cores});
   const tuning::TunedNetwork network = options.network.Load();
   const std::vector<tensor::HostTensor> inputs = RandomInputs(network.network.graph, 0);
   NetworkRunner runner(network, inputs);
+  if (load.Look()) Say("{}\n", measure::DescribeBusy(load.last()));
   const measure::Timing latency = TimeLatency(runner, seconds);
   std::optional<measure::Timing> untuned;
   if (options.untuned) {
@@ -125,6 +129,8 @@ void Bench(const BenchOptions& options) {
   if (!machine) throw InputError(machine.error().message);
   const report::Table breakdown =
       Breakdown(network, TimeCalls(network, runner, std::min(seconds, 1.0)), *machine);
+  load.Look();
+  if (load.WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load.Average()));
 
   if (options.json) {
     nlohmann::json shown = {{"model", options.network.model.path},
@@ -154,14 +160,15 @@ void AddBenchCommand(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* bench = app.add_subcommand("bench", "Time a model, operator by operator");
   options->network.AddTo(*bench);
-  bench->add_option("--time", options->time, "How long to measure")->capture_default_str();
-  bench->add_flag("--untuned", options->untuned, "Time the untuned programs too, and compare");
-  bench->add_flag("--json", options->json, "Print JSON instead of text");
+  bench->add_option("--time", options->time, "How long to measure, e.g. 500ms, 10s")
+      ->option_text("TIME")
+      ->capture_default_str();
+  bench->add_flag("--untuned", options->untuned, "Also time the untuned programs, and compare");
+  bench->add_flag("--json", options->json, "Print JSON");
   bench->footer(
-      "The latency is the median of single runs, its spread their interquartile range over it.\n"
-      "'roofline' says how near a task is to what the machine could do at best, given its\n"
-      "arithmetic and the bytes it has to read and write, where the caches may hold those "
-      "already.\n"
+      "The latency is the median of single runs; its spread is their interquartile\n"
+      "range divided by it. 'roofline' compares a task's rate with the machine's limits\n"
+      "for its arithmetic and for the bytes that it reads and writes.\n"
       "\n"
       "Examples:\n"
       "  bayloom bench resnet18.onnx --untuned\n"

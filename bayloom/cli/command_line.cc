@@ -7,28 +7,59 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <exception>
+#include <functional>
+#include <iostream>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <vector>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/stop_flag.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/base/version.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/failure.h"
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/output.h"
+#include "bayloom/record/database.h"
 
 namespace bayloom::cli {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
-
 int Complain(int exit_code, const std::string& message) {
-  fmt::print(stderr, "bayloom: {}\n", message);
+  Say("bayloom: {}\n", base::MessageInOneLine(message));
   return exit_code;
+}
+
+/// Says that a database is locked, and waits on: a user who has waited for measurements does not
+/// want to lose them because of a backup.
+bool AnnounceLock(const std::string& path, double seconds) {
+  Say("bayloom: {} has been locked by another process for {:.0f} s; waiting\n",
+      base::InOneLine(path, 200), seconds);
+  return true;
+}
+
+/// How a command ends that nothing went wrong with: as shells show the end by a signal if it was
+/// asked to stop before it was done.
+int OrderlyExitCode() {
+  const int signal = base::NoticedStopSignal();
+  return signal == 0 ? 0 : 128 + signal;
+}
+
+/// The exit code once everything is printed: the disk that it goes to may be full.
+int Checked() {
+  try {
+    CheckOutput();
+    return OrderlyExitCode();
+  } catch (const SystemError& error) {
+    return Complain(kFailed, error.what());
+  }
 }
 
 /// The command whose help describes what was being parsed.
@@ -41,75 +72,134 @@ std::string HelpOf(const CLI::App& app) {
   return command + " --help";
 }
 
-/// `bayloom help SUBCOMMAND` is `bayloom SUBCOMMAND --help`.
-void AddHelpCommand(CLI::App& app) {
-  auto name = std::make_shared<std::string>();
-  CLI::App* help = app.add_subcommand("help", "Explain a subcommand");
-  help->add_option("subcommand", *name, "Which one; all of them without it");
-  help->callback([&app, name] {
-    if (name->empty()) {
-      fmt::print("{}", app.help());
-      return;
+/// The deepest command that was recognized on the command line.
+const CLI::App& RecognizedCommand(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+/// The word that stands where a subcommand is expected; empty where there is none.
+std::string UnknownSubcommand(const CLI::App& app) {
+  const CLI::App& command = RecognizedCommand(app);
+  const std::vector<std::string> rest = command.remaining();
+  const bool expects_one = command.get_require_subcommand_min() > 0;
+  return expects_one && !rest.empty() && !rest.front().starts_with('-') ? rest.front() : "";
+}
+
+/// What is wrong with the command line, and where it is explained.
+std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
+  const std::string unknown = UnknownSubcommand(app);
+  const std::string problem =
+      unknown.empty() ? error.what()
+                      : fmt::format("there is no subcommand '{}'", base::InOneLine(unknown));
+  return base::MessageInOneLine(problem) + "; see '" + HelpOf(app) + "'";
+}
+
+/// Numbers of 64 bits without a sign: the parser would take -1 for the largest of them.
+void CheckSeeds(CLI::App& app) {
+  if (CLI::Option* seed = app.get_option_no_throw("--seed")) {
+    seed->check([](const std::string& text) {
+      uint64_t number = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      const bool fits = error == std::errc() && end == text.data() + text.size();
+      return fits ? std::string()
+                  : fmt::format("'{}' is no whole number from 0 on", base::InOneLine(text));
+    });
+  }
+  for (CLI::App* command : app.get_subcommands(std::function<bool(CLI::App*)>())) {
+    CheckSeeds(*command);
+  }
+}
+
+/// `bayloom help SUBCOMMAND` is `bayloom SUBCOMMAND --help`; `bayloom help-all` explains all.
+void AddHelpCommands(CLI::App& app) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  CLI::App* help = app.add_subcommand("help", "Explain a subcommand; 'help-all' explains all");
+  help->add_option("subcommand", *names, "Subcommand to explain");
+  help->footer("Example:\n  bayloom help records export");
+  help->callback([&app, names] {
+    CLI::App* command = &app;
+    std::string name = app.get_name();
+    for (const std::string& next : *names) {
+      try {
+        command = command->get_subcommand(next);
+      } catch (const CLI::OptionNotFound&) {
+        throw InputError(fmt::format("there is no subcommand '{}'; '{} --help' lists them",
+                                     base::InOneLine(next), name));
+      }
+      name += " " + next;
     }
-    try {
-      fmt::print("{}", app.get_subcommand(*name)->help("bayloom"));
-    } catch (const CLI::OptionNotFound&) {
-      throw InputError("there is no subcommand '" + *name + "'; 'bayloom help' lists them");
-    }
+    fmt::print("{}", HelpText(*command, name, false));
   });
+  CLI::App* all = app.add_subcommand("help-all", "Explain all options of all subcommands");
+  all->group("");
+  all->callback([&app] { fmt::print("{}", HelpText(app, app.get_name(), true)); });
+}
+
+}  // namespace
+
+void AddCommands(CLI::App& app) {
+  app.description("Find fast programs, configurations and mappings with few measurements");
+  app.set_version_flag("--version", "bayloom " + std::string(base::Version()), "Print the version");
+  InstallHelp(app);
+  app.footer(
+      "Examples:\n"
+      "  bayloom tune resnet18.onnx --time 10m    find fast programs for a network\n"
+      "  bayloom bench resnet18.onnx --untuned    measure the gain");
+  app.require_subcommand(1);
+  AddTuneCommand(app);
+  AddShowCommand(app);
+  AddBenchCommand(app);
+  AddRunCommand(app);
+  AddCompileCommand(app);
+  AddSearchCommand(app);
+  AddServeCommand(app);
+  AddSensitivityCommand(app);
+  AddMapCommand(app);
+  AddPretrainCommand(app);
+  AddReportCommand(app);
+  AddRecordsCommand(app);
+  AddHelpCommands(app);
+  CheckSeeds(app);
+}
+
+namespace {
+
+/// Throws what the subcommand throws.
+int Run(int argc, char** argv) {
+  CLI::App app("", "bayloom");
+  AddCommands(app);
+  if (argc <= 1) {
+    std::cout << HelpText(app, app.get_name(), false);
+    return Checked();
+  }
+  record::SetLockObserver(AnnounceLock);
+  try {
+    app.parse(argc, argv);
+    CheckOutput();
+  } catch (const CLI::Success& help) {
+    app.exit(help);
+    return Checked();
+  } catch (const CLI::ParseError& error) {
+    return Complain(kBadInput, Explain(error, app));
+  }
+  return OrderlyExitCode();
 }
 
 }  // namespace
 
 int RunCommandLine(int argc, char** argv) {
-  CLI::App app("Finds fast tensor programs with few trials.", "bayloom");
-  app.set_version_flag("--version", "bayloom " + std::string(base::Version()), "Print the version");
-  app.footer(
-      "Examples:\n"
-      "  bayloom tune resnet18.onnx --trials 1000      find fast programs for a network\n"
-      "  bayloom tune --op matmul:512,512,512          or for one operator\n"
-      "  bayloom show resnet18.db                      what was found\n"
-      "  bayloom bench resnet18.onnx --untuned         what was gained\n"
-      "  bayloom compile resnet18.onnx --out lib       a library to ship\n"
-      "  bayloom map --op matmul:512,512,512 --arch gemmini    onto an accelerator\n"
-      "  bayloom search flags.yaml                     tune anybody's compiler or kernel\n"
-      "\n"
-      "'bayloom SUBCOMMAND --help' explains each of them.");
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(32);
-  AddTuneCommand(app);
-  AddShowCommand(app);
-  AddRunCommand(app);
-  AddBenchCommand(app);
-  AddCompileCommand(app);
-  AddSearchCommand(app);
-  AddServeCommand(app);
-  AddRecordsCommand(app);
-  AddMapCommand(app);
-  AddReportCommand(app);
-  AddDatasetCommand(app);
-  AddPretrainCommand(app);
-  AddSensitivityCommand(app);
-  AddHelpCommand(app);
-  if (argc <= 1) {
-    fmt::print("{}", app.help());
-    return 0;
-  }
+  base::OpenStandardStreams();
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return Complain(kBadInput, std::string(error.what()) + "; see '" + HelpOf(app) + "'");
+    return Run(argc, argv);
   } catch (const std::exception& error) {
     const Failure failure = Explain(error);
-    return Complain(failure.exit_code, failure.message);
+    // What was stopped early may well have no answer yet.
+    const bool is_answer = dynamic_cast<const CheckFailed*>(&error) != nullptr;
+    const int stopped = is_answer ? OrderlyExitCode() : 0;
+    return Complain(stopped != 0 ? stopped : failure.exit_code, failure.message);
   }
-  // What was printed may still be on its way to a disk that is full.
-  if (std::fflush(stdout) != 0) {
-    return Complain(kFailed, std::string("cannot write the output: ") + std::strerror(errno));
-  }
-  return 0;
 }
 
 }  // namespace bayloom::cli

@@ -22,20 +22,32 @@ struct CompileOptions {
   bool json = false;
 };
 
+nlohmann::json ToJson(const graph::Package& package,
+                      const std::vector<tuning::TunedNetwork>& networks) {
+  nlohmann::json variants = nlohmann::json::array();
+  for (const tuning::TunedNetwork& network : networks) {
+    variants.push_back({{"target", network.target.name}, {"tuned_tasks", network.TunedTasks()}});
+  }
+  return {{"library", package.library},
+          {"header", package.header},
+          {"tasks", networks.front().chosen.size()},
+          {"variants", std::move(variants)}};
+}
+
 void Compile(const CompileOptions& options) {
-  const tuning::TunedNetwork network = options.network.Load();
+  const std::vector<tuning::TunedNetwork> networks = options.network.LoadForAll();
+  std::vector<graph::PackageVariant> variants;
+  for (const tuning::TunedNetwork& network : networks) {
+    variants.push_back({network.target, network.Programs()});
+  }
   const std::string name =
       options.name.empty()
-          ? graph::ToIdentifier(std::filesystem::path(options.network.model.path).stem().string())
+          ? graph::ToPackageName(std::filesystem::path(options.network.model.path).stem().string())
           : options.name;
-  const graph::Package package = graph::WritePackage(network.network, network.Programs(),
-                                                     network.target, options.folder, name);
+  const graph::Package package =
+      graph::WritePackage(networks.front().network, variants, options.folder, name);
   if (options.json) {
-    const nlohmann::json shown = {{"library", package.library},
-                                  {"header", package.header},
-                                  {"tasks", network.chosen.size()},
-                                  {"tuned_tasks", network.TunedTasks()}};
-    fmt::print("{}\n", shown.dump(2));
+    fmt::print("{}\n", ToJson(package, networks).dump(2));
     return;
   }
   const double megabytes = static_cast<double>(std::filesystem::file_size(package.library)) / 1e6;
@@ -46,19 +58,23 @@ void Compile(const CompileOptions& options) {
 
 void AddCompileCommand(CLI::App& app) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App* compile = app.add_subcommand("compile", "Make a shared library of a model");
+  CLI::App* compile = app.add_subcommand("compile", "Compile a model to a C library");
   options->network.AddTo(*compile);
-  compile->add_option("--out,-o", options->folder, "Folder to write to")->capture_default_str();
-  compile->add_option("--name", options->name,
-                      "Name of the library and its functions, a C identifier; default MODEL");
-  compile->add_flag("--json", options->json, "Print JSON instead of text");
+  compile->add_option("--out,-o", options->folder, "Folder to write to")
+      ->option_text("DIR")
+      ->default_str("the current one");
+  compile->add_option("--name", options->name, "Name of the library and its functions in C")
+      ->option_text("NAME")
+      ->default_str("MODEL");
+  compile->add_flag("--json", options->json, "Print JSON");
   compile->footer(
-      "Writes libNAME.so, with code and weights, and NAME.h, which says how to call it from C.\n"
-      "Neither needs anything of Bayloom. Linking uses the C compiler that CC names, or cc.\n"
+      "Writes libNAME.so, with code and weights, and NAME.h with its declarations.\n"
+      "Neither depends on Bayloom. CC, else cc, links the library. --target takes\n"
+      "several: the library uses the code for the best that its processor can run.\n"
       "\n"
       "Examples:\n"
       "  bayloom compile resnet18.onnx --out lib\n"
-      "  bayloom compile squeezenet1.1.onnx --db squeezenet1.1.db --name squeezenet");
+      "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native");
   compile->callback([options] { Compile(*options); });
 }
 

@@ -4,17 +4,19 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/file_name.h"
 #include "bayloom/cli/internal/map_options.h"
+#include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/mapping_json.h"
@@ -22,6 +24,7 @@
 #include "bayloom/report/format.h"
 #include "bayloom/report/map_table.h"
 #include "bayloom/report/mapping_table.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/trial/evaluate_one.h"
 
@@ -54,7 +57,7 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
     return;
   }
   const bool is_model = arguments.evaluator == "model";
-  fmt::print("{}\n{}\n", mapspace::PrintLoopNest(mapping, problem, architecture),
+  fmt::print("{}\n{}\n", report::InLines(mapspace::PrintLoopNest(mapping, problem, architecture)),
              report::TrafficTable(evaluation, mapping, problem, architecture).Text());
   if (!is_model) {
     fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objective,
@@ -96,11 +99,12 @@ void MapOperation(const MapArguments& arguments) {
   const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) ThrowIfLost(reason, run.lost());
   if (!result.best) FailWithoutMapping(result.failure);
-  fmt::print(stderr, "{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
-             layer.layer.problem.Describe(), layer.mapspace->architecture().name, run.mapper(),
-             report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
-             report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objective,
-             result.value);
+  Say("{} on {}: {} mapper, {} evaluations of {} drawn in {} ({}), best {} {:.6g}\n",
+      base::InOneLine(layer.layer.problem.Describe()),
+      base::InOneLine(layer.mapspace->architecture().name), run.mapper(),
+      report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
+      report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objective,
+      result.value);
   nlohmann::json improvements = nlohmann::json::array();
   for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
     improvements.push_back({improvement.evaluations, improvement.value});
@@ -115,20 +119,6 @@ void MapOperation(const MapArguments& arguments) {
   ThrowIfLost(reason, run.lost());  // after what was found is delivered
 }
 
-/// "/layer1/conv" as a part of a file's name: "layer1-conv".
-std::string FileName(const std::string& layer) {
-  std::string name;
-  for (char c : layer) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
-    if (plain) {
-      name += c;
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
-  }
-  return name;
-}
-
 /// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
 /// mapping.
 void WriteNetwork(const std::string& folder, const tuning::MapRun& network) {
@@ -137,7 +127,7 @@ void WriteNetwork(const std::string& folder, const tuning::MapRun& network) {
   int number = 0;
   for (const tuning::MapRun::Layer& layer : network.layers()) {
     const std::string file =
-        fmt::format("{}/{:02}-{}", folder, ++number, FileName(layer.layer.name));
+        fmt::format("{}/{:02}-{}", folder, ++number, FileNameOf(layer.layer.name));
     const mapspace::Problem& problem = layer.layer.problem;
     base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(problem));
     if (!layer.search->result().best) continue;
@@ -156,10 +146,11 @@ void MapNetwork(const MapArguments& arguments) {
   if (mapped == 0) ThrowIfLost(reason, run.lost());
   if (mapped == 0) FailWithoutMapping(run.layers().back().search->result().failure);
   const run::RunStatus status = run.Status();
-  fmt::print(stderr, "{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
-             std::filesystem::path(arguments.network.path).filename().string(), architecture.name,
-             run.layers().size(), run.mapper(), report::FormatCount(status.trials),
-             report::FormatSeconds(status.seconds), DescribeEnd(reason));
+  Say("{} on {}: {} layers, {} mapper, {} evaluations in {} ({})\n",
+      base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
+      base::InOneLine(architecture.name), run.layers().size(), run.mapper(),
+      report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
+      DescribeEnd(reason));
   if (!arguments.out.empty()) WriteNetwork(arguments.out, run);
   if (arguments.json) {
     nlohmann::json json = report::ToJson(run);
@@ -200,78 +191,8 @@ void Map(const MapArguments& arguments) {
 
 void AddMapCommand(CLI::App& app) {
   auto options = std::make_shared<MapArguments>();
-  CLI::App* map =
-      app.add_subcommand("map", "Map a tensor operation or a network onto an accelerator");
-  options->network.AddTo(*map);
-  map->footer(
-      "Examples:\n"
-      "  bayloom map --op matmul:512,512,512 --arch gemmini\n"
-      "  bayloom map resnet50.onnx --arch eyeriss-like --out mappings\n"
-      "  bayloom map --op conv2d:56x56x64,128,3x3,pad=1 --arch eyeriss-like --objective edp\n"
-      "  bayloom map --problem layer.yaml --arch chip.yaml --evaluator 'my-simulator {mapping}'\n"
-      "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml");
-  map->add_option(
-      "--op", options->op,
-      "The operation: matmul:M,N,K, conv2d:HxWxC,outputs,RxS or depthwise:HxWxC,RxS, and "
-      "where needed ,stride=2,pad=1,dilation=2,batch=16");
-  map->add_option("--problem", options->problem, "The operation as Timeloop's YAML");
-  map->add_option("--arch", options->architecture,
-                  "gemmini, gemmini16x16, eyeriss-like, simba-like, or a file of Timeloop's YAML")
-      ->required();
-  map->add_option("--constraints", options->constraints, "Files of Timeloop's constraints");
-  map->add_option("--mapping", options->mapping, "Evaluate this mapping; search nothing");
-  map->add_option("--objective", options->objective, "What to minimize: energy, delay or edp")
-      ->capture_default_str();
-  map->add_option("--mapper", options->mapper,
-                  "genetic (with the model), bayesian (with a simulator), annealing, "
-                  "random-pruned, exhaustive, forest, ...");
-  map->add_option("--evaluations", options->evaluations,
-                  "Mappings to evaluate, of a network for each layer [20000; 100 for "
-                  "bayesian]")
-      ->check(AtLeastOne());
-  map->add_option("--time", options->time, "Or as long as this: 90, 10m, 1h30m");
-  map->add_option("--victory", options->victory,
-                  "Stop after so many evaluations without anything better")
-      ->check(AtLeastOne());
-  map->add_option("--seed", options->seed, "Of all random choices")->capture_default_str();
-  map->add_option("--db", options->database, "Keep every evaluation in this database");
-  map->add_flag("--resume", options->resume,
-                "Go on with the database's last search of the same problem and architecture");
-  map->add_option("--transfer", options->transfer,
-                  "Learn from the searches in these databases (bayesian)");
-  map->add_option("--transfer-method", options->transfer_method,
-                  "How: contextual, multitask, stacking, weighted, sum")
-      ->capture_default_str();
-  map->add_option("--rehearse", options->rehearse,
-                  "Before a simulator is asked, learn from so many evaluations of the model")
-      ->check(AtLeastOne());
-  map->add_option("--top-k", options->top_k,
-                  "Search only so many parameters, those that matter most to the model")
-      ->check(AtLeastOne());
-  map->add_option("--evaluator", options->evaluator,
-                  "model, timeloop (timeloop-model), or a command with {mapping}, {problem} and "
-                  "{arch} that prints the value last")
-      ->capture_default_str();
-  map->add_option("--jobs,-j", options->jobs,
-                  "Mappings that a simulator evaluates at the same time")
-      ->check(AtLeastOne());
-  map->add_option("--timeout", options->timeout,
-                  "The longest that a simulator may take for one mapping")
-      ->capture_default_str();
-  map->add_option("--tiles", options->tiles,
-                  "Encoding of tiles: divisor, factorization, integer, aspect")
-      ->capture_default_str();
-  map->add_option("--orders", options->orders,
-                  "Encoding of loop orders: permutation, ranking, categorical")
-      ->capture_default_str();
-  map->add_option("--counting", options->counting, "Of data reuse: exact, or as timeloop counts")
-      ->capture_default_str();
-  map->add_option("--out,-o", options->out,
-                  "Write the best mapping as Timeloop's YAML; of a network all, into this folder");
-  map->add_option("--scheduler", options->scheduler,
-                  "Divides evaluations between a network's layers: gradient, round-robin")
-      ->capture_default_str();
-  map->add_flag("--json", options->json, "Print JSON");
+  CLI::App* map = app.add_subcommand("map", "Map an operation or a network onto an accelerator");
+  AddMapOptions(*options, *map);
   map->callback([options] { Map(*options); });
 }
 

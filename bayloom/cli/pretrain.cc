@@ -4,31 +4,28 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <cmath>
-#include <limits>
-#include <map>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "bayloom/base/clock.h"
-#include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
-#include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/model_option.h"
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/cli/internal/target_option.h"
+#include "bayloom/cost/model_file.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/measure/measurer.h"
-#include "bayloom/pretrain/active_learning.h"
-#include "bayloom/pretrain/evaluation.h"
-#include "bayloom/pretrain/pool_measurement.h"
-#include "bayloom/pretrain/task_split.h"
+#include "bayloom/pretrain/operator_families.h"
+#include "bayloom/pretrain/pretraining.h"
 #include "bayloom/report/format.h"
-#include "bayloom/report/histogram.h"
 #include "bayloom/report/status_line.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/measure_evaluator.h"
@@ -36,324 +33,196 @@
 namespace bayloom::cli {
 namespace {
 
-constexpr double kTestShare = 0.1;  // TenSet's
-constexpr double kFast = 0.5;       // of a task's best throughput
-
-struct PretrainOptions {
-  std::string database;
-  std::string out;
-  int64_t budget = 0;
-  double share = 0.05;
-  std::string time;
-  int rounds = 5;
-  std::vector<std::string> selections = {"greedy"};
-  double threshold = 1;
-  std::vector<std::string> models = {"xgboost"};
-  std::vector<std::string> held_out;
-  uint64_t seed = 0;
-  int seeds = 1;
-  bool simulate = false;
-  bool evaluate = false;
-  std::string chart;
+struct PretrainArguments {
+  std::vector<std::string> networks;
+  std::string database = "pretrain.db";
+  std::string out = "pretrained.model";
+  std::string time = "1h";
+  std::optional<int64_t> programs;
+  pretrain::PoolOptions pool;
+  pretrain::PretrainingOptions options;
+  bool pool_only = false;
+  bool from_pool = false;
   bool json = false;
   TargetOption target;
 };
 
-using Labels = std::map<int64_t, pretrain::Label>;
+/// Operators of the networks or families that were named, else of all families.
+pretrain::PoolOptions PoolFor(const PretrainArguments& arguments) {
+  pretrain::PoolOptions pool = arguments.pool;
+  for (const std::string& path : arguments.networks) {
+    ModelOption model;
+    model.path = path;
+    pool.networks.push_back(
+        tuning::NetworkSubject(std::filesystem::path(path).stem().string(), model.Load()));
+  }
+  if (pool.networks.empty() && pool.families.empty()) pool.families = pretrain::FamilyNames();
+  pool.seed = arguments.options.learning.seed;
+  pool.threads = arguments.target.threads;
+  return pool;
+}
 
-/// What was chosen and learnt in one run of the loop.
-struct Training {
-  std::unique_ptr<pretrain::ActiveLearning> learning;
-  std::vector<std::vector<double>> labels_by_round;  ///< relative to the best known in the end
-  pretrain::ModelEvaluation evaluation;
-};
-
-class Pretraining {
+/// What goes on, on a terminal in one changing line.
+class Progress {
  public:
-  Pretraining(const PretrainOptions& options, const target::Target& target)
-      : options_(options), target_(target), store_(options.database), pool_(options.database) {
-    const std::vector<record::PoolGroup> groups = pool_.Groups();
-    if (groups.empty()) {
-      throw InputError(options.database + " has no pool of programs; 'bayloom dataset' makes one");
-    }
-    const bool whole = !options.evaluate && !options.simulate && options.held_out.empty();
-    split_ = pretrain::SplitTasks(groups, options.held_out, whole ? 0 : kTestShare, options.seed);
-    for (const record::TaskId task : pretrain::GroupedTasks(pool_)) {
-      for (const auto& [place, outcome] : pretrain::MeasuredPrograms(store_, pool_, task, target)) {
-        known_[task][place] = outcome.ok() ? pretrain::Label(outcome.value) : std::nullopt;
-      }
-    }
+  void ShowPool(const pretrain::PoolStatus& status) {
+    const std::string text = fmt::format("pool: {} of {} tasks, {} programs", status.tasks,
+                                         status.all_tasks, report::FormatCount(status.programs));
+    status.tasks == status.all_tasks ? line_.Keep(text) : line_.Show(text);
   }
-
-  Training Run(const std::string& selection, const std::string& model, uint64_t seed) {
-    Training training;
-    pretrain::ActiveLearningOptions options = {.selection = selection,
-                                               .selection_options = {options_.threshold},
-                                               .model = model,
-                                               .budget = Budget(),
-                                               .rounds = options_.rounds,
-                                               .seed = seed,
-                                               .stop = [this] { return OutOfTime(); }};
-    training.learning = std::make_unique<pretrain::ActiveLearning>(pool_, std::move(options));
-    for (const record::TaskId task : split_.training) AddTask(*training.learning, task);
-    std::vector<std::pair<record::TaskId, pretrain::Label>> measured;
-    std::vector<size_t> round_ends;
-    const pretrain::ActiveLearning::Labeller labeller = MakeLabeller();
-    training.learning->Run(
-        [&](record::TaskId task, std::span<const int64_t> places) {
-          if (!options_.simulate) {
-            progress_.Show(fmt::format("{} of {} programs measured",
-                                       report::FormatCount(training.learning->measured()),
-                                       report::FormatCount(Budget())));
-          }
-          const Labels labels = labeller(task, places);
-          for (const auto& [place, label] : labels) measured.emplace_back(task, label);
-          return labels;
-        },
-        [&](const pretrain::ActiveLearning::Round& round) {
-          round_ends.push_back(measured.size());
-          if (!options_.simulate) {
-            progress_.Keep(fmt::format("round {}: {} of {} programs measured", round.number,
-                                       report::FormatCount(round.measured),
-                                       report::FormatCount(Budget())));
-          }
-        });
-    training.labels_by_round = RelativeLabels(measured, round_ends);
-    if (options_.evaluate || options_.simulate) {
-      training.evaluation =
-          pretrain::EvaluateModel(training.learning->model(), pool_, split_.test, known_);
-    }
-    return training;
+  void ShowTrial(const pretrain::PretrainingStatus& status) {
+    if (line_.IsDue()) line_.Show(TextOf(status));
   }
+  void KeepRound(const pretrain::PretrainingStatus& status) { line_.Keep(TextOf(status)); }
 
  private:
-  /// Programs that may be measured: all, or in a simulation those whose label is recorded.
-  void AddTask(pretrain::ActiveLearning& learning, record::TaskId task) {
-    std::vector<int64_t> open;
-    if (options_.simulate) {
-      for (const auto& [place, label] : known_[task]) open.push_back(place);
-      learning.AddTask(task, std::move(open), {});
-    } else {
-      open.resize(pool_.Count(task));
-      std::iota(open.begin(), open.end(), int64_t{0});
-      learning.AddTask(task, std::move(open), known_[task]);
-    }
+  static std::string TextOf(const pretrain::PretrainingStatus& status) {
+    return fmt::format("round {} of {}: {} of {} programs measured, {}", status.round,
+                       status.rounds, report::FormatCount(status.measured),
+                       report::FormatCount(status.budget), report::FormatSeconds(status.seconds));
   }
 
-  pretrain::ActiveLearning::Labeller MakeLabeller() {
-    if (options_.simulate) {
-      return [this](record::TaskId task, std::span<const int64_t> places) {
-        Labels labels;
-        for (const int64_t place : places) labels[place] = known_.at(task).at(place);
-        return labels;
-      };
-    }
-    if (!measurement_) {
-      measurer_ = std::make_unique<measure::Measurer>(target_, measure::MeasureOptions{});
-      evaluator_ = std::make_unique<tuning::MeasureEvaluator>(*measurer_);
-      measurement_ = std::make_unique<pretrain::PoolMeasurement>(
-          store_, pool_, target_, *evaluator_, "pretrain", [this] { return OutOfTime(); });
-    }
-    return [this](record::TaskId task, std::span<const int64_t> places) {
-      Labels labels;
-      for (const auto& [place, outcome] : measurement_->Measure(task, places)) {
-        labels[place] = outcome.ok() ? pretrain::Label(outcome.value) : std::nullopt;
-      }
-      known_[task].insert(labels.begin(), labels.end());
-      return labels;
-    };
-  }
-
-  int64_t Budget() {
-    if (options_.budget > 0) return options_.budget;
-    int64_t programs = 0;
-    for (const record::TaskId task : split_.training) {
-      programs += options_.simulate ? static_cast<int64_t>(known_[task].size()) : pool_.Count(task);
-    }
-    return std::max<int64_t>(1, std::llround(options_.share * static_cast<double>(programs)));
-  }
-
-  bool OutOfTime() const {
-    return StopSeen() || base::MonotonicSeconds() - started_ >= max_seconds_;
-  }
-
-  std::vector<std::vector<double>> RelativeLabels(
-      const std::vector<std::pair<record::TaskId, pretrain::Label>>& measured,
-      const std::vector<size_t>& ends) {
-    std::vector<std::vector<double>> labels(ends.size());
-    std::map<record::TaskId, double> bests;
-    for (const auto& [task, programs] : known_) {
-      double& best = bests.emplace(task, std::numeric_limits<double>::infinity()).first->second;
-      for (const auto& [place, label] : programs) best = std::min(best, label.value_or(best));
-    }
-    size_t round = 0;
-    for (size_t i = 0; i < measured.size() && round < ends.size(); ++i) {
-      while (round < ends.size() && i >= ends[round]) ++round;
-      if (round == ends.size()) break;
-      const auto& [task, label] = measured[i];
-      labels[round].push_back(label ? bests[task] / *label : 0);
-    }
-    return labels;
-  }
-
-  const PretrainOptions& options_;
-  target::Target target_;
-  double started_ = base::MonotonicSeconds();
-  double max_seconds_ = options_.time.empty() ? std::numeric_limits<double>::infinity()
-                                              : base::ParseDuration(options_.time, "--time");
-  record::Store store_;
-  record::ProgramPool pool_;
-  pretrain::TaskSplit split_;
-  std::map<record::TaskId, Labels> known_;
-  report::StatusLine progress_{stderr};
-  std::unique_ptr<measure::Measurer> measurer_;
-  std::unique_ptr<tuning::MeasureEvaluator> evaluator_;
-  std::unique_ptr<pretrain::PoolMeasurement> measurement_;
+  report::StatusLine line_{stderr};
 };
 
-/// "87.3" or, of several, "87.3 +- 0.4".
-report::Cell MeanCell(const std::vector<double>& values, double factor) {
-  const auto count = static_cast<double>(values.size());
-  const double mean = factor * std::accumulate(values.begin(), values.end(), 0.0) / count;
-  if (values.size() == 1) return {mean, fmt::format("{:.3g}", mean)};
-  double squares = 0;
-  for (const double value : values) squares += std::pow(factor * value - mean, 2);
-  return {mean, fmt::format("{:.3g} +- {:.1g}", mean, std::sqrt(squares / (count - 1)))};
-}
-
-double ShareOfFast(const std::vector<std::vector<double>>& rounds) {
-  double fast = 0, all = 0;
-  for (const std::vector<double>& labels : rounds) {
-    for (const double label : labels) {
-      fast += label >= kFast ? 1 : 0;
-      all += 1;
-    }
+report::Table PoolTable(record::Store& store, record::ProgramPool& pool,
+                        const target::Target& target) {
+  report::Table table({"group", "tasks", "programs", "measured"});
+  for (const pretrain::PoolGroupSummary& group : pretrain::SummarizePool(store, pool, target)) {
+    table.AddRow({group.name,
+                  group.tasks,
+                  {group.programs, report::FormatCount(group.programs)},
+                  {group.measured, report::FormatCount(group.measured)}});
   }
-  return all > 0 ? fast / all : 0;
+  return table;
 }
 
-void AddRow(report::Table& table, const std::string& selection, const std::string& model,
-            const std::vector<Training>& trainings) {
-  const auto mean = [&](auto value, double factor) {
-    std::vector<double> values;
-    for (const Training& training : trainings) values.push_back(value(training));
-    return MeanCell(values, factor);
+/// Fills the pool, and trains a model unless only the pool was asked for.
+trial::StopReason RunPretraining(const PretrainArguments& arguments, const target::Target& target,
+                                 record::Store& store, record::ProgramPool& pool) {
+  Progress progress;
+  const auto show_pool = [&](const pretrain::PoolStatus& status) { progress.ShowPool(status); };
+  const pretrain::PretrainingOptions& options = arguments.options;
+  if (arguments.pool_only) {
+    return pretrain::FillPool(store, pool, target, *options.pool, options.budget.stop, show_pool)
+               ? trial::StopReason::kExhausted
+               : trial::StopReason::kStopped;
+  }
+  measure::Measurer measurer(target, {});
+  tuning::MeasureEvaluator evaluator(measurer);
+  pretrain::Pretraining pretraining(store, pool, target, evaluator, options);
+  const trial::StopReason reason = pretraining.Run(
+      {.on_task = show_pool,
+       .on_trial = [&](const pretrain::PretrainingStatus& status) { progress.ShowTrial(status); },
+       .on_round = [&](const pretrain::PretrainingStatus& status) { progress.KeepRound(status); }});
+  if (reason != trial::StopReason::kStopped) {
+    cost::WriteModelFile(pretraining.model(), arguments.out);
+  }
+  return reason;
+}
+
+void Pretrain(PretrainArguments arguments) {
+  base::CheckFolderOf(arguments.out);
+  if (arguments.from_pool && !std::filesystem::exists(arguments.database)) {
+    throw InputError("--from-pool: there is no " + arguments.database +
+                     "; without --from-pool it is made");
+  }
+  if (arguments.from_pool && !(arguments.networks.empty() && arguments.pool.families.empty())) {
+    throw InputError("--from-pool: models and families are for a pool that is to be sampled");
+  }
+  arguments.options.budget = MakeBudget(arguments.programs, arguments.time);
+  arguments.options.pool = std::nullopt;
+  if (!arguments.from_pool) arguments.options.pool = PoolFor(arguments);
+  const target::Target target = arguments.target.Resolve();
+  record::Store store(arguments.database);
+  record::ProgramPool pool(arguments.database);
+  const trial::StopReason reason = RunPretraining(arguments, target, store, pool);
+  const bool is_stopped = reason == trial::StopReason::kStopped;
+  const bool has_model = !is_stopped && !arguments.pool_only;
+  const report::Table table = PoolTable(store, pool, target);
+  if (arguments.json) {
+    nlohmann::json shown = {{"end", trial::ToString(reason)}, {"pool", table.Json()}};
+    if (has_model) shown["model"] = arguments.out;
+    fmt::print("{}\n", shown.dump(2));
+    return;
+  }
+  fmt::print("{}\n", table.Text());
+  if (has_model) {
+    fmt::print("{}: wrote {}\nUse it with 'bayloom tune MODEL --cost-model {}'.\n",
+               trial::Describe(reason), arguments.out, arguments.out);
+  }
+  if (is_stopped) fmt::print("stopped; the same command continues\n");
+}
+
+/// What only experiments change.
+void AddAdvanced(PretrainArguments& arguments, CLI::App& pretrain) {
+  const auto add = [&](const char* name, auto& value, const char* text, const char* description) {
+    return Advanced(pretrain.add_option(name, value, description)->option_text(text));
   };
-  using T = const Training&;
-  table.AddRow({selection, model, trainings[0].learning->measured(),
-                mean([](T t) { return ShareOfFast(t.labels_by_round); }, 100),
-                mean([](T t) { return t.evaluation.top1; }, 100),
-                mean([](T t) { return t.evaluation.top5; }, 100),
-                mean([](T t) { return t.evaluation.rmse; }, 1),
-                mean([](T t) { return t.evaluation.r2; }, 1),
-                mean([](T t) { return t.evaluation.pairwise_accuracy; }, 1),
-                mean([](T t) { return t.learning->times().train; }, 1),
-                mean([](T t) { return t.learning->times().predict; }, 1),
-                mean([](T t) { return t.learning->times().select; }, 1),
-                mean([](T t) { return t.learning->times().measure; }, 1)});
-}
-
-void WriteHistogram(const Training& training, const std::string& path) {
-  const auto& rounds = training.labels_by_round;
-  report::Histogram histogram = {.title = "Programs measured, by performance",
-                                 .x_label = "relative to the task's best program",
-                                 .series = {}};
-  if (!rounds.empty()) histogram.series.push_back({"first round", rounds.front()});
-  if (rounds.size() > 1) histogram.series.push_back({"last round", rounds.back()});
-  base::WriteFile(path, histogram.ToSvg());
-}
-
-void Pretrain(const PretrainOptions& options) {
-  if (options.out.empty() && !options.simulate && !options.evaluate) {
-    throw InputError("say where the model is to be written: --out FILE");
-  }
-  if (!options.time.empty()) base::ParseDuration(options.time, "--time");
-  base::CheckFolderOf(options.out);
-  base::CheckFolderOf(options.chart);
-  base::CatchStopSignals();
-  Pretraining pretraining(options, options.target.Resolve());
-  report::Table table({"selection", "model", "measured", "fast %", "top-1 %", "top-5 %", "rmse",
-                       "r2", "pairwise", "train s", "predict s", "select s", "measure s"});
-  for (const std::string& model : options.models) {
-    for (const std::string& selection : options.selections) {
-      std::vector<Training> trainings;
-      for (int i = 0; i < options.seeds && (i == 0 || !StopSeen()); ++i) {
-        trainings.push_back(pretraining.Run(selection, model, options.seed + i));
-      }
-      if (!options.chart.empty()) WriteHistogram(trainings[0], options.chart);
-      if (!options.out.empty()) cost::WriteModelFile(trainings[0].learning->model(), options.out);
-      AddRow(table, selection, model, trainings);
-    }
-  }
-  if (options.simulate || options.evaluate) {
-    fmt::print("{}\n", options.json ? table.Json().dump(2) : table.Text());
-  }
-  if (StopSeen()) fmt::print(stderr, "stopped; the same command goes on from here\n");
+  pretrain::PoolOptions& pool = arguments.pool;
+  pretrain::ActiveLearningOptions& learning = arguments.options.learning;
+  OneOf(add("--families", pool.families, "NAME...",
+            "Draw operators from these families even if models are named")
+            ->default_str("all, without models"),
+        pretrain::FamilyNames());
+  add("--tasks-per-family", pool.tasks_per_family, "N", "Operators drawn from each family")
+      ->check(AtLeastOne())
+      ->capture_default_str();
+  add("--programs-per-task", pool.programs_per_task, "N",
+      "Programs of each operator in the pool, half of them random, half evolved from those")
+      ->check(AtLeastOne())
+      ->capture_default_str();
+  add("--share", arguments.options.share, "X", "Measure this share of the pool")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  add("--rounds", learning.rounds, "N", "Measure in this many rounds, each chosen by a new model")
+      ->check(AtLeastOne())
+      ->capture_default_str();
+  OneOf(add("--selection", learning.selection, "NAME", "How programs to measure are chosen")
+            ->capture_default_str(),
+        cost::SelectionMethods());
+  OneOf(add("--learner", learning.model, "NAME", "What is trained")->capture_default_str(),
+        cost::ThroughputModelNames());
+  add("--seed", learning.seed, "N", "Seed of all random choices")->capture_default_str();
 }
 
 }  // namespace
 
 void AddPretrainCommand(CLI::App& app) {
-  auto options = std::make_shared<PretrainOptions>();
-  CLI::App* pretrain =
-      app.add_subcommand("pretrain", "Train a cost model on few well-chosen measurements");
-  pretrain->add_option("database", options->database, "A pool made by 'bayloom dataset'")
-      ->required();
-  pretrain->add_option("--out,-o", options->out, "File to write the model to");
-  pretrain
-      ->add_option("--budget", options->budget,
-                   "Programs to have measured in all, those measured before included")
+  auto options = std::make_shared<PretrainArguments>();
+  CLI::App* pretrain = app.add_subcommand(
+      "pretrain", "Train a cost model for this machine, for 'tune' to start with");
+  pretrain->add_option("model", options->networks,
+                       "ONNX files whose operators to learn from; without any, common operators");
+  pretrain->add_option("--db", options->database, "Database of programs and measurements")
+      ->option_text("FILE")
+      ->capture_default_str();
+  pretrain->add_option("--out,-o", options->out, "File to write the model to")
+      ->option_text("FILE")
+      ->capture_default_str();
+  pretrain->add_option("--time", options->time, "Stop measuring after this long, e.g. 30s, 10m, 2h")
+      ->option_text("TIME")
+      ->capture_default_str();
+  pretrain->add_option("--programs", options->programs, "Measure this many programs in all")
+      ->option_text("N")
+      ->default_str("5 % of the pool")
       ->check(AtLeastOne());
-  pretrain->add_option("--share", options->share, "The same as a share of the pool")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  pretrain->add_option("--time", options->time, "Stop measuring after this long: 90s, 10m, 1h30m");
-  pretrain->add_option("--rounds", options->rounds, "How often the model is trained meanwhile")
-      ->check(AtLeastOne())
-      ->capture_default_str();
+  CLI::Option* pool_only =
+      pretrain->add_flag("--pool-only", options->pool_only, "Sample the pool, but measure nothing");
   pretrain
-      ->add_option("--selection", options->selections,
-                   "How to choose what to measure; several are compared with --simulate")
-      ->check(CLI::IsMember(cost::SelectionNames()))
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  pretrain
-      ->add_option("--threshold", options->threshold,
-                   "biased-diversity: divergence above which fast programs are preferred")
-      ->capture_default_str();
-  pretrain->add_option("--model", options->models, "What to train")
-      ->check(CLI::IsMember(cost::ThroughputModelNames()))
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  pretrain
-      ->add_option("--hold-out", options->held_out,
-                   "Networks or families not to train on, but to evaluate on")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  pretrain->add_flag("--evaluate", options->evaluate,
-                     "Evaluate on measured programs of tasks not trained on: those of --hold-out, "
-                     "else a tenth of all");
-  pretrain->add_flag("--simulate", options->simulate,
-                     "Measure nothing: choose among recorded measurements as if they were made "
-                     "anew, and evaluate");
-  pretrain->add_option("--seed", options->seed, "Seed of all choices")->capture_default_str();
-  pretrain->add_option("--seeds", options->seeds, "--simulate: seeds to average over")
-      ->check(AtLeastOne())
-      ->capture_default_str();
-  pretrain->add_option("--chart", options->chart,
-                       "Write a histogram of the performance of what was measured (SVG)");
-  pretrain->add_flag("--json", options->json, "Print the evaluation as JSON");
+      ->add_flag("--from-pool", options->from_pool, "Sample nothing: use the pool as it is in --db")
+      ->excludes(pool_only);
+  pretrain->add_flag("--json", options->json, "Print JSON");
   options->target.AddTo(*pretrain);
+  AddAdvanced(*options, *pretrain);
   pretrain->footer(
-      "Measurements are recorded as they are made: stop when you like and give the same command\n"
-      "again.\n"
+      "Samples programs of many operators into a pool, measures a few of them, chosen\n"
+      "by active learning, and trains on those. Interrupt at any time: the same command\n"
+      "continues. Trials of 'bayloom tune' in --db count as measured.\n"
       "\n"
       "Examples:\n"
-      "  bayloom pretrain pool.db --budget 2000 --out this-machine.model\n"
-      "  bayloom pretrain pool.db --simulate --selection random,biased-diversity --seeds 5 \\\n"
-      "      --hold-out resnet18,bert_tiny");
+      "  bayloom pretrain --out this-machine.model\n"
+      "  bayloom pretrain resnet18.onnx bert_tiny.onnx --db pool.db --time 10m");
   pretrain->callback([options] { Pretrain(*options); });
 }
 

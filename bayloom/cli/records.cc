@@ -15,14 +15,20 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/output.h"
+#include "bayloom/cli/internal/show_run.h"
 #include "bayloom/record/json_lines.h"
+#include "bayloom/record/machine_failures.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/search_report.h"
+#include "bayloom/report/table.h"
 #include "bayloom/tuning/durable_study.h"
+#include "bayloom/tuning/session_state.h"
 
 namespace bayloom::cli {
 namespace {
@@ -33,12 +39,13 @@ struct RecordsOptions {
   std::optional<int64_t> run;
   std::string format = "csv";
   std::vector<std::string> files;
+  bool remove = false;
 };
 
 /// One search, for programs that know nothing of databases.
 std::string SearchText(record::Store& store, const RecordsOptions& options) {
   const record::RunRecord record = tuning::FindStudy(store, *options.run);
-  const external::Scenario scenario = tuning::ScenarioOf(record);
+  const external::Scenario scenario = ScenarioIn(store, record);
   const std::vector<external::StudyTrial> trials =
       tuning::ReadStudyTrials(*scenario.space, store, record.id);
   if (options.format == "csv") return report::TrialsCsv(scenario, trials);
@@ -51,7 +58,11 @@ void Export(const RecordsOptions& options) {
     const std::string text = SearchText(store, options);
     return options.out.empty() ? fmt::print("{}", text) : base::WriteFile(options.out, text);
   }
-  if (options.out.empty()) return record::ExportJsonLines(store, std::cout);
+  if (options.out.empty()) {
+    record::ExportJsonLines(store, std::cout);
+    CheckOutput();
+    return;
+  }
   base::WriteFile(options.out,
                   [&store](std::ostream& file) { record::ExportJsonLines(store, file); });
 }
@@ -62,45 +73,101 @@ void Import(const RecordsOptions& options) {
     std::ifstream file(name);
     if (!file) base::ThrowPathError("cannot read '" + name + "'", errno);
     const record::ImportSummary summary = record::ImportJsonLines(store, file, name);
-    fmt::print("{}: {} new trials, {} known already\n", name, report::FormatCount(summary.added),
+    const std::string shown = base::InOneLine(name, 200);
+    fmt::print("{}: {} new trials, {} known already\n", shown, report::FormatCount(summary.added),
                report::FormatCount(summary.present));
     if (summary.pool_programs > 0) {
-      fmt::print("{}: {} new programs of pools\n", name,
+      fmt::print("{}: {} new programs of pools\n", shown,
                  report::FormatCount(summary.pool_programs));
     }
   }
+}
+
+void Clean(const RecordsOptions& options) {
+  record::Store store(options.database, options.remove ? record::Store::Mode::kReadWrite
+                                                       : record::Store::Mode::kReadOnly);
+  report::Table table({"run", "trials", "recorded as"});
+  int64_t trials = 0;
+  for (const record::MachineFailure& failure : record::FindMachineFailures(store)) {
+    trials += failure.trials;
+    table.AddRow({failure.run, failure.trials, base::InOneLine(failure.reason)});
+  }
+  if (trials == 0) {
+    fmt::print("No trial was recorded that failed by the machine's trouble.\n");
+    return;
+  }
+  fmt::print("{}", table.Text());
+  if (!options.remove) {
+    fmt::print("{} trials failed by the machine's trouble; --remove takes them out.\n",
+               report::FormatCount(trials));
+    return;
+  }
+  const int64_t removed = record::RemoveMachineFailures(store, tuning::StateWithoutTrials);
+  fmt::print("{} trials removed; their runs can be resumed.\n", report::FormatCount(removed));
 }
 
 }  // namespace
 
 void AddRecordsCommand(CLI::App& app) {
   auto options = std::make_shared<RecordsOptions>();
-  CLI::App* records = app.add_subcommand("records", "Carry records from one database to another");
+  CLI::App* records =
+      app.add_subcommand("records", "Export, import and clean the records of databases");
   records->require_subcommand(1);
   records->footer(
-      "Records travel as text, one JSON object a line.\n"
+      "Records are exported as text, one JSON object a line.\n"
       "\n"
       "Examples:\n"
       "  bayloom records export resnet18.db --out resnet18.jsonl\n"
       "  bayloom records export flags.db --run 1 --out flags.csv\n"
-      "  bayloom records import all.db resnet18.jsonl bert_tiny.jsonl");
+      "  bayloom records import all.db resnet18.jsonl bert_tiny.jsonl\n"
+      "  bayloom records clean old.db");
 
-  CLI::App* to_text = records->add_subcommand("export", "Write all records as text");
-  to_text->add_option("database", options->database, "The database to read")->required();
-  to_text->add_option("--out,-o", options->out, "File to write; standard output if not given");
-  CLI::Option* run = to_text->add_option("--run,--search", options->run,
-                                         "Only this run of a search, in another format");
-  to_text->add_option("--format", options->format, "csv, or t4: a recorded space to search again")
+  CLI::App* to_text = records->add_subcommand("export", "Write a database's records as text");
+  to_text->add_option("database", options->database, "Database to read")->required();
+  to_text->add_option("--out,-o", options->out, "File to write")
+      ->option_text("FILE")
+      ->default_str("standard output");
+  CLI::Option* run = to_text
+                         ->add_option("--run", options->run,
+                                      "Only this run of 'bayloom search', in another format")
+                         ->option_text("ID");
+  to_text
+      ->add_option("--format", options->format,
+                   "With --run: csv, or t4, a recorded space that 'search --recorded' reads")
+      ->option_text("FORMAT")
       ->check(CLI::IsMember({"csv", "t4"}))
       ->capture_default_str()
       ->needs(run);
+  to_text->footer(
+      "Examples:\n"
+      "  bayloom records export resnet18.db --out resnet18.jsonl\n"
+      "  bayloom records export flags.db --run 1 --out flags.csv");
   to_text->callback([options] { Export(*options); });
 
-  CLI::App* from_text = records->add_subcommand("import", "Add records that are not there yet");
-  from_text->add_option("database", options->database, "The database to add to; may be new")
+  CLI::App* from_text = records->add_subcommand("import", "Add records to a database");
+  from_text->add_option("database", options->database, "Database to add to; created if missing")
       ->required();
-  from_text->add_option("files", options->files, "Files written by 'export'")->required();
+  from_text->add_option("files", options->files, "Files written by 'bayloom records export'")
+      ->required();
+  from_text->footer(
+      "Records that the database has already are skipped.\n"
+      "\n"
+      "Example:\n"
+      "  bayloom records import all.db resnet18.jsonl bert_tiny.jsonl");
   from_text->callback([options] { Import(*options); });
+
+  CLI::App* clean = records->add_subcommand(
+      "clean", "Count, or remove, trials that failed by the machine's trouble");
+  clean->add_option("database", options->database, "Database to clean")->required();
+  clean->add_flag("--remove", options->remove, "Remove them instead of counting them");
+  clean->footer(
+      "Earlier versions recorded it as a configuration's failure when the machine had\n"
+      "no open file, process or shared memory left, or killed a process for its memory.\n"
+      "Once such trials are removed, a resumed run tries those configurations again.\n"
+      "\n"
+      "Example:\n"
+      "  bayloom records clean old.db --remove");
+  clean->callback([options] { Clean(*options); });
 }
 
 }  // namespace bayloom::cli

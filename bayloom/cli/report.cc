@@ -14,10 +14,15 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/result.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/file_name.h"
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/pool_table.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/session_charts.h"
 #include "bayloom/report/session_report.h"
@@ -38,8 +43,12 @@ class Folder {
  public:
   explicit Folder(const std::string& path) : path_(path) { base::CreateFolder(path); }
 
+  /// A file of this name, or with a number in it where there is one already.
   void Write(const std::string& name, const std::string& text) {
-    const std::string path = (path_ / name).string();
+    std::string path = (path_ / name).string();
+    for (int number = 2; std::ranges::count(written_, path) > 0; ++number) {
+      path = (path_ / fmt::format("{}-{}", number, name)).string();
+    }
     base::WriteFile(path, text);
     written_.push_back(path);
   }
@@ -52,15 +61,13 @@ class Folder {
 
 std::vector<record::RunRecord> ChosenRuns(record::Store& store, const ReportOptions& options) {
   if (options.run) return {store.RunOf(*options.run)};
-  std::vector<record::RunRecord> runs = store.Runs();
-  if (runs.empty()) throw InputError(store.path() + " has no run yet");
-  return runs;
+  return store.Runs();
 }
 
 void Print(const report::SessionReport& report, bool slots) {
-  fmt::print("{} ({}): {} trials in {}, latency {}\n\n", report.record.name, report.label,
-             report::FormatCount(report.trials()), report::FormatSeconds(report.seconds()),
-             report::FormatSeconds(report.latency()));
+  fmt::print("{} ({}): {} trials in {}, latency {}\n\n", base::InOneLine(report.record.name),
+             base::InOneLine(report.label), report::FormatCount(report.trials()),
+             report::FormatSeconds(report.seconds()), report::FormatSeconds(report.latency()));
   const report::Table tables[] = {report::LatencyTable(report), report::TaskTable(report),
                                   report::PhaseTable(report), report::ModelTable(report)};
   for (const report::Table& table : tables) {
@@ -71,16 +78,12 @@ void Print(const report::SessionReport& report, bool slots) {
 
 void Print(const report::RunSummary& summary) {
   const record::RunRecord& run = summary.record;
-  fmt::print("{} ({}, seed {}): {} trials in {}, without a value: {}\n\n", run.name, run.proposer,
-             run.seed, report::FormatCount(summary.trials), report::FormatSeconds(summary.seconds),
+  fmt::print("{} ({}, seed {}): {} trials in {}, without a value: {}\n\n",
+             base::InOneLine(run.name), base::InOneLine(run.proposer), run.seed,
+             report::FormatCount(summary.trials), report::FormatSeconds(summary.seconds),
              report::FailureText(summary));
   const report::Table improvements = report::ImprovementTable(summary);
   if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
-}
-
-/// "resnet18-3": the database's name and the run's number.
-std::string Prefix(const std::string& database, record::RunId run) {
-  return fmt::format("{}-{}", std::filesystem::path(database).stem().string(), run);
 }
 
 /// One chart of each kind for all tunings of a model.
@@ -88,20 +91,9 @@ void DrawTogether(const std::vector<report::SessionReport>& reports, Folder& fol
   std::map<std::string, std::vector<report::SessionReport>> models;
   for (const report::SessionReport& report : reports) models[report.record.name].push_back(report);
   for (const auto& [model, sessions] : models) {
-    std::string name = std::filesystem::path(model).stem().string();
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '-');
+    const std::string name = FileNameOf(std::filesystem::path(model).stem().string());
     folder.Write(name + "-latency-trials.svg", report::LatencyChart(sessions, false).ToSvg());
     folder.Write(name + "-latency-time.svg", report::LatencyChart(sessions, true).ToSvg());
-  }
-}
-
-void DrawSession(record::Store& store, const report::SessionReport& report, Folder& folder) {
-  const std::string prefix = Prefix(store.path(), report.record.id);
-  folder.Write(prefix + "-tasks.svg", report::ConvergenceChart(store, report.record.id).ToSvg());
-  folder.Write(prefix + "-trials.svg", report::AllocationChart(report).ToSvg());
-  if (!report.model.empty()) {
-    folder.Write(prefix + "-model.svg", report::ModelQualityChart(store, report.record.id).ToSvg());
   }
 }
 
@@ -109,49 +101,103 @@ void DrawSession(record::Store& store, const report::SessionReport& report, Fold
 struct Reports {
   std::vector<report::SessionReport> sessions;  ///< of tunings and measurements of pools
   std::vector<report::RunSummary> searches;     ///< of all other runs
+  std::vector<std::string> notes;  ///< of databases: their pools, or that they are empty
   nlohmann::json figures = nlohmann::json::array();
 };
 
-void AddReport(record::Store& store, const record::RunRecord& run, Reports& reports,
-               Folder* folder) {
-  if (run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset) {
-    const report::SessionReport& report =
-        reports.sessions.emplace_back(report::ReportOf(store, run.id));
-    reports.figures.push_back(report::ToJson(report));
-    if (folder) DrawSession(store, report, *folder);
-    return;
+/// Adds what one database holds to the reports, and its charts to the folder if there is one.
+class DatabaseReporter {
+ public:
+  DatabaseReporter(const std::string& path, Reports& reports, Folder* folder)
+      : store_(path, record::Store::Mode::kReadOnly), reports_(reports), folder_(folder) {}
+
+  void Add(const ReportOptions& options) {
+    const std::vector<record::RunRecord> runs = ChosenRuns(store_, options);
+    for (const record::RunRecord& run : runs) AddRun(run);
+    if (!options.run) AddPools(runs.empty());
   }
-  const report::RunSummary& summary =
-      reports.searches.emplace_back(report::SummaryOf(store, run.id));
-  reports.figures.push_back(report::ToJson(summary));
-  if (folder) {
-    folder->Write(Prefix(store.path(), run.id) + "-progress.svg",
-                  report::ProgressChart(summary).ToSvg());
+
+ private:
+  void AddRun(const record::RunRecord& run) {
+    if (run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset) {
+      const report::SessionReport& report =
+          reports_.sessions.emplace_back(report::ReportOf(store_, run.id));
+      reports_.figures.push_back(report::ToJson(report));
+      if (folder_) Draw(report);
+      return;
+    }
+    const report::RunSummary& summary =
+        reports_.searches.emplace_back(report::SummaryOf(store_, run.id));
+    reports_.figures.push_back(report::ToJson(summary));
+    if (folder_) Draw(summary);
   }
-}
+
+  void AddPools(bool has_no_run) {
+    record::ProgramPool pool(store_.path(), record::ProgramPool::Mode::kReadOnly);
+    const report::Table groups = report::PoolTable(pool);
+    const std::string path = base::InOneLine(store_.path(), 200);
+    if (!groups.empty()) {
+      reports_.notes.push_back(
+          fmt::format("Programs in {} that may be measured:\n{}\n", path, groups.Text()));
+      reports_.figures.push_back(
+          {{"kind", "pool"}, {"database", store_.path()}, {"groups", groups.Json()}});
+    } else if (has_no_run) {
+      reports_.notes.push_back(fmt::format("{} has no run yet\n", path));
+    }
+  }
+
+  void Draw(const report::SessionReport& report) {
+    const std::string prefix = Prefix(report.record.id);
+    folder_->Write(prefix + "-tasks.svg",
+                   report::ConvergenceChart(store_, report.record.id).ToSvg());
+    folder_->Write(prefix + "-trials.svg", report::AllocationChart(report).ToSvg());
+    if (!report.model.empty()) {
+      folder_->Write(prefix + "-model.svg",
+                     report::ModelQualityChart(store_, report.record.id).ToSvg());
+    }
+  }
+
+  void Draw(const report::RunSummary& summary) {
+    const std::string prefix = Prefix(summary.record.id);
+    folder_->Write(prefix + "-progress-trials.svg",
+                   report::ProgressChart(summary, /*over_time=*/false).ToSvg());
+    folder_->Write(prefix + "-progress-time.svg",
+                   report::ProgressChart(summary, /*over_time=*/true).ToSvg());
+  }
+
+  /// "resnet18-3": the database's name and the run's number.
+  std::string Prefix(record::RunId run) const {
+    return fmt::format("{}-{}", FileNameOf(std::filesystem::path(store_.path()).stem().string()),
+                       run);
+  }
+
+  record::Store store_;
+  Reports& reports_;
+  Folder* folder_;
+};
 
 void Report(const ReportOptions& options) {
   std::optional<Folder> folder;
   if (!options.out.empty()) folder.emplace(options.out);
   Reports reports;
   for (const std::string& database : options.databases) {
-    record::Store store(database, record::Store::Mode::kReadOnly);
-    for (const record::RunRecord& run : ChosenRuns(store, options)) {
-      AddReport(store, run, reports, folder ? &*folder : nullptr);
-    }
+    DatabaseReporter(database, reports, folder ? &*folder : nullptr).Add(options);
   }
   if (folder) {
     DrawTogether(reports.sessions, *folder);
-    folder->Write("report.json", reports.figures.dump(2) + "\n");
+    folder->Write("report.json", report::JsonText(reports.figures) + "\n");
   }
   if (options.json) {
-    fmt::print("{}\n", reports.figures.dump(2));
+    fmt::print("{}\n", report::JsonText(reports.figures));
     return;
   }
   for (const report::SessionReport& report : reports.sessions) Print(report, options.slots);
   for (const report::RunSummary& summary : reports.searches) Print(summary);
+  for (const std::string& note : reports.notes) fmt::print("{}", note);
   if (!folder) return;
-  for (const std::string& file : folder->written()) fmt::print("wrote {}\n", file);
+  for (const std::string& file : folder->written()) {
+    fmt::print("wrote {}\n", base::InOneLine(file, 500));
+  }
 }
 
 }  // namespace
@@ -159,25 +205,27 @@ void Report(const ReportOptions& options) {
 void AddReportCommand(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* report =
-      app.add_subcommand("report", "Report on the runs of databases: figures, and charts as SVG");
+      app.add_subcommand("report", "Summarize the runs of databases, with charts as SVG");
   report
       ->add_option("databases", options->databases,
-                   "Databases written by 'bayloom tune', 'search' or 'map'")
+                   "Databases of 'bayloom tune', 'search', 'map' or 'pretrain'")
       ->required();
-  report->add_option("--run,--session", options->run, "Only this run; default all");
-  report->add_option("--out,-o", options->out,
-                     "Folder for the charts, and for all figures as report.json");
-  report->add_flag("--slots", options->slots, "Also list what the scheduler chose slot by slot");
-  report->add_flag("--json", options->json, "Print all figures as JSON");
-  report->footer(
-      "The latency is the sum over all tasks of their best programs' times, each as often as the\n"
-      "model calls it. The charts: latency over trials and over time, all tunings of a model\n"
-      "together; for each tuning the tasks' best-so-far curves, the trials they were given, and\n"
-      "how well the cost model predicted; for each search the best value over the trials.\n"
-      "\n"
+  report->add_option("--run", options->run, "Only this run")->option_text("ID")->default_str("all");
+  report->add_option("--out,-o", options->out, "Write charts and report.json into this folder")
+      ->option_text("DIR");
+  Advanced(report->add_flag("--slots", options->slots,
+                            "Also list the scheduler's choices, slot by slot"));
+  report->add_flag("--json", options->json, "Print JSON");
+  report->footer(WithDetails(
       "Examples:\n"
       "  bayloom report resnet18.db\n"
-      "  bayloom report gradient.db dynatune.db --out charts");
+      "  bayloom report gradient.db dynatune.db --out charts",
+      "\n\n"
+      "The latency of a tuning is the sum over all tasks of their best programs' times,\n"
+      "each multiplied by how often the model calls it. The charts: latency over trials\n"
+      "and over time, all tunings of a model together; for each tuning the best time of\n"
+      "each task, its trials, and how well the cost model predicted; for each search\n"
+      "the best value over trials and over time."));
   report->callback([options] { Report(*options); });
 }
 

@@ -12,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/network_runner.h"
 #include "bayloom/report/table.h"
 
@@ -112,20 +113,24 @@ void Run(const RunOptions& options) {
 
 void AddRunCommand(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* run = app.add_subcommand("run", "Run a model once and look at its outputs");
+  CLI::App* run = app.add_subcommand("run", "Run a model once and print or check its outputs");
   options->network.AddTo(*run);
   run->add_option("--data", options->data,
-                  "Folder with input_0.pb, ... and output_0.pb, ... to compare with");
-  run->add_option("--seed", options->seed, "Seed of random inputs, if there is no --data")
-      ->capture_default_str();
+                  "Folder with inputs and expected outputs: input_0.pb, output_0.pb, ...")
+      ->option_text("DIR")
+      ->default_str("random inputs");
   run->add_option("--tolerance", options->tolerance,
-                  "Largest difference from --data's outputs, relative to their largest value")
+                  "Largest error allowed, relative to the largest expected value")
+      ->option_text("X")
       ->capture_default_str();
-  run->add_flag("--json", options->json, "Print JSON instead of a table");
+  Advanced(run->add_option("--seed", options->seed, "Seed of random inputs")
+               ->option_text("N")
+               ->capture_default_str());
+  run->add_flag("--json", options->json, "Print JSON");
   run->footer(
       "Examples:\n"
       "  bayloom run resnet18.onnx\n"
-      "  bayloom run resnet18.onnx --db resnet18.db --data build/reference/resnet18");
+      "  bayloom run resnet18.onnx --data build/reference/resnet18");
   run->callback([options] { Run(*options); });
 }
 

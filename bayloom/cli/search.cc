@@ -2,27 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/next_commands.h"
+#include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
-#include "bayloom/cli/internal/scenario_option.h"
+#include "bayloom/cli/internal/search_options.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/progress_columns.h"
+#include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/scheduling/task_scheduler.h"
+#include "bayloom/space/configuration_json.h"
 #include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/scenario_search.h"
 
@@ -31,21 +38,6 @@ namespace {
 
 constexpr int64_t kDefaultTrials = 100;
 
-struct SearchArguments {
-  ScenarioOption scenario;
-  std::vector<std::string> others;  ///< scenarios that share the budget with the first
-  std::vector<double> weights;
-  tuning::SearchOptions options;
-  std::string command;
-  std::string recorded;
-  std::vector<std::string> transfer;  ///< databases
-  std::string transfer_method = "weighted";
-  std::string out;
-  std::string csv;
-  std::string chart;
-  bool json = false;
-};
-
 /// What --transfer's databases teach the optimizer beforehand.
 void Learn(const SearchArguments& arguments, external::Scenario& scenario) {
   if (scenario.optimizer != "bayesian") {
@@ -53,8 +45,7 @@ void Learn(const SearchArguments& arguments, external::Scenario& scenario) {
                      scenario.optimizer);
   }
   optimizer::TransferOptions& transfer = scenario.optimizer_options.transfer;
-  transfer = tuning::LearnFromSearches(
-      arguments.transfer, optimizer::ParseTransferMethod(arguments.transfer_method), scenario);
+  transfer = tuning::LearnFromSearches(arguments.transfer, arguments.transfer_method, scenario);
   if (transfer.tasks.empty()) {
     throw InputError(fmt::format(
         "--transfer: there is no earlier search for '{}' of another scenario with parameters of "
@@ -67,6 +58,7 @@ external::Scenario LoadWithOverrides(const SearchArguments& arguments) {
   external::Scenario scenario = arguments.scenario.Load();
   if (!arguments.command.empty()) external::OverrideCommand(arguments.command, scenario);
   if (!arguments.recorded.empty()) external::OverrideRecorded(arguments.recorded, scenario);
+  if (arguments.sandbox) scenario.evaluator.sandbox = true;
   if (scenario.evaluator.kind == external::EvaluatorKind::kNone) {
     throw InputError(
         fmt::format("'{}' does not say how a configuration is evaluated: give it an "
@@ -136,35 +128,58 @@ trial::Budget BudgetOf(const SearchArguments& arguments,
 
 void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments& arguments) {
   if (search.members().size() > 1) {
-    fmt::print(stderr, "{} {} scenarios together, {} scheduler, slots of {} trials\n",
-               arguments.options.resume ? "Resuming" : "Searching", search.members().size(),
-               arguments.options.scheduler, arguments.options.trials_per_slot);
+    Say("{} {} scenarios together, {} scheduler, slots of {} trials\n",
+        arguments.options.resume ? "Resuming" : "Searching", search.members().size(),
+        arguments.options.scheduler, arguments.options.trials_per_slot);
     return;
   }
   const tuning::SearchMember& member = search.members()[0];
   const space::Space& space = *member.scenario.space;
-  fmt::print(stderr,
-             "{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
-             search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
-             space.size() == 1 ? "" : "s", FormatSize(space.CountFeasible()),
-             member.scenario.optimizer, member.database);
+  Say("{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
+      search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
+      space.size() == 1 ? "" : "s", FormatSize(space.CountFeasible()), member.scenario.optimizer,
+      member.database);
   const run::RunStatus status = search.Status();
   if (status.trials >= status.max_trials) {
-    fmt::print(stderr, "Its {} trials are done already; more --trials go on\n",
-               report::FormatCount(status.trials));
+    Say("Its {} trials are done already; more --trials go on\n",
+        report::FormatCount(status.trials));
   }
+}
+
+/// What was found in one scenario; where the best were evaluated again, they decide which it is.
+nlohmann::json SummaryOf(const tuning::ScenarioSearch& search, int member) {
+  const external::Scenario& scenario = search.members()[member].scenario;
+  nlohmann::json summary = report::SearchSummary(scenario, search.study(member));
+  const std::vector<tuning::RepeatedConfiguration> repeated = search.RepeatedOf(member);
+  for (const tuning::RepeatedConfiguration& each : repeated) {
+    nlohmann::json values = nlohmann::json::array();
+    for (const trial::Outcome& outcome : each.outcomes) values.push_back(outcome.value);
+    summary["repeated"].push_back({{"trial", each.trial.ordinal},
+                                   {"first", each.trial.outcome.value},
+                                   {"median", each.median},
+                                   {"spread", each.spread},
+                                   {"values", values}});
+  }
+  if (!repeated.empty() && repeated[0].ok) {
+    summary["best"] = {
+        {"value", repeated[0].median},
+        {"trial", repeated[0].trial.ordinal},
+        {"configuration", space::ToJson(*scenario.space, repeated[0].trial.configuration)}};
+  }
+  return summary;
 }
 
 void Export(const SearchArguments& arguments, const tuning::ScenarioSearch& search) {
   const external::Scenario& scenario = search.members()[0].scenario;
   if (!arguments.out.empty()) {
-    base::WriteFile(arguments.out, report::SearchSummary(scenario, search.study(0)).dump(2) + "\n");
+    base::WriteFile(arguments.out, SummaryOf(search, 0).dump(2) + "\n");
   }
   if (arguments.csv.empty() && arguments.chart.empty()) return;
   const std::vector<external::StudyTrial> trials = search.TrialsOf(0);
   if (!arguments.csv.empty()) base::WriteFile(arguments.csv, report::TrialsCsv(scenario, trials));
   if (!arguments.chart.empty()) {
-    base::WriteFile(arguments.chart, report::SearchChart(scenario, trials).ToSvg());
+    base::WriteFile(arguments.chart,
+                    report::ProgressChart(report::SummaryOf(scenario, trials)).ToSvg());
   }
 }
 
@@ -194,25 +209,98 @@ nlohmann::json SummaryOfAll(const tuning::ScenarioSearch& search,
                           {"scenarios", nlohmann::json::array()},
                           {"slots", nlohmann::json::array()}};
   for (int i = 0; i < std::ssize(search.members()); ++i) {
-    shown["scenarios"].push_back(
-        report::SearchSummary(search.members()[i].scenario, search.study(i)));
+    shown["scenarios"].push_back(SummaryOf(search, i));
     shown["scenarios"].back()["weight"] = search.members()[i].weight;
   }
   for (int slot : search.slots()) shown["slots"].push_back(search.members()[slot].scenario.name);
   return shown;
 }
 
-/// How much better the best is than the default configuration, or the first that worked.
-std::string GainText(const tuning::ScenarioSearch& search) {
+/// What evaluating the best again has shown.
+report::Table RepeatTable(const std::vector<tuning::RepeatedConfiguration>& repeated) {
+  report::Table table({"trial", "first", "median", "spread", "failed"});
+  for (const tuning::RepeatedConfiguration& each : repeated) {
+    table.AddRow({each.trial.ordinal,
+                  {each.trial.outcome.value, report::FormatValue(each.trial.outcome.value)},
+                  {each.median, report::FormatValue(each.median)},
+                  {each.spread, each.ok ? fmt::format("{:.1f} %", 100 * each.spread) : "-"},
+                  static_cast<int64_t>(std::ranges::count_if(
+                      each.outcomes, [](const auto& outcome) { return !outcome.ok(); }))});
+  }
+  return table;
+}
+
+void PrintRepeated(const std::vector<tuning::RepeatedConfiguration>& repeated) {
+  if (repeated.empty()) return;
+  fmt::print("\nthe best {} evaluated again, in turns:\n{}", repeated.size(),
+             RepeatTable(repeated).Text());
+}
+
+/// The search with its records on the command line, resumed.
+std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
+  std::vector<std::string> line = {"search", arguments.scenario.path};
+  line.insert(line.end(), arguments.others.begin(), arguments.others.end());
+  const auto add = [&](const std::string& option, const std::string& value) {
+    if (value.empty()) return;
+    line.push_back(option);
+    line.push_back(value);
+  };
+  add("--optimizer", arguments.scenario.optimizer.value_or(""));
+  add("--command", arguments.command);
+  add("--recorded", arguments.recorded);
+  if (arguments.sandbox) line.push_back("--sandbox");
+  if (arguments.options.scheduler != tuning::SearchOptions().scheduler) {
+    add("--scheduler", arguments.options.scheduler);
+  }
+  if (!arguments.weights.empty()) {
+    add("--weights", fmt::format("{}", fmt::join(arguments.weights, ",")));
+  }
+  if (arguments.options.jobs > 1) add("--jobs", std::to_string(arguments.options.jobs));
+  add("--db", arguments.scenario.database);
+  line.push_back("--resume");
+  return line;
+}
+
+NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
+                           trial::StopReason reason) {
+  NextCommands next;
+  const auto resume = [&](const std::vector<std::string>& more, const std::string& purpose) {
+    std::vector<std::string> line = ResumedSearch(arguments);
+    line.insert(line.end(), more.begin(), more.end());
+    next.Add(line, purpose);
+  };
+  const std::string trials = std::to_string(2 * search.Status().trials);
+  if (reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost) {
+    resume({}, "go on from here");
+  } else if (reason != trial::StopReason::kExhausted) {
+    resume({"--trials", trials}, "more trials");
+  }
+  const bool is_recorded = std::ranges::any_of(search.members(), [](const auto& member) {
+    return member.scenario.evaluator.kind == external::EvaluatorKind::kRecorded;
+  });
+  if (!is_recorded && arguments.options.repeat.candidates == 0) {
+    resume({"--trials", std::to_string(search.Status().trials), "--repeat-best", "5"},
+           "whether the best was only lucky");
+  }
+  std::set<std::string> databases;
+  for (const tuning::SearchMember& member : search.members()) databases.insert(member.database);
+  for (const std::string& database : databases) {
+    next.Add({"show", database}, "what was found");
+    next.Add({"report", database}, "how the search went");
+  }
+  return next;
+}
+
+/// How much better the best value is than the default configuration, or the first that worked.
+std::string GainText(const tuning::ScenarioSearch& search, double best) {
   const external::Study& study = search.study(0);
-  if (!study.best()) return "";
   const bool has_default = search.members()[0].scenario.default_configuration.has_value();
   for (const external::StudyTrial& trial : search.TrialsOf(0)) {
     if (!trial.outcome.ok()) {
       if (has_default) return "";
       continue;
     }
-    const double first = trial.outcome.value, best = study.best()->outcome.value;
+    const double first = trial.outcome.value;
     const double ratio = study.maximize() ? best / first : first / best;
     if (!(ratio > 0) || !std::isfinite(ratio)) return "";
     return fmt::format("{} better than the {} ({})\n", report::FormatRatio(ratio),
@@ -225,9 +313,7 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
                  trial::StopReason reason) {
   const bool is_single = search.members().size() == 1;
   if (arguments.json) {
-    const tuning::SearchMember& member = search.members()[0];
-    nlohmann::json summary = is_single ? report::SearchSummary(member.scenario, search.study(0))
-                                       : SummaryOfAll(search, arguments);
+    nlohmann::json summary = is_single ? SummaryOf(search, 0) : SummaryOfAll(search, arguments);
     summary["end"] = trial::ToString(reason);
     fmt::print("{}\n", summary.dump(2));
     return;
@@ -235,17 +321,30 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
   const run::RunStatus status = search.Status();
   if (!is_single) {
     fmt::print("\n{}", ResultTable(search).Text());
+    for (int i = 0; i < std::ssize(search.members()); ++i) {
+      const std::vector<tuning::RepeatedConfiguration> repeated = search.RepeatedOf(i);
+      if (!repeated.empty()) fmt::print("\n{}", search.members()[i].scenario.name);
+      PrintRepeated(repeated);
+    }
+    fmt::print("{}", CommandsAfter(arguments, search, reason).Text());
     return;
   }
   const external::Scenario& scenario = search.members()[0].scenario;
   const auto& best = search.study(0).best();
   if (!best) return;
-  fmt::print("{}: {} trials in {}, {} of them without a value\n\n{} = {} (trial {})\n{}{}",
-             DescribeEnd(reason), report::FormatCount(status.trials),
-             report::FormatSeconds(status.seconds),
-             report::FormatCount(status.trials - status.feasible_trials), scenario.objective,
-             report::FormatValue(best->outcome.value), best->ordinal, GainText(search),
-             report::ConfigurationText(*scenario.space, best->configuration));
+  const std::vector<tuning::RepeatedConfiguration> repeated = search.RepeatedOf(0);
+  const bool is_confirmed = !repeated.empty() && repeated[0].ok;
+  const external::StudyTrial& shown = is_confirmed ? repeated[0].trial : *best;
+  fmt::print("{}: {} trials in {}, {} of them without a value\n", DescribeEnd(reason),
+             report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
+             report::FormatCount(status.trials - status.feasible_trials));
+  PrintRepeated(repeated);
+  const double value = is_confirmed ? repeated[0].median : best->outcome.value;
+  fmt::print("\n{} = {} (trial {}{})\n{}{}{}", base::InOneLine(scenario.objective),
+             report::FormatValue(value), shown.ordinal,
+             is_confirmed ? ", the median of its repeats" : "", GainText(search, value),
+             report::ConfigurationText(*scenario.space, shown.configuration),
+             CommandsAfter(arguments, search, reason).Text());
 }
 
 void RunSearchCommand(const SearchArguments& arguments) {
@@ -257,11 +356,21 @@ void RunSearchCommand(const SearchArguments& arguments) {
   tuning::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
   report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
-  const trial::StopReason reason = search.Run(progress.Observer());
+  const trial::StopReason reason =
+      search.Run(progress.Observer(), [&](const tuning::RepeatStatus& status) {
+        progress.Activity(
+            fmt::format("evaluating the best again: {} of {}", status.done, status.all));
+      });
   progress.End();
   if (search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());
+  if (reason == trial::StopReason::kGaveUp) {
+    throw CheckFailed(fmt::format(
+        "gave up after {} trials: no further configuration that satisfies the constraints was "
+        "found, although there may be more",
+        search.Status().trials));
+  }
   const external::Study& study = search.study(0);
   if (search.members().size() == 1 && !study.best() && study.last()) {
     throw CheckFailed(fmt::format("none of {} trials has a value; of the last one: {}",
@@ -274,78 +383,8 @@ void RunSearchCommand(const SearchArguments& arguments) {
 void AddSearchCommand(CLI::App& app) {
   auto options = std::make_shared<SearchArguments>();
   CLI::App* search =
-      app.add_subcommand("search", "Tune anything that a command line can build and time");
-  options->scenario.AddTo(*search);
-  search
-      ->add_option("--jobs,-j", options->options.jobs,
-                   "Configurations to evaluate at the same time")
-      ->check(AtLeastOne());
-  CLI::Option* command = search->add_option("--command", options->command,
-                                            "Evaluate by this command line; holes are {parameter}");
-  search
-      ->add_option("--recorded", options->recorded,
-                   "Evaluate by looking up a recorded space (Kernel Tuner T4, .gz too)")
-      ->excludes(command);
-  search
-      ->add_option("--transfer", options->transfer,
-                   "Learn from the searches of other scenarios in this database; may be repeated")
-      ->allow_extra_args(false);
-  search
-      ->add_option("--transfer-method", options->transfer_method,
-                   "How: contextual, multitask, stacking, weighted, sum")
-      ->capture_default_str();
-  search->add_option("others", options->others, "More scenarios, to share the budget with it");
-  search
-      ->add_option("--scheduler", options->options.scheduler,
-                   "How several scenarios share the budget")
-      ->check(CLI::IsMember(scheduling::TaskSchedulerNames()))
-      ->capture_default_str();
-  search
-      ->add_option("--weights", options->weights,
-                   "How much an improvement of each counts; default all alike")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber);
-  search
-      ->add_option("--slot", options->options.trials_per_slot, "Trials a scenario gets at one turn")
-      ->check(AtLeastOne())
-      ->capture_default_str();
-  search->add_option("--out,-o", options->out, "Write the best configuration as JSON");
-  search->add_option("--csv", options->csv, "Write all trials as CSV");
-  search->add_option("--chart", options->chart, "Draw the best so far over the trials as SVG");
-  search->add_flag("--json", options->json, "Print the result as JSON");
-  search->footer(
-      "A scenario says which parameters there are, how one configuration is evaluated and\n"
-      "what is looked for. This one tunes a compiler's flags:\n"
-      "\n"
-      "  parameters:\n"
-      "    level:  {type: categorical, values: [-O1, -O2, -O3]}\n"
-      "    unroll: {type: ordinal, values: [1, 2, 4, 8, 16], scale: log, default: 4}\n"
-      "  constraints:\n"
-      "    - level != '-O1' or unroll <= 4\n"
-      "  minimize: seconds\n"
-      "  evaluator:\n"
-      "    shell: g++ {level} --param max-unroll-times={unroll} {here}/app.cc -o {work}/app\n"
-      "           && {work}/app\n"
-      "    timeout: 30s\n"
-      "  budget: {trials: 50}\n"
-      "\n"
-      "The command prints the value: a number, or JSON with a field of the objective's name.\n"
-      "If it fails, crashes, hangs or prints anything else, the configuration is infeasible,\n"
-      "the reason is kept and the search learns to stay away. docs/scenarios.md has all of it:\n"
-      "six kinds of parameters, constraints, priors, processes that stay, recorded spaces.\n"
-      "\n"
-      "Every trial is recorded as it ends: stop when you like, even by kill -9, and go on\n"
-      "with --resume. Without a budget in the scenario, 100 trials are made.\n"
-      "\n"
-      "Examples:\n"
-      "  bayloom search flags.yaml\n"
-      "  bayloom search flags.yaml --jobs 4 --time 10m --chart flags.svg --out best.json\n"
-      "  bayloom search flags.yaml --resume --trials 200\n"
-      "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1 --trials 300\n"
-      "  bayloom search larger.yaml --transfer smaller.db\n"
-      "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
-      "  bayloom search hypermapper.json --command './run.sh {tile_size} {unroll}'");
+      app.add_subcommand("search", "Tune the parameters of any program, compiler or kernel");
+  AddSearchOptions(*options, *search);
   search->callback([options] { RunSearchCommand(*options); });
 }
 

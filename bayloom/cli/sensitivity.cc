@@ -14,6 +14,8 @@
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/map_options.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/record/store.h"
@@ -74,8 +76,7 @@ report::Table RankOperation(const SensitivityOptions& options) {
                                         mapspace::LoadArchitecture(options.architecture));
   const mapspace::Mapspace mapspace(model.problem(), model.architecture());
   const auto encoding =
-      mapspace::MakeMappingEncoding(mapspace, model, mapspace::ParseTileEncoding(options.tiles),
-                                    mapspace::ParseOrderEncoding(options.orders));
+      mapspace::MakeMappingEncoding(mapspace, model, options.tiles, options.orders);
   const mapspace::MapObjective objective = mapspace::ParseMapObjective(options.objective);
   const mapspace::EncodingSensitivity sensitivity = mapspace::RankEncoding(
       *encoding,
@@ -109,35 +110,37 @@ void RunSensitivity(const SensitivityOptions& options) {
 void AddSensitivityCommand(CLI::App& app) {
   auto options = std::make_shared<SensitivityOptions>();
   CLI::App* command =
-      app.add_subcommand("sensitivity", "Say which parameters of a search matter, and how much");
-  command->footer(
-      "The indices are Sobol's: `first` is the share of the objective's variation that a\n"
-      "parameter explains by itself, `total` that with all its interactions; +- is a 95 %\n"
-      "confidence interval.\n"
-      "\n"
-      "Examples:\n"
-      "  bayloom sensitivity flags.yaml                      by the trials in flags.db\n"
-      "  bayloom sensitivity --op matmul:64,128,512 --arch gemmini");
-  command->add_option("scenario", options->scenario, "Scenario whose last search to look at");
-  command->add_option("--db", options->database, "Its records; default NAME.db");
-  command->add_option("--op", options->op, "Or an operation, as for 'bayloom map'");
-  command->add_option("--problem", options->problem, "Or an operation as Timeloop's YAML");
-  command->add_option("--arch", options->architecture, "Accelerator for the operation");
-  command->add_option("--objective", options->objective, "energy, delay or edp")
-      ->capture_default_str();
-  command
-      ->add_option("--tiles", options->tiles,
-                   "Encoding of tiles: divisor, factorization, integer, aspect")
-      ->capture_default_str();
-  command
-      ->add_option("--orders", options->orders,
-                   "Encoding of loop orders: ranking, permutation, categorical")
-      ->capture_default_str();
+      app.add_subcommand("sensitivity", "Rank parameters by their influence (Sobol indices)");
+  command->add_option("scenario", options->scenario, "Scenario whose last search to analyse");
+  command->add_option("--db", options->database, "Database of that search")
+      ->option_text("FILE")
+      ->default_str("NAME.db");
+  command->add_option("--op", options->op, "Analyse the mapspace of an operation; see 'map'")
+      ->option_text("OPERATION");
+  command->add_option("--problem", options->problem, "The operation as a Timeloop file (YAML)")
+      ->option_text("FILE");
+  command->add_option("--arch", options->architecture, "Accelerator of the operation; see 'map'")
+      ->option_text("ARCH");
+  OneOf(command->add_option("--objective", options->objective, "Value to explain")
+            ->option_text("NAME")
+            ->capture_default_str(),
+        {"energy", "delay", "edp"});
   command->add_option("--samples", options->samples, "Random mappings to evaluate")
+      ->option_text("N")
       ->capture_default_str()
       ->check(AtLeastOne());
-  command->add_option("--seed", options->seed, "Of all random choices")->capture_default_str();
+  AddEncodingOptions(*command, options->tiles, options->orders);
+  Advanced(command->add_option("--seed", options->seed, "Seed of all random choices")
+               ->option_text("N")
+               ->capture_default_str());
   command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "'first' is the share of the value's variance that a parameter explains alone,\n"
+      "'total' that with its interactions; +- is a 95 % confidence interval.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom sensitivity flags.yaml           by the trials in flags.db\n"
+      "  bayloom sensitivity --op matmul:64,128,512 --arch gemmini");
   command->callback([options] { RunSensitivity(*options); });
 }
 

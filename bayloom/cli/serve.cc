@@ -4,9 +4,12 @@
 #include <CLI/App.hpp>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "bayloom/base/read_line.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/scenario_option.h"
 #include "bayloom/external/hypermapper_server.h"
 #include "bayloom/external/line_server.h"
@@ -28,8 +31,9 @@ void Serve(const ServeOptions& options) {
     return external::HyperMapperServer(scenario, durable.study()).Run(std::cin, std::cout);
   }
   external::LineServer server(scenario, durable.study());
-  std::string line;
-  while (std::getline(std::cin, line)) std::cout << server.Answer(line) << std::endl;
+  while (const std::optional<base::Line> line = base::ReadLine(std::cin)) {
+    std::cout << server.Answer(line->text) << std::endl;
+  }
 }
 
 }  // namespace
@@ -37,30 +41,32 @@ void Serve(const ServeOptions& options) {
 void AddServeCommand(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* serve =
-      app.add_subcommand("serve", "Let a program in any language drive a search by ask and tell");
+      app.add_subcommand("serve", "Let a program in any language drive a search (ask and tell)");
   options->scenario.AddTo(*serve);
   serve->add_flag("--hypermapper", options->hypermapper,
-                  "Speak as HyperMapper and BaCO do in their client-server mode");
-  serve->footer(
-      "Reads one JSON object a line from standard input and answers each with one on standard\n"
-      "output, until the input ends:\n"
+                  "Speak the client-server protocol of HyperMapper and BaCO");
+  serve->footer(WithDetails(
+      "Reads requests from standard input, one JSON object a line, and answers each on\n"
+      "standard output: {\"ask\": 2}, {\"tell\": {\"tile\": 4}, \"value\": 1.5}, {\"best\": true}\n"
       "\n"
-      "  {\"ask\": 2}                        {\"configurations\": [{\"tile\": 4}, {\"tile\": "
-      "16}]}\n"
+      "Examples:\n"
+      "  echo '{\"ask\": 2}' | bayloom serve space.yaml\n"
+      "  examples/search/ask_tell.py        a Python program that starts bayloom serve",
+      "\n\n"
+      "Requests and answers:\n"
+      "  {\"ask\": 2}             {\"configurations\": [{\"tile\": 4}, {\"tile\": 16}]}\n"
       "  {\"tell\": {\"tile\": 4}, \"value\": 1.5}\n"
-      "                                    {\"trials\": 1, \"best\": {\"value\": 1.5, ...}}\n"
+      "                         {\"trials\": 1, \"best\": {\"value\": 1.5, ...}}\n"
       "  {\"tell\": {\"tile\": 16}, \"feasible\": false, \"reason\": \"out of memory\"}\n"
       "  {\"best\": true}\n"
+      "  anything invalid       {\"error\": \"...\"}\n"
       "\n"
-      "The scenario needs no evaluator. Configurations may be told in any order, also ones that\n"
-      "were never asked for. What cannot be used is answered by {\"error\": \"...\"}. Trials are\n"
-      "recorded before they are learnt from; --resume goes on after whatever happened.\n"
+      "The scenario needs no evaluator. Configurations may be told in any order, also\n"
+      "ones that were not asked for. Every trial is recorded before it is used;\n"
+      "--resume continues after any interruption.\n"
       "\n"
-      "With --hypermapper, programs made for HyperMapper or BaCO are served as they are: start\n"
-      "'bayloom serve --hypermapper scenario.json' where they start theirs.\n"
-      "\n"
-      "Example:\n"
-      "  examples/search/ask_tell.py, which starts 'bayloom serve space.yaml'");
+      "With --hypermapper, clients written for HyperMapper or BaCO work unchanged:\n"
+      "start 'bayloom serve --hypermapper scenario.json' in place of their server."));
   serve->callback([options] { Serve(*options); });
 }
 

@@ -7,9 +7,14 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/json.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/show.h"
+#include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/pool_table.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 
 namespace bayloom::cli {
@@ -18,9 +23,10 @@ namespace {
 /// Who chose the candidates: the optimizer or mapper, or the strategy of a tuning.
 std::string ProposerOf(const record::RunRecord& run) {
   if (!run.proposer.empty()) return run.proposer;
-  const auto definition =
-      nlohmann::json::parse(run.definition, nullptr, /*allow_exceptions=*/false);
-  return definition.is_object() ? definition.value("strategy", "") : "";
+  const nlohmann::json definition = base::ParseJsonOrDiscard(run.definition);
+  const bool is_known = definition.is_object() && definition.contains("strategy") &&
+                        definition["strategy"].is_string();
+  return is_known ? definition["strategy"].get<std::string>() : "";
 }
 
 /// The best value of a run; NaN if it has none, or several tasks whose values do not compare.
@@ -28,7 +34,7 @@ double BestOf(record::Store& store, const record::RunRecord& run) {
   double best = std::numeric_limits<double>::quiet_NaN();
   if (run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset) return best;
   for (const record::StoredTrial& trial : store.TrialsOfRun(run.id)) {
-    if (!trial.outcome.ok()) continue;
+    if (!trial.outcome.ok() || !std::isfinite(trial.outcome.value)) continue;
     const double value = trial.outcome.value;
     if (std::isnan(best) || (run.maximize ? value > best : value < best)) best = value;
   }
@@ -72,11 +78,11 @@ report::Table TasksOn(record::Store& store, record::TargetId target) {
 }
 
 std::string Describe(const target::Target& target) {
-  return fmt::format("{} with {} thread{} and vectors of {} bytes", target.cpu, target.cores,
-                     target.cores == 1 ? "" : "s", target.vector_bytes);
+  return fmt::format("{} with {} thread{} and vectors of {} bytes", base::InOneLine(target.cpu),
+                     target.cores, target.cores == 1 ? "" : "s", target.vector_bytes);
 }
 
-void PrintAsJson(record::Store& store) {
+void PrintAsJson(record::Store& store, record::ProgramPool& pool) {
   nlohmann::json targets = nlohmann::json::array();
   for (record::TargetId id : store.Targets()) {
     const target::Target target = store.TargetOf(id);
@@ -85,15 +91,18 @@ void PrintAsJson(record::Store& store) {
                        {"threads", target.cores},
                        {"tasks", TasksOn(store, id).Json()}});
   }
-  const nlohmann::json shown = {{"runs", RunTable(store).Json()}, {"targets", targets}};
-  fmt::print("{}\n", shown.dump(2));
+  const nlohmann::json shown = {{"runs", RunTable(store).Json()},
+                                {"targets", targets},
+                                {"pools", report::PoolTable(pool).Json()}};
+  fmt::print("{}\n", report::JsonText(shown));
 }
 
 }  // namespace
 
 void ShowDatabase(const ShowOptions& options) {
   record::Store store(options.subject.path, record::Store::Mode::kReadOnly);
-  if (options.json) return PrintAsJson(store);
+  record::ProgramPool pool(options.subject.path, record::ProgramPool::Mode::kReadOnly);
+  if (options.json) return PrintAsJson(store, pool);
   const report::Table runs = RunTable(store);
   fmt::print("{}", runs.empty() ? "No runs yet.\n" : runs.Text());
   for (record::TargetId id : store.Targets()) {
@@ -101,6 +110,8 @@ void ShowDatabase(const ShowOptions& options) {
     if (tasks.empty()) continue;
     fmt::print("\nOn {}:\n{}", Describe(store.TargetOf(id)), tasks.Text());
   }
+  const report::Table groups = report::PoolTable(pool);
+  if (!groups.empty()) fmt::print("\nPrograms that may be measured:\n{}", groups.Text());
 }
 
 }  // namespace bayloom::cli

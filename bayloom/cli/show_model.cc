@@ -9,6 +9,7 @@
 #include "bayloom/cli/internal/show.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/tuning_subject.h"
 
@@ -36,7 +37,7 @@ void ShowModel(const ShowOptions& options) {
                   {flops, report::FormatFlops(flops)}});
   }
   if (options.json) {
-    fmt::print("{}\n", table.Json().dump(2));
+    fmt::print("{}\n", report::JsonText(table.Json()));
   } else {
     fmt::print("{}\n{} in {} calls of {} tasks\n", table.Text(), report::FormatFlops(total),
                network.calls.size(), specs.size());

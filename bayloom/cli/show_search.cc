@@ -3,99 +3,78 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/json.h"
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
 #include "bayloom/cli/internal/show_run.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
+#include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"
-#include "bayloom/report/table.h"
-#include "bayloom/space/configuration_json.h"
 #include "bayloom/tuning/durable_study.h"
 
 namespace bayloom::cli {
 namespace {
 
-struct Verdicts {
-  std::map<std::string, int64_t> counts;  ///< of trials without a value, by verdict
-  std::string Text() const {
-    std::string text;
-    for (const auto& [verdict, count] : counts) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", report::FormatCount(count), verdict);
-    }
-    return text.empty() ? "none" : text;
-  }
-};
-
-Verdicts CountFailures(std::span<const external::StudyTrial> trials) {
-  Verdicts failures;
-  for (const external::StudyTrial& trial : trials) {
-    if (!trial.outcome.ok()) ++failures.counts[std::string(trial::ToString(trial.outcome.verdict))];
-  }
-  return failures;
-}
-
-/// The trials that were better than all before.
-report::Table HistoryTable(const external::Scenario& scenario,
-                           std::span<const external::StudyTrial> trials) {
-  report::Table table({"trial", "elapsed", scenario.objective, "configuration"});
-  for (const external::StudyTrial& trial : report::Improvements(scenario, trials)) {
-    table.AddRow({trial.ordinal,
-                  {trial.elapsed, report::FormatSeconds(trial.elapsed)},
-                  {trial.outcome.value, report::FormatValue(trial.outcome.value)},
-                  space::ToJson(*scenario.space, trial.configuration).dump()});
-  }
-  return table;
-}
-
-void PrintAsJson(const record::RunRecord& record, const external::Scenario& scenario,
-                 std::span<const external::StudyTrial> trials) {
+void PrintAsJson(const record::RunRecord& record, const report::RunSummary& summary) {
   nlohmann::json shown = {{"search", record.id},
                           {"scenario", record.name},
                           {"optimizer", record.proposer},
                           {"seed", record.seed},
                           {"finished", record.finished},
-                          {"trials", trials.size()},
-                          {"failures", CountFailures(trials).counts},
-                          {"history", HistoryTable(scenario, trials).Json()},
+                          {"trials", summary.trials},
+                          {"failures", summary.failures},
+                          {"history", report::ImprovementTable(summary).Json()},
                           {"best", nullptr}};
-  if (const auto best = report::BestOf(scenario, trials)) {
-    shown["best"] = {{"value", best->outcome.value},
-                     {"trial", best->ordinal},
-                     {"configuration", space::ToJson(*scenario.space, best->configuration)}};
+  if (!summary.improvements.empty()) {
+    const report::RunSummary::Improvement& best = summary.improvements.back();
+    shown["best"] = {{"value", best.value},
+                     {"trial", best.trial},
+                     {"configuration", base::ParseJsonOrDiscard(best.candidate)}};
   }
-  fmt::print("{}\n", shown.dump(2));
+  fmt::print("{}\n", report::JsonText(shown));
 }
 
 void PrintAsText(const record::RunRecord& record, const external::Scenario& scenario,
-                 std::span<const external::StudyTrial> trials, bool history) {
+                 std::span<const external::StudyTrial> trials, const report::RunSummary& summary) {
   fmt::print(
       "Search {} of {}, begun {}, {}\n"
       "{} optimizer, seed {}, {} parameters, {:.4g} configurations\n"
       "{} trials; without a value: {}\n",
-      record.id, record.name, report::FormatTime(record.started),
-      record.finished ? "finished" : "can be resumed", record.proposer, record.seed,
-      scenario.space->size(), scenario.space->CountFeasible(),
-      report::FormatCount(static_cast<int64_t>(trials.size())), CountFailures(trials).Text());
-  if (const auto best = report::BestOf(scenario, trials)) {
-    fmt::print("\n{} = {} (trial {})\n{}", scenario.objective,
-               report::FormatValue(best->outcome.value), best->ordinal,
-               report::ConfigurationText(*scenario.space, best->configuration));
-  }
-  if (history) fmt::print("\n{}", HistoryTable(scenario, trials).Text());
+      record.id, base::InOneLine(record.name), report::FormatTime(record.started),
+      record.finished ? "finished" : "can be resumed", base::InOneLine(record.proposer),
+      record.seed, scenario.space->size(), scenario.space->CountFeasible(),
+      report::FormatCount(summary.trials), report::FailureText(summary));
+  if (summary.improvements.empty()) return;
+  const report::RunSummary::Improvement& best = summary.improvements.back();
+  const auto trial = std::ranges::find(trials, best.trial, &external::StudyTrial::ordinal);
+  fmt::print("\n{} = {} (trial {})\n{}", base::InOneLine(scenario.objective),
+             report::FormatValue(best.value), best.trial,
+             report::ConfigurationText(*scenario.space, trial->configuration));
 }
 
 }  // namespace
 
+external::Scenario ScenarioIn(const record::Store& store, const record::RunRecord& run) {
+  try {
+    return tuning::ScenarioOf(run);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("cannot use {}: the scenario of run {}: {}", store.path(), run.id,
+                                 error.what()));
+  }
+}
+
 void ShowSearch(record::Store& store, const record::RunRecord& run, const ShowRunOptions& options) {
-  const external::Scenario scenario = tuning::ScenarioOf(run);
+  const external::Scenario scenario = ScenarioIn(store, run);
   const std::vector<external::StudyTrial> trials =
       tuning::ReadStudyTrials(*scenario.space, store, run.id);
-  if (options.json) {
-    PrintAsJson(run, scenario, trials);
-  } else {
-    PrintAsText(run, scenario, trials, options.history);
-  }
+  const report::RunSummary summary = report::SummaryOf(scenario, trials);
+  if (options.json) return PrintAsJson(run, summary);
+  PrintAsText(run, scenario, trials, summary);
+  if (options.history) fmt::print("\n{}", report::ImprovementTable(summary).Text());
 }
 
 }  // namespace bayloom::cli

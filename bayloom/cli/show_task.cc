@@ -6,12 +6,14 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/show.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/restore.h"
 
@@ -72,21 +74,24 @@ struct ShownTask {
 };
 
 void PrintAsJson(const ShownTask& task) {
-  nlohmann::json shown = {
-      {"task", task.record.id},       {"name", task.record.name},
-      {"workload", task.record.text}, {"flops", task.space.workload().Flops()},
-      {"trials", task.trials.size()}, {"history", Improvements(task.trials).Json()}};
+  nlohmann::json shown = {{"task", task.record.id},
+                          {"name", task.record.name},
+                          {"workload", tensor::Print(task.space.workload())},
+                          {"flops", task.space.workload().Flops()},
+                          {"trials", task.trials.size()},
+                          {"history", Improvements(task.trials).Json()}};
   if (task.best) {
     shown["best"] = {{"seconds", task.best->outcome.value},
                      {"spread", measure::DetailsOf(task.best->outcome).spread},
                      {"program", tensor::Print(task.best->candidate.program)},
                      {"trace", task.best->candidate.trace.ToJson()}};
   }
-  fmt::print("{}\n", shown.dump(2));
+  fmt::print("{}\n", report::JsonText(shown));
 }
 
 void PrintAsText(const ShownTask& task, const ShowOptions& options) {
-  fmt::print("{}\n", task.record.text);
+  fmt::print("Task {}: {}\n\n{}\n", task.record.id, base::InOneLine(task.record.name, 200),
+             report::InLines(tensor::Print(task.space.workload())));
   if (options.history) fmt::print("{}\n", Improvements(task.trials).Text());
   if (!task.best) {
     fmt::print("None of {} trials gave a program that could be made again.\n", task.trials.size());
@@ -97,8 +102,8 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
              report::FormatSeconds(outcome.value), 100 * measure::DetailsOf(outcome).spread,
              report::FormatRate(task.space.workload().Flops() / outcome.value),
              report::FormatFlops(task.space.workload().Flops()));
-  fmt::print("{}", tensor::Print(task.best->candidate.program));
-  if (options.trace) fmt::print("\n{}", task.best->candidate.trace.Print());
+  fmt::print("{}", report::InLines(tensor::Print(task.best->candidate.program)));
+  if (options.trace) fmt::print("\n{}", report::InLines(task.best->candidate.trace.Print()));
   if (options.assembly) fmt::print("\n{}", Assembly(*task.best, task.space.target()));
 }
 

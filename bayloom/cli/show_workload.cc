@@ -7,8 +7,9 @@
 
 #include "bayloom/cli/internal/show.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/sketch/plain_schedule.h"
 
 namespace bayloom::cli {
 namespace {
@@ -20,9 +21,9 @@ void PrintAsJson(const sketch::SpaceGenerator& generator) {
   const nlohmann::json shown = {
       {"workload", tensor::Print(workload)},
       {"flops", workload.Flops()},
-      {"untuned", tensor::Print(sketch::PlainSchedule(generator.workload(), generator.target()))},
+      {"untuned", tensor::Print(sketch::DefaultSchedule(generator.workload(), generator.target()))},
       {"spaces", spaces}};
-  fmt::print("{}\n", shown.dump(2));
+  fmt::print("{}\n", report::JsonText(shown));
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options) 
   fmt::print("{}\n{} a run\n", tensor::Print(generator.workload()),
              report::FormatFlops(generator.workload().Flops()));
   fmt::print("\nUntuned:\n\n{}",
-             tensor::Print(sketch::PlainSchedule(generator.workload(), generator.target())));
+             tensor::Print(sketch::DefaultSchedule(generator.workload(), generator.target())));
   int number = 0;
   for (const tensor::Trace& space : generator.spaces()) {
     fmt::print("\nDesign space {} of {}, {} open decisions:\n\n{}", ++number,

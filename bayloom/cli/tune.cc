@@ -4,25 +4,34 @@
 #include "bayloom/tuning/tune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bayloom/base/duration.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/internal/next_commands.h"
+#include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/cli/internal/target_option.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measurer.h"
+#include "bayloom/report/format.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/strategy/strategy.h"
 #include "bayloom/tensor/operator_shorthand.h"
+#include "bayloom/trial/command_trial.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_target.h"
 
@@ -36,6 +45,7 @@ struct TuneArguments {
   std::string time;
   tuning::TuneOptions options;
   std::string database;
+  bool sandbox = false;
   bool json = false;
   TargetOption target;
 };
@@ -54,10 +64,99 @@ nlohmann::json ToJson(const run::PhaseTimes& phases) {
   return seconds;
 }
 
-void PrintResult(const tuning::Session& session, trial::StopReason reason,
+/// The tasks with the times of the programs that were chosen in the end.
+report::Table TableOf(const tuning::SessionStatus& status, const tuning::TuningGain& gain) {
+  std::vector<scheduling::TaskProgress> tasks(status.tasks.begin(), status.tasks.end());
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].trials() > 0) tasks[i].best_after_trial.back() = gain.seconds[i];
+  }
+  return report::TaskTable(tasks);
+}
+
+nlohmann::json ToJson(const tuning::TuningGain& gain) {
+  nlohmann::json json = {{"compared_tasks", gain.compared_tasks}};
+  if (gain.compared_tasks > 0) {
+    json["untuned"] = gain.untuned_seconds;
+    json["tuned"] = gain.compared_seconds;
+    json["ratio"] = gain.untuned_seconds / gain.compared_seconds;
+  }
+  if (gain.roofline_share) json["roofline"] = *gain.roofline_share;
+  return json;
+}
+
+/// "gain: 1.62x over the untuned programs (6.93 ms instead of 11.2 ms), 71 % of ...".
+std::string GainText(const tuning::TuningGain& gain) {
+  std::vector<std::string> parts;
+  if (gain.compared_tasks > 0) {
+    const auto tasks = static_cast<int>(gain.seconds.size());
+    parts.push_back(fmt::format(
+        "gain: {} over the untuned program{} ({} instead of {}{})",
+        report::FormatRatio(gain.untuned_seconds / gain.compared_seconds), tasks == 1 ? "" : "s",
+        report::FormatSeconds(gain.compared_seconds), report::FormatSeconds(gain.untuned_seconds),
+        gain.compared_tasks < tasks ? fmt::format(" in {} of {} tasks", gain.compared_tasks, tasks)
+                                    : ""));
+  }
+  if (gain.roofline_share) {
+    parts.push_back(
+        fmt::format("{:.0f} % of what the machine can do at best", 100 * *gain.roofline_share));
+  }
+  return parts.empty() ? "" : fmt::format("{}\n", fmt::join(parts, "; "));
+}
+
+/// What selects the subject, its records and the target on the command line.
+std::vector<std::string> SelectionOf(const TuneArguments& arguments) {
+  std::vector<std::string> selection;
+  const auto add = [&](const std::string& option, const std::string& value) {
+    selection.push_back(option);
+    selection.push_back(value);
+  };
+  if (!arguments.op.empty()) add("--op", arguments.op);
+  if (!arguments.model.path.empty()) selection.push_back(arguments.model.path);
+  for (const std::string& shape : arguments.model.shapes) add("--shape", shape);
+  if (arguments.target.threads > 0) add("--threads", std::to_string(arguments.target.threads));
+  if (arguments.target.name != "native") add("--target", arguments.target.name);
+  if (arguments.database != arguments.model.DefaultDatabase()) add("--db", arguments.database);
+  return selection;
+}
+
+NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason reason,
+                           int64_t trials) {
+  const std::vector<std::string> selection = SelectionOf(arguments);
+  const auto with = [&](const std::string& command, const std::vector<std::string>& rest) {
+    std::vector<std::string> all = {command};
+    all.insert(all.end(), selection.begin(), selection.end());
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  };
+  NextCommands next;
+  const bool has_programs = trials > 0;
+  if (has_programs && !arguments.model.path.empty()) {
+    next.Add(with("compile", {}), "a C library with these programs");
+    next.Add(with("bench", {"--untuned"}), "time it, operator by operator");
+  }
+  if (has_programs) {
+    next.Add({"show", arguments.database}, "the programs found");
+    next.Add({"report", arguments.database}, "how the tuning went");
+  }
+  if (reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost) {
+    std::vector<std::string> budget = {"--resume"};
+    if (arguments.sandbox) budget.push_back("--sandbox");
+    if (arguments.trials)
+      budget.insert(budget.end(), {"--trials", std::to_string(*arguments.trials)});
+    if (!arguments.time.empty()) budget.insert(budget.end(), {"--time", arguments.time});
+    next.Add(with("tune", budget), "go on from here");
+  } else if (reason != trial::StopReason::kExhausted) {
+    next.Add(with("tune", {"--resume", "--trials", std::to_string(2 * trials)}), "more trials");
+  }
+  return next;
+}
+
+void PrintResult(const tuning::Tuning& tuning, trial::StopReason reason,
                  const TuneArguments& arguments) {
+  const tuning::Session& session = tuning.session();
   const tuning::SessionStatus status = session.Status();
-  const report::Table tasks = report::TaskTable(status.tasks);
+  const tuning::TuningGain gain = tuning.Gain();
+  const report::Table tasks = TableOf(status, gain);
   if (arguments.json) {
     const nlohmann::json shown = {{"session", session.id()},
                                   {"end", trial::ToString(reason)},
@@ -65,19 +164,20 @@ void PrintResult(const tuning::Session& session, trial::StopReason reason,
                                   {"seconds", status.seconds},
                                   {"overhead", status.phases.OverheadShare()},
                                   {"phases", ToJson(status.phases)},
-                                  {"total", status.total_seconds},
+                                  {"total", gain.total_seconds},
+                                  {"gain", ToJson(gain)},
                                   {"tasks", tasks.Json()}};
     fmt::print("{}\n", shown.dump(2));
     return;
   }
-  fmt::print("\n{}\n{}: {}\n'bayloom show {}' shows what was found.\n", tasks.Text(),
-             DescribeEnd(reason), report::SummaryLine(status), arguments.database);
+  fmt::print("\n{}\n{}: {}\n{}{}", tasks.Text(), DescribeEnd(reason), report::SummaryLine(status),
+             GainText(gain), CommandsAfter(arguments, reason, status.trials).Text());
 }
 
 /// The target with its machine model, which takes seconds where the store does not have it.
 target::Target MeasuredTargetFor(const target::Target& target, record::Store& store) {
   if (!store.FindTarget(target)) {
-    fmt::print(stderr, "Measuring this machine, once for {}\n", store.path());
+    Say("Measuring this machine, once for {}\n", store.path());
   }
   return tuning::MeasuredTarget(store, target);
 }
@@ -87,78 +187,101 @@ void Tune(TuneArguments arguments) {
   if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
   tuning::TuneOptions& options = arguments.options;
   options.budget = MakeBudget(arguments.trials, arguments.time);
+  trial::PrepareWorkers(/*jobs=*/1, arguments.sandbox);
   record::Store store(arguments.database);
   const target::Target target = MeasuredTargetFor(arguments.target.Resolve(), store);
-  measure::Measurer measurer(target, {});
+  measure::LoadMonitor load({.threads = target.cores});
+  measure::MeasureOptions measuring;
+  measuring.runner.sandbox = arguments.sandbox;
+  measure::Measurer measurer(target, measuring);
   tuning::MeasureEvaluator evaluator(measurer);
   tuning::Tuning tuning(subject, target, store, evaluator, options);
   tuning::Session& session = tuning.session();
-  fmt::print(stderr, "{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
-             tuning.resumed() ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
-             subject.specs.size() == 1 ? "" : "s", subject.name, target.cpu, target.cores,
-             arguments.database);
+  Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
+      tuning.resumed() ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
+      subject.specs.size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu, target.cores,
+      arguments.database);
   report::RunProgress progress(stderr, session.Status(), report::TuningProgress());
-  const trial::StopReason reason =
-      tuning.Run({[&](const tuning::SessionStatus& status, const trial::Outcome& last) {
-                    progress.Trial(status, last);
-                  },
-                  [&](const tuning::SessionStatus& status) { progress.Slot(status); }});
+  const trial::StopReason reason = tuning.Run(
+      {.on_trial =
+           [&](const tuning::SessionStatus& status, const trial::Outcome& last) {
+             if (load.Look()) progress.Note(measure::DescribeBusy(load.last()));
+             progress.Trial(status, last);
+           },
+       .on_slot = [&](const tuning::SessionStatus& status) { progress.Slot(status); },
+       .on_repeat =
+           [&](const tuning::RepeatStatus& status) {
+             progress.Activity(fmt::format("timing the best again: {} of {} task{}", status.done,
+                                           status.all, status.all == 1 ? "" : "s"));
+           }});
   progress.End();
-  PrintResult(session, reason, arguments);
-  ThrowIfLost(reason, session.lost());
+  if (load.WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load.Average()));
+  PrintResult(tuning, reason, arguments);
+  ThrowIfLost(reason, tuning.lost());
 }
 
 }  // namespace
 
 void AddTuneCommand(CLI::App& app) {
   auto options = std::make_shared<TuneArguments>();
-  CLI::App* tune = app.add_subcommand("tune", "Find fast programs for a model or an operator");
+  CLI::App* tune = app.add_subcommand("tune", "Find fast programs for a network or an operator");
   options->model.AddTo(*tune);
-  tune->add_option("--op", options->op, "Tune one operator instead; see below");
-  tune->add_option("--trials", options->trials,
-                   "Programs to measure in all; default 1000, for an operator 256")
+  tune->add_option(
+          "--op", options->op,
+          WithDetails("Tune one operator, e.g. matmul:512,512,512", "; the forms are listed below"))
+      ->option_text("OPERATOR");
+  tune->add_option("--trials", options->trials, "Measure this many programs in all")
+      ->option_text("N")
+      ->default_str("1000, for an operator 256")
       ->check(AtLeastOne());
-  tune->add_option("--time", options->time, "Stop after this long: 90s, 10m, 1h30m");
-  tune->add_option("--strategy", options->options.strategy,
-                   "How to choose what to measure; see below; default bayes")
-      ->check([](const std::string& name) {
-        const Status known = strategy::CheckStrategyName(name);
-        return known ? std::string() : known.error().message;
-      });
-  tune->add_option("--scheduler", options->options.scheduler,
-                   "How to divide trials between operators; default gradient")
-      ->check(CLI::IsMember(scheduling::TaskSchedulerNames()));
-  tune->add_option("--seed", options->options.seed, "Seed of all choices")->capture_default_str();
-  tune->add_option("--db", options->database,
-                   "Where records are kept; default MODEL.db, for an operator operators.db");
+  tune->add_option("--time", options->time, "Stop after this long, e.g. 30s, 10m, 2h")
+      ->option_text("TIME");
+  ListNames(Advanced(tune->add_option("--strategy", options->options.strategy,
+                                      "How programs to measure are chosen")
+                         ->option_text("NAME")
+                         ->default_str("bayes"))
+                ->check([](const std::string& name) {
+                  const Status known = strategy::CheckStrategyName(name);
+                  return known ? std::string() : known.error().message;
+                }),
+            strategy::Strategies().Names(), strategy::Strategies().ExperimentalNames());
+  OneOf(Advanced(tune->add_option("--scheduler", options->options.scheduler,
+                                  "How trials are divided between operators")
+                     ->option_text("NAME")
+                     ->default_str("gradient")),
+        scheduling::TaskSchedulers());
+  Advanced(tune->add_option("--seed", options->options.seed, "Seed of all random choices")
+               ->option_text("N")
+               ->capture_default_str());
+  tune->add_option("--db", options->database, "Database that keeps every trial")
+      ->option_text("FILE")
+      ->default_str("MODEL.db; operators.db for --op");
   tune->add_option("--cost-model", options->options.cost_model,
-                   "Begin with a model that 'bayloom pretrain' wrote");
+                   "Start with a model of 'bayloom pretrain'")
+      ->option_text("FILE");
   tune->add_flag("--resume", options->options.resume,
-                 "Go on with the last session of this model on this target, if there is one");
-  tune->add_flag("--json", options->json, "Print the result as JSON");
+                 "Continue the last session of this model, if there is one");
+  Advanced(tune->add_flag("--sandbox", options->sandbox,
+                          "Programs get no network and cannot write files while they are timed"));
+  tune->add_flag("--json", options->json, "Print JSON");
   options->target.AddTo(*tune);
-  tune->footer(
-      "Every trial is recorded as it is made: stop when you like, even by kill -9, and go on\n"
-      "with --resume.\n"
-      "\n"
+  tune->footer(WithDetails(
       "Examples:\n"
-      "  bayloom tune resnet18.onnx\n"
-      "  bayloom tune resnet18.onnx --time 10m --threads 1 --db one-thread.db\n"
+      "  bayloom tune resnet18.onnx --time 10m\n"
       "  bayloom tune resnet18.onnx --resume --trials 2000\n"
-      "  bayloom tune --op conv2d:56x56x64,64,3x3,pad=1,bias,relu --strategy random\n"
+      "  bayloom tune --op matmul:512,512,512 --threads 1",
+      "\n\n"
+      "Every trial is recorded as it ends: interrupt at any time, even by kill -9, and\n"
+      "continue with --resume.\n"
       "\n"
       "Strategies:\n"
-      "  bayes           breeds programs that the cost model likes, and a surrogate that begins\n"
-      "                  with what a program's loops make one expect\n"
-      "  evolutionary    breeds programs that the cost model likes (MetaSchedule's search)\n"
-      "  bayes:naive, bayes:heap, bayes:lru, bayes:heap+lru\n"
-      "                  bayesian optimization of the cost model's scores (Rocke 2024, table "
-      "3.1);\n"
-      "                  '+factors', '+sdr', '+ei', '+poi' change encoding, domain, acquisition\n"
-      "  random          draws blindly\n"
+      "  bayes         evolutionary search by a cost model together with a surrogate\n"
+      "                whose prior is an estimate of the program's time\n"
+      "  evolutionary  evolutionary search by a cost model (MetaSchedule)\n"
+      "  random        random programs\n"
       "\n"
       "Operators:\n" +
-      tensor::OperatorExamples());
+          tensor::OperatorExamples()));
   tune->callback([options] { Tune(*options); });
 }
 

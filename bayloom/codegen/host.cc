@@ -8,17 +8,15 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <optional>
 #include <set>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/target/named_target.h"
 
 namespace bayloom::codegen {
 namespace {
-
-int AllowedProcessors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
-  return CPU_COUNT(&allowed);
-}
 
 int64_t CacheBytes(int name, int64_t otherwise) {
   const long bytes = sysconf(name);
@@ -43,6 +41,13 @@ std::string FeatureString(const llvm::StringMap<bool>& features) {
 
 }  // namespace
 
+int AllowedProcessors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed);
+}
+
 target::Target HostTarget(int threads) {
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   target::Target target;
@@ -55,6 +60,16 @@ target::Target HostTarget(int threads) {
   target.l1_bytes = CacheBytes(_SC_LEVEL1_DCACHE_SIZE, target.l1_bytes);
   target.l2_bytes = CacheBytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes);
   return target;
+}
+
+target::Target TargetNamed(const std::string& name, int threads) {
+  if (name == "native") return HostTarget(threads);
+  std::optional<target::Target> level =
+      target::LevelTarget(name, threads > 0 ? threads : AllowedProcessors());
+  if (level) return *std::move(level);
+  std::string names = "native";
+  for (std::string_view known : target::LevelNames()) names.append(", ").append(known);
+  throw InputError("there is no target '" + base::InOneLine(name) + "'; there are " + names);
 }
 
 }  // namespace bayloom::codegen

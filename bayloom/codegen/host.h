@@ -3,12 +3,21 @@
 
 #pragma once
 
+#include <string>
+
 #include "bayloom/target/target.h"
 
 namespace bayloom::codegen {
 
+/// How many processors this process may run on.
+int AllowedProcessors();
+
 /// The machine this process runs on, with every feature its processor has.
 /// `threads`: how many parallel loops are to use; 0 for all processors the process may run on.
 target::Target HostTarget(int threads = 0);
+
+/// The target of a name: "native" is HostTarget, others are levels (target/named_target.h). Throws
+/// InputError, naming those that there are, for other names.
+target::Target TargetNamed(const std::string& name, int threads = 0);
 
 }  // namespace bayloom::codegen

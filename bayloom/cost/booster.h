@@ -12,7 +12,7 @@
 
 namespace bayloom::cost {
 
-/// A dense row-major matrix of floats that somebody else owns.
+/// A dense row-major matrix of floats; not owned.
 struct DenseRows {
   std::span<const float> values;
   int rows = 0;

@@ -33,9 +33,9 @@ class CostModel {
     return Predict(programs);
   }
 
-  /// How many programs the task's next batch should hold whatever their scores, for the model to
-  /// learn whether those are right.
-  virtual int ControlsWanted(uint64_t /*task*/) const { return 0; }
+  /// How many programs the task's next batch should hold regardless of their scores, for the model
+  /// to learn whether those are right.
+  virtual int ExplorationCount(uint64_t /*task*/) const { return 0; }
 
   /// Learns a batch of measurements (any tasks) and returns how well it was predicted before.
   virtual BatchMetrics Update(std::span<const Sample> batch) = 0;

@@ -24,7 +24,7 @@ namespace {
 constexpr int kBatch = 512;
 constexpr int kRankEpochs = 50;
 constexpr int kSquaredEpochs = 100;
-constexpr int kLeastSteps = 400;
+constexpr int kMinSteps = 400;
 /// The part of all epochs that may go by without the loss getting smaller.
 constexpr int kPatienceParts = 6;
 
@@ -115,6 +115,11 @@ class MlpModel final : public ThroughputModel {
     const bool whole = Take<float>(bytes, scales) && Take<double>(bytes, line) &&
                        Take<float>(bytes, network.parameters()) && bytes.empty();
     if (!whole) return Error{"it has another size than the network's weights"};
+    const auto is_finite = [](double number) { return std::isfinite(number); };
+    if (!std::ranges::all_of(scales, is_finite) || !std::ranges::all_of(line, is_finite) ||
+        !std::ranges::all_of(network.parameters(), is_finite)) {
+      return Error{"a weight of the network is not a finite number"};
+    }
     scales_ = std::move(scales);
     intercept_ = line[0];
     slope_ = line[1];
@@ -170,14 +175,14 @@ class MlpModel final : public ThroughputModel {
   void Train(const TrainingSet& set) {
     const size_t batches = (set.programs.size() + kBatch - 1) / kBatch;
     const int usual = ranks_ ? kRankEpochs : kSquaredEpochs;
-    const int epochs = std::max(usual, kLeastSteps / static_cast<int>(batches));
+    const int epochs = std::max(usual, kMinSteps / static_cast<int>(batches));
     model::Adam adam(network_->parameters().size(), {});
     base::RandomStream random(seed_);
     std::vector<size_t> order(set.programs.size());
     std::iota(order.begin(), order.end(), size_t{0});
     Scaled scaled;
     model::SegmentNetwork::Tape tape;
-    double least_loss = std::numeric_limits<double>::infinity();
+    double min_loss = std::numeric_limits<double>::infinity();
     for (int epoch = 0, best = 0; epoch < epochs && epoch - best <= epochs / kPatienceParts;
          ++epoch) {
       random.Shuffle(order);
@@ -196,8 +201,8 @@ class MlpModel final : public ThroughputModel {
         sum += loss.value;
         adam.Step(network_->Backward(tape, loss.gradient), network_->parameters());
       }
-      if (sum >= least_loss) continue;
-      least_loss = sum;
+      if (sum >= min_loss) continue;
+      min_loss = sum;
       best = epoch;
     }
   }

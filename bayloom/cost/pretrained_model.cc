@@ -53,7 +53,7 @@ void PretrainedModel::Remember(std::span<const Sample> batch) {
   corrections_.Remember(corrected);
 }
 
-const PretrainedModel::Evidence* PretrainedModel::OwnEvidence(uint64_t task) const {
+const PretrainedModel::Evidence* PretrainedModel::EvidenceForTask(uint64_t task) const {
   const auto known = evidence_.find(task);
   return known != evidence_.end() && known->second.Suffices() ? &known->second : nullptr;
 }
@@ -61,7 +61,7 @@ const PretrainedModel::Evidence* PretrainedModel::OwnEvidence(uint64_t task) con
 PretrainedModel::Evidence PretrainedModel::EvidenceOfAll() const {
   Evidence all;
   for (const auto& [hash, one] : evidence_) {
-    const double counted = std::min<double>(one.pairs, kMostPairsOfATask);
+    const double counted = std::min<double>(one.pairs, kMaxPairsPerTask);
     if (counted == 0) continue;
     all.pairs += counted;
     all.right += one.right * counted / one.pairs;
@@ -70,14 +70,14 @@ PretrainedModel::Evidence PretrainedModel::EvidenceOfAll() const {
 }
 
 bool PretrainedModel::Trusts(uint64_t task) const {
-  const bool is_wrong_elsewhere = EvidenceOfAll().IsBelow(kLeastAccuracyOfAll);
-  const Evidence* own = OwnEvidence(task);
+  const bool is_wrong_elsewhere = EvidenceOfAll().IsBelow(kMinOverallAccuracy);
+  const Evidence* own = EvidenceForTask(task);
   if (!own) return !is_wrong_elsewhere;
-  return !own->IsBelow(is_wrong_elsewhere ? kLeastAccuracyOfAll : kLeastAccuracy);
+  return !own->IsBelow(is_wrong_elsewhere ? kMinOverallAccuracy : kMinAccuracy);
 }
 
-int PretrainedModel::ControlsWanted(uint64_t task) const {
-  return OwnEvidence(task) || EvidenceOfAll().Suffices() ? 0 : 1;
+int PretrainedModel::ExplorationCount(uint64_t task) const {
+  return EvidenceForTask(task) || EvidenceOfAll().Suffices() ? 0 : 1;
 }
 
 std::vector<double> PretrainedModel::PredictBatch(std::span<const Sample> batch) {
@@ -100,11 +100,12 @@ void PretrainedModel::Evidence::Add(Tried next) {
   for (const Tried& earlier : tried) {
     const auto [slow, fast] = std::minmax(next.throughput, earlier.throughput);
     const double gap = next.score - earlier.score;
-    if (fast == 0 || slow > kTellingRatio * fast || std::abs(gap) < kTellingGap) continue;
+    if (fast == 0 || slow > kSignificantRatio * fast || std::abs(gap) < kSignificantGap) continue;
     ++pairs;
     right += (gap > 0) == (next.throughput > earlier.throughput) ? 1 : 0;
   }
   tried.push_back(next);
+  if (tried.size() > kMaxCompared) tried.pop_front();
 }
 
 }  // namespace bayloom::cost

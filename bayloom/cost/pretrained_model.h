@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,18 +29,20 @@ class PretrainedModel final : public CostModel {
  public:
   /// Two programs tell whether scores are right when one takes this much of the other's time, or
   /// less, and their scores differ by so much.
-  static constexpr double kTellingRatio = 0.9;
-  static constexpr double kTellingGap = 0.05;
+  static constexpr double kSignificantRatio = 0.9;
+  static constexpr double kSignificantGap = 0.05;
   /// Part of a task's telling pairs that a model worth its name puts in the right order. A coin has
   /// one half; programs chosen for their scores differ in what the scores do not know.
-  static constexpr double kLeastAccuracy = 0.55;
+  static constexpr double kMinAccuracy = 0.55;
   /// The same of all tasks, where many pairs are of one that was chosen and a control; and of a
   /// task where all speak against the model.
-  static constexpr double kLeastAccuracyOfAll = 0.75;
+  static constexpr double kMinOverallAccuracy = 0.75;
   /// Fewer telling pairs say nothing; eight programs that all differ make 28.
-  static constexpr int kLeastPairs = 16;
+  static constexpr int kMinPairs = 16;
   /// Pairs of one task that count when all are judged together: three tasks say something.
-  static constexpr int kMostPairsOfATask = 6;
+  static constexpr int kMaxPairsPerTask = 6;
+  /// Programs of a task that each new one is compared with.
+  static constexpr size_t kMaxCompared = 1000;
 
   explicit PretrainedModel(std::shared_ptr<const ThroughputModel> base,
                            const XgboostOptions& options = {});
@@ -49,7 +52,7 @@ class PretrainedModel final : public CostModel {
   std::vector<double> PredictFor(uint64_t task,
                                  std::span<const feature::FeatureMatrix* const> programs) override;
   /// One while neither the task nor all together have told whether the scores are right.
-  int ControlsWanted(uint64_t task) const override;
+  int ExplorationCount(uint64_t task) const override;
   BatchMetrics Update(std::span<const Sample> batch) override;
   void Remember(std::span<const Sample> batch) override;
 
@@ -62,17 +65,17 @@ class PretrainedModel final : public CostModel {
     double score, throughput;
   };
   struct Evidence {
-    std::vector<Tried> tried;
-    double right = 0;  ///< pairs in the right order
-    double pairs = 0;  ///< those that tell
+    std::deque<Tried> tried;  ///< the newest
+    double right = 0;         ///< pairs in the right order
+    double pairs = 0;         ///< those that tell
 
     void Add(Tried next);
-    bool Suffices() const { return pairs >= kLeastPairs; }
+    bool Suffices() const { return pairs >= kMinPairs; }
     bool IsBelow(double accuracy) const { return Suffices() && right < accuracy * pairs; }
   };
 
   /// The task's own, if that suffices; null otherwise.
-  const Evidence* OwnEvidence(uint64_t task) const;
+  const Evidence* EvidenceForTask(uint64_t task) const;
   Evidence EvidenceOfAll() const;
   std::vector<double> PredictBatch(std::span<const Sample> batch);
   void Judge(std::span<const Sample> batch, std::span<const double> base_scores);

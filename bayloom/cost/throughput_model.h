@@ -23,8 +23,8 @@ class ThroughputModel {
   virtual ~ThroughputModel() = default;
   virtual std::string name() const = 0;
 
-  /// Learns from the samples alone, whatever was learnt before. The same samples in the same order
-  /// give the same model.
+  /// Learns from the samples alone; what was learnt before is dropped. The same samples in the same
+  /// order give the same model.
   virtual void Fit(std::span<const Sample> samples) = 0;
   /// False before the first fit: there is nothing to predict with.
   virtual bool fitted() const = 0;
@@ -51,10 +51,5 @@ std::unique_ptr<ThroughputModel> MakeTreesModel(uint64_t seed);
 std::unique_ptr<ThroughputModel> MakeMlpModel(uint64_t seed);
 /// "mlp-squared": the same trained on the squared error.
 std::unique_ptr<ThroughputModel> MakeSquaredMlpModel(uint64_t seed);
-
-/// A model in a file, with its name. All throw InputError of one line where the file cannot be
-/// written or read or holds no model.
-void WriteModelFile(const ThroughputModel& model, const std::string& path);
-std::unique_ptr<ThroughputModel> ReadModelFile(const std::string& path);
 
 }  // namespace bayloom::cost

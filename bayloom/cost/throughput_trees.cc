@@ -73,14 +73,14 @@ void ThroughputTrees::Boost(std::span<const Sample> samples, const EncodedRows& 
                             int rounds) {
   const PackSum objective(encoded.rows, LabelsOf(samples), PriorsOf(samples));
   std::vector<float> gradient(objective.row_count()), curvature(objective.row_count());
-  double least_loss = std::numeric_limits<double>::infinity();
+  double min_loss = std::numeric_limits<double>::infinity();
   const int first = booster_->rounds();
   int best_round = 0;
   for (int round = 0; round <= rounds; ++round) {
     const std::span<const float> predictions = booster_->TrainingPredictions();
     const double loss = objective.Loss(predictions);
-    if (loss < least_loss * (1 - options_.min_improvement)) {
-      least_loss = loss;
+    if (loss < min_loss * (1 - options_.min_improvement)) {
+      min_loss = loss;
       best_round = round;
     }
     if (round == rounds || round - best_round >= options_.patience) break;

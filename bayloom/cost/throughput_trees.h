@@ -44,7 +44,7 @@ class ThroughputTrees {
   bool fitted() const { return booster_.has_value(); }
   int rounds() const { return booster_ ? booster_->rounds() : 0; }
 
-  /// Grows all trees anew on these samples.
+  /// Grows all trees again on these samples.
   void Fit(std::span<const Sample> samples);
   /// Keeps the trees and adds up to `rounds` that correct them on these samples.
   void Extend(std::span<const Sample> samples, int rounds);

@@ -19,14 +19,19 @@ struct XgboostOptions {
   BoostingOptions trees;
   /// Scores are random until so many samples are known: trees grown on fewer mislead.
   int random_until = 64;
-  /// All trees are grown anew once the samples are more by this share than at the last fit. In
+  /// All trees are grown again once the samples are more by this share than at the last fit. In
   /// between, every batch adds `rounds_per_batch` trees to them, fitted to all samples.
   double refit_growth = 0.2;
   int rounds_per_batch = 10;
+  /// Samples to learn from at most, so that learning a batch takes no longer after 50,000 of them.
+  /// Once there are more by a quarter they are thinned: every task's best, the newest half and an
+  /// even share of the others stay, and all trees are grown again.
+  int max_samples = 10'000;
   uint64_t seed = 43;  ///< of the random scores
 };
 
-/// Boosted regression trees (ThroughputTrees), trained online after every batch on all samples.
+/// Boosted regression trees (ThroughputTrees), trained online after every batch on all samples, or
+/// a selection of very many.
 class XgboostModel final : public CostModel {
  public:
   explicit XgboostModel(const XgboostOptions& options = {});
@@ -35,8 +40,10 @@ class XgboostModel final : public CostModel {
   BatchMetrics Update(std::span<const Sample> batch) override;
   void Remember(std::span<const Sample> batch) override;
 
-  /// Samples known.
-  int samples() const { return static_cast<int>(samples_.size()); }
+  /// Samples it was given.
+  int samples() const { return given_; }
+  /// Those that it keeps to learn from.
+  int kept() const { return static_cast<int>(samples_.size()); }
   /// Trees in use; 0 while scores are random.
   int rounds();
 
@@ -47,12 +54,14 @@ class XgboostModel final : public CostModel {
 
  private:
   void Train();
+  void Thin();
 
   XgboostOptions options_;
   base::RandomStream random_;
   std::vector<Sample> samples_;
   TaskBests bests_;
-  std::vector<int> untrained_;  ///< how many samples were known after each batch not yet learnt
+  int given_ = 0;
+  std::vector<int> untrained_;  ///< how many samples were kept after each batch not yet learnt
   int fitted_samples_ = 0;      ///< how many there were at the last fit
   ThroughputTrees trees_;
 };

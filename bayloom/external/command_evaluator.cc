@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/external/internal/command_builder.h"
 #include "bayloom/external/internal/evaluator_functions.h"
-#include "bayloom/external/internal/surroundings.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/command_trial.h"
 
@@ -14,7 +14,7 @@ namespace bayloom::external {
 EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options,
                                           std::shared_ptr<trial::MissingCommandGuard> guard) {
-  auto filler = std::make_shared<CommandFiller>(space, options);
+  auto filler = std::make_shared<CommandBuilder>(space, options);
   return [space = std::move(space), filler = std::move(filler), json_input = options.json_input,
           answer = options.answer, guard = std::move(guard)](
              const space::Configuration& configuration, const std::stop_token& stop) {

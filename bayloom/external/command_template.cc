@@ -12,8 +12,8 @@ namespace bayloom::external {
 namespace {
 
 /// "tile", "order[2]"; nullopt for anything else.
-std::optional<TextTemplate::Hole> ParseHole(std::string_view text) {
-  TextTemplate::Hole hole;
+std::optional<TextTemplate::Placeholder> ParseHole(std::string_view text) {
+  TextTemplate::Placeholder hole;
   const size_t bracket = text.find('[');
   hole.name = text.substr(0, bracket);
   constexpr std::string_view kNameCharacters =
@@ -34,6 +34,7 @@ std::optional<TextTemplate::Hole> ParseHole(std::string_view text) {
 
 Result<TextTemplate> TextTemplate::Parse(std::string_view text) {
   TextTemplate parsed;
+  base::ShellScanner scanner;
   Part part;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -46,9 +47,9 @@ Result<TextTemplate> TextTemplate::Parse(std::string_view text) {
           fmt::format("'}}' at column {} closes nothing; write '}}}}' for a brace", i + 1)};
     } else if (c == '{') {
       const size_t close = text.find('}', i);
-      const std::optional<Hole> hole = close == std::string_view::npos
-                                           ? std::nullopt
-                                           : ParseHole(text.substr(i + 1, close - i - 1));
+      const std::optional<Placeholder> hole = close == std::string_view::npos
+                                                  ? std::nullopt
+                                                  : ParseHole(text.substr(i + 1, close - i - 1));
       if (!hole) {
         return Error{
             fmt::format("'{{' at column {} begins no '{{parameter}}'; write '{{{{' for a "
@@ -57,6 +58,9 @@ Result<TextTemplate> TextTemplate::Parse(std::string_view text) {
       }
       part.has_hole = true;
       part.hole = *hole;
+      scanner.Feed(part.text);
+      part.hole.column = i + 1;
+      part.hole.context = scanner.context();
       parsed.parts_.push_back(std::move(part));
       part = {};
       i = close;
@@ -77,8 +81,8 @@ std::string TextTemplate::Fill(const Filler& filler) const {
   return text;
 }
 
-std::vector<TextTemplate::Hole> TextTemplate::Holes() const {
-  std::vector<Hole> holes;
+std::vector<TextTemplate::Placeholder> TextTemplate::Placeholders() const {
+  std::vector<Placeholder> holes;
   for (const Part& part : parts_) {
     if (part.has_hole) holes.push_back(part.hole);
   }
@@ -119,17 +123,6 @@ Result<std::vector<std::string>> SplitArguments(std::string_view text) {
   if (quote != 0) return Error{fmt::format("the quote {} is never closed", quote)};
   if (is_open) arguments.push_back(std::move(argument));
   return arguments;
-}
-
-std::string ShellQuoted(std::string_view text) {
-  constexpr std::string_view kHarmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-  if (!text.empty() && text.find_first_not_of(kHarmless) == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace bayloom::external

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/base/result.h"
+#include "bayloom/base/shell_text.h"
 
 namespace bayloom::external {
 
@@ -19,24 +20,27 @@ namespace bayloom::external {
 ///     {{ and }}           a brace
 class TextTemplate {
  public:
-  struct Hole {
+  struct Placeholder {
     std::string name;
-    int index = -1;  ///< of the item; -1 for the whole value
+    int index = -1;     ///< of the item; -1 for the whole value
+    size_t column = 0;  ///< of its brace in the text, from 1
+    /// Where it stands if the text is a shell's.
+    base::ShellContext context = base::ShellContext::kPlain;
   };
-  using Filler = std::function<std::string(const Hole&)>;
+  using Filler = std::function<std::string(const Placeholder&)>;
 
   /// Refuses unbalanced braces and holes that are no names, saying at which column.
   static Result<TextTemplate> Parse(std::string_view text);
 
   /// The text with every hole replaced by what `filler` says.
   std::string Fill(const Filler& filler) const;
-  std::vector<Hole> Holes() const;
+  std::vector<Placeholder> Placeholders() const;
 
  private:
   struct Part {
     std::string text;  ///< before the hole
     bool has_hole = false;
-    Hole hole;
+    Placeholder hole;
   };
   std::vector<Part> parts_;
 };
@@ -44,8 +48,5 @@ class TextTemplate {
 /// Splits a command line into arguments as a shell would: blanks separate, quotes and backslashes
 /// keep together. Nothing else of a shell: no variables, pipes or redirections.
 Result<std::vector<std::string>> SplitArguments(std::string_view text);
-
-/// The text as one argument for a POSIX shell.
-std::string ShellQuoted(std::string_view text);
 
 }  // namespace bayloom::external

@@ -35,6 +35,7 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
   if (options.kind == EvaluatorKind::kRecorded) {
     return MakeTabulated(std::move(space), options, jobs);
   }
+  trial::PrepareWorkers(jobs, options.sandbox);
   const auto guard = std::make_shared<trial::MissingCommandGuard>();
   std::vector<EvaluateConfiguration> functions;
   for (int i = 0; i < jobs; ++i) {

@@ -11,14 +11,15 @@
 
 namespace bayloom::external {
 
-/// The evaluator that a scenario asks for: somebody else's compiler, simulator or record. It tries
+/// The evaluator that a scenario asks for: a compiler, a simulator or a table of results. It tries
 /// `jobs` configurations at a time; null for the kind kNone.
 ///
 /// Values are as the evaluator says them: whether small or large is good is not known here.
-/// Whatever a configuration does (exit with an error, crash, hang, print nonsense) is an infeasible
+/// All a configuration can do (exit with an error, crash, hang, print nonsense) is an infeasible
 /// outcome with its reason. In commands, `{work}` stands for an empty folder of each job's own that
 /// is removed in the end, `{here}` for the scenario's folder. Throws InputError where a recorded
-/// space cannot be read.
+/// space cannot be read, a sandbox is asked for and not possible, or this machine cannot run so
+/// many jobs.
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
     std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs);
 

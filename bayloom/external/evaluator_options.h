@@ -16,7 +16,7 @@ namespace bayloom::external {
 
 /// How the value of a configuration is found out.
 enum class EvaluatorKind : uint8_t {
-  kNone,      ///< the scenario does not say: somebody asks and tells
+  kNone,      ///< the scenario does not say: the caller asks and tells
   kCommand,   ///< a program is run for every configuration
   kProcess,   ///< a program stays and answers line by line
   kRecorded,  ///< a recorded space is looked up
@@ -33,7 +33,10 @@ struct EvaluatorOptions {
   bool json_input = false;  ///< a command gets the configuration as JSON on its standard input
   trial::AnswerFormat answer;
   double timeout = std::numeric_limits<double>::infinity();  ///< seconds for one configuration
-  int64_t memory_limit_bytes = 0;                            ///< of address space; 0: no limit
+  /// Of the address space of each process, and of the memory that all use together; 0: no limit.
+  int64_t memory_limit_bytes = 0;
+  /// No network, and no file to be written to but in `{work}`, which is TMPDIR as well.
+  bool sandbox = false;
   std::string directory;  ///< where it runs; empty: where this process does
   std::vector<std::pair<std::string, TextTemplate>> environment;
   std::string here;  ///< the scenario's folder

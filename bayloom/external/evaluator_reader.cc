@@ -12,13 +12,25 @@
 namespace bayloom::external {
 namespace {
 
+/// Refuses holes where a value cannot be quoted such that the shell takes it as it is.
+void CheckQuoting(const TextTemplate& text, const yaml::YamlValue& field) {
+  for (const TextTemplate::Placeholder& hole : text.Placeholders()) {
+    if (hole.context != base::ShellContext::kUnsafe) continue;
+    field.Fail(
+        fmt::format("'{{{0}}}' at column {1} of the text stands where no value can be quoted "
+                    "(a substitution within quotes, a here document, a comment); write "
+                    "'v={{{0}}}' before and use $v",
+                    hole.name, hole.column));
+  }
+}
+
 /// A template whose holes can all be filled; `has_configuration` is false for a process, which
 /// gets its configurations later.
 TextTemplate ReadTemplate(const std::string& text, const yaml::YamlValue& field,
                           const space::Space& space, bool has_configuration) {
   Result<TextTemplate> parsed = TextTemplate::Parse(text);
   if (!parsed) field.Fail(parsed.error().message);
-  for (const TextTemplate::Hole& hole : parsed->Holes()) {
+  for (const TextTemplate::Placeholder& hole : parsed->Placeholders()) {
     const bool is_folder = hole.name == "work" || hole.name == "here";
     const int parameter = has_configuration ? space.IndexOf(hole.name) : -1;
     if (parameter < 0 && is_folder && hole.index < 0) continue;
@@ -87,6 +99,7 @@ void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
                         EvaluatorOptions& options) {
   if (const auto timeout = field.Find("timeout")) options.timeout = timeout->Duration();
   if (const auto memory = field.Find("memory")) options.memory_limit_bytes = memory->Bytes();
+  if (const auto sandbox = field.Find("sandbox")) options.sandbox = sandbox->Bool();
   options.directory = options.here;
   if (const auto directory = field.Find("directory")) {
     options.directory = PathFrom(options.here, directory->Text());
@@ -125,12 +138,13 @@ void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
     return;
   }
   if (process) {
-    field.AllowOnly({"process", "timeout", "memory", "directory", "environment", "answer"});
+    field.AllowOnly(
+        {"process", "timeout", "memory", "directory", "environment", "answer", "sandbox"});
     options.kind = EvaluatorKind::kProcess;
     options.arguments = ReadArguments(*process, space, /*has_configuration=*/false);
   } else {
-    field.AllowOnly(
-        {"command", "shell", "input", "timeout", "memory", "directory", "environment", "answer"});
+    field.AllowOnly({"command", "shell", "input", "timeout", "memory", "directory", "environment",
+                     "answer", "sandbox"});
     options.kind = EvaluatorKind::kCommand;
     options.is_shell = shell.has_value();
     if (command) {
@@ -138,6 +152,7 @@ void ReadEvaluator(const yaml::YamlValue& field, Scenario& scenario) {
     } else {
       options.arguments = {*TextTemplate::Parse("/bin/sh"), *TextTemplate::Parse("-c"),
                            ReadTemplate(shell->Text(), *shell, space, true)};
+      CheckQuoting(options.arguments.back(), *shell);
     }
     if (const auto input = field.Find("input")) {
       if (input->Text() != "json") input->Fail("expected json, or nothing");

@@ -113,7 +113,7 @@ std::shared_ptr<const space::Space> ReadSpace(const yaml::YamlValue& parameters)
   return space.Finish(parameters);
 }
 
-void ReadBudget(const yaml::YamlValue& top, Scenario& scenario) {
+void ReadIterations(const yaml::YamlValue& top, Scenario& scenario) {
   int64_t samples = 10;
   if (const auto doe = top.Find("design_of_experiment")) {
     if (const auto number = doe->Find("number_of_samples")) {
@@ -177,7 +177,7 @@ void ReadValidity(const yaml::YamlValue& feasible, Scenario& scenario) {
 }  // namespace
 
 void ReadHyperMapperScenario(const yaml::YamlValue& top, Scenario& scenario) {
-  if (const auto name = top.Find("application_name")) scenario.name = name->Text();
+  if (const auto name = top.Find("application_name")) scenario.name = name->Name();
   const yaml::YamlValue parameters = top.At("input_parameters");
   scenario.space = ReadSpace(parameters);
   const yaml::YamlValue objectives = top.At("optimization_objectives");
@@ -185,7 +185,7 @@ void ReadHyperMapperScenario(const yaml::YamlValue& top, Scenario& scenario) {
   if (names.size() != 1) objectives.Fail("expected one objective");
   scenario.objective = names[0];
   scenario.evaluator.answer.field = names[0];
-  ReadBudget(top, scenario);
+  ReadIterations(top, scenario);
   ReadMethod(top, scenario);
   if (const auto feasible = top.Find("feasible_output")) ReadValidity(*feasible, scenario);
 }

@@ -14,6 +14,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
 
 namespace bayloom::external {
@@ -106,12 +107,14 @@ void HyperMapperServer::Request(const std::vector<space::Configuration>& configu
 
 bool HyperMapperServer::TakeAnswers(const std::vector<space::Configuration>& configurations,
                                     std::istream& in) {
-  std::string line;
-  if (!std::getline(in, line)) return false;
-  const std::vector<std::string> names = SplitCells(line);
+  const std::optional<base::Line> header = base::ReadLine(in);
+  if (!header) return false;
+  const std::vector<std::string> names = SplitCells(header->text);
   for (const space::Configuration& configuration : configurations) {
-    if (!std::getline(in, line)) return false;
-    study_.Tell(configuration, OutcomeOf(names, SplitCells(line)), Elapsed());
+    // A client that dies while it writes leaves a part of a row, whose numbers mean nothing.
+    const std::optional<base::Line> row = base::ReadLine(in);
+    if (!row || !row->is_whole) return false;
+    study_.Tell(configuration, OutcomeOf(names, SplitCells(row->text)), Elapsed());
   }
   return true;
 }

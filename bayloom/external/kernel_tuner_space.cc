@@ -98,7 +98,7 @@ void ReadBudgets(const yaml::YamlValue& list, Scenario& scenario) {
 
 void ReadKernelTunerSpace(const yaml::YamlValue& top, Scenario& scenario) {
   if (const auto general = top.Find("General")) {
-    if (const auto name = general->Find("BenchmarkName")) scenario.name = name->Text();
+    if (const auto name = general->Find("BenchmarkName")) scenario.name = name->Name();
   }
   SpaceReader space;
   const yaml::YamlValue configurations = top.At("ConfigurationSpace");

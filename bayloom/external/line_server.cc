@@ -9,17 +9,19 @@
 #include <stdexcept>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/space/configuration_json.h"
 #include "bayloom/trial/answer.h"
+#include "bayloom/trial/budget.h"
 
 namespace bayloom::external {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMostAsked = 10000;
+constexpr int64_t kMaxAsked = 10000;
 
 /// A request that cannot be used.
 struct Refusal : std::runtime_error {
@@ -28,7 +30,7 @@ struct Refusal : std::runtime_error {
 [[noreturn]] void Refuse(const std::string& why) { throw Refusal(why); }
 
 Json Ask(const Json& count, const Scenario& scenario, Study& study) {
-  if (!count.is_number_integer() || count.get<int64_t>() < 1 || count.get<int64_t>() > kMostAsked) {
+  if (!count.is_number_integer() || count.get<int64_t>() < 1 || count.get<int64_t>() > kMaxAsked) {
     Refuse("'ask' is a whole number from 1 to 10000");
   }
   int64_t n = count.get<int64_t>();
@@ -39,7 +41,16 @@ Json Ask(const Json& count, const Scenario& scenario, Study& study) {
   for (const space::Configuration& configuration : study.Ask(static_cast<int>(n))) {
     configurations.push_back(space::ToJson(study.space(), configuration));
   }
-  return {{"configurations", std::move(configurations)}};
+  const bool is_short = std::ssize(configurations) < n;
+  Json answer = {{"configurations", std::move(configurations)}};
+  if (is_short) {
+    answer["end"] = trial::ToString(study.gave_up() ? trial::StopReason::kGaveUp
+                                                    : trial::StopReason::kExhausted);
+  }
+  if (std::vector<std::string> notices = study.TakeNotices(); !notices.empty()) {
+    answer["notices"] = std::move(notices);
+  }
+  return answer;
 }
 
 Json State(const Study& study) {
@@ -72,8 +83,10 @@ LineServer::LineServer(const Scenario& scenario, Study& study)
 
 std::string LineServer::Answer(std::string_view line) {
   Json answer;
-  const Json request = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const Result<Json> parsed = base::ParseJson(line);
   try {
+    if (!parsed) Refuse("expected a JSON object: " + parsed.error().message);
+    const Json& request = *parsed;
     if (!request.is_object()) Refuse("expected a JSON object");
     if (const auto count = request.find("ask"); count != request.end()) {
       answer = Ask(*count, scenario_, study_);

@@ -10,7 +10,7 @@
 
 namespace bayloom::external {
 
-/// Drives a search for a program that evaluates configurations itself, in whatever language: one
+/// Drives a search for a program that evaluates configurations itself, in any language: one
 /// JSON object a line, each answered by one.
 ///
 ///     {"ask": 2}                                    -> {"configurations": [{...}, {...}]}

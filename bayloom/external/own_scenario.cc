@@ -14,23 +14,21 @@
 namespace bayloom::external {
 namespace {
 
-constexpr int64_t kMostTrials = 1000000000;
+constexpr int64_t kMaxTrials = 1000000000;
 
 void ReadObjective(const yaml::YamlValue& top, Scenario& scenario) {
   const auto minimize = top.Find("minimize");
   const auto maximize = top.Find("maximize");
   if (minimize && maximize) maximize->Fail("minimize is given, too; expected one of the two");
-  if (minimize) scenario.objective = minimize->Text();
-  if (maximize) scenario.objective = maximize->Text();
+  if (minimize) scenario.objective = minimize->Name();
+  if (maximize) scenario.objective = maximize->Name();
   scenario.maximize = maximize.has_value();
-  if (scenario.objective.empty())
-    top.At(maximize ? "maximize" : "minimize").Fail("expected a name");
 }
 
 void ReadBudget(const yaml::YamlValue& budget, Scenario& scenario) {
   budget.AllowOnly({"trials", "time"});
   if (const auto trials = budget.Find("trials")) {
-    scenario.max_trials = trials->IntWithin(1, kMostTrials);
+    scenario.max_trials = trials->IntWithin(1, kMaxTrials);
   }
   if (const auto time = budget.Find("time")) scenario.max_seconds = time->Duration();
 }
@@ -88,11 +86,8 @@ void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
     }
   }
   scenario.optimizer = name.Text();
-  const std::span<const std::string_view> known = optimizer::OptimizerNames();
-  if (std::find(known.begin(), known.end(), scenario.optimizer) == known.end()) {
-    name.Fail(fmt::format("there is no optimizer '{}'; there are {}",
-                          base::InOneLine(scenario.optimizer), fmt::join(known, ", ")));
-  }
+  const Status known = optimizer::Optimizers().Check(scenario.optimizer);
+  if (!known) name.Fail(known.error().message);
 }
 
 }  // namespace
@@ -100,7 +95,7 @@ void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
 void ReadOwnScenario(const yaml::YamlValue& top, Scenario& scenario) {
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
                  "optimizer", "seed", "task"});
-  if (const auto name = top.Find("name")) scenario.name = name->Text();
+  if (const auto name = top.Find("name")) scenario.name = name->Name();
   SpaceReader space;
   const yaml::YamlValue parameters = top.At("parameters");
   for (const auto& [name, field] : parameters.Entries()) {

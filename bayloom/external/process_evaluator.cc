@@ -8,20 +8,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/out_of_memory.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/base/write_ignoring_sigpipe.h"
+#include "bayloom/external/internal/command_builder.h"
 #include "bayloom/external/internal/evaluator_functions.h"
-#include "bayloom/external/internal/surroundings.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::external {
 namespace {
 
-constexpr size_t kLongestLine = size_t{1} << 20;
-constexpr double kGlance = 0.05;
+constexpr size_t kMaxLineLength = size_t{1} << 20;
+constexpr double kPollInterval = 0.05;
 
 /// A program that gets one configuration a line and answers each with a line. It is started when
 /// first needed and again after it has died, hung or talked nonsense without end.
@@ -54,12 +57,12 @@ class ProcessEvaluator {
       if (const size_t end = unread_.find('\n'); end != std::string::npos && request.empty()) {
         const std::string line = unread_.substr(0, end);
         if (const auto outcome = trial::ParseAnswerLine(line, options_.answer)) return outcome;
-        // Whatever comes next might be the answer that this should have been: begin anew.
+        // The next line might be the answer to this request: start a new process.
         return GiveUp(
             trial::Verdict::kInvalidAnswer,
             fmt::format("expected a number or a JSON object, found '{}'", base::InOneLine(line)));
       }
-      if (unread_.size() > kLongestLine) {
+      if (unread_.size() > kMaxLineLength) {
         return GiveUp(trial::Verdict::kInvalidAnswer,
                       "the process wrote a line of more than 1 MiB");
       }
@@ -73,6 +76,15 @@ class ProcessEvaluator {
       }
       if (!Transfer(request, deadline)) {
         const std::optional<base::ExitStatus> status = child_->Wait(1);
+        if (status && memory_->WasKilled(*status)) {
+          child_.reset();
+          throw SystemError("the system ran out of memory and killed the process");
+        }
+        if (status && status->exceeded_memory) {
+          return GiveUp(trial::Verdict::kMemory,
+                        fmt::format("the process uses more than {:.0f} MB",
+                                    static_cast<double>(options_.memory_limit_bytes) / 1e6));
+        }
         return GiveUp(trial::Verdict::kCrash,
                       fmt::format("the process ended without an answer: {}",
                                   status ? status->Describe() : "it closed its output"));
@@ -88,8 +100,10 @@ class ProcessEvaluator {
     options.standard_output = base::ChildStream::kPipe;
     options.directory = command.directory;
     options.environment = command.environment;
-    options.memory_limit_bytes = command.memory_limit_bytes;
+    options.memory_limit_bytes = options.resident_limit_bytes = command.memory_limit_bytes;
+    options.sandbox = command.sandbox;
     options.preferred_oom_victim = true;
+    memory_.emplace();
     Result<base::Subprocess> started = base::Subprocess::Start(options);
     if (!started) return started.error();
     child_.emplace(*std::move(started));
@@ -115,24 +129,33 @@ class ProcessEvaluator {
   bool Transfer(std::string_view& request, double deadline) {
     pollfd ends[2] = {{child_->output(), POLLIN, 0},
                       {request.empty() ? -1 : child_->input(), POLLOUT, 0}};
-    const double patience = std::clamp(deadline - base::MonotonicSeconds(), 0.0, kGlance);
+    const double patience = std::clamp(deadline - base::MonotonicSeconds(), 0.0, kPollInterval);
     poll(ends, 2, static_cast<int>(1000 * patience) + 1);
     if (!request.empty()) {
       const ssize_t bytes =
           base::WriteIgnoringSigpipe(child_->input(), request.data(), request.size());
       if (bytes > 0) request.remove_prefix(static_cast<size_t>(bytes));
-      if (bytes < 0 && errno != EAGAIN && errno != EINTR) return false;
+      if (bytes < 0 && errno == EPIPE) return false;
+      if (bytes < 0 && errno != EAGAIN && errno != EINTR) ThrowSystemError("write to");
     }
     char buffer[65536];
     const ssize_t bytes = read(child_->output(), buffer, sizeof(buffer));
     if (bytes > 0) unread_.append(buffer, static_cast<size_t>(bytes));
-    return bytes > 0 || (bytes < 0 && (errno == EAGAIN || errno == EINTR));
+    if (bytes < 0 && errno != EAGAIN && errno != EINTR) ThrowSystemError("read from");
+    return bytes != 0;
+  }
+
+  [[noreturn]] void ThrowSystemError(const char* what) {
+    const std::string reason = std::strerror(errno);
+    child_.reset();  // it is not known what it has received
+    throw SystemError(fmt::format("cannot {} the process: {}", what, reason));
   }
 
   std::shared_ptr<const space::Space> space_;
   EvaluatorOptions options_;
-  CommandFiller filler_;
+  CommandBuilder filler_;
   std::optional<base::Subprocess> child_;
+  std::optional<base::OutOfMemoryWatch> memory_;  ///< of the child
   std::string unread_;
 };
 

@@ -13,16 +13,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/text_limits.h"
 
 namespace bayloom::external {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr size_t kLargestFile = size_t{1} << 30;
 
 /// One spelling for each value: 16, 16.0 and true = 1 are the same, as they are to Python.
 Json CanonicalValue(const Json& value) {
@@ -94,15 +94,9 @@ std::string FirstObjective(const Json& results) {
   return objectives.at(0).get<std::string>();
 }
 
-std::string Plain(const Json::exception& error) {
-  const std::string_view text = error.what();
-  const size_t end = text.find("] ");
-  return base::InOneLine(end == std::string_view::npos ? text : text.substr(end + 2), 160);
-}
-
 }  // namespace
 
-std::string ReadMaybeGzipped(const std::string& path) {
+std::string ReadMaybeGzipped(const std::string& path, size_t max_bytes) {
   errno = 0;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rbe"), gzclose);
   if (!file) base::ThrowPathError(fmt::format("cannot read '{}'", path), errno);
@@ -111,8 +105,9 @@ std::string ReadMaybeGzipped(const std::string& path) {
   int bytes;
   while ((bytes = gzread(file.get(), buffer.data(), static_cast<unsigned>(buffer.size()))) > 0) {
     text.append(buffer, 0, static_cast<size_t>(bytes));
-    if (text.size() > kLargestFile) {
-      throw InputError(fmt::format("cannot use '{}': it is larger than 1 GiB", path));
+    if (text.size() > max_bytes) {
+      throw InputError(
+          fmt::format("cannot use '{}': it is larger than {} MiB", path, max_bytes >> 20));
     }
   }
   int code = Z_OK;
@@ -129,7 +124,9 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
   RecordedSpace space;
   size_t number = 0;
   try {
-    const Json json = Json::parse(text);
+    const Result<Json> parsed = base::ParseJson(text);
+    if (!parsed) throw std::runtime_error(parsed.error().message);
+    const Json& json = *parsed;
     const Json& results = json.at("results");
     if (!results.is_array() || results.empty()) {
       throw std::runtime_error("expected a list of results that is not empty");
@@ -146,7 +143,7 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("cannot use '{}': {}{}", path,
                                  number > 0 ? fmt::format("result {}: ", number) : "",
-                                 Plain(error)));
+                                 base::JsonErrorText(error.what())));
   } catch (const std::runtime_error& error) {
     throw InputError(fmt::format("cannot use '{}': {}{}", path,
                                  number > 0 ? fmt::format("result {}: ", number) : "",
@@ -167,7 +164,7 @@ int64_t RecordedSpace::CountFeasible() const {
                        [](const auto& entry) { return entry.second.ok(); });
 }
 
-double RecordedSpace::Least() const {
+double RecordedSpace::Min() const {
   double least = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [text, outcome] : outcomes_) {
     if (outcome.ok() && !(outcome.value >= least)) least = outcome.value;
@@ -175,7 +172,7 @@ double RecordedSpace::Least() const {
   return least;
 }
 
-double RecordedSpace::Greatest() const {
+double RecordedSpace::Max() const {
   double greatest = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [text, outcome] : outcomes_) {
     if (outcome.ok() && !(outcome.value <= greatest)) greatest = outcome.value;

@@ -8,11 +8,12 @@
 #include <string>
 #include <unordered_map>
 
+#include "bayloom/base/text_limits.h"
 #include "bayloom/trial/outcome.h"
 
 namespace bayloom::external {
 
-/// The results of a tuning space that somebody ran already, in the T4 format of the FAIR
+/// The results of a tuning space that was measured before, in the T4 format of the FAIR
 /// benchmark hub for auto-tuning (gzipped or not): a search on it costs nothing.
 class RecordedSpace {
  public:
@@ -28,8 +29,8 @@ class RecordedSpace {
   int64_t size() const { return static_cast<int64_t>(outcomes_.size()); }
   int64_t CountFeasible() const;
   /// Of all feasible values; NaN if there are none.
-  double Least() const;
-  double Greatest() const;
+  double Min() const;
+  double Max() const;
 
  private:
   std::string measurement_;
@@ -37,7 +38,8 @@ class RecordedSpace {
   std::unordered_map<std::string, trial::Outcome> outcomes_;
 };
 
-/// The bytes of a file, decompressed if it is gzipped. Throws InputError, also above 1 GiB.
-std::string ReadMaybeGzipped(const std::string& path);
+/// The bytes of a file, decompressed if it is gzipped. Throws InputError, also where there are more
+/// than `max_bytes`.
+std::string ReadMaybeGzipped(const std::string& path, size_t max_bytes = base::kMaxJsonBytes);
 
 }  // namespace bayloom::external

@@ -5,15 +5,18 @@
 
 #include <filesystem>
 
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/text_limits.h"
 #include "bayloom/external/internal/scenario_readers.h"
 #include "bayloom/external/recorded_space.h"
 
 namespace bayloom::external {
+
 Scenario ParseScenario(const std::string& text, const std::string& path) {
   const yaml::YamlValue top = yaml::YamlValue::Parse(text, path);
   const std::filesystem::path file(path);
   Scenario scenario;
-  scenario.name = file.stem().string();
+  scenario.name = base::InOneLine(file.stem().string(), base::kMaxPathBytes);
   scenario.text = text;
   scenario.evaluator.here =
       std::filesystem::absolute(file.parent_path().empty() ? "." : file.parent_path())
@@ -31,7 +34,7 @@ Scenario ParseScenario(const std::string& text, const std::string& path) {
 }
 
 Scenario LoadScenario(const std::string& path) {
-  return ParseScenario(ReadMaybeGzipped(path), path);
+  return ParseScenario(ReadMaybeGzipped(path, base::kMaxTextBytes), path);
 }
 
 }  // namespace bayloom::external

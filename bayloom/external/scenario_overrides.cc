@@ -22,6 +22,7 @@ void OverrideCommand(const std::string& command, Scenario& scenario) {
   options.directory.clear();
   options.timeout = before.timeout;
   options.memory_limit_bytes = before.memory_limit_bytes;
+  options.sandbox = before.sandbox;
   options.environment = before.environment;
   options.answer = before.answer;
 }

@@ -35,13 +35,17 @@ struct StudyTrial {
 /// optimizer and nowhere else.
 class Study {
  public:
-  /// `store` keeps what is told; null: nobody does. It must outlive the study.
+  /// `store` keeps what is told; null: nothing is kept. It must outlive the study.
   Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> optimizer,
         trial::TrialStore* store = nullptr);
 
   /// Up to `n` configurations to try: the scenario's default first, then the optimizer's choice.
   /// Fewer when there are no more.
   std::vector<space::Configuration> Ask(int n);
+  /// Whether the last Ask gave fewer because no more were found with bounded effort.
+  bool gave_up() const { return optimizer_->gave_up(); }
+  /// As Optimizer::TakeNotices.
+  std::vector<std::string> TakeNotices() { return optimizer_->TakeNotices(); }
   /// Records, then learns. `elapsed` as in StudyTrial. A configuration that was told before is
   /// refused: false, and nothing changes. Throws what the store throws.
   bool Tell(const space::Configuration& configuration, const trial::Outcome& outcome,

@@ -31,6 +31,8 @@ class StudyTask final : public run::RunTask<space::Configuration> {
 
   std::vector<space::Configuration> Propose(int n,
                                             const std::function<bool()>& interrupted) override;
+  bool GaveUp() const override { return study_.gave_up(); }
+  std::vector<std::string> TakeNotices() override { return study_.TakeNotices(); }
   trial::Evaluator<space::Configuration>& evaluator() override { return evaluator_; }
   run::TrialValue Tell(space::Configuration&& configuration, const trial::Outcome& outcome,
                        double elapsed) override;

@@ -58,7 +58,7 @@ class FeatureExtractor {
   /// What earlier stores below an axis touched of a buffer.
   struct History {
     int touches = 0;
-    double least_elements = 0;
+    double min_elements = 0;
   };
   History& HistoryOf(tensor::DigitId axis, tensor::BufferId buffer) {
     return history_[axis * program_.buffers.size() + buffer];
@@ -176,8 +176,8 @@ class FeatureExtractor {
       for (const BufferTouch& touch : touches) {
         History& history = HistoryOf(nest_.axes[axis], touch.buffer);
         const double elements = touch.elements[depth - axis];
-        history.least_elements =
-            history.touches == 0 ? elements : std::min(history.least_elements, elements);
+        history.min_elements =
+            history.touches == 0 ? elements : std::min(history.min_elements, elements);
         ++history.touches;
       }
     }
@@ -217,7 +217,7 @@ class FeatureExtractor {
       }
       const History& history = HistoryOf(nest_.axes[axis], touch.buffer);
       if (history.touches > 1) {
-        return {BufferFeature::kSerialReuse, history.least_elements / extent,
+        return {BufferFeature::kSerialReuse, history.min_elements / extent,
                 bytes_under_[nest_.axes[axis]] / extent, history.touches - 1.0};
       }
       inside *= extent;

@@ -74,7 +74,7 @@ double LineSeconds(const tensor::Program& program, tensor::BlockId block,
   return seconds;
 }
 
-/// Vector operations of one execution of the block; whatever is cheap is hidden behind one.
+/// Vector operations of one execution of the block; what is cheap is hidden behind one.
 double OperationsOf(const tensor::Block& block, const target::MachineModel& machine,
                     const EstimateWeights& weights) {
   const OpCounts counts = CountOps(block);

@@ -21,7 +21,7 @@ struct EstimateWeights {
   double second_level = 1;
   double further_level = 0.5;
   double memory = 0.0625;
-  /// Of what a parallel loop and its jobs cost when threads are awake: they seldom are.
+  /// Of what a parallel loop and its jobs cost when threads are awake: they rarely are.
   double fork_join = 8;
   double job = 1;
 };

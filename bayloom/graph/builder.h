@@ -13,7 +13,7 @@ namespace bayloom::graph {
 
 /// Writes a Graph, node after node, in the way WorkloadBuilder writes a Workload.
 ///
-/// Whatever depends on constants only is computed on the spot and becomes a constant, and so does
+/// What depends on constants only is computed on the spot and becomes a constant, and so does
 /// anything without elements: shape arithmetic of a model never reaches the graph. Folding is
 /// bounded in work and memory; what exceeds the bounds is left to run time.
 class GraphBuilder {

@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/host.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
@@ -30,13 +32,14 @@ double Now() {
 
 std::vector<codegen::KernelObject> CompileTasks(const TaskGraph& network,
                                                 const std::vector<const tensor::Program*>& programs,
-                                                const target::Target& target) {
+                                                const target::Target& target,
+                                                const std::string& prefix) {
   std::vector<codegen::KernelObject> kernels(programs.size());
   std::vector<std::string> errors(programs.size());
-  base::ThreadPool pool(std::max(1, target.cores));
+  base::ThreadPool pool(std::clamp(target.cores, 1, codegen::AllowedProcessors()));
   pool.ParallelFor(static_cast<int64_t>(programs.size()), [&](int64_t task) {
     Result<codegen::KernelObject> kernel =
-        codegen::CompileProgram(*programs[task], target, fmt::format("kernel_{}", task));
+        codegen::CompileProgram(*programs[task], target, fmt::format("{}{}", prefix, task));
     if (kernel) {
       kernels[task] = *std::move(kernel);
     } else {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bayloom/codegen/compile.h"
@@ -13,11 +14,13 @@
 
 namespace bayloom::graph {
 
-/// Compiles one program per task on all cores; results in the order of the programs. Throws
-/// InputError naming the task if one cannot be compiled.
+/// Compiles one program per task on all cores; results in the order of the programs. The kernels'
+/// symbols are the prefix and the task's number. Throws InputError naming the task if one cannot be
+/// compiled.
 std::vector<codegen::KernelObject> CompileTasks(const TaskGraph& network,
                                                 const std::vector<const tensor::Program*>& programs,
-                                                const target::Target& target);
+                                                const target::Target& target,
+                                                const std::string& prefix = "kernel_");
 
 /// A network ready to run in this process.
 ///

@@ -99,7 +99,7 @@ std::vector<ValueId> OperandsOf(const Node& node);
 /// else.
 std::vector<tensor::Iter> SpatialIters(const std::vector<int64_t>& shape);
 
-/// Nodes that nothing depends on are taken out, and values that nobody names.
+/// Nodes that nothing depends on are taken out, and values without a reader or a name.
 void RemoveDeadNodes(Graph& graph);
 
 /// "float32[1, 3, 224, 224]"

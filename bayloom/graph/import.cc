@@ -18,22 +18,23 @@
 #include <set>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/operator.h"
 
 namespace bayloom::graph {
 namespace {
 
-constexpr int kOldestOpset = 7, kNewestOpset = 17;
 /// Functions in functions, graphs in graphs: deeper nesting is taken for an endless one.
-constexpr int kDeepest = 64;
+constexpr int kMaxDepth = 64;
 /// Nodes imported in all; unrolled loops and expanded functions count each time.
-constexpr int64_t kMostNodes = 1'000'000;
+constexpr int64_t kMaxNodes = 1'000'000;
 
 /// Which version of each operator domain applies.
 using OpsetVersions = std::map<std::string, int>;
@@ -91,10 +92,6 @@ class Scope {
   std::unordered_map<std::string, tensor::Tensor> tensors_;
 };
 
-std::string FirstLine(const std::string& text) {
-  return Printable(text.substr(0, text.find('\n')));
-}
-
 class Importer {
  public:
   Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options)
@@ -112,7 +109,11 @@ class Importer {
     const onnx::GraphProto& graph = model_.graph();
     Scope scope;
     DefineInitializers(graph, scope);
+    std::unordered_set<std::string> names;
     for (const auto& input : graph.input()) {
+      if (!names.insert(input.name()).second) {
+        throw InputError(fmt::format("there are two inputs '{}'", Printable(input.name())));
+      }
       if (!scope.HasOwn(input.name())) DefineInput(input, scope);
     }
     CheckOptions();
@@ -216,10 +217,10 @@ class Importer {
 
   template <typename Nodes>
   void ImportNodes(const Nodes& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
-    if (depth > kDeepest) throw InputError("functions or graphs are nested too deeply");
+    if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
     for (const onnx::NodeProto& node : nodes) {
-      if (++imported_nodes_ > kMostNodes) {
-        throw InputError(fmt::format("more than {} nodes after unrolling", kMostNodes));
+      if (++imported_nodes_ > kMaxNodes) {
+        throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
       const auto located = [&](const std::exception& error) {
         return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)),
@@ -288,53 +289,6 @@ class Importer {
     OpsetVersions body_opsets = ReadOpsets(body.opset_import());
     body_opsets.emplace("", std::max(kOldestOpset, schema->since_version()));
     ExpandFunction(WithDefaults(node, *schema), body, body_opsets, inputs, scope, depth);
-  }
-
-  /// The node with every attribute that it leaves out and that has a default.
-  static onnx::NodeProto WithDefaults(onnx::NodeProto node, const onnx::OpSchema& schema) {
-    for (const auto& [name, attribute] : schema.attributes()) {
-      const auto& given = node.attribute();
-      const bool present =
-          std::any_of(given.begin(), given.end(), [&](const auto& a) { return a.name() == name; });
-      if (present || !attribute.default_value.has_name()) continue;
-      *node.add_attribute() = attribute.default_value;
-    }
-    return node;
-  }
-
-  static void CheckTypes(const onnx::OpSchema& schema,
-                         const std::vector<std::optional<tensor::Tensor>>& inputs) {
-    const auto& formal = schema.inputs();
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i]) continue;
-      const auto& allowed = formal[std::min(i, formal.size() - 1)].GetTypes();
-      const std::string type = fmt::format("tensor({})", OnnxName(inputs[i]->dtype()));
-      const bool fits = std::any_of(allowed.begin(), allowed.end(),
-                                    [&](const std::string* name) { return *name == type; });
-      if (!fits) {
-        throw InputError(
-            fmt::format("input {} may not be of {}", i, tensor::ToString(inputs[i]->dtype())));
-      }
-    }
-  }
-
-  /// Operator sets before the oldest supported one are fine as far as nothing has changed since.
-  static void CheckAge(const onnx::OpSchema& schema, int version) {
-    if (!schema.domain().empty() || version >= kOldestOpset) return;
-    const auto* oldest =
-        onnx::OpSchemaRegistry::Schema(schema.Name(), kOldestOpset, schema.domain());
-    if (!oldest || oldest->since_version() != schema.since_version()) {
-      throw InputError(fmt::format("operator set {} is not supported; supported are {} to {}",
-                                   version, kOldestOpset, kNewestOpset));
-    }
-  }
-
-  static void CheckAgainstSchema(const onnx::NodeProto& node, const onnx::OpSchema& schema) {
-    try {
-      schema.Verify(node);
-    } catch (const onnx::checker::ValidationError& error) {
-      throw InputError(FirstLine(error.what()));
-    }
   }
 
   void ImportOperator(const onnx::NodeProto& node, const Operator& op, int opset,

@@ -49,12 +49,13 @@ class RunTimeDependence : public InputError {
 };
 
 /// Reads an ONNX model (operator sets 7 to 17, tensors in the file or in files beside it) as a
-/// graph with static shapes: shape arithmetic and whatever else depends on constants only is
+/// graph with static shapes: shape arithmetic and everything else that depends on constants is
 /// evaluated, functions are expanded, composite operators are decomposed.
 ///
 /// Throws InputError, one line naming the file, the node with its operator, and the reason, for
-/// whatever cannot be used: damaged files, operators or attributes that are not supported, shapes
-/// that do not fit or are known at run time only; SystemError where memory or the disk fails.
+/// anything that cannot be used: damaged files, operators or attributes that are not supported,
+/// shapes that do not fit or are known at run time only; SystemError where memory or the disk
+/// fails.
 Graph ImportOnnx(const std::string& path, const ImportOptions& options = {});
 
 /// Reads one tensor stored as a protobuf file. Throws InputError.

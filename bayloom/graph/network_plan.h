@@ -29,7 +29,7 @@ struct PlannedCall {
   std::vector<Storage> arguments;
 };
 
-/// Bytes to copy after the last call: outputs that are somebody else's memory (an input passed
+/// Bytes to copy after the last call: outputs that alias other memory (an input passed
 /// through, a constant, a value that is two outputs).
 struct PlannedCopy {
   Storage from;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@
 
 namespace bayloom::graph {
 
+/// What a network's code for one target is made from.
+struct PackageVariant {
+  target::Target target;
+  std::vector<const tensor::Program*> programs;  ///< one per task of the network
+};
+
 /// What WritePackage made.
 struct Package {
   std::string library;  ///< path of the shared library
@@ -20,22 +27,26 @@ struct Package {
 
 /// Turns a network into a shared library with a C interface, and its header:
 ///
-///     resnet18* model = resnet18_create();
-///     resnet18_run(model, inputs, outputs);
+///     resnet18_model* model;
+///     int error = resnet18_create(BAYLOOM_ABI_VERSION, &model);
+///     if (error == BAYLOOM_OK) error = resnet18_run(model, inputs, 1, outputs, 1);
+///     if (error != BAYLOOM_OK) puts(resnet18_error_text(error));
 ///     resnet18_destroy(model);
 ///
-/// The library holds the compiled kernels, the weights in their final order, and the thread pool;
-/// it needs nothing but the C library. The files are `<directory>/lib<name>.so` and
-/// `<directory>/<name>.h`; both appear whole or not at all.
+/// The library holds the compiled kernels for each of the variants, the weights in their final
+/// order, and the thread pool; it needs nothing but the C library. A model uses the variant with
+/// the most features among those that the processor can run; where it can run none, creating one
+/// fails. The files are `<directory>/lib<name>.so` and `<directory>/<name>.h`; both appear whole or
+/// not at all.
 ///
-/// `name` has to be a C identifier. Uses the system's C compiler (`CC`, else `cc`) to link. Throws
-/// InputError when the name or the directory is unusable or there is no compiler, SystemError when
+/// Uses the system's C compiler (`CC`, else `cc`) to link. Throws InputError when the name is none
+/// that ToPackageName returns, the directory is unusable or there is no compiler, SystemError when
 /// the compiler or the disk fails.
-Package WritePackage(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-                     const target::Target& target, const std::string& directory,
-                     const std::string& name);
+Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> variants,
+                     const std::string& directory, const std::string& name);
 
-/// The text as a C identifier: other characters become underscores.
-std::string ToIdentifier(const std::string& text);
+/// A text, such as a file's name, as the name of a package: an identifier of C and C++ whose
+/// derived names (NAME_create, NAME.h, libNAME.so) the system does not use.
+std::string ToPackageName(const std::string& text);
 
 }  // namespace bayloom::graph

@@ -74,7 +74,7 @@ void CheckArchitecture(const Architecture& architecture) {
 
 double SramAccessEnergy(int64_t height, int64_t width_bits) {
   // 1 at half a kilobyte and 6 at a hundred, for every 16 bits.
-  const double kilobytes = static_cast<double>(height * width_bits) / 8192;
+  const double kilobytes = static_cast<double>(height) * static_cast<double>(width_bits) / 8192;
   return (1 + 5 / 99.5 * (kilobytes - 0.5)) * static_cast<double>(width_bits) / 16;
 }
 

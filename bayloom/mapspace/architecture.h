@@ -80,7 +80,7 @@ struct Directive {
 struct Architecture {
   std::string name;
   Arithmetic arithmetic;
-  /// Innermost first, as everywhere in this room.
+  /// Innermost first, as everywhere in this module.
   std::vector<StorageLevel> levels;
   /// What the architecture asks of every mapping.
   std::vector<Directive> constraints;

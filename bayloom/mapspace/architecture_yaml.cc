@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <regex>
+#include <string>
+#include <string_view>
 
 #include "bayloom/mapspace/internal/directive_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -22,15 +24,45 @@ struct NamedRange {
   int64_t count = 1;
 };
 
+/// Instances of a unit, words of a memory, words of a block: far beyond what is built, and small
+/// enough for their products to be exact.
+constexpr int64_t kMaxInstances = int64_t{1} << 30;
+constexpr int64_t kMaxWords = int64_t{1} << 50;
+constexpr int64_t kMaxBlockWords = int64_t{1} << 20;
+constexpr int kMaxWordBits = 4096;
+constexpr double kMaxEnergyPj = 1e12;
+constexpr double kMaxBandwidth = 1e12;
+
+std::optional<int64_t> ParseIndex(std::string_view text) {
+  int64_t index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  const bool is_index = error == std::errc() && end == text.data() + text.size();
+  return is_index && index >= 0 ? std::optional(index) : std::nullopt;
+}
+
 NamedRange ReadName(const yaml::YamlValue& value) {
-  static const std::regex kRange("^(.*)\\[([0-9]{1,9})\\.\\.([0-9]{1,9})\\]$");
-  const std::string text = value.Text();
-  std::smatch match;
-  if (!std::regex_match(text, match, kRange)) return {text};
-  const int64_t first = std::stoll(match[2]);
-  const int64_t last = std::stoll(match[3]);
-  if (last < first) value.Fail("'" + text + "' is an empty range");
-  return {match[1], last - first + 1};
+  const std::string text = value.Name();
+  const size_t open = text.rfind('[');
+  const size_t dots = text.rfind("..");
+  if (open == std::string::npos || dots == std::string::npos || dots < open || text.back() != ']') {
+    return {text};
+  }
+  const std::string_view bounds = text;
+  const auto first = ParseIndex(bounds.substr(open + 1, dots - open - 1));
+  const auto last = ParseIndex(bounds.substr(dots + 2, text.size() - dots - 3));
+  if (!first || !last) return {text};
+  if (*last < *first) value.Fail("'" + text + "' is an empty range");
+  if (*last - *first >= kMaxInstances) {
+    value.Fail(fmt::format("'{}' has more than {} instances", text, kMaxInstances));
+  }
+  return {text.substr(0, open), *last - *first + 1};
+}
+
+/// A product of two positive numbers; `value` is blamed where it exceeds the limit.
+int64_t Product(const yaml::YamlValue& value, int64_t a, int64_t b, int64_t limit,
+                std::string_view unit) {
+  if (a > limit / b) value.Fail(fmt::format("there are more than {} {}", limit, unit));
+  return a * b;
 }
 
 const std::vector<std::string_view>& UnitKeys() {
@@ -80,7 +112,7 @@ class UnitReader {
     const auto name = unit.Find("name");
     const NamedRange range = name ? ReadName(*name) : NamedRange{"MAC"};
     name_ = range.name;
-    copies_ = copies * range.count;
+    copies_ = Product(unit, copies, range.count, kMaxInstances, "instances");
     if (const auto kind = unit.FindAny({"class", "subclass"})) class_ = kind->Text();
   }
 
@@ -105,7 +137,8 @@ class UnitReader {
     arithmetic.word_bits = WordBits();
     ReadInstances(arithmetic.instances, arithmetic.mesh_x);
     const auto energy = attributes_.Find("energy");
-    arithmetic.mac_energy_pj = energy ? energy->Real() : MacEnergy(arithmetic.word_bits);
+    arithmetic.mac_energy_pj =
+        energy ? energy->RealWithin(0, kMaxEnergyPj) : MacEnergy(arithmetic.word_bits);
     return arithmetic;
   }
 
@@ -123,8 +156,7 @@ class UnitReader {
     level.words = words.value_or(0);
     level.access_energy_pj = AccessEnergy(level, cluster);
     if (const auto buffering = attributes_.FindAny({"multiple-buffering", "multiple_buffering"})) {
-      const double copies = buffering->Real();
-      if (copies < 1) buffering->Fail("must be at least 1");
+      const double copies = buffering->RealWithin(1, 1000);
       level.words = static_cast<int64_t>(std::ceil(static_cast<double>(level.words) / copies));
     }
     ReadBandwidth({"read_bandwidth", "bandwidth"}, level.read_bandwidth);
@@ -141,15 +173,17 @@ class UnitReader {
 
   int WordBits() const {
     const auto bits = attributes_.FindAny({"word-bits", "word_bits", "word_width", "datawidth"});
-    return bits ? static_cast<int>(std::min<int64_t>(bits->IntAtLeast(1), 4096)) : 16;
+    return bits ? static_cast<int>(bits->IntWithin(1, kMaxWordBits)) : 16;
   }
 
   void ReadInstances(int64_t& instances, int64_t& mesh_x) const {
     const auto count = attributes_.Find("instances");
-    instances = count ? count->IntAtLeast(1) : copies_;
+    instances = count ? count->IntWithin(1, kMaxInstances) : copies_;
     const auto x = attributes_.Find("meshX");
     const auto y = attributes_.Find("meshY");
-    mesh_x = x ? x->IntAtLeast(1) : y ? instances / y->IntAtLeast(1) : instances;
+    mesh_x = x   ? x->IntWithin(1, kMaxInstances)
+             : y ? instances / y->IntWithin(1, kMaxInstances)
+                 : instances;
     if (mesh_x == 0 || instances % mesh_x != 0) {
       (x ? *x : *y).Fail(fmt::format("{} instances do not fill such a mesh", instances));
     }
@@ -159,11 +193,12 @@ class UnitReader {
     const auto block = attributes_.FindAny({"block-size", "block_size", "n_words"});
     const auto clusters = attributes_.FindAny({"cluster-size", "cluster_size"});
     const auto width = attributes_.FindAny({"width", "memory_width", "data_storage_width"});
-    if (block) level.block_words = block->IntAtLeast(1);
-    if (clusters) cluster = clusters->IntAtLeast(1);
+    if (block) level.block_words = block->IntWithin(1, kMaxBlockWords);
+    if (clusters) cluster = clusters->IntWithin(1, kMaxBlockWords);
     if (!width) return;
-    const int64_t words = width->IntAtLeast(1) / level.word_bits;
-    if (words == 0 || width->IntAtLeast(1) % level.word_bits != 0) {
+    const int64_t bits = width->IntWithin(1, kMaxBlockWords);
+    const int64_t words = bits / level.word_bits;
+    if (words == 0 || bits % level.word_bits != 0) {
       width->Fail(fmt::format("is no multiple of words of {} bits", level.word_bits));
     }
     if (!block) {
@@ -174,19 +209,19 @@ class UnitReader {
   }
 
   std::optional<int64_t> Words(const StorageLevel& level) const {
-    if (const auto entries = attributes_.Find("entries")) return entries->IntAtLeast(1);
+    if (const auto entries = attributes_.Find("entries")) return entries->IntWithin(1, kMaxWords);
     if (const auto depth = attributes_.FindAny({"depth", "memory_depth", "data_storage_depth"})) {
-      return depth->IntAtLeast(1) * level.block_words;
+      return Product(*depth, depth->IntAtLeast(1), level.block_words, kMaxWords, "words");
     }
     if (const auto kilobytes = attributes_.Find("sizeKB")) {
-      return kilobytes->IntAtLeast(1) * 8192 / level.word_bits;
+      return kilobytes->IntWithin(1, kMaxWords / 8192) * 8192 / level.word_bits;
     }
     return std::nullopt;
   }
 
   double AccessEnergy(const StorageLevel& level, int64_t cluster) const {
     if (const auto given = attributes_.FindAny({"vector-access-energy", "vector_access_energy"})) {
-      return given->Real();
+      return given->RealWithin(0, kMaxEnergyPj);
     }
     const int64_t width = level.word_bits * level.block_words * cluster;
     if (IsDram()) return DramAccessEnergy(level.word_bits * level.block_words);
@@ -197,7 +232,7 @@ class UnitReader {
   void ReadBandwidth(std::initializer_list<std::string_view> keys, double& bandwidth) const {
     const auto given = attributes_.FindAny(keys);
     if (!given) return;
-    bandwidth = given->Real();
+    bandwidth = given->RealWithin(0, kMaxBandwidth);
     if (!(bandwidth > 0)) given->Fail("must be above 0 words a cycle");
   }
 
@@ -207,6 +242,12 @@ class UnitReader {
   std::string class_;
   int64_t copies_ = 1;
 };
+
+void CheckLevelCount(const yaml::YamlValue& last, const Architecture& architecture) {
+  if (architecture.levels.size() > kMaxLevels) {
+    last.Fail(fmt::format("there are more than {} levels of memory", kMaxLevels));
+  }
+}
 
 /// A tree's units, outermost first; `copies` of this node.
 void ReadTree(const yaml::YamlValue& node, int64_t copies, Architecture& architecture,
@@ -219,13 +260,16 @@ void ReadTree(const yaml::YamlValue& node, int64_t copies, Architecture& archite
         has_arithmetic = true;
       } else if (!unit.IsNetwork()) {
         architecture.levels.insert(architecture.levels.begin(), unit.ReadStorage());
+        CheckLevelCount(item, architecture);
       }
     }
   }
   const auto subtree = node.Find("subtree");
   if (!subtree) return;
   for (const yaml::YamlValue& child : subtree->Items()) {
-    ReadTree(child, copies * ReadName(child.At("name")).count, architecture, has_arithmetic);
+    const yaml::YamlValue name = child.At("name");
+    ReadTree(child, Product(name, copies, ReadName(name).count, kMaxInstances, "instances"),
+             architecture, has_arithmetic);
   }
 }
 
@@ -233,7 +277,7 @@ Architecture ReadDocument(const yaml::YamlValue& document, const std::string& na
   const yaml::YamlValue root = document.AtAny({"arch", "architecture"});
   Architecture architecture;
   architecture.name = name;
-  if (const auto given = root.Find("name")) architecture.name = given->Text();
+  if (const auto given = root.Find("name")) architecture.name = given->Name();
   if (root.Find("nodes")) {
     root.Fail("version 0.4 is not read; versions 0.2 and 0.3 (subtree) and arch/storage are");
   }
@@ -246,6 +290,7 @@ Architecture ReadDocument(const yaml::YamlValue& document, const std::string& na
     architecture.arithmetic = UnitReader(arithmetic, 1).ReadArithmetic();
     for (const yaml::YamlValue& level : root.At("storage").Items()) {
       architecture.levels.push_back(UnitReader(level, 1).ReadStorage());
+      CheckLevelCount(level, architecture);
     }
   }
   if (const auto constraints = root.Find("constraints")) {

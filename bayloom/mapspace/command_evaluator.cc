@@ -9,10 +9,13 @@
 #include <memory>
 #include <regex>
 #include <sstream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/shell_text.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/mapspace/mapping_evaluator.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -26,26 +29,53 @@ using EvaluateMapping = trial::ThreadedEvaluator<Mapping>::Function;
 
 constexpr const char* kStatsFile = "timeloop-model.stats.txt";
 
-std::string Replace(std::string text, const std::string& what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
-    text.replace(at, what.size(), by);
+/// A place in a command that a file's path is put into.
+struct FileHole {
+  std::string_view name;
+  std::string path;
+};
+
+/// The shell's text with the paths in place of the holes, each quoted as its place needs it.
+std::string FillPaths(std::string_view text, const std::vector<FileHole>& holes) {
+  base::ShellScanner scanner;
+  std::string filled;
+  while (!text.empty()) {
+    size_t at = text.size();
+    const FileHole* next = nullptr;
+    for (const FileHole& hole : holes) {
+      const size_t found = text.find(hole.name);
+      if (found >= at) continue;
+      at = found;
+      next = &hole;
+    }
+    filled += text.substr(0, at);
+    scanner.Feed(text.substr(0, at));
+    text.remove_prefix(at);
+    if (next == nullptr) break;
+    filled += scanner.context() == base::ShellContext::kUnsafe
+                  ? next->path
+                  : base::QuotedFor(scanner.context(), next->path);
+    text.remove_prefix(next->name.size());
   }
-  return text;
+  return filled;
 }
 
 /// A shell that runs the command on the files of a mapping, in their folder.
 base::Command MakeCommand(const Mapping& mapping, const Problem& problem,
                           const Architecture& architecture, const SimulatorOptions& options,
                           const base::ScratchFolder& folder) {
-  std::string text = options.command;
-  text = Replace(text, "{mapping}",
-                 folder.Write("mapping.yaml", PrintMappingYaml(mapping, problem, architecture)));
-  text = Replace(text, "{problem}", folder.Write("problem.yaml", PrintProblemYaml(problem)));
-  text = Replace(text, "{arch}", folder.Write("arch.yaml", PrintArchitectureYaml(architecture)));
+  const std::vector<FileHole> holes = {
+      {"{mapping}", folder.Write("mapping.yaml", PrintMappingYaml(mapping, problem, architecture))},
+      {"{problem}", folder.Write("problem.yaml", PrintProblemYaml(problem))},
+      {"{arch}", folder.Write("arch.yaml", PrintArchitectureYaml(architecture))}};
   base::Command command;
-  command.arguments = {"/bin/sh", "-c", text};
+  command.arguments = {"/bin/sh", "-c", FillPaths(options.command, holes)};
   command.timeout_seconds = options.timeout_seconds;
   command.memory_limit_bytes = options.memory_limit_bytes;
+  if (options.sandbox) {
+    command.sandbox = base::Sandbox{.writable_folder = folder.path()};
+    command.environment = {"TMPDIR=" + folder.path()};
+  }
   return command;
 }
 
@@ -81,9 +111,11 @@ EvaluateMapping MakeTimeloopFunction(const Problem& problem, const Architecture&
   };
 }
 
-std::unique_ptr<trial::Evaluator<Mapping>> InThreads(const EvaluateMapping& function, int jobs) {
+std::unique_ptr<trial::Evaluator<Mapping>> InThreads(const EvaluateMapping& function,
+                                                     const SimulatorOptions& options) {
+  trial::PrepareWorkers(options.jobs, options.sandbox);
   return std::make_unique<trial::ThreadedEvaluator<Mapping>>(
-      std::vector<EvaluateMapping>(static_cast<size_t>(jobs), function));
+      std::vector<EvaluateMapping>(static_cast<size_t>(options.jobs), function));
 }
 
 /// The energy of all levels' tensors and of the networks between them. The stats round these to a
@@ -122,14 +154,14 @@ Result<double> ParseTimeloopStats(const std::string& stats, int64_t macs, MapObj
 std::unique_ptr<trial::Evaluator<Mapping>> MakeSimulatorEvaluator(const Problem& problem,
                                                                   const Architecture& architecture,
                                                                   const SimulatorOptions& options) {
-  return InThreads(MakeFunction(problem, architecture, options), options.jobs);
+  return InThreads(MakeFunction(problem, architecture, options), options);
 }
 
 std::unique_ptr<trial::Evaluator<Mapping>> MakeTimeloopEvaluator(const Problem& problem,
                                                                  const Architecture& architecture,
                                                                  MapObjective objective,
                                                                  const SimulatorOptions& options) {
-  return InThreads(MakeTimeloopFunction(problem, architecture, objective, options), options.jobs);
+  return InThreads(MakeTimeloopFunction(problem, architecture, objective, options), options);
 }
 
 }  // namespace bayloom::mapspace

@@ -175,7 +175,8 @@ bool LevelObeys(const MappingLevel& level, const LevelConstraint& constraint,
 
 }  // namespace
 
-bool Obeys(const Mapping& mapping, const MapspaceConstraints& constraints, const Problem& problem) {
+bool Satisfies(const Mapping& mapping, const MapspaceConstraints& constraints,
+               const Problem& problem) {
   for (size_t l = 0; l < mapping.levels.size(); ++l) {
     if (!LevelObeys(mapping.levels[l], constraints.levels[l], problem)) return false;
   }

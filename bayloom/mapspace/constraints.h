@@ -36,8 +36,9 @@ struct MapspaceConstraints {
 MapspaceConstraints ResolveConstraints(std::span<const Directive> directives,
                                        const Problem& problem, const Architecture& architecture);
 
-/// Whether a mapping obeys.
-bool Obeys(const Mapping& mapping, const MapspaceConstraints& constraints, const Problem& problem);
+/// Whether a mapping satisfies them.
+bool Satisfies(const Mapping& mapping, const MapspaceConstraints& constraints,
+               const Problem& problem);
 
 /// Helpers that the mapping reader shares; they throw InputError beginning with directive.where.
 int TargetLevel(const Directive& directive, const Architecture& architecture);

@@ -3,33 +3,16 @@
 
 #include "bayloom/mapspace/encoding.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "bayloom/base/result.h"
-#include "bayloom/mapspace/internal/order_encoding.h"
-#include "bayloom/mapspace/internal/tile_encoding.h"
+#include "bayloom/mapspace/order_encoding.h"
+#include "bayloom/mapspace/tile_encoding.h"
 
 namespace bayloom::mapspace {
 namespace {
-
-constexpr std::array<std::string_view, 4> kTiles = {"divisor", "factorization", "integer",
-                                                    "aspect"};
-constexpr std::array<std::string_view, 3> kOrders = {"permutation", "ranking", "categorical"};
-
-template <typename Enum>
-Enum Parse(std::string_view text, std::span<const std::string_view> names,
-           const std::string& what) {
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) {
-    throw InputError(fmt::format("there is no {} encoding '{}'; there are {}", what, text,
-                                 fmt::join(names, ", ")));
-  }
-  return static_cast<Enum>(found - names.begin());
-}
 
 /// Free tensors of a level: kept or bypassed, a category each.
 class KeepEncoding {
@@ -73,13 +56,13 @@ class KeepEncoding {
 
 class MapspaceEncoding final : public MappingEncoding {
  public:
-  MapspaceEncoding(const Mapspace& mapspace, const AnalyticalModel& model, TileEncoding tiles,
-                   OrderEncoding orders)
+  MapspaceEncoding(const Mapspace& mapspace, const AnalyticalModel& model,
+                   const TileEncodingMaker& make_tiles, const OrderEncodingMaker& make_orders)
       : mapspace_(mapspace), model_(model) {
     space::Space::Builder builder;
     keeps_ = std::make_unique<KeepEncoding>(mapspace, builder);
-    tiles_ = MakeTileCoder(tiles, mapspace, model, builder);
-    orders_ = MakeOrderCoder(orders, mapspace, builder);
+    tiles_ = make_tiles(mapspace, model, builder);
+    orders_ = make_orders(mapspace, builder);
     Result<std::shared_ptr<const space::Space>> space = builder.Build();
     if (!space) throw InputError("no mapping fits: " + space.error().message);
     space_ = *std::move(space);
@@ -96,7 +79,7 @@ class MapspaceEncoding final : public MappingEncoding {
     tiles_->Apply(rest, mapping);
     rest = rest.subspan(tiles_->names().size());
     orders_->Apply(rest, mapping);
-    if (!mapspace_.Settle(mapping) || !model_.Fits(mapping)) return std::nullopt;
+    if (!mapspace_.Repair(mapping) || !model_.Fits(mapping)) return std::nullopt;
     mapspace_.StandardizeOrders(mapping);
     return mapping;
   }
@@ -145,21 +128,29 @@ space::Configuration MappingEncoding::Canonical(const space::Configuration& conf
   return canonical && Decode(*canonical) == mapping ? *canonical : configuration;
 }
 
-std::string_view ToString(TileEncoding encoding) { return kTiles[static_cast<size_t>(encoding)]; }
-std::string_view ToString(OrderEncoding encoding) { return kOrders[static_cast<size_t>(encoding)]; }
-
-TileEncoding ParseTileEncoding(std::string_view text) {
-  return Parse<TileEncoding>(text, kTiles, "tile");
+base::Registry<TileEncodingMaker>& TileEncodings() {
+  static base::Registry<TileEncodingMaker> encodings(
+      "tile encoding",
+      {{"divisor", "a divisor of the bound per dimension and level", MakeDivisorCoder},
+       {"integer", "a whole number per dimension and level, rounded to a factor",
+        MakeRoundedIntegerCoder}});
+  return encodings;
 }
 
-OrderEncoding ParseOrderEncoding(std::string_view text) {
-  return Parse<OrderEncoding>(text, kOrders, "order");
+base::Registry<OrderEncodingMaker>& OrderEncodings() {
+  static base::Registry<OrderEncodingMaker> encodings(
+      "order encoding",
+      {{"permutation", "a permutation per level", MakePermutationCoder},
+       {"ranking", "a real per loop and level, its importance", MakeRankingCoder}});
+  return encodings;
 }
 
 std::unique_ptr<MappingEncoding> MakeMappingEncoding(const Mapspace& mapspace,
                                                      const AnalyticalModel& model,
-                                                     TileEncoding tiles, OrderEncoding orders) {
-  return std::make_unique<MapspaceEncoding>(mapspace, model, tiles, orders);
+                                                     const std::string& tiles,
+                                                     const std::string& orders) {
+  return std::make_unique<MapspaceEncoding>(mapspace, model, TileEncodings().At(tiles),
+                                            OrderEncodings().At(orders));
 }
 
 }  // namespace bayloom::mapspace

@@ -3,11 +3,12 @@
 
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <string>
 
+#include "bayloom/base/registry.h"
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/mapspace.h"
 #include "bayloom/mapspace/model.h"
@@ -15,40 +16,30 @@
 
 namespace bayloom::mapspace {
 
-/// How tile sizes become parameters (Kannan 2023, sec. IV-C).
-enum class TileEncoding : uint8_t {
-  /// One divisor of the bound per dimension and level, the innermost level's first: as much of it
-  /// as the bound leaves and the buffers hold. Tiles that fill the buffers are corners of the
-  /// space.
-  kDivisor,
-  /// One factorization per dimension over all levels: every tiling once, similar ones close.
-  kFactorization,
-  /// One whole number per dimension and level, rounded to a factor of what the bound leaves and the
-  /// buffers hold.
-  kRoundedInteger,
-  /// One real in (0, 1] per dimension and level: the sides of the level's tile relative to each
-  /// other. The tile is the largest of this shape that its buffer holds, rounded down to factors
-  /// (equations 4 to 6), so that every configuration fits.
-  kAspectRatio,
-};
+class TileCoder;
+class OrderCoder;
 
-/// How loop orders become parameters.
-enum class OrderEncoding : uint8_t {
-  /// One permutation per level, near others that differ in few places.
-  kPermutation,
-  /// One real per loop and level, its importance: loops run in this order, the most important
-  /// outermost (NAAS, Lin et al. 2021).
-  kRanking,
-  /// One category per order: for few dimensions.
-  kCategorical,
-};
+/// Adds parameters to the space and says what their values mean. The mapspace and the model must
+/// outlive what is made.
+using TileEncodingMaker = std::function<std::unique_ptr<TileCoder>(
+    const Mapspace&, const AnalyticalModel&, space::Space::Builder&)>;
+using OrderEncodingMaker =
+    std::function<std::unique_ptr<OrderCoder>(const Mapspace&, space::Space::Builder&)>;
 
-/// "divisor", "factorization", "integer", "aspect"; "permutation", "ranking", "categorical".
-std::string_view ToString(TileEncoding encoding);
-std::string_view ToString(OrderEncoding encoding);
-/// Throw InputError naming the choices.
-TileEncoding ParseTileEncoding(std::string_view text);
-OrderEncoding ParseOrderEncoding(std::string_view text);
+/// How tile sizes become parameters, by name.
+///
+/// "divisor": one divisor of the bound per dimension and level, the innermost level's first: as
+/// much of it as the bound leaves and the buffers hold. Tiles that fill the buffers are corners of
+/// the space. "integer": one whole number per dimension and level, rounded to a factor of what the
+/// bound leaves and the buffers hold (Kannan 2023, sec. IV-C).
+base::Registry<TileEncodingMaker>& TileEncodings();
+
+/// How loop orders become parameters, by name.
+///
+/// "permutation": one permutation per level, near others that differ in few places.
+/// "ranking": one real per loop and level, its importance: loops run in this order, the most
+/// important outermost (NAAS, Lin et al. 2021).
+base::Registry<OrderEncodingMaker>& OrderEncodings();
 
 /// A mapspace as a parameter space for an optimizer, without known constraints: where tiles would
 /// not fit, decoding makes inner factors smaller and the outermost larger until they do, so that
@@ -60,8 +51,8 @@ class MappingEncoding {
   virtual ~MappingEncoding() = default;
 
   const std::shared_ptr<const space::Space>& space() const { return space_; }
-  /// A configuration of the space as a mapping; nullopt if it does not settle or fit, which happens
-  /// only where constraints leave the innermost tiles too large.
+  /// A configuration of the space as a mapping; nullopt if it cannot be repaired or does not fit,
+  /// which happens only where constraints leave the innermost tiles too large.
   virtual std::optional<Mapping> Decode(const space::Configuration& configuration) const = 0;
   /// A configuration that decodes to this mapping, or to one near it where the encoding does not
   /// have it (aspect ratios know no tiles smaller than what fits). Fails for a mapping that is not
@@ -75,10 +66,12 @@ class MappingEncoding {
   std::shared_ptr<const space::Space> space_;
 };
 
-/// Throws InputError if the encoding does not suit: categorical orders of more than 5 loops. The
-/// mapspace and the model must outlive the encoding and its space.
+/// By the names of encodings of tiles and orders. Throws InputError for an unknown name, and if an
+/// encoding does not suit the mapspace. The mapspace and the model must outlive the encoding and
+/// its space.
 std::unique_ptr<MappingEncoding> MakeMappingEncoding(const Mapspace& mapspace,
                                                      const AnalyticalModel& model,
-                                                     TileEncoding tiles, OrderEncoding orders);
+                                                     const std::string& tiles,
+                                                     const std::string& orders);
 
 }  // namespace bayloom::mapspace

@@ -3,8 +3,6 @@
 
 #include "bayloom/mapspace/mapper.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -37,13 +35,17 @@ double MapperResult::BestAfter(int64_t count) const {
   return after;
 }
 
-std::vector<std::string_view> MapperNames() {
-  std::vector<std::string_view> names;
-  for (const NamedMapper& mapper : kMappers) names.push_back(mapper.name);
-  for (std::string_view optimizer : optimizer::OptimizerNames()) {
-    if (std::ranges::find(names, optimizer) == names.end()) names.push_back(optimizer);
+std::vector<std::string> MapperNames() {
+  std::vector<std::string> names;
+  for (const NamedMapper& mapper : kMappers) names.emplace_back(mapper.name);
+  for (std::string& optimizer : optimizer::Optimizers().Names()) {
+    if (SearchesAnEncoding(optimizer)) names.push_back(std::move(optimizer));
   }
   return names;
+}
+
+std::vector<std::string> ExperimentalMapperNames() {
+  return optimizer::Optimizers().ExperimentalNames();
 }
 
 bool SearchesAnEncoding(std::string_view name) {
@@ -57,10 +59,8 @@ MapperTask::MapperTask(std::string_view name, const Mapspace& mapspace,
       context_(std::make_unique<MapperContext>(mapspace, model, options)),
       evaluator_(evaluator),
       store_(store) {
-  const std::vector<std::string_view> names = MapperNames();
-  if (std::ranges::find(names, name) == names.end()) {
-    throw InputError(
-        fmt::format("there is no mapper '{}'; there are {}", name, fmt::join(names, ", ")));
+  if (SearchesAnEncoding(name) && !optimizer::Optimizers().Check(name)) {
+    throw InputError(base::UnknownName("mapper", name, MapperNames()));
   }
   const auto own = std::ranges::find(kMappers, name, &NamedMapper::name);
   mapper_ = own != std::end(kMappers) ? own->make(*context_) : MakeOptimizerMapper(*context_, name);
@@ -68,9 +68,11 @@ MapperTask::MapperTask(std::string_view name, const Mapspace& mapspace,
 
 MapperTask::~MapperTask() = default;
 
-void MapperTask::Offer(const Mapping& mapping) { mapper_->Offer(mapping); }
+void MapperTask::Suggest(const Mapping& mapping) { mapper_->Suggest(mapping); }
 
 const MapperResult& MapperTask::result() const { return context_->result(); }
+
+std::vector<std::string> MapperTask::TakeNotices() { return mapper_->TakeNotices(); }
 
 void MapperTask::BeginSlot() {
   if (on_begin_) on_begin_();

@@ -31,11 +31,11 @@ struct MapperOptions {
   /// never.
   int64_t victory = 0;
   /// Of the mappers that search through an optimizer.
-  TileEncoding tiles = TileEncoding::kDivisor;
-  OrderEncoding orders = OrderEncoding::kPermutation;
+  std::string tiles = "divisor";       ///< see TileEncodings
+  std::string orders = "permutation";  ///< see OrderEncodings
   /// Searches of other problems and architectures that "bayesian" learns from.
   std::vector<EarlierMappings> earlier = {};
-  optimizer::TransferMethod transfer = optimizer::TransferMethod::kContextual;
+  std::string transfer = "contextual";  ///< see optimizer::TransferMethods
   /// Only so many parameters are searched, those that matter most to the model's value of so many
   /// random mappings; the others are as in the best of these. 0: all.
   int top_k = 0;
@@ -89,15 +89,16 @@ class MapperTask final : public run::RunTask<Mapping> {
              trial::TrialStore* store = nullptr);
   ~MapperTask() override;
 
-  /// Somebody thinks this mapping of the mapspace good. Optimizers and "genetic" evaluate it next,
+  /// Suggests a mapping of the mapspace. Optimizers and "genetic" evaluate it next,
   /// the others search on their own.
-  void Offer(const Mapping& mapping);
+  void Suggest(const Mapping& mapping);
   /// Called at the beginning of every slot.
   void SetOnBegin(std::function<void()> on_begin) { on_begin_ = std::move(on_begin); }
   const MapperResult& result() const;
 
   void BeginSlot() override;
   std::vector<Mapping> Propose(int n, const std::function<bool()>& interrupted) override;
+  std::vector<std::string> TakeNotices() override;
   trial::Evaluator<Mapping>& evaluator() override { return evaluator_; }
   run::TrialValue Tell(Mapping&& mapping, const trial::Outcome& outcome, double elapsed) override;
   bool HasConverged() const override;
@@ -123,7 +124,8 @@ MapperResult RunMapper(std::string_view name, const Mapspace& mapspace,
 /// Whether the mapper of this name is an optimizer on an encoding.
 bool SearchesAnEncoding(std::string_view name);
 
-/// All names that MapperTask knows.
-std::vector<std::string_view> MapperNames();
+/// The names of mappers, stable ones and experimental ones.
+std::vector<std::string> MapperNames();
+std::vector<std::string> ExperimentalMapperNames();
 
 }  // namespace bayloom::mapspace

@@ -9,14 +9,14 @@ namespace bayloom::mapspace {
 namespace {
 
 /// Ratios of values that are accepted with a chance of 1/e, in the beginning and in the end.
-constexpr double kHot = 2;
-constexpr double kCold = 1.002;
+constexpr double kStartTemperature = 2;
+constexpr double kEndTemperature = 1.002;
 /// Steps that may fail in a row before another start is drawn.
-constexpr int kMaxFailures = 1000;
+constexpr int kMaxNeighbourDraws = 1000;
 
-/// A neighbour of a mapping that settles and fits.
+/// A neighbour of a mapping that can be repaired and fits.
 std::optional<Mapping> Neighbour(MapperContext& context, const Mapping& mapping) {
-  for (int i = 0; i < kMaxFailures && !context.Done(); ++i) {
+  for (int i = 0; i < kMaxNeighbourDraws && !context.Done(); ++i) {
     Mapping changed = mapping;
     if (context.mapspace().Step(context.random(), changed) && context.Fits(changed)) return changed;
   }
@@ -44,7 +44,8 @@ class AnnealingMapper final : public Mapper {
   /// Values span orders of magnitude: what counts is by what factor they differ.
   bool Accepts(const trial::Outcome& tried, MapperContext& context) const {
     const double temperature =
-        std::log(kHot) * std::pow(std::log(kCold) / std::log(kHot), context.Progress());
+        std::log(kStartTemperature) *
+        std::pow(std::log(kEndTemperature) / std::log(kStartTemperature), context.Progress());
     const bool better = tried.ok() && !(tried.value >= outcome_.value);
     const double chance =
         tried.ok() ? std::exp(std::log(outcome_.value / tried.value) / temperature) : 0;

@@ -14,10 +14,10 @@ constexpr int kPopulation = 40;
 constexpr int kElite = 10;
 constexpr double kCrossover = 0.5;
 constexpr int kMaxSteps = 3;
-/// Generations without a better mapping before the population, all alike by then, is drawn anew.
-constexpr int kPatience = 15;
+/// Generations without a better mapping before the population, all alike by then, is drawn again.
+constexpr int kMaxStaleGenerations = 15;
 /// Children in a row that do not fit before a fresh mapping takes the place.
-constexpr int kMaxFailures = 100;
+constexpr int kMaxChildDraws = 100;
 
 struct Member {
   Mapping mapping;
@@ -41,17 +41,17 @@ void Cross(Mapping& child, const Mapping& other, int dimensions, base::RandomStr
   }
 }
 
-/// A child of two of the elite that settles and fits.
+/// A child of two of the elite that can be repaired and fits.
 std::optional<Mapping> Breed(MapperContext& context, const std::vector<Member>& elite) {
   const auto pick = [&]() -> const Mapping& {
     return elite[context.random().UniformInt(static_cast<int64_t>(elite.size()))].mapping;
   };
-  for (int i = 0; i < kMaxFailures && !context.Done(); ++i) {
+  for (int i = 0; i < kMaxChildDraws && !context.Done(); ++i) {
     Mapping child = pick();
     bool settled = true;
     if (context.random().Uniform() < kCrossover) {
       Cross(child, pick(), context.mapspace().problem().DimensionCount(), context.random());
-      settled = context.mapspace().Settle(child);
+      settled = context.mapspace().Repair(child);
     }
     const int64_t steps = 1 + context.random().UniformInt(kMaxSteps);
     for (int64_t s = 0; s < steps && settled; ++s) {
@@ -77,7 +77,7 @@ class GeneticMapper final : public Mapper {
     if (std::ssize(population_) == kPopulation) Select();
   }
 
-  void Offer(const Mapping& mapping) override { offered_.push_back(mapping); }
+  void Suggest(const Mapping& mapping) override { offered_.push_back(mapping); }
 
  private:
   /// The best survive; a population that has not improved for long does not.
@@ -86,7 +86,7 @@ class GeneticMapper final : public Mapper {
     if (population_.front().value < best_) {
       best_ = population_.front().value;
       stale_ = 0;
-    } else if (++stale_ > kPatience) {
+    } else if (++stale_ > kMaxStaleGenerations) {
       population_.clear();
       best_ = std::numeric_limits<double>::infinity();
       stale_ = 0;

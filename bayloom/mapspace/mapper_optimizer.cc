@@ -14,9 +14,9 @@ namespace bayloom::mapspace {
 namespace {
 
 /// A search that has found nothing better for so long, and for half as long as it took to get where
-/// it is, begins anew: surrogates that know one valley well seldom look for another.
-constexpr int64_t kPatience = 30;
-constexpr int64_t kPatienceShare = 2;
+/// it is, starts again: surrogates that know one valley well rarely look for another.
+constexpr int64_t kMinTrialsWithoutGain = 30;
+constexpr int64_t kGainlessShare = 2;
 /// Spaces of at most so many configurations are searched through instead.
 constexpr double kSmall = 10'000;
 
@@ -69,7 +69,9 @@ class OptimizerMapper final : public Mapper {
     }
   }
 
-  void Offer(const Mapping& mapping) override { offered_.push_back(mapping); }
+  std::vector<std::string> TakeNotices() override { return optimizer_->TakeNotices(); }
+
+  void Suggest(const Mapping& mapping) override { offered_.push_back(mapping); }
 
  private:
   /// A mapping that was evaluated, or is.
@@ -108,7 +110,8 @@ class OptimizerMapper final : public Mapper {
   }
 
   bool IsStuck() const {
-    return !is_small_ && told_ - improved_ > std::max(kPatience, improved_ / kPatienceShare);
+    return !is_small_ &&
+           told_ - improved_ > std::max(kMinTrialsWithoutGain, improved_ / kGainlessShare);
   }
 
   /// Without the earlier tasks, which led to where it was.
@@ -149,7 +152,7 @@ class OptimizerMapper final : public Mapper {
   std::unique_ptr<MappingEncoding> encoding_;
   bool is_small_;
   std::unique_ptr<optimizer::Optimizer> optimizer_;
-  // Since the beginning, or since the search began anew:
+  // Since the beginning, or since the search began again:
   double best_ = std::numeric_limits<double>::infinity();
   int64_t told_ = 0;
   int64_t improved_ = 0;    ///< how many it had been told when it last found a better one

@@ -41,10 +41,17 @@ struct SimulatorOptions {
   /// evaluator, see ParseAnswer.
   std::string command;
   trial::AnswerFormat answer;
-  double timeout_seconds = 600;    ///< for one mapping
-  int64_t memory_limit_bytes = 0;  ///< of address space; 0: no limit
-  int jobs = 1;                    ///< mappings evaluated at the same time
+  double timeout_seconds = 600;  ///< for one mapping
+  /// Of the address space of each process, and of the memory that all use together; 0: no limit.
+  int64_t memory_limit_bytes = 0;
+  int jobs = 1;  ///< mappings evaluated at the same time
+  /// No network, and no file to be written to but in the folder of the mapping's files, which is
+  /// TMPDIR as well.
+  bool sandbox = false;
 };
+
+// Both evaluators that run programs throw InputError where a sandbox is asked for and not possible,
+// or this machine cannot run so many jobs.
 
 /// By any simulator. A command that fails, prints no value or takes too long makes the mapping
 /// infeasible.

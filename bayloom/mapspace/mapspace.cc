@@ -122,7 +122,7 @@ bool Mapspace::PlaceSpatialLoops(int level, MappingLevel& mapping) const {
   }
 }
 
-bool Mapspace::Settle(Mapping& mapping) const {
+bool Mapspace::Repair(Mapping& mapping) const {
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const LevelConstraint& constraint = constraints_.levels[l];
     MappingLevel& level = mapping.levels[l];
@@ -158,7 +158,7 @@ bool Mapspace::SampleTiling(base::RandomStream& random, Mapping& mapping) const 
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     mapping.levels[l].keep &= ~FreeKeep(l) | static_cast<uint32_t>(random.Next());
   }
-  return Settle(mapping);
+  return Repair(mapping);
 }
 
 void Mapspace::ShuffleOrders(base::RandomStream& random, Mapping& mapping) const {
@@ -172,8 +172,8 @@ void Mapspace::ShuffleOrders(base::RandomStream& random, Mapping& mapping) const
 bool Mapspace::Step(base::RandomStream& random, Mapping& mapping) const {
   const double what = random.Uniform();
   if (what < 0.1 && FlipKeep(random, mapping)) return true;
-  if (what < 0.4 && TradePlaces(random, mapping)) return true;
-  return MovePrime(random, mapping) && Settle(mapping);
+  if (what < 0.4 && SwapFactors(random, mapping)) return true;
+  return MovePrime(random, mapping) && Repair(mapping);
 }
 
 bool Mapspace::MovePrime(base::RandomStream& random, Mapping& mapping) const {
@@ -191,7 +191,7 @@ bool Mapspace::MovePrime(base::RandomStream& random, Mapping& mapping) const {
   return true;
 }
 
-bool Mapspace::TradePlaces(base::RandomStream& random, Mapping& mapping) const {
+bool Mapspace::SwapFactors(base::RandomStream& random, Mapping& mapping) const {
   const int l = static_cast<int>(random.UniformInt(architecture_.LevelCount()));
   std::array<int8_t*, kMaxDimensions> loops;
   int64_t count = 0;
@@ -229,7 +229,7 @@ bool Mapspace::ForEachOfTiling(int64_t tiling,
     SetSplit(d, static_cast<double>(tiling % splits), mapping);
     tiling /= splits;
   }
-  return !Settle(mapping) || ForEachKeep(0, mapping, visit);
+  return !Repair(mapping) || ForEachKeep(0, mapping, visit);
 }
 
 bool Mapspace::ForEachKeep(int level, Mapping& mapping,

@@ -58,25 +58,25 @@ class Mapspace {
   void StandardizeOrders(Mapping& mapping) const;
   /// Places spatial loops along x and y and tells whether they have room there and all upper bounds
   /// on factors hold. Needed after factors changed.
-  bool Settle(Mapping& mapping) const;
+  bool Repair(Mapping& mapping) const;
 
   /// Tilings times orders of the loops times bypasses, a lower bound on how many look different.
   double Size() const;
 
   /// Each dimension's split uniform, as Timeloop's mapper draws; keeps free tensors at random.
-  /// False if it does not settle.
+  /// False if it cannot be repaired.
   bool SampleTiling(base::RandomStream& random, Mapping& mapping) const;
   void ShuffleOrders(base::RandomStream& random, Mapping& mapping) const;
 
   /// One small change: a prime factor moves to another slot, two loops of a level trade places, or
-  /// a tensor is kept or bypassed. False, leaving the mapping undefined, if it does not settle.
+  /// a tensor is kept or bypassed. False, leaving the mapping undefined, if it cannot be repaired.
   bool Step(base::RandomStream& random, Mapping& mapping) const;
 
-  /// Ways to split all dimensions over the levels, those that do not settle included.
+  /// Ways to split all dimensions over the levels, those that cannot be repaired included.
   int64_t TilingCount() const;
-  /// Every mapping of a tiling (0 to TilingCount() - 1) that settles, loops of count 1 and the
-  /// innermost level's order left alone (they decide nothing), until `visit` says false; whether it
-  /// never did.
+  /// Every mapping of a tiling (0 to TilingCount() - 1) that can be repaired, loops of count 1 and
+  /// the innermost level's order left alone (they decide nothing), until `visit` says false;
+  /// whether it never did.
   bool ForEachOfTiling(int64_t tiling, const std::function<bool(const Mapping&)>& visit) const;
 
  private:
@@ -88,7 +88,7 @@ class Mapspace {
 
   bool PlaceSpatialLoops(int level, MappingLevel& mapping) const;
   bool MovePrime(base::RandomStream& random, Mapping& mapping) const;
-  bool TradePlaces(base::RandomStream& random, Mapping& mapping) const;
+  bool SwapFactors(base::RandomStream& random, Mapping& mapping) const;
   bool FlipKeep(base::RandomStream& random, Mapping& mapping) const;
   bool ForEachOrder(int level, Mapping& mapping,
                     const std::function<bool(const Mapping&)>& visit) const;

@@ -141,7 +141,7 @@ void AnalyticalModel::CountTensor(const Mapping& mapping, const Nest& nest, int 
   for (int l = 0; l < levels; ++l) {
     if (nest.fanout[l] > 1) spread[l] = reuse.Spread(nest.inner[l], nest.spatial[l]);
     if (l == 0) {
-      // Multipliers keep nothing: they get every word anew.
+      // Multipliers keep nothing: they get every word again.
       delivered[l] = evaluation.macs / evaluation.multipliers;
     } else if (keeps(l - 1)) {
       delivered[l] = reuse.Deliveries(nest.whole[l - 1], nest.LoopsFrom(l), counting_);

@@ -93,22 +93,28 @@ void CheckNames(const std::vector<std::string>& names, const std::string& what, 
   }
 }
 
-void CheckTensor(const DataSpace& tensor, int dimensions) {
+void CheckTensor(const DataSpace& tensor, const Problem& problem) {
   if (tensor.axes.empty() || tensor.axes.size() > kMaxAxes) {
     throw InputError("tensor '" + tensor.name + "' must have 1 to " + std::to_string(kMaxAxes) +
                      " axes");
   }
+  double words = 1;
   for (const std::vector<AxisTerm>& axis : tensor.axes) {
+    double width = 1;
     for (const AxisTerm& term : axis) {
-      if (term.dimension < 0 || term.dimension >= dimensions) {
+      if (term.dimension < 0 || term.dimension >= problem.DimensionCount()) {
         throw InputError("tensor '" + tensor.name + "' is indexed by an unknown dimension");
       }
       if (term.coefficient < 1) {
         throw InputError("tensor '" + tensor.name +
                          "' is indexed with a coefficient that is not positive");
       }
+      width += static_cast<double>(term.coefficient) *
+               static_cast<double>(problem.bounds[term.dimension] - 1);
     }
+    words *= width;
   }
+  if (words >= 0x1p62) throw InputError("tensor '" + tensor.name + "' is too large to count");
 }
 
 }  // namespace
@@ -130,7 +136,7 @@ void CheckProblem(const Problem& problem) {
     macs *= static_cast<double>(problem.bounds[d]);
   }
   if (macs >= 0x1p62) throw InputError("problem '" + problem.name + "' is too large to count");
-  for (const DataSpace& tensor : problem.tensors) CheckTensor(tensor, problem.DimensionCount());
+  for (const DataSpace& tensor : problem.tensors) CheckTensor(tensor, problem);
 }
 
 namespace {

@@ -11,6 +11,11 @@
 namespace bayloom::mapspace {
 namespace {
 
+/// Strides and dilations.
+constexpr int64_t kMaxCoefficient = 1000000;
+/// One for every index of every tensor.
+constexpr int kMaxCoefficients = 100;
+
 class ProblemReader {
  public:
   explicit ProblemReader(const yaml::YamlValue& problem)
@@ -20,33 +25,45 @@ class ProblemReader {
     if (!shape_.IsMap()) {
       shape_.Fail("shapes by name are not known here; write dimensions and data-spaces out");
     }
-    if (const auto name = shape_.Find("name")) problem_.name = name->Text();
-    problem_.dimensions = shape_.At("dimensions").Texts();
+    if (const auto name = shape_.Find("name")) problem_.name = name->Name();
+    const yaml::YamlValue dimensions = shape_.At("dimensions");
+    problem_.dimensions = dimensions.Names();
+    CheckCount(dimensions, problem_.dimensions.size(), kMaxDimensions, "dimensions");
     for (const std::string& dimension : problem_.dimensions) {
       problem_.bounds.push_back(instance_.At(dimension).IntAtLeast(1));
     }
     ReadCoefficients();
     const yaml::YamlValue spaces = shape_.AtAny({"data-spaces", "data_spaces"});
-    for (const yaml::YamlValue& space : spaces.Items())
-      problem_.tensors.push_back(ReadTensor(space));
+    const std::vector<yaml::YamlValue> items = spaces.Items();
+    CheckCount(spaces, items.size(), kMaxTensors, "tensors");
+    for (const yaml::YamlValue& space : items) problem_.tensors.push_back(ReadTensor(space));
     yaml::WithPlace(shape_, [&] { CheckProblem(problem_); });
     return std::move(problem_);
   }
 
  private:
+  static void CheckCount(const yaml::YamlValue& list, size_t count, int limit,
+                         std::string_view what) {
+    if (count <= static_cast<size_t>(limit)) return;
+    list.Fail(fmt::format("there are {} {}; at most {} are possible", count, what, limit));
+  }
+
   void ReadCoefficients() {
     const auto list = shape_.Find("coefficients");
     if (!list) return;
-    for (const yaml::YamlValue& item : list->Items()) {
-      const std::string name = item.At("name").Text();
+    const std::vector<yaml::YamlValue> items = list->Items();
+    CheckCount(*list, items.size(), kMaxCoefficients, "coefficients");
+    for (const yaml::YamlValue& item : items) {
+      const std::string name = item.At("name").Name();
       const auto given = instance_.Find(name);
-      coefficients_[name] = given ? given->IntAtLeast(1) : item.At("default").IntAtLeast(1);
+      const yaml::YamlValue value = given ? *given : item.At("default");
+      coefficients_[name] = value.IntWithin(1, kMaxCoefficient);
     }
   }
 
   DataSpace ReadTensor(const yaml::YamlValue& space) const {
     DataSpace tensor;
-    tensor.name = space.At("name").Text();
+    tensor.name = space.At("name").Name();
     if (const auto flag = space.FindAny({"read-write", "read_write"})) {
       tensor.read_write = flag->Bool();
     }
@@ -59,7 +76,7 @@ class ProblemReader {
 
   /// [dimension] or [dimension, coefficient].
   AxisTerm ReadTerm(const yaml::YamlValue& value) const {
-    const std::vector<std::string> words = value.Texts();
+    const std::vector<std::string> words = value.Names();
     if (words.empty() || words.size() > 2) {
       value.Fail("a term is [dimension] or [dimension, coefficient]");
     }

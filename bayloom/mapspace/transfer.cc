@@ -15,10 +15,10 @@
 namespace bayloom::mapspace {
 namespace {
 
-/// A mapspace with its encoding, as long as somebody uses the encoding's space.
+/// A mapspace with its encoding, as long as the encoding's space is in use.
 struct EncodedMapspace {
   EncodedMapspace(const EarlierMappings& search, std::span<const Directive> constraints,
-                  TileEncoding tiles, OrderEncoding orders)
+                  const std::string& tiles, const std::string& orders)
       : mapspace(search.problem, search.architecture, constraints),
         model(search.problem, search.architecture),
         encoding(MakeMappingEncoding(mapspace, model, tiles, orders)) {}
@@ -29,7 +29,7 @@ struct EncodedMapspace {
 };
 
 optimizer::EarlierTask AsTask(const EarlierMappings& search, const Mapspace& target,
-                              TileEncoding tiles, OrderEncoding orders) {
+                              const std::string& tiles, const std::string& orders) {
   auto encoded = std::make_shared<EncodedMapspace>(search, target.directives(), tiles, orders);
   optimizer::EarlierTask task;
   task.name = search.name;
@@ -86,9 +86,9 @@ std::vector<double> DescribeTask(const Problem& problem, const Architecture& arc
 }
 
 optimizer::TransferOptions LearnFrom(std::span<const EarlierMappings> searches,
-                                     optimizer::TransferMethod method, MapObjective objective,
-                                     const Mapspace& target, TileEncoding tiles,
-                                     OrderEncoding orders) {
+                                     const std::string& method, MapObjective objective,
+                                     const Mapspace& target, const std::string& tiles,
+                                     const std::string& orders) {
   optimizer::TransferOptions options;
   options.method = method;
   options.description = DescribeTask(target.problem(), target.architecture(), target);
@@ -106,8 +106,8 @@ optimizer::TransferOptions LearnFrom(std::span<const EarlierMappings> searches,
   return options;
 }
 
-EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
-                         MapObjective objective, int64_t evaluations, uint64_t seed) {
+EarlierMappings WarmStartFromModel(const Mapspace& mapspace, const AnalyticalModel& model,
+                                   MapObjective objective, int64_t evaluations, uint64_t seed) {
   EarlierMappings heard;
   heard.name = "model";
   heard.problem = model.problem();

@@ -41,13 +41,13 @@ std::vector<double> DescribeTask(const Problem& problem, const Architecture& arc
 /// the encoding do not have is left out, and a search of which nothing remains.
 /// Cycles, and energy times cycles, are brought to the target's number of multiply-accumulates.
 optimizer::TransferOptions LearnFrom(std::span<const EarlierMappings> searches,
-                                     optimizer::TransferMethod method, MapObjective objective,
-                                     const Mapspace& target, TileEncoding tiles,
-                                     OrderEncoding orders);
+                                     const std::string& method, MapObjective objective,
+                                     const Mapspace& target, const std::string& tiles,
+                                     const std::string& orders);
 
 /// What an expensive evaluator's search can learn from the model beforehand (multi-fidelity; Kannan
 /// 2023, sec. IV-A): so many mappings that a genetic search of the model evaluates.
-EarlierMappings Rehearse(const Mapspace& mapspace, const AnalyticalModel& model,
-                         MapObjective objective, int64_t evaluations, uint64_t seed);
+EarlierMappings WarmStartFromModel(const Mapspace& mapspace, const AnalyticalModel& model,
+                                   MapObjective objective, int64_t evaluations, uint64_t seed);
 
 }  // namespace bayloom::mapspace

@@ -21,6 +21,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/subprocess.h"
+#include "bayloom/measure/internal/memory_limit.h"
 
 namespace bayloom::measure {
 namespace {
@@ -101,6 +102,12 @@ void BecomeWorker(pid_t tuner, int standard_error) {
   if (getppid() != tuner) _exit(1);
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  // A program on which the compiler takes all memory costs that program, not the machine.
+  if (kAddressSpaceCanBeLimited) {
+    const auto bytes = static_cast<rlim_t>(DefaultMemoryLimit());
+    const rlimit memory = {bytes, bytes};
+    setrlimit(RLIMIT_AS, &memory);
+  }
   for (int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     std::signal(signal_number, SIG_DFL);
   }
@@ -159,19 +166,22 @@ BuildWorker& BuildWorker::operator=(BuildWorker&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(channel_, other.channel_);
   std::swap(standard_error_, other.standard_error_);
+  std::swap(was_killed_, other.was_killed_);
+  std::swap(has_closed_, other.has_closed_);
   return *this;
 }
 
 BuildWorker::~BuildWorker() {
   if (pid_ > 0) {
     Kill();
-    LastWords();
+    Wait();
   }
   if (standard_error_ >= 0) close(standard_error_);
 }
 
 BuildReport BuildWorker::Receive() {
   const Channel::Received received = channel_.Receive(kMessageSeconds);
+  has_closed_ = received.event == Channel::Event::kClosed;
   if (received.event != Channel::Event::kMessage ||
       received.type > TypeOf(BuildReport::Event::kBuilt)) {
     return {};
@@ -183,20 +193,26 @@ BuildReport BuildWorker::Receive() {
   }
 }
 
-void BuildWorker::Kill() { kill(pid_, SIGKILL); }
+void BuildWorker::Kill() {
+  kill(pid_, SIGKILL);
+  // By the time that its end of the channel has closed, how it ends is decided.
+  if (!has_closed_) was_killed_ = true;
+}
 
-std::string BuildWorker::LastWords() {
+BuildWorkerEnd BuildWorker::Wait() {
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  const base::ExitStatus ended = WIFSIGNALED(status) ? base::ExitStatus{true, WTERMSIG(status)}
-                                                     : base::ExitStatus{false, WEXITSTATUS(status)};
+  base::ExitStatus ended;
+  ended.signaled = WIFSIGNALED(status);
+  ended.code = ended.signaled ? WTERMSIG(status) : WEXITSTATUS(status);
   std::string text(256, '\0');
   const ssize_t length = pread(standard_error_, text.data(), text.size(), 0);
   text.resize(std::max<ssize_t>(length, 0));
   text = text.substr(0, text.find('\n'));
-  return text.empty() ? ended.Describe() : ended.Describe() + ": " + text;
+  return {text.empty() ? ended.Describe() : ended.Describe() + ": " + text,
+          ended.signaled && ended.code == SIGKILL && !was_killed_};
 }
 
 }  // namespace bayloom::measure

@@ -54,6 +54,13 @@ struct BuildReport {
   double seconds = 0;  ///< that compiling took
 };
 
+/// How a BuildWorker ended.
+struct BuildWorkerEnd {
+  std::string description;  ///< with the first line that it wrote to standard error
+  /// Neither it nor who started it sent the SIGKILL that ended it: memory ran out.
+  bool was_killed_by_system = false;
+};
+
 /// A process that compiles programs: a fork of this one, so that it has them without being told,
 /// and that a compiler's abort, crash or hang ends it and not the tuner.
 ///
@@ -73,8 +80,8 @@ class BuildWorker {
   int descriptor() const { return channel_.descriptor(); }
   BuildReport Receive();
   void Kill();
-  /// How it died, with the last thing it wrote to standard error. To be asked after its end.
-  std::string LastWords();
+  /// Waits for its end.
+  BuildWorkerEnd Wait();
 
  private:
   BuildWorker() = default;
@@ -82,6 +89,8 @@ class BuildWorker {
   pid_t pid_ = -1;
   Channel channel_;
   int standard_error_ = -1;  ///< a file in memory
+  bool was_killed_ = false;  ///< by Kill, while it ran
+  bool has_closed_ = false;  ///< its end of the channel
 };
 
 }  // namespace bayloom::measure

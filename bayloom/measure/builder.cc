@@ -45,7 +45,7 @@ class Batch {
     while (!workers_.empty()) {
       ThrowIfStopped(stop_);
       Wait();
-      for (size_t i = workers_.size(); i-- > 0;) Attend(i);
+      for (size_t i = workers_.size(); i-- > 0;) Serve(i);
     }
     return std::move(builds_);
   }
@@ -85,7 +85,7 @@ class Batch {
     for (size_t i = 0; i < workers_.size(); ++i) workers_[i].readable = waiting[i].revents != 0;
   }
 
-  void Attend(size_t number) {
+  void Serve(size_t number) {
     Worker& worker = workers_[number];
     const bool is_late = worker.compiling >= 0 && !worker.is_late &&
                          base::MonotonicSeconds() >= worker.since + options_.timeout_seconds;
@@ -108,16 +108,19 @@ class Batch {
                                std::move(report.error), report.seconds};
       worker.compiling = -1;
     } else {
-      Bury(number);
+      Replace(number);
     }
   }
 
   /// The worker is gone. If that was not in order, another one goes on with what is left.
-  void Bury(size_t number) {
+  void Replace(size_t number) {
     Worker worker = std::move(workers_[number]);
     workers_.erase(workers_.begin() + static_cast<int64_t>(number));
     worker.process.Kill();
-    const std::string last_words = worker.process.LastWords();
+    const BuildWorkerEnd end = worker.process.Wait();
+    if (end.was_killed_by_system) {
+      throw SystemError("a compiling process was killed by the system");
+    }
     if (worker.compiling < 0) return;
     Build& build = builds_[worker.compiling];
     build.seconds = base::MonotonicSeconds() - worker.since;
@@ -125,7 +128,7 @@ class Batch {
       build.verdict = trial::Verdict::kTimeout;
       build.error = fmt::format("compiling did not end within {:g} s", options_.timeout_seconds);
     } else {
-      build.error = "the compiler ended with " + last_words;
+      build.error = "the compiler ended with " + end.description;
     }
     if (queue_.taken() < static_cast<int64_t>(programs_.size())) workers_.push_back(Start());
   }

@@ -12,7 +12,7 @@
 
 namespace bayloom::measure {
 
-/// Memory whose surroundings are watched: it ends (rounded up to 64 bytes) where a page begins
+/// Memory between guard pages: it ends (rounded up to 64 bytes) where a page begins
 /// that may not be touched, and another such page lies before its first one. The bytes between
 /// those pages that are not part of it hold a pattern.
 ///

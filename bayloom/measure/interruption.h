@@ -8,7 +8,7 @@
 namespace bayloom::measure {
 
 /// Asked often while building and running; once true, what runs is ended and Interrupted thrown.
-/// May be empty: nobody asks to stop.
+/// May be empty: it is never stopped.
 using StopCheck = std::function<bool()>;
 
 /// Thrown where a StopCheck said so: what was under way has been ended and has no outcome.

@@ -281,9 +281,9 @@ class MachineMeasurement {
 
   /// Of an empty parallel loop.
   static double EmptyLoopSeconds(int64_t jobs) {
-    constexpr int kTimings = 10, kLoops = 100;
+    constexpr int kRepeats = 10, kLoops = 100;
     const auto nothing = [](void*, int64_t, int64_t, int32_t) {};
-    return BestOf(kTimings, [&] {
+    return BestOf(kRepeats, [&] {
       const double start = base::MonotonicSeconds();
       for (int i = 0; i < kLoops; ++i) bayloom_parallel_for(jobs, nothing, nullptr);
       return (base::MonotonicSeconds() - start) / kLoops;

@@ -105,33 +105,49 @@ std::vector<Build> Measurer::BuildAll(const tensor::Workload& workload,
   return builds;
 }
 
-trial::Outcome Measurer::Run(const tensor::Workload& workload, const tensor::Program& program,
-                             const Build& build, const StopCheck& stop) {
-  ThrowIfStopped(stop);
-  Task& task = TaskOf(workload);
-  ++statistics_.trials;
-  MeasurementDetails details = {.build_seconds = build.seconds};
+std::optional<trial::Outcome> Measurer::Refusal(const tensor::Workload& workload, Task& task,
+                                                const Build& build, const StopCheck& stop) {
   if (!build.kernel) {
     trial::Outcome outcome = trial::Outcome::Infeasible(build.verdict, build.error);
-    SetDetails(outcome, details);
+    SetDetails(outcome, {.build_seconds = build.seconds});
     return outcome;
   }
   if (const Status prepared = PrepareReference(workload, task, stop); !prepared) {
     return trial::Outcome::Infeasible(trial::Verdict::kBuildError, prepared.error().message);
   }
+  return std::nullopt;
+}
+
+double Measurer::CutSeconds(const Task& task, double factor) {
+  return factor > 0 ? factor * task.incumbent_seconds * std::max(1.0, task.drift)
+                    : std::numeric_limits<double>::infinity();
+}
+
+trial::Outcome Measurer::Time(Task& task, const TrialMessage& trial, double build_seconds,
+                              const StopCheck& stop) {
+  const double start = base::MonotonicSeconds();
+  trial::Outcome outcome = runner_.Run(task.reference->data(), trial, stop);
+  const double seconds = base::MonotonicSeconds() - start;
+  SetDetails(outcome,
+             {.drift = task.drift, .build_seconds = build_seconds, .measure_seconds = seconds});
+  statistics_.run_seconds += seconds;
+  return outcome;
+}
+
+trial::Outcome Measurer::Run(const tensor::Workload& workload, const tensor::Program& program,
+                             const Build& build, const StopCheck& stop) {
+  ThrowIfStopped(stop);
+  Task& task = TaskOf(workload);
+  ++statistics_.trials;
+  if (std::optional<trial::Outcome> refusal = Refusal(workload, task, build, stop)) {
+    return *std::move(refusal);
+  }
   if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task, stop);
 
-  const double start = base::MonotonicSeconds();
   TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
   trial.timing = options_.timing;
-  trial.cut_seconds = options_.cut_factor > 0
-                          ? options_.cut_factor * task.incumbent_seconds * std::max(1.0, task.drift)
-                          : std::numeric_limits<double>::infinity();
-  trial::Outcome outcome = runner_.Run(task.reference->data(), trial, stop);
-  details.measure_seconds = base::MonotonicSeconds() - start;
-  details.drift = task.drift;
-  SetDetails(outcome, details);
-  statistics_.run_seconds += details.measure_seconds;
+  trial.cut_seconds = CutSeconds(task, options_.cut_factor);
+  trial::Outcome outcome = Time(task, trial, build.seconds, stop);
   if (outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.incumbent_seconds) {
     task.incumbent = std::move(trial);
     task.incumbent_seconds = outcome.value;
@@ -139,6 +155,19 @@ trial::Outcome Measurer::Run(const tensor::Workload& workload, const tensor::Pro
     task.trials_since_drift = 0;
   }
   return outcome;
+}
+
+trial::Outcome Measurer::Repeat(const tensor::Workload& workload, const tensor::Program& program,
+                                const Build& build, const StopCheck& stop) {
+  ThrowIfStopped(stop);
+  Task& task = TaskOf(workload);
+  if (std::optional<trial::Outcome> refusal = Refusal(workload, task, build, stop)) {
+    return *std::move(refusal);
+  }
+  TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
+  trial.timing = options_.repeat_timing;
+  trial.cut_seconds = CutSeconds(task, options_.repeat_cut_factor);
+  return Time(task, trial, build.seconds, stop);
 }
 
 void Measurer::WatchDrift(Task& task, const StopCheck& stop) {

@@ -25,6 +25,9 @@ namespace bayloom::measure {
 struct MeasureOptions {
   RunnerOptions runner;
   TimingOptions timing;
+  /// Of repeats: several, in turns, share the time of one trial.
+  TimingOptions repeat_timing = {.min_total_seconds = 0.01, .min_batches = 3};
+  double repeat_cut_factor = 10;  ///< as cut_factor
   /// A candidate that takes more than this many times as long as the best known is not timed in
   /// full: it is run once or twice (MeasurementDetails::cut_short). 0 never cuts.
   double cut_factor = 3;
@@ -67,6 +70,9 @@ class Measurer {
   /// Runs what was built of a candidate.
   trial::Outcome Run(const tensor::Workload& workload, const tensor::Program& program,
                      const Build& build, const StopCheck& stop = {});
+  /// The same once more, in turns with others, with the options for repeats.
+  trial::Outcome Repeat(const tensor::Workload& workload, const tensor::Program& program,
+                        const Build& build, const StopCheck& stop = {});
 
   /// Tells of a result from an earlier session: candidates are cut short by its time, and it is
   /// what is timed again to see drift.
@@ -89,6 +95,14 @@ class Measurer {
   Status PrepareReference(const tensor::Workload& workload, Task& task, const StopCheck& stop);
   void DropOldReferences(const Task& needed);
   void WatchDrift(Task& task, const StopCheck& stop);
+  /// Runs a message's kernel, which was built in so many seconds.
+  trial::Outcome Time(Task& task, const TrialMessage& trial, double build_seconds,
+                      const StopCheck& stop);
+  /// The time of a task's incumbent, times a factor; infinity if that is 0.
+  static double CutSeconds(const Task& task, double factor);
+  /// Why what was built cannot be run; nullopt if it can.
+  std::optional<trial::Outcome> Refusal(const tensor::Workload& workload, Task& task,
+                                        const Build& build, const StopCheck& stop);
 
   MeasureOptions options_;
   Builder builder_;

@@ -9,14 +9,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "bayloom/base/random.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/measure/internal/test_data.h"
-#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::measure {
@@ -167,10 +169,12 @@ Result<Reference> Reference::Make(const tensor::Workload& workload, Builder& bui
   data.message = DescribeTask(workload);
   data.descriptor = memfd_create("bayloom-task", MFD_CLOEXEC);
   if (data.descriptor < 0 || ftruncate(data.descriptor, data.message.data_bytes) != 0) {
-    return Error{"no shared memory for the task's data"};
+    throw SystemError(fmt::format("no shared memory for the task's data: {}", strerror(errno)));
   }
   const DataView view(data);
-  if (!view.valid()) return Error{"no shared memory for the task's data"};
+  if (!view.valid()) {
+    throw SystemError(fmt::format("cannot map the task's data: {}", strerror(errno)));
+  }
   const std::vector<tensor::BufferId> parameters = workload.Parameters();
   for (size_t i = 0; i < arguments.size(); ++i) {
     tensor::ScatterSlice(workload.buffers[parameters[i]], arguments[i].data.data(),
@@ -180,7 +184,7 @@ Result<Reference> Reference::Make(const tensor::Workload& workload, Builder& bui
 
   std::string failure;
   for (const tensor::Program& program :
-       {sketch::PlainSchedule(workload, builder.target()), tensor::Lower(workload)}) {
+       {sketch::DefaultSchedule(workload, builder.target()), tensor::Lower(workload)}) {
     const tensor::Program* const only[] = {&program};
     Build build = std::move(builder.BuildAll(only, stop).front());
     if (!build.kernel) {

@@ -20,7 +20,7 @@ namespace bayloom::measure {
 class Reference {
  public:
   /// Fails when no program of the workload computes what the definition says: an error in this
-  /// compiler, or a machine at the end of its memory. Same seed, same data. Throws
+  /// compiler. Same seed, same data. Throws SystemError where there is no memory for the data, and
   /// Interrupted.
   static Result<Reference> Make(const tensor::Workload& workload, Builder& builder, Runner& runner,
                                 uint64_t seed, const StopCheck& stop = {});

@@ -4,7 +4,6 @@
 #include "bayloom/measure/runner.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -14,6 +13,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
+#include "bayloom/measure/internal/memory_limit.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
 
@@ -24,20 +24,25 @@ constexpr double kStartSeconds = 60;
 /// Time to end for a process whose channel has closed.
 constexpr double kEndSeconds = 2;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kAddressSpaceCanBeLimited = false;
-#else
-constexpr bool kAddressSpaceCanBeLimited = true;
-#endif
-
 }  // namespace
 
 int64_t Runner::MemoryLimit() const {
   if (options_.memory_limit_bytes > 0) return options_.memory_limit_bytes;
-  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
+  return DefaultMemoryLimit();
 }
 
 void Runner::Start() {
+  for (int attempt = 1;; ++attempt) {
+    const std::optional<std::string> failure = TryStart();
+    if (!failure) return;
+    if (attempt == kMaxStarts) {
+      throw SystemError(fmt::format("{} does not serve as a runner process: {}",
+                                    RunnerExecutable(options_.executable), *failure));
+    }
+  }
+}
+
+std::optional<std::string> Runner::TryStart() {
   Result<std::pair<Channel, Channel>> ends = Channel::MakePair();
   if (!ends) throw SystemError(ends.error().message);
   Result<CrashNotePage> note = CrashNotePage::Make();
@@ -49,6 +54,7 @@ void Runner::Start() {
   options.descriptors = {ends->second.descriptor(), note->descriptor()};
   options.memory_limit_bytes = kAddressSpaceCanBeLimited ? MemoryLimit() : 0;
   options.preferred_oom_victim = true;
+  if (options_.sandbox) options.sandbox = base::Sandbox{};
   Result<base::Subprocess> child = base::Subprocess::Start(options);
   if (!child) throw SystemError(child.error().message);
   ++starts_;
@@ -58,10 +64,11 @@ void Runner::Start() {
   const Channel::Received hello = process_->channel.Receive(kStartSeconds);
   if (hello.event == Channel::Event::kMessage &&
       hello.type == static_cast<uint32_t>(MessageType::kReady)) {
-    return;
+    return std::nullopt;
   }
-  process_.reset();
-  throw SystemError(fmt::format("{} does not serve as a runner process", options.arguments[0]));
+  const std::unique_ptr<Process> failed = std::move(process_);
+  const std::optional<base::ExitStatus> status = failed->child.Wait(kEndSeconds);
+  return status ? status->Describe() : "no answer";
 }
 
 trial::Outcome Runner::Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop) {
@@ -95,15 +102,15 @@ trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descri
   AwaitAnswer(timeout, stop);
   const Channel::Received answer =
       process_->channel.Receive(std::max(timeout - (base::MonotonicSeconds() - begun), 0.0));
-  if (answer.event != Channel::Event::kMessage) return Bury(answer.event, timeout);
+  if (answer.event != Channel::Event::kMessage) return EndWithoutAnswer(answer.event, timeout);
   OutcomeMessage message;
   try {
     message = OutcomeMessage::Decode(answer.body);
   } catch (const std::out_of_range&) {
-    return Bury(Channel::Event::kGarbage, timeout);
+    return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   }
   if (message.verdict > trial::Verdict::kWrongOutput)
-    return Bury(Channel::Event::kGarbage, timeout);
+    return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   // What wrote something wrong may have written it somewhere wrong too.
   if (message.verdict == trial::Verdict::kWrongOutput) process_.reset();
   if (message.verdict != trial::Verdict::kOk) {
@@ -115,7 +122,7 @@ trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descri
   return outcome;
 }
 
-trial::Outcome Runner::Bury(Channel::Event event, double timeout) {
+trial::Outcome Runner::EndWithoutAnswer(Channel::Event event, double timeout) {
   const std::unique_ptr<Process> process = std::move(process_);
   // Having closed its end, it is about to end by itself; let its status be its own.
   std::optional<base::ExitStatus> status;
@@ -141,9 +148,10 @@ trial::Outcome Runner::Bury(Channel::Event event, double timeout) {
                    fmt::format("needs more memory than the {:.0f} MB it may have",
                                static_cast<double>(limit) / 1e6));
   }
-  // Nobody here sent that signal: the system does when it runs out of memory.
+  // This process did not send that signal: the system does when it runs out of memory, which says
+  // nothing about the candidate. What needs too much itself meets its own limit, above.
   if (!killed && status->signaled && status->code == SIGKILL) {
-    return because(trial::Verdict::kMemory, "was killed by the system");
+    throw SystemError("a runner process was killed by the system");
   }
   return because(trial::Verdict::kCrash, status->Describe());
 }

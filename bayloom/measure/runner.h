@@ -24,9 +24,11 @@ struct RunnerOptions {
   double timeout_seconds = 10;
   /// ... and for running a task's reference, which may be a very slow program.
   double reference_timeout_seconds = 120;
-  /// Address space of the runner process; 0 means three quarters of the machine's memory. Not
-  /// enforced under sanitizers, which map terabytes.
+  /// Address space of the runner process; 0 means three quarters of the machine's memory, or what
+  /// this process may have if that is less. Not enforced under sanitizers, which map terabytes.
   int64_t memory_limit_bytes = 0;
+  /// Candidates run without a network and without a file that they could write to.
+  bool sandbox = false;
 };
 
 /// A task's data in shared memory, ready to be sent to runner processes.
@@ -45,7 +47,7 @@ class Runner {
 
   /// Runs a kernel on the task's data. The value of a feasible outcome is its seconds, with
   /// `spread` and `cut_short` of MeasurementDetails. Throws SystemError if no runner process can be
-  /// started, and Interrupted.
+  /// started or the system kills it, and Interrupted.
   trial::Outcome Run(const TaskData& task, const TrialMessage& trial, const StopCheck& stop = {});
   /// Number of runner processes started so far.
   int starts() const { return starts_; }
@@ -58,14 +60,19 @@ class Runner {
     int64_t task = -1;  ///< id of the data it has
   };
 
+  static constexpr int kMaxStarts = 3;
+
+  /// Tries it kMaxStarts times: the system may kill a process that has done nothing yet.
   void Start();
+  /// How the process ended that was to become a runner; nullopt if it did become one.
+  std::optional<std::string> TryStart();
   int64_t MemoryLimit() const;
   trial::Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout,
                      const StopCheck& stop);
   /// Until there is something to receive or the time is over.
   void AwaitAnswer(double timeout, const StopCheck& stop);
   /// The runner did not answer: ends it and says what that means.
-  trial::Outcome Bury(Channel::Event event, double timeout);
+  trial::Outcome EndWithoutAnswer(Channel::Event event, double timeout);
 
   RunnerOptions options_;
   std::unique_ptr<Process> process_;

@@ -18,7 +18,7 @@ namespace bayloom::model {
 ///     cov((x, s), (x', s')) = v k(x, x') k(s, s'),
 ///
 /// with a single length-scale for tasks, which says how far apart tasks are still alike. It has the
-/// fewest numbers to learn of all ways to put tasks together, but believes that objectives are
+/// fewest numbers to learn of all ways to put tasks together, but assumes that objectives are
 /// alike in height too.
 class ContextualSurrogate final : public Surrogate {
  public:

@@ -85,7 +85,7 @@ void AddLatentGradient(const PooledObservations& observations, const LatentProce
     }
   }
   by_tasks += by_tasks.transpose().eval();
-  gradient.head(groups) += 0.5 * WeighSquaredDistances(weights, scaled, group_of_column);
+  gradient.head(groups) += 0.5 * WeightedSquaredDistances(weights, scaled, group_of_column);
   gradient.segment(groups, tasks) += by_tasks * latent.weights;
   gradient.tail(tasks) += 0.5 * by_tasks.diagonal().cwiseProduct(latent.own);
 }

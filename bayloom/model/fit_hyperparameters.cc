@@ -19,9 +19,9 @@ namespace {
 using Eigen::VectorXd;
 
 /// Far outside of what data or priors ask for.
-constexpr double kShortest = 1e-2, kLongest = 1e3;
-constexpr double kLeastSignal = 1e-2, kMostSignal = 1e3;
-constexpr double kMostNoise = 10;
+constexpr double kMinLengthScale = 1e-2, kMaxLengthScale = 1e3;
+constexpr double kMinSignal = 1e-2, kMaxSignal = 1e3;
+constexpr double kMaxNoise = 10;
 
 /// A point of the search: logarithms of hyperparameters and their log posterior.
 struct Point {
@@ -31,10 +31,10 @@ struct Point {
 
 Point Climb(const LogPosterior& posterior, const VectorXd& start,
             const HyperparameterSearch& search, int max_evaluations) {
-  VectorXd lower = VectorXd::Constant(start.size(), std::log(kShortest));
-  VectorXd upper = VectorXd::Constant(start.size(), std::log(kLongest));
-  lower.tail<2>() << std::log(kLeastSignal), std::log(search.min_noise);
-  upper.tail<2>() << std::log(kMostSignal), std::log(kMostNoise);
+  VectorXd lower = VectorXd::Constant(start.size(), std::log(kMinLengthScale));
+  VectorXd upper = VectorXd::Constant(start.size(), std::log(kMaxLengthScale));
+  lower.tail<2>() << std::log(kMinSignal), std::log(search.min_noise);
+  upper.tail<2>() << std::log(kMaxSignal), std::log(kMaxNoise);
   auto negated = [&](const VectorXd& logs, VectorXd* gradient) {
     const double value = -posterior(logs, gradient);
     if (gradient != nullptr) *gradient = -*gradient;
@@ -71,7 +71,7 @@ std::vector<int> DrawRows(int n, int count, base::RandomStream& random) {
 
 }  // namespace
 
-KernelHyperparameters UsualHyperparameters(int groups) {
+KernelHyperparameters DefaultHyperparameters(int groups) {
   return {.length_scales = VectorXd::Ones(groups), .signal_variance = 1, .noise_variance = 1e-2};
 }
 

@@ -30,7 +30,7 @@ struct FittedHyperparameters {
 };
 
 /// What to begin with where nothing is known: every group matters alike.
-KernelHyperparameters UsualHyperparameters(int groups);
+KernelHyperparameters DefaultHyperparameters(int groups);
 
 /// Climbs the log posterior from `start`. Cheap when `start` is the optimum for slightly fewer
 /// observations.

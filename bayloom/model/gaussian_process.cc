@@ -8,8 +8,9 @@
 #include <limits>
 #include <utility>
 
+#include "bayloom/model/fit_failure.h"
+#include "bayloom/model/incremental_predictor.h"
 #include "bayloom/model/internal/log_posterior.h"
-#include "bayloom/model/watched_rows.h"
 
 namespace bayloom::model {
 namespace {
@@ -67,15 +68,17 @@ bool GaussianProcess::SearchIsDue(Scales scales) const {
 
 void GaussianProcess::Search(Scales scales, base::RandomStream& random) {
   const int groups = CountGroups(group_of_column_);
-  const auto start = searched_at_ == 0 ? UsualHyperparameters(groups) : hyperparameters_;
+  const auto start = searched_at_ == 0 ? DefaultHyperparameters(groups) : hyperparameters_;
   double most = -std::numeric_limits<double>::infinity();
+  standardizer_ = Standardizer(values_, !scales.linear);
+  hyperparameters_ = start;
   for (const bool log : {false, true}) {
     if (!(log ? scales.log : scales.linear)) continue;
     const Standardizer standardizer(values_, log);
     const auto fitted = SearchHyperparameters(rows_, group_of_column_, standardizer.Apply(values_),
                                               start, options_.search, random);
     const double explained = fitted.log_posterior + standardizer.LogJacobian(values_);
-    if (explained <= most) continue;
+    if (!(explained > most)) continue;
     most = explained;
     standardizer_ = standardizer;
     hyperparameters_ = fitted.parameters;
@@ -91,9 +94,10 @@ void GaussianProcess::Factorize() {
   MatrixXd covariance = signal * kernel.value;
   covariance.diagonal().array() += signal * kNugget + hyperparameters_.noise_variance;
   for (double jitter = kNugget; !factor_.Reset(covariance); jitter *= 10) {
+    if (jitter > 1) throw FitFailure("the covariance of the observations has no Cholesky factor");
     covariance.diagonal().array() += signal * jitter;
   }
-  Weigh();
+  ComputeWeights();
   witnesses_.clear();
   Witness(rows_.rows());
 }
@@ -104,7 +108,7 @@ void GaussianProcess::Witness(Index count) {
   for (Index i = 0; i < count; ++i) witnesses_.push_back(++seen);
 }
 
-void GaussianProcess::Weigh() {
+void GaussianProcess::ComputeWeights() {
   const VectorXd standard = standardizer_.Apply(values_);
   const VectorXd ones = factor_.Solve(VectorXd::Ones(standard.size()));
   mean_ = ones.dot(standard) / (1 + ones.sum());
@@ -128,7 +132,7 @@ void GaussianProcess::Add(const RowMatrix& rows, const VectorXd& values) {
   }
   scaled_.conservativeResize(known + added, Eigen::NoChange);
   scaled_.bottomRows(added) = scaled;
-  Weigh();
+  ComputeWeights();
   Witness(added);
 }
 
@@ -166,8 +170,8 @@ VectorXd GaussianProcess::CovarianceOf(Index observation, const MatrixXd& scaled
   return hyperparameters_.signal_variance * Matern52(scaled, scaled_.row(observation));
 }
 
-std::unique_ptr<WatchedRows> GaussianProcess::Watch(RowMatrix rows) const {
-  return std::make_unique<WatchedByGaussianProcess>(std::move(rows));
+std::unique_ptr<IncrementalPredictor> GaussianProcess::TrackPredictions(RowMatrix rows) const {
+  return std::make_unique<GaussianProcessIncrementalPredictor>(std::move(rows));
 }
 
 std::unique_ptr<Surrogate> GaussianProcess::Clone() const {

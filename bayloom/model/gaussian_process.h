@@ -48,7 +48,7 @@ class GaussianProcess final : public Surrogate {
   double Transform(double value) const override { return standardizer_.Apply(value); }
   double Untransform(double prediction) const override { return standardizer_.Invert(prediction); }
   std::unique_ptr<Surrogate> Clone() const override;
-  std::unique_ptr<WatchedRows> Watch(RowMatrix rows) const override;
+  std::unique_ptr<IncrementalPredictor> TrackPredictions(RowMatrix rows) const override;
 
   /// Conditions on the observations under hyperparameters known from elsewhere, learning none.
   void Condition(const RowMatrix& rows, const Eigen::VectorXd& values,
@@ -61,8 +61,8 @@ class GaussianProcess final : public Surrogate {
   double mean() const { return mean_; }
   int observations() const { return static_cast<int>(values_.size()); }
 
-  /// What WatchedByGaussianProcess follows. A number for each observation, in order: as long as two
-  /// processes (or one, at two times) begin with the same ones, so do their factors.
+  /// What GaussianProcessIncrementalPredictor follows. A number for each observation, in order: as
+  /// long as two processes (or one, at two times) begin with the same ones, so do their factors.
   const std::vector<uint64_t>& witnesses() const { return witnesses_; }
   const GrowingCholesky& factor() const { return factor_; }
   /// L^-1 (observations - mean).
@@ -82,7 +82,7 @@ class GaussianProcess final : public Surrogate {
   bool SearchIsDue(Scales scales) const;
   void Search(Scales scales, base::RandomStream& random);
   void Factorize();
-  void Weigh();
+  void ComputeWeights();
   void Witness(Eigen::Index count);
 
   ColumnGroups group_of_column_;

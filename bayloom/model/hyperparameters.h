@@ -21,7 +21,7 @@ struct KernelHyperparameters {
   static KernelHyperparameters FromLogs(const Eigen::VectorXd& logs);
 };
 
-/// Prior beliefs over them, none where empty. The defaults of the length-scales are those of
+/// Priors over them, none where empty. The defaults of the length-scales are those of
 /// BaCO's scenarios; they expect each group's largest distance to be 1. The others are BoTorch's.
 struct KernelPriors {
   std::optional<GammaPrior> length_scale = GammaPrior{1.3, 0.1};

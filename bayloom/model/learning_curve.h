@@ -19,14 +19,14 @@ struct LearningCurveOptions {
   int points = 64;    ///< of a piece that are looked at, at most; evenly spread over log time
 };
 
-/// What one trial after the other has found, and what more of them may find: the belief of
+/// What one trial after the other has found, and what more of them may find: the forecast of
 /// DynaTune (Zhang et al. 2021, sec. 4.3).
 ///
 /// The best performance after t trials rises along a log-power curve,
 ///
 ///     f(t) = a / (1 + (t / e^b)^c),   c < 0,
 ///
-/// anew after each jump of more than 20 %: only the piece since the last jump is looked at. The
+/// again after each jump of more than 20 %: only the piece since the last jump is looked at. The
 /// prior is uniform over (a, b, c) and the logarithm of the noise, as far as f does not fall
 /// short, at the horizon, of what has been found already. The posterior is sampled by
 /// SampleEnsemble, started around the least-squares fit.
@@ -47,7 +47,7 @@ class LearningCurve {
   Prediction At(double trial) const;
 
   double best() const { return best_; }
-  /// The first trial of the piece the belief rests on, from 1 on.
+  /// The first trial of the piece that the forecast rests on, from 1 on.
   int piece_begin() const { return piece_begin_; }
   /// Share of accepted moves of the sampler: a healthy one has 0.2 to 0.6.
   double accepted() const { return accepted_; }

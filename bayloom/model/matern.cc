@@ -40,8 +40,8 @@ void Matern52Triangle(const MatrixXd& scaled, KernelTriangle& kernel) {
                             MutableViewOf(kernel.slope));
 }
 
-Eigen::VectorXd WeighSquaredDistances(const MatrixXd& weights, const MatrixXd& scaled,
-                                      const ColumnGroups& group_of_column) {
+Eigen::VectorXd WeightedSquaredDistances(const MatrixXd& weights, const MatrixXd& scaled,
+                                         const ColumnGroups& group_of_column) {
   // sum_ij w_ij (x_i - x_j)^2 = 2 (sum_i x_i^2 (sum_j w_ij) - sum_i x_i (sum_j w_ij x_j)).
   MatrixXd columns(scaled.rows(), scaled.cols() + 1);
   columns << scaled, Eigen::VectorXd::Ones(scaled.rows());

@@ -42,7 +42,8 @@ void Matern52Triangle(const Eigen::MatrixXd& scaled, KernelTriangle& kernel);
 
 /// For each group g the sum over all pairs (i, j) of weights_ij d_g(i, j)^2 / l_g^2. Reads the
 /// lower triangle of the symmetric `weights`.
-Eigen::VectorXd WeighSquaredDistances(const Eigen::MatrixXd& weights, const Eigen::MatrixXd& scaled,
-                                      const ColumnGroups& group_of_column);
+Eigen::VectorXd WeightedSquaredDistances(const Eigen::MatrixXd& weights,
+                                         const Eigen::MatrixXd& scaled,
+                                         const ColumnGroups& group_of_column);
 
 }  // namespace bayloom::model

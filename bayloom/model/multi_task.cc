@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "bayloom/model/fit_failure.h"
 #include "bayloom/model/internal/log_posterior.h"
 #include "bayloom/model/internal/minimize.h"
 
@@ -20,15 +21,28 @@ using Eigen::VectorXd;
 
 constexpr Index kBatch = 128;
 
+VectorXd AllValues(std::span<const TaskObservations> tasks) {
+  Index count = 0;
+  for (const TaskObservations& task : tasks) count += task.values.size();
+  VectorXd all(count);
+  Index at = 0;
+  for (const TaskObservations& task : tasks) {
+    all.segment(at, task.values.size()) = task.values;
+    at += task.values.size();
+  }
+  return all;
+}
+
 /// One scale a task: its own centre, and the deviation within tasks.
 std::vector<Standardizer> ScaleTasks(std::span<const TaskObservations> tasks, bool log) {
+  const ValueRange range = log ? ValueRange() : ValueRange(AllValues(tasks));
   double squares = 0, sum = 0;
   Index count = 0;
   double least = std::numeric_limits<double>::infinity();
   std::vector<double> centres;
   for (const TaskObservations& task : tasks) {
     const Eigen::ArrayXd scaled =
-        log ? task.values.array().log().eval() : task.values.array().eval();
+        log ? task.values.array().log().eval() : task.values.unaryExpr(range).array().eval();
     centres.push_back(scaled.size() > 0 ? scaled.mean() : 0);
     if (scaled.size() == 0) continue;
     squares += (scaled - centres.back()).square().sum();
@@ -41,7 +55,7 @@ std::vector<Standardizer> ScaleTasks(std::span<const TaskObservations> tasks, bo
   for (size_t i = 0; i < tasks.size(); ++i) {
     const double centre =
         tasks[i].values.size() > 0 ? centres[i] : sum / static_cast<double>(count);
-    scales.emplace_back(log, centre, spread, least);
+    scales.emplace_back(log, centre, spread, least, range);
   }
   return scales;
 }
@@ -153,10 +167,11 @@ void MultiTaskGaussianProcess::Learn(base::RandomStream& random) {
       .max_evaluations = search ? options_.search_evaluations : options_.refine_evaluations,
       .relative_tolerance = 1e-4};
   double least = std::numeric_limits<double>::infinity();
+  parameters_ = starts.front();
   for (const Coregionalization& start : starts) {
     double value;
     const VectorXd end = Minimize(negated, start.Pack(), lower, upper, options, value);
-    if (value >= least) continue;
+    if (!(value < least)) continue;
     least = value;
     parameters_ = Coregionalization::Unpack(end, groups, tasks, latents);
   }
@@ -181,12 +196,13 @@ void MultiTaskGaussianProcess::Factorize() {
         kNugget * covariance(i, i) + parameters_.noise_variance(observations_.tasks[i]);
   }
   for (double jitter = kNugget; !factor_.Reset(covariance); jitter *= 10) {
+    if (jitter > 1) throw FitFailure("the covariance of the observations has no Cholesky factor");
     covariance.diagonal() *= 1 + jitter;
   }
-  Weigh();
+  ComputeWeights();
 }
 
-void MultiTaskGaussianProcess::Weigh() {
+void MultiTaskGaussianProcess::ComputeWeights() {
   MatrixXd half_means = TaskIndicators(observations_.tasks, parameters_.tasks());
   MatrixXd half_values = observations_.values;
   factor_.SolveLower(half_means);
@@ -213,7 +229,7 @@ void MultiTaskGaussianProcess::Add(int task, const RowMatrix& rows, const Vector
   observations_.values.tail(added) = scales_[task].Apply(values);
   observations_.tasks.insert(observations_.tasks.end(), added, task);
   if (factor_.Append(cross, corner)) {
-    Weigh();
+    ComputeWeights();
   } else {
     Factorize();
   }

@@ -45,7 +45,7 @@ class MultiTaskGaussianProcess {
   double Transform(int task, double value) const { return scales_[task].Apply(value); }
   double Untransform(int task, double prediction) const { return scales_[task].Invert(prediction); }
 
-  /// tasks x tasks, from -1 to 1: how alike the model believes the tasks to be.
+  /// tasks x tasks, from -1 to 1: how similar the tasks are by the model.
   Eigen::MatrixXd TaskCorrelation() const;
   const Coregionalization& parameters() const { return parameters_; }
 
@@ -53,7 +53,7 @@ class MultiTaskGaussianProcess {
   void Pool(std::span<const TaskObservations> tasks);
   void Learn(base::RandomStream& random);
   void Factorize();
-  void Weigh();
+  void ComputeWeights();
 
   ColumnGroups group_of_column_;
   MultiTaskOptions options_;

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-#include "bayloom/model/watched_rows.h"
+#include "bayloom/model/incremental_predictor.h"
 
 namespace bayloom::model {
 namespace {
@@ -22,7 +22,7 @@ VectorXd DrawWithReplacement(Index n, base::RandomStream& random) {
 }
 
 /// No prediction is surer than this, in units of the standardized objective's variance.
-constexpr double kLeastVariance = 1e-6;
+constexpr double kMinVariance = 1e-6;
 
 }  // namespace
 
@@ -77,15 +77,15 @@ void RandomForest::PredictLeaves(const Eigen::MatrixXi& leaves, VectorXd& mean,
   const auto trees = static_cast<double>(trees_.size());
   mean /= trees;
   variance = (variance.array() + squares.array()) / trees - mean.array().square();
-  variance = variance.cwiseMax(kLeastVariance);
+  variance = variance.cwiseMax(kMinVariance);
 }
 
 void RandomForest::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& variance) const {
   PredictLeaves(LeavesOf(rows), mean, variance);
 }
 
-std::unique_ptr<WatchedRows> RandomForest::Watch(RowMatrix rows) const {
-  return std::make_unique<WatchedByForest>(std::move(rows));
+std::unique_ptr<IncrementalPredictor> RandomForest::TrackPredictions(RowMatrix rows) const {
+  return std::make_unique<ForestIncrementalPredictor>(std::move(rows));
 }
 
 std::unique_ptr<Surrogate> RandomForest::Clone() const {

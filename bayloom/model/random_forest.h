@@ -37,10 +37,11 @@ class RandomForest final : public Surrogate {
                Eigen::VectorXd& variance) const override;
   double Transform(double value) const override { return standardizer_.Apply(value); }
   double Untransform(double prediction) const override { return standardizer_.Invert(prediction); }
+  int max_observations() const override { return 12'000; }
   std::unique_ptr<Surrogate> Clone() const override;
-  std::unique_ptr<WatchedRows> Watch(RowMatrix rows) const override;
+  std::unique_ptr<IncrementalPredictor> TrackPredictions(RowMatrix rows) const override;
 
-  /// What WatchedByForest follows: the leaf of each row in each tree (rows x trees), the
+  /// What ForestIncrementalPredictor follows: the leaf of each row in each tree (rows x trees), the
   /// predictions of rows with such leaves, and a number that says which Fit grew the trees, of this
   /// forest or of one that it is a clone of.
   Eigen::MatrixXi LeavesOf(const RowMatrix& rows) const;

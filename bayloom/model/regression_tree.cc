@@ -9,35 +9,8 @@
 #include <span>
 
 namespace bayloom::model {
-namespace {
 
 using Eigen::Index;
-
-/// What is summed over the rows on one side of a split.
-struct Sums {
-  double weight = 0, value = 0;
-
-  void Add(const Sums& other) {
-    weight += other.weight;
-    value += other.value;
-  }
-  /// How much of the squared error one mean explains, but for what all splits share.
-  double Explained() const { return value * value / weight; }
-};
-
-/// The rows of a node that have the same number in a column.
-struct Bucket {
-  int rank;
-  Sums sums;
-};
-
-struct Split {
-  int column = -1;
-  double explained = 0;
-  int below = 0, above = 0;  ///< the neighbouring ranks it goes between
-};
-
-}  // namespace
 
 RankedRows::RankedRows(const RowMatrix& rows)
     : ranks(rows.rows(), rows.cols()), distinct(rows.cols()) {
@@ -82,6 +55,30 @@ class RegressionTreeGrower {
   }
 
  private:
+  /// What is summed over the rows on one side of a split.
+  struct Sums {
+    double weight = 0, value = 0;
+
+    void Add(const Sums& other) {
+      weight += other.weight;
+      value += other.value;
+    }
+    /// How much of the squared error one mean explains, but for what all splits share.
+    double Explained() const { return value * value / weight; }
+  };
+
+  /// The rows of a node that have the same number in a column.
+  struct Bucket {
+    int rank;
+    Sums sums;
+  };
+
+  struct Split {
+    int column = -1;
+    double explained = 0;
+    int below = 0, above = 0;  ///< the neighbouring ranks it goes between
+  };
+
   void Grow(int node, std::span<int> members) {
     const Split split = BestSplit(members);
     if (split.column < 0) {

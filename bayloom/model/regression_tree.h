@@ -21,7 +21,7 @@ struct RankedRows {
 };
 
 struct TreeOptions {
-  double column_share = 0.5;  ///< of the columns, drawn anew for each split
+  double column_share = 0.5;  ///< of the columns, drawn again for each split
   int min_split = 2;          ///< rows that a node must have to be split
 };
 

@@ -18,7 +18,7 @@ struct SegmentNetworkShape {
   int residual_layers = 2;
 };
 
-/// A neural network that gives one number for a segment of any number of rows, in whatever order
+/// A neural network that gives one number for a segment of any number of rows, in any order
 /// they come: every row passes the same encoder, the codes of a segment are summed, and the sum
 /// passes residual layers and a linear one.
 ///
@@ -40,7 +40,7 @@ class SegmentNetwork {
 
   /// What Backward needs to know of a call of Forward, and memory that serves call after call.
   struct Tape {
-    std::span<const float> rows;  ///< somebody else's, which are to stay until Backward
+    std::span<const float> rows;  ///< not owned; valid until Backward
     std::vector<int> segments;
     std::vector<std::vector<float>> outputs;  ///< per layer but the last, after the ReLU
     std::vector<std::vector<float>> sums;     ///< what enters each layer after the encoder

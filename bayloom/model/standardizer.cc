@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace bayloom::model {
@@ -15,17 +16,23 @@ void CheckFinite(const Eigen::VectorXd& values) {
   }
 }
 
-Standardizer::Standardizer(bool log, double centre, double spread, double least)
-    : log_(log), centre_(centre), floor_(1e-3 * least) {
+Standardizer::Standardizer(bool log, double centre, double spread, double least,
+                           const ValueRange& range)
+    : log_(log),
+      centre_(centre),
+      floor_(std::max(1e-3 * least, std::numeric_limits<double>::denorm_min())),
+      range_(range) {
   // What is left of a constant objective is rounding.
   if (spread > 1e-12 * (1 + std::abs(centre))) spread_ = spread;
 }
 
 Standardizer::Standardizer(const Eigen::VectorXd& values, bool log) {
-  const Eigen::ArrayXd scaled = log ? values.array().log().eval() : values.array().eval();
+  const ValueRange range = log ? ValueRange() : ValueRange(values);
+  const Eigen::ArrayXd scaled =
+      log ? values.array().log().eval() : values.unaryExpr(range).array().eval();
   const double centre = scaled.mean();
   const double spread = std::sqrt((scaled - centre).square().mean());
-  *this = Standardizer(log, centre, spread, values.minCoeff());
+  *this = Standardizer(log, centre, spread, values.minCoeff(), range);
 }
 
 Standardizer Standardizer::Choose(const Eigen::VectorXd& values, ObjectiveScale scale) {
@@ -39,7 +46,7 @@ Standardizer Standardizer::Choose(const Eigen::VectorXd& values, ObjectiveScale 
 }
 
 double Standardizer::Apply(double value) const {
-  return ((log_ ? std::log(std::max(value, floor_)) : value) - centre_) / spread_;
+  return ((log_ ? std::log(std::max(value, floor_)) : range_(value)) - centre_) / spread_;
 }
 
 Eigen::VectorXd Standardizer::Apply(const Eigen::VectorXd& values) const {
@@ -48,12 +55,14 @@ Eigen::VectorXd Standardizer::Apply(const Eigen::VectorXd& values) const {
 
 double Standardizer::Invert(double standard) const {
   const double scaled = centre_ + spread_ * standard;
-  return log_ ? std::exp(scaled) : scaled;
+  if (!log_) return range_.Restore(scaled);
+  return std::min(std::exp(scaled), std::numeric_limits<double>::max());
 }
 
 double Standardizer::LogJacobian(const Eigen::VectorXd& values) const {
   const double logs = log_ ? values.array().log().sum() : 0;
-  return -logs - static_cast<double>(values.size()) * std::log(spread_);
+  const auto count = static_cast<double>(values.size());
+  return -logs - count * (std::log(spread_) - range_.LogFactor());
 }
 
 }  // namespace bayloom::model

@@ -5,12 +5,12 @@
 
 #include <utility>
 
-#include "bayloom/model/watched_rows.h"
+#include "bayloom/model/incremental_predictor.h"
 
 namespace bayloom::model {
 namespace {
 
-class PredictedRows final : public WatchedRows {
+class PredictedRows final : public IncrementalPredictor {
  public:
   explicit PredictedRows(RowMatrix rows) : rows_(std::move(rows)) {}
   void Predict(const Surrogate& surrogate, Eigen::VectorXd& mean,
@@ -24,7 +24,7 @@ class PredictedRows final : public WatchedRows {
 
 }  // namespace
 
-std::unique_ptr<WatchedRows> Surrogate::Watch(RowMatrix rows) const {
+std::unique_ptr<IncrementalPredictor> Surrogate::TrackPredictions(RowMatrix rows) const {
   return std::make_unique<PredictedRows>(std::move(rows));
 }
 

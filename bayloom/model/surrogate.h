@@ -14,7 +14,7 @@ namespace bayloom::model {
 /// come in groups, one group a parameter (a permutation of n items has several columns).
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-class WatchedRows;
+class IncrementalPredictor;
 
 /// A regression model of an objective from few observations, which knows what it does not know.
 ///
@@ -31,7 +31,8 @@ class Surrogate {
   virtual ~Surrogate() = default;
 
   /// Learns from these observations alone, hyperparameters included. At least one row; values
-  /// must be finite (std::invalid_argument).
+  /// must be finite (std::invalid_argument), of any magnitude. Throws FitFailure where
+  /// arithmetic has no answer all the same.
   virtual void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
                    base::RandomStream& random) = 0;
 
@@ -50,12 +51,16 @@ class Surrogate {
   virtual double Transform(double value) const = 0;
   virtual double Untransform(double prediction) const = 0;
 
+  /// Observations that it is to learn from at most: with more, it would take too long or too much
+  /// memory for a search that goes on for many thousands of trials.
+  virtual int max_observations() const { return 1200; }
+
   /// A copy that learns on its own: for what-if observations, as batches need them.
   virtual std::unique_ptr<Surrogate> Clone() const = 0;
 
   /// Predictions at these rows, to be asked for again and again while it learns
   /// (model/watched_rows.h). The default just predicts.
-  virtual std::unique_ptr<WatchedRows> Watch(RowMatrix rows) const;
+  virtual std::unique_ptr<IncrementalPredictor> TrackPredictions(RowMatrix rows) const;
 };
 
 }  // namespace bayloom::model

@@ -12,7 +12,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr Index kFewest = 3;
 constexpr Index kFolds = 5;
 
 /// 1 if predictions put all pairs in order, 0 if no more than chance does.
@@ -31,10 +30,10 @@ double RankingSkill(const VectorXd& predicted, const VectorXd& values) {
 }  // namespace
 
 WeightedSurrogate::WeightedSurrogate(ColumnGroups group_of_column,
-                                     std::vector<TaskObservations> earlier, TaskWeights weights,
+                                     std::vector<TaskObservations> earlier, Index min_ranked,
                                      GaussianProcessOptions options)
     : earlier_(std::move(earlier)),
-      kind_(weights),
+      min_ranked_(min_ranked),
       untrained_(std::move(group_of_column), std::move(options)) {}
 
 void WeightedSurrogate::Fit(const RowMatrix& rows, const VectorXd& values,
@@ -49,7 +48,7 @@ void WeightedSurrogate::Fit(const RowMatrix& rows, const VectorXd& values,
   tasks_.back().Fit(rows, values, random);
   rows_ = rows;
   values_ = values;
-  Weigh();
+  ComputeWeights();
 }
 
 void WeightedSurrogate::Add(const RowMatrix& rows, const VectorXd& values) {
@@ -59,13 +58,13 @@ void WeightedSurrogate::Add(const RowMatrix& rows, const VectorXd& values) {
   rows_.bottomRows(rows.rows()) = rows;
   values_.conservativeResize(rows_.rows());
   values_.tail(values.size()) = values;
-  Weigh();
+  ComputeWeights();
 }
 
-void WeightedSurrogate::Weigh() {
+void WeightedSurrogate::ComputeWeights() {
   const auto count = static_cast<Index>(tasks_.size());
   weights_ = VectorXd::Ones(count);
-  if (kind_ == TaskWeights::kRanking && values_.size() >= kFewest) {
+  if (values_.size() >= min_ranked_) {
     VectorXd mean, variance;
     for (Index i = 0; i + 1 < count; ++i) {
       tasks_[static_cast<size_t>(i)].Predict(rows_, mean, variance);

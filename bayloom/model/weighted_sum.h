@@ -11,25 +11,20 @@
 
 namespace bayloom::model {
 
-/// How a WeightedSurrogate weighs its tasks.
-enum class TaskWeights {
-  kEqual,
-  /// By the share of pairs of the target's observations that a task's predictions put in order,
-  /// from none at one half on; predictions of the target's own process are those of a
-  /// cross-validation. Equal while the target has fewer than three observations. (The idea of
-  /// ranking-weighted ensembles, Feurer et al. 2018.)
-  kRanking,
-};
-
 /// A surrogate of one task as a sum over tasks, each with a Gaussian process of its own (TLA-I of
 /// GPTune; Kannan 2023, sec. III-C): mean and standard deviation are the weighted means of theirs,
 /// every task on its own standard scale. What it knows of the target's height comes from the target
-/// alone; of earlier tasks it believes where their good and bad regions are.
+/// alone; from earlier tasks it takes where their good and bad regions are.
+///
+/// A task weighs by the share of pairs of the target's observations that its predictions put in
+/// order, nothing up to one half; predictions of the target's own process are those of a
+/// cross-validation (the idea of ranking-weighted ensembles, Feurer et al. 2018).
 class WeightedSurrogate final : public Surrogate {
  public:
-  /// Earlier tasks have at least one observation each. They are learnt at the first Fit.
+  /// Earlier tasks have at least one observation each. They are learnt at the first Fit. Weights
+  /// are equal while the target has fewer than `min_ranked` observations.
   WeightedSurrogate(ColumnGroups group_of_column, std::vector<TaskObservations> earlier,
-                    TaskWeights weights, GaussianProcessOptions options = {});
+                    Eigen::Index min_ranked = 3, GaussianProcessOptions options = {});
 
   void Fit(const RowMatrix& rows, const Eigen::VectorXd& values,
            base::RandomStream& random) override;
@@ -45,12 +40,12 @@ class WeightedSurrogate final : public Surrogate {
 
  private:
   const GaussianProcess& Target() const { return tasks_.back(); }
-  void Weigh();
+  void ComputeWeights();
   /// What the target's process says of each observation when it is not told it.
   Eigen::VectorXd CrossValidated() const;
 
   std::vector<TaskObservations> earlier_;
-  TaskWeights kind_;
+  Eigen::Index min_ranked_;
   GaussianProcess untrained_;
   std::vector<GaussianProcess> tasks_;  ///< of the earlier tasks, then of the target
   Eigen::VectorXd weights_;

@@ -3,29 +3,18 @@
 
 #include "bayloom/optimizer/optimizer.h"
 
-#include <array>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "bayloom/base/result.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
 #include "bayloom/optimizer/internal/bayesian_search.h"
 #include "bayloom/optimizer/internal/heuristic_search.h"
-#include "bayloom/optimizer/internal/random_search.h"
 #include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/optimizer/random_search.h"
 
 namespace bayloom::optimizer {
 namespace {
-
-using OptimizerFactory = std::unique_ptr<Optimizer> (*)(std::shared_ptr<const space::Space>,
-                                                        const OptimizerOptions&);
-
-template <space::SamplingMethod method>
-std::unique_ptr<Optimizer> MakeRandom(std::shared_ptr<const space::Space> space,
-                                      const OptimizerOptions& options) {
-  return std::make_unique<RandomSearch>(std::move(space), method, options.seed);
-}
 
 template <auto... make_technique>
 std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const space::Space> space,
@@ -80,41 +69,31 @@ std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Spa
   return MakeBayesian(std::move(space), {make_transfer}, linear);
 }
 
-struct Entry {
-  std::string_view name;
-  OptimizerFactory make;
-};
-
-constexpr std::array kOptimizers = {
-    Entry{"random", MakeRandom<space::SamplingMethod::kUniformLeaves>},
-    Entry{"chain-of-trees", MakeRandom<space::SamplingMethod::kBiasedPath>},
-    Entry{"annealing", MakeHeuristic<MakeAnnealing>},
-    Entry{"genetic", MakeHeuristic<MakeGenetic>},
-    Entry{"ensemble", MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
-                                    MakeRandomTechnique>},
-    Entry{"forest", MakeForestBayesian},
-    Entry{"bayesian", MakeGaussianBayesian},
-};
-
-constexpr auto kNames = [] {
-  std::array<std::string_view, kOptimizers.size()> names;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = kOptimizers[i].name;
-  return names;
-}();
-
 }  // namespace
 
-std::span<const std::string_view> OptimizerNames() { return kNames; }
+base::Registry<OptimizerMaker>& Optimizers() {
+  static base::Registry<OptimizerMaker> optimizers(
+      "optimizer",
+      {{"bayesian", "Bayesian optimization with a Gaussian process", MakeGaussianBayesian},
+       {"forest", "Bayesian optimization with a random forest", MakeForestBayesian},
+       {"ensemble", "several heuristics among which a bandit divides the trials",
+        MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
+                      MakeRandomTechnique>},
+       {"genetic", "crossover and mutation of the best configurations", MakeHeuristic<MakeGenetic>},
+       {"annealing", "simulated annealing over neighbouring configurations",
+        MakeHeuristic<MakeAnnealing>},
+       {"random", "uniform over the feasible configurations",
+        [](std::shared_ptr<const space::Space> space, const OptimizerOptions& options) {
+          return MakeRandomSearch(std::move(space), space::SamplingMethod::kUniformLeaves,
+                                  options.seed);
+        }}});
+  return optimizers;
+}
 
 std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
                                          std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
-  std::string choices;
-  for (const Entry& entry : kOptimizers) {
-    if (entry.name == name) return entry.make(std::move(space), options);
-    choices += (choices.empty() ? "" : ", ") + std::string(entry.name);
-  }
-  throw InputError("no optimizer is called '" + std::string(name) + "'; there are " + choices);
+  return Optimizers().At(name)(std::move(space), options);
 }
 
 }  // namespace bayloom::optimizer

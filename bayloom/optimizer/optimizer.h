@@ -4,13 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "bayloom/acquisition/utility.h"
+#include "bayloom/base/registry.h"
 #include "bayloom/model/objective_scale.h"
 #include "bayloom/optimizer/feature_options.h"
 #include "bayloom/optimizer/transfer.h"
@@ -27,6 +30,11 @@ namespace bayloom::optimizer {
 ///       for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, Evaluate(c));
 ///     }
 ///
+/// Values may be of any finite magnitude. An optimizer whose model fails asks for random
+/// configurations until it can be fitted again. The cost of a suggestion is bounded for any number
+/// of trials: a Gaussian process learns from all up to 1,200 feasible trials (a forest up to
+/// 12,000), and beyond that from half as many, the best, the newest and a sample of the others.
+///
 /// The same seed, questions and outcomes give the same answers. Not thread safe: one thread drives
 /// an optimizer, however many evaluate what it asks for.
 class Optimizer {
@@ -34,9 +42,18 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   /// `n` configurations to evaluate: distinct, feasible by the known constraints and never asked or
-  /// told before. Fewer when the space has no more. Asking again before telling is allowed: what is
-  /// still being evaluated is taken into account.
+  /// told before. Fewer when the space has no more, or no more were found (see gave_up). Asking
+  /// again before telling is allowed: what is still being evaluated is taken into account.
   virtual std::vector<space::Configuration> Ask(int n) = 0;
+
+  /// Whether the last Ask gave fewer although the space may have more: constraints that cannot be
+  /// enumerated left nothing new within a bounded number of draws.
+  virtual bool gave_up() const = 0;
+
+  /// What a person should know of how it searches, and has not been told by an earlier call, a line
+  /// each: that its model failed and what it does instead, that it learns from a part of the trials
+  /// only.
+  virtual std::vector<std::string> TakeNotices() { return {}; }
 
   /// What came of a trial, in any order; also of configurations that were never asked for (a warm
   /// start). Of a configuration told twice the later outcome counts. Throws InputError when the
@@ -71,13 +88,13 @@ struct BayesianOptions {
   model::ObjectiveScale objective = model::ObjectiveScale::kAuto;
   PendingPolicy pending = PendingPolicy::kBeliever;
   FeatureOptions features = {};
-  /// Prior beliefs about the Gaussian process's hyperparameters (Hellsten et al. 2023, sec. 3.2).
+  /// Priors of the Gaussian process's hyperparameters (Hellsten et al. 2023, sec. 3.2).
   bool hyperparameter_priors = true;
   /// How random configurations are drawn, at the start and to be scored in large spaces.
   space::SamplingMethod sampling = space::SamplingMethod::kUniformLeaves;
   /// Learn which configurations fail, from the first failure on (Hellsten et al. 2023, sec. 4.2).
   bool learn_feasibility = true;
-  /// Largest of the minimum probabilities of feasibility that are drawn anew for each suggestion;
+  /// Largest of the minimum probabilities of feasibility that are drawn again for each suggestion;
   /// 0 demands none.
   double feasibility_threshold = 0.1;
   /// Spaces with at most this many feasible configurations are scored entirely; larger ones by
@@ -103,13 +120,18 @@ struct OptimizerOptions {
   space::CanonicalForm canonical = {};
 };
 
+/// What makes an optimizer.
+using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(std::shared_ptr<const space::Space>,
+                                                                const OptimizerOptions&)>;
+
+/// All optimizers by name.
+///
 /// "random": uniform over the feasible configurations.
-/// "chain-of-trees": down each tree by even choices, thus biased to sparse branches (Rasch et al.).
 /// "annealing", "genetic": the classical ones, over the space's feasible neighbours.
 /// "ensemble": a bandit divides the trials among several heuristics (OpenTuner's idea).
 /// "forest": bayesian with a random forest as surrogate (Ytopt's idea).
 /// "bayesian": bayesian with a Gaussian process; the default everywhere.
-std::span<const std::string_view> OptimizerNames();
+base::Registry<OptimizerMaker>& Optimizers();
 
 /// Throws InputError naming the choices when there is no optimizer of that name.
 std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,

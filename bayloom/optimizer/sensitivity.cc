@@ -14,12 +14,12 @@
 namespace bayloom::optimizer {
 namespace {
 
-constexpr int kDraws = 1024;
+constexpr int kIndependentDraws = 1024;
 
 /// Independent draws of all parameters.
 model::RowMatrix DrawRows(const space::Space& space, const Features& features,
                           base::RandomStream& random) {
-  std::vector<space::Configuration> drawn(kDraws);
+  std::vector<space::Configuration> drawn(kIndependentDraws);
   for (space::Configuration& configuration : drawn) {
     for (int i = 0; i < space.size(); ++i) {
       configuration.coordinates.push_back(space.parameter(i).Sample(random));
@@ -56,6 +56,8 @@ class Borrowed final : public space::Parameter {
   std::vector<double> Neighbours(double coordinate, base::RandomStream& random) const override {
     return lent_.Neighbours(coordinate, random);
   }
+  double Position(double coordinate) const override { return lent_.Position(coordinate); }
+  double AtPosition(double position) const override { return lent_.AtPosition(position); }
 
  private:
   std::shared_ptr<const space::Space> owner_;

@@ -3,30 +3,24 @@
 
 #include "bayloom/optimizer/transfer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "bayloom/acquisition/local_search.h"
-#include "bayloom/base/result.h"
 #include "bayloom/model/contextual.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/multi_task.h"
-#include "bayloom/model/stacking.h"
 #include "bayloom/model/weighted_sum.h"
 #include "bayloom/optimizer/internal/features.h"
+#include "bayloom/optimizer/transfer_data.h"
 
 namespace bayloom::optimizer {
 namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-
-constexpr std::array<std::string_view, 5> kMethods = {"contextual", "multitask", "stacking", "sum",
-                                                      "weighted"};
 
 /// Random configurations from whose nearest to a prediction climbs begin.
 constexpr int kDrawn = 2000;
@@ -67,7 +61,7 @@ model::RowMatrix AlignedRows(const Features& features, const EarlierTask& task,
 std::vector<model::TaskObservations> Observations(const Features& features,
                                                   const TransferOptions& options) {
   std::vector<model::TaskObservations> all;
-  const size_t share = std::max<size_t>(2, options.most_trials / options.tasks.size());
+  const size_t share = std::max<size_t>(2, options.max_trials / options.tasks.size());
   for (const EarlierTask& task : options.tasks) {
     std::vector<space::Configuration> configurations;
     std::vector<double> values;
@@ -139,37 +133,31 @@ std::optional<space::Configuration> Nearest(const Features& features, const spac
 
 }  // namespace
 
-std::string_view ToString(TransferMethod method) { return kMethods[static_cast<size_t>(method)]; }
-
-TransferMethod ParseTransferMethod(std::string_view text) {
-  const auto found = std::ranges::find(kMethods, text);
-  if (found == kMethods.end()) {
-    throw InputError(fmt::format("there is no transfer method '{}'; there are {}", text,
-                                 fmt::join(kMethods, ", ")));
-  }
-  return static_cast<TransferMethod>(found - kMethods.begin());
+base::Registry<TransferMethodMaker>& TransferMethods() {
+  static base::Registry<TransferMethodMaker> methods(
+      "transfer method",
+      {{"contextual", "one process over parameters and the tasks' descriptions",
+        [](TransferData&& data) {
+          return std::make_unique<model::ContextualSurrogate>(
+              data.group_of_column, std::move(data.earlier), std::move(data.descriptions));
+        }},
+       {"multitask", "one process over all tasks (linear coregionalization)",
+        [](TransferData&& data) {
+          return std::make_unique<model::TransferSurrogate>(data.group_of_column,
+                                                            std::move(data.earlier));
+        }},
+       {"weighted", "a sum, weighted by how well each task ranks the new task's trials",
+        [](TransferData&& data) {
+          return std::make_unique<model::WeightedSurrogate>(data.group_of_column,
+                                                            std::move(data.earlier));
+        }}});
+  return methods;
 }
 
 std::unique_ptr<model::Surrogate> MakeTransferSurrogate(const Features& features,
                                                         const TransferOptions& options) {
-  const model::ColumnGroups& groups = features.group_of_column();
-  std::vector<model::TaskObservations> earlier = Observations(features, options);
-  switch (options.method) {
-    case TransferMethod::kContextual:
-      return std::make_unique<model::ContextualSurrogate>(groups, std::move(earlier),
-                                                          DescriptionRows(options));
-    case TransferMethod::kMultiTask:
-      return std::make_unique<model::TransferSurrogate>(groups, std::move(earlier));
-    case TransferMethod::kStacking:
-      return std::make_unique<model::StackedSurrogate>(groups, std::move(earlier));
-    case TransferMethod::kSum:
-      return std::make_unique<model::WeightedSurrogate>(groups, std::move(earlier),
-                                                        model::TaskWeights::kEqual);
-    case TransferMethod::kWeighted:
-      return std::make_unique<model::WeightedSurrogate>(groups, std::move(earlier),
-                                                        model::TaskWeights::kRanking);
-  }
-  return nullptr;
+  return TransferMethods().At(options.method)(
+      {features.group_of_column(), Observations(features, options), DescriptionRows(options)});
 }
 
 std::optional<space::Configuration> PredictBest(const Features& features, const space::Space& space,

@@ -3,15 +3,15 @@
 
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bayloom/base/random.h"
+#include "bayloom/base/registry.h"
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
 
@@ -23,20 +23,18 @@ namespace bayloom::optimizer {
 
 class Features;
 
-/// How what was learnt of earlier tasks enters the surrogate of a new one (Kannan 2023, sec. III-C:
-/// GPTune's multi-task and TLA-I algorithms).
-enum class TransferMethod : uint8_t {
-  kContextual,  ///< one process over parameters and the tasks' descriptions
-  kMultiTask,   ///< one process over all tasks, the linear coregionalization model
-  kStacking,    ///< each task learns what those before it leave unexplained
-  kSum,         ///< the mean of all tasks' surrogates
-  kWeighted,    ///< tasks weigh by how well they put the new task's trials in order
-};
+struct TransferData;
 
-/// "contextual", "multitask", "stacking", "sum", "weighted".
-std::string_view ToString(TransferMethod method);
-/// Throws InputError naming the choices.
-TransferMethod ParseTransferMethod(std::string_view text);
+/// Makes a surrogate of a new task that knows the earlier ones.
+using TransferMethodMaker = std::function<std::unique_ptr<model::Surrogate>(TransferData&&)>;
+
+/// How what was learnt of earlier tasks enters the surrogate of a new one, by name (Kannan 2023,
+/// sec. III-C: GPTune's multi-task and TLA-I algorithms).
+///
+/// "contextual": one process over parameters and the tasks' descriptions.
+/// "multitask": one process over all tasks, the linear coregionalization model.
+/// "weighted": tasks weigh by how well they put the new task's trials in order.
+base::Registry<TransferMethodMaker>& TransferMethods();
 
 /// What is known of another task. Its space has parameters of the same names, as far as they mean
 /// the same; domains may differ.
@@ -54,14 +52,15 @@ struct EarlierTask {
 /// Earlier tasks for a new one. With none, an optimizer begins from nothing.
 struct TransferOptions {
   std::vector<EarlierTask> tasks;
-  TransferMethod method = TransferMethod::kContextual;
-  std::vector<double> description;  ///< of the new task
+  std::string method = "contextual";  ///< see TransferMethods
+  std::vector<double> description;    ///< of the new task
   /// Of all earlier trials together so many are learnt from, the best and a sample of the others of
   /// every task: surrogates take time with the cube of them.
-  int most_trials = 120;
+  int max_trials = 120;
 };
 
-/// A surrogate of the new task that knows the earlier ones. At least one earlier task.
+/// A surrogate of the new task that knows the earlier ones. At least one earlier task. Throws
+/// InputError for an unknown method.
 std::unique_ptr<model::Surrogate> MakeTransferSurrogate(const Features& features,
                                                         const TransferOptions& options);
 

@@ -127,6 +127,9 @@ void ActiveLearning::Run(const Labeller& labeller,
     if (samples_.size() == before) break;
     if (on_round) on_round({round, measured(), LabelsFrom(before), times_});
   }
+}
+
+void ActiveLearning::Finish() {
   const bool any = std::any_of(samples_.begin(), samples_.end(), [](const cost::Sample& sample) {
     return sample.seconds.has_value();
   });

@@ -20,7 +20,7 @@
 namespace bayloom::pretrain {
 
 struct ActiveLearningOptions {
-  std::string selection = "greedy";  ///< see SelectionNames
+  std::string selection = "greedy";  ///< see cost::SelectionMethods
   cost::SelectionOptions selection_options = {};
   std::string model = "xgboost";  ///< see ThroughputModelNames
   /// Programs measured in all, those known before included, divided equally between the rounds;
@@ -63,12 +63,15 @@ class ActiveLearning {
   void AddTask(record::TaskId task, std::vector<int64_t> open,
                const std::map<int64_t, Label>& measured);
 
-  /// Runs rounds until the budget is used up, nothing is left to measure or a stop is requested;
-  /// then trains the model on everything. Throws InputError where nothing could be learnt from.
+  /// Runs rounds until the budget is used up, nothing is left to measure or a stop is requested.
   void Run(const Labeller& labeller, const std::function<void(const Round&)>& on_round = {});
+
+  /// Trains the model on everything. Throws InputError where nothing could be learnt from.
+  void Finish();
 
   int64_t measured() const { return static_cast<int64_t>(samples_.size()); }
   const Times& times() const { return times_; }
+  /// To be used after Finish.
   const cost::ThroughputModel& model() const { return *model_; }
 
  private:

@@ -35,7 +35,7 @@ struct TaskResult {
 
 std::optional<TaskResult> Examine(const cost::ThroughputModel& model, record::ProgramPool& pool,
                                   record::TaskId task, const std::map<int64_t, Label>& measured,
-                                  int least_programs) {
+                                  int min_programs) {
   std::vector<double> seconds, predicted;
   pool.Visit(task, record::ProgramPool::Part::kFeatures,
              [&](int64_t first, std::span<const record::PoolProgram> programs) {
@@ -62,7 +62,7 @@ std::optional<TaskResult> Examine(const cost::ThroughputModel& model, record::Pr
     result.best = std::min(result.best, seconds[i]);
     feasible += seconds[i] < kInfinity ? 1 : 0;
   }
-  if (feasible < least_programs) return std::nullopt;
+  if (feasible < min_programs) return std::nullopt;
   for (const double s : result.seconds) result.labels.push_back(result.best / s);
   return result;
 }
@@ -84,14 +84,14 @@ double CoefficientOfDetermination(const TaskResult& result) {
 ModelEvaluation EvaluateModel(const cost::ThroughputModel& model, record::ProgramPool& pool,
                               const std::vector<record::PoolGroup>& groups,
                               const std::map<record::TaskId, std::map<int64_t, Label>>& measured,
-                              int least_programs) {
+                              int min_programs) {
   ModelEvaluation evaluation;
   std::map<record::TaskId, std::optional<TaskResult>> results;
   for (const record::PoolGroup& group : groups) {
     for (const record::PoolGroup::Member& member : group.members) {
       const auto labels = measured.find(member.task);
       if (labels == measured.end() || results.contains(member.task)) continue;
-      results[member.task] = Examine(model, pool, member.task, labels->second, least_programs);
+      results[member.task] = Examine(model, pool, member.task, labels->second, min_programs);
     }
   }
   for (const auto& [task, result] : results) {

@@ -28,10 +28,10 @@ struct ModelEvaluation {
 };
 
 /// Evaluates on the measured programs of the groups' tasks; tasks with fewer than
-/// `least_programs` feasible ones are left out.
+/// `min_programs` feasible ones are left out.
 ModelEvaluation EvaluateModel(const cost::ThroughputModel& model, record::ProgramPool& pool,
                               const std::vector<record::PoolGroup>& groups,
                               const std::map<record::TaskId, std::map<int64_t, Label>>& measured,
-                              int least_programs = 16);
+                              int min_programs = 16);
 
 }  // namespace bayloom::pretrain

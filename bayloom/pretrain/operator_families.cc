@@ -17,7 +17,7 @@
 namespace bayloom::pretrain {
 namespace {
 
-constexpr double kMostFlops = 1.2e9;
+constexpr double kMaxFlops = 1.2e9;
 
 int64_t AnyOf(base::RandomStream& random, std::initializer_list<int64_t> values) {
   return values.begin()[random.UniformInt(static_cast<int64_t>(values.size()))];
@@ -214,7 +214,7 @@ std::vector<tensor::Workload> DrawFamily(const std::string& family, int count, u
   std::unordered_set<uint64_t> hashes;
   for (int attempt = 0; attempt < 50 * count && static_cast<int>(drawn.size()) < count; ++attempt) {
     tensor::Workload workload = found->draw(random);
-    if (workload.Flops() > kMostFlops) continue;
+    if (workload.Flops() > kMaxFlops) continue;
     if (hashes.insert(workload.StructuralHash()).second) drawn.push_back(std::move(workload));
   }
   return drawn;

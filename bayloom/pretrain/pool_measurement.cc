@@ -14,10 +14,12 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/hash.h"
+#include "bayloom/base/json.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/run/scheduled_run.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/tensor/workload_name.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::pretrain {
@@ -26,7 +28,7 @@ namespace {
 sketch::Candidate MakeAnew(const sketch::SpaceGenerator& space, const record::PoolProgram& program,
                            const std::string& pool) {
   const Result<tensor::Trace> trace =
-      tensor::Trace::FromJson(nlohmann::json::parse(program.trace, nullptr, false));
+      tensor::Trace::FromJson(base::ParseJsonOrDiscard(program.trace));
   if (trace) {
     Result<sketch::Candidate> candidate =
         space.Replay(program.space, *trace, base::RandomStream(0));
@@ -70,9 +72,12 @@ std::map<int64_t, trial::Outcome> MeasuredPrograms(record::Store& store, record:
   return measured;
 }
 
-int64_t CountMeasured(record::Store& store, record::ProgramPool& pool, record::TaskId task,
-                      const target::Target& target) {
-  return static_cast<int64_t>(MeasuredPrograms(store, pool, task, target).size());
+std::map<int64_t, Label> LabelsOf(const std::map<int64_t, trial::Outcome>& outcomes) {
+  std::map<int64_t, Label> labels;
+  for (const auto& [place, outcome] : outcomes) {
+    labels[place] = outcome.ok() ? Label(outcome.value) : std::nullopt;
+  }
+  return labels;
 }
 
 /// The programs of an order as a task of a run.
@@ -83,6 +88,8 @@ class PoolMeasurement::Task final : public run::RunTask<tuning::ProgramTrial> {
         order_(order),
         space_(owner.store_.WorkloadOf(order.task), owner.target_),
         trials_(owner.log_->TrialsOf(order.task)) {}
+
+  std::string name() const { return tensor::NameOf(space_.workload()); }
 
   std::vector<tuning::ProgramTrial> Propose(int n, const std::function<bool()>&) override {
     const auto all = std::span<const int64_t>(order_.places);
@@ -141,71 +148,39 @@ PoolMeasurement::PoolMeasurement(record::Store& store, record::ProgramPool& pool
       stop_(std::move(stop)),
       clock_(base::MonotonicSeconds) {}
 
-trial::StopReason PoolMeasurement::Run(std::span<Order> orders, const run::RunObserver& observer) {
-  if (!log_) {
-    record::RunRecord record;
-    record.kind = record::RunKind::kDataset;
-    record.name = purpose_;
-    record.definition = "{}";
-    record.objective = "seconds";
-    log_ = tuning::SessionLog::Begin(store_, store_.AddTarget(target_), std::move(record));
-  }
+void PoolMeasurement::Begin() {
+  record::RunRecord record;
+  record.kind = record::RunKind::kDataset;
+  record.name = purpose_;
+  record.definition = "{}";
+  record.objective = "seconds";
+  log_ = tuning::SessionLog::Begin(store_, store_.AddTarget(target_), std::move(record));
+}
+
+std::map<int64_t, trial::Outcome> PoolMeasurement::Measure(record::TaskId task_id,
+                                                           std::span<const int64_t> places,
+                                                           const run::RunObserver& observer) {
+  if (places.empty()) return {};
+  if (!log_) Begin();
+  Order order = {task_id, {places.begin(), places.end()}, {}};
   run::RunOptions options;
-  options.budget.trials = 0;
-  for (const Order& order : orders) options.budget.trials += std::ssize(order.places);
+  options.budget.trials = std::ssize(places);
   options.budget.stop = stop_;
-  options.scheduler = "round-robin";  // each gets one slot with all of its trials
   options.phases = &clock_;
   run::ScheduledRun<tuning::ProgramTrial> run(options);
-  std::vector<std::unique_ptr<Task>> tasks;
-  for (Order& order : orders) {
-    tasks.push_back(std::make_unique<Task>(*this, order));
-    run.AddTask(*tasks.back(), {.name = fmt::format("task {}", order.task)},
-                std::ssize(order.places));
-  }
+  Task task(*this, order);
+  run.AddTask(task, {.name = task.name()}, std::ssize(places));
   const double compiled = evaluator_.build_seconds();
   const trial::StopReason reason = run.Run(observer);
   const double compiling = evaluator_.build_seconds() - compiled;
   clock_.times().measure -= compiling;
   clock_.times().compile += compiling;
   if (reason == trial::StopReason::kLost) throw SystemError(run.lost());
-  return reason;
-}
-
-std::map<int64_t, trial::Outcome> PoolMeasurement::Measure(record::TaskId task,
-                                                           std::span<const int64_t> places,
-                                                           const run::RunObserver& observer) {
-  if (places.empty()) return {};
-  Order order = {task, {places.begin(), places.end()}, {}};
-  Run({&order, 1}, observer);
   return std::move(order.outcomes);
 }
 
-PoolMeasurement::Order PoolMeasurement::Missing(record::TaskId task, int64_t programs,
-                                                uint64_t seed) const {
-  const std::map<int64_t, trial::Outcome> measured = MeasuredPrograms(store_, pool_, task, target_);
-  Order order = {task, {}, {}};
-  for (int64_t place = 0; place < pool_.Count(task); ++place) {
-    if (!measured.contains(place)) order.places.push_back(place);
-  }
-  base::RandomStream random(base::Hasher().Add(seed).Add(static_cast<uint64_t>(task)).Digest());
-  random.Shuffle(order.places);
-  const auto missing = std::max<int64_t>(0, programs - std::ssize(measured));
-  order.places.resize(std::min<size_t>(order.places.size(), missing));
-  return order;
-}
-
-trial::StopReason PoolMeasurement::MeasureEach(int64_t programs, uint64_t seed,
-                                               const run::RunObserver& observer) {
-  std::vector<Order> orders;
-  for (const record::TaskId task : GroupedTasks(pool_)) {
-    Order order = Missing(task, programs, seed);
-    if (!order.places.empty()) orders.push_back(std::move(order));
-  }
-  if (orders.empty()) return trial::StopReason::kTrials;
-  const trial::StopReason reason = Run(orders, observer);
-  if (reason != trial::StopReason::kStopped) log_->Finish();
-  return reason;
+void PoolMeasurement::Finish() {
+  if (log_) log_->Finish();
 }
 
 }  // namespace bayloom::pretrain

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/pretrain/active_learning.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "bayloom/run/run_state.h"
@@ -22,17 +23,17 @@ namespace bayloom::pretrain {
 /// All tasks that are in some group of the pool, each once.
 std::vector<record::TaskId> GroupedTasks(record::ProgramPool& pool);
 
-/// Outcomes of those programs of the task's pool that were measured on the target, in whatever
+/// Outcomes of those programs of the task's pool that were measured on the target, in any
 /// session, by place.
 std::map<int64_t, trial::Outcome> MeasuredPrograms(record::Store& store, record::ProgramPool& pool,
                                                    record::TaskId task,
                                                    const target::Target& target);
-int64_t CountMeasured(record::Store& store, record::ProgramPool& pool, record::TaskId task,
-                      const target::Target& target);
+/// What a model learns from outcomes.
+std::map<int64_t, Label> LabelsOf(const std::map<int64_t, trial::Outcome>& outcomes);
 
-/// Measures programs of a pool. Trials become part of the store, in a session of their own, as
-/// those of tuning do; what was measured is known from there, so that nothing else has to be kept
-/// for going on after an interruption.
+/// Measures programs of a pool on a target. Trials become part of the store, in a session of their
+/// own, as those of tuning do; what was measured is known from there, so that nothing else has to
+/// be kept for going on after an interruption.
 class PoolMeasurement {
  public:
   /// All must outlive this; `purpose` names the session.
@@ -44,10 +45,8 @@ class PoolMeasurement {
   /// far as it got before being stopped.
   std::map<int64_t, trial::Outcome> Measure(record::TaskId task, std::span<const int64_t> places,
                                             const run::RunObserver& observer = {});
-
-  /// Measures programs of every task, drawn at random, until so many of each are measured.
-  trial::StopReason MeasureEach(int64_t programs, uint64_t seed,
-                                const run::RunObserver& observer = {});
+  /// Says in the store that the session is complete.
+  void Finish();
 
  private:
   /// Programs of one task to be measured.
@@ -58,8 +57,7 @@ class PoolMeasurement {
   };
   class Task;
 
-  trial::StopReason Run(std::span<Order> orders, const run::RunObserver& observer);
-  Order Missing(record::TaskId task, int64_t programs, uint64_t seed) const;
+  void Begin();
 
   record::Store& store_;
   record::ProgramPool& pool_;

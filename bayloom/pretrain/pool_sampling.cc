@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bayloom/base/hash.h"
+#include "bayloom/base/json.h"
 #include "bayloom/feature/program_features.h"
 #include "bayloom/strategy/breeding.h"
 #include "bayloom/tuning/restore.h"
@@ -57,7 +58,7 @@ class Sampling {
     return Add(children, "evolved");
   }
 
-  /// Up to kParents of the programs that are there, drawn uniformly and made anew.
+  /// Up to kParents of the programs that are there, drawn uniformly and made again.
   std::vector<strategy::CandidatePtr> Parents(base::RandomStream& random) {
     std::vector<int64_t> places(pool_.Count(task_));
     std::iota(places.begin(), places.end(), int64_t{0});
@@ -66,7 +67,7 @@ class Sampling {
     const std::vector<record::PoolProgram> programs = pool_.At(task_, places);
     std::vector<strategy::CandidatePtr> parents(programs.size());
     threads_.ParallelFor(static_cast<int64_t>(programs.size()), [&](int64_t i) {
-      const nlohmann::json json = nlohmann::json::parse(programs[i].trace, nullptr, false);
+      const nlohmann::json json = base::ParseJsonOrDiscard(programs[i].trace);
       const Result<tensor::Trace> trace = tensor::Trace::FromJson(json);
       if (!trace) return;
       Result<sketch::Candidate> parent =

@@ -7,14 +7,22 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <mutex>
+#include <utility>
 
+#include "bayloom/base/clock.h"
+#include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
 
 namespace bayloom::record {
@@ -41,7 +49,7 @@ std::string Explain(sqlite3* handle, int code) {
       return fmt::format("reading or writing failed ({})",
                          cause ? std::strerror(cause) : sqlite3_errstr(code));
     default:
-      return handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+      return base::InOneLine(handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code), 200);
   }
 }
 
@@ -68,14 +76,44 @@ bool IsWritable(const std::string& path) {
          eaccess(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
 }
 
-/// Whether the file has a log that is not empty: somebody writes, or was interrupted.
-bool HasLog(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path + "-wal", error);
-  return !error && size > 0;
+/// Whether a failure to read is one of writing the log's files, and not of the database.
+bool IsAboutWriting(int code) {
+  const int kind = code & 0xff;
+  return kind == SQLITE_READONLY || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL ||
+         kind == SQLITE_IOERR || kind == SQLITE_PERM;
 }
 
-/// The URI of a file that nobody changes: it is read without locks and without a log.
+std::string LogOf(const std::string& path) { return path + "-wal"; }
+
+/// What changes when a file or its log is written; empty log and no log are the same.
+struct FileState {
+  uintmax_t size = 0, log_size = 0;
+  std::filesystem::file_time_type written = {}, log_written = {};
+
+  bool operator==(const FileState&) const = default;
+
+  static FileState Of(const std::string& path) {
+    std::error_code error;
+    FileState state;
+    state.size = std::filesystem::file_size(path, error);
+    state.written = std::filesystem::last_write_time(path, error);
+    const uintmax_t log_size = std::filesystem::file_size(LogOf(path), error);
+    if (error || log_size == 0) return state;
+    state.log_size = log_size;
+    state.log_written = std::filesystem::last_write_time(LogOf(path), error);
+    return state;
+  }
+};
+
+std::mutex lock_observer_mutex;
+LockObserver lock_observer;
+
+LockObserver CurrentLockObserver() {
+  const std::lock_guard lock(lock_observer_mutex);
+  return lock_observer;
+}
+
+/// The URI of a file that no process changes: it is read without locks and without a log.
 std::string ImmutableUri(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -179,20 +217,58 @@ void Database::Closer::operator()(sqlite3* handle) const { sqlite3_close_v2(hand
 Database::Database(std::string path, Mode mode, double patience_seconds)
     : path_(std::move(path)), mode_(mode), patience_seconds_(patience_seconds) {
   if (mode == Mode::kReadWrite) {
+    // SQLite says of a folder that may not be written to that there is no file.
+    if (access(path_.c_str(), F_OK) != 0) base::CheckFolderOf(path_);
     Open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     // A file without write permission opens for reading only, without being asked to.
     if (sqlite3_db_readonly(handle_.get(), "main") == 1) Fail(SQLITE_READONLY);
     Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  } else if (IsWritable(path_) || access(path_.c_str(), F_OK) != 0) {
-    // A reader that may not write could not remove the log's files when it ends.
-    Open(path_, SQLITE_OPEN_READWRITE);
-    Freeze();
-  } else if (HasLog(path_)) {
-    Open(path_, SQLITE_OPEN_READONLY);
   } else {
-    // Without permission to create the log's files, and needless: there is no log.
-    Open(ImmutableUri(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    OpenForReading();
+    Freeze();
   }
+}
+
+void Database::OpenForReading() {
+  // A reader that may not write could not remove the log's files when it ends.
+  const bool is_writable = IsWritable(path_) || access(path_.c_str(), F_OK) != 0;
+  if (is_writable && OpensReadable(path_, SQLITE_OPEN_READWRITE)) return;
+  const FileState state = FileState::Of(path_);
+  const bool has_log_file = access(LogOf(path_).c_str(), F_OK) == 0;
+  // With the files of a writer that is at work, or was killed.
+  if (has_log_file && OpensReadable(path_, SQLITE_OPEN_READONLY)) return;
+  if (state.log_size > 0) return OpenCopyWithLog();
+  Open(ImmutableUri(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+bool Database::OpensReadable(const std::string& file, int flags) {
+  Open(file, flags);
+  const int code = sqlite3_exec(handle_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK && !IsAboutWriting(code)) Fail(code);
+  return code == SQLITE_OK;
+}
+
+void Database::OpenCopyWithLog() {
+  constexpr int kAttempts = 10;
+  namespace fs = std::filesystem;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const base::ScratchFolder folder;
+    const std::string copy = folder / "copy.db";
+    const FileState before = FileState::Of(path_);
+    std::error_code error;
+    fs::copy_file(path_, copy, error);
+    if (!error && before.log_size > 0) fs::copy_file(LogOf(path_), LogOf(copy), error);
+    if (error) {
+      throw SystemError(
+          fmt::format("cannot use {}: copying it and its log failed: {}", path_, error.message()));
+    }
+    if (FileState::Of(path_) != before) continue;  // a process writes
+    fs::permissions(copy, fs::perms::owner_read | fs::perms::owner_write);
+    Open(copy, SQLITE_OPEN_READWRITE);
+    MakePrivateCopy();
+    return;
+  }
+  Fail(SQLITE_BUSY);
 }
 
 void Database::Open(const std::string& file, int flags) {
@@ -201,9 +277,34 @@ void Database::Open(const std::string& file, int flags) {
   const int code = sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) Fail(code);
-  sqlite3_busy_timeout(handle, static_cast<int>(patience_seconds_ * 1000));
+  sqlite3_busy_handler(handle, Wait, this);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   Execute("PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON");
+}
+
+int Database::Wait(void* database, int times) {
+  constexpr double kMinLengthScale = 0.001, kMaxLengthScale = 0.05;  // seconds
+  auto& self = *static_cast<Database*>(database);
+  const double now = base::MonotonicSeconds();
+  if (times == 0) {
+    self.waiting_since_ = now;
+    self.next_notice_ = self.patience_seconds_;
+  }
+  const double waited = now - self.waiting_since_;
+  if (base::StopRequested()) return 0;
+  if (waited >= self.next_notice_) {
+    const LockObserver observer = CurrentLockObserver();
+    if (!observer || !observer(self.path_, waited)) return 0;
+    self.next_notice_ = std::max(2 * self.next_notice_, waited);
+  }
+  const double seconds = std::min(kMaxLengthScale, kMinLengthScale * (1 + times));
+  usleep(static_cast<useconds_t>(1e6 * std::min(seconds, self.next_notice_)));
+  return 1;
+}
+
+void SetLockObserver(LockObserver observer) {
+  const std::lock_guard lock(lock_observer_mutex);
+  lock_observer = std::move(observer);
 }
 
 void Database::MakePrivateCopy() {

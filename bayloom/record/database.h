@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -84,19 +85,34 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Deleter> statement_;
 };
 
+/// Told that a database has been locked by another process for so many seconds; false ends the
+/// waiting.
+using LockObserver = std::function<bool(const std::string& path, double seconds)>;
+
+/// Lets every database of this process wait on where it would give up: `observer` is called when
+/// the patience is over, and again after twice, four times ... as long. An empty one takes that
+/// back. It is called by the threads that wait, within calls of the database, and must not throw.
+void SetLockObserver(LockObserver observer);
+
 /// An open SQLite database file. Every failure is one line that names the file: an InputError if
 /// the file is none that can be used (not a database, damaged, not writable), a SystemError if the
 /// machine fails (disk full, input or output error, locked by another process for too long).
 ///
 /// Writes are durable when they return, across a kill of the process and a loss of power: the log
-/// (WAL) is synchronized at every commit. Whoever closes the file last removes the log, readers
-/// included.
+/// (WAL) is synchronized at every commit. The last process to close the file removes the log,
+/// readers included.
+///
+/// Reading needs no permission and no room to write: where the log cannot be used, a file
+/// without a log is read as it is, and any other through a copy of both.
 class Database {
  public:
   enum class Mode : uint8_t { kReadWrite, kReadOnly };
 
-  /// Waits up to `patience_seconds` for other processes to finish what they write.
+  /// Waits up to `patience_seconds` for other processes to finish what they write, longer if there
+  /// is a LockObserver, and no longer once a stop is requested (base::StopRequested).
   Database(std::string path, Mode mode, double patience_seconds = 10);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   const std::string& path() const { return path_; }
   Mode mode() const { return mode_; }
@@ -110,7 +126,7 @@ class Database {
   /// what it makes of NULL.
   void DefineFunction(const char* name, std::string (*text_of)(double));
   /// Goes on with a copy of what the file holds now, in temporary storage. The copy can be changed
-  /// whatever the mode, and is gone with this object; the file stays as it is.
+  /// in each mode, and is gone with this object; the file stays as it is.
   void MakePrivateCopy();
   /// Refuses to change anything from now on.
   void Freeze();
@@ -126,10 +142,19 @@ class Database {
 
   /// Opens `file` (a path or URI) in place of what is open.
   void Open(const std::string& file, int flags);
+  /// The same; whether it can be read. Throws for other reasons than that it cannot be written.
+  bool OpensReadable(const std::string& file, int flags);
+  void OpenForReading();
+  /// Goes on with a copy of the file and its log.
+  void OpenCopyWithLog();
+  /// Waits a little for a lock; 0 to give up.
+  static int Wait(void* database, int times);
 
   std::string path_;
   Mode mode_;
   double patience_seconds_;
+  double waiting_since_ = 0;  ///< of the present wait
+  double next_notice_ = 0;    ///< seconds after that
   Handle handle_;
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> prepared_;
 };

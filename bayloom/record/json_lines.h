@@ -23,13 +23,14 @@ namespace bayloom::record {
 ///     {"type": "metric", "session": "<uuid>", "task": "<hash>", "batch": 0, ...}
 ///     {"type": "search", "uuid": "...", "kind": "map", "scenario": "...", "seed": 1, ...}
 ///     {"type": "search_trial", "search": "<uuid>", "ordinal": 0, "configuration": {...}, ...}
+///     {"type": "repeat", "run": "<uuid>", "of": "<uuid>", "ordinal": 0, "round": 0, ...}
 ///
 /// A run of kind tune or dataset is a `session`, one of kind search or map a `strategy`; a trial of
 /// a schedule is a `trial`, any other a `search_trial`. An object comes after those it refers to.
 /// Lines written before there were kinds lack some of the fields and are read as well.
 ///
 /// Everything the store holds is written; importing it into an empty store and exporting that gives
-/// the same text.
+/// the same text. Throws SystemError if the stream fails; its owner flushes and checks it.
 void ExportJsonLines(Store& store, std::ostream& out);
 
 struct ImportSummary {

@@ -3,17 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/json.h"
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/base/system_error.h"
 #include "bayloom/record/internal/base64.h"
+#include "bayloom/record/internal/checks.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/record/pool_chunk.h"
@@ -29,7 +34,8 @@ template <typename Map>
 auto Lookup(const Map& known, const std::string& key, const char* what) {
   const auto found = known.find(key);
   if (found == known.end()) {
-    throw std::invalid_argument(fmt::format("{} {} is not known from an earlier line", what, key));
+    throw std::invalid_argument(
+        fmt::format("{} {} is not known from an earlier line", what, base::InOneLine(key)));
   }
   return found->second;
 }
@@ -40,24 +46,41 @@ Value OrThrow(Result<Value> result) {
   return *std::move(result);
 }
 
+/// The member `name` of a line as a whole number; not what a number with a fraction is cut to.
+int64_t IntegerOf(const Json& json, const char* name) {
+  const Json& number = json.at(name);
+  const bool fits = number.is_number_integer() &&
+                    (!number.is_number_unsigned() || number.get<uint64_t>() <= uint64_t{INT64_MAX});
+  if (!fits) throw std::invalid_argument(fmt::format("'{}' is no whole number", name));
+  return number.get<int64_t>();
+}
+
+std::string TextOf(const Json& json, const char* name, const std::string& otherwise) {
+  return json.contains(name) ? TextFromJson(json[name]) : otherwise;
+}
+
 /// A named value of a line from before there were `details`; left out where it says nothing.
 void ReadNamedValue(const Json& json, const char* name, double ordinary, trial::Outcome& outcome) {
   const auto found = json.find(name);
   if (found == json.end() || found->is_null()) return;
-  const double value = found->is_boolean() ? (found->get<bool>() ? 1 : 0) : found->get<double>();
+  const double value = found->is_boolean() ? (found->get<bool>() ? 1 : 0) : RealFromJson(*found);
   if (value != ordinary) outcome.Set(name, value);
 }
 
 trial::Outcome OutcomeFromJson(const Json& json, const char* value) {
   trial::Outcome outcome;
-  const std::string verdict = json.at("verdict").get<std::string>();
+  const std::string verdict = TextFromJson(json.at("verdict"));
   const std::optional<trial::Verdict> parsed = trial::ParseVerdict(verdict);
-  if (!parsed) throw std::invalid_argument(fmt::format("unknown verdict '{}'", verdict));
+  if (!parsed) {
+    throw std::invalid_argument(fmt::format("unknown verdict '{}'", base::InOneLine(verdict)));
+  }
   outcome.verdict = *parsed;
   outcome.value = RealFromJson(json.at(value));
-  json.at("reason").get_to(outcome.reason);
+  outcome.reason = TextFromJson(json.at("reason"));
   if (json.contains("details")) {
-    for (const auto& [name, number] : json["details"].items()) outcome.Set(name, number);
+    for (const auto& [name, number] : json["details"].items()) {
+      outcome.Set(name, RealFromJson(number));
+    }
     return outcome;
   }
   ReadNamedValue(json, "spread", 0, outcome);
@@ -70,7 +93,7 @@ trial::Outcome OutcomeFromJson(const Json& json, const char* value) {
 
 /// Lines from before there were kinds: what is a search's scenario tells mappings from others.
 RunKind KindOfScenario(const std::string& scenario) {
-  const Json json = Json::parse(scenario, nullptr, /*allow_exceptions=*/false);
+  const Json json = base::ParseJsonOrDiscard(scenario);
   const bool is_map = json.is_object() && json.contains("problem") &&
                       json.contains("architecture") && json.contains("evaluator");
   return is_map ? RunKind::kMap : RunKind::kSearch;
@@ -86,16 +109,17 @@ class JsonLinesReader {
   ImportSummary ReadAll(std::istream& in, const std::string& source) {
     const std::lock_guard lock(store_.mutex_);
     Transaction transaction(store_.database_);
-    std::string line;
-    int64_t number = 0;
-    while (std::getline(in, line)) {
-      ++number;
+    for (number_ = 1; true; ++number_) {
       try {
-        if (!line.empty()) Read(Json::parse(line));
-      } catch (const SystemError&) {
-        throw;
-      } catch (const std::exception& e) {
-        throw InputError(fmt::format("{} line {}: {}", source, number, e.what()));
+        const std::optional<base::Line> line = base::ReadLine(in);
+        if (!line) break;
+        if (!line->text.empty()) Read(OrThrow(base::ParseJson(line->text)));
+      } catch (const Json::exception& e) {
+        Refuse(source, base::JsonErrorText(e.what()));
+      } catch (const std::invalid_argument& e) {
+        Refuse(source, e.what());
+      } catch (const InputError& e) {
+        Refuse(source, e.what());
       }
     }
     if (!header_seen_) throw InputError(fmt::format("{} holds no records", source));
@@ -105,6 +129,10 @@ class JsonLinesReader {
   }
 
  private:
+  [[noreturn]] void Refuse(const std::string& source, const std::string& reason) const {
+    throw InputError(fmt::format("{} line {}: {}", source, number_, reason));
+  }
+
   /// A run of this import.
   struct Run {
     RunId id = 0;
@@ -114,18 +142,20 @@ class JsonLinesReader {
   };
 
   void Read(const Json& json) {
-    const std::string type = json.at("type").get<std::string>();
+    const std::string type = TextFromJson(json.at("type"));
     if (!header_seen_ || type == "header") {
       ReadHeader(json, type);
     } else if (type == "target") {
       ReadTarget(json);
     } else if (type == "task") {
-      Result<tensor::Workload> workload = tensor::WorkloadFromJson(json.at("workload"));
-      tasks_[json.at("hash").get<std::string>()] = store_.AddTask(OrThrow(std::move(workload)));
+      const Json& workload = json.at("workload");
+      tasks_[TextFromJson(json.at("hash"))] = store_.AddTask(OrThrow(tensor::WorkloadFromJson(
+          workload.is_string() ? base::ParseJsonOrDiscard(workload.get_ref<const std::string&>())
+                               : workload)));
     } else if (type == "pool_group") {
       store_.database_
           .Prepared("INSERT OR IGNORE INTO pool_groups (name, task, weight) VALUES (?, ?, ?)")
-          .Run(json.at("name").get<std::string>(), TaskOf(json), json.at("weight").get<double>());
+          .Run(TextFromJson(json.at("name")), TaskOf(json), RealFromJson(json.at("weight")));
     } else if (type == "pool_chunk") {
       ReadPoolChunk(json);
     } else if (type == "session") {
@@ -138,8 +168,10 @@ class JsonLinesReader {
       ReadConfiguration(json);
     } else if (type == "metric") {
       ReadMetric(json);
+    } else if (type == "repeat") {
+      ReadRepeat(json);
     } else {
-      throw std::invalid_argument(fmt::format("unknown type '{}'", type));
+      throw std::invalid_argument(fmt::format("unknown type '{}'", base::InOneLine(type)));
     }
   }
 
@@ -155,8 +187,12 @@ class JsonLinesReader {
   }
 
   void ReadTarget(const Json& json) {
-    const TargetId id = store_.AddTarget(target::TargetFromJson(json.at("target")));
-    targets_[json.at("hash").get<std::string>()] = id;
+    const target::Target target = target::TargetFromJson(json.at("target"));
+    if (const Status checked = CheckTarget(target); !checked) {
+      throw std::invalid_argument(checked.error().message);
+    }
+    const TargetId id = store_.AddTarget(target);
+    targets_[TextFromJson(json.at("hash"))] = id;
     if (json.contains("machine") && !store_.MachineOf(id)) {
       store_.SetMachine(id, ExtractJson(json["machine"]));
     }
@@ -164,73 +200,87 @@ class JsonLinesReader {
 
   void ReadSession(const Json& json) {
     RunRecord run;
-    json.at("model").get_to(run.name);
+    run.name = TextFromJson(json.at("model"));
     run.definition = ExtractJson(json.at("options"));
-    run.objective = json.value("objective", "seconds");
+    run.objective = TextOf(json, "objective", "seconds");
     run.maximize = json.value("maximize", false);
-    run.proposer = json.value("proposer", "");
-    json.at("state").get_to(run.state);
+    run.proposer = TextOf(json, "proposer", "");
+    run.state = TextFromJson(json.at("state"));
     ReadRun(json, std::move(run));
   }
 
   void ReadSearch(const Json& json) {
     RunRecord run;
-    json.at("name").get_to(run.name);
-    json.at("scenario").get_to(run.definition);
+    run.name = TextFromJson(json.at("name"));
+    run.definition = TextFromJson(json.at("scenario"));
     run.kind = KindOfScenario(run.definition);
-    json.at("objective").get_to(run.objective);
+    run.objective = TextFromJson(json.at("objective"));
     json.at("maximize").get_to(run.maximize);
-    json.at("optimizer").get_to(run.proposer);
-    run.state = json.value("state", "");
+    run.proposer = TextFromJson(json.at("optimizer"));
+    run.state = TextOf(json, "state", "");
     ReadRun(json, std::move(run));
   }
 
   /// What all kinds of runs have.
   void ReadRun(const Json& json, RunRecord run) {
-    json.at("uuid").get_to(run.uuid);
-    json.at("seed").get_to(run.seed);
-    json.at("started").get_to(run.started);
+    run.uuid = TextFromJson(json.at("uuid"));
+    if (run.uuid.empty()) throw std::invalid_argument("'uuid' is empty");
+    if (!json.at("seed").is_number_unsigned()) {
+      throw std::invalid_argument("'seed' is no whole number from 0 on");
+    }
+    json["seed"].get_to(run.seed);
+    run.started = IntegerOf(json, "started");
     json.at("finished").get_to(run.finished);
     if (json.contains("kind")) {
-      const std::string text = json["kind"].get<std::string>();
+      const std::string text = TextFromJson(json["kind"]);
       const std::optional<RunKind> kind = ParseRunKind(text);
-      if (!kind) throw std::invalid_argument(fmt::format("unknown kind '{}'", text));
+      if (!kind) {
+        throw std::invalid_argument(fmt::format("unknown kind '{}'", base::InOneLine(text)));
+      }
       run.kind = *kind;
     }
-    const TargetId target = Lookup(targets_, json.value("target", ""), "target");
+    const TargetId target = Lookup(targets_, TextOf(json, "target", ""), "target");
     if (target != 0) run.target = target;
     runs_[run.uuid] = {store_.InsertRun(run), target, run.proposer, json.contains("kind")};
   }
 
-  TaskId TaskOf(const Json& json) { return Lookup(tasks_, json.value("task", ""), "task"); }
+  TaskId TaskOf(const Json& json) { return Lookup(tasks_, TextOf(json, "task", ""), "task"); }
+
+  Run RunOf(const Json& json, const char* name) {
+    return Lookup(runs_, TextFromJson(json.at(name)), name);
+  }
 
   void ReadTrial(const Json& json, const Run& run, StoredTrial trial) {
     trial.run = run.id;
     trial.task = TaskOf(json);
-    trial.target =
-        json.contains("target") ? Lookup(targets_, json["target"], "target") : run.target;
-    json.at("ordinal").get_to(trial.ordinal);
-    trial.elapsed = json.value("elapsed", 0.0);
-    json.at("timestamp").get_to(trial.timestamp);
+    trial.target = json.contains("target")
+                       ? Lookup(targets_, TextFromJson(json["target"]), "target")
+                       : run.target;
+    trial.ordinal = IntegerOf(json, "ordinal");
+    if (trial.ordinal < 0) throw std::invalid_argument("'ordinal' is negative");
+    if (json.contains("elapsed")) trial.elapsed = RealFromJson(json["elapsed"]);
+    trial.timestamp = IntegerOf(json, "timestamp");
     ++(store_.AddTrial(trial) ? summary_.added : summary_.present);
   }
 
   void ReadScheduleTrial(const Json& json) {
     StoredTrial trial;
-    json.at("strategy").get_to(trial.proposer);
-    trial.candidate =
-        Json{{"space", json.at("space").get<int64_t>()}, {"trace", json.at("trace")}}.dump(
-            -1, ' ', false, Json::error_handler_t::replace);
+    trial.proposer = TextFromJson(json.at("strategy"));
+    trial.candidate = Json{{"space", IntegerOf(json, "space")}, {"trace", json.at("trace")}}.dump();
     trial.key = HashFromHex(json.at("program"));
     trial.outcome = OutcomeFromJson(json, "seconds");
-    ReadTrial(json, Lookup(runs_, json.at("session"), "session"), std::move(trial));
+    const double seconds = trial.outcome.value;
+    if (trial.outcome.ok() && !(seconds > 0 && std::isfinite(seconds))) {
+      throw std::invalid_argument(fmt::format("a program cannot take {} seconds", seconds));
+    }
+    ReadTrial(json, RunOf(json, "session"), std::move(trial));
   }
 
   void ReadConfiguration(const Json& json) {
-    const Run run = Lookup(runs_, json.at("search"), "search");
+    const Run run = RunOf(json, "search");
     StoredTrial trial;
     trial.candidate = ExtractJson(json.at("configuration"));
-    trial.proposer = json.value("proposer", run.proposer);
+    trial.proposer = TextOf(json, "proposer", run.proposer);
     if (json.contains("key")) trial.key = HashFromHex(json["key"]);
     trial.outcome = OutcomeFromJson(json, "value");
     ReadTrial(json, run, std::move(trial));
@@ -238,19 +288,33 @@ class JsonLinesReader {
 
   void ReadMetric(const Json& json) {
     Metric metric;
-    const Run run = Lookup(runs_, json.at("session"), "session");
+    const Run run = RunOf(json, "session");
     metric.task = TaskOf(json);
-    json.at("batch").get_to(metric.batch);
-    json.at("name").get_to(metric.name);
+    metric.batch = IntegerOf(json, "batch");
+    metric.name = TextFromJson(json.at("name"));
     metric.value = RealFromJson(json.at("value"));
     store_.InsertMetric(run.id, metric);
+  }
+
+  void ReadRepeat(const Json& json) {
+    Repeat repeat;
+    repeat.run = Lookup(runs_, json.at("run"), "run").id;
+    json.at("after").get_to(repeat.after);
+    repeat.task = TaskOf(json);
+    repeat.target = Lookup(targets_, json.value("target", ""), "target");
+    if (json.contains("of")) repeat.trial_run = Lookup(runs_, json["of"], "run").id;
+    json.at("ordinal").get_to(repeat.trial);
+    json.at("round").get_to(repeat.round);
+    repeat.outcome = OutcomeFromJson(json, "value");
+    json.at("timestamp").get_to(repeat.timestamp);
+    store_.InsertRepeat(repeat);
   }
 
   /// Adds those programs that the task's pool does not have.
   void ReadPoolChunk(const Json& json) {
     const TaskId task = TaskOf(json);
-    std::string packed = OrThrow(FromBase64(json.at("programs").get<std::string>()));
-    std::string packed_features = OrThrow(FromBase64(json.at("features").get<std::string>()));
+    std::string packed = OrThrow(FromBase64(TextFromJson(json.at("programs"))));
+    std::string packed_features = OrThrow(FromBase64(TextFromJson(json.at("features"))));
     std::vector<PoolProgram> programs = OrThrow(UnpackPrograms(packed));
     std::vector<feature::FeatureMatrix> features = OrThrow(UnpackFeatures(packed_features));
     if (features.size() != programs.size()) {
@@ -303,6 +367,7 @@ class JsonLinesReader {
 
   Store& store_;
   bool header_seen_ = false;
+  int64_t number_ = 0;  ///< of the line
   std::map<std::string, TargetId> targets_ = {{"", 0}};
   std::map<std::string, TaskId> tasks_ = {{"", 0}};
   std::map<std::string, Run> runs_;

@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cerrno>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <system_error>
 
+#include "bayloom/base/json.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/record/internal/base64.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
@@ -18,15 +22,18 @@ using Json = nlohmann::json;
 /// {"space": ..., "trace": ...} of a trial of a schedule; null for any other candidate.
 Json ScheduleOf(const StoredTrial& trial) {
   if (trial.key == 0 || trial.task == 0) return nullptr;
-  Json json = Json::parse(trial.candidate, nullptr, /*allow_exceptions=*/false);
+  Json json = base::ParseJsonOrDiscard(trial.candidate);
   const bool is_schedule = json.is_object() && json.size() == 2 && json.contains("trace") &&
-                           json.contains("space") && json["space"].is_number_integer();
+                           json.contains("space") && json["space"].is_number_integer() &&
+                           json.dump() == trial.candidate;
   return is_schedule ? json : Json();
 }
 
 Json DetailsOf(const trial::Outcome& outcome) {
   Json details = Json::object();
-  for (const trial::NamedValue& value : outcome.values) details[value.name] = value.value;
+  for (const trial::NamedValue& value : outcome.values) {
+    details[value.name] = RealToJson(value.value);
+  }
   return details;
 }
 
@@ -48,12 +55,18 @@ class JsonLinesWriter {
     WriteTargets();
     WriteTasks();
     WritePools();
-    for (const RunRecord& run : store_.Runs()) WriteRun(run);
+    const std::vector<RunRecord> runs = store_.Runs();
+    for (const RunRecord& run : runs) WriteRun(run);
+    for (const RunRecord& run : runs) WriteRepeats(run);
   }
 
  private:
   void Write(const Json& json) {
-    out_ << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+    errno = 0;
+    out_ << json.dump() << '\n';
+    if (out_) return;
+    const int error = errno != 0 ? errno : EIO;
+    throw SystemError("cannot write the records: " + std::generic_category().message(error));
   }
 
   void WriteTargets() {
@@ -82,9 +95,9 @@ class JsonLinesWriter {
             .Start();
     while (groups.Step()) {
       Write({{"type", "pool_group"},
-             {"name", groups.Text(0)},
+             {"name", TextToJson(groups.Text(0))},
              {"task", tasks_[groups.Int(1)]},
-             {"weight", groups.Real(2)}});
+             {"weight", RealToJson(groups.Real(2))}});
     }
     Rows chunks = store_.database_
                       .Prepared(
@@ -102,6 +115,7 @@ class JsonLinesWriter {
   }
 
   void WriteRun(const RunRecord& run) {
+    runs_[run.id] = run.uuid;
     Write(IsSession(run) ? SessionToJson(run) : SearchToJson(run));
     for (const StoredTrial& trial : store_.TrialsOfRun(run.id)) {
       const Json schedule = ScheduleOf(trial);
@@ -112,71 +126,103 @@ class JsonLinesWriter {
     }
     for (const Metric& metric : store_.MetricsOf(run.id)) {
       Write({{"type", "metric"},
-             {"session", run.uuid},
+             {"session", TextToJson(run.uuid)},
              {"task", tasks_[metric.task]},
              {"batch", metric.batch},
-             {"name", metric.name},
-             {"value", metric.value}});
+             {"name", TextToJson(metric.name)},
+             {"value", RealToJson(metric.value)}});
+    }
+  }
+
+  void WriteRepeats(const RunRecord& run) {
+    for (const Repeat& repeat : store_.RepeatsOf(run.id)) {
+      const trial::Outcome& outcome = repeat.outcome;
+      Json json = {{"type", "repeat"},
+                   {"run", run.uuid},
+                   {"after", repeat.after},
+                   {"ordinal", repeat.trial},
+                   {"round", repeat.round},
+                   {"verdict", std::string(trial::ToString(outcome.verdict))},
+                   {"value", outcome.value},
+                   {"reason", outcome.reason},
+                   {"details", DetailsOf(outcome)},
+                   {"timestamp", repeat.timestamp}};
+      if (repeat.task != 0) json["task"] = tasks_[repeat.task];
+      if (repeat.target != 0) json["target"] = targets_[repeat.target];
+      if (repeat.trial_run != 0) json["of"] = runs_[repeat.trial_run];
+      Write(json);
     }
   }
 
   Json SessionToJson(const RunRecord& run) {
-    return {{"type", "session"},          {"kind", std::string(ToString(run.kind))},
-            {"uuid", run.uuid},           {"target", targets_[run.target.value_or(0)]},
-            {"model", run.name},          {"options", EmbedJson(run.definition)},
-            {"objective", run.objective}, {"maximize", run.maximize},
-            {"proposer", run.proposer},   {"seed", run.seed},
-            {"started", run.started},     {"finished", run.finished},
-            {"state", run.state}};
+    return {{"type", "session"},
+            {"kind", std::string(ToString(run.kind))},
+            {"uuid", TextToJson(run.uuid)},
+            {"target", targets_[run.target.value_or(0)]},
+            {"model", TextToJson(run.name)},
+            {"options", EmbedJson(run.definition)},
+            {"objective", TextToJson(run.objective)},
+            {"maximize", run.maximize},
+            {"proposer", TextToJson(run.proposer)},
+            {"seed", run.seed},
+            {"started", run.started},
+            {"finished", run.finished},
+            {"state", TextToJson(run.state)}};
   }
 
   Json SearchToJson(const RunRecord& run) {
-    return {{"type", "search"},           {"kind", std::string(ToString(run.kind))},
-            {"uuid", run.uuid},           {"target", targets_[run.target.value_or(0)]},
-            {"name", run.name},           {"scenario", run.definition},
-            {"objective", run.objective}, {"maximize", run.maximize},
-            {"optimizer", run.proposer},  {"seed", run.seed},
-            {"started", run.started},     {"finished", run.finished},
-            {"state", run.state}};
+    return {{"type", "search"},
+            {"kind", std::string(ToString(run.kind))},
+            {"uuid", TextToJson(run.uuid)},
+            {"target", targets_[run.target.value_or(0)]},
+            {"name", TextToJson(run.name)},
+            {"scenario", TextToJson(run.definition)},
+            {"objective", TextToJson(run.objective)},
+            {"maximize", run.maximize},
+            {"optimizer", TextToJson(run.proposer)},
+            {"seed", run.seed},
+            {"started", run.started},
+            {"finished", run.finished},
+            {"state", TextToJson(run.state)}};
   }
 
   Json ScheduleTrialToJson(const StoredTrial& trial, const Json& schedule, const RunRecord& run) {
     const trial::Outcome& outcome = trial.outcome;
     return {{"type", "trial"},
-            {"session", run.uuid},
+            {"session", TextToJson(run.uuid)},
             {"task", tasks_[trial.task]},
             {"ordinal", trial.ordinal},
-            {"strategy", trial.proposer},
+            {"strategy", TextToJson(trial.proposer)},
             {"space", schedule["space"]},
             {"trace", schedule["trace"]},
             {"program", HashToHex(trial.key)},
             {"verdict", std::string(trial::ToString(outcome.verdict))},
-            {"seconds", outcome.value},
-            {"spread", outcome.Get("spread", 0)},
+            {"seconds", RealToJson(outcome.value)},
+            {"spread", RealToJson(outcome.Get("spread", 0))},
             {"cut_short", outcome.Get("cut_short", 0) != 0},
-            {"drift", outcome.Get("drift", 1)},
-            {"reason", outcome.reason},
-            {"build_seconds", outcome.Get("build_seconds", 0)},
-            {"measure_seconds", outcome.Get("measure_seconds", 0)},
+            {"drift", RealToJson(outcome.Get("drift", 1))},
+            {"reason", TextToJson(outcome.reason)},
+            {"build_seconds", RealToJson(outcome.Get("build_seconds", 0))},
+            {"measure_seconds", RealToJson(outcome.Get("measure_seconds", 0))},
             {"details", DetailsOf(outcome)},
-            {"elapsed", trial.elapsed},
+            {"elapsed", RealToJson(trial.elapsed)},
             {"timestamp", trial.timestamp}};
   }
 
   Json ConfigurationToJson(const StoredTrial& trial, const RunRecord& run) {
     const trial::Outcome& outcome = trial.outcome;
     Json json = {{"type", "search_trial"},
-                 {"search", run.uuid},
+                 {"search", TextToJson(run.uuid)},
                  {"ordinal", trial.ordinal},
                  {"configuration", EmbedJson(trial.candidate)},
-                 {"proposer", trial.proposer},
+                 {"proposer", TextToJson(trial.proposer)},
                  {"verdict", std::string(trial::ToString(outcome.verdict))},
-                 {"value", outcome.value},
-                 {"reason", outcome.reason},
-                 {"build_seconds", outcome.Get("build_seconds", 0)},
-                 {"measure_seconds", outcome.Get("measure_seconds", 0)},
+                 {"value", RealToJson(outcome.value)},
+                 {"reason", TextToJson(outcome.reason)},
+                 {"build_seconds", RealToJson(outcome.Get("build_seconds", 0))},
+                 {"measure_seconds", RealToJson(outcome.Get("measure_seconds", 0))},
                  {"details", DetailsOf(outcome)},
-                 {"elapsed", trial.elapsed},
+                 {"elapsed", RealToJson(trial.elapsed)},
                  {"timestamp", trial.timestamp}};
     if (trial.key != 0) json["key"] = HashToHex(trial.key);
     if (trial.task != 0) json["task"] = tasks_[trial.task];
@@ -187,6 +233,7 @@ class JsonLinesWriter {
   std::ostream& out_;
   std::map<TargetId, std::string> targets_;  ///< hashes; empty for 0
   std::map<TaskId, std::string> tasks_;
+  std::map<RunId, std::string> runs_;
 };
 
 void ExportJsonLines(Store& store, std::ostream& out) { JsonLinesWriter(store, out).WriteAll(); }

@@ -8,11 +8,15 @@
 #include <cstring>
 #include <optional>
 
+#include "bayloom/base/json.h"
+#include "bayloom/record/json_text.h"
+
 namespace bayloom::record {
 namespace {
 
-/// What a chunk can be expected to take at most; more is damage.
-constexpr uint64_t kLargestChunk = uint64_t{1} << 30;
+/// What a chunk can be expected to take and to hold at most; more is damage.
+constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 30;
+constexpr uint32_t kMaxChunkPrograms = 1 << 20;
 
 template <typename Number>
 void Append(std::string& bytes, Number number) {
@@ -64,7 +68,7 @@ std::string Compress(std::string_view bytes) {
 
 std::optional<std::string> Decompress(std::string_view packed) {
   uint64_t size = 0;
-  if (!Reader(packed).Read(size) || size > kLargestChunk) return std::nullopt;
+  if (!Reader(packed).Read(size) || size > kMaxChunkBytes) return std::nullopt;
   packed.remove_prefix(sizeof(size));
   std::string bytes(size, '\0');
   uLongf written = size;
@@ -111,7 +115,7 @@ Result<std::vector<PoolProgram>> UnpackPrograms(std::string_view packed) {
   if (!bytes) return kDamaged;
   Reader reader(*bytes);
   uint32_t count = 0;
-  if (!reader.Read(count) || count > reader.left()) return kDamaged;
+  if (!reader.Read(count) || count > reader.left() || count > kMaxChunkPrograms) return kDamaged;
   std::vector<PoolProgram> programs(count);
   for (PoolProgram& program : programs) {
     int32_t space = 0;
@@ -120,6 +124,7 @@ Result<std::vector<PoolProgram>> UnpackPrograms(std::string_view packed) {
       return kDamaged;
     }
     program.space = space;
+    if (base::IsNestedTooDeep(program.trace)) return kDamaged;
   }
   return programs;
 }
@@ -129,7 +134,7 @@ Result<std::vector<feature::FeatureMatrix>> UnpackFeatures(std::string_view pack
   if (!bytes) return kDamaged;
   Reader reader(*bytes);
   uint32_t count = 0;
-  if (!reader.Read(count) || count > reader.left()) return kDamaged;
+  if (!reader.Read(count) || count > reader.left() || count > kMaxChunkPrograms) return kDamaged;
   std::vector<feature::FeatureMatrix> features(count);
   size_t rows = 0;
   for (feature::FeatureMatrix& matrix : features) {
@@ -138,7 +143,8 @@ Result<std::vector<feature::FeatureMatrix>> UnpackFeatures(std::string_view pack
     matrix.rows = static_cast<int>(own);
     rows += own;
   }
-  if (reader.left() != rows * feature::kFeatureColumns * sizeof(float)) return kDamaged;
+  if (rows > reader.left() || reader.left() != rows * feature::kFeatureColumns * sizeof(float))
+    return kDamaged;
   for (feature::FeatureMatrix& matrix : features) {
     matrix.values.resize(static_cast<size_t>(matrix.rows) * feature::kFeatureColumns);
   }

@@ -14,7 +14,7 @@
 
 namespace bayloom::record {
 
-/// A program of a pool: enough to make it anew, and what a cost model sees of it.
+/// A program of a pool: enough to make it again, and what a cost model sees of it.
 struct PoolProgram {
   uint64_t hash = 0;   ///< structural
   int space = 0;       ///< index of the task's design space

@@ -15,8 +15,6 @@
 namespace bayloom::record {
 namespace {
 
-using Lock = std::lock_guard<std::mutex>;
-
 template <typename Unpacked>
 Unpacked OrThrow(Result<Unpacked> unpacked, const std::string& path) {
   if (!unpacked) {
@@ -32,13 +30,13 @@ ProgramPool::ProgramPool(const std::string& path, Mode mode) : database_(path, m
 }
 
 void ProgramPool::PutIntoGroup(const std::string& group, TaskId task, double weight) {
-  const Lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   database_.Prepared("INSERT OR REPLACE INTO pool_groups (name, task, weight) VALUES (?, ?, ?)")
       .Run(group, task, weight);
 }
 
 std::vector<PoolGroup> ProgramPool::Groups() {
-  const Lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<PoolGroup> groups;
   Rows rows =
       database_.Prepared("SELECT name, task, weight FROM pool_groups ORDER BY name, task").Start();
@@ -52,7 +50,7 @@ std::vector<PoolGroup> ProgramPool::Groups() {
 void ProgramPool::Add(TaskId task, std::span<const PoolProgram> programs) {
   if (programs.empty()) return;
   const std::string packed = PackPrograms(programs), features = PackFeatures(programs);
-  const Lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   database_
       .Prepared(
           "INSERT INTO pool_chunks (task, first, count, programs, features) VALUES (?1,"
@@ -61,18 +59,29 @@ void ProgramPool::Add(TaskId task, std::span<const PoolProgram> programs) {
 }
 
 int64_t ProgramPool::Count(TaskId task) {
-  const Lock lock(mutex_);
-  Rows rows = database_.Prepared("SELECT IFNULL(SUM(count), 0) FROM pool_chunks WHERE task = ?")
+  const std::lock_guard lock(mutex_);
+  Rows rows = database_
+                  .Prepared(
+                      "SELECT IFNULL(SUM(count), 0), IFNULL(MIN(count), 1) FROM pool_chunks"
+                      " WHERE task = ?")
                   .Start(task);
-  return rows.Step() ? rows.Int(0) : 0;
+  if (!rows.Step()) return 0;
+  if (rows.Int(1) < 1) Damaged(task, 0);
+  return rows.Int(0);
 }
 
 std::vector<TaskId> ProgramPool::Tasks() {
-  const Lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   std::vector<TaskId> tasks;
   Rows rows = database_.Prepared("SELECT DISTINCT task FROM pool_chunks ORDER BY task").Start();
   while (rows.Step()) tasks.push_back(rows.Int(0));
   return tasks;
+}
+
+void ProgramPool::Damaged(TaskId task, int64_t place) const {
+  throw InputError(
+      fmt::format("cannot use {}: it is damaged: of the programs of task {}, those from {} on",
+                  path(), task, place));
 }
 
 void ProgramPool::Visit(TaskId task, Part part, const Visitor& visitor) {
@@ -80,7 +89,7 @@ void ProgramPool::Visit(TaskId task, Part part, const Visitor& visitor) {
     std::string packed, packed_features;
     int64_t count = 0;
     {
-      const Lock lock(mutex_);
+      const std::lock_guard lock(mutex_);
       Rows rows =
           database_
               .Prepared(
@@ -91,19 +100,16 @@ void ProgramPool::Visit(TaskId task, Part part, const Visitor& visitor) {
       if (part != Part::kFeatures) packed = rows.Blob(1);
       if (part != Part::kPrograms) packed_features = rows.Blob(2);
     }
-    std::vector<PoolProgram> programs(count);
+    std::vector<PoolProgram> programs;
     if (part != Part::kFeatures) programs = OrThrow(UnpackPrograms(packed), path());
     if (part != Part::kPrograms) {
       std::vector<feature::FeatureMatrix> features =
           OrThrow(UnpackFeatures(packed_features), path());
-      if (features.size() != programs.size()) {
-        throw InputError(fmt::format("cannot use {}: a chunk of programs is damaged", path()));
-      }
+      if (part == Part::kFeatures) programs.resize(features.size());
+      if (features.size() != programs.size()) Damaged(task, place);
       for (size_t i = 0; i < programs.size(); ++i) programs[i].features = std::move(features[i]);
     }
-    if (static_cast<int64_t>(programs.size()) != count || count == 0) {
-      throw InputError(fmt::format("cannot use {}: a chunk of programs is damaged", path()));
-    }
+    if (std::ssize(programs) != count || count == 0) Damaged(task, place);
     visitor(place, programs);
     place += count;
   }

@@ -62,6 +62,8 @@ class ProgramPool {
   std::vector<PoolProgram> At(TaskId task, std::span<const int64_t> places);
 
  private:
+  [[noreturn]] void Damaged(TaskId task, int64_t place) const;
+
   std::mutex mutex_;  ///< guards the database
   Database database_;
 };

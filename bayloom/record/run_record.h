@@ -55,6 +55,23 @@ struct StoredTrial : trial::TrialRecord {
   TargetId target = 0;  ///< 0: none
 };
 
+/// A candidate measured once more, in turns with others that were about as good: so a lucky
+/// measurement is found out, and what the machine does meanwhile affects all of them alike. Those
+/// of the same `run`, `after` and `task` are one comparison.
+struct Repeat {
+  RunId run = 0;        ///< that measured it
+  int64_t after = 0;    ///< trials that the run had by then
+  TaskId task = 0;      ///< 0: none
+  TargetId target = 0;  ///< 0: none
+  /// The trial whose candidate it is, by its run and ordinal. Run 0: the untuned program, which no
+  /// trial has.
+  RunId trial_run = 0;
+  int64_t trial = 0;
+  int round = 0;
+  trial::Outcome outcome = {};
+  int64_t timestamp = 0;  ///< microseconds since 1970; filled in by the store when 0
+};
+
 /// A workload that is or was tuned.
 struct TaskRecord {
   TaskId id = 0;

@@ -3,12 +3,14 @@
 
 #include "bayloom/record/run_trials.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/result.h"
 
 namespace bayloom::record {
 
@@ -22,7 +24,7 @@ RunTrials::~RunTrials() {
   try {
     Flush();
   } catch (const std::exception&) {
-    // Whoever resumes the run tries again what is not durable.
+    // A resumed run tries again what is not durable.
   }
 }
 
@@ -45,7 +47,9 @@ void RunTrials::Flush() {
   const auto known = std::ssize(written) - added;
   const auto without_key = std::ranges::count(written, uint64_t{0}, &StoredTrial::key);
   if (known > without_key) {
-    throw std::logic_error("a program was tried twice: " + written.back().proposer);
+    throw InputError(
+        fmt::format("{}: run {} has a trial of the same program already: is it running twice?",
+                    store_.path(), ordinals_->run()));
   }
 }
 

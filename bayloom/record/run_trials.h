@@ -51,7 +51,8 @@ class RunTrials final : public trial::TrialStore {
   RunTrials& operator=(const RunTrials&) = delete;
 
   /// `ordinal` is not used: trials are numbered as they are written. A candidate without a key that
-  /// the run has already is ignored; throws std::logic_error for one with a key.
+  /// the run has already is ignored; throws InputError for one with a key: another process that
+  /// works on the same run has tried it.
   void Add(const trial::TrialRecord& trial) override;
   void Flush() override;
 

@@ -58,6 +58,7 @@ class Store {
   TaskId AddTask(const tensor::Workload& workload);
   /// The row of a workload with this structural hash.
   std::optional<TaskId> FindTask(uint64_t workload_hash);
+  /// Named by tensor::NamesOf.
   std::vector<TaskRecord> Tasks();
   tensor::Workload WorkloadOf(TaskId task);
 
@@ -77,7 +78,7 @@ class Store {
 
   /// False, and nothing changes, if the run already has this candidate: a trial of the same task
   /// and key, or without a key one of the same text. Throws InputError if it has another trial of
-  /// this ordinal: somebody else goes on with it too.
+  /// this ordinal: another process goes on with it too.
   bool AddTrial(const StoredTrial& trial);
   /// Adds trials of one run, all or none, whose ordinals are counted from `first_ordinal` on. A
   /// candidate that the run already has is left out and takes no ordinal. Returns how many were
@@ -87,18 +88,39 @@ class Store {
   std::vector<StoredTrial> TrialsOf(TaskId task, TargetId target);
   /// All trials of a run by ordinal, from `first` on.
   std::vector<StoredTrial> TrialsOfRun(RunId run, int64_t first = 0);
-  /// The `count` feasible trials of the smallest value that were not cut short, smallest first,
-  /// each key once. Takes O(count log n) steps.
+  /// The `count` best feasible trials of positive value that were not cut short, best first, each
+  /// key once.
+  ///
+  /// Without repeats that is by value, and takes O(count log n) steps. Where the task has a
+  /// comparison (LastComparison), its candidates have the median of their repeats for a value, and
+  /// the named value "repeats" says of how many. The medians are divided by the least ratio of one
+  /// to its trial's value: so much slower the machine is taken to have been by then, for the rest
+  /// is luck of the trials. The candidates and all trials made since are ordered by value, and come
+  /// before those that were not thought worth repeating. A candidate with a repeat that failed is
+  /// left out.
   std::vector<StoredTrial> BestOf(TaskId task, TargetId target, int count);
   int64_t CountTrials(RunId run);
+
+  /// Adds all or none; one that is there already (the same candidate and round of the same
+  /// comparison) stays as it is.
+  void AddRepeats(std::span<const Repeat> repeats);
+  /// All that a run made, in the order in which they were added.
+  std::vector<Repeat> RepeatsOf(RunId run);
+  /// The repeats of the task's latest comparison on the target, by any run.
+  std::vector<Repeat> LastComparison(TaskId task, TargetId target);
 
  private:
   friend class JsonLinesReader;
   friend class JsonLinesWriter;
+  friend class TrialRemover;
   /// The id of the run of this uuid; adds `run`, whose id is not used, if there is none.
   RunId InsertRun(const RunRecord& run);
   void InsertMetric(RunId run, const Metric& metric);
+  void InsertRepeat(const Repeat& repeat);
   bool HasCandidate(const StoredTrial& trial);
+  /// The trials of a comparison's candidates, in terms of their repeats as BestOf has them; with
+  /// the outcome of the repeat where one failed.
+  std::vector<StoredTrial> Compared(std::span<const Repeat> comparison);
 
   std::recursive_mutex mutex_;  ///< guards the database
   Database database_;

@@ -12,6 +12,9 @@
 namespace bayloom::report {
 namespace {
 
+/// Seconds: a thousand years. What is longer is no duration but a mistake.
+constexpr double kMaxLengthScale = 3.2e10;
+
 /// Three significant digits, without an exponent: 1.23, 12.3, 123.
 std::string ThreeDigits(double value) {
   const double size = std::abs(value);
@@ -23,6 +26,7 @@ std::string WithSiPrefix(double value, const char* unit) {
   if (!std::isfinite(value)) return "-";
   constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T", "P"};
   int prefix = 0;
+  if (std::abs(value) >= 1e21) return fmt::format("{:.3g} {}", value, unit);
   while (std::abs(value) >= 999.5 && prefix < 5) {
     value /= 1000;
     ++prefix;
@@ -40,6 +44,7 @@ std::string FormatSeconds(double seconds) {
   if (size < 0.9995e-3) return ThreeDigits(seconds * 1e6) + " us";
   if (size < 0.9995) return ThreeDigits(seconds * 1e3) + " ms";
   if (size < 59.95) return ThreeDigits(seconds) + " s";
+  if (size > kMaxLengthScale) return fmt::format("{:.3g} s", seconds);
   const auto whole = static_cast<int64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
@@ -58,7 +63,8 @@ std::string FormatCount(int64_t count) {
 }
 
 std::string FormatRatio(double ratio) {
-  return std::isfinite(ratio) ? ThreeDigits(ratio) + "x" : "-";
+  if (!std::isfinite(ratio)) return "-";
+  return std::abs(ratio) < 1e15 ? ThreeDigits(ratio) + "x" : fmt::format("{:.3g}x", ratio);
 }
 
 std::string FormatValue(double value) {
@@ -67,6 +73,7 @@ std::string FormatValue(double value) {
 
 std::string FormatTime(int64_t microseconds) {
   const auto seconds = static_cast<std::time_t>(microseconds / 1'000'000);
+  if (std::abs(static_cast<double>(seconds)) > 200 * kMaxLengthScale) return "-";
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(seconds));
 }
 

@@ -20,9 +20,10 @@ std::string FormatFlops(double flops);
 std::string FormatCount(int64_t count);
 /// "2.41x"; "-" unless finite.
 std::string FormatRatio(double ratio);
-/// What a search found, in whatever unit: "0.00123457"; "-" unless finite.
+/// What a search found, in any unit: "0.00123457"; "-" unless finite.
 std::string FormatValue(double value);
-/// A point in time, in microseconds since 1970, as local "2026-02-28 13:45".
+/// A point in time, in microseconds since 1970, as local "2026-02-28 13:45"; "-" far from any
+/// clock.
 std::string FormatTime(int64_t microseconds);
 
 }  // namespace bayloom::report

@@ -9,7 +9,8 @@
 namespace bayloom::report {
 
 /// Shares of values by interval, of several samples side by side, written as one self-contained
-/// SVG. Values lie in [low, high]; those outside count to the first or last interval.
+/// SVG. Values lie in [low, high]; those outside count to the first or last interval, NaN to
+/// none.
 struct Histogram {
   struct Series {
     std::string name;

@@ -33,7 +33,8 @@ struct LineChart {
 };
 
 /// Round values (1, 2 or 5 times a power of ten) that divide [low, high] into about `most`
-/// parts; fewer kinds of them on a logarithmic axis that spans much.
+/// parts; fewer kinds of them on a logarithmic axis that spans much. Ascending, at most `most` + 2,
+/// and at least 2 unless low = high. None where the bounds are not finite or not in order.
 std::vector<double> AxisTicks(double low, double high, bool logarithmic, int most);
 
 }  // namespace bayloom::report

@@ -124,17 +124,6 @@ ProgressOptions MappingProgress(const tuning::MapRun& mapping) {
   return options;
 }
 
-ProgressOptions MeasuringProgress() {
-  ProgressOptions options;
-  options.columns = {
-      {"task", 0,
-       [](const run::RunStatus& status, const trial::Outcome*) { return TaskText(status); }},
-      {"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
-         return LastText(last, FormatSeconds);
-       }}};
-  return options;
-}
-
 Table TaskTable(std::span<const scheduling::TaskProgress> tasks) {
   Table table({"task", "weight", "trials", "best", "rate", "share"});
   const double whole = SecondsOfTheWhole(tasks);

@@ -25,8 +25,6 @@ ProgressOptions TuningProgress();
 ProgressOptions SearchProgress(const tuning::ScenarioSearch& search);
 /// The layer, and energy and cycles of all layers together.
 ProgressOptions MappingProgress(const tuning::MapRun& mapping);
-/// Programs measured.
-ProgressOptions MeasuringProgress();
 
 /// The tasks of a session with weight, trials, best program and share of the whole's time.
 Table TaskTable(std::span<const scheduling::TaskProgress> tasks);

@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/utf8.h"
 #include "bayloom/report/format.h"
 
 namespace bayloom::report {
@@ -19,9 +22,22 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kMinWidth = 8;
 constexpr const char* kGap = "  ";
 
+/// In one line of `width` columns at most; without its middle if it is too long, as names of tasks
+/// are told apart by their ends.
 std::string Shortened(const std::string& text, int width) {
-  const auto size = static_cast<size_t>(width);
-  return text.size() <= size ? text : text.substr(0, size - 2) + "..";
+  const std::string line = base::InOneLine(text, 1000);
+  const size_t characters = base::CountUtf8Characters(line), most = static_cast<size_t>(width);
+  if (characters <= most) return line;
+  const size_t left = most / 3, right = most - left - 2;
+  std::string begin, end;
+  size_t place = 0;
+  for (std::string_view rest = line; !rest.empty(); ++place) {
+    const std::string_view next = rest.substr(0, base::Utf8CharacterLength(rest));
+    if (place < left) begin += next;
+    if (place >= characters - right) end += next;
+    rest.remove_prefix(next.size());
+  }
+  return begin + ".." + end;
 }
 
 /// "64/1000", or "64" where only time limits the run.
@@ -76,7 +92,8 @@ std::string RunProgress::Format(const std::vector<std::string>& texts, int width
     const int size = own > 0 ? own : std::max(kMinWidth, open);
     const std::string text = Shortened(texts[i], size);
     if (i > 0) line += kGap;
-    line += own > 0 ? fmt::format("{:>{}}", text, size) : fmt::format("{:<{}}", text, size);
+    const std::string filling(static_cast<size_t>(size) - base::CountUtf8Characters(text), ' ');
+    line += own > 0 ? filling + text : text + filling;
   }
   return line;
 }
@@ -117,7 +134,8 @@ run::RunObserver RunProgress::Observer() {
   return {[this](const run::RunStatus& status, const trial::Outcome& outcome) {
             Trial(status, outcome);
           },
-          [this](const run::RunStatus& status) { Slot(status); }};
+          [this](const run::RunStatus& status) { Slot(status); },
+          [this](const std::string& text) { Notice(text); }};
 }
 
 }  // namespace bayloom::report

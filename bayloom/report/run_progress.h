@@ -43,8 +43,13 @@ class RunProgress {
 
   void Trial(const run::RunStatus& status, const trial::Outcome& outcome);
   void Slot(const run::RunStatus& status);
-  /// Calls the two; this must outlive it.
+  void Notice(const std::string& text) { line_.Keep(text); }
+  /// Calls the three; this must outlive it.
   run::RunObserver Observer();
+  /// A line about something else, which stays.
+  void Note(const std::string& text) { line_.Keep(text); }
+  /// What is done between trials, in the changing line.
+  void Activity(const std::string& text) { line_.Show(text); }
   /// Clears the changing line.
   void End() { line_.Clear(); }
 

@@ -6,35 +6,96 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "bayloom/base/json.h"
 #include "bayloom/measure/measurement_details.h"
-#include "bayloom/record/json_text.h"
 #include "bayloom/report/format.h"
+#include "bayloom/space/configuration_json.h"
 
 namespace bayloom::report {
 
+namespace {
+
+/// Adds up a run's trials, one after the other.
+class SummaryWriter {
+ public:
+  explicit SummaryWriter(record::RunRecord record) { summary_.record = std::move(record); }
+
+  /// `candidate` is called for improvements alone.
+  template <typename Candidate>
+  void Add(int64_t ordinal, double elapsed, const trial::Outcome& outcome,
+           const Candidate& candidate) {
+    ++summary_.trials;
+    summary_.seconds = std::max(summary_.seconds, elapsed);
+    if (!outcome.ok()) ++summary_.failures[std::string(trial::ToString(outcome.verdict))];
+    if (!outcome.ok() || measure::DetailsOf(outcome).cut_short || !IsBetter(outcome.value)) return;
+    summary_.improvements.push_back({ordinal, elapsed, outcome.value, candidate()});
+  }
+  RunSummary Take() { return std::move(summary_); }
+
+ private:
+  bool IsBetter(double value) const {
+    if (!std::isfinite(value)) return false;
+    if (summary_.improvements.empty()) return true;
+    const double best = summary_.improvements.back().value;
+    return summary_.record.maximize ? value > best : value < best;
+  }
+
+  RunSummary summary_;
+};
+
+/// What a run's candidates are.
+const char* NameOfCandidates(record::RunKind kind) {
+  switch (kind) {
+    case record::RunKind::kSearch:
+      return "configuration";
+    case record::RunKind::kMap:
+      return "mapping";
+    default:
+      return "candidate";
+  }
+}
+
+/// As JSON where it is that.
+nlohmann::json CandidateOf(const RunSummary::Improvement& improvement) {
+  nlohmann::json candidate = base::ParseJsonOrDiscard(improvement.candidate);
+  return candidate.is_discarded() ? nlohmann::json(improvement.candidate) : candidate;
+}
+
+}  // namespace
+
 RunSummary SummaryOf(record::Store& store, record::RunId run) {
-  RunSummary summary;
-  summary.record = store.RunOf(run);
+  const record::RunRecord record = store.RunOf(run);
+  SummaryWriter writer(record);
   for (record::StoredTrial& trial : store.TrialsOfRun(run)) {
-    ++summary.trials;
     // Older tunings did not record when a trial ended.
     const double elapsed =
-        trial.elapsed > 0 ? trial.elapsed
-                          : 1e-6 * static_cast<double>(trial.timestamp - summary.record.started);
-    summary.seconds = std::max(summary.seconds, elapsed);
-    if (!trial.outcome.ok())
-      ++summary.failures[std::string(trial::ToString(trial.outcome.verdict))];
-    if (!trial.outcome.ok() || measure::DetailsOf(trial.outcome).cut_short) continue;
-    const double value = trial.outcome.value;
-    const bool is_better = summary.improvements.empty() ||
-                           (summary.record.maximize ? value > summary.improvements.back().value
-                                                    : value < summary.improvements.back().value);
-    if (!is_better) continue;
-    summary.improvements.push_back({trial.ordinal, elapsed, value, std::move(trial.candidate)});
+        trial.elapsed > 0
+            ? trial.elapsed
+            : 1e-6 * (static_cast<double>(trial.timestamp) - static_cast<double>(record.started));
+    writer.Add(trial.ordinal, elapsed, trial.outcome, [&] { return std::move(trial.candidate); });
   }
-  return summary;
+  return writer.Take();
+}
+
+RunSummary SummaryOf(const external::Scenario& scenario,
+                     std::span<const external::StudyTrial> trials) {
+  record::RunRecord record;
+  record.kind = record::RunKind::kSearch;
+  record.name = scenario.name;
+  record.objective = scenario.objective;
+  record.maximize = scenario.maximize;
+  record.proposer = scenario.optimizer;
+  record.seed = scenario.optimizer_options.seed;
+  SummaryWriter writer(std::move(record));
+  for (const external::StudyTrial& trial : trials) {
+    writer.Add(trial.ordinal, trial.elapsed, trial.outcome,
+               [&] { return space::ToJson(*scenario.space, trial.configuration).dump(); });
+  }
+  return writer.Take();
 }
 
 std::string FailureText(const RunSummary& summary) {
@@ -49,7 +110,8 @@ std::string GoalOf(const record::RunRecord& run) { return run.maximize ? "maximi
 
 Table ImprovementTable(const RunSummary& summary) {
   const std::string& objective = summary.record.objective;
-  Table table({"trial", "elapsed", objective.empty() ? "value" : objective, "candidate"});
+  Table table({"trial", "elapsed", objective.empty() ? "value" : objective,
+               NameOfCandidates(summary.record.kind)});
   for (const RunSummary::Improvement& improvement : summary.improvements) {
     table.AddRow({improvement.trial,
                   {improvement.elapsed, FormatSeconds(improvement.elapsed)},
@@ -59,23 +121,26 @@ Table ImprovementTable(const RunSummary& summary) {
   return table;
 }
 
-LineChart ProgressChart(const RunSummary& summary) {
+LineChart ProgressChart(const RunSummary& summary, bool over_time) {
   LineChart chart;
   chart.title = summary.record.name;
-  chart.x_label = "trials";
+  chart.x_label = over_time ? "seconds" : "trials";
   chart.y_label = fmt::format("{} {} so far", summary.record.maximize ? "greatest" : "least",
                               summary.record.objective);
   LineChart::Series series;
   series.name = summary.record.proposer;
   series.steps = true;
   for (const RunSummary::Improvement& improvement : summary.improvements) {
-    series.points.emplace_back(static_cast<double>(improvement.trial + 1), improvement.value);
+    series.points.emplace_back(
+        over_time ? improvement.elapsed : static_cast<double>(improvement.trial + 1),
+        improvement.value);
   }
   if (!series.points.empty()) {
     const auto [least, greatest] =
         std::minmax(series.points.front().second, series.points.back().second);
     chart.log_y = least > 0 && greatest > 20 * least;
-    series.points.emplace_back(static_cast<double>(summary.trials), series.points.back().second);
+    series.points.emplace_back(over_time ? summary.seconds : static_cast<double>(summary.trials),
+                               series.points.back().second);
   }
   chart.series.push_back(std::move(series));
   return chart;
@@ -88,7 +153,7 @@ nlohmann::json ToJson(const RunSummary& summary) {
     improvements.push_back({{"trial", improvement.trial},
                             {"elapsed", improvement.elapsed},
                             {"value", improvement.value},
-                            {"candidate", record::EmbedJson(improvement.candidate)}});
+                            {"candidate", CandidateOf(improvement)}});
   }
   return {{"run", run.id},
           {"kind", std::string(record::ToString(run.kind))},

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "bayloom/external/study.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/line_chart.h"
 #include "bayloom/report/table.h"
@@ -33,8 +35,12 @@ struct RunSummary {
   std::vector<Improvement> improvements;
 };
 
-/// Throws InputError if the store does not have the run.
+/// Throws InputError if the store does not have the run. Values that are not finite improve
+/// nothing.
 RunSummary SummaryOf(record::Store& store, record::RunId run);
+/// The same of a search's trials; its record has what the scenario says, but no number.
+RunSummary SummaryOf(const external::Scenario& scenario,
+                     std::span<const external::StudyTrial> trials);
 
 /// "2 crash, 1 timeout", or "none".
 std::string FailureText(const RunSummary& summary);
@@ -43,9 +49,9 @@ std::string GoalOf(const record::RunRecord& run);
 
 /// The improvements: trial, time, value and candidate.
 Table ImprovementTable(const RunSummary& summary);
-/// The best value so far over the trials; logarithmic where the values are positive and span more
-/// than a factor of 20.
-LineChart ProgressChart(const RunSummary& summary);
+/// The best value so far over the trials, or over time; logarithmic where the values are positive
+/// and span more than a factor of 20.
+LineChart ProgressChart(const RunSummary& summary, bool over_time = false);
 /// Everything, for programs.
 nlohmann::json ToJson(const RunSummary& summary);
 

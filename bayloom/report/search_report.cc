@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/utf8.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::report {
@@ -66,63 +68,19 @@ std::string TrialsCsv(const external::Scenario& scenario,
   return csv;
 }
 
-std::vector<external::StudyTrial> Improvements(const external::Scenario& scenario,
-                                               std::span<const external::StudyTrial> trials) {
-  std::vector<external::StudyTrial> improvements;
-  for (const external::StudyTrial& trial : trials) {
-    if (!trial.outcome.ok()) continue;
-    const double value = trial.outcome.value;
-    const bool is_better =
-        improvements.empty() || (scenario.maximize ? value > improvements.back().outcome.value
-                                                   : value < improvements.back().outcome.value);
-    if (is_better) improvements.push_back(trial);
-  }
-  return improvements;
-}
-
-std::optional<external::StudyTrial> BestOf(const external::Scenario& scenario,
-                                           std::span<const external::StudyTrial> trials) {
-  std::vector<external::StudyTrial> improvements = Improvements(scenario, trials);
-  if (improvements.empty()) return std::nullopt;
-  return std::move(improvements.back());
-}
-
-LineChart SearchChart(const external::Scenario& scenario,
-                      std::span<const external::StudyTrial> trials) {
-  LineChart chart;
-  chart.title = scenario.name;
-  chart.x_label = "trials";
-  chart.y_label =
-      fmt::format("{} {} so far", scenario.maximize ? "greatest" : "least", scenario.objective);
-  LineChart::Series series;
-  series.name = scenario.optimizer;
-  series.steps = true;
-  double least = 0;
-  double greatest = 0;
-  for (const external::StudyTrial& trial : trials) {
-    if (!trial.outcome.ok()) continue;
-    double value = trial.outcome.value;
-    if (!series.points.empty()) {
-      const double before = series.points.back().second;
-      value = scenario.maximize ? std::max(value, before) : std::min(value, before);
-    }
-    least = series.points.empty() ? value : std::min(least, value);
-    greatest = series.points.empty() ? value : std::max(greatest, value);
-    series.points.emplace_back(static_cast<double>(trial.ordinal + 1), value);
-  }
-  chart.log_y = least > 0 && greatest > 20 * least;
-  chart.series.push_back(std::move(series));
-  return chart;
-}
-
 std::string ConfigurationText(const space::Space& space,
                               const space::Configuration& configuration) {
   size_t width = 0;
-  for (int i = 0; i < space.size(); ++i) width = std::max(width, space.parameter(i).name().size());
+  std::vector<std::string> names;
+  for (int i = 0; i < space.size(); ++i) {
+    names.push_back(base::InOneLine(space.parameter(i).name()));
+    width = std::max(width, base::CountUtf8Characters(names.back()));
+  }
   std::string text;
   for (int i = 0; i < space.size(); ++i) {
-    text += fmt::format("  {:<{}}  {}\n", space.parameter(i).name(), width,
-                        space::ToString(space.ValueOf(configuration, i)));
+    const std::string filling(width - base::CountUtf8Characters(names[i]), ' ');
+    const std::string value = space::ToString(space.ValueOf(configuration, i));
+    text += fmt::format("  {}{}  {}\n", names[i], filling, base::InOneLine(value, 1000));
   }
   return text;
 }

@@ -4,13 +4,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bayloom/external/study.h"
-#include "bayloom/report/line_chart.h"
 
 namespace bayloom::report {
 
@@ -29,18 +27,6 @@ std::string TrialsCsv(const external::Scenario& scenario,
 /// `recorded` evaluators and `bayloom-simulate` read.
 nlohmann::json TrialsT4(const external::Scenario& scenario,
                         std::span<const external::StudyTrial> trials);
-
-/// The trials that were better than all before them.
-std::vector<external::StudyTrial> Improvements(const external::Scenario& scenario,
-                                               std::span<const external::StudyTrial> trials);
-/// The first of the best trials; nothing while none has a value.
-std::optional<external::StudyTrial> BestOf(const external::Scenario& scenario,
-                                           std::span<const external::StudyTrial> trials);
-
-/// The best value so far over the trials; logarithmic where the values are positive and span more
-/// than a factor of 20.
-LineChart SearchChart(const external::Scenario& scenario,
-                      std::span<const external::StudyTrial> trials);
 
 /// The values of a configuration, "name = value" in one line each.
 std::string ConfigurationText(const space::Space& space, const space::Configuration& configuration);

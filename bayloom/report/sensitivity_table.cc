@@ -12,7 +12,7 @@
 namespace bayloom::report {
 namespace {
 
-constexpr double kLongestBar = 40;
+constexpr double kMaxBarLength = 40;
 
 Cell Number(double value) { return {value, fmt::format("{:.3f}", value)}; }
 
@@ -23,7 +23,7 @@ Table SensitivityTable(const space::Space& space,
   Table table({"parameter", "total", "total +-", "first", "first +-", "bar"});
   for (const optimizer::ParameterSensitivity& sensitivity : ranking) {
     const model::SobolIndex& index = sensitivity.index;
-    const double length = kLongestBar * std::clamp(index.total.value, 0.0, 1.0);
+    const double length = kMaxBarLength * std::clamp(index.total.value, 0.0, 1.0);
     table.AddRow({space.parameter(sensitivity.parameter).name(), Number(index.total.value),
                   Number(index.total.half_width), Number(index.first.value),
                   Number(index.first.half_width),

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+
+#include "bayloom/measure/measurement_details.h"
 
 namespace bayloom::report {
 namespace {
@@ -18,7 +21,9 @@ class BestCurve {
  public:
   void Add(const trial::Outcome& outcome) {
     ++trials_;
-    if (!outcome.ok() || (!improvements_.empty() && outcome.value >= best())) return;
+    const bool is_time = outcome.ok() && !measure::DetailsOf(outcome).cut_short &&
+                         outcome.value > 0 && std::isfinite(outcome.value);
+    if (!is_time || (!improvements_.empty() && outcome.value >= best())) return;
     improvements_.emplace_back(static_cast<double>(trials_), outcome.value);
   }
   bool empty() const { return improvements_.empty(); }

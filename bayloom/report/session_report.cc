@@ -10,6 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/json.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/tuning/session_state.h"
 
@@ -19,10 +20,21 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::string LabelOf(const record::RunRecord& record) {
-  const nlohmann::json options = nlohmann::json::parse(record.definition, nullptr, false);
-  if (!options.is_object()) return fmt::format("run {}", record.id);
-  return fmt::format("{}, {}, seed {}", options.value("scheduler", "?"),
-                     options.value("strategy", "?"), record.seed);
+  const nlohmann::json options = base::ParseJsonOrDiscard(record.definition);
+  const auto text = [&](const char* name) -> std::string {
+    const bool is_there =
+        options.is_object() && options.contains(name) && options[name].is_string();
+    return is_there ? options[name].get<std::string>() : "";
+  };
+  const std::string scheduler = text("scheduler"), strategy = text("strategy");
+  if (scheduler.empty() && strategy.empty()) return fmt::format("run {}", record.id);
+  return fmt::format("{}, {}, seed {}", scheduler.empty() ? "?" : scheduler,
+                     strategy.empty() ? "?" : strategy, record.seed);
+}
+
+/// Of times of day in microseconds, of which no difference needs to be a number of 64 bits.
+double SecondsBetween(int64_t begin, int64_t end) {
+  return 1e-6 * (static_cast<double>(end) - static_cast<double>(begin));
 }
 
 /// Reads a run's trials one after the other.
@@ -59,11 +71,16 @@ class Reader {
           std::any_of(trials_.begin(), trials_.end(),
                       [&](const record::StoredTrial& trial) { return trial.task == task.id; });
       if (weight == state_.weights.end() && !is_tried) continue;
-      places_[task.id] = static_cast<int>(report_.tasks.size());
-      report_.tasks.push_back({task.id, task.name,
-                               weight == state_.weights.end() ? 1 : weight->second, 0, 0,
-                               kInfinity});
+      AddTask(task.id, task.name, weight == state_.weights.end() ? 1 : weight->second);
     }
+    for (const record::StoredTrial& trial : trials_) {
+      if (!places_.contains(trial.task)) AddTask(trial.task, "unknown", 1);
+    }
+  }
+
+  void AddTask(record::TaskId id, const std::string& name, double weight) {
+    places_[id] = static_cast<int>(report_.tasks.size());
+    report_.tasks.push_back({id, name, weight, 0, 0, kInfinity});
   }
 
   /// `end` is 0 if it is not known: then times of day tell.
@@ -73,9 +90,9 @@ class Reader {
     SessionReport::Task& task = report_.tasks[place];
     const double before = task.best;
     for (const record::StoredTrial& trial : trials) {
-      const double seconds =
-          end > 0 ? end - 1e-6 * static_cast<double>(trials.back().timestamp - trial.timestamp)
-                  : 1e-6 * static_cast<double>(trial.timestamp - report_.record.started);
+      const double seconds = end > 0
+                                 ? end - SecondsBetween(trial.timestamp, trials.back().timestamp)
+                                 : SecondsBetween(report_.record.started, trial.timestamp);
       ReadTrial(trial, task, seconds);
     }
     ++task.slots;
@@ -89,8 +106,8 @@ class Reader {
     ++task.trials;
     ++trials_read_;
     const trial::Outcome& outcome = trial.outcome;
-    const bool is_better =
-        outcome.ok() && !measure::DetailsOf(outcome).cut_short && outcome.value < task.best;
+    const bool is_better = outcome.ok() && !measure::DetailsOf(outcome).cut_short &&
+                           outcome.value > 0 && outcome.value < task.best;
     if (is_better) task.best = outcome.value;
     if (is_better || trials_read_ == static_cast<int64_t>(trials_.size()) ||
         report_.points.empty()) {
@@ -142,11 +159,12 @@ nlohmann::json ToJson(const SessionReport& report) {
     for (const run::NamedPhase& phase : run::kPhases)
       phases[phase.name] = *report.phases.*phase.seconds;
   }
+  const nlohmann::json options = base::ParseJsonOrDiscard(report.record.definition);
   return {{"run", report.record.id},
           {"kind", std::string(record::ToString(report.record.kind))},
           {"model", report.record.name},
           {"label", report.label},
-          {"options", nlohmann::json::parse(report.record.definition, nullptr, false)},
+          {"options", options.is_discarded() ? nlohmann::json(report.record.definition) : options},
           {"seed", report.record.seed},
           {"trials", report.trials()},
           {"seconds", report.seconds()},

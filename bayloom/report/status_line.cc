@@ -3,11 +3,11 @@
 
 #include "bayloom/report/status_line.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/write_ignoring_sigpipe.h"
 
 namespace bayloom::report {
 namespace {
@@ -40,24 +40,21 @@ void StatusLine::Show(const std::string& text) {
   shown_at_ = base::MonotonicSeconds();
   if (is_terminal_) {
     // The last column stays free: terminals differ in what they do after it.
-    fmt::print(out_, "{}{}", kStartOfClearedLine, text.substr(0, width() - 1));
+    base::WriteIfPossible(out_, kStartOfClearedLine + text.substr(0, width() - 1));
   } else {
-    fmt::print(out_, "{}\n", text);
+    base::WriteIfPossible(out_, text + "\n");
   }
-  std::fflush(out_);
 }
 
 void StatusLine::Keep(const std::string& text) {
   Clear();
   shown_at_ = base::MonotonicSeconds();
-  fmt::print(out_, "{}\n", text);
-  std::fflush(out_);
+  base::WriteIfPossible(out_, text + "\n");
 }
 
 void StatusLine::Clear() {
   if (!is_terminal_) return;
-  fmt::print(out_, "{}", kStartOfClearedLine);
-  std::fflush(out_);
+  base::WriteIfPossible(out_, kStartOfClearedLine);
 }
 
 }  // namespace bayloom::report

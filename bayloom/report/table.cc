@@ -3,14 +3,20 @@
 
 #include "bayloom/report/table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/utf8.h"
+
 namespace bayloom::report {
+namespace {
+
+constexpr size_t kMaxCellBytes = 4000;
+
+}  // namespace
 
 void Table::AddRow(std::vector<Cell> cells) {
   if (cells.size() != columns_.size()) {
@@ -27,20 +33,23 @@ bool Table::IsNumeric(size_t column) const {
 
 std::string Table::Text() const {
   std::string text;
+  const auto shown = [](const std::string& cell) { return base::InOneLine(cell, kMaxCellBytes); };
   std::vector<size_t> widths;
   std::vector<bool> right;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    size_t width = columns_[c].size();
-    for (const std::vector<Cell>& row : rows_) width = std::max(width, row[c].text.size());
+    size_t width = base::CountUtf8Characters(shown(columns_[c]));
+    for (const std::vector<Cell>& row : rows_) {
+      width = std::max(width, base::CountUtf8Characters(shown(row[c].text)));
+    }
     widths.push_back(width);
     right.push_back(IsNumeric(c));
   }
   const auto add_line = [&](const auto& text_of) {
     std::string line;
     for (size_t c = 0; c < columns_.size(); ++c) {
-      const char* gap = c == 0 ? "" : "  ";
-      line += right[c] ? fmt::format("{}{:>{}}", gap, text_of(c), widths[c])
-                       : fmt::format("{}{:<{}}", gap, text_of(c), widths[c]);
+      const std::string cell = shown(text_of(c));
+      const std::string filling(widths[c] - base::CountUtf8Characters(cell), ' ');
+      line += (c == 0 ? "" : "  ") + (right[c] ? filling + cell : cell + filling);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -28,7 +28,7 @@ struct Cell {
 ///
 ///     Table table({"task", "best"});
 ///     table.AddRow({"conv1", {seconds, FormatSeconds(seconds)}});
-///     fmt::print("{}", json ? table.Json().dump(2) : table.Text());
+///     fmt::print("{}", json ? JsonText(table.Json()) : table.Text());
 class Table {
  public:
   explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
@@ -37,7 +37,8 @@ class Table {
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
 
-  /// Aligned columns, one row a line: numbers to the right, words to the left.
+  /// Aligned columns, one row a line (see base::InOneLine): numbers to the right, words to the
+  /// left.
   std::string Text() const;
   /// An array of objects with the columns' names as keys; infinite and undefined numbers are null.
   nlohmann::json Json() const;

@@ -43,9 +43,10 @@ void RunState::EndSlot(int task, bool is_restored) {
   if (!is_restored) slots_.push_back(task);
 }
 
-void RunState::Finish(int task, bool converged) {
+void RunState::Finish(int task, trial::StopReason why) {
   progress_[task].finished = true;
-  converged_ = converged_ || converged;
+  converged_ = converged_ || why == trial::StopReason::kConverged;
+  gave_up_ = gave_up_ || why == trial::StopReason::kGaveUp;
 }
 
 std::optional<trial::StopReason> RunState::Spent() const {
@@ -74,6 +75,7 @@ int64_t RunState::SlotTrials(int task) const {
 }
 
 trial::StopReason RunState::Exhaustion() const {
+  if (gave_up_) return trial::StopReason::kGaveUp;
   if (converged_) return trial::StopReason::kConverged;
   const bool all_spent =
       std::ranges::all_of(progress_, [&](const scheduling::TaskProgress& progress) {

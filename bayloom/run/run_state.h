@@ -23,13 +23,16 @@ namespace bayloom::run {
 
 struct RunOptions {
   trial::Budget budget;
-  std::string scheduler = "gradient";  ///< see TaskSchedulerNames
+  std::string scheduler = "gradient";  ///< see TaskSchedulers
   uint64_t seed = 0;                   ///< of the scheduler's choices
   /// Trials that a task gets at one turn. 0: all that are left, which only makes sense for a
   /// single task.
   int64_t trials_per_slot = 0;
   /// Seconds that the run spent before it was resumed.
   double earlier_seconds = 0;
+  /// Pause before a lost trial is tried again: so long after the first loss, twice after the
+  /// second.
+  double retry_seconds = 0.5;
   /// Gets the run's wall-clock time by what it is spent on; may be null. Must outlive the run.
   PhaseClock* phases = nullptr;
 };
@@ -58,6 +61,8 @@ struct RunStatus {
 struct RunObserver {
   std::function<void(const RunStatus&, const trial::Outcome&)> on_trial;
   std::function<void(const RunStatus&)> on_slot;
+  /// What a task has to say about how it searches; one line.
+  std::function<void(const std::string&)> on_notice = nullptr;
 };
 
 /// What a run knows of its tasks' progress and of its budget: all of a ScheduledRun that does not
@@ -76,8 +81,9 @@ class RunState {
   }
   /// `is_restored`: the slot was given before the run was resumed.
   void EndSlot(int task, bool is_restored = false);
-  /// The task has nothing more to try; `converged`: because it does not improve any more.
-  void Finish(int task, bool converged);
+  /// The task has nothing more to try, because it does not improve any more (kConverged), because
+  /// it found nothing more (kGaveUp) or because there is nothing more (kExhausted).
+  void Finish(int task, trial::StopReason why);
 
   /// Why the run has to end now; nullopt if it does not.
   std::optional<trial::StopReason> Spent() const;
@@ -114,6 +120,7 @@ class RunState {
   int64_t trials_ = 0;
   int64_t feasible_trials_ = 0;
   bool converged_ = false;  ///< a task was finished because it had converged
+  bool gave_up_ = false;    ///< a task was finished because it found nothing more
   std::vector<int> slots_;
 };
 

@@ -4,15 +4,18 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/clock.h"
 #include "bayloom/run/run_state.h"
 #include "bayloom/trial/evaluator.h"
 #include "bayloom/trial/trial_store.h"
@@ -30,6 +33,11 @@ class RunTask {
   /// Up to `n` candidates to try. Fewer: there is nothing else to try, or not before `interrupted`
   /// became true, which long searches for a candidate ask now and then.
   virtual std::vector<Candidate> Propose(int n, const std::function<bool()>& interrupted) = 0;
+  /// Whether the last Propose gave fewer because it found no more with bounded effort, although
+  /// there may be more.
+  virtual bool GaveUp() const { return false; }
+  /// What it has to say since it was last asked about how it searches, each a line.
+  virtual std::vector<std::string> TakeNotices() { return {}; }
   /// Tries its candidates. Tasks may share one.
   virtual trial::Evaluator<Candidate>& evaluator() = 0;
   /// Learns what a candidate answered; by now that is durable. `elapsed`: seconds that the run had
@@ -52,8 +60,9 @@ class RunTask {
 ///
 /// The scheduler picks the task of the next slot. The task proposes candidates as its evaluator has
 /// room; every outcome is written to the task's store before the task learns from it. A trial that
-/// is lost is tried again, kMaxAttempts times in all; if it is still lost the run ends (kLost) and
-/// can be resumed, as after any other end: tell the tasks of the earlier trials, then
+/// is lost is tried again after a pause, kMaxAttempts times in all; if it is still lost the run
+/// ends (kLost) and can be resumed, as after any other end: tell the tasks of the earlier trials,
+/// then
 ///
 ///     ScheduledRun<Configuration> run(options);
 ///     const int index = run.AddTask(task, {.name = "blur"});
@@ -109,6 +118,7 @@ class ScheduledRun {
   struct InFlight {
     Candidate candidate;
     int attempts = 1;
+    double retry_at = 0;  ///< on the monotonic clock; 0: it is with the evaluator
   };
   using Flight = std::map<trial::TrialId, InFlight>;
 
@@ -151,11 +161,19 @@ class ScheduledRun {
       if (wants_more && wanted > 0) {
         wants_more = Begin(task, wanted, interrupted, flight);
         open -= wanted;
+        for (const std::string& notice : task.TakeNotices()) {
+          if (observer.on_notice) observer.on_notice(notice);
+        }
       }
       if (flight.empty()) {
-        if (!wants_more && !state_.Spent()) state_.Finish(index, task.HasConverged());
+        if (!wants_more && !state_.Spent()) {
+          state_.Finish(index, task.HasConverged() ? trial::StopReason::kConverged
+                               : task.GaveUp()     ? trial::StopReason::kGaveUp
+                                                   : trial::StopReason::kExhausted);
+        }
         break;
       }
+      RetryLost(task, flight);
       for (trial::FinishedTrial& finished :
            In(&PhaseTimes::measure, [&] { return evaluator.Collect(kPollSeconds, interrupted); })) {
         Take(index, std::move(finished), flight, observer);
@@ -181,7 +199,22 @@ class ScheduledRun {
     return wants_more;
   }
 
-  /// Records an outcome, then learns from it; a lost trial is begun again.
+  /// Begins again the lost trials whose pause is over; if there are no others, waits a little.
+  void RetryLost(RunTask<Candidate>& task, Flight& flight) {
+    int paused = 0;
+    for (auto& [id, trial] : flight) {
+      if (trial.retry_at == 0) continue;
+      if (base::MonotonicSeconds() < trial.retry_at) {
+        ++paused;
+        continue;
+      }
+      trial.retry_at = 0;
+      task.evaluator().Submit(id, trial.candidate);
+    }
+    if (paused == std::ssize(flight)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+
+  /// Records an outcome, then learns from it; a lost trial is begun again later.
   void Take(int index, trial::FinishedTrial finished, Flight& flight, const RunObserver& observer) {
     RunTask<Candidate>& task = *tasks_[index];
     const auto place = flight.find(finished.id);
@@ -189,7 +222,8 @@ class ScheduledRun {
     InFlight& trial = place->second;
     if (!finished.outcome) {
       if (trial.attempts++ < kMaxAttempts) {
-        task.evaluator().Submit(finished.id, trial.candidate);
+        const double pause = state_.options().retry_seconds * (trial.attempts - 1);
+        trial.retry_at = base::MonotonicSeconds() + pause;
       } else {
         lost_ = finished.lost.empty() ? "a trial was lost" : finished.lost;
       }

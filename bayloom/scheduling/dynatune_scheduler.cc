@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "bayloom/scheduling/belief.h"
-#include "bayloom/scheduling/internal/early_termination.h"
-#include "bayloom/scheduling/internal/slot_random.h"
+#include "bayloom/scheduling/early_termination.h"
+#include "bayloom/scheduling/learning_curve_forecast.h"
+#include "bayloom/scheduling/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::scheduling {
@@ -29,7 +29,7 @@ class DynaTuneScheduler final : public TaskScheduler {
     if (const std::optional<int> untried = FirstUntried(tasks)) return *untried;
     const std::vector<int> choices = ImprovingTasks(tasks, options_.patience);
     const std::vector<double> gains = belief_.ExpectedGains(tasks, choices);
-    const std::vector<double> paces = PacesOf(tasks);
+    const std::vector<double> paces = RatesOf(tasks);
     const double log_slots = std::log(TotalSlots(tasks));
     int chosen = -1;
     double highest = 0;
@@ -48,7 +48,7 @@ class DynaTuneScheduler final : public TaskScheduler {
 
  private:
   TaskSchedulerOptions options_;
-  Belief belief_;
+  LearningCurveForecast belief_;
 };
 
 }  // namespace

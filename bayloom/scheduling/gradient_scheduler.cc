@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/scheduling/internal/slot_random.h"
+#include "bayloom/scheduling/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::scheduling {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bayloom/scheduling/internal/early_termination.h"
+#include "bayloom/scheduling/early_termination.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::scheduling {

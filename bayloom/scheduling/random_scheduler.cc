@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/scheduling/internal/early_termination.h"
-#include "bayloom/scheduling/internal/slot_random.h"
+#include "bayloom/scheduling/early_termination.h"
+#include "bayloom/scheduling/slot_random.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::scheduling {
@@ -10,32 +10,25 @@ namespace {
 
 class RandomScheduler final : public TaskScheduler {
  public:
-  RandomScheduler(const TaskSchedulerOptions& options, bool lets_rest)
-      : options_(options), lets_rest_(lets_rest) {}
+  explicit RandomScheduler(const TaskSchedulerOptions& options) : seed_(options.seed) {}
 
-  std::string name() const override { return lets_rest_ ? "dynamic-random" : "random"; }
+  std::string name() const override { return "random"; }
 
   int Next(std::span<const TaskProgress> tasks) override {
-    const std::vector<int> choices =
-        lets_rest_ ? ImprovingTasks(tasks, options_.patience) : UnfinishedTasks(tasks);
+    const std::vector<int> choices = UnfinishedTasks(tasks);
     if (choices.empty()) return -1;
-    base::RandomStream random = RandomOfSlot(options_.seed, tasks);
+    base::RandomStream random = RandomOfSlot(seed_, tasks);
     return choices[random.UniformInt(static_cast<int64_t>(choices.size()))];
   }
 
  private:
-  TaskSchedulerOptions options_;
-  bool lets_rest_;  ///< tasks that stopped improving rest
+  uint64_t seed_;
 };
 
 }  // namespace
 
 std::unique_ptr<TaskScheduler> MakeRandomScheduler(const TaskSchedulerOptions& options) {
-  return std::make_unique<RandomScheduler>(options, false);
-}
-
-std::unique_ptr<TaskScheduler> MakeDynamicRandomScheduler(const TaskSchedulerOptions& options) {
-  return std::make_unique<RandomScheduler>(options, true);
+  return std::make_unique<RandomScheduler>(options);
 }
 
 }  // namespace bayloom::scheduling

@@ -18,7 +18,7 @@ class SequentialScheduler final : public TaskScheduler {
     for (int i = count - 1; i >= 0; --i) {
       if (!tasks[i].finished) first_unfinished = i;
     }
-    // Slots seldom make up a share just so: what one task had too much, the next has less.
+    // Slots rarely make up a share exactly: what one task had too much, the next has less.
     int64_t spent = 0;
     for (int i = 0; i < count; ++i) {
       spent += tasks[i].trials();

@@ -9,7 +9,7 @@
 
 namespace bayloom::scheduling {
 
-/// How a task has got on: everything a TaskScheduler may look at.
+/// The progress of a task: everything a TaskScheduler may look at.
 ///
 /// A task is anything that gets cheaper when it is given trials. Its cost is positive and in a
 /// unit that all tasks share: seconds of one run for the operators of a network.

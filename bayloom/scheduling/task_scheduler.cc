@@ -3,55 +3,29 @@
 
 #include "bayloom/scheduling/task_scheduler.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "bayloom/base/result.h"
-
 namespace bayloom::scheduling {
-namespace {
 
-struct Maker {
-  const char* name;
-  std::unique_ptr<TaskScheduler> (*make)(const TaskSchedulerOptions&);
-  bool uses_lower_bounds = false;
-};
-
-constexpr Maker kMakers[] = {
-    {"dynamic-random", MakeDynamicRandomScheduler},
-    {"dynamic-round-robin", MakeDynamicRoundRobinScheduler},
-    {"dynatune", MakeDynaTuneScheduler, true},
-    {"epsilon-greedy", MakeEpsilonGreedyScheduler, true},
-    {"gradient", MakeGradientScheduler},
-    {"linear", MakeLinearScheduler},
-    {"random", MakeRandomScheduler},
-    {"round-robin", MakeRoundRobinScheduler},
-    {"sequential", MakeSequentialScheduler},
-    {"softmax", MakeSoftmaxScheduler, true},
-};
-
-}  // namespace
-
-std::vector<std::string> TaskSchedulerNames() {
-  std::vector<std::string> names;
-  for (const Maker& maker : kMakers) names.push_back(maker.name);
-  return names;
-}
-
-bool UsesLowerBounds(const std::string& name) {
-  for (const Maker& maker : kMakers) {
-    if (name == maker.name) return maker.uses_lower_bounds;
-  }
-  return false;
+base::Registry<TaskSchedulerMaker>& TaskSchedulers() {
+  static base::Registry<TaskSchedulerMaker> schedulers(
+      "task scheduler",
+      {{"gradient",
+        "the largest gain per slot, by recent slots and an optimistic estimate (Ansor)",
+        {MakeGradientScheduler}},
+       {"dynatune",
+        "the largest upper confidence bound of the gain that learning curves predict",
+        {MakeDynaTuneScheduler, true}},
+       {"round-robin", "all in turn", {MakeRoundRobinScheduler}},
+       {"sequential", "one after the other, each for an equal share", {MakeSequentialScheduler}},
+       {"linear",
+        "the one furthest behind its share, in proportion to its arithmetic",
+        {MakeLinearScheduler}},
+       {"random", "any", {MakeRandomScheduler}}});
+  return schedulers;
 }
 
 std::unique_ptr<TaskScheduler> CreateTaskScheduler(const std::string& name,
                                                    const TaskSchedulerOptions& options) {
-  for (const Maker& maker : kMakers) {
-    if (name == maker.name) return maker.make(options);
-  }
-  throw InputError(fmt::format("unknown task scheduler '{}': choose one of {}", name,
-                               fmt::join(TaskSchedulerNames(), ", ")));
+  return TaskSchedulers().At(name).make(options);
 }
 
 }  // namespace bayloom::scheduling

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bayloom/base/registry.h"
 #include "bayloom/scheduling/task_progress.h"
 
 namespace bayloom::scheduling {
@@ -31,7 +33,7 @@ struct TaskSchedulerOptions {
   uint64_t seed = 0;
   /// Trials of the whole session: what the static schedulers divide.
   int64_t max_trials = 0;
-  /// Trials of a slot: how far beliefs look ahead.
+  /// Trials of a slot: how far forecasts look ahead.
   int trials_per_slot = 16;
 
   /// Gradient: weight of the recent gain against the optimistic guess, and the slots "recent"
@@ -39,7 +41,7 @@ struct TaskSchedulerOptions {
   double gradient_alpha = 0.2;
   int gradient_window = 3;
 
-  /// Early termination, by all but the static schedulers and gradient: a task without a better
+  /// Early termination, by dynatune and experimental schedulers: a task without a better
   /// configuration for so many trials gets slots only when there is no other. Zhang et al.'s.
   int patience = 200;
   /// C of DynaTune's upper confidence bound sqrt(C log t / picks).
@@ -49,17 +51,16 @@ struct TaskSchedulerOptions {
   /// depends on units. Zhang et al. count in milliseconds (1e-3 here) and take C = 2, or 0.2 for
   /// networks that begin below 1 ms.
   double exploration_unit = 0;
-  /// Epsilon-greedy: how often the choice is random.
-  double epsilon = 0.05;
-  /// Softmax: the difference in gain, as a share of the largest gain, that makes a task e times
-  /// less likely.
-  double temperature = 0.25;
 };
 
-/// The names CreateTaskScheduler understands.
-std::vector<std::string> TaskSchedulerNames();
-/// Whether the scheduler of this name looks at TaskProgress::lower_bound.
-bool UsesLowerBounds(const std::string& name);
+/// What makes a scheduler.
+struct TaskSchedulerMaker {
+  std::function<std::unique_ptr<TaskScheduler>(const TaskSchedulerOptions&)> make;
+  bool uses_lower_bounds = false;  ///< looks at TaskProgress::lower_bound
+};
+
+/// All schedulers by name.
+base::Registry<TaskSchedulerMaker>& TaskSchedulers();
 /// Throws InputError for a name it does not know.
 std::unique_ptr<TaskScheduler> CreateTaskScheduler(const std::string& name,
                                                    const TaskSchedulerOptions& options);
@@ -78,12 +79,7 @@ std::unique_ptr<TaskScheduler> MakeRoundRobinScheduler(const TaskSchedulerOption
 /// in proportion to the weights.
 std::unique_ptr<TaskScheduler> MakeLinearScheduler(const TaskSchedulerOptions& options);
 
-// Dynamic allocation: tasks that stopped improving rest (section 5.3).
-
-/// "dynamic-random": any task that does not rest, all alike.
-std::unique_ptr<TaskScheduler> MakeDynamicRandomScheduler(const TaskSchedulerOptions& options);
-/// "dynamic-round-robin": the task with the fewest slots of those that do not rest.
-std::unique_ptr<TaskScheduler> MakeDynamicRoundRobinScheduler(const TaskSchedulerOptions& options);
+// Dynamic: decided by the progress of the tasks.
 
 /// "gradient": one slot each, then the task with the largest expected gain of the whole per slot
 /// (MetaSchedule's form of Ansor's scheduler, Zheng et al. 2020, section 6):
@@ -95,20 +91,13 @@ std::unique_ptr<TaskScheduler> MakeDynamicRoundRobinScheduler(const TaskSchedule
 /// random.
 std::unique_ptr<TaskScheduler> MakeGradientScheduler(const TaskSchedulerOptions& options);
 
-// By what a slot is believed to bring (see belief.h), in proportion to the time it takes; one slot
-// each comes first, then tasks without a feasible configuration are thought worth as much as the
-// best of the others.
-
-/// "dynatune": the largest upper confidence bound of the gain (section 4.2):
+/// "dynatune": one slot each, then the task with the largest upper confidence bound of the gain
+/// that learning_curve_forecast.h predicts, in proportion to the time a slot takes (section 4.2):
 ///
 ///     weight * (cost now - cost expected after the slot) + unit * sqrt(C * log(t) / picks)
 ///
 /// (for a slot as long as the mean one, where the trials' durations are known) with `unit` as
 /// exploration_unit says, t the slots of all tasks and `picks` those of this one.
 std::unique_ptr<TaskScheduler> MakeDynaTuneScheduler(const TaskSchedulerOptions& options);
-/// "epsilon-greedy": the largest expected gain, now and then any task (appendix A).
-std::unique_ptr<TaskScheduler> MakeEpsilonGreedyScheduler(const TaskSchedulerOptions& options);
-/// "softmax": by chance, the likelier the larger the expected gain (appendix A).
-std::unique_ptr<TaskScheduler> MakeSoftmaxScheduler(const TaskSchedulerOptions& options);
 
 }  // namespace bayloom::scheduling

@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "bayloom/tensor/evaluation_cost.h"
+
 namespace bayloom::sketch {
 namespace {
 
@@ -110,10 +112,13 @@ tensor::BlockId ElementwiseConsumer(const tensor::Program& program, tensor::Bloc
 }
 
 bool IsExpensive(const tensor::Expr& value) {
-  bool expensive = false;
-  tensor::Visit(value,
-                [&](const tensor::Expr& e) { expensive |= tensor::IsTranscendental(e->op); });
-  return expensive;
+  return tensor::EvaluationCost(value) >= tensor::kTranscendentalCost;
+}
+
+bool MayRepeat(const tensor::Expr& value, int64_t loads) {
+  // An activation read at the four corners of an interpolation is better repeated than stored.
+  constexpr int64_t kMaxRepeatedCost = 5 * tensor::kTranscendentalCost;
+  return (loads - 1) * tensor::EvaluationCost(value) <= kMaxRepeatedCost;
 }
 
 bool ContainsSelect(const tensor::Expr& value) {

@@ -27,9 +27,12 @@ bool HasDataReuse(const tensor::Program& program, tensor::BlockId block);
 /// per element at a permutation of its iterators; else -1.
 tensor::BlockId ElementwiseConsumer(const tensor::Program& program, tensor::BlockId block);
 
-/// Reading the value costs much more than a load and a few arithmetic operations
-/// (transcendental functions), so evaluating it twice is a loss.
+/// Evaluating the value costs at least as much as a transcendental function: computing it for
+/// every reader again is a loss.
 bool IsExpensive(const tensor::Expr& value);
+/// Whether a value that is loaded so often for one element may be evaluated as often: it is loaded
+/// once, or costs little.
+bool MayRepeat(const tensor::Expr& value, int64_t loads);
 bool ContainsSelect(const tensor::Expr& value);
 
 /// Dimensions of the last spatial iterator: whether every access moves by at most one element of

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <optional>
 
+#include "bayloom/space/internal/constraint_solver.h"
 #include "bayloom/space/internal/partial_evaluation.h"
 #include "bayloom/space/internal/variable_order.h"
 
@@ -19,8 +20,13 @@ namespace bayloom::space {
 namespace {
 
 /// Parameters with more values are not enumerated.
-constexpr int64_t kMostValues = int64_t{1} << 20;
-constexpr int kMostDraws = 100'000;
+constexpr int64_t kMaxValues = int64_t{1} << 20;
+/// Where that is because of what constraints leave of them: a solver does without a tree.
+constexpr double kMaxNarrowed = 1 << 16;
+constexpr int kMaxDraws = 100'000;
+/// Draws that show whether loose constraints are satisfied often enough to go on drawing.
+constexpr int kTrialDraws = 2'000;
+constexpr int kMinHits = 4;
 
 /// Orders race: each may look at so many blocks of values, then each at more, so that a bad guess
 /// costs no more than a few times what the best order costs.
@@ -50,12 +56,16 @@ std::string Quoted(const ExpressionGraph::Parameters& parameters, std::span<cons
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+Error LeavesNoValue(const Parameter& parameter) {
+  return {fmt::format("the constraints on '{}' leave no value", parameter.name())};
+}
+
 std::optional<Tree> GrowInBestOrder(const ExpressionGraph& graph,
                                     const ExpressionGraph::Parameters& parameters,
                                     std::span<const int> constraints,
                                     std::span<const Domain> domains,
                                     std::span<const Round> rounds) {
-  if (domains.size() > PartialEvaluation::kMostLevels) return std::nullopt;
+  if (domains.size() > PartialEvaluation::kMaxLevels) return std::nullopt;
   const auto orders = PromisingOrders(graph, constraints, domains, kRounds[0].orders - 1);
   for (const Round& round : rounds) {
     for (size_t i = 0; i < std::min<size_t>(orders.size(), round.orders); ++i) {
@@ -75,18 +85,20 @@ Result<ChainOfTrees> ChainOfTrees::Grow(const ExpressionGraph& graph,
                                         const ExpressionGraph::Parameters& parameters,
                                         std::span<const int> constraints) {
   ChainOfTrees chain(graph, parameters);
-  std::vector<int> enumerable;
+  std::vector<int> binding;
   for (int constraint : constraints) {
-    const std::vector<int> bound = ParametersOf(graph, constraint);
-    if (bound.empty()) {
-      if (Constraint(graph, parameters, constraint).Holds({})) continue;
-      return Error{"a constraint is false whatever the values"};
+    if (!ParametersOf(graph, constraint).empty()) {
+      binding.push_back(constraint);
+    } else if (!Constraint(graph, parameters, constraint).Holds({})) {
+      return Error{"a constraint is false for all values"};
     }
-    const bool countable = std::all_of(bound.begin(), bound.end(), [&](int p) {
-      const int64_t count = parameters[p]->Cardinality();
-      return count != kUncountable && count <= kMostValues;
-    });
-    if (countable) {
+  }
+  const Status narrowed = chain.NarrowLarge(binding);
+  if (!narrowed) return narrowed.error();
+  std::vector<int> enumerable;
+  for (int constraint : binding) {
+    const std::vector<int> bound = ParametersOf(graph, constraint);
+    if (std::all_of(bound.begin(), bound.end(), [&](int p) { return chain.IsEnumerable(p); })) {
       enumerable.push_back(constraint);
     } else {
       chain.AddLoose(constraint);
@@ -94,8 +106,48 @@ Result<ChainOfTrees> ChainOfTrees::Grow(const ExpressionGraph& graph,
   }
   const Status grown = chain.GrowGroups(std::move(enumerable), 0);
   if (!grown) return grown.error();
-  chain.FormClusters();
+  chain.FormClusters(binding);
   return chain;
+}
+
+bool ChainOfTrees::IsEnumerable(int p) const {
+  const int64_t count = parameter(p).Cardinality();
+  return (count != kUncountable && count <= kMaxValues) || narrowed_.contains(p);
+}
+
+/// What constraints leave of parameters with too many values to enumerate may be few enough: the
+/// divisors of 4096, where their product must be that.
+Status ChainOfTrees::NarrowLarge(std::span<const int> constraints) {
+  Groups groups(parameters_->size());
+  for (int constraint : constraints) {
+    const std::vector<int> bound = ParametersOf(*graph_, constraint);
+    for (int p : bound) groups.Connect(p, bound[0]);
+  }
+  std::map<int, std::vector<int>> of_leader;
+  for (int constraint : constraints) {
+    of_leader[groups.Leader(ParametersOf(*graph_, constraint)[0])].push_back(constraint);
+  }
+  for (const auto& [leader, group] : of_leader) {
+    std::vector<int> bound;
+    for (int p = 0; p < std::ssize(*parameters_); ++p) {
+      if (groups.Leader(p) == leader) bound.push_back(p);
+    }
+    if (std::all_of(bound.begin(), bound.end(), [&](int p) { return IsEnumerable(p); })) continue;
+    const ConstraintSolver solver(*graph_, *parameters_, bound, group);
+    if (solver.is_contradictory()) {
+      return Error{
+          fmt::format("the constraints on {} contradict each other", Quoted(*parameters_, bound))};
+    }
+    for (int member = 0; member < std::ssize(bound); ++member) {
+      const int p = bound[member];
+      if (IsEnumerable(p) || parameter(p).Cardinality() == kUncountable) continue;
+      std::optional<std::vector<double>> left = solver.CoordinatesLeft(member, kMaxNarrowed);
+      if (!left) continue;
+      if (left->empty()) return LeavesNoValue(parameter(p));
+      narrowed_.emplace(p, *std::move(left));
+    }
+  }
+  return Ok();
 }
 
 /// Splits constraints into groups without common parameters, and grows a tree for each.
@@ -120,8 +172,14 @@ Status ChainOfTrees::GrowGroup(std::vector<int> constraints, int retries) {
   std::vector<int> entangled = constraints;
   Result<std::vector<Domain>> domains = Narrow(entangled);
   if (!domains) return domains.error();
-  // What is left of a group that was too much already gets no long try again.
-  const auto rounds = std::span(kRounds).first(retries == 0 ? std::size(kRounds) : 2);
+  // What is left of a group that was too much already gets no long try again, nor does what can be
+  // solved instead.
+  const bool is_narrowed = std::any_of(domains->begin(), domains->end(), [&](const Domain& domain) {
+    return narrowed_.contains(domain.parameter);
+  });
+  const auto rounds = std::span(kRounds).first(is_narrowed    ? 1
+                                               : retries == 0 ? std::size(kRounds)
+                                                              : 2);
   std::optional<Tree> tree = GrowInBestOrder(*graph_, *parameters_, entangled, *domains, rounds);
   if (tree) {
     std::vector<int> bound;
@@ -165,14 +223,21 @@ Result<std::vector<Domain>> ChainOfTrees::Narrow(std::vector<int>& constraints) 
   std::vector<double> coordinates(parameters_->size());
   for (const auto& [p, programs] : alone) {
     Domain domain{p, {}};
-    for (double rank = 0; rank < static_cast<double>(parameter(p).Cardinality()); ++rank) {
+    const auto add = [&](double rank) {
       coordinates[p] = rank;
       const bool holds = std::all_of(programs.begin(), programs.end(),
                                      [&](const Constraint& c) { return c.Holds(coordinates); });
       if (holds) domain.ranks.push_back(rank);
+    };
+    if (const auto narrowed = narrowed_.find(p); narrowed != narrowed_.end()) {
+      for (double rank : narrowed->second) add(rank);
+    } else {
+      for (double rank = 0; rank < static_cast<double>(parameter(p).Cardinality()); ++rank) {
+        add(rank);
+      }
     }
     if (domain.ranks.empty()) {
-      return Error{fmt::format("the constraints on '{}' leave no value", parameter(p).name())};
+      return LeavesNoValue(parameter(p));
     }
     domains.push_back(std::move(domain));
   }
@@ -190,7 +255,7 @@ void ChainOfTrees::AddLoose(int constraint) {
   loose_.emplace_back(*graph_, *parameters_, constraint);
 }
 
-void ChainOfTrees::FormClusters() {
+void ChainOfTrees::FormClusters(std::span<const int> constraints) {
   const int count = static_cast<int>(parameters_->size());
   Groups groups(parameters_->size());
   for (const Tree& tree : trees_) {
@@ -209,7 +274,40 @@ void ChainOfTrees::FormClusters() {
   for (int c = 0; c < static_cast<int>(loose_.size()); ++c) {
     of_leader[groups.Leader(loose_[c].parameters()[0])].loose.push_back(c);
   }
-  for (auto& [leader, cluster] : of_leader) clusters_.push_back(std::move(cluster));
+  for (auto& [leader, cluster] : of_leader) {
+    AddSolver(cluster, constraints);
+    clusters_.push_back(std::move(cluster));
+  }
+}
+
+/// To clusters with a parameter of more values than can be enumerated, and to those whose
+/// constraints draws hardly ever satisfy.
+void ChainOfTrees::AddSolver(Cluster& cluster, std::span<const int> constraints) {
+  std::vector<int> members = cluster.parameters;
+  for (int t : cluster.trees) {
+    for (int l = 0; l < trees_[t].levels(); ++l) members.push_back(trees_[t].parameter(l));
+  }
+  std::sort(members.begin(), members.end());
+  for (int p : members) place_[p].cluster = static_cast<int>(clusters_.size());
+  if (!cluster.loose.empty()) {
+    base::RandomStream random(0);
+    std::vector<double> coordinates(parameters_->size());
+    int hits = 0;
+    for (int draw = 0; draw < kTrialDraws && hits < kMinHits; ++draw) {
+      hits += DrawCluster(cluster, random, SamplingMethod::kUniformLeaves, coordinates);
+    }
+    cluster.is_sparse = hits < kMinHits;
+  }
+  const bool is_narrowed =
+      std::any_of(members.begin(), members.end(), [&](int p) { return narrowed_.contains(p); });
+  if (!cluster.is_sparse && !is_narrowed) return;
+  std::vector<int> own;
+  for (int constraint : constraints) {
+    const int first = ParametersOf(*graph_, constraint)[0];
+    if (std::binary_search(members.begin(), members.end(), first)) own.push_back(constraint);
+  }
+  cluster.solver =
+      std::make_shared<const ConstraintSolver>(*graph_, *parameters_, std::move(members), own);
 }
 
 double ChainOfTrees::CountFeasible() const {
@@ -249,18 +347,24 @@ bool ChainOfTrees::Contains(std::span<const double> coordinates) const {
          HoldsLoosely(coordinates, -1);
 }
 
+bool ChainOfTrees::DrawCluster(const Cluster& cluster, base::RandomStream& random,
+                               SamplingMethod method, std::span<double> coordinates) const {
+  for (int t : cluster.trees) trees_[t].Sample(random, method, coordinates);
+  for (int p : cluster.parameters) {
+    coordinates[p] = method == SamplingMethod::kPrior ? parameter(p).SamplePrior(random)
+                                                      : parameter(p).Sample(random);
+  }
+  return std::all_of(cluster.loose.begin(), cluster.loose.end(),
+                     [&](int c) { return loose_[c].Holds(coordinates); });
+}
+
 bool ChainOfTrees::Sample(base::RandomStream& random, SamplingMethod method,
                           std::span<double> coordinates) const {
   for (const Cluster& cluster : clusters_) {
-    bool found = false;
-    for (int draw = 0; draw < kMostDraws && !found; ++draw) {
-      for (int t : cluster.trees) trees_[t].Sample(random, method, coordinates);
-      for (int p : cluster.parameters) {
-        coordinates[p] = method == SamplingMethod::kPrior ? parameter(p).SamplePrior(random)
-                                                          : parameter(p).Sample(random);
-      }
-      found = std::all_of(cluster.loose.begin(), cluster.loose.end(),
-                          [&](int c) { return loose_[c].Holds(coordinates); });
+    bool found = cluster.is_sparse && cluster.solver->Sample(random, method, coordinates);
+    const int draws = cluster.is_sparse ? kTrialDraws : kMaxDraws;
+    for (int draw = 0; draw < draws && !found; ++draw) {
+      found = DrawCluster(cluster, random, method, coordinates);
     }
     if (!found) return false;
   }
@@ -269,6 +373,10 @@ bool ChainOfTrees::Sample(base::RandomStream& random, SamplingMethod method,
 
 std::vector<double> ChainOfTrees::Alternatives(int p, std::span<const double> coordinates,
                                                base::RandomStream& random) const {
+  const Cluster& cluster = clusters_[place_[p].cluster];
+  if (cluster.is_sparse) {
+    return cluster.solver->Alternatives(MemberOf(cluster, p), coordinates, random);
+  }
   std::vector<double> candidates = parameter(p).Neighbours(coordinates[p], random);
   if (place_[p].tree >= 0) {
     candidates = trees_[place_[p].tree].Alternatives(place_[p].level, coordinates, candidates);
@@ -280,6 +388,18 @@ std::vector<double> ChainOfTrees::Alternatives(int p, std::span<const double> co
     return !HoldsLoosely(changed, p);
   });
   return candidates;
+}
+
+std::vector<std::vector<double>> ChainOfTrees::JointAlternatives(
+    int p, std::span<const double> coordinates, base::RandomStream& random) const {
+  const Cluster& cluster = clusters_[place_[p].cluster];
+  if (cluster.solver == nullptr) return {};
+  return cluster.solver->JointAlternatives(MemberOf(cluster, p), coordinates, random);
+}
+
+int ChainOfTrees::MemberOf(const Cluster& cluster, int p) {
+  const std::vector<int>& members = cluster.solver->members();
+  return static_cast<int>(std::lower_bound(members.begin(), members.end(), p) - members.begin());
 }
 
 /// Goes through the trees and then the free parameters, from the given one on.

@@ -77,7 +77,7 @@ double ExpressionGraph::ReadTerm(int index, const Parameters& parameters, double
     case Term::Reading::kPlace:
       break;
   }
-  int64_t elements[kMostElements];
+  int64_t elements[kMaxElements];
   parameter.ElementsAt(coordinate, elements);
   if (term.reading == Term::Reading::kElement) return static_cast<double>(elements[term.element]);
   return static_cast<double>(

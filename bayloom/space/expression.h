@@ -68,6 +68,8 @@ class ExpressionGraph {
   /// What evaluation needs of kTerm, kIn and kCode, by their index.
   double ReadTerm(int index, const Parameters& parameters, double coordinate) const;
   Interval LookUp(int set, const Interval& value) const;
+  /// The numbers of a kIn, ascending.
+  const std::vector<double>& members(int set) const { return sets_[set]; }
   const std::vector<int>& parameters_of_code(int code) const { return codes_[code].parameters; }
   /// `coordinates` of those parameters.
   bool RunCode(int code, const Parameters& parameters, std::span<const double> coordinates) const;

@@ -83,7 +83,7 @@ class Factorization final : public Parameter {
 
   int EmbeddingSize() const override { return parts_; }
   void Embed(double coordinate, std::span<double> point) const override {
-    std::array<int64_t, kMostElements> factors;
+    std::array<int64_t, kMaxElements> factors;
     ElementsAt(coordinate, factors);
     // Farthest apart is all of the extent in one place from all of it in another.
     const double movable = static_cast<double>(parts_ > 2 ? extent_ : innermost_.back());
@@ -97,7 +97,7 @@ class Factorization final : public Parameter {
   }
 
   std::vector<double> Neighbours(double coordinate, base::RandomStream&) const override {
-    std::array<int64_t, kMostElements> factors;
+    std::array<int64_t, kMaxElements> factors;
     ElementsAt(coordinate, factors);
     std::vector<double> neighbours;
     for (const auto& [prime, exponent] : primes_) {
@@ -175,7 +175,7 @@ class Factorization final : public Parameter {
     double rank = 0;
     double weight = 1;
     for (const auto& [prime, most] : primes_) {
-      std::array<int, kMostElements> exponents{};
+      std::array<int, kMaxElements> exponents{};
       int left = 0;
       for (int i = 0; i < parts_ - 1; ++i) {
         int64_t factor = factors[i];
@@ -209,13 +209,12 @@ std::unique_ptr<Parameter> MakeFactorization(std::string name, int64_t extent, i
                                              int64_t max_innermost) {
   const std::string what =
       fmt::format("parameter '{}': {} split into {} factors", name, extent, parts);
-  if (extent < 1 || extent > int64_t{1} << 40 || parts < 1 || parts > kMostElements) {
-    throw InputError(
-        fmt::format("{}: extents are 1 to 2^40, factors 1 to {}", what, kMostElements));
+  if (extent < 1 || extent > int64_t{1} << 40 || parts < 1 || parts > kMaxElements) {
+    throw InputError(fmt::format("{}: extents are 1 to 2^40, factors 1 to {}", what, kMaxElements));
   }
   auto made = std::make_unique<Factorization>(std::move(name), extent, parts, max_innermost);
   if (made->Size() < 1) throw InputError(what + ": the innermost bound leaves no split");
-  if (made->Size() > static_cast<double>(kLargestCardinality)) {
+  if (made->Size() > static_cast<double>(kMaxCardinality)) {
     throw InputError(what + ": there are more than 2^53 splits");
   }
   return made;

@@ -82,7 +82,7 @@ std::unique_ptr<Parameter> MakeInteger(std::string name, int64_t lowest, int64_t
                                        Scale scale) {
   const bool exact =
       std::max(std::abs(static_cast<double>(lowest)), std::abs(static_cast<double>(highest))) <=
-      static_cast<double>(kLargestCardinality / 2);
+      static_cast<double>(kMaxCardinality / 2);
   if (lowest > highest || !exact) {
     throw InputError(fmt::format("parameter '{}': whole numbers from {} to {} are no range{}", name,
                                  lowest, highest, exact ? "" : " within 2^52 of zero"));

@@ -40,9 +40,9 @@ enum class PermutationMetric : uint8_t { kSpearman, kKendall, kHamming, kNaive }
 /// Cardinality of a real parameter.
 inline constexpr int64_t kUncountable = -1;
 /// Ranks are coordinates, which are doubles.
-inline constexpr int64_t kLargestCardinality = int64_t{1} << 53;
+inline constexpr int64_t kMaxCardinality = int64_t{1} << 53;
 /// Elements of a permutation or factorization.
-inline constexpr int kMostElements = 64;
+inline constexpr int kMaxElements = 64;
 
 /// One dimension of a space: a domain, a metric, and a way to draw and to step.
 ///
@@ -79,7 +79,7 @@ class Parameter {
   virtual int EmbeddingSize() const = 0;
   virtual void Embed(double coordinate, std::span<double> point) const = 0;
 
-  /// Uniform over the domain (on its scale if real), whatever the prior and the constraints.
+  /// Uniform over the domain (on its scale if real), independent of prior and constraints.
   virtual double Sample(base::RandomStream& random) const = 0;
   /// Values one step away: the ranks beside, all other categories, one swap, one prime factor
   /// moved; where values are dense, random ones nearby as well. No duplicates, never the value
@@ -90,7 +90,7 @@ class Parameter {
   const std::optional<double>& default_coordinate() const { return default_coordinate_; }
   Status SetDefault(const Value& value);
 
-  /// Belief about where good values are: a weight per value; for a real parameter the density at
+  /// Prior about where good values are: a weight per value; for a real parameter the density at
   /// evenly spaced knots on its scale, from end to end, linear in between.
   Status SetPrior(std::vector<double> weights);
   bool has_prior() const { return !prior_.empty(); }
@@ -99,7 +99,6 @@ class Parameter {
   /// From the prior; uniform without one.
   double SamplePrior(base::RandomStream& random) const;
 
- protected:
   /// Where on [0, 1] a real coordinate lies on its scale, and back. Only real parameters differ
   /// from these.
   virtual double Position(double coordinate) const { return coordinate; }
@@ -129,7 +128,7 @@ std::unique_ptr<Parameter> MakeCategorical(std::string name, std::vector<std::st
 /// Orders of `count` items, at most 18 (6 under the naive metric).
 std::unique_ptr<Parameter> MakePermutation(std::string name, int count,
                                            PermutationMetric metric = PermutationMetric::kSpearman);
-/// Ordered splits of `extent` into `parts` factors, the last at most `max_innermost` (0: whatever
+/// Ordered splits of `extent` into `parts` factors, the last at most `max_innermost` (0: any
 /// divides).
 std::unique_ptr<Parameter> MakeFactorization(std::string name, int64_t extent, int parts,
                                              int64_t max_innermost = 0);

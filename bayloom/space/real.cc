@@ -47,8 +47,6 @@ class Real final : public Parameter {
     std::erase(neighbours, coordinate);
     return neighbours;
   }
-
- protected:
   double Position(double coordinate) const override {
     return std::clamp(scale_.ToUnit(coordinate), 0.0, 1.0);
   }

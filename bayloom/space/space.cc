@@ -31,9 +31,15 @@ std::vector<Configuration> Space::Neighbours(const Configuration& configuration,
                                              base::RandomStream& random) const {
   std::vector<Configuration> neighbours;
   for (int i = 0; i < size(); ++i) {
+    const size_t before = neighbours.size();
     for (double c : chain_->Alternatives(i, configuration.coordinates, random)) {
       neighbours.push_back(configuration);
       neighbours.back().coordinates[i] = c;
+    }
+    if (neighbours.size() > before) continue;
+    for (std::vector<double>& coordinates :
+         chain_->JointAlternatives(i, configuration.coordinates, random)) {
+      neighbours.push_back({std::move(coordinates)});
     }
   }
   return neighbours;

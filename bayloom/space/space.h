@@ -46,13 +46,15 @@ class Space {
   /// Whether each coordinate is in its domain and all known constraints hold.
   bool Contains(const Configuration& configuration) const;
 
-  /// Nullopt where drawing and looking whether the constraints hold, which is what real parameters
-  /// under constraints take, found nothing within many draws.
+  /// Nullopt where nothing was found within a bounded effort, which says little about whether there
+  /// is something: only constraints on real parameters, or on more values than can be enumerated,
+  /// can lead to that.
   std::optional<Configuration> Sample(base::RandomStream& random,
                                       SamplingMethod method = SamplingMethod::kUniformLeaves) const;
 
   /// Feasible configurations that differ in one parameter, by one step. Of integer and ordinal
-  /// parameters that is the next feasible value each way.
+  /// parameters that is the next feasible value each way. Of a parameter that constraints tie to
+  /// others, over more values than can be enumerated, the others change with it.
   std::vector<Configuration> Neighbours(const Configuration& configuration,
                                         base::RandomStream& random) const;
 

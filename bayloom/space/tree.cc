@@ -42,7 +42,7 @@ double Tree::WeightOf(const Weights& weights, int level, const Run& run) const {
 }
 
 /// Children come before their parents.
-Tree::Weights Tree::Weigh(std::vector<std::vector<double>> priors) const {
+Tree::Weights Tree::ComputeWeights(std::vector<std::vector<double>> priors) const {
   Weights weights{std::vector<double>(nodes()), std::vector<double>(runs_.size()),
                   std::move(priors)};
   weights.total[kLeaf] = 1;
@@ -57,7 +57,7 @@ Tree::Weights Tree::Weigh(std::vector<std::vector<double>> priors) const {
   return weights;
 }
 
-void Tree::WeighByPriors(const ExpressionGraph::Parameters& parameters) {
+void Tree::WeightByPriors(const ExpressionGraph::Parameters& parameters) {
   const bool any = std::any_of(levels_.begin(), levels_.end(), [&](const Domain& domain) {
     return parameters[domain.parameter]->has_prior();
   });
@@ -70,7 +70,7 @@ void Tree::WeighByPriors(const ExpressionGraph::Parameters& parameters) {
     }
     priors.push_back(std::move(sums));
   }
-  Weights weights = Weigh(std::move(priors));
+  Weights weights = ComputeWeights(std::move(priors));
   if (weights.total[root_] > 0) prior_ = std::move(weights);
 }
 

@@ -36,12 +36,12 @@ enum class SamplingMethod : uint8_t {
 class Tree {
  public:
   /// Grows the tree of these constraints, which must be on the domains' parameters only, level by
-  /// level in the order of the domains. Nullopt once more than `most_visits` blocks of values have
+  /// level in the order of the domains. Nullopt once more than `max_visits` blocks of values have
   /// been looked at.
   static std::optional<Tree> Grow(const ExpressionGraph& graph,
                                   const ExpressionGraph::Parameters& parameters,
                                   std::span<const int> constraints, std::vector<Domain> levels,
-                                  int64_t most_visits);
+                                  int64_t max_visits);
 
   int levels() const { return static_cast<int>(levels_.size()); }
   int parameter(int level) const { return levels_[level].parameter; }
@@ -91,9 +91,9 @@ class Tree {
   void AddNext(uint32_t node, int level, std::span<const double> coordinates,
                std::vector<double>& values) const;
   bool Reaches(uint32_t node, int level, std::span<const double> coordinates) const;
-  Weights Weigh(std::vector<std::vector<double>> priors) const;
+  Weights ComputeWeights(std::vector<std::vector<double>> priors) const;
   double WeightOf(const Weights& weights, int level, const Run& run) const;
-  void WeighByPriors(const ExpressionGraph::Parameters& parameters);
+  void WeightByPriors(const ExpressionGraph::Parameters& parameters);
   uint32_t Draw(base::RandomStream& random, const Weights& weights, int level,
                 uint32_t& node) const;
   uint32_t DrawChild(base::RandomStream& random, uint32_t& node) const;

@@ -15,11 +15,7 @@ namespace {
 constexpr uint32_t kDead = UINT32_MAX;
 
 /// Runs and nodes are numbered with 32 bits, and memory ends.
-constexpr size_t kMostRuns = 32'000'000;
-
-struct RemainderHash {
-  size_t operator()(const Remainder& r) const noexcept { return r.low; }
-};
+constexpr size_t kMaxRuns = 32'000'000;
 
 }  // namespace
 
@@ -28,10 +24,10 @@ struct RemainderHash {
 /// when they are complete.
 class TreeGrower {
  public:
-  TreeGrower(Tree& tree, PartialEvaluation& evaluation, int64_t most_visits)
+  TreeGrower(Tree& tree, PartialEvaluation& evaluation, int64_t max_visits)
       : tree_(tree),
         evaluation_(evaluation),
-        visits_left_(most_visits),
+        visits_left_(max_visits),
         grown_(tree.levels()),
         nodes_(0, Hash{*this}, Equal{*this}) {
     tree_.first_run_ = {0, 0};
@@ -47,6 +43,9 @@ class TreeGrower {
   }
 
  private:
+  struct RemainderHash {
+    size_t operator()(const Remainder& r) const noexcept { return r.low; }
+  };
   struct Hash {
     const TreeGrower& grower;
     size_t operator()(uint32_t node) const {
@@ -117,7 +116,7 @@ class TreeGrower {
     tree_.level_of_node_.push_back(static_cast<uint8_t>(level));
     const auto [same, is_new] = nodes_.insert(node);
     if (is_new) {
-      if (tree_.runs_.size() > kMostRuns) visits_left_ = -1;
+      if (tree_.runs_.size() > kMaxRuns) visits_left_ = -1;
       return node;
     }
     tree_.runs_.resize(runs_before);
@@ -137,7 +136,7 @@ class TreeGrower {
 std::optional<Tree> Tree::Grow(const ExpressionGraph& graph,
                                const ExpressionGraph::Parameters& parameters,
                                std::span<const int> constraints, std::vector<Domain> levels,
-                               int64_t most_visits) {
+                               int64_t max_visits) {
   Tree tree;
   tree.levels_ = std::move(levels);
   for (const Domain& domain : tree.levels_) {
@@ -145,11 +144,11 @@ std::optional<Tree> Tree::Grow(const ExpressionGraph& graph,
     tree.is_ordered_.push_back(kind == ParameterKind::kInteger || kind == ParameterKind::kOrdinal);
   }
   PartialEvaluation evaluation(graph, parameters, constraints, tree.levels_);
-  if (!TreeGrower(tree, evaluation, most_visits).Run()) return std::nullopt;
+  if (!TreeGrower(tree, evaluation, max_visits).Run()) return std::nullopt;
   tree.runs_.shrink_to_fit();
   tree.first_run_.shrink_to_fit();
-  tree.leaves_ = tree.Weigh({});
-  tree.WeighByPriors(parameters);
+  tree.leaves_ = tree.ComputeWeights({});
+  tree.WeightByPriors(parameters);
   return tree;
 }
 

@@ -10,14 +10,14 @@
 namespace bayloom::strategy {
 namespace {
 
-struct Attempt {
+struct MutationAttempt {
   int child;
   const sketch::Candidate* parent;
   const Mutator* mutator;
   base::RandomStream random;
 };
 
-CandidatePtr Mutated(const sketch::SpaceGenerator& space, Attempt& attempt) {
+CandidatePtr Mutated(const sketch::SpaceGenerator& space, MutationAttempt& attempt) {
   std::optional<tensor::Trace> trace = attempt.mutator->Mutate(*attempt.parent, attempt.random);
   if (!trace) return nullptr;
   Result<sketch::Candidate> child = space.Replay(attempt.parent->space, *trace, attempt.random);
@@ -53,7 +53,7 @@ std::vector<CandidatePtr> Breed(const sketch::SpaceGenerator& space,
   // All children's first attempts, then the second attempts of those that failed, and so on:
   // what is drawn then never depends on which thread is faster.
   for (int round = 0; round < options.attempts_per_child && !childless.empty(); ++round) {
-    std::vector<Attempt> attempts;
+    std::vector<MutationAttempt> attempts;
     for (int child : childless) {
       const int parent = random.Weighted(weights);
       last_parent[child] = parent;

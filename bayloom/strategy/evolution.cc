@@ -37,14 +37,14 @@ std::vector<CandidatePtr> Evolution::DrawFresh(int attempts, base::RandomStream&
   return fresh;
 }
 
-std::vector<Rated> Evolution::Run(std::span<const Rated> measured,
-                                  std::span<const CandidatePtr> fresh, int children,
-                                  const Scorer& fitness, const HashSet& known, size_t keep,
-                                  base::RandomStream& random) const {
+std::vector<ScoredCandidate> Evolution::Run(std::span<const ScoredCandidate> measured,
+                                            std::span<const CandidatePtr> fresh, int children,
+                                            const Scorer& fitness, const HashSet& known,
+                                            size_t keep, base::RandomStream& random) const {
   std::vector<CandidatePtr> population;
-  for (const Rated& rated : measured) population.push_back(rated.candidate);
+  for (const ScoredCandidate& rated : measured) population.push_back(rated.candidate);
   population.insert(population.end(), fresh.begin(), fresh.end());
-  std::vector<Rated> best;
+  std::vector<ScoredCandidate> best;
   if (population.empty()) return best;
 
   ScoreMemo memo(fitness);

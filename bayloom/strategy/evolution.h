@@ -8,12 +8,12 @@
 
 #include "bayloom/strategy/fresh_samples.h"
 #include "bayloom/strategy/mutator.h"
-#include "bayloom/strategy/rating.h"
+#include "bayloom/strategy/scored_candidate.h"
 #include "bayloom/strategy/strategy.h"
 
 namespace bayloom::strategy {
 
-/// Breeds programs by mutation and selection, for whatever is taken for fitness.
+/// Breeds programs by mutation and selection, for any measure of fitness.
 class Evolution {
  public:
   /// Space, pool and evolutionary options count; the first two must outlive it.
@@ -29,9 +29,10 @@ class Evolution {
 
   /// The `keep` fittest programs not in `known` that came up in any generation, best first. The
   /// first generation is `measured` and `fresh`, the others have `children`.
-  std::vector<Rated> Run(std::span<const Rated> measured, std::span<const CandidatePtr> fresh,
-                         int children, const Scorer& fitness, const HashSet& known, size_t keep,
-                         base::RandomStream& random) const;
+  std::vector<ScoredCandidate> Run(std::span<const ScoredCandidate> measured,
+                                   std::span<const CandidatePtr> fresh, int children,
+                                   const Scorer& fitness, const HashSet& known, size_t keep,
+                                   base::RandomStream& random) const;
 
  private:
   const sketch::SpaceGenerator& space_;

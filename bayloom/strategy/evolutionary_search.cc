@@ -7,7 +7,7 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/strategy/evolution.h"
 #include "bayloom/strategy/fresh_samples.h"
-#include "bayloom/strategy/rating.h"
+#include "bayloom/strategy/scored_candidate.h"
 #include "bayloom/strategy/strategy.h"
 
 namespace bayloom::strategy {
@@ -23,11 +23,11 @@ class EvolutionarySearch final : public SearchStrategy {
   std::vector<sketch::Candidate> GenerateCandidates(int n) override {
     base::RandomStream random(base::Hasher().Add(options_.seed).Add(known_.size()).Digest());
     const int population = evolution_.PopulationFor(n);
-    const std::span<const Rated> measured = MeasuredFor(population);
+    const std::span<const ScoredCandidate> measured = MeasuredFor(population);
     std::vector<CandidatePtr> fresh =
         evolution_.DrawFresh(population - static_cast<int>(measured.size()), random);
-    const std::vector<Rated> best = evolution_.Run(measured, fresh, population, options_.scorer,
-                                                   known_, static_cast<size_t>(n), random);
+    const std::vector<ScoredCandidate> best = evolution_.Run(
+        measured, fresh, population, options_.scorer, known_, static_cast<size_t>(n), random);
     return Select(best, std::move(fresh), n, random);
   }
 
@@ -45,14 +45,14 @@ class EvolutionarySearch final : public SearchStrategy {
   void Exclude(uint64_t hash) override { known_.insert(hash); }
 
  private:
-  std::span<const Rated> MeasuredFor(int population) const {
+  std::span<const ScoredCandidate> MeasuredFor(int population) const {
     return std::span(measured_).first(
         std::min(measured_.size(), evolution_.MeasuredCount(population)));
   }
 
   /// Most of the batch from the best, a little from the fresh samples; each makes up for what
   /// the other lacks, and more drawing for what both lack.
-  std::vector<sketch::Candidate> Select(std::span<const Rated> best,
+  std::vector<sketch::Candidate> Select(std::span<const ScoredCandidate> best,
                                         std::vector<CandidatePtr> fresh, int n,
                                         base::RandomStream& random) {
     std::vector<sketch::Candidate> batch;
@@ -60,11 +60,12 @@ class EvolutionarySearch final : public SearchStrategy {
       if (static_cast<int>(batch.size()) >= limit) return;
       if (known_.insert(candidate->hash).second) batch.push_back(*candidate);
     };
-    const int exploring = BlindCount(options_.evolutionary.epsilon, options_.controls_wanted(), n);
+    const int exploring =
+        UnscoredCount(options_.evolutionary.epsilon, options_.exploration_count(), n);
     random.Shuffle(fresh);
-    for (const Rated& rated : best) add(rated.candidate, n - exploring);
+    for (const ScoredCandidate& rated : best) add(rated.candidate, n - exploring);
     for (const CandidatePtr& candidate : fresh) add(candidate, n);
-    for (const Rated& rated : best) add(rated.candidate, n);
+    for (const ScoredCandidate& rated : best) add(rated.candidate, n);
     const int missing = n - static_cast<int>(batch.size());
     for (const CandidatePtr& candidate :
          DrawUnknown(*options_.space, missing, known_, random, *options_.pool)) {
@@ -76,7 +77,7 @@ class EvolutionarySearch final : public SearchStrategy {
   StrategyOptions options_;
   Evolution evolution_;
   HashSet known_;
-  std::vector<Rated> measured_;  ///< the fastest programs, rated by runs per second
+  std::vector<ScoredCandidate> measured_;  ///< the fastest programs, rated by runs per second
 };
 
 }  // namespace

@@ -26,16 +26,16 @@ std::vector<CandidatePtr> DrawFresh(const sketch::SpaceGenerator& space, int att
   return samples;
 }
 
-int BlindCount(double share, int controls, int n) {
+int UnscoredCount(double share, int controls, int n) {
   return std::max(static_cast<int>(share * n), std::min(controls, n - 1));
 }
 
 std::vector<CandidatePtr> DrawUnknown(const sketch::SpaceGenerator& space, int count,
                                       HashSet& known, base::RandomStream& random,
                                       base::ThreadPool& pool) {
-  constexpr int kLargestRound = 512;
+  constexpr int kMaxRound = 512;
   std::vector<CandidatePtr> found;
-  int round = std::min(count, kLargestRound);
+  int round = std::min(count, kMaxRound);
   int fruitless = 0;
   while (static_cast<int>(found.size()) < count && fruitless < kExhaustedAfter) {
     bool any = false;
@@ -46,7 +46,7 @@ std::vector<CandidatePtr> DrawUnknown(const sketch::SpaceGenerator& space, int c
       any = true;
     }
     fruitless = any ? 0 : fruitless + round;
-    round = std::min(2 * round, kLargestRound);
+    round = std::min(2 * round, kMaxRound);
   }
   return found;
 }

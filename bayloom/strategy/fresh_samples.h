@@ -18,13 +18,13 @@ using CandidatePtr = std::shared_ptr<const sketch::Candidate>;
 using HashSet = std::unordered_set<uint64_t>;
 
 /// `attempts` draws of a uniform design space with uniform decisions, in parallel; infeasible
-/// draws are left out. The same for the same stream, whatever the number of threads.
+/// draws are left out. The same for the same stream and any number of threads.
 std::vector<CandidatePtr> DrawFresh(const sketch::SpaceGenerator& space, int attempts,
                                     base::RandomStream& random, base::ThreadPool& pool);
 
 /// How many of a batch of n are drawn blindly: a share of it, and at least the controls that are
 /// wanted as long as one is left to be chosen.
-int BlindCount(double share, int controls, int n);
+int UnscoredCount(double share, int controls, int n);
 
 /// Draws until there are `count` distinct candidates that are not in `known`, and adds those to
 /// it. Fewer if the design spaces seem exhausted: `kExhaustedAfter` draws in a row gave nothing

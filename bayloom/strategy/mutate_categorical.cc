@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "bayloom/strategy/internal/annotated_choice.h"
+#include "bayloom/strategy/annotated_choice.h"
 #include "bayloom/strategy/mutator.h"
 
 namespace bayloom::strategy {

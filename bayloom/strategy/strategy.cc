@@ -4,86 +4,59 @@
 #include "bayloom/strategy/strategy.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <string_view>
+#include <optional>
 #include <utility>
 
-#include "bayloom/base/result.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/strategy/bayes/bayes_search.h"
-#include "bayloom/strategy/internal/bayes/thesis_search.h"
 
 namespace bayloom::strategy {
 namespace {
 
-struct Maker {
-  const char* name;
-  std::unique_ptr<SearchStrategy> (*make)(StrategyOptions);
-};
-
-constexpr Maker kMakers[] = {
-    {"evolutionary", MakeEvolutionarySearch},
-    {"random", MakeRandomSearch},
-    {"bayes", MakeBayesSearch},
-};
-
-/// Table 3.1 of Rocke 2024.
-constexpr const char* kThesisConfigurations[] = {"naive", "heap", "lru", "heap+lru"};
-constexpr std::string_view kThesisPrefix = "bayes:";
-
-/// What a word behind "bayes:" changes; false if there is no such word.
-bool Configure(std::string_view word, ThesisOptions& options) {
-  if (word == "naive") return true;
-  if (word == "heap") return options.selection = Selection::kBestOverall, true;
-  if (word == "lru") return options.eviction = Eviction::kLeastRecent, true;
-  if (word == "factors") return options.encoding = TilingEncoding::kFactorization, true;
-  if (word == "sdr") return options.reduce_domain = true, true;
-  if (word == "ei")
-    return options.acquisition = acquisition::AcquisitionKind::kExpectedImprovement, true;
-  if (word == "poi")
-    return options.acquisition = acquisition::AcquisitionKind::kProbabilityOfImprovement, true;
-  return false;
+StrategyMaker WithoutWords(std::unique_ptr<SearchStrategy> (*make)(StrategyOptions)) {
+  return {[make](std::string_view, StrategyOptions options) { return make(std::move(options)); }};
 }
 
-bool ConfigureAll(std::string_view words, ThesisOptions& options) {
-  while (true) {
-    const size_t end = words.find('+');
-    if (!Configure(words.substr(0, end), options)) return false;
-    if (end == std::string_view::npos) return true;
-    words.remove_prefix(end + 1);
-  }
+/// "NAME" or "NAME:WORDS".
+struct ParsedName {
+  std::string_view name;
+  std::optional<std::string_view> words;
+};
+
+ParsedName Parse(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {text, std::nullopt};
+  return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
 }  // namespace
 
-std::vector<std::string> StrategyNames() {
-  std::vector<std::string> names;
-  for (const Maker& maker : kMakers) names.push_back(maker.name);
-  for (const char* words : kThesisConfigurations)
-    names.push_back(std::string(kThesisPrefix) + words);
-  return names;
+base::Registry<StrategyMaker>& Strategies() {
+  static base::Registry<StrategyMaker> strategies(
+      "strategy",
+      {{"bayes", "breeds programs that the cost model, and a surrogate of the task, rate highly",
+        WithoutWords(MakeBayesSearch)},
+       {"evolutionary", "breeds programs that the cost model rates highly (MetaSchedule's search)",
+        WithoutWords(MakeEvolutionarySearch)},
+       {"random", "draws programs at random", WithoutWords(MakeRandomSearch)}});
+  return strategies;
 }
 
-Status CheckStrategyName(const std::string& name) {
-  ThesisOptions options;
-  if (name.starts_with(kThesisPrefix) &&
-      ConfigureAll(std::string_view(name).substr(kThesisPrefix.size()), options)) {
-    return Ok();
-  }
-  for (const Maker& maker : kMakers) {
-    if (name == maker.name) return Ok();
-  }
-  return Error{fmt::format("unknown search strategy '{}': choose one of {}", name,
-                           fmt::join(StrategyNames(), ", "))};
+Status CheckStrategyName(std::string_view name) {
+  const ParsedName parsed = Parse(name);
+  if (Status known = Strategies().Check(parsed.name); !known) return known;
+  if (!parsed.words) return Ok();
+  const StrategyMaker maker = Strategies().At(parsed.name);
+  if (maker.check_words) return maker.check_words(*parsed.words);
+  return Error{fmt::format("the strategy '{}' takes no words, found ':{}'", parsed.name,
+                           base::InOneLine(*parsed.words))};
 }
 
 std::unique_ptr<SearchStrategy> CreateStrategy(const std::string& name, StrategyOptions options) {
   if (Status known = CheckStrategyName(name); !known) throw InputError(known.error().message);
-  for (const Maker& maker : kMakers) {
-    if (name == maker.name) return maker.make(std::move(options));
-  }
-  ConfigureAll(std::string_view(name).substr(kThesisPrefix.size()), options.thesis);
-  return MakeThesisSearch(name, std::move(options));
+  const ParsedName parsed = Parse(name);
+  return Strategies().At(parsed.name).make(parsed.words.value_or(""), std::move(options));
 }
 
 }  // namespace bayloom::strategy

@@ -8,8 +8,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "bayloom/base/registry.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/sketch/design_space.h"
@@ -48,18 +50,17 @@ struct StrategyOptions {
   const sketch::SpaceGenerator* space = nullptr;  ///< required; must outlive the strategy
   base::ThreadPool* pool = nullptr;               ///< required; must outlive the strategy
   Scorer scorer;                                  ///< required by strategies that use a cost model
-  /// Programs that the next batch should hold whatever their scores.
-  std::function<int()> controls_wanted = [] { return 0; };
+  /// Programs that the next batch should hold regardless of their scores.
+  std::function<int()> exploration_count = [] { return 0; };
   uint64_t seed = 0;
   EvolutionaryOptions evolutionary;
   BayesOptions bayes = {};
-  ThesisOptions thesis = {};
 };
 
 /// Decides which programs of a workload's design spaces are worth a trial.
 ///
 /// The choices are a function of the seed, the number of candidates known, and the outcomes the
-/// strategy was notified of, whatever the number of threads. So a strategy that is told of
+/// strategy was notified of, for any number of threads. So a strategy that is told of
 /// everything an earlier one knew goes on as that one would have done.
 class SearchStrategy {
  public:
@@ -80,18 +81,21 @@ class SearchStrategy {
   virtual void Exclude(uint64_t hash) = 0;
 };
 
-/// The names CreateStrategy understands:
+/// What makes a strategy.
+struct StrategyMaker {
+  /// `words` is what follows the name and a colon: "heap+lru" of "rocke2024:heap+lru".
+  std::function<std::unique_ptr<SearchStrategy>(std::string_view words, StrategyOptions)> make;
+  /// Refuses words that the strategy does not understand; null if it takes none.
+  std::function<Status(std::string_view words)> check_words = nullptr;
+};
+
+/// All strategies by name:
+///   bayes             cost model and surrogate together (strategy/bayes/bayes_search.h)
 ///   evolutionary      MetaSchedule's search
 ///   random            nothing but chance
-///   bayes             cost model and surrogate together (search/bayes/bayes_search.h)
-///   bayes:WORDS       the bayesian search of Rocke 2024 (ThesisOptions). Words joined by '+'
-///   change
-///                     its naive configuration: heap (best overall), lru (least recent evicted),
-///                     factors (of tiles, instead of their index), sdr (domain reduction), ei, poi
-///                     (acquisition). naive, heap, lru and heap+lru are those of its table 3.1.
-std::vector<std::string> StrategyNames();  ///< of WORDS, those of table 3.1
-/// Fails, listing the names, for one that CreateStrategy does not understand.
-Status CheckStrategyName(const std::string& name);
+base::Registry<StrategyMaker>& Strategies();
+/// Whether CreateStrategy understands a name, with or without words; if not, why.
+Status CheckStrategyName(std::string_view name);
 /// Throws InputError for a name it does not know.
 std::unique_ptr<SearchStrategy> CreateStrategy(const std::string& name, StrategyOptions options);
 

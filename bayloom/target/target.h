@@ -28,7 +28,7 @@ struct Target {
 
 /// A machine of the target's shape with rates that, under the weights of the time estimate, are
 /// those fitted on an AMD EPYC of the Zen 5 generation: the same numbers everywhere, for tests and
-/// for targets that nobody measured. Only their ratios mean something.
+/// for targets that were not measured. Only their ratios mean something.
 MachineModel NominalMachine(const Target& target);
 
 /// The target's machine if it was measured, the nominal one otherwise.

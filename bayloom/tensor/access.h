@@ -45,7 +45,7 @@ IndexRange RangeOf(const Program& program, const Affine& index,
 /// the innermost loop around all its accesses, and holds only the region touched during one
 /// iteration of that loop.
 struct Allocation {
-  NodeRef scope;               ///< kRoot or a loop: allocated anew in each iteration of it
+  NodeRef scope;               ///< kRoot or a loop: allocated again in each iteration of it
   std::vector<int64_t> shape;  ///< extents of the region per logical dimension
   /// What to subtract from an index to get its place in the region; affine in digits of the
   /// loops at or above `scope`, per logical dimension.

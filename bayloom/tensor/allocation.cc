@@ -81,7 +81,7 @@ class RegionCollector {
     if (dimension.seen && index.terms != dimension.outer.terms) return false;
     if (!dimension.seen) dimension.outer = std::move(index);
     dimension.seen = true;
-    // Guarded accesses are only made inside of the buffer, whatever their indices say.
+    // Guarded accesses are only made inside of the buffer, regardless of their indices.
     dimension.min = std::min(dimension.min, std::max(min, -outer_max));
     dimension.max = std::max(dimension.max, std::min(max, extent - 1 - outer_min));
     return true;

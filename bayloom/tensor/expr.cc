@@ -230,7 +230,7 @@ Expr Binary(ExprOp op, Expr a, Expr b) {
   }
   if (Expr folded = DropNeutral(op, a, b); folded.defined()) return folded;
   if (IsInteger(dtype)) {
-    // One form for integer sums: the literal is added last, whatever the order of writing.
+    // One form for integer sums: the literal is added last, in whichever order it was written.
     if (op == ExprOp::kSub && b->op == ExprOp::kInt && !IsUnsigned(dtype)) {
       return Binary(ExprOp::kAdd, std::move(a), Unary(ExprOp::kNegate, b));
     }

@@ -50,15 +50,15 @@ class ProgramInterpreter {
         memory_(program.buffers.size()),
         allocated_in_(program.loops.size()),
         digits_(program.digit_extents.size()) {
-    size_t most_iters = 0;
+    size_t max_iters = 0;
     flat_blocks_.resize(program.blocks.size());
     for (size_t i = 0; i < program.blocks.size(); ++i) {
       const Block& block = program.blocks[i];
       if (!block.alive) continue;
       flat_blocks_[i].emplace(block, program.buffers);
-      most_iters = std::max(most_iters, block.iters.size());
+      max_iters = std::max(max_iters, block.iters.size());
     }
-    iters_.resize(most_iters);
+    iters_.resize(max_iters);
     for (size_t b = 0; strict && b < program.buffers.size(); ++b) {
       if (program.buffers[b].role != BufferRole::kIntermediate) continue;
       const NodeRef scope = AllocationScope(program, static_cast<BufferId>(b));

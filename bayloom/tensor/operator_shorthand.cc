@@ -115,7 +115,7 @@ Workload ParseOperator(std::string_view text) {
 std::string OperatorExamples() {
   return "  matmul:512,512,512                                M,N,K\n"
          "  matmul:128,768,768,bias,relu                      what follows elementwise\n"
-         "  matmul:128,128,64,batch=12                        twelve products of activations\n"
+         "  matmul:128,128,64,batch=12                        a batch of 12 products\n"
          "  conv2d:56x56x64,128,3x3,stride=2,pad=1,bias,relu  HxWxC,outputs,kernel\n"
          "  depthwise:56x56x144,3x3,pad=1                     HxWxC,kernel\n";
 }

@@ -88,6 +88,12 @@ Expr Product(const std::optional<DType>& accumulator, Expr a, Expr c) {
   return Cast(*accumulator, std::move(a)) * Cast(*accumulator, std::move(c));
 }
 
+/// As the fused operators of networks are named: "+bias+add+relu".
+std::string NameOf(const Epilogue& epilogue) {
+  return std::string(epilogue.bias ? "+bias" : "") + (epilogue.residual ? "+add" : "") +
+         (epilogue.relu ? "+relu" : "");
+}
+
 Tensor AddEpilogue(WorkloadBuilder& b, Tensor y, size_t channel_dims, const Epilogue& epilogue) {
   const auto add = [](Expr a, Expr c) { return std::move(a) + std::move(c); };
   if (epilogue.bias) {
@@ -362,7 +368,7 @@ Tensor LayerNorm(WorkloadBuilder& b, const std::string& name, const Tensor& x, c
 }
 
 Workload MatmulWorkload(int64_t m, int64_t n, int64_t k, DType dtype, const Epilogue& epilogue) {
-  WorkloadBuilder b("matmul");
+  WorkloadBuilder b("matmul" + NameOf(epilogue));
   const Tensor a = b.Input("a", {m, k}, dtype), w = b.Constant("w", {k, n}, dtype);
   return b.Build({AddEpilogue(b, Matmul(b, "matmul", a, w), 1, epilogue)});
 }
@@ -376,7 +382,7 @@ Workload BatchMatmulWorkload(int64_t batch, int64_t m, int64_t n, int64_t k, DTy
 Workload Conv2dWorkload(const Conv2dShape& s) {
   const bool depthwise = s.groups > 1 && s.groups == s.in_channels && s.groups == s.out_channels;
   const bool grouped = s.groups > 1 && !depthwise;
-  WorkloadBuilder b(depthwise ? "depthwise_conv2d" : "conv2d");
+  WorkloadBuilder b((depthwise ? "depthwise_conv2d" : "conv2d") + NameOf(s.epilogue));
   const Tensor x = b.Input("x", {s.batch, s.height, s.width, s.in_channels}, s.dtype);
   if (depthwise) {
     const Tensor w = b.Constant("weight", {s.kernel[0], s.kernel[1], s.groups}, s.dtype);

@@ -14,7 +14,7 @@ namespace bayloom::tensor {
 namespace {
 
 /// An index seen from one loop: which terms tell its iterations apart, and what the loops below
-/// add. Whatever the loops above contribute is the same for all iterations.
+/// add. What the loops above contribute is the same for all iterations.
 struct Cell {
   std::vector<Affine::Term> outer;  ///< terms of the loop's digits and of digits above it
   std::vector<Affine::Term> inner;  ///< terms of digits below, of extent > 1

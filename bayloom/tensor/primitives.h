@@ -35,7 +35,7 @@ Result<LoopId> Fuse(Program& program, std::span<const LoopId> loops);
 /// decides by its own iterators when it initializes. Refused when the loops are not one chain of
 /// single-child loops, or when a decomposed reduction's loops would leave its kInit's range.
 Status Reorder(Program& program, std::span<const LoopId> order);
-/// Marks a serial loop parallel: no block below may reduce over it, and whatever is written
+/// Marks a serial loop parallel: no block below may reduce over it, and all that is written
 /// below is either private to an iteration or disjoint between iterations.
 Status Parallelize(Program& program, LoopId loop);
 /// Marks an innermost-body loop vectorized; same legality as Parallelize, plus: no loop below
@@ -50,11 +50,12 @@ Status Bind(Program& program, LoopId loop, LoopKind kind);
 // --- Blocks ----------------------------------------------------------------------------------
 
 Status Annotate(Program& program, BlockId block, const std::string& key, int64_t value);
-/// Removes a kPlain block by substituting its value into every reader. Refused for outputs and
-/// for blocks whose buffer is also read by themselves.
+/// Removes a kPlain block by substituting its value into every reader. Refused for outputs, for
+/// blocks whose buffer is also read by themselves, and where a reader's value would cost more than
+/// kMaxInlinedCost (evaluation_cost.h).
 Status ComputeInline(Program& program, BlockId block);
 /// Removes an elementwise consumer by folding it into its only producer: the producer (kPlain)
-/// stores the consumer's value. Refused when the producer's result is read by anybody else or the
+/// stores the consumer's value. Refused when the producer's result has another reader or the
 /// consumer reads it at anything but its own indices (a permutation of them is fine).
 Status ReverseComputeInline(Program& program, BlockId block);
 /// Moves a producer under `loop` of its consumers: its nest is regenerated to compute just the

@@ -82,7 +82,7 @@ class Schedule {
   Status SetScope(BlockVar block, StorageScope scope);
 
   /// Runs an instruction whose operands are variables of this schedule's trace and appends it
-  /// (its outputs are numbered anew); `decision` only for sampling instructions.
+  /// (its outputs are numbered again); `decision` only for sampling instructions.
   Status Apply(Instruction instruction, const Decision* decision);
 
   /// The program for postprocessors, whose rewriting is a function of the trace and therefore

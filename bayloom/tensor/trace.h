@@ -116,7 +116,7 @@ class Trace {
 
   /// {"steps": [{"op": "split", "in": [0], "out": [4, 5], "decision": [...]}, ...]}
   nlohmann::json ToJson() const;
-  /// Refuses, in one line, whatever is not a well-formed trace.
+  /// Refuses, in one line, all that is not a well-formed trace.
   static Result<Trace> FromJson(const nlohmann::json& json);
   /// One line per step, as a person would write it.
   std::string Print() const;

@@ -12,10 +12,10 @@
 namespace bayloom::tensor {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 nlohmann::json StepToJson(const Instruction& step, const std::optional<Decision>& decision) {
-  json object = {{"op", ToString(step.kind)}};
+  Json object = {{"op", ToString(step.kind)}};
   if (!step.text.empty()) object["text"] = step.text;
   if (!step.inputs.empty()) object["in"] = step.inputs;
   if (!step.attributes.empty()) object["attributes"] = step.attributes;
@@ -26,7 +26,7 @@ nlohmann::json StepToJson(const Instruction& step, const std::optional<Decision>
 }
 
 template <typename T>
-bool ReadNumber(const json& value, T& out) {
+bool ReadNumber(const Json& value, T& out) {
   if constexpr (std::is_floating_point_v<T>) {
     if (!value.is_number()) return false;
     out = value.get<T>();
@@ -43,12 +43,12 @@ bool ReadNumber(const json& value, T& out) {
 
 /// Reads an optional array of numbers; false if it is something else.
 template <typename T>
-bool ReadNumbers(const json& object, const char* key, std::vector<T>& out) {
+bool ReadNumbers(const Json& object, const char* key, std::vector<T>& out) {
   const auto found = object.find(key);
   if (found == object.end()) return true;
   if (!found->is_array()) return false;
   out.reserve(found->size());
-  for (const json& value : *found) {
+  for (const Json& value : *found) {
     T number;
     if (!ReadNumber(value, number)) return false;
     out.push_back(number);
@@ -61,7 +61,7 @@ struct Step {
   std::optional<Decision> decision;
 };
 
-Result<Step> StepFromJson(const json& object) {
+Result<Step> StepFromJson(const Json& object) {
   if (!object.is_object()) return Error{"a step must be an object"};
   const auto op = object.find("op");
   if (op == object.end() || !op->is_string()) return Error{"a step must have a string \"op\""};
@@ -93,7 +93,7 @@ Result<Step> StepFromJson(const json& object) {
 }  // namespace
 
 nlohmann::json Trace::ToJson() const {
-  json steps = json::array();
+  Json steps = Json::array();
   for (size_t i = 0; i < instructions().size(); ++i) {
     steps.push_back(StepToJson(instructions()[i], decisions_[i]));
   }

@@ -10,17 +10,17 @@
 namespace bayloom::tensor {
 namespace {
 
-Expr Least(DType dtype) {
+Expr LowestValue(DType dtype) {
   if (IsFloat(dtype)) return FloatLiteral(-std::numeric_limits<double>::infinity(), dtype);
   if (IsUnsigned(dtype) || dtype == DType::kBool) return IntLiteral(0, dtype);
   return IntLiteral(static_cast<int64_t>(~uint64_t{0} << (8 * ByteSize(dtype) - 1)), dtype);
 }
 
-Expr Greatest(DType dtype) {
+Expr HighestValue(DType dtype) {
   if (IsFloat(dtype)) return FloatLiteral(std::numeric_limits<double>::infinity(), dtype);
   if (dtype == DType::kBool) return BoolLiteral(true);
   if (IsUnsigned(dtype)) return IntLiteral(-1, dtype);  // wraps to all ones
-  return IntLiteral(~Least(dtype)->int_value, dtype);
+  return IntLiteral(~LowestValue(dtype)->int_value, dtype);
 }
 
 struct OpCount {
@@ -95,9 +95,9 @@ Expr NeutralElement(Reduction reduction, DType dtype) {
     case Reduction::kProduct:
       return Literal(1, dtype);
     case Reduction::kMin:
-      return Greatest(dtype);
+      return HighestValue(dtype);
     case Reduction::kMax:
-      return Least(dtype);
+      return LowestValue(dtype);
     case Reduction::kNone:
       break;
   }

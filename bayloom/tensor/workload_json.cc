@@ -13,8 +13,11 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "bayloom/base/json.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/tensor/internal/names.h"
 
 namespace bayloom::tensor {
@@ -29,7 +32,7 @@ auto ValueIn(const Table& table, const Json& json, const char* what) {
   for (const auto& [value, name] : table) {
     if (name == text) return value;
   }
-  throw std::invalid_argument(fmt::format("unknown {} '{}'", what, text));
+  throw std::invalid_argument(fmt::format("unknown {} '{}'", what, base::InOneLine(text)));
 }
 
 void Require(bool condition, const char* what) {
@@ -97,7 +100,7 @@ Json StageToJson(const Stage& stage) {
 DType DTypeFromJson(const Json& json) {
   const std::string text = json.get<std::string>();
   if (std::optional<DType> dtype = ParseDType(text)) return *dtype;
-  throw std::invalid_argument(fmt::format("unknown element type '{}'", text));
+  throw std::invalid_argument(fmt::format("unknown element type '{}'", base::InOneLine(text)));
 }
 
 double FloatFromJson(const Json& json) {
@@ -216,6 +219,35 @@ void CheckIters(const Stage& stage, const Buffer& output) {
           "a stage reduces if and only if it has reduction iterators");
 }
 
+/// Limits of an expression that others wrote: functions over expressions recurse, and some visit a
+/// part that is shared wherever it is used.
+constexpr int kMaxDepth = 1000;
+constexpr double kMaxNodes = 1e6;
+
+/// Refuses nodes that make an expression beyond the limits.
+class ExpressionLimits {
+ public:
+  /// To be called with every node, operands first.
+  void Add(const Expr& node) {
+    Size size;
+    for (const Expr& operand : node->operands) {
+      const Size& part = sizes_.at(operand.get());
+      size.depth = std::max(size.depth, part.depth + 1);
+      size.nodes += part.nodes;
+    }
+    Require(size.depth <= kMaxDepth, "an expression is nested more than 1000 deep");
+    Require(size.nodes <= kMaxNodes, "an expression has more than a million parts");
+    sizes_.emplace(node.get(), size);
+  }
+
+ private:
+  struct Size {
+    int depth = 1;
+    double nodes = 1;  ///< shared ones wherever they are used
+  };
+  std::unordered_map<const ExprNode*, Size> sizes_;
+};
+
 Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
   Stage stage;
   stage.name = json.at("name").get<std::string>();
@@ -232,8 +264,10 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
   }
   CheckIters(stage, buffers[stage.output]);
   std::vector<Expr> nodes;
+  ExpressionLimits limits;
   for (const Json& node : json.at("value")) {
     nodes.push_back(NodeFromJson(node, nodes, stage, buffers));
+    limits.Add(nodes.back());
   }
   Require(!nodes.empty(), "a stage has a value");
   stage.value = nodes.back();
@@ -284,7 +318,7 @@ Result<Workload> WorkloadFromJson(const Json& json) {
   } catch (const std::invalid_argument& e) {
     return Error{fmt::format("workload JSON, {}: {}", place, e.what())};
   } catch (const Json::exception& e) {
-    return Error{fmt::format("workload JSON, {}: {}", place, e.what())};
+    return Error{fmt::format("workload JSON, {}: {}", place, base::JsonErrorText(e.what()))};
   }
   return workload;
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 
 namespace bayloom::trial {
@@ -18,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// Longer lines hold no answer, and matching takes time and memory for every character.
-constexpr size_t kLongestSearchedLine = 2000;
+constexpr size_t kMaxSearchedLineLength = 2000;
 
 /// A compiled POSIX extended regular expression.
 class Pattern {
@@ -118,7 +119,7 @@ Outcome SearchPattern(std::string_view output, const std::string& text) {
   while (!output.empty()) {
     const std::string_view line = output.substr(0, output.find('\n'));
     output.remove_prefix(std::min(output.size(), line.size() + 1));
-    if (line.size() > kLongestSearchedLine) continue;
+    if (line.size() > kMaxSearchedLineLength) continue;
     const std::optional<std::string_view> group = pattern.Search(line);
     if (!group) continue;
     const std::optional<double> number = NumberOf(Trimmed(*group));
@@ -140,7 +141,7 @@ std::optional<Outcome> ParseAnswerLine(std::string_view line, const AnswerFormat
   const std::string_view text = Trimmed(line);
   if (const std::optional<double> number = NumberOf(text)) return Feasible(*number);
   if (text.empty() || text.front() != '{') return std::nullopt;
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = base::ParseJsonOrDiscard(text);
   if (!json.is_object()) return std::nullopt;
   return OutcomeOfObject(json, format);
 }

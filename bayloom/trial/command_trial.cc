@@ -6,10 +6,16 @@
 #include <fmt/format.h>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/job_limits.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/subprocess.h"
 
 namespace bayloom::trial {
 namespace {
+
+/// A thread, the process with its guard and a shell's child; three pipes with room for a start, and
+/// a scratch folder.
+constexpr base::JobNeeds kWorkerNeeds = {.open_files = 10, .processes = 4};
 
 /// What a shell exits with.
 constexpr int kCommandNotFound = 127;
@@ -23,6 +29,11 @@ Outcome OutcomeOf(const base::CommandResult& result, const base::Command& comman
     return Outcome::Infeasible(Verdict::kTimeout,
                                fmt::format("still running after {:g} s", command.timeout_seconds));
   }
+  if (result.end == base::CommandResult::End::kMemory) {
+    return Outcome::Infeasible(Verdict::kMemory,
+                               fmt::format("its processes together use more than {:.0f} MB",
+                                           static_cast<double>(command.memory_limit_bytes) / 1e6));
+  }
   if (!result.status.Success()) {
     const std::string last = base::LastLine(result.error_output);
     return Outcome::Infeasible(Verdict::kCrash, fmt::format("{}{}{}", result.status.Describe(),
@@ -32,6 +43,14 @@ Outcome OutcomeOf(const base::CommandResult& result, const base::Command& comman
 }
 
 }  // namespace
+
+void PrepareWorkers(int jobs, bool sandbox) {
+  base::ReserveJobs(jobs, kWorkerNeeds);
+  if (!sandbox) return;
+  if (const Status allowed = base::CheckSandbox(); !allowed) {
+    throw InputError(allowed.error().message);
+  }
+}
 
 void MissingCommandGuard::Check(const base::CommandResult& result) {
   const bool is_missing = result.end == base::CommandResult::End::kNotStarted ||

@@ -14,6 +14,11 @@
 
 namespace bayloom::trial {
 
+/// To be called before so many workers try candidates by commands or processes. Throws InputError
+/// where this machine cannot run them at the same time (see base::ReserveJobs) or, if they are to
+/// be sandboxed, does not allow that.
+void PrepareWorkers(int jobs, bool sandbox);
+
 /// What a command's standard output means.
 using OutputReader = std::function<Outcome(const std::string& output)>;
 
@@ -35,8 +40,8 @@ class MissingCommandGuard {
 /// else infeasible with how it ended and the last line that it wrote to standard error. The named
 /// value "measure_seconds" is how long it took. nullopt if it was stopped before it ended.
 ///
-/// Whatever a command leaves running is killed, and its limits of time and memory hold; so
-/// everybody's evaluators are treated the same. Throws SystemError where no process can be made,
+/// All that a command leaves running is killed, and its limits of time and memory hold; so
+/// all evaluators are treated the same. Throws SystemError where no process can be made,
 /// and what the guard throws.
 std::optional<Outcome> TryCommand(const base::Command& command, const OutputReader& read,
                                   const std::stop_token& stop, MissingCommandGuard& guard);

@@ -28,7 +28,7 @@ struct FinishedTrial {
 /// Tries candidates: in this process, in threads, in other processes, on other machines.
 ///
 /// Asynchronous: the caller hands in trials by number as long as there is room, and collects what
-/// has ended, in whatever order it ends.
+/// has ended, in the order in which it ends.
 ///
 ///     while (in_flight < evaluator.Capacity()) evaluator.Submit(id++, candidate);
 ///     for (FinishedTrial& trial : evaluator.Collect(0.1, stop)) ...

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bayloom/base/hash.h"
+#include "bayloom/base/json.h"
 #include "bayloom/base/result.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -50,7 +51,7 @@ std::vector<external::StudyTrial> ReadStudyTrials(const space::Space& space, rec
                                                   record::RunId study) {
   std::vector<external::StudyTrial> trials;
   for (const record::StoredTrial& kept : store.TrialsOfRun(study)) {
-    const auto json = nlohmann::json::parse(kept.candidate, nullptr, /*allow_exceptions=*/false);
+    const auto json = base::ParseJsonOrDiscard(kept.candidate);
     const Result<space::Configuration> configuration = space::FromJson(space, json);
     if (!configuration || !space.Contains(*configuration)) {
       throw InputError(

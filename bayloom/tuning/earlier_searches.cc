@@ -62,7 +62,7 @@ optimizer::EarlierTask AsTask(const record::RunRecord& record, const external::S
 }  // namespace
 
 optimizer::TransferOptions LearnFromSearches(std::span<const std::string> databases,
-                                             optimizer::TransferMethod method,
+                                             const std::string& method,
                                              const external::Scenario& scenario) {
   optimizer::TransferOptions transfer;
   transfer.method = method;

@@ -20,7 +20,7 @@ namespace bayloom::tuning {
 ///
 /// Throws InputError for a file that is no database.
 optimizer::TransferOptions LearnFromSearches(std::span<const std::string> databases,
-                                             optimizer::TransferMethod method,
+                                             const std::string& method,
                                              const external::Scenario& scenario);
 
 }  // namespace bayloom::tuning

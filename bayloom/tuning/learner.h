@@ -33,8 +33,8 @@ class Learner {
 
   /// One score per candidate of the task (structural hash of its workload); the higher the faster.
   std::vector<double> Score(uint64_t task, std::span<const sketch::Candidate* const> candidates);
-  /// How many programs of the task's next batch the model wants whatever their scores.
-  int ControlsWanted(uint64_t task) const { return model_ ? model_->ControlsWanted(task) : 0; }
+  /// How many programs of the task's next batch the model wants regardless of their scores.
+  int ExplorationCount(uint64_t task) const { return model_ ? model_->ExplorationCount(task) : 0; }
   /// Learns and returns how well they would have been predicted.
   std::optional<cost::BatchMetrics> Learn(std::span<const TrainingSample> trials);
   /// Learns what an earlier run learnt, batch by batch as it did.

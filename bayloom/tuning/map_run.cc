@@ -10,8 +10,8 @@
 
 #include "bayloom/base/hash.h"
 #include "bayloom/base/result.h"
+#include "bayloom/mapspace/adapt_mapping.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
-#include "bayloom/mapspace/transplant.h"
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/internal/earlier_mappings.h"
 
@@ -59,6 +59,8 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
   const mapspace::MapObjective objective = options.search.objective;
   if (options.evaluator == "model") return mapspace::MakeModelEvaluator(model, objective);
   mapspace::SimulatorOptions simulator = options.simulator;
+  const int64_t trials = std::max<int64_t>(1, options.search.budget.trials);
+  simulator.jobs = static_cast<int>(std::min<int64_t>(simulator.jobs, trials));
   if (options.evaluator == "timeloop") {
     return mapspace::MakeTimeloopEvaluator(model.problem(), model.architecture(), objective,
                                            simulator);
@@ -145,8 +147,8 @@ std::vector<mapspace::EarlierMappings> MapRun::Earlier(
         "problem or architecture");
   }
   if (options_.rehearsal > 0) {
-    all.push_back(
-        mapspace::Rehearse(mapspace, model, objective, options_.rehearsal, options_.search.seed));
+    all.push_back(mapspace::WarmStartFromModel(mapspace, model, objective, options_.rehearsal,
+                                               options_.search.seed));
   }
   return all;
 }
@@ -211,8 +213,8 @@ void MapRun::Exchange(size_t layer) {
   const mapspace::MapperResult& known = giver.search->result();
   own.offered[nearest] = known.value;
   const std::optional<mapspace::Mapping> planted =
-      mapspace::Transplant(*known.best, giver.layer.problem, *own.mapspace, *own.model);
-  if (planted) own.search->Offer(*planted);
+      mapspace::AdaptMapping(*known.best, giver.layer.problem, *own.mapspace, *own.model);
+  if (planted) own.search->Suggest(*planted);
 }
 
 MapRun::Totals MapRun::Sum() const {

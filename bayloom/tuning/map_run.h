@@ -41,7 +41,7 @@ struct MapOptions {
   std::string MapperName() const;
 };
 
-/// Evaluations of one layer where nobody says: what the model does in a second, or what a patient
+/// Evaluations of one layer by default: what the model does in a second, or what a patient
 /// person waits for.
 int64_t DefaultEvaluations(const std::string& mapper);
 

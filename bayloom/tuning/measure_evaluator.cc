@@ -36,8 +36,10 @@ std::vector<trial::FinishedTrial> MeasureEvaluator::Collect(double,
   try {
     if (built_.empty()) BuildBatch(stop);
     Built& next = built_.front();
+    const ProgramTrial& trial = *next.trial;
+    const auto run = trial.is_repeat ? &measure::Measurer::Repeat : &measure::Measurer::Run;
     trial::Outcome outcome =
-        measurer_.Run(*next.trial->workload, next.trial->candidate.program, next.build, stop);
+        (measurer_.*run)(*trial.workload, trial.candidate.program, next.build, stop);
     built_.pop_front();
     return {{id, std::move(outcome), {}}};
   } catch (const measure::Interrupted&) {
@@ -59,13 +61,19 @@ void MeasureEvaluator::BuildBatch(const measure::StopCheck& stop) {
     incumbents_.erase(known);
   }
   std::vector<const tensor::Program*> programs;
+  std::vector<size_t> place_of;  // of each trial, in `programs`
+  std::unordered_map<uint64_t, size_t> places;
   for (const Waiting& next : waiting_) {
-    if (programs.size() == kBatch || next.trial->workload != &workload) break;
-    programs.push_back(&next.trial->candidate.program);
+    if (place_of.size() == kBatch || next.trial->workload != &workload) break;
+    const sketch::Candidate& candidate = next.trial->candidate;
+    const auto [place, is_new] = places.emplace(candidate.hash, programs.size());
+    if (is_new) programs.push_back(&candidate.program);
+    place_of.push_back(place->second);
   }
   std::vector<measure::Build> builds = measurer_.BuildAll(workload, programs, stop);
-  for (measure::Build& build : builds) {
-    built_.push_back({waiting_.front().id, waiting_.front().trial, std::move(build)});
+  for (const size_t place : place_of) {
+    built_.push_back({waiting_.front().id, waiting_.front().trial, builds[place]});
+    builds[place].seconds = 0;  // counts once
     waiting_.pop_front();
   }
 }

@@ -14,7 +14,8 @@ namespace bayloom::tuning {
 
 /// Compiles programs and times them on this machine. Compiling and timing take turns: a batch is
 /// compiled by all threads, then its programs are timed one by one, each within one Collect; while
-/// a program is timed nothing else runs.
+/// a program is timed nothing else runs. Trials are timed in the order in which they were
+/// submitted; a program that is tried several times in a row of trials is compiled once.
 class MeasureEvaluator final : public ProgramEvaluator {
  public:
   /// `measurer` must outlive the evaluator.

@@ -13,6 +13,8 @@ namespace bayloom::tuning {
 struct ProgramTrial {
   const tensor::Workload* workload = nullptr;  ///< outlives the trial
   sketch::Candidate candidate;
+  /// Measured again, in turns with others: each time for less long than a trial.
+  bool is_repeat = false;
 };
 
 /// Evaluates programs; the value of an outcome is the seconds of one run.

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/base/json.h"
+
 namespace bayloom::tuning {
 
 std::string CandidateText(const sketch::Candidate& candidate) {
@@ -14,7 +16,7 @@ std::string CandidateText(const sketch::Candidate& candidate) {
 
 Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
                                            const trial::TrialRecord& trial) {
-  const nlohmann::json json = nlohmann::json::parse(trial.candidate, nullptr, false);
+  const nlohmann::json json = base::ParseJsonOrDiscard(trial.candidate);
   if (!json.is_object() || !json.contains("trace")) return Error{"there is no trace"};
   Result<tensor::Trace> trace = tensor::Trace::FromJson(json["trace"]);
   if (!trace) return trace.error();

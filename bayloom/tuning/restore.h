@@ -16,12 +16,12 @@ namespace bayloom::tuning {
 /// What a store keeps of a candidate: {"space": N, "trace": [...]}.
 std::string CandidateText(const sketch::Candidate& candidate);
 
-/// The candidate of a recorded trial, made anew. Fails if the design spaces of today do not make
+/// The candidate of a recorded trial, made again. Fails if the design spaces of today do not make
 /// that program from that trace any more.
 Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
                                            const trial::TrialRecord& trial);
 
-/// The fastest program recorded for the generator's workload and target that can be made anew;
+/// The fastest program recorded for the generator's workload and target that can be made again;
 /// nullopt if there is none.
 std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
                                              const sketch::SpaceGenerator& space);

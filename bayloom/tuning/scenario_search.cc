@@ -6,16 +6,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/external/evaluator.h"
+#include "bayloom/measure/timing.h"
+#include "bayloom/trial/evaluate_one.h"
 
 namespace bayloom::tuning {
 namespace {
 
-void Check(std::span<const SearchMember> members) {
+void Check(std::span<const SearchMember> members, const RepeatOptions& repeat) {
   if (members.empty()) throw InputError("there is no scenario to search");
   std::set<std::string> names;
   for (const SearchMember& member : members) {
@@ -28,14 +35,49 @@ void Check(std::span<const SearchMember> members) {
       throw InputError(fmt::format("scenario '{}' does not say how a configuration is evaluated",
                                    scenario.name));
     }
+    if (repeat.candidates > 0 && scenario.evaluator.kind == external::EvaluatorKind::kRecorded) {
+      throw InputError(fmt::format(
+          "scenario '{}' looks its values up in a recorded space: evaluated again, configurations "
+          "have the same",
+          scenario.name));
+    }
   }
+}
+
+/// Where a repeat belongs: the ordinal of the trial and the round.
+using RepeatPlace = std::pair<int64_t, int>;
+
+std::map<RepeatPlace, trial::Outcome> RepeatsAfter(record::Store& store, record::RunId run,
+                                                   int64_t after) {
+  std::map<RepeatPlace, trial::Outcome> outcomes;
+  for (record::Repeat& repeat : store.RepeatsOf(run)) {
+    if (repeat.after != after) continue;
+    outcomes[{repeat.trial, repeat.round}] = std::move(repeat.outcome);
+  }
+  return outcomes;
+}
+
+/// Median and spread of the outcomes, if all have a value.
+void Summarize(RepeatedConfiguration& repeated) {
+  std::vector<double> values;
+  for (const trial::Outcome& outcome : repeated.outcomes) {
+    repeated.ok = repeated.ok && outcome.ok();
+    values.push_back(outcome.value);
+  }
+  if (!repeated.ok) {
+    repeated.median = repeated.spread = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
+  repeated.median = measure::Quantile(values, 0.5);
+  const double range = measure::Quantile(values, 0.75) - measure::Quantile(values, 0.25);
+  repeated.spread = range > 0 ? range / std::abs(repeated.median) : 0;
 }
 
 }  // namespace
 
 ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions options)
     : members_(std::move(members)), options_(std::move(options)) {
-  Check(members_);
+  Check(members_, options_.repeat);
   for (const SearchMember& member : members_) {
     stores_.push_back(std::make_unique<record::Store>(member.database));
     studies_.push_back(
@@ -45,7 +87,7 @@ ScenarioSearch::ScenarioSearch(std::vector<SearchMember> members, SearchOptions 
   run.budget = options_.budget;
   run.seed = options_.seed;
   run.scheduler = options_.scheduler;
-  // A single scenario has nobody to take turns with, and need not wait for the end of a slot.
+  // A single scenario takes no turns, and need not wait for the end of a slot.
   if (members_.size() > 1) run.trials_per_slot = options_.trials_per_slot;
   run_ = std::make_unique<run::ScheduledRun<space::Configuration>>(std::move(run));
   for (size_t i = 0; i < members_.size(); ++i) AddTask(static_cast<int>(i));
@@ -56,8 +98,12 @@ ScenarioSearch::~ScenarioSearch() = default;
 void ScenarioSearch::AddTask(int member) {
   const SearchMember& added = members_[member];
   DurableStudy& study = *studies_[member];
+  const int64_t trials = std::min(options_.budget.trials,
+                                  added.scenario.max_trials.value_or(trial::Budget::kUnlimited));
+  const auto jobs =
+      static_cast<int>(std::min<int64_t>(options_.jobs, std::max<int64_t>(1, trials)));
   evaluators_.push_back(
-      external::MakeEvaluator(added.scenario.space, added.scenario.evaluator, options_.jobs));
+      external::MakeEvaluator(added.scenario.space, added.scenario.evaluator, jobs));
   external::StudyTask& task = *tasks_.emplace_back(
       std::make_unique<external::StudyTask>(study.study(), *evaluators_.back()));
   scheduling::TaskProgress progress;
@@ -73,14 +119,86 @@ void ScenarioSearch::AddTask(int member) {
   }
 }
 
-trial::StopReason ScenarioSearch::Run(const run::RunObserver& observer) {
+trial::StopReason ScenarioSearch::Run(const run::RunObserver& observer,
+                                      const std::function<void(const RepeatStatus&)>& on_repeat) {
+  const auto can_go_on = [](trial::StopReason reason) {
+    return reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost ||
+           reason == trial::StopReason::kGaveUp;
+  };
   const trial::StopReason reason = run_->Run(observer);
-  const bool can_go_on =
-      reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost;
-  if (!can_go_on) {
-    for (const auto& study : studies_) study->Finish();
-  }
+  lost_ = run_->lost();
+  if (can_go_on(reason)) return reason;
+  const trial::StopReason end = options_.repeat.candidates > 0 ? RepeatBest(on_repeat) : reason;
+  if (can_go_on(end)) return end;
+  for (const auto& study : studies_) study->Finish();
   return reason;
+}
+
+bool ScenarioSearch::IsBetter(int member, double a, double b) const {
+  return study(member).maximize() ? a > b : a < b;
+}
+
+trial::StopReason ScenarioSearch::RepeatBest(
+    const std::function<void(const RepeatStatus&)>& observer) {
+  std::vector<std::vector<external::StudyTrial>> best;
+  RepeatStatus status;
+  for (int member = 0; member < std::ssize(members_); ++member) {
+    std::vector<external::StudyTrial>& trials = best.emplace_back(TrialsOf(member));
+    std::erase_if(trials, [](const external::StudyTrial& trial) { return !trial.outcome.ok(); });
+    std::ranges::stable_sort(
+        trials, [&](double a, double b) { return IsBetter(member, a, b); },
+        [](const external::StudyTrial& trial) { return trial.outcome.value; });
+    const auto count = static_cast<size_t>(options_.repeat.candidates);
+    if (trials.size() > count)
+      trials.erase(trials.begin() + options_.repeat.candidates, trials.end());
+    status.all += static_cast<int>(trials.size()) * options_.repeat.rounds;
+  }
+  for (int member = 0; member < std::ssize(members_); ++member) {
+    record::Repeat repeat;
+    repeat.run = repeat.trial_run = record(member).id;
+    repeat.after = study(member).trials();
+    const auto known = RepeatsAfter(*stores_[member], repeat.run, repeat.after);
+    for (repeat.round = 0; repeat.round < options_.repeat.rounds; ++repeat.round) {
+      for (const external::StudyTrial& trial : best[member]) {
+        if (observer) observer(status);
+        ++status.done;
+        repeat.trial = trial.ordinal;
+        if (known.contains({repeat.trial, repeat.round})) continue;
+        try {
+          std::optional<trial::Outcome> outcome =
+              trial::EvaluateOne(*evaluators_[member], trial.configuration, options_.budget.stop);
+          if (!outcome) return trial::StopReason::kStopped;
+          repeat.outcome = *std::move(outcome);
+        } catch (const SystemError& error) {
+          lost_ = error.what();
+          return trial::StopReason::kLost;
+        }
+        stores_[member]->AddRepeats({&repeat, 1});
+      }
+    }
+  }
+  return trial::StopReason::kTrials;
+}
+
+std::vector<RepeatedConfiguration> ScenarioSearch::RepeatedOf(int member) const {
+  const auto repeats = RepeatsAfter(*stores_[member], record(member).id, study(member).trials());
+  if (repeats.empty()) return {};
+  const std::vector<external::StudyTrial> trials = TrialsOf(member);
+  std::map<int64_t, RepeatedConfiguration> by_trial;
+  for (const auto& [place, outcome] : repeats) {
+    RepeatedConfiguration& repeated = by_trial[place.first];
+    repeated.trial = trials.at(place.first);
+    repeated.outcomes.push_back(outcome);
+  }
+  std::vector<RepeatedConfiguration> sorted;
+  for (auto& [trial, repeated] : by_trial) {
+    Summarize(repeated);
+    sorted.push_back(std::move(repeated));
+  }
+  std::ranges::stable_sort(sorted, [&](const auto& a, const auto& b) {
+    return a.ok && b.ok ? IsBetter(member, a.median, b.median) : a.ok && !b.ok;
+  });
+  return sorted;
 }
 
 std::vector<external::StudyTrial> ScenarioSearch::TrialsOf(int member) const {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "bayloom/external/study_task.h"
 #include "bayloom/tuning/durable_study.h"
+#include "bayloom/tuning/repeat_options.h"
 
 namespace bayloom::tuning {
 
@@ -24,12 +26,24 @@ struct SearchOptions {
   /// Of all scenarios together, earlier trials and seconds included. A scenario's own limit of
   /// trials holds beside it.
   trial::Budget budget;
-  int jobs = 1;         ///< configurations evaluated at the same time
+  int jobs = 1;         ///< configurations evaluated at the same time, no more than trials
   bool resume = false;  ///< go on with the stores' last searches of these scenarios
   uint64_t seed = 0;    ///< of the scheduler
   /// How several scenarios share the budget, and the trials of a turn.
   std::string scheduler = "dynatune";
   int trials_per_slot = 8;
+  /// The best configurations of each scenario are evaluated again at the end, one at a time, unless
+  /// the search is stopped before.
+  RepeatOptions repeat = {};
+};
+
+/// A configuration that was evaluated again.
+struct RepeatedConfiguration {
+  external::StudyTrial trial;            ///< as it was found
+  std::vector<trial::Outcome> outcomes;  ///< of all rounds so far
+  bool ok = true;                        ///< every time
+  double median = 0;                     ///< of the values; NaN where one failed
+  double spread = 0;                     ///< their interquartile range over the median's size
 };
 
 /// Searches one or several scenarios under one budget: their optimizers propose, their evaluators
@@ -40,12 +54,16 @@ struct SearchOptions {
 ///     search.study(0).best()) Use(best->configuration);
 class ScenarioSearch {
  public:
-  /// Throws InputError for scenarios that cannot be evaluated, have the same name, or do not fit
-  /// the trials that are to be resumed.
+  /// Throws InputError for scenarios that cannot be evaluated, have the same name, do not fit the
+  /// trials that are to be resumed, or are to be evaluated again although their values are
+  /// recorded.
   ScenarioSearch(std::vector<SearchMember> members, SearchOptions options);
   ~ScenarioSearch();
 
-  trial::StopReason Run(const run::RunObserver& observer = {});
+  /// Makes trials until the budget is spent, then evaluates the best again if the options say so.
+  /// kStopped also where only the latter was interrupted; resumed, it goes on there.
+  trial::StopReason Run(const run::RunObserver& observer = {},
+                        const std::function<void(const RepeatStatus&)>& on_repeat = {});
 
   std::span<const SearchMember> members() const { return members_; }
   const external::Study& study(int member) const { return studies_[member]->study(); }
@@ -56,12 +74,17 @@ class ScenarioSearch {
   /// The members that slots were given to.
   std::span<const int> slots() const { return run_->state().slots(); }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
-  const std::string& lost() const { return run_->lost(); }
+  const std::string& lost() const { return lost_; }
   /// All trials of a member, from its store.
   std::vector<external::StudyTrial> TrialsOf(int member) const;
+  /// What was evaluated again of a member since its last trial, best first; from its store, where
+  /// trials keep the outcomes that they had. Empty if nothing was.
+  std::vector<RepeatedConfiguration> RepeatedOf(int member) const;
 
  private:
   void AddTask(int member);
+  bool IsBetter(int member, double a, double b) const;
+  trial::StopReason RepeatBest(const std::function<void(const RepeatStatus&)>& observer);
 
   std::vector<SearchMember> members_;
   SearchOptions options_;
@@ -70,6 +93,7 @@ class ScenarioSearch {
   std::vector<std::unique_ptr<trial::Evaluator<space::Configuration>>> evaluators_;
   std::vector<std::unique_ptr<external::StudyTask>> tasks_;
   std::unique_ptr<run::ScheduledRun<space::Configuration>> run_;
+  std::string lost_;
 };
 
 }  // namespace bayloom::tuning

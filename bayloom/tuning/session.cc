@@ -86,17 +86,17 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
       std::make_unique<const sketch::SpaceGenerator>(spec.workload, target, options_.check);
   const uint64_t hash = space->workload().StructuralHash();
   auto strategy = strategy::CreateStrategy(
-      options_.strategy, {.space = space.get(),
-                          .pool = &pool_,
-                          .scorer =
-                              [this, hash](std::span<const sketch::Candidate* const> c) {
-                                return learner_.Score(hash, c);
-                              },
-                          .controls_wanted = [this, hash] { return learner_.ControlsWanted(hash); },
-                          .seed = base::Hasher().Add(options_.seed).Add(hash).Digest(),
-                          .evolutionary = options_.evolutionary,
-                          .bayes = options_.bayes,
-                          .thesis = options_.thesis});
+      options_.strategy,
+      {.space = space.get(),
+       .pool = &pool_,
+       .scorer =
+           [this, hash](std::span<const sketch::Candidate* const> c) {
+             return learner_.Score(hash, c);
+           },
+       .exploration_count = [this, hash] { return learner_.ExplorationCount(hash); },
+       .seed = base::Hasher().Add(options_.seed).Add(hash).Digest(),
+       .evolutionary = options_.evolutionary,
+       .bayes = options_.bayes});
   scheduling::TaskProgress progress;
   progress.name = spec.name;
   progress.weight = spec.weight;
@@ -145,6 +145,10 @@ void Session::RestoreSlots(const std::vector<record::StoredTrial>& stored) {
   size_t next = 0;
   for (const Slot& slot : log_->slots()) {
     const int index = TaskIndex(slot.task);
+    if (index < 0) {
+      throw InputError(
+          fmt::format("cannot resume session {}: it tuned other tasks than these", id()));
+    }
     std::vector<TrainingSample> samples;
     for (int64_t i = 0; i < slot.trials; ++i, ++next) {
       run_->Restore(index, tasks_[index]->Restore(own[next]));
@@ -155,7 +159,7 @@ void Session::RestoreSlots(const std::vector<record::StoredTrial>& stored) {
   }
 }
 
-/// Makes the candidates of recorded trials anew.
+/// Makes the candidates of recorded trials again.
 std::vector<TuningTrial> Session::Replay(const std::vector<record::StoredTrial>& trials) {
   for (const record::StoredTrial& trial : trials) {
     if (TaskIndex(trial.task) >= 0) continue;

@@ -27,8 +27,8 @@ struct SessionOptions {
   record::RunKind kind = record::RunKind::kTune;  ///< for the record
   std::string model;                              ///< what is tuned, for the record
   std::string description = "{}";                 ///< the caller's options as JSON, for the record
-  std::string strategy = "bayes";                 ///< see StrategyNames
-  std::string scheduler = "gradient";             ///< see TaskSchedulerNames
+  std::string strategy = "bayes";                 ///< see Strategies
+  std::string scheduler = "gradient";             ///< see TaskSchedulers
   /// Of the whole session, trials and seconds before a resumption included.
   trial::Budget budget = {.trials = 1000};
   int64_t max_trials_per_task = trial::Budget::kUnlimited;
@@ -45,7 +45,6 @@ struct SessionOptions {
   std::optional<record::RunId> resume;
   strategy::EvolutionaryOptions evolutionary;
   strategy::BayesOptions bayes;
-  strategy::ThesisOptions thesis;
   sketch::ProgramCheck check;  ///< what programs must fulfil besides
 };
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -53,11 +54,10 @@ void SessionLog::ReadState() {
   const int64_t count = std::ssize(trials_);
   if (!session_.state.empty()) {
     const std::optional<SessionState> state = SessionState::Parse(session_.state);
-    if (!state || state->trials() > count) {
-      throw InputError(fmt::format("cannot resume session {} of {}: its trials are incomplete",
-                                   session_.id, store_->path()));
-    }
+    if (!state) RefuseToResume("its state is damaged");
+    if (state->trials() > count) RefuseToResume("its trials are incomplete");
     state_ = *state;
+    CheckSlots();
   }
   const int64_t in_slots = state_.trials();
   // What came after the last written slot belongs to one that was cut off; or to several, if
@@ -67,6 +67,23 @@ void SessionLog::ReadState() {
     if (!continues) state_.slots.push_back({trials_[i].task, 0, state_.seconds});
     ++state_.slots.back().trials;
   }
+}
+
+void SessionLog::CheckSlots() const {
+  auto trial = trials_.begin();
+  for (const Slot& slot : state_.slots) {
+    const auto end = trial + slot.trials;
+    if (std::any_of(trial, end, [&](const auto& one) { return one.task != slot.task; })) {
+      RefuseToResume(
+          fmt::format("its state has a slot of task {} with trials of another", slot.task));
+    }
+    trial = end;
+  }
+}
+
+void SessionLog::RefuseToResume(const std::string& reason) const {
+  throw InputError(
+      fmt::format("cannot resume session {} of {}: {}", session_.id, store_->path(), reason));
 }
 
 std::vector<record::StoredTrial> SessionLog::EarlierTrials(record::TaskId task) const {

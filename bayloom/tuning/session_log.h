@@ -51,6 +51,9 @@ class SessionLog {
  private:
   SessionLog(record::Store& store, record::RunRecord session);
   void ReadState();
+  /// Throws InputError unless the trials of each slot are those of its task.
+  void CheckSlots() const;
+  [[noreturn]] void RefuseToResume(const std::string& reason) const;
 
   record::Store* store_;
   record::RunRecord session_;

@@ -3,9 +3,41 @@
 
 #include "bayloom/tuning/session_state.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/json.h"
+
 namespace bayloom::tuning {
+namespace {
+
+using Json = nlohmann::json;
+
+/// More trials than any slot has; sums of them do not overflow.
+constexpr int64_t kMaxCount = int64_t{1} << 40;
+
+bool IsCount(const Json& json) {
+  return json.is_number_integer() && json.get<int64_t>() >= 0 && json.get<int64_t>() <= kMaxCount;
+}
+
+bool Read(const Json& object, const char* name, double& seconds) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number()) return false;
+  seconds = found->get<double>();
+  return std::isfinite(seconds);
+}
+
+/// [task, trials, end], or without the end.
+std::optional<Slot> ReadSlot(const Json& entry) {
+  const bool is_slot = entry.is_array() && (entry.size() == 2 || entry.size() == 3) &&
+                       IsCount(entry[0]) && IsCount(entry[1]) &&
+                       (entry.size() == 2 || entry[2].is_number());
+  if (!is_slot) return std::nullopt;
+  return Slot{entry[0].get<int64_t>(), entry[1].get<int64_t>(),
+              entry.size() == 2 ? 0 : entry[2].get<double>()};
+}
+
+}  // namespace
 
 int64_t SessionState::trials() const {
   int64_t sum = 0;
@@ -14,33 +46,55 @@ int64_t SessionState::trials() const {
 }
 
 std::string SessionState::ToText() const {
-  nlohmann::json json = {{"seconds", seconds}, {"slots", nlohmann::json::array()}};
+  Json json = {{"seconds", seconds}, {"slots", Json::array()}};
   for (const Slot& slot : slots) json["slots"].push_back({slot.task, slot.trials, slot.end});
   for (const run::NamedPhase& phase : run::kPhases)
     json["phases"][phase.name] = phases.*phase.seconds;
-  json["weights"] = nlohmann::json::array();
+  json["weights"] = Json::array();
   for (const auto& [task, weight] : weights) json["weights"].push_back({task, weight});
   return json.dump();
 }
 
 std::optional<SessionState> SessionState::Parse(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("seconds") || !json.contains("slots")) {
+  const Json json = base::ParseJsonOrDiscard(text);
+  if (!json.is_object() || !json.contains("slots") || !json["slots"].is_array()) {
     return std::nullopt;
   }
   SessionState state;
-  state.seconds = json["seconds"];
-  for (const nlohmann::json& slot : json["slots"]) {
-    state.slots.push_back({slot.at(0), slot.at(1), slot.size() > 2 ? slot[2].get<double>() : 0});
+  if (!Read(json, "seconds", state.seconds)) return std::nullopt;
+  for (const Json& entry : json["slots"]) {
+    const std::optional<Slot> slot = ReadSlot(entry);
+    if (!slot) return std::nullopt;
+    state.slots.push_back(*slot);
   }
-  const nlohmann::json phases = json.value("phases", nlohmann::json::object());
-  for (const run::NamedPhase& phase : run::kPhases) {
-    state.phases.*phase.seconds = phases.value(phase.name, 0.0);
+  if (json.contains("phases")) {
+    for (const run::NamedPhase& phase : run::kPhases) {
+      const bool is_there = json["phases"].is_object() && json["phases"].contains(phase.name);
+      if (is_there && !Read(json["phases"], phase.name, state.phases.*phase.seconds)) {
+        return std::nullopt;
+      }
+    }
   }
-  for (const nlohmann::json& entry : json.value("weights", nlohmann::json::array())) {
-    state.weights[entry.at(0)] = entry.at(1);
+  if (!json.contains("weights")) return state;
+  for (const Json& entry : json["weights"]) {
+    const bool is_weight = entry.is_array() && entry.size() == 2 && IsCount(entry[0]) &&
+                           entry[1].is_number() && entry[1].get<double>() > 0;
+    if (!is_weight) return std::nullopt;
+    state.weights[entry[0].get<int64_t>()] = entry[1].get<double>();
   }
   return state;
+}
+
+std::string StateWithoutTrials(const record::RunRecord& run, std::span<const int64_t> ordinals) {
+  std::optional<SessionState> state = SessionState::Parse(run.state);
+  if (!state) return run.state;
+  int64_t first = 0;
+  auto next = ordinals.begin();
+  for (Slot& slot : state->slots) {
+    first += slot.trials;
+    for (; next != ordinals.end() && *next < first; ++next) --slot.trials;
+  }
+  return state->ToText();
 }
 
 }  // namespace bayloom::tuning

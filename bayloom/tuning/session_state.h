@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,14 @@ struct SessionState {
 
   int64_t trials() const;
   std::string ToText() const;
-  /// nullopt if the text is none of a state's. Slots of older versions lack their ends, their
-  /// states the phases and weights.
+  /// nullopt if the text is none of a state's: not of its form, or with numbers that no session
+  /// writes, such as a slot of -5 trials. Slots of older versions lack their ends, their states the
+  /// phases and weights.
   static std::optional<SessionState> Parse(const std::string& text);
 };
+
+/// The state of a run once the trials of these ordinals (ascending) are taken out of it and the
+/// others have moved up. A state of another kind of run is returned as it is.
+std::string StateWithoutTrials(const record::RunRecord& run, std::span<const int64_t> ordinals);
 
 }  // namespace bayloom::tuning

@@ -6,14 +6,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/base/json.h"
 #include "bayloom/base/result.h"
+#include "bayloom/cost/model_file.h"
 #include "bayloom/cost/pretrained_model.h"
 #include "bayloom/cost/throughput_model.h"
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/measure/measure_machine.h"
+#include "bayloom/measure/roofline.h"
+#include "bayloom/measure/timing.h"
 #include "bayloom/measure/trial_rate.h"
 
 namespace bayloom::tuning {
@@ -21,6 +27,12 @@ namespace {
 
 constexpr int64_t kNetworkTrials = 1000;
 constexpr int64_t kOperatorTrials = 256;
+/// What measuring the best again may take even after a few trials.
+constexpr double kMinRepeatSeconds = 2;
+/// ... but of a short budget no larger share than this.
+constexpr double kMaxRepeatShare = 0.2;
+/// How many times as long as planned it may take where the time is not limited.
+constexpr double kPatience = 2;
 /// Where a session keeps the peak that its scheduler knows.
 constexpr const char* kPeak = "peak_flops_per_second";
 
@@ -46,10 +58,10 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
 }
 
 /// The machine's peak as the session was begun with, so that resumed it expects the same; measured
-/// where it is not known. nullopt where nobody wants it.
+/// where it is not known. nullopt where it is not wanted.
 std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json& begun,
                               const target::Target& target) {
-  if (!scheduling::UsesLowerBounds(scheduler)) return std::nullopt;
+  if (!scheduling::TaskSchedulers().At(scheduler).uses_lower_bounds) return std::nullopt;
   if (begun.contains(kPeak)) return begun[kPeak].get<double>();
   const Result<target::MachineModel> machine = measure::MeasuredMachineOf(target);
   if (!machine) throw InputError(machine.error().message);
@@ -64,10 +76,20 @@ std::unique_ptr<cost::CostModel> MakeCostModel(const std::string& strategy,
   return std::make_unique<cost::XgboostModel>();
 }
 
+/// What of a budget of seconds is kept for measuring the best again.
+double ReservedSeconds(const TuneOptions& options) {
+  const double seconds = options.budget.seconds;
+  return std::max(options.repeat_share * seconds,
+                  std::min(kMinRepeatSeconds, kMaxRepeatShare * seconds));
+}
+
 /// The budget, with the trials and the slots that go with it.
 void SetBudget(const TuneOptions& options, const TuningSubject& subject,
                const target::Target& target, SessionOptions& session) {
   session.budget = options.budget;
+  if (options.repeat.candidates > 0 && !std::isinf(options.budget.seconds)) {
+    session.budget.seconds -= ReservedSeconds(options);
+  }
   if (options.budget.trials != trial::Budget::kUnlimited) return;
   if (std::isinf(options.budget.seconds)) {
     session.budget.trials = subject.is_operator ? kOperatorTrials : kNetworkTrials;
@@ -82,24 +104,25 @@ void SetBudget(const TuneOptions& options, const TuningSubject& subject,
 }  // namespace
 
 Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Store& store,
-               ProgramEvaluator& evaluator, TuneOptions options) {
+               ProgramEvaluator& evaluator, TuneOptions options)
+    : store_(store), evaluator_(evaluator), options_(std::move(options)) {
   const std::optional<record::RunRecord> resumed =
-      options.resume ? LastSession(store, subject.name, target) : std::nullopt;
+      options_.resume ? LastSession(store, subject.name, target) : std::nullopt;
   resumed_ = resumed.has_value();
   SessionOptions session;
   session.model = subject.name;
-  session.seed = options.seed;
-  std::string cost_model = options.cost_model.value_or("");
+  session.seed = options_.seed;
+  std::string cost_model = options_.cost_model.value_or("");
   nlohmann::json begun;
   if (resumed) {
-    begun = nlohmann::json::parse(resumed->definition, nullptr, /*allow_exceptions=*/false);
-    session.strategy = Agreed(options.strategy, begun, "strategy");
-    session.scheduler = Agreed(options.scheduler, begun, "scheduler");
-    cost_model = Agreed(options.cost_model, begun, "cost-model");
+    begun = base::ParseJsonOrDiscard(resumed->definition);
+    session.strategy = Agreed(options_.strategy, begun, "strategy");
+    session.scheduler = Agreed(options_.scheduler, begun, "scheduler");
+    cost_model = Agreed(options_.cost_model, begun, "cost-model");
     session.resume = resumed->id;
   } else {
-    session.strategy = options.strategy.value_or(session.strategy);
-    session.scheduler = options.scheduler.value_or(session.scheduler);
+    session.strategy = options_.strategy.value_or(session.strategy);
+    session.scheduler = options_.scheduler.value_or(session.scheduler);
   }
   nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
   if (!cost_model.empty()) description["cost-model"] = cost_model;
@@ -108,10 +131,65 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
   }
   session.description = description.dump();
-  SetBudget(options, subject, target, session);
+  SetBudget(options_, subject, target, session);
   cost_model_ = MakeCostModel(session.strategy, cost_model);
   session_ = std::make_unique<Session>(target, std::move(subject.specs), store, cost_model_.get(),
                                        evaluator, std::move(session));
+}
+
+trial::StopReason Tuning::Run(const TuningObserver& observer) {
+  const trial::StopReason reason = session_->Run({observer.on_trial, observer.on_slot});
+  lost_ = session_->lost();
+  const bool is_over = reason != trial::StopReason::kStopped && reason != trial::StopReason::kLost;
+  if (!is_over || options_.repeat.candidates == 0) return reason;
+  trial::Budget budget = options_.budget;
+  const bool is_timed = !std::isinf(budget.seconds);
+  const double planned =
+      is_timed ? ReservedSeconds(options_)
+               : std::max(kMinRepeatSeconds, options_.repeat_share * session_->Status().seconds);
+  budget.seconds = is_timed ? planned : kPatience * planned;
+  ProgramRepeats repeats(store_, *session_, evaluator_, options_.repeat, planned);
+  const trial::StopReason end = repeats.Run(budget, observer.on_repeat);
+  if (end != trial::StopReason::kStopped && end != trial::StopReason::kLost) return reason;
+  store_.SetFinished(session_->id(), false);
+  lost_ = repeats.lost();
+  return end;
+}
+
+TuningGain Tuning::Gain() const {
+  TuningGain gain;
+  double bound = 0;
+  for (const auto& task : session_->tasks()) {
+    const double weight = task->weight();
+    const tensor::Workload& workload = task->space().workload();
+    const target::Target& target = task->space().target();
+    const record::TargetId target_id = store_.FindTarget(target).value_or(0);
+    const std::vector<record::StoredTrial> best = store_.BestOf(task->id(), target_id, 1);
+    const double seconds =
+        best.empty() ? std::numeric_limits<double>::infinity() : best[0].outcome.value;
+    gain.seconds.push_back(seconds);
+    gain.total_seconds += weight * seconds;
+    if (target.machine) {
+      bound += weight * measure::RooflineSeconds(*target.machine, measure::DemandOf(workload));
+    }
+    if (best.empty()) continue;
+    double untuned = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> chosen;  // beside it
+    for (const record::Repeat& repeat : store_.LastComparison(task->id(), target_id)) {
+      if (repeat.trial_run == 0) untuned = repeat.outcome.value;
+      if (repeat.trial_run == best[0].run && repeat.trial == best[0].ordinal) {
+        chosen.push_back(repeat.outcome.value);
+      }
+    }
+    if (std::isnan(untuned)) continue;
+    ++gain.compared_tasks;
+    gain.compared_seconds += weight * (chosen.empty() ? seconds : measure::Quantile(chosen, 0.5));
+    gain.untuned_seconds += weight * untuned;
+  }
+  if (bound > 0 && std::isfinite(gain.total_seconds)) {
+    gain.roofline_share = std::min(1.0, bound / gain.total_seconds);
+  }
+  return gain;
 }
 
 }  // namespace bayloom::tuning

@@ -3,12 +3,16 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bayloom/cost/cost_model.h"
 #include "bayloom/record/store.h"
+#include "bayloom/tuning/program_repeats.h"
+#include "bayloom/tuning/repeat_options.h"
 #include "bayloom/tuning/session.h"
 #include "bayloom/tuning/tuning_subject.h"
 
@@ -17,8 +21,8 @@ namespace bayloom::tuning {
 struct TuneOptions {
   /// Without trials and seconds: 1,000 trials for a network, 256 for an operator.
   trial::Budget budget;
-  /// See StrategyNames and TaskSchedulerNames. When a session is resumed, what it was begun with;
-  /// something else is refused. Default "bayes" and "gradient".
+  /// See strategy::Strategies and scheduling::TaskSchedulers. When a session is resumed, what it
+  /// was begun with; something else is refused. Default "bayes" and "gradient".
   std::optional<std::string> strategy = {};
   std::optional<std::string> scheduler = {};
   /// File of a pre-trained cost model (see ActiveLearning) to begin with.
@@ -26,6 +30,36 @@ struct TuneOptions {
   uint64_t seed = 0;
   /// Go on with the store's last session of this subject on this target, if there is one.
   bool resume = false;
+  /// The best programs of each task are measured again at the end, beside the untuned one, unless
+  /// the tuning is stopped before. That takes about this share of the time that the trials took, or
+  /// two seconds if that is more; a budget of seconds includes it, and spends at most a fifth on
+  /// it.
+  RepeatOptions repeat = {.candidates = 4, .rounds = 3};
+  double repeat_share = 0.05;
+};
+
+/// What is told of a tuning's progress. Called from the thread that runs it.
+struct TuningObserver {
+  std::function<void(const SessionStatus&, const trial::Outcome&)> on_trial = {};
+  std::function<void(const SessionStatus&)> on_slot = {};
+  /// A task's best programs were measured again, or that begins.
+  std::function<void(const RepeatStatus&)> on_repeat = {};
+};
+
+/// What a tuning has achieved. Tasks count with their weights.
+struct TuningGain {
+  /// Seconds of each task's chosen program, in the session's order; infinity without one.
+  std::vector<double> seconds;
+  double total_seconds = 0;
+  /// Of the tasks whose untuned program was measured as well: how many, and what the chosen and the
+  /// untuned programs take, measured in turns unless the choice was made later. An untuned program
+  /// of more than ten times the time is measured roughly.
+  int compared_tasks = 0;
+  double compared_seconds = 0;
+  double untuned_seconds = 0;
+  /// The part of the machine's ability (RooflineShare) that all tasks together use; nullopt where
+  /// the machine is not known or a task has no program.
+  std::optional<double> roofline_share;
 };
 
 /// Tunes a network or an operator on a target, keeping every trial in a store.
@@ -43,12 +77,23 @@ class Tuning {
   Tuning(TuningSubject subject, const target::Target& target, record::Store& store,
          ProgramEvaluator& evaluator, TuneOptions options);
 
-  trial::StopReason Run(const SessionObserver& observer = {}) { return session_->Run(observer); }
+  /// Makes trials until the budget is spent, then measures the best again. kStopped also where only
+  /// the latter was interrupted; resumed, it goes on there.
+  trial::StopReason Run(const TuningObserver& observer = {});
   Session& session() { return *session_; }
+  const Session& session() const { return *session_; }
   bool resumed() const { return resumed_; }
+  /// Why trials cannot be carried out, after an end by StopReason::kLost.
+  const std::string& lost() const { return lost_; }
+  /// As the store has it, earlier sessions included.
+  TuningGain Gain() const;
 
  private:
+  record::Store& store_;
+  ProgramEvaluator& evaluator_;
+  TuneOptions options_;
   bool resumed_;
+  std::string lost_;
   std::unique_ptr<cost::CostModel> cost_model_;
   std::unique_ptr<Session> session_;
 };

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
@@ -18,7 +18,7 @@ ChosenProgram ChooseProgram(record::Store* store, const tensor::Workload& worklo
         RestoreBest(*store, sketch::SpaceGenerator(workload, target));
     if (best) return {std::move(best->candidate.program), best->outcome};
   }
-  return {sketch::PlainSchedule(workload, target), std::nullopt};
+  return {sketch::DefaultSchedule(workload, target), std::nullopt};
 }
 
 TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target& target,

@@ -22,7 +22,7 @@ struct ChosenProgram {
 };
 
 /// The fastest program recorded for the workload on the target; without a store or a record, the
-/// untuned one (PlainSchedule).
+/// untuned one (DefaultSchedule).
 ChosenProgram ChooseProgram(record::Store* store, const tensor::Workload& workload,
                             const target::Target& target);
 

@@ -26,7 +26,7 @@ struct TuningSubject {
 TuningSubject OperatorSubject(const std::string& op);
 TuningSubject NetworkSubject(const std::string& name, const graph::TaskGraph& network);
 
-/// The tasks of a network, named for people.
+/// The tasks of a network, named by tensor::NamesOf.
 std::vector<TaskSpec> SpecsOf(const graph::TaskGraph& network);
 
 }  // namespace bayloom::tuning

@@ -4,7 +4,6 @@
 #include "bayloom/yaml/yaml_value.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "bayloom/base/duration.h"
@@ -20,13 +18,11 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/spelling.h"
+#include "bayloom/base/text_limits.h"
+#include "bayloom/yaml/internal/document_check.h"
 
 namespace bayloom::yaml {
 namespace {
-
-constexpr size_t kMaxFileBytes = size_t{64} << 20;
-/// Aliases can make a document contain itself.
-constexpr int kMaxDepth = 100;
 
 template <typename Number>
 std::optional<Number> ParseNumber(std::string_view text) {
@@ -38,38 +34,6 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-std::string Place(const std::string& source, const YAML::Mark& mark) {
-  if (mark.is_null()) return source + ": ";
-  return fmt::format("{}:{}:{}: ", source, mark.line + 1, mark.column + 1);
-}
-
-/// Passes over whatever a document holds.
-class IgnoreEvents final : public YAML::EventHandler {
- public:
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-};
-
-/// 0, 1, or 2 for more. (YAML::LoadAll never ends where a stray bracket follows a document.)
-int CountDocuments(const std::string& text) {
-  std::istringstream in(text);
-  YAML::Parser parser(in);
-  IgnoreEvents ignore;
-  int documents = 0;
-  while (documents < 2 && parser.HandleNextDocument(ignore)) ++documents;
-  return documents;
-}
-
 }  // namespace
 
 struct YamlValue::Document {
@@ -78,17 +42,13 @@ struct YamlValue::Document {
 };
 
 YamlValue::YamlValue(std::shared_ptr<const Document> document, const YAML::Node& node,
-                     std::string path, int depth)
+                     std::string path)
     : document_(std::move(document)),
       node_(std::make_shared<const YAML::Node>(node)),
-      path_(std::move(path)),
-      depth_(depth) {}
+      path_(std::move(path)) {}
 
 YamlValue YamlValue::Child(const YAML::Node& node, std::string path) const {
-  if (depth_ >= kMaxDepth) {
-    throw InputError(fmt::format("{}nested more than {} deep", Where(), kMaxDepth));
-  }
-  return YamlValue(document_, node, std::move(path), depth_ + 1);
+  return YamlValue(document_, node, std::move(path));
 }
 
 YamlValue YamlValue::Entry(const std::string& key, const YAML::Node& node) const {
@@ -96,27 +56,23 @@ YamlValue YamlValue::Entry(const std::string& key, const YAML::Node& node) const
 }
 
 YamlValue YamlValue::Parse(const std::string& text, const std::string& source) {
-  if (text.size() > kMaxFileBytes) {
-    throw InputError(
-        fmt::format("cannot use '{}': it is larger than {} MiB", source, kMaxFileBytes >> 20));
+  if (text.size() > base::kMaxTextBytes) {
+    throw InputError(fmt::format("cannot use '{}': it is larger than {} MiB", source,
+                                 base::kMaxTextBytes >> 20));
   }
   auto document = std::make_shared<Document>();
   document->source = source;
   try {
+    CheckDocument(text, source);
     document->root = YAML::Load(text);
-    const int documents = CountDocuments(text);
-    if (documents == 0) throw InputError(fmt::format("cannot use '{}': it is empty", source));
-    if (documents > 1) {
-      throw InputError(fmt::format("cannot use '{}': something follows after its end", source));
-    }
   } catch (const YAML::Exception& error) {
     throw InputError(Place(source, error.mark) + base::InOneLine(error.msg));
   }
-  return YamlValue(document, document->root, "", 0);
+  return YamlValue(document, document->root, "");
 }
 
 YamlValue YamlValue::Load(const std::string& path) {
-  return Parse(base::ReadFile(path, kMaxFileBytes), path);
+  return Parse(base::ReadFile(path, base::kMaxTextBytes), path);
 }
 
 bool YamlValue::IsMap() const { return node_->IsMap(); }
@@ -200,6 +156,26 @@ std::string YamlValue::Text() const {
   return node_->Scalar();
 }
 
+std::string YamlValue::Name() const {
+  std::string name = Text();
+  if (name.empty()) Fail("expected a name, found an empty text");
+  if (name.size() > base::kMaxNameBytes) {
+    Fail(fmt::format("a name has at most {} bytes, not {}", base::kMaxNameBytes, name.size()));
+  }
+  if (base::InOneLine(name, name.size()) != name) {
+    Fail(fmt::format("the name '{}' has control characters", base::InOneLine(name)));
+  }
+  return name;
+}
+
+std::vector<std::string> YamlValue::Names() const {
+  if (IsScalar()) return {Name()};
+  if (!IsList()) Expected("a name or a list of names");
+  std::vector<std::string> names;
+  for (const YamlValue& item : Items()) names.push_back(item.Name());
+  return names;
+}
+
 std::vector<std::string> YamlValue::Texts() const {
   if (IsScalar()) return {Text()};
   if (!IsList()) Expected("a text or a list of texts");
@@ -213,6 +189,12 @@ double YamlValue::Real() const {
       IsScalar() && !IsQuoted() ? ParseNumber<double>(node_->Scalar()) : std::nullopt;
   if (!number || !std::isfinite(*number)) Expected("a number");
   return *number;
+}
+
+double YamlValue::RealWithin(double low, double high) const {
+  const double number = Real();
+  if (number < low || number > high) Expected(fmt::format("a number from {} to {}", low, high));
+  return number;
 }
 
 int64_t YamlValue::Int() const {

@@ -27,8 +27,10 @@ namespace bayloom::yaml {
 ///
 ///     matmul.yaml:12:9: parameters.tile.range: expected a list, found '7'
 ///
-/// Files of more than 64 MiB, of several documents and nested more than 100 deep are refused.
-/// Copies are cheap and refer to the same document.
+/// Refused are files that exceed the limits of base/text_limits.h (length, nesting, what aliases
+/// repeat), that are not UTF-8, that hold several documents or that contain themselves. So code
+/// that visits every value, aliases followed, ends soon. Copies are cheap and refer to the same
+/// document.
 class YamlValue {
  public:
   /// The top of a document; `source` is its name in messages.
@@ -60,9 +62,15 @@ class YamlValue {
   void RefuseMisspelt(const std::vector<std::string_view>& keys) const;
 
   std::string Text() const;
+  /// A text to call something by: not empty, at most kMaxNameBytes, without control characters.
+  std::string Name() const;
+  /// A list of names, or one name.
+  std::vector<std::string> Names() const;
   /// A list of texts, or one text.
   std::vector<std::string> Texts() const;
   double Real() const;  ///< finite
+  /// A number within [low, high].
+  double RealWithin(double low, double high) const;
   int64_t Int() const;
   int64_t IntAtLeast(int64_t low) const;
   /// A whole number within [low, high].
@@ -83,8 +91,7 @@ class YamlValue {
 
  private:
   struct Document;
-  YamlValue(std::shared_ptr<const Document> document, const YAML::Node& node, std::string path,
-            int depth);
+  YamlValue(std::shared_ptr<const Document> document, const YAML::Node& node, std::string path);
   YamlValue Child(const YAML::Node& node, std::string path) const;
   YamlValue Entry(const std::string& key, const YAML::Node& node) const;
   /// "expected a number, found 'x'".
@@ -93,7 +100,6 @@ class YamlValue {
   std::shared_ptr<const Document> document_;
   std::shared_ptr<const YAML::Node> node_;
   std::string path_;
-  int depth_ = 0;
 };
 
 /// Calls `make`; what it refuses is thrown with the place of the value that asked for it.

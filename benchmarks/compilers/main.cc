@@ -21,6 +21,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
+#include "bayloom/experimental/register.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/external/study.h"
@@ -74,7 +75,7 @@ Benchmark LoadBenchmark(const std::string& path, const std::string& metric) {
   const external::Scenario& scenario = benchmark.scenario;
   const external::RecordedSpace recorded =
       external::RecordedSpace::Load(record, scenario.objective);
-  benchmark.best = scenario.maximize ? recorded.Greatest() : recorded.Least();
+  benchmark.best = scenario.maximize ? recorded.Max() : recorded.Min();
   benchmark.budget = static_cast<int>(scenario.max_trials.value_or(60));
   scenario.space->ForEach([&](const space::Configuration& c) {
     benchmark.outcomes.emplace(c, recorded.OutcomeOf(space::ToJson(*scenario.space, c)));
@@ -285,9 +286,9 @@ Results Run(const TableOptions& options) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
+  bayloom::experimental::Register();
   bayloom::TableOptions options;
-  for (std::string_view name : bayloom::optimizer::OptimizerNames())
-    options.optimizers.emplace_back(name);
+  options.optimizers = bayloom::optimizer::Optimizers().AllNames();
   CLI::App app(
       "Prints how good the configurations are that optimizers find on recorded compilers with "
       "parts of the budget, relative to the best there is, and how many times fewer evaluations "

@@ -48,22 +48,22 @@ std::string Quartiles(const SeededResults& results, const Figure& figure) {
 void ComparisonArguments::AddTo(CLI::App& app) {
   app.add_option("--op", op)->capture_default_str();
   app.add_option("--objective", objective)->capture_default_str();
-  app.add_option("--tiles", tiles)->capture_default_str();
-  app.add_option("--orders", orders)->capture_default_str();
+  app.add_option("--tile-encoding", tiles)->capture_default_str();
+  app.add_option("--order-encoding", orders)->capture_default_str();
   app.add_option("--seeds", seeds)->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--first-seed", first_seed, "To run some seeds now and others later")
       ->capture_default_str();
   app.add_option("--evaluations", evaluations)->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--target", target, "The median of random-pruned at 4,000 if not given");
-  app.add_option("--json", json, "Write how every search got on into this file");
+  app.add_option("--json", json, "Write the progress of every search into this file");
 }
 
 mapspace::MapperOptions ComparisonArguments::Options(int64_t seed) const {
   mapspace::MapperOptions options;
   options.seed = static_cast<uint64_t>(seed);
   options.budget.trials = evaluations;
-  options.tiles = mapspace::ParseTileEncoding(tiles);
-  options.orders = mapspace::ParseOrderEncoding(orders);
+  options.tiles = tiles;
+  options.orders = orders;
   options.objective = mapspace::ParseMapObjective(objective);
   return options;
 }

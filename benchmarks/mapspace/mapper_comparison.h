@@ -50,7 +50,7 @@ double TargetOf(const ComparisonArguments& arguments, const SeededResults& rando
 /// of the evaluations until they were at the target.
 void PrintResults(const std::string& name, const SeededResults& results, double target);
 
-/// How every search got on.
+/// The progress of every search.
 nlohmann::json ToJson(const SeededResults& results, const mapspace::Problem& problem);
 
 /// Runs a program whose arguments these are: writes what `compare` gives into the file that --json

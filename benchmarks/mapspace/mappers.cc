@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/experimental/register.h"
 #include "benchmarks/mapspace/mapper_comparison.h"
 
 namespace bayloom {
@@ -56,6 +57,7 @@ nlohmann::json Compare(const Arguments& arguments) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
+  bayloom::experimental::Register();
   bayloom::Arguments arguments;
   CLI::App app("Compares mappers by the evaluations they need", "bench_mappers");
   arguments.AddTo(app);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/experimental/register.h"
 #include "bayloom/trial/inline_evaluator.h"
 #include "benchmarks/mapspace/mapper_comparison.h"
 
@@ -101,8 +102,9 @@ std::vector<mapspace::EarlierMappings> Lessons(const mapspace::Mapspace& mapspac
                                                const Arguments& arguments, int64_t seed) {
   if (arguments.rehearse == 0) return Store(mapspace.problem(), arguments, seed);
   const mapspace::AnalyticalModel rough(mapspace.problem(), Rough(mapspace.architecture()));
-  return {mapspace::Rehearse(mapspace, rough, mapspace::ParseMapObjective(arguments.objective),
-                             arguments.rehearse, static_cast<uint64_t>(seed))};
+  return {mapspace::WarmStartFromModel(mapspace, rough,
+                                       mapspace::ParseMapObjective(arguments.objective),
+                                       arguments.rehearse, static_cast<uint64_t>(seed))};
 }
 
 nlohmann::json Compare(const Arguments& arguments) {
@@ -126,7 +128,7 @@ nlohmann::json Compare(const Arguments& arguments) {
       mapspace::MapperOptions options = arguments.Options(seed);
       if (method != "none") {
         options.earlier = lessons[static_cast<size_t>(seed - arguments.first_seed)];
-        options.transfer = optimizer::ParseTransferMethod(method);
+        options.transfer = method;
       }
       results.push_back(mapspace::RunMapper("bayesian", mapspace, model, *evaluator, options));
     }
@@ -140,6 +142,7 @@ nlohmann::json Compare(const Arguments& arguments) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
+  bayloom::experimental::Register();
   bayloom::Arguments arguments;
   CLI::App app("Compares ways to learn from earlier searches", "bench_map_transfer");
   arguments.AddTo(app);
@@ -147,7 +150,7 @@ int main(int argc, char** argv) {
   app.add_option(
       "--ops", arguments.ops,
       "Learn from these operations on the same accelerator, not from other accelerators");
-  app.add_option("--rehearse", arguments.rehearse,
+  app.add_option("--warm-start-model", arguments.rehearse,
                  "Learn instead from so many evaluations of a model to which all memories on the "
                  "chip cost the same");
   app.add_option("--stored", arguments.stored, "Evaluations of each of the earlier tasks")

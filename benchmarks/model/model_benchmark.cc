@@ -136,7 +136,7 @@ void BM_TransferRefit(benchmark::State& state) {
   }
 }
 
-/// The belief about a task's next 64 trials, after as many as the argument says.
+/// The forecast of a task's next 64 trials, after as many as the argument says.
 void BM_LearningCurve(benchmark::State& state) {
   std::vector<double> performances;
   base::RandomStream random(1);

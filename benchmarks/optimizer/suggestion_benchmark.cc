@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a suggestion costs when so many trials are known already: ten parameters, the refits that
-// fall among the next twenty suggestions included.
+// fall among the next suggestions included. Long searches: by every optimizer up to 100,000 trials;
+// the time has to stay level, and memory to go with the trials alone.
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include <cmath>
+#include <string>
 
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/space/parameter.h"
@@ -80,6 +83,50 @@ void Suggestion(benchmark::State& state, std::string_view name,
       benchmark::Counter(static_cast<double>(state.iterations() * kSuggestions),
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
+
+/// After one suggestion that learns everything at once, so many that a model of bounded size is
+/// fitted again several times.
+void LongSearch(benchmark::State& state, std::string_view name,
+                const std::shared_ptr<const space::Space>& space) {
+  constexpr int kSuggestions = 210;
+  const auto known = static_cast<int>(state.range(0));
+  for (auto _ : state) {
+    state.PauseTiming();
+    const size_t before = mallinfo2().uordblks;
+    auto optimizer = optimizer::MakeOptimizer(name, space, {.seed = 1});
+    base::RandomStream random(1);
+    for (int i = 0; i < known; ++i) {
+      const space::Configuration c = *space->Sample(random);
+      optimizer->Tell(c, Evaluate(*space, c));
+    }
+    for (const space::Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, Evaluate(*space, c));
+    state.ResumeTiming();
+    for (int i = 0; i < kSuggestions; ++i) {
+      for (const space::Configuration& c : optimizer->Ask(1)) {
+        optimizer->Tell(c, Evaluate(*space, c));
+      }
+    }
+    state.PauseTiming();
+    state.counters["MiB"] = static_cast<double>(mallinfo2().uordblks - before) / (1 << 20);
+    optimizer.reset();
+    state.ResumeTiming();
+  }
+  state.counters["each"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * kSuggestions),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void RegisterLongSearches() {
+  for (const std::string& name : optimizer::Optimizers().Names()) {
+    const auto run = [name](benchmark::State& state) { LongSearch(state, name, TenParameters()); };
+    benchmark::RegisterBenchmark(("LongSearch/" + std::string(name)).c_str(), run)
+        ->ArgsProduct({{250, 1000, 2000, 5000, 20'000, 100'000}})
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(1);
+  }
+}
+
+[[maybe_unused]] const bool kRegistered = (RegisterLongSearches(), true);
 
 void Sizes(benchmark::internal::Benchmark* benchmark) {
   for (int known : {50, 100, 250, 500, 1000}) benchmark->Arg(known);

@@ -23,7 +23,7 @@ class PeerMatmul {
   static std::string Version();
   /// To be called first in main. OpenBLAS takes processors younger than itself for older ones
   /// without AVX-512; where that happens, or the environment asks for it, this starts the program
-  /// anew with the AVX-512 kernels.
+  /// again with the AVX-512 kernels.
   static void UseBestKernels(char** argv);
 
  private:

@@ -53,38 +53,37 @@ class Bench:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.pool = str(self.folder / "pool.db")
         self.held_out = ",".join(pathlib.Path(n).stem for n in options.networks)
+        self.selections_program = [pathlib.Path(options.bayloom).with_name("bayloom-selections")]
 
-    def run(self, command, *arguments, real=False):
+    def run(self, program, *arguments, real=False):
         threads = ["--threads", self.options.threads] if self.options.threads else []
         prefix = shlex.split(self.options.real_prefix) if real else []
-        command = [*prefix, self.options.bayloom, command, *arguments, *threads]
+        command = [*prefix, *program, *arguments, *threads]
         print("$", shlex.join(map(str, command)), flush=True)
         return subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE,
                               text=True).stdout
 
     def collect(self):
         """The reference: every program of the pool measured once."""
-        programs = self.options.programs
-        arguments = [self.pool, "--families", *FAMILIES, "--tasks-per-family", self.options.tasks,
-                     "--programs-per-task", programs, "--measure", programs]
-        if self.options.networks:
-            arguments += ["--networks", *self.options.networks]
-        print(self.run("dataset", *arguments, real=True))
+        print(self.run([self.options.bayloom, "pretrain"], *self.options.networks,
+                       "--db", self.pool, "--families", *FAMILIES, "--tasks-per-family", self.options.tasks,
+                       "--programs-per-task", self.options.programs, "--share", 1, "--rounds", 1,
+                       "--time", "24h", "--out", self.folder / "everything.model", real=True))
 
     def simulate(self, name, *arguments, pool=None):
         """The row of one run on recorded measurements."""
         result = self.folder / f"simulated.{name}.json"
         if not result.exists():
             held_out = ["--hold-out", self.held_out] if self.held_out else []
-            result.write_text(self.run("pretrain", pool or self.pool, "--simulate", "--json",
+            result.write_text(self.run(self.selections_program, pool or self.pool, "--json",
                                        *held_out, *arguments))
         return json.loads(result.read_text())[0]
 
     def rows(self, model, share, selection):
         """By seed."""
         rounds = 1 if share == 1 else self.options.rounds
-        return [self.simulate(f"{model}.{share}.{rounds}.{selection}.{seed}", "--model", model,
-                              "--share", share, "--rounds", rounds, "--selection", selection,
+        return [self.simulate(f"{model}.{share}.{rounds}.{selection}.{seed}", "--models", model,
+                              "--share", share, "--rounds", rounds, "--selections", selection,
                               "--seed", seed)
                 for seed in range(self.options.seeds)]
 
@@ -114,7 +113,7 @@ class Bench:
     def distribution(self):
         """Figures 1 and 8: how fast what was measured is."""
         for selection in ("random", "output-diversity", "biased-diversity", "greedy"):
-            self.simulate(f"chart.{selection}", "--selection", selection, "--rounds",
+            self.simulate(f"chart.{selection}", "--selections", selection, "--rounds",
                           self.options.rounds, "--chart", self.folder / f"{selection}.svg")
             rows = self.rows("xgboost", 0.05, selection)
             print(f"| {selection} | {spread([row['fast %'] for row in rows])} |")
@@ -130,9 +129,9 @@ class Bench:
         for selection in ("biased-diversity", "greedy"):
             fresh = self.folder / f"loop.{selection}.db"
             shutil.copy(pool, fresh)
-            row = json.loads(self.run("pretrain", fresh, "--evaluate", "--json", *held_out,
-                                      "--rounds", self.options.rounds, "--selection", selection,
-                                      "--out", self.folder / "loop.model", real=True))[0]
+            row = json.loads(self.run(self.selections_program, fresh, "--measure", "--json",
+                                      *held_out, "--rounds", self.options.rounds, "--selections",
+                                      selection, real=True))[0]
             seconds = {part: row[f"{part} s"] for part in ("train", "predict", "select", "measure")}
             whole = sum(seconds.values())
             print(f"| {selection} | {row['measured']} | " +
@@ -142,10 +141,10 @@ class Bench:
     def models(self):
         """Files of the models of all measurements and of 5 %, trained without the networks."""
         files = {"full": self.folder / "full.model", "5%": self.folder / "five.model"}
-        self.simulate("full-model", "--share", 1, "--rounds", 1, "--selection", "random", "--out",
+        self.simulate("full-model", "--share", 1, "--rounds", 1, "--selections", "random", "--out",
                       files["full"])
-        self.simulate("five-model", "--share", 0.05, "--rounds", self.options.rounds, "--selection",
-                      "greedy", "--out", files["5%"])
+        self.simulate("five-model", "--share", 0.05, "--rounds", self.options.rounds,
+                      "--selections", "greedy", "--out", files["5%"])
         return files
 
     def shuffled_model(self):
@@ -157,17 +156,17 @@ class Bench:
             with contextlib.closing(sqlite3.connect(pool)) as database:
                 by_task = {}
                 for trial, task, seconds in database.execute(
-                        "SELECT id, task, seconds FROM trials WHERE verdict = 'ok'"):
+                        "SELECT id, task, value FROM trials WHERE verdict = 'ok'"):
                     by_task.setdefault(task, ([], []))
                     by_task[task][0].append(trial)
                     by_task[task][1].append(seconds)
                 dealer = random.Random(0)
                 for trials, seconds in by_task.values():
                     dealer.shuffle(seconds)
-                    database.executemany("UPDATE trials SET seconds = ? WHERE id = ?",
+                    database.executemany("UPDATE trials SET value = ? WHERE id = ?",
                                          zip(seconds, trials))
                 database.commit()
-            self.simulate("shuffled-model", "--share", 1, "--rounds", 1, "--selection", "random",
+            self.simulate("shuffled-model", "--share", 1, "--rounds", 1, "--selections", "random",
                           "--out", model, pool=pool)
             pool.unlink()
         return model
@@ -179,9 +178,9 @@ class Bench:
         if not result.exists():
             database.unlink(missing_ok=True)
             extra = ["--cost-model", model] if model else []
-            answer = json.loads(self.run("tune", *subject, "--strategy", self.options.strategy,
-                                         "--trials", trials, "--seed", seed, "--db", database,
-                                         "--json", *extra, real=True))
+            answer = json.loads(self.run([self.options.bayloom, "tune"], *subject, "--strategy",
+                                         self.options.strategy, "--trials", trials, "--seed", seed,
+                                         "--db", database, "--json", *extra, real=True))
             report = [self.options.bayloom, "report", database, "--json"]
             answer["report"] = json.loads(subprocess.run(report, check=True, text=True,
                                                          stdout=subprocess.PIPE).stdout)

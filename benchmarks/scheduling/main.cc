@@ -15,6 +15,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
+#include "bayloom/experimental/register.h"
 #include "bayloom/report/line_chart.h"
 #include "benchmarks/run_tool.h"
 #include "benchmarks/scheduling/oracle.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct ReplayOptions {
   std::vector<std::string> stores;
-  std::vector<std::string> schedulers = scheduling::TaskSchedulerNames();
+  std::vector<std::string> schedulers = scheduling::TaskSchedulers().AllNames();
   int seeds = 20;
   double share = 0.5;
   double tolerance = 0.005;
@@ -167,9 +168,8 @@ void Run(const ReplayOptions& options) {
     size_t fewest = network.tasks.front().curves.size();
     for (const auto& task : network.tasks) fewest = std::min(fewest, task.curves.size());
     fmt::print("{}: {} tasks, {} recordings of each\n", network.name, network.tasks.size(), fewest);
-    fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8}\n", "scheduler", "sooner, trials",
-               "sooner, seconds", "latency / sequential", "mean regret, %", "final regret, %",
-               "own, %");
+    fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8}\n", "scheduler", "fewer trials",
+               "less time", "latency / sequential", "mean regret, %", "final regret, %", "own, %");
     report::LineChart chart;
     chart.title = network.name + ": median of " + std::to_string(options.seeds) + " replays";
     chart.x_label = "seconds of tuning";
@@ -199,6 +199,7 @@ void Run(const ReplayOptions& options) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
+  bayloom::experimental::Register();
   bayloom::ReplayOptions options;
   CLI::App app(
       "Replays tunings of networks under every scheduler from recorded ones, and compares with "
@@ -219,7 +220,7 @@ int main(int argc, char** argv) {
   app.add_option("--tolerance", options.tolerance,
                  "How near sequential's lowest latency counts as reaching it, as a share of it")
       ->capture_default_str();
-  app.add_option("--slot", options.trials_per_slot, "Trials of a slot")->capture_default_str();
+  app.add_option("--batch", options.trials_per_slot, "Trials of a slot")->capture_default_str();
   app.add_option("--threads", options.threads, "Replays at a time")->capture_default_str();
   app.add_option("--gflops", options.gflops, "Peak of the machine that was recorded, GFLOP/s")
       ->capture_default_str();
@@ -229,7 +230,6 @@ int main(int argc, char** argv) {
                  "Seconds that C is measured in; 0: the network's latency")
       ->capture_default_str();
   app.add_option("--patience", options.scheduler.patience)->capture_default_str();
-  app.add_option("--temperature", options.scheduler.temperature)->capture_default_str();
   app.add_option("--json", options.json, "Also write all runs to this file");
   app.add_option("--charts", options.charts, "Also draw a chart for each network in this folder");
   return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "bayloom/experimental/register.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom {
@@ -21,6 +22,7 @@ void AddSlot(scheduling::TaskProgress& task, double difficulty) {
 }
 
 void BM_Next(benchmark::State& state, const std::string& scheduler) {
+  experimental::Register();
   std::vector<scheduling::TaskProgress> beginning(state.range(0));
   for (size_t i = 0; i < beginning.size(); ++i) {
     beginning[i].lower_bound = 5e-4;
@@ -30,7 +32,7 @@ void BM_Next(benchmark::State& state, const std::string& scheduler) {
   const auto chooser =
       scheduling::CreateTaskScheduler(scheduler, {.max_trials = 1 << 30, .trials_per_slot = 16});
   std::vector<scheduling::TaskProgress> tasks = beginning;
-  chooser->Next(tasks);  // beliefs of all tasks are made once
+  chooser->Next(tasks);  // forecasts of all tasks are made once
   for (auto _ : state) {
     const int chosen = chooser->Next(tasks);
     state.PauseTiming();

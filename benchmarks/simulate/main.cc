@@ -15,6 +15,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/base/thread_pool.h"
+#include "bayloom/experimental/register.h"
 #include "benchmarks/run_tool.h"
 #include "benchmarks/simulate/loop_order_task.h"
 #include "benchmarks/simulate/simulation.h"
@@ -161,9 +162,9 @@ void AddSurrogateOptions(CLI::App& app, optimizer::BayesianOptions& options) {
 }  // namespace bayloom
 
 int main(int argc, char** argv) {
+  bayloom::experimental::Register();
   bayloom::SimulateOptions options;
-  for (std::string_view name : bayloom::optimizer::OptimizerNames())
-    options.optimizers.emplace_back(name);
+  options.optimizers = bayloom::optimizer::Optimizers().AllNames();
   CLI::App app(
       "Counts the evaluations that optimizers need to come near the optimum of tuning spaces whose "
       "configurations were all recorded: median and quartiles over the seeds.",

@@ -38,7 +38,7 @@ RecordedTask LoadRecordedTask(const std::string& path) {
   task.name = TaskName(path);
   task.space = external::LoadScenario((fs::path(path).parent_path() / "T1.json").string()).space;
   const external::RecordedSpace recorded = external::RecordedSpace::Load(path, "");
-  task.optimum = recorded.Least();
+  task.optimum = recorded.Min();
   task.space->ForEach([&](const space::Configuration& c) {
     task.outcomes.emplace(c, recorded.OutcomeOf(space::ToJson(*task.space, c)));
     return true;

@@ -16,6 +16,7 @@
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/cli/internal/model_option.h"
+#include "bayloom/experimental/strategy/rocke2024_search.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/measure/runner_main.h"
 #include "bayloom/tuning/tuning_subject.h"
@@ -28,14 +29,15 @@ namespace {
 
 struct StrategiesOptions {
   std::vector<std::string> subjects;
-  std::vector<std::string> strategies = {"evolutionary", "bayes:naive",    "bayes:heap",
-                                         "bayes:lru",    "bayes:heap+lru", "bayes"};
+  std::vector<std::string> strategies = {"evolutionary",  "rocke2024:naive",    "rocke2024:heap",
+                                         "rocke2024:lru", "rocke2024:heap+lru", "bayes"};
   std::string reference = "evolutionary";
   int seeds = 3, first_seed = 1;
   int tasks = 0;
   int runs_at_once = 1;
   std::string json;
   TuningRunOptions run;
+  experimental::Rocke2024Options rocke;
 };
 
 tuning::TuningSubject Load(const std::string& subject) {
@@ -82,6 +84,7 @@ std::string Trials(double count, int most) {
 }
 
 void Run(const StrategiesOptions& options) {
+  experimental::RegisterRocke2024(options.rocke);
   base::ThreadPool pool(!options.run.simulated_machine.empty() ? options.runs_at_once : 1);
   nlohmann::json results = nlohmann::json::array();
   fmt::print("{:<22}{:<16}{:>10}{:>8}{:>9}{:>9}{:>8}{:>9}{:>7}{:>7}\n", "subject", "strategy", "ms",
@@ -106,8 +109,8 @@ void Run(const StrategiesOptions& options) {
 }
 
 /// For ablations.
-void AddStrategyOptions(CLI::App& app, TuningRunOptions& options) {
-  strategy::BayesOptions& bayes = options.bayes;
+void AddStrategyOptions(CLI::App& app, StrategiesOptions& options) {
+  strategy::BayesOptions& bayes = options.run.bayes;
   app.add_option("--first-surrogate-weight", bayes.first_surrogate_weight)->capture_default_str();
   app.add_option("--last-surrogate-weight", bayes.last_surrogate_weight)->capture_default_str();
   app.add_option("--first-curiosity", bayes.first_curiosity)->capture_default_str();
@@ -116,8 +119,8 @@ void AddStrategyOptions(CLI::App& app, TuningRunOptions& options) {
   app.add_option("--shortlist", bayes.shortlist)->capture_default_str();
   app.add_option("--epsilon", bayes.epsilon)->capture_default_str();
   app.add_option("--first-epsilon", bayes.first_epsilon)->capture_default_str();
-  app.add_option("--trade-off", options.thesis.trade_off, "kappa or xi of bayes:...");
-  app.add_option("--memory-limit", options.thesis.memory_limit)->capture_default_str();
+  app.add_option("--trade-off", options.rocke.trade_off, "kappa or xi of rocke2024");
+  app.add_option("--memory-limit", options.rocke.memory_limit)->capture_default_str();
 }
 
 }  // namespace
@@ -156,7 +159,7 @@ int main(int argc, char** argv) {
   app.add_option("--db", options.run.database,
                  "Where trials are recorded; what is there already is not done again")
       ->capture_default_str();
-  bayloom::AddStrategyOptions(app, options.run);
+  bayloom::AddStrategyOptions(app, options);
   app.add_option("--json", options.json, "Also write all curves to this file");
   bayloom::base::CatchStopSignals();
   return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });

@@ -14,7 +14,7 @@
 
 #include "bayloom/base/hash.h"
 #include "bayloom/base/random.h"
-#include "bayloom/cost/throughput_model.h"
+#include "bayloom/cost/model_file.h"
 #include "bayloom/feature/program_features.h"
 #include "bayloom/tuning/program_evaluator.h"
 
@@ -46,7 +46,7 @@ class SimulatedEvaluator final : public tuning::ProgramEvaluator {
       base::RandomStream random(
           base::Hasher().Add(trial->candidate.hash).Add(uint64_t{1}).Digest());
       const double seconds = trial->workload->Flops() /
-                             (kFlopsPerSecond * std::max(shares[i], kLeastShare)) *
+                             (kFlopsPerSecond * std::max(shares[i], kMinShare)) *
                              std::exp(0.01 * random.Normal());
       finished.push_back({id, trial::Outcome::Feasible(seconds), {}});
     }
@@ -60,7 +60,7 @@ class SimulatedEvaluator final : public tuning::ProgramEvaluator {
   static constexpr int kCapacity = 1024;
   /// Of a program whose share of the best throughput is 1.
   static constexpr double kFlopsPerSecond = 1e11;
-  static constexpr double kLeastShare = 0.01;
+  static constexpr double kMinShare = 0.01;
 
   std::unique_ptr<cost::ThroughputModel> model_;
   std::vector<std::pair<trial::TrialId, const tuning::ProgramTrial*>> waiting_;

@@ -52,7 +52,6 @@ tuning::SessionOptions MakeSessionOptions(const TuningRunOptions& options, recor
   session.seed = static_cast<uint64_t>(options.seed);
   session.use_earlier_sessions = false;
   session.bayes = options.bayes;
-  session.thesis = options.thesis;
   if (options.tight) session.check = CheckTightLimits;
   for (const record::RunRecord& earlier : store.Runs(record::RunKind::kTune)) {
     if (earlier.name == session.model) session.resume = earlier.id;

@@ -26,7 +26,6 @@ struct TuningRunOptions {
   bool tight = false;
   std::string database = ":memory:";
   strategy::BayesOptions bayes;
-  strategy::ThesisOptions thesis;
 };
 
 /// What came of it.

@@ -58,15 +58,16 @@ int main(int argc, char** argv) {
   }
 
   /* A network with the memory it works in: one per thread that calls it. */
-  squeezenet1_1* model = squeezenet1_1_create();
-  const void* inputs[] = {image};
-  void* outputs[] = {scores};
-  if (model == NULL || squeezenet1_1_run(model, inputs, outputs) != 0) {
-    fprintf(stderr, "classify: not enough memory\n");
-    squeezenet1_1_destroy(model);
+  squeezenet1_1_model* model = NULL;
+  const bayloom_input inputs[] = {{image, sizeof(image)}};
+  const bayloom_output outputs[] = {{scores, sizeof(scores)}};
+  int code = squeezenet1_1_create(BAYLOOM_ABI_VERSION, &model);
+  if (code == BAYLOOM_OK) code = squeezenet1_1_run(model, inputs, 1, outputs, 1);
+  squeezenet1_1_destroy(model);
+  if (code != BAYLOOM_OK) {
+    fprintf(stderr, "classify: %s\n", squeezenet1_1_error_text(code));
     return 1;
   }
-  squeezenet1_1_destroy(model);
 
   for (int shown = 0, best = NextBest(-1); shown < kShown && best >= 0; ++shown) {
     printf("class %3d: %f\n", best, scores[best]);

@@ -36,7 +36,7 @@ TEST(RunCommand, FeedsInputOfAnySize) {
   Command command = Shell("wc -c");
   command.input = std::string(1000000, 'x');
   EXPECT_EQ(RunCommand(command).output, "1000000\n");
-  // Whoever does not read it does not hurt.
+  // A command that does not read it does no harm.
   command.arguments = {"/bin/true"};
   EXPECT_TRUE(RunCommand(command).status.Success());
 }
@@ -47,7 +47,7 @@ TEST(RunCommand, KeepsTheEndOfLongOutput) {
   EXPECT_TRUE(result.output.ends_with("end\n"));
 }
 
-/// Whether the process is there and no zombie (which waits for somebody else to collect it).
+/// Whether the process is there and no zombie (which waits to be collected).
 bool IsRunning(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string stat;
@@ -103,6 +103,14 @@ TEST(RunCommand, LimitsMemory) {
   EXPECT_TRUE(RunCommand(command).status.Success());
   command.memory_limit_bytes = int64_t{64} << 20;
   EXPECT_FALSE(RunCommand(command).status.Success());
+}
+
+TEST(RunCommand, LimitsTheMemoryOfAllProcessesTogether) {
+  Command command = Shell(
+      "for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 50M | (sleep 1; wc -c) & done; wait");
+  EXPECT_EQ(RunCommand(command).end, End::kExited);
+  command.memory_limit_bytes = int64_t{130} << 20;
+  EXPECT_EQ(RunCommand(command).end, End::kMemory);
 }
 
 TEST(RunCommand, ReportsSignalsAndMissingPrograms) {

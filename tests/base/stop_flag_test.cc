@@ -24,5 +24,16 @@ TEST(StopFlag, TheFirstSignalAsksTheSecondEnds) {
   ClearStop();
 }
 
+TEST(StopFlag, WhoNoticesMakesTheSignalKnown) {
+  ClearStop();
+  CatchStopSignals();
+  std::raise(SIGTERM);
+  EXPECT_EQ(NoticedStopSignal(), 0);
+  NoticeStop();
+  EXPECT_EQ(NoticedStopSignal(), SIGTERM);
+  ClearStop();
+  EXPECT_EQ(NoticedStopSignal(), 0);
+}
+
 }  // namespace
 }  // namespace bayloom::base

@@ -47,6 +47,8 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
            {"tune", "--op", "matmul:8,8,8", "--time", "soon"},
            {"tune", "--op", "matmul:8,8,8", "--strategy", "guess"},
            {"tune", "--op", "matmul:8,8,8", "--target", "abacus"},
+           {"tune", "--op", "matmul:8,8,8", "--target", "x86-64-v3,native"},
+           {"tune", "--op", "matmul:8,8,8", "--threads", "1000000"},
            {"show"},
            {"show", "/nonexistent/tuning.db"},
            {"show", "/nonexistent/tuning.db", "--trace"},
@@ -75,6 +77,29 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
     EXPECT_EQ(answer.out, "");
     EXPECT_THAT(answer.error, testing::StartsWith("bayloom: "));
     EXPECT_EQ(answer.error.find('\n'), answer.error.size() - 1) << answer.error;
+  }
+}
+
+TEST(CommandLine, NamesASubcommandThatItDoesNotKnow) {
+  EXPECT_EQ(RunBayloom({"weave"}).error,
+            "bayloom: there is no subcommand 'weave'; see 'bayloom --help'\n");
+  EXPECT_EQ(RunBayloom({"records", "weave"}).error,
+            "bayloom: there is no subcommand 'weave'; see 'bayloom records --help'\n");
+  EXPECT_THAT(RunBayloom({"records"}).error, HasSubstr("subcommand is required"));
+}
+
+TEST(CommandLine, SeedsAreNotNegative) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"tune", "--op", "matmul:8,8,8"},
+                                             {"map", "--op", "matmul:8,8,8", "--arch", "gemmini"},
+                                             {"search", "scenario.yaml"},
+                                             {"pretrain", "model.onnx"}}) {
+    for (const char* seed : {"-1", "1e3", "99999999999999999999"}) {
+      std::vector<std::string> with_seed = arguments;
+      with_seed.insert(with_seed.end(), {"--seed", seed});
+      EXPECT_THAT(RunBayloom(with_seed).error,
+                  HasSubstr("--seed: '" + std::string(seed) + "' is no whole number from 0 on"));
+    }
   }
 }
 

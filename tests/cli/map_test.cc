@@ -53,7 +53,8 @@ TEST(MapCommand, RefusesBeforeItSearches) {
   EXPECT_THAT(refusal({"--evaluator", " "}), HasSubstr("--evaluator is empty"));
   EXPECT_THAT(refusal({"--evaluator", "bayloom-has-no-such-command"}), HasSubstr("not found"));
   EXPECT_THAT(refusal({"--top-k", "3", "--mapper", "annealing"}), HasSubstr("--top-k is for"));
-  EXPECT_THAT(refusal({"--rehearse", "9", "--mapper", "genetic"}), HasSubstr("--rehearse is for"));
+  EXPECT_THAT(refusal({"--warm-start-model", "9", "--mapper", "genetic"}),
+              HasSubstr("--warm-start-model is for"));
 }
 
 TEST(MapCommand, PrintsALoopNest) {
@@ -138,7 +139,7 @@ TEST(MapCommand, LearnsFromEarlierSearches) {
   EXPECT_EQ(nlohmann::json::parse(answer.out).at("mapper"), "bayesian");
   // The only searches there are for another objective, or of the same task.
   EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--objective", "edp"}).exit_code, 2);
-  EXPECT_EQ(map("matmul:32,32,64", {"--rehearse", "50", "--top-k", "3"}).exit_code, 0);
+  EXPECT_EQ(map("matmul:32,32,64", {"--warm-start-model", "50", "--top-k", "3"}).exit_code, 0);
   EXPECT_EQ(map("matmul:32,32,64", {"--transfer", database, "--mapper", "genetic"}).exit_code, 2);
   EXPECT_EQ(map("matmul:32,32,64", {"--resume"}).exit_code, 2);
 }

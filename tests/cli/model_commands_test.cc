@@ -91,6 +91,22 @@ TEST_F(ModelCommands, TunedProgramsAreTimedAndShipped) {
   const Answer tuned = RunBayloom(
       {"tune", classifier_, "--trials", "20", "--strategy", "random", "--db", database, "--json"});
   EXPECT_EQ(tuned.exit_code, 0) << tuned.error;
+  const nlohmann::json gain = nlohmann::json::parse(tuned.out)["gain"];
+  EXPECT_EQ(gain["compared_tasks"], nlohmann::json::parse(tuned.out)["tasks"].size());
+  EXPECT_DOUBLE_EQ(gain["ratio"], gain["untuned"].get<double>() / gain["tuned"].get<double>());
+
+  // For people it says what to type next.
+  const Answer again = RunBayloom({"tune", classifier_, "--trials", "20", "--strategy", "random",
+                                   "--threads", "1", "--db", folder_ / "one.db"});
+  ASSERT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_THAT(again.out, HasSubstr("\ngain: "));
+  EXPECT_THAT(again.out, HasSubstr(" % of what the machine can do at best\n"));
+  const std::string selection = " " + classifier_ + " --threads 1 --db " + (folder_ / "one.db");
+  for (const std::string& next :
+       {"compile" + selection + " ", "bench" + selection + " --untuned ",
+        "report " + (folder_ / "one.db"), "tune" + selection + " --resume --trials 40 "}) {
+    EXPECT_THAT(again.out, HasSubstr("\n  bayloom " + next));
+  }
 
   const Answer bench = RunBayloom(
       {"bench", classifier_, "--db", database, "--untuned", "--time", "0.05s", "--json"});
@@ -112,6 +128,20 @@ TEST_F(ModelCommands, TunedProgramsAreTimedAndShipped) {
   EXPECT_EQ(
       RunBayloom({"compile", classifier_, "--out", folder_.path(), "--name", "no name"}).exit_code,
       2);
+}
+
+TEST_F(ModelCommands, CompilesForSeveralProcessors) {
+  const Answer compiled = RunBayloom({"compile", classifier_, "--out", folder_.path(), "--name",
+                                      "net", "--json", "--target", "x86-64-v2,x86-64-v4"});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.error;
+  EXPECT_EQ(nlohmann::json::parse(compiled.out)["variants"].size(), 2u);
+  for (const char* targets : {"x86-64-v2,x86-64-v2", "x86-64-v2,abacus", "x86-64-v2,", ""}) {
+    const Answer refused =
+        RunBayloom({"compile", classifier_, "--out", folder_.path(), "--target", targets});
+    EXPECT_EQ(refused.exit_code, 2) << targets;
+    EXPECT_THAT(refused.error, HasSubstr("target")) << targets;
+  }
+  EXPECT_EQ(RunBayloom({"compile", classifier_, "--threads", "257"}).exit_code, 2);
 }
 
 TEST_F(ModelCommands, ADatabaseThatIsNamedMustBeThere) {

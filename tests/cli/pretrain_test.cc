@@ -7,10 +7,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/codegen/host.h"
-#include "bayloom/feature/feature_columns.h"
-#include "bayloom/record/program_pool.h"
-#include "bayloom/record/store.h"
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
@@ -23,105 +19,79 @@ class PretrainCommand : public testing::Test {
  protected:
   std::string File(const std::string& name) const { return folder_ / name; }
 
-  std::string MakePool() const {
-    const Answer answer = RunBayloom({"dataset", File("pool.db"), "--families", "dense", "softmax",
-                                      "--tasks-per-family", "3", "--programs-per-task", "60"});
-    EXPECT_EQ(answer.exit_code, 0) << answer.error;
-    return File("pool.db");
-  }
-
-  /// Trials of all programs, which take the longer the more memory they touch.
-  static void PretendToMeasure(const std::string& database) {
-    record::Store store(database);
-    record::ProgramPool pool(database);
-    const record::TargetId target = store.AddTarget(codegen::HostTarget());
-    const record::RunRecord run = store.BeginRun({.kind = record::RunKind::kDataset,
-                                                  .name = "pretended",
-                                                  .definition = "{}",
-                                                  .target = target,
-                                                  .objective = "seconds"});
-    int64_t ordinal = 0;
-    for (const record::TaskId task : pool.Tasks()) {
-      pool.Visit(task, record::ProgramPool::Part::kAll,
-                 [&](int64_t, std::span<const record::PoolProgram> programs) {
-                   for (const record::PoolProgram& program : programs) {
-                     record::StoredTrial trial;
-                     trial.run = run.id;
-                     trial.task = task;
-                     trial.target = target;
-                     trial.ordinal = ordinal++;
-                     trial.proposer = "pool";
-                     trial.candidate = R"({"space":0,"trace":)" + program.trace + "}";
-                     trial.key = program.hash;
-                     trial.outcome.value = 1e-3;
-                     for (int row = 0; row < program.features.rows; ++row) {
-                       trial.outcome.value +=
-                           1e-3 *
-                           program.features.Row(
-                               row)[feature::BufferColumnOf(0, feature::BufferFeature::kLines)];
-                     }
-                     store.AddTrial(trial);
-                   }
-                 });
-    }
+  std::vector<std::string> Small(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"pretrain",
+                                          "--db",
+                                          File("pool.db"),
+                                          "--families",
+                                          "dense",
+                                          "softmax",
+                                          "--tasks-per-family",
+                                          "2",
+                                          "--json",
+                                          "--seed",
+                                          "3",
+                                          "--out",
+                                          File("m.model"),
+                                          "--programs-per-task",
+                                          "20"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
   }
 
   TemporaryFolder folder_;
 };
 
-TEST_F(PretrainCommand, DatasetFillsAPoolOnceAndSaysWhatIsThere) {
-  const std::string database = MakePool();
-  const Answer again = RunBayloom({"dataset", database, "--programs-per-task", "60", "--json"});
-  ASSERT_EQ(again.exit_code, 0) << again.error;
-  const nlohmann::json groups = nlohmann::json::parse(again.out);
-  ASSERT_EQ(groups.size(), 2u);
-  EXPECT_EQ(groups[0]["group"], "dense");
-  EXPECT_EQ(groups[0]["tasks"], 3);
-  EXPECT_EQ(groups[0]["programs"], 180);
-  EXPECT_EQ(groups[0]["measured"], 0);
-}
+TEST_F(PretrainCommand, SamplesMeasuresAndTrainsInOneRunOrInSteps) {
+  const Answer sampled = RunBayloom(Small({"--pool-only"}));
+  ASSERT_EQ(sampled.exit_code, 0) << sampled.error;
+  const nlohmann::json pool = nlohmann::json::parse(sampled.out);
+  ASSERT_EQ(pool["pool"].size(), 2u);
+  EXPECT_EQ(pool["pool"][0]["group"], "dense");
+  EXPECT_EQ(pool["pool"][0]["tasks"], 2);
+  EXPECT_EQ(pool["pool"][0]["programs"], 40);
+  EXPECT_EQ(pool["pool"][0]["measured"], 0);
+  EXPECT_FALSE(pool.contains("model"));
+  EXPECT_FALSE(std::filesystem::exists(File("m.model")));
 
-TEST_F(PretrainCommand, SimulationComparesSelections) {
-  const std::string database = MakePool();
-  PretendToMeasure(database);
-  const Answer answer =
-      RunBayloom({"pretrain", "--simulate", "--selection", "random,biased-diversity", "--share",
-                  "0.2", "--rounds", "3", "--seeds", "2", "--json", "--chart", File("chart.svg"),
-                  "--out", File("m.model"), "--hold-out", "softmax", database});
-  ASSERT_EQ(answer.exit_code, 0) << answer.error;
-  const nlohmann::json rows = nlohmann::json::parse(answer.out);
-  ASSERT_EQ(rows.size(), 2u);
-  for (const nlohmann::json& row : rows) {
-    EXPECT_EQ(row["measured"], 36);
-    EXPECT_GT(row["top-1 %"], 0);
-    EXPECT_LE(row["top-1 %"], row["top-5 %"]);
-    EXPECT_LE(row["top-5 %"], 100);
-  }
-  EXPECT_TRUE(std::filesystem::exists(File("chart.svg")));
-  EXPECT_TRUE(std::filesystem::exists(File("m.model")));
+  const Answer trained = RunBayloom(Small({"--programs", "12", "--rounds", "2"}));
+  ASSERT_EQ(trained.exit_code, 0) << trained.error;
+  const nlohmann::json result = nlohmann::json::parse(trained.out);
+  EXPECT_EQ(result["end"], "trials");
+  EXPECT_EQ(result["pool"][0]["programs"], 40);
+  EXPECT_EQ(result["pool"][0]["measured"].get<int>() + result["pool"][1]["measured"].get<int>(),
+            12);
+  EXPECT_EQ(result["model"], File("m.model"));
+  EXPECT_THAT(trained.error, HasSubstr("round 2 of 2: 12 of 12 programs measured"));
+
+  const Answer again = RunBayloom({"pretrain", "--db", File("pool.db"), "--from-pool", "--programs",
+                                   "12", "--out", File("again.model")});
+  ASSERT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_THAT(again.out, HasSubstr("wrote " + File("again.model")));
+  EXPECT_EQ(RunBayloom({"tune", "--op", "matmul:8,8,8", "--db", File("a.db"), "--trials", "1",
+                        "--cost-model", File("again.model")})
+                .exit_code,
+            0);
 }
 
 TEST_F(PretrainCommand, SaysWhatIsWrong) {
-  const Answer empty = RunBayloom({"dataset", File("empty.db")});
-  EXPECT_EQ(empty.exit_code, 2);
-  EXPECT_THAT(empty.error, HasSubstr("has no tasks yet"));
-  const Answer no_pool = RunBayloom({"pretrain", File("empty.db"), "--out", File("m.model")});
-  EXPECT_EQ(no_pool.exit_code, 2);
-  EXPECT_THAT(no_pool.error, HasSubstr("has no pool of programs"));
-  const std::string database = MakePool();
-  const Answer no_folder = RunBayloom({"pretrain", database, "--out", File("none/m.model")});
-  EXPECT_EQ(no_folder.exit_code, 2);
-  EXPECT_THAT(no_folder.error, HasSubstr("m.model': No such file or directory"));
-  const Answer unmeasured = RunBayloom({"pretrain", database, "--simulate"});
-  EXPECT_EQ(unmeasured.exit_code, 2);
-  EXPECT_THAT(unmeasured.error, HasSubstr("no program was measured"));
-  const Answer group = RunBayloom({"pretrain", database, "--simulate", "--hold-out", "vgg"});
-  EXPECT_EQ(group.exit_code, 2);
-  EXPECT_THAT(group.error, HasSubstr("no network or family 'vgg'"));
-  const Answer no_model =
-      RunBayloom({"tune", "--op", "matmul:8,8,8", "--db", File("a.db"), "--cost-model", database});
+  const auto refusal = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"pretrain", "--db", File("a.db")});
+    const Answer answer = RunBayloom(arguments);
+    EXPECT_EQ(answer.exit_code, 2) << answer.error;
+    return answer.error;
+  };
+  EXPECT_THAT(refusal({"--from-pool"}), HasSubstr("there is no " + File("a.db")));
+  EXPECT_THAT(refusal({"--from-pool", "--pool-only"}),
+              HasSubstr("--pool-only excludes --from-pool"));
+  EXPECT_THAT(refusal({"--out", File("none/m.model")}), HasSubstr("No such file or directory"));
+  EXPECT_THAT(refusal({"--time", "soon"}), HasSubstr("--time"));
+  EXPECT_THAT(refusal({"--families", "weaving"}), HasSubstr("--families: weaving not in"));
+  EXPECT_FALSE(std::filesystem::exists(File("a.db")));
+  const Answer no_model = RunBayloom(
+      {"tune", "--op", "matmul:8,8,8", "--db", File("a.db"), "--cost-model", File("a.db")});
   EXPECT_EQ(no_model.exit_code, 2);
-  EXPECT_THAT(no_model.error, HasSubstr("holds no model"));
+  EXPECT_THAT(no_model.error, HasSubstr("it holds no trained cost model"));
 }
 
 }  // namespace

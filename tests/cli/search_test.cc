@@ -72,6 +72,29 @@ TEST_F(SearchCommand, FindsExportsAndResumes) {
   EXPECT_THAT(Read("chart.svg"), HasSubstr("<svg"));
 }
 
+TEST_F(SearchCommand, EvaluatesTheBestAgainAndSaysWhatToTypeNext) {
+  const std::string scenario = Write("hill.yaml",
+                                     "name: hill\nparameters: {x: {type: integer, range: [0, 9]}}\n"
+                                     "minimize: cost\noptimizer: random\n"
+                                     "evaluator: {shell: 'echo {x}'}\n");
+  const std::string database = File("it's hill.db");
+  const Answer first = RunBayloom({"search", scenario, "--db", database, "--trials", "8"});
+  ASSERT_EQ(first.exit_code, 0) << first.error;
+  EXPECT_THAT(first.out, HasSubstr("\n  bayloom search " + scenario + " --db '" + File("it'\\''s") +
+                                   " hill.db' --resume --trials 16 "));
+  EXPECT_THAT(first.out, HasSubstr(" --resume --trials 8 --repeat-best 5 "));
+  EXPECT_THAT(first.out, HasSubstr("\n  bayloom report '"));
+
+  const Answer again = RunBayloom({"search", scenario, "--db", database, "--resume", "--trials",
+                                   "8", "--repeat-best", "2", "--rounds", "4", "--json"});
+  ASSERT_EQ(again.exit_code, 0) << again.error;
+  const auto summary = nlohmann::json::parse(again.out);
+  ASSERT_EQ(summary["repeated"].size(), 2u);
+  EXPECT_EQ(summary["repeated"][0]["values"].size(), 4u);
+  EXPECT_EQ(summary["repeated"][0]["median"], summary["best"]["value"]);
+  EXPECT_EQ(summary["trials"], 8);
+}
+
 TEST_F(SearchCommand, IsShownAndExported) {
   const std::string scenario =
       Write("s.yaml",
@@ -203,7 +226,7 @@ TEST_F(SearchCommand, SearchesScenariosTogether) {
   const std::string least = scenario("least", "minimize: seconds");
   const std::string most = scenario("most", "maximize: speed");
   const std::vector<std::string> command = {"search", "--weights", "1,2",        least,
-                                            most,     "--db",      File("a.db"), "--slot",
+                                            most,     "--db",      File("a.db"), "--batch",
                                             "4",      "--json",    "--resume",   "--trials"};
   const auto with_trials = [&](const std::string& trials) {
     std::vector<std::string> whole = command;

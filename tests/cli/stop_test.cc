@@ -11,6 +11,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/subprocess.h"
+#include "bayloom/record/store.h"
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
 
@@ -20,23 +21,32 @@ namespace {
 constexpr double kMaxStopSeconds = 1;
 
 /// A command of the program, and how long to wait before it is interrupted: until a file is there
-/// that its evaluator makes, then some seconds more.
+/// that its evaluator makes, or until the trials of the run in tuning.db are done, then some
+/// seconds more.
 struct Interruption {
   std::string name;
   std::vector<std::string> arguments;  ///< {folder} stands for an empty folder
   bool waits_for_file = false;
   double seconds = 0;
+  bool waits_for_trials = false;
 };
 
 std::ostream& operator<<(std::ostream& out, const Interruption& test) { return out << test.name; }
 
-class StopTest : public testing::TestWithParam<Interruption> {
+/// A folder with scenarios whose evaluators do not answer.
+class StopTest : public testing::Test {
  protected:
   void SetUp() override {
     std::ofstream(folder_ / "sleep.yaml")
         << "parameters: {x: {type: integer, range: [0, 9]}}\nminimize: seconds\n"
         << "evaluator: {shell: 'touch " << folder_ / "busy"
         << "; sleep 77'}\n";
+    std::ofstream(folder_ / "sleep_later.yaml")
+        << "parameters: {x: {type: integer, range: [0, 9]}}\nminimize: seconds\n"
+        << "evaluator: {shell: 'if [ -e " << folder_ / "first"
+        << " ]; then touch " << folder_ / "busy"
+        << "; sleep 77; fi; touch " << folder_ / "first"
+        << "; echo 1'}\n";
     std::ofstream(folder_ / "silent.yaml")
         << "parameters: {x: {type: integer, range: [0, 9]}}\nminimize: seconds\n"
         << "evaluator: {process: ['sh', '-c', 'touch " << folder_ / "busy"
@@ -48,10 +58,20 @@ class StopTest : public testing::TestWithParam<Interruption> {
     return at == std::string::npos ? text : text.replace(at, 8, folder_.path());
   }
 
+  bool TrialsAreDone() const {
+    const std::string path = folder_ / "tuning.db";
+    if (!std::filesystem::exists(path)) return false;
+    record::Store store(path);
+    const std::vector<record::RunRecord> runs = store.Runs();
+    return !runs.empty() && runs[0].finished;
+  }
+
   TemporaryFolder folder_;
 };
 
-TEST_P(StopTest, EndsWithinASecondOfCtrlC) {
+class InterruptedCommand : public StopTest, public testing::WithParamInterface<Interruption> {};
+
+TEST_P(InterruptedCommand, EndsWithinASecondOfCtrlC) {
   const Interruption& test = GetParam();
   base::SubprocessOptions options;
   options.arguments = {BAYLOOM_PROGRAM};
@@ -62,7 +82,8 @@ TEST_P(StopTest, EndsWithinASecondOfCtrlC) {
   Result<base::Subprocess> started = base::Subprocess::Start(options);
   ASSERT_TRUE(started.ok()) << started.error().message;
   const double begun = base::MonotonicSeconds();
-  while (test.waits_for_file && !std::filesystem::exists(folder_ / "busy")) {
+  while ((test.waits_for_file && !std::filesystem::exists(folder_ / "busy")) ||
+         (test.waits_for_trials && !TrialsAreDone())) {
     ASSERT_LT(base::MonotonicSeconds() - begun, 60) << "it never became busy";
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -72,13 +93,46 @@ TEST_P(StopTest, EndsWithinASecondOfCtrlC) {
   kill(started->pid(), SIGINT);
   ASSERT_TRUE(started->Wait(30)) << "it goes on";
   EXPECT_LT(base::MonotonicSeconds() - asked, kMaxStopSeconds);
+  // Before the command has begun, the signal ends it as any other program.
+  const base::ExitStatus ended = *started->Wait();
+  EXPECT_EQ(ended.code, ended.signaled ? SIGINT : 128 + SIGINT);
+}
+
+TEST_F(StopTest, TheExitCodeTellsTheEnd) {
+  std::ofstream(folder_ / "fast.yaml")
+      << "parameters: {x: {type: integer, range: [0, 9]}}\nminimize: seconds\n"
+      << "evaluator: {command: 'echo {x}'}\n";
+  const auto code = [&](std::vector<std::string> arguments, int signal) {
+    base::SubprocessOptions options;
+    options.arguments = {BAYLOOM_PROGRAM};
+    options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
+    options.directory = folder_.path();
+    options.standard_output = options.standard_error = base::ChildStream::kNull;
+    Result<base::Subprocess> started = base::Subprocess::Start(options);
+    if (!started) return -1;
+    while (signal != 0 && !std::filesystem::exists(folder_ / "busy")) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (signal != 0) kill(started->pid(), signal);
+    const base::ExitStatus ended = *started->Wait();
+    return ended.signaled ? -ended.code : ended.code;
+  };
+  EXPECT_EQ(code({"search", "fast.yaml", "--trials", "3"}, 0), 0) << "finished";
+  EXPECT_EQ(code({"search", "fast.yaml", "--command", "false", "--db", "no.db"}, 0), 1) << "failed";
+  EXPECT_EQ(code({"search", "missing.yaml"}, 0), 2) << "bad input";
+  EXPECT_EQ(code({"search", "fast.yaml", "--bad-option"}, 0), 2) << "bad input";
+  EXPECT_EQ(code({"search", "sleep.yaml"}, SIGTERM), 128 + SIGTERM) << "stopped";
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Commands, StopTest,
+    Commands, InterruptedCommand,
     testing::Values(
         Interruption{"search_command", {"search", "sleep.yaml"}, true, 0.1},
         Interruption{"search_jobs", {"search", "sleep.yaml", "--jobs", "3"}, true, 0.1},
+        Interruption{"search_repeats",
+                     {"search", "sleep_later.yaml", "--trials", "1", "--repeat-best", "1"},
+                     true,
+                     0.1},
         Interruption{"search_process", {"search", "silent.yaml"}, true, 0.1},
         Interruption{"map_simulator",
                      {"map", "--op", "matmul:16,16,16", "--arch", "gemmini", "--evaluator",
@@ -98,11 +152,21 @@ INSTANTIATE_TEST_SUITE_P(
         Interruption{"tune_begin", {"tune", "--op", "conv2d:56x56x64,64,3x3,pad=1"}, false, 0.3},
         Interruption{"tune_first", {"tune", "--op", "conv2d:56x56x64,64,3x3,pad=1"}, false, 1.5},
         Interruption{"tune_later", {"tune", "--op", "matmul:1024,1024,1024"}, false, 3},
-        Interruption{"dataset",
-                     {"dataset", "pool.db", "--families", "conv2d", "--tasks-per-family", "3",
-                      "--programs-per-task", "100", "--measure", "90"},
+        Interruption{"tune_repeats",
+                     {"tune", "--op", "matmul:1024,1024,1024", "--threads", "1", "--trials", "8",
+                      "--db", "tuning.db"},
                      false,
-                     2},
+                     0.05,
+                     true},
+        Interruption{"pretrain_sampling",
+                     {"pretrain", "--families", "conv2d", "--programs-per-task", "100000"},
+                     false,
+                     1.5},
+        Interruption{"pretrain_measuring",
+                     {"pretrain", "--families", "conv2d", "--tasks-per-family", "3",
+                      "--programs-per-task", "60", "--share", "0.9"},
+                     false,
+                     3},
         Interruption{"serve", {"serve", "sleep.yaml"}, false, 0.3}),
     [](const auto& test) { return test.param.name; });
 

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <thread>
 
-#include "bayloom/codegen/internal/constants.h"
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/codegen/compiled.h"
@@ -19,7 +18,7 @@
 namespace bayloom::codegen {
 namespace {
 
-/// A machine with AVX-512, whatever this one has.
+/// A machine with AVX-512, no matter what this one has.
 target::Target Avx512Target() {
   target::Target target;
   target.name = "avx512";
@@ -176,17 +175,6 @@ TEST(JitTest, MissingSymbolsAreReported) {
   EXPECT_FALSE(LoadedKernel::Load(object).ok());
   object.object = "not an object file";
   EXPECT_FALSE(LoadedKernel::Load(object).ok());
-}
-
-TEST(ConstantsTest, AFileBecomesASymbol) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "my \"weights\".bin";
-  std::ofstream(path) << "0123456789";
-  const Result<std::string> object = EmbedFile("weights", path, HostTarget());
-  ASSERT_TRUE(object.ok()) << object.error().message;
-  EXPECT_NE(object->find("0123456789"), std::string::npos);
-  EXPECT_NE(object->find("weights_size"), std::string::npos);
-  EXPECT_FALSE(EmbedFile("weights", path + ".none", HostTarget()).ok());
 }
 
 }  // namespace

@@ -61,6 +61,17 @@ TEST_F(RuntimeTest, WorkersWakeUpAfterSleeping) {
   }
 }
 
+TEST_F(RuntimeTest, ThreadsStayWhileAnyoneHasEntered) {
+  EXPECT_EQ(bayloom_enter(), 4);
+  EXPECT_EQ(bayloom_enter(), 4);
+  bayloom_leave();
+  EXPECT_EQ(bayloom_set_threads(2), 0);
+  EXPECT_EQ(bayloom_threads(), 4);
+  bayloom_leave();
+  EXPECT_EQ(bayloom_set_threads(2), 1);
+  EXPECT_EQ(bayloom_threads(), 2);
+}
+
 TEST_F(RuntimeTest, ThreadsCanBeChangedAtAnyTime) {
   for (int threads : {1, 3, 2, 4, 1, 4}) {
     bayloom_set_threads(threads);

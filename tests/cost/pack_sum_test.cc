@@ -15,7 +15,7 @@ TEST(PackSum, LossIsHalfTheWeightedSquareOfTheScoresErrors) {
   const PackSum objective({2, 1}, {1.0, 0.0});
   // Scores 0.5 and 2: errors -0.5 with weight 1, and 2 with the least weight.
   const std::vector<float> predictions = {0.25f, 0.25f, 2.0f};
-  EXPECT_NEAR(objective.Loss(predictions), 0.5 * 0.25 + 0.5 * PackSum::kLeastWeight * 4, 1e-9);
+  EXPECT_NEAR(objective.Loss(predictions), 0.5 * 0.25 + 0.5 * PackSum::kMinWeight * 4, 1e-9);
   EXPECT_NEAR(objective.Rmse(predictions), std::sqrt((0.25 + 4) / 2), 1e-9);
 }
 

@@ -12,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/cost/metrics.h"
+#include "bayloom/cost/model_file.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::cost {
@@ -132,7 +133,7 @@ TEST(PretrainedModel, JudgesTasksOfFewTrialsTogether) {
   // Of each task five programs, too few to tell of one.
   PretrainedModel wrong(Trained("xgboost")), right(Trained("xgboost"));
   EXPECT_TRUE(wrong.Trusts(10));
-  EXPECT_EQ(wrong.ControlsWanted(10), 1);
+  EXPECT_EQ(wrong.ExplorationCount(10), 1);
   for (uint64_t task = 10; task < 14; ++task) {
     wrong.Update(MadeUpBatch(task, task, 5, -1));
     right.Update(MadeUpBatch(task, task, 5));
@@ -140,8 +141,8 @@ TEST(PretrainedModel, JudgesTasksOfFewTrialsTogether) {
   for (const uint64_t task : {10, 99}) {
     EXPECT_FALSE(wrong.Trusts(task));
     EXPECT_TRUE(right.Trusts(task));
-    EXPECT_EQ(wrong.ControlsWanted(task), 0);
-    EXPECT_EQ(right.ControlsWanted(task), 0);
+    EXPECT_EQ(wrong.ExplorationCount(task), 0);
+    EXPECT_EQ(right.ExplorationCount(task), 0);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/cost/internal/selection/score_spread.h"
+#include "bayloom/cost/selection/score_spread.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 /// The algorithms as the paper writes them: all distances, for every choice.
 std::vector<int> ByAllDistances(std::vector<double> items, std::vector<double> anchors, int count,
                                 ScoreDistance distance) {
-  const bool weighed = distance == ScoreDistance::kWeighed;
+  const bool weighed = distance == ScoreDistance::kWeighted;
   if (weighed) {
     for (double& item : items) item = std::max(item, 0.0);
     for (double& anchor : anchors) anchor = std::max(anchor, 0.0);
@@ -62,7 +62,7 @@ TEST(SpreadScores, ChoosesWhatAllDistancesChoose) {
     const auto items = RandomScores(random, static_cast<int>(random.UniformInt(60)), coarse);
     const auto anchors = RandomScores(random, static_cast<int>(random.UniformInt(12)), coarse);
     const int count = static_cast<int>(random.UniformInt(70));
-    for (const ScoreDistance distance : {ScoreDistance::kPlain, ScoreDistance::kWeighed}) {
+    for (const ScoreDistance distance : {ScoreDistance::kPlain, ScoreDistance::kWeighted}) {
       ASSERT_EQ(SpreadScores(items, anchors, count, distance),
                 ByAllDistances(items, anchors, count, distance))
           << "round " << round;
@@ -78,7 +78,7 @@ TEST(SpreadScores, PlainHalvesTheWidestGap) {
 TEST(SpreadScores, WeighedPrefersHighScores) {
   // Distances to the anchor 0.4: 0.3 * 0.1 below, 0.3 * 0.7 above.
   const std::vector<double> items = {0.1, 0.7}, anchors = {0.4};
-  EXPECT_EQ(SpreadScores(items, anchors, 1, ScoreDistance::kWeighed), std::vector<int>{1});
+  EXPECT_EQ(SpreadScores(items, anchors, 1, ScoreDistance::kWeighted), std::vector<int>{1});
 }
 
 }  // namespace

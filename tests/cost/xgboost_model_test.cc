@@ -79,6 +79,26 @@ TEST(XgboostModel, BatchesAreScoredBeforeTheyAreLearntAndScoresGetBetter) {
   EXPECT_LT(history[11].rmse, 0.5 * history[0].rmse);
 }
 
+TEST(XgboostModel, LearnsFromABoundedNumberOfSamples) {
+  XgboostOptions options;
+  options.max_samples = 200;
+  XgboostModel model(options), resumed(options);
+  int most = 0;
+  for (int batch = 0; batch < 40; ++batch) {
+    const std::vector<Sample> samples = MakeSamples(300 + batch, 32, /*tasks=*/2);
+    model.Update(samples);
+    resumed.Remember(samples);
+    most = std::max(most, model.kept());
+  }
+  EXPECT_EQ(model.samples(), 40 * 32);
+  EXPECT_LE(most, 250);
+  EXPECT_GE(model.kept(), 200);
+  const std::vector<Sample> held_out = MakeSamples(2, 300);
+  const std::vector<double> scores = model.Predict(FeaturesOf(held_out));
+  EXPECT_GT(SpearmanCorrelation(scores, Throughputs(held_out)), 0.7);
+  EXPECT_EQ(resumed.Predict(FeaturesOf(held_out)), scores);
+}
+
 TEST(XgboostModel, ScoresAreRandomUntilEnoughIsKnown) {
   XgboostModel model;  // enough are 64
   const std::vector<Sample> samples = MakeSamples(3, 64);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-std::string NameAndIndex(const TextTemplate::Hole& hole) {
+std::string NameAndIndex(const TextTemplate::Placeholder& hole) {
   return "<" + hole.name + (hole.index < 0 ? "" : ":" + std::to_string(hole.index)) + ">";
 }
 
@@ -19,7 +19,7 @@ TEST(TextTemplate, FillsHoles) {
   const auto parsed = TextTemplate::Parse("--t={tile} {order[12]}{{not}} {a-b.c}");
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->Fill(NameAndIndex), "--t=<tile> <order:12>{not} <a-b.c>");
-  EXPECT_EQ(parsed->Holes().size(), 3u);
+  EXPECT_EQ(parsed->Placeholders().size(), 3u);
 }
 
 TEST(TextTemplate, RefusesWhatIsNoHole) {
@@ -37,16 +37,6 @@ TEST(SplitArguments, FollowsTheQuotingOfShells) {
   EXPECT_THAT(*SplitArguments("  "), ElementsAre());
   EXPECT_FALSE(SplitArguments("'open"));
   EXPECT_FALSE(SplitArguments("end\\"));
-}
-
-TEST(ShellQuoted, SurvivesAShell) {
-  for (const std::string text :
-       {"plain-1.5", "", "two words", "it's", "$HOME", "`rm`", "a\nb", "*"}) {
-    const std::string quoted = ShellQuoted(text);
-    // What this project's own splitter makes of it is what a shell makes of it.
-    EXPECT_THAT(*SplitArguments(quoted), ElementsAre(text)) << quoted;
-  }
-  EXPECT_EQ(ShellQuoted("-O2"), "-O2");
 }
 
 }  // namespace

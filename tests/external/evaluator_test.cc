@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -12,6 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/result.h"
+#include "bayloom/base/scratch_folder.h"
+#include "bayloom/base/subprocess.h"
 #include "bayloom/external/scenario.h"
 #include "tests/temporary_folder.h"
 #include "tests/trial/evaluate_one.h"
@@ -19,6 +24,7 @@
 namespace bayloom::external {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* kParameters =
@@ -189,6 +195,97 @@ TEST(MakeEvaluator, TriesAsManyAtATimeAsAskedFor) {
       EXPECT_EQ(trial.outcome->value, static_cast<double>(trial.id + 1)) << trial.outcome->reason;
       EXPECT_GT(trial.outcome->Get("measure_seconds", 0), 0);
     }
+  }
+}
+
+/// What is wrong with a scenario of this evaluator.
+std::string RefusalOf(const std::string& evaluator) {
+  try {
+    ParseScenario(kParameters + ("evaluator:\n" + evaluator), "file.yaml");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CommandEvaluator, QuotesWithinQuotesToo) {
+  const trial::Outcome outcome = OutcomeOf(
+      "  shell: |\n"
+      "    test \"{word}\" = \"it's; rm -rf \\$HOME\" && test '-{word}' = -{word} && echo {n}\n");
+  EXPECT_EQ(outcome.value, 7) << outcome.reason;
+}
+
+TEST(CommandEvaluator, RefusesAHoleThatCannotBeQuoted) {
+  EXPECT_THAT(RefusalOf("  shell: echo \"$(cat {word})\"\n"),
+              AllOf(HasSubstr("file.yaml:8:10"), HasSubstr("'{word}' at column 13"),
+                    HasSubstr("v={word}")));
+  EXPECT_THAT(RefusalOf("  shell: 'echo `cat {word}`'\n"), HasSubstr("'{word}'"));
+}
+
+TEST(CommandEvaluator, LimitsTheMemoryOfAllProcessesTogether) {
+  const trial::Outcome outcome = OutcomeOf(
+      "  shell: for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 50M | (sleep 1; wc -c) & "
+      "done; "
+      "wait; echo 1\n  memory: 130MiB\n");
+  EXPECT_EQ(outcome.verdict, trial::Verdict::kMemory) << outcome.reason;
+}
+
+/// While it lives, this process can open no further file.
+class NoMoreFiles {
+ public:
+  NoMoreFiles() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = dup(0);
+    close(next);
+    const rlimit none = {static_cast<rlim_t>(next), before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoMoreFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+  NoMoreFiles(const NoMoreFiles&) = delete;
+  NoMoreFiles& operator=(const NoMoreFiles&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST(MakeEvaluator, WhatTheMachineRefusesLosesTheTrial) {
+  for (const char* evaluator : {"{command: echo 3}",
+                                "{process: 'sh -c \"while read x; do echo 3; "
+                                "done\"'}"}) {
+    const Scenario scenario =
+        ParseScenario(std::string(kParameters) + "evaluator: " + evaluator, "f");
+    const auto made = Make(scenario);
+    {
+      const NoMoreFiles none;
+      made->Submit(0, *scenario.default_configuration);
+      const auto finished = made->Collect(30, [] { return false; });
+      ASSERT_EQ(finished.size(), 1u);
+      EXPECT_FALSE(finished[0].outcome);
+      EXPECT_THAT(finished[0].lost, HasSubstr("Too many open files"));
+    }
+    EXPECT_EQ(trial::EvaluateOne(*made, *scenario.default_configuration).value, 3);
+  }
+}
+
+TEST(MakeEvaluator, RefusesMoreJobsThanTheMachineCanRun) {
+  const Scenario scenario =
+      ParseScenario(std::string(kParameters) + "evaluator: {command: echo 3}", "f");
+  EXPECT_THROW(MakeEvaluator(scenario.space, scenario.evaluator, 1'000'000), InputError);
+}
+
+TEST(MakeEvaluator, ASandboxedEvaluatorWritesToItsWorkFolderOnly) {
+  if (const Status allowed = base::CheckSandbox(); !allowed) {
+    GTEST_SKIP() << allowed.error().message;
+  }
+  const base::ScratchFolder folder;
+  for (const char* kind : {"  shell: ", "  process: [sh, -c, 'read x; "}) {
+    const bool is_process = std::string(kind).find("process") != std::string::npos;
+    const std::string script = "echo 5 > {work}/file && test -d $TMPDIR && ! echo 5 > " +
+                               folder.path() + "/file && cat {work}/file";
+    const trial::Outcome outcome =
+        OutcomeOf(kind + script + (is_process ? "']" : "") + "\n  sandbox: true\n");
+    EXPECT_EQ(outcome.value, 5) << outcome.reason;
+    EXPECT_FALSE(std::filesystem::exists(folder / "file"));
   }
 }
 

@@ -61,6 +61,14 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
+TEST(HyperMapperServer, IgnoresARowWithoutItsEnd) {
+  Theirs theirs;
+  const std::string header = "Works,runtime\n";
+  theirs.Serve(header + "yes,1.5\nyes,12");  // the client died within 1234
+  ASSERT_EQ(theirs.trials.size(), 1u);
+  EXPECT_EQ(theirs.trials[0].outcome.value, 1.5);
+}
+
 TEST(HyperMapperServer, SpeaksAsHyperMapperDoes) {
   Theirs theirs;
   const std::string header = "Works, runtime ,tile,order,word\n";

@@ -26,15 +26,15 @@ TEST(RecordedSpace, KnowsWhatWasRun) {
   EXPECT_EQ(space.measurement(), "time");
   EXPECT_EQ(space.size(), 4362);
   EXPECT_EQ(space.CountFeasible(), 4362 - 161);
-  EXPECT_NEAR(space.Least(), 1.021172, 1e-6);
+  EXPECT_NEAR(space.Min(), 1.021172, 1e-6);
   nlohmann::json configuration = {{"block_size_x", 256}, {"block_size_y", 1}, {"tile_size_x", 2},
                                   {"tile_size_y", 4},    {"read_only", 0},    {"use_padding", 0},
                                   {"use_shmem", 0},      {"use_cmem", 1},     {"filter_height", 15},
                                   {"filter_width", 15}};
-  EXPECT_EQ(space.OutcomeOf(configuration).value, space.Least());
+  EXPECT_EQ(space.OutcomeOf(configuration).value, space.Min());
   configuration["block_size_x"] = 256.0;  // the same number
   configuration["use_cmem"] = true;
-  EXPECT_EQ(space.OutcomeOf(configuration).value, space.Least());
+  EXPECT_EQ(space.OutcomeOf(configuration).value, space.Min());
   configuration["block_size_x"] = 255;
   const trial::Outcome missing = space.OutcomeOf(configuration);
   EXPECT_FALSE(missing.ok());

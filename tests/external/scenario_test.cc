@@ -62,7 +62,7 @@ TEST(Scenario, SaysEverything) {
   const nlohmann::json first = space::ToJson(space, *scenario.default_configuration);
   EXPECT_EQ(first, nlohmann::json::parse(R"json({"rate": 0.1, "depth": 2, "tile": 8, "level": "-O2",
                                              "order": [2, 0, 1], "split": [4, 2, 8]})json"));
-  // Weights belong to the values at their places, whatever the order in which a domain is kept.
+  // Weights belong to the values at their places, in whichever order a domain is kept.
   const space::Parameter& tile = space.parameter(2);
   EXPECT_GT(tile.PriorDensity(*tile.CoordinateOf(int64_t{16})),
             tile.PriorDensity(*tile.CoordinateOf(int64_t{8})));
@@ -109,7 +109,7 @@ TEST(Scenario, SaysWhereItIsWrong) {
       {"parameters: {x: {type: integer, range: [1, 4]}}\nevaluator: {process: 'run {x}'}",
        "a process gets its parameters as JSON"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\noptimizer: magic",
-       "f:2:12: optimizer: there is no optimizer 'magic'; there are random"},
+       "f:2:12: optimizer: unknown optimizer 'magic'; known are bayesian, "},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nbudget: {trials: 0}",
        "f:2:18: budget.trials: expected a whole number from 1"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nbudget: {time: soon}",

@@ -157,6 +157,21 @@ TEST(StudyTask, TriesEveryConfigurationOnceAndRecordsBeforeItLearns) {
   }
 }
 
+// Two values of a billion satisfy this, which neither drawing nor solving finds.
+TEST(StudyTask, GivingUpIsNotHavingTriedEverything) {
+  const Scenario scenario = ParseScenario(
+      "parameters:\n"
+      "  x: {type: integer, range: [1, 1000000000]}\n"
+      "constraints: ['x & 536870911 == 123456']\n",
+      "hidden.yaml");
+  Study study(scenario, OptimizerOf(scenario));
+  EXPECT_EQ(RunStudy(study, *Jobs(1, Bowl), Trials(10)), trial::StopReason::kGaveUp);
+  EXPECT_EQ(study.trials(), 0);
+  LineServer server(scenario, study);
+  EXPECT_EQ(nlohmann::json::parse(server.Answer(R"({"ask": 1})")),
+            (nlohmann::json{{"configurations", nlohmann::json::array()}, {"end", "gave-up"}}));
+}
+
 TEST(StudyTask, MaximizesWhatIsToBeMaximized) {
   const Scenario scenario = SmallScenario("maximize: height\noptimizer: bayesian\n");
   trial::ListStore store;
@@ -306,6 +321,20 @@ TEST(LineServer, AsksAndTells) {
   EXPECT_TRUE(answer(R"({"tell": {"x": 9, "y": 9}, "value": 1})").contains("error"));
   EXPECT_EQ(study.trials(), 4);
   EXPECT_EQ(store.trials.size(), 4u);
+}
+
+TEST(LineServer, RefusesWhatIsNestedTooDeep) {
+  const Scenario scenario = SmallScenario("minimize: seconds\n");
+  trial::ListStore store;
+  Study study(scenario, OptimizerOf(scenario), &store);
+  LineServer server(scenario, study);
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  for (const std::string& line :
+       {deep, R"({"tell": {"x": 3, "y": 4}, "value": 1, "more": )" + deep + "}"}) {
+    EXPECT_EQ(server.Answer(line),
+              R"({"error":"expected a JSON object: it is nested more than 500 deep"})");
+  }
+  EXPECT_TRUE(store.trials.empty());
 }
 
 TEST(LineServer, KeepsATrialBeforeItAnswers) {

@@ -219,7 +219,7 @@ TEST(ProgramFeatures, EarlierStoresOfALoopBodyAreSerialReuse) {
 
 TEST(ProgramFeatures, IntermediatesAreSeenAsTheyAreAllocated) {
   const FeatureMatrix features = ExtractFeatures(RowScaling());
-  // One element of sum, anew for each of the 8 rows.
+  // One element of sum, again for each of the 8 rows.
   const std::span<const float> row = features.Row(0);
   EXPECT_FLOAT_EQ(row[kAllocationColumn], SLog(4));
   EXPECT_FLOAT_EQ(row[kAllocationColumn + 1], SLog(8));

@@ -12,7 +12,7 @@
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
-#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/default_schedule.h"
 
 namespace bayloom::graph {
 namespace {
@@ -51,7 +51,7 @@ TEST(Conformance, CompiledNetworks) {
     const TaskGraph network = ExtractTasks(std::move(optimized));
     std::vector<tensor::Program> untuned;
     for (const GraphTask& task : network.tasks) {
-      untuned.push_back(sketch::PlainSchedule(task.workload, target));
+      untuned.push_back(sketch::DefaultSchedule(task.workload, target));
     }
     std::vector<const tensor::Program*> programs;
     for (const tensor::Program& program : untuned) programs.push_back(&program);

@@ -49,7 +49,7 @@ std::string Corrupted(std::string bytes, base::RandomStream& random) {
   return bytes;
 }
 
-/// Whatever the file holds, it is imported and compiled or refused in one line.
+/// A file of any content is imported and compiled or refused in one line.
 void ExpectContained(const std::string& bytes) {
   const TemporaryFolder folder;
   const std::string path = folder / "corrupted.onnx";

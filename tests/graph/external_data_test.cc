@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -123,6 +124,32 @@ TEST_F(ExternalDataTest, OutsideTheModelsFolder) {
     SetField("location", location);
     ExpectRefusal("not a file beside the model");
   }
+}
+
+TEST_F(ExternalDataTest, LinksAreNotFollowed) {
+  std::filesystem::create_symlink("/etc/passwd", folder_ / "link.bin");
+  std::filesystem::create_symlink("weights/w.bin", folder_ / "near.bin");
+  std::filesystem::create_directory_symlink("/etc", folder_ / "etc");
+  for (const char* location : {"link.bin", "near.bin", "etc/passwd"}) {
+    model_.mutable_graph()->mutable_initializer(0)->clear_external_data();
+    SetField("location", location);
+    ExpectRefusal("without links on the way");
+  }
+}
+
+TEST_F(ExternalDataTest, WhatIsNoFileIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  SetField("location", "pipe");
+  ExpectRefusal("pipe: cannot be read");
+}
+
+TEST_F(ExternalDataTest, TheModelMayLieInTheCurrentFolder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  SetField("location", "weights/w.bin");
+  Save();
+  std::filesystem::current_path(folder_.path());
+  EXPECT_NO_THROW(ImportOnnx("model.onnx"));
+  std::filesystem::current_path(before);
 }
 
 TEST_F(ExternalDataTest, BeyondTheEndOfTheFile) {

@@ -77,6 +77,12 @@ TEST(ImportErrors, AMissingShapeIsNamedWithoutAnOption) {
               AllOf(HasSubstr("input 'x'"), HasSubstr("no shape"), Not(HasSubstr("--"))));
 }
 
+TEST(ImportErrors, TwoInputsOfOneName) {
+  onnx::ModelProto model = ModelWith("Reshape", {2, 2});
+  *model.mutable_graph()->add_input() = model.graph().input(0);
+  EXPECT_THAT(Refusal(model), HasSubstr("there are two inputs 'x'"));
+}
+
 TEST(ImportErrors, FilesThatAreNoModels) {
   const TemporaryFolder folder;
   EXPECT_THROW(ImportOnnx(folder / "missing.onnx"), InputError);

@@ -8,7 +8,7 @@
 #include "bayloom/graph/internal/conformance.h"
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "tests/graph/pass_checks.h"
 
 namespace bayloom::graph {
@@ -63,7 +63,7 @@ class JoinSlicesTest : public ::testing::Test {
     const target::Target target = codegen::HostTarget(2);
     std::vector<tensor::Program> programs;
     for (const GraphTask& task : tasks.tasks) {
-      programs.push_back(sketch::PlainSchedule(task.workload, target));
+      programs.push_back(sketch::DefaultSchedule(task.workload, target));
     }
     std::vector<const tensor::Program*> chosen;
     for (const tensor::Program& program : programs) chosen.push_back(&program);

@@ -27,7 +27,7 @@ class SmallModel {
 /// pointwise convolutions with batch normalization and residual connections, concatenations,
 /// pools, a classifier on flattened features.
 SmallModel SmallConvolutionalNetwork(int batch = 1);
-/// Layers that read the results of all layers before them, normalized anew each time, and a
+/// Layers that read the results of all layers before them, normalized again each time, and a
 /// transition (DenseNet).
 SmallModel SmallDenseNetwork(int batch = 1);
 /// Branches of several depths side by side, rows and columns convolved one after the other, pools

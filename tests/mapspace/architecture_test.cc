@@ -143,5 +143,74 @@ TEST(Constraints, NameWhatTheyDoNotFind) {
   refusal(order, "c.yaml:3: permutation 'IJI': at 'I' expected another one of I, J, K");
 }
 
+std::string FileWith(const std::string& buffer, const std::string& dram = "DRAM") {
+  return "arch:\n  arithmetic: {instances: 4}\n  storage:\n  - {name: buffer, " + buffer +
+         "}\n  - {name: " + dram + ", technology: DRAM}\n";
+}
+
+std::string Refusal(const std::string& text) {
+  try {
+    (void)ParseArchitectureYaml(text, "a.yaml");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Architecture, NumbersThatNoHardwareHasAreRefused) {
+  EXPECT_EQ(Refusal(FileWith("entries: 64, vector-access-energy: 2")), "");
+  for (const char* energy : {".nan", ".inf", "-.inf", "nan", "-1", "1e308"}) {
+    const std::string refusal =
+        Refusal(FileWith(std::string("entries: 64, vector-access-energy: ") + energy));
+    EXPECT_THAT(refusal, HasSubstr("a.yaml:4:")) << energy;
+    EXPECT_THAT(refusal, HasSubstr("vector-access-energy: expected a number")) << energy;
+  }
+  for (const char* size :
+       {"entries: 0", "entries: 9000000000000000000", "depth: 9000000000000000000, n_words: 1000",
+        "sizeKB: 9000000000000000000", "entries: 64, instances: 9000000000000000000",
+        "entries: 64, word-bits: 1000000", "entries: 64, block-size: 9000000000000000000",
+        "entries: 64, read_bandwidth: -1", "entries: 64, write_bandwidth: 1e300",
+        "entries: 64, multiple-buffering: 1e300"}) {
+    EXPECT_THAT(Refusal(FileWith(size)), HasSubstr("a.yaml:4:")) << size;
+  }
+}
+
+TEST(Architecture, NamesAreShort) {
+  EXPECT_EQ(Refusal(FileWith("entries: 64", std::string(300000, 'x'))),
+            "a.yaml:5:12: arch.storage[1].name: a name has at most 200 bytes, not 300000");
+}
+
+TEST(Architecture, TreesCannotRepeatThemselves) {
+  EXPECT_EQ(Refusal("arch: &a\n  name: x\n  subtree:\n  - *a\n"),
+            "a.yaml:4:5: an alias stands within what it repeats");
+  std::string bomb = "l0: &l0 [{name: a}]\n";
+  for (int i = 1; i < 12; ++i) {
+    bomb += "l" + std::to_string(i) + ": &l" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) bomb += "{name: a, subtree: *l" + std::to_string(i - 1) + "}, ";
+    bomb += "]\n";
+  }
+  EXPECT_THAT(Refusal(bomb + "arch: {name: x, subtree: *l11}\n"),
+              HasSubstr("aliases repeat more than 100000 values"));
+  EXPECT_THAT(Refusal("arch: {name: x, subtree: [{name: 'a[0..999999999]', subtree: "
+                      "[{name: 'b[0..999999999]'}]}]}"),
+              HasSubstr("there are more than 1073741824 instances"));
+}
+
+TEST(Architecture, FactorsOfConstraintsAreReadAsTimeloopDoes) {
+  const std::string constraint = "  constraints:\n  - {target: buffer, type: temporal, factors: ";
+  const Architecture read =
+      ParseArchitectureYaml(FileWith("entries: 64") + constraint + "'N=1 M4,C <= 16  R=0'}\n", "a");
+  const std::vector<Directive::Factor>& factors = read.constraints.at(0).factors;
+  ASSERT_EQ(factors.size(), 4u);
+  EXPECT_EQ(factors[1].dimension, "M");
+  EXPECT_EQ(factors[1].value, 4);
+  EXPECT_TRUE(factors[2].at_most);
+  EXPECT_EQ(factors[3].value, 0);
+  for (const char* factor : {"'N=='", "'=4'", "'N=-1'", "'N=1234567890123456'", "'N=4;'"}) {
+    EXPECT_THAT(Refusal(FileWith("entries: 64") + constraint + factor + "}\n"),
+                HasSubstr("is no factor"));
+  }
+}
+
 }  // namespace
 }  // namespace bayloom::mapspace

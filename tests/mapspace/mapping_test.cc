@@ -38,7 +38,7 @@ TEST(Mapping, FilesSayWhereTheyAreWrong) {
   refusal("mapping:\n- {target: DRAM, type: temporal, factors: I=8 J=8 K=4}\n",
           "m.yaml:2:1: mapping: the factors of K multiply up to 4, not to its bound 8");
   refusal("mapping:\n- {target: DRAM, type: temporal, factors: I8 J=x}\n",
-          "m.yaml:2:43: mapping[0].factors: ' J=x' is no factor");
+          "m.yaml:2:43: mapping[0].factors: 'J=x' is no factor");
   refusal("mapping:\n\n- {target: Cache, type: temporal, factors: I=8}\n",
           "m.yaml:3:3: target: there is no level 'Cache'");
   refusal("mapping:\n- {target: DRAM, type: bypass, bypass: [Weights]}\n", "m.yaml:2");

@@ -12,32 +12,10 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/sensitivity.h"
 #include "tests/mapspace/random_mapping.h"
+#include "tests/mapspace/similar_mapspaces.h"
 
 namespace bayloom::mapspace {
 namespace {
-
-/// gemmini with a scratchpad of another size.
-Architecture WithScratchpad(int64_t words) {
-  Architecture architecture = ShippedArchitecture("gemmini");
-  architecture.name = "gemmini-" + std::to_string(words);
-  architecture.levels[2].words = words;
-  return architecture;
-}
-
-EarlierMappings RandomMappings(const Problem& problem, const Architecture& architecture,
-                               int64_t count) {
-  const Mapspace mapspace(problem, architecture);
-  const AnalyticalModel model(problem, architecture);
-  EarlierMappings earlier{architecture.name, problem, architecture, {}, {}};
-  base::RandomStream random(3);
-  while (std::ssize(earlier.mappings) < count) {
-    Mapping mapping;
-    if (!mapspace.SampleTiling(random, mapping) || !model.Fits(mapping)) continue;
-    earlier.mappings.push_back(mapping);
-    earlier.values.push_back(model.Evaluate(mapping).EnergyPerMac());
-  }
-  return earlier;
-}
 
 TEST(MapTransfer, EarlierMappingsAreConfigurationsOfTheirOwnMapspaces) {
   const Problem problem = MatmulProblem(64, 32, 128);
@@ -46,8 +24,7 @@ TEST(MapTransfer, EarlierMappingsAreConfigurationsOfTheirOwnMapspaces) {
       RandomMappings(problem, WithScratchpad(1 << 14), 20),
       RandomMappings(MatmulProblem(16, 32, 128), WithScratchpad(1 << 14), 10)};
   const optimizer::TransferOptions options =
-      LearnFrom(searches, optimizer::TransferMethod::kStacking, MapObjective::kEnergy, target,
-                TileEncoding::kFactorization, OrderEncoding::kPermutation);
+      LearnFrom(searches, "contextual", MapObjective::kEnergy, target, "divisor", "permutation");
   ASSERT_EQ(options.tasks.size(), 2u);
   EXPECT_EQ(options.tasks[0].configurations.size(), 20u);
   EXPECT_EQ(options.tasks[0].values, searches[0].values);
@@ -61,31 +38,15 @@ TEST(MapTransfer, EarlierMappingsAreConfigurationsOfTheirOwnMapspaces) {
 }
 
 TEST(MapTransfer, EveryMethodBeginsWhereRandomMappingsEnd) {
-  const Problem problem = MatmulProblem(512, 512, 512);
-  const Mapspace target(problem, ShippedArchitecture("gemmini"));
-  const AnalyticalModel model(problem, target.architecture());
-  const auto evaluator = MakeModelEvaluator(model, MapObjective::kEnergy);
-  MapperOptions options;
-  options.budget.trials = 12;
-  for (const int64_t words : {1 << 15, 1 << 20}) {
-    options.earlier.push_back(RandomMappings(problem, WithScratchpad(words), 60));
-  }
-  const EarlierMappings alike = RandomMappings(problem, target.architecture(), 60);
-  const double best_of_sixty = std::ranges::min(alike.values);
-  for (const optimizer::TransferMethod method :
-       {optimizer::TransferMethod::kContextual, optimizer::TransferMethod::kMultiTask,
-        optimizer::TransferMethod::kStacking, optimizer::TransferMethod::kSum,
-        optimizer::TransferMethod::kWeighted}) {
-    options.transfer = method;
-    const MapperResult result = RunMapper("bayesian", target, model, *evaluator, options);
-    EXPECT_LE(result.value, best_of_sixty) << optimizer::ToString(method);
+  for (const std::string& method : optimizer::TransferMethods().Names()) {
+    ExpectToBeginWhereRandomMappingsEnd(method);
   }
 }
 
 TEST(MapTransfer, ARehearsalIsWhatTheModelSaid) {
   const Mapspace mapspace(MatmulProblem(16, 16, 16), ShippedArchitecture("gemmini"));
   const AnalyticalModel model(mapspace.problem(), mapspace.architecture());
-  const EarlierMappings heard = Rehearse(mapspace, model, MapObjective::kDelay, 70, 1);
+  const EarlierMappings heard = WarmStartFromModel(mapspace, model, MapObjective::kDelay, 70, 1);
   ASSERT_EQ(heard.mappings.size(), 70u);
   for (size_t i = 0; i < heard.mappings.size(); ++i) {
     EXPECT_EQ(heard.values[i], static_cast<double>(model.Evaluate(heard.mappings[i]).cycles));
@@ -114,8 +75,7 @@ TEST(MapSensitivity, FewParametersMatterAndCanBeSearchedAlone) {
   const auto evaluate = [&](const Mapping& mapping) {
     return EvaluateByModel(model, MapObjective::kEnergy, mapping);
   };
-  auto encoding =
-      MakeMappingEncoding(mapspace, model, TileEncoding::kRoundedInteger, OrderEncoding::kRanking);
+  auto encoding = MakeMappingEncoding(mapspace, model, "integer", "ranking");
   const EncodingSensitivity sensitivity = RankEncoding(*encoding, evaluate, 150, 1);
   ASSERT_EQ(static_cast<int>(sensitivity.ranking.size()), encoding->space()->size());
   EXPECT_GT(sensitivity.ranking[0].index.total.value,

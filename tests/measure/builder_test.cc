@@ -16,8 +16,9 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "bayloom/base/system_error.h"
 #include "bayloom/codegen/host.h"
-#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
 namespace bayloom::measure {
@@ -53,6 +54,7 @@ Result<codegen::KernelObject> Misbehave(const tensor::Program& program) {
     while (true) pause();
   }
   if (program.name == "stop") raise(SIGSTOP);
+  if (program.name == "be killed") raise(SIGKILL);
   if (program.name == "throw") throw std::runtime_error("thrown");
   if (program.name == "refuse") return Error{"refused"};
   std::puts("noise");
@@ -110,6 +112,13 @@ TEST(Builder, ABatchOfMisdeedsEnds) {
   }
 }
 
+TEST(Builder, AWorkerThatTheSystemKillsSaysNothingAboutItsProgram) {
+  Builder builder(codegen::HostTarget(2), {2, 0.2, Misbehave});
+  const std::vector<tensor::Program> programs = Named({"a", "be killed", "b"});
+  EXPECT_THROW(builder.BuildAll(Pointers(programs)), SystemError);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no process is left";
+}
+
 int OpenDescriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<int>(std::distance(begin(all), end(all)));
@@ -131,7 +140,7 @@ TEST(Builder, MakesTheObjectsThatTheCompilerMakesHere) {
   Builder builder(target);
   std::vector<tensor::Program> programs;
   for (const char* line : {"matmul:32,48,64", "conv2d:9x7x5,12,3x3,pad=1,bias,relu"}) {
-    programs.push_back(sketch::PlainSchedule(tensor::ParseOperator(line), target));
+    programs.push_back(sketch::DefaultSchedule(tensor::ParseOperator(line), target));
   }
   const std::vector<Build> builds = builder.BuildAll(Pointers(programs));
   for (size_t i = 0; i < programs.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace bayloom::measure {
 namespace {
 
-/// What every machine's rates obey, however busy it is.
+/// What holds for every machine's rates, however busy it is.
 void ExpectPossible(const target::MachineModel& machine, const target::Target& target) {
   EXPECT_EQ(machine.threads, target.cores);
   EXPECT_EQ(machine.vector_bytes, target.vector_bytes);

@@ -17,7 +17,7 @@
 #include "bayloom/codegen/host.h"
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measurement_details.h"
-#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/temporary_folder.h"
@@ -65,7 +65,7 @@ TEST(Measurer, AnswersForEveryCandidateInOrder) {
   const std::vector<trial::Outcome> outcomes =
       MeasureAll(measurer, workload,
                  {tensor::Lower(workload), Unbuildable(workload),
-                  sketch::PlainSchedule(workload, measurer.target()), Wrong(workload)},
+                  sketch::DefaultSchedule(workload, measurer.target()), Wrong(workload)},
                  [&](size_t i, const trial::Outcome&) { seen.push_back(i); });
   ASSERT_EQ(outcomes.size(), 4u);
   EXPECT_THAT(seen, testing::ElementsAre(0, 1, 2, 3));
@@ -111,6 +111,26 @@ TEST(Measurer, SlowCandidatesAreCutShort) {
   Measurer patient(codegen::HostTarget(1), never);
   patient.SetIncumbent(workload, tensor::Lower(workload), 1e-9);
   EXPECT_FALSE(DetailsOf(MeasureAll(patient, workload, {tensor::Lower(workload)})[0]).cut_short);
+}
+
+TEST(Measurer, ARepeatHasALimitOfItsOwnAndIsNoTrial) {
+  const tensor::Workload workload = tensor::ParseOperator("matmul:32,48,64");
+  const tensor::Program program = tensor::Lower(workload);
+  const tensor::Program* const programs[] = {&program};
+  MeasureOptions options = Options();
+  options.repeat_cut_factor = 1e9;
+  Measurer measurer(codegen::HostTarget(1), options);
+  measurer.SetIncumbent(workload, program, 1e-9);
+  const Build build = measurer.BuildAll(workload, programs)[0];
+  const trial::Outcome repeat = measurer.Repeat(workload, program, build);
+  ASSERT_TRUE(repeat.ok()) << repeat.reason;
+  EXPECT_FALSE(DetailsOf(repeat).cut_short);
+  EXPECT_EQ(measurer.statistics().trials, 0);
+  EXPECT_TRUE(DetailsOf(measurer.Run(workload, program, build)).cut_short);
+
+  Build failed;
+  failed.error = "out of registers";
+  EXPECT_EQ(measurer.Repeat(workload, program, failed).reason, "out of registers");
 }
 
 TEST(Measurer, DriftIsSeenAndAllowedFor) {

@@ -75,7 +75,7 @@ TEST(OutputCheck, TheToleranceSeparatesRoundingFromErrors) {
   base::RandomStream random(3);
   for (int64_t k : {16, 512, 4608, 25088}) {
     const double relative = ToleranceOf(MatmulOf(k, tensor::DType::kFloat32)).relative;
-    double worst_rounding = 0, least_error = 1e9, square = 0;
+    double worst_rounding = 0, min_error = 1e9, square = 0;
     for (int trial = 0; trial < 50; ++trial) {
       std::vector<float> terms;
       for (int64_t i = 0; i < k; ++i) {
@@ -92,11 +92,11 @@ TEST(OutputCheck, TheToleranceSeparatesRoundingFromErrors) {
       // A typical term: the size of an error that drops or repeats one.
       double mean = 0;
       for (float term : terms) mean += std::abs(term) / static_cast<double>(k);
-      least_error = std::min(least_error, mean);
+      min_error = std::min(min_error, mean);
     }
     const double allowed = relative * std::sqrt(square);
     EXPECT_LT(worst_rounding * 4, allowed) << k;
-    EXPECT_LT(allowed * 4, least_error) << k;
+    EXPECT_LT(allowed * 4, min_error) << k;
   }
 }
 

@@ -9,11 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "bayloom/base/clock.h"
@@ -22,10 +26,12 @@
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
+#include "tests/temporary_folder.h"
 
 namespace bayloom::measure {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr int kCount = 1000;
@@ -148,8 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "wrote 1 bytes past the end of the workspace", true},
         Misdeed{"depends_on_output", trial::Verdict::kWrongOutput, "in a later run, element", true},
         Misdeed{"reads_workspace", trial::Verdict::kWrongOutput, "element 3 of 'y'", true},
-        Misdeed{"babble", trial::Verdict::kCrash, "wrote invalid data to the runner's channel",
-                true},
+        Misdeed{"write_garbage", trial::Verdict::kCrash,
+                "wrote invalid data to the runner's channel", true},
         Misdeed{"close_everything", trial::Verdict::kCrash, "", true},
         Misdeed{"no_such_symbol", trial::Verdict::kBuildError, "cannot load 'no_such_symbol'",
                 false}),
@@ -245,6 +251,74 @@ TEST(Runner, AStopEndsAKernelThatHangsAndTheNextOneRuns) {
     EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
     EXPECT_EQ(runner.starts(), 2);
   }
+}
+
+/// A program that becomes the test's runner, but kills itself the first times that it is started.
+std::string DyingRunner(const TemporaryFolder& folder, int times) {
+  const std::string path = folder / "runner";
+  std::ofstream(path) << "#!/bin/sh\necho x >> " << folder / "starts"
+                      << "\ntest $(wc -l < " << folder / "starts"
+                      << ") -gt " << times << " || kill -9 $$\nexec " << BAYLOOM_TEST_RUNNER
+                      << " \"$@\"\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST(Runner, OneThatDiesWhileItStartsIsStartedAgain) {
+  const HandMadeTask task;
+  const TemporaryFolder folder;
+  RunnerOptions options = Options();
+  options.executable = DyingRunner(folder, 2);
+  Runner runner(options);
+  EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
+  EXPECT_EQ(runner.starts(), 3);
+
+  const TemporaryFolder other;
+  options.executable = DyingRunner(other, 1000);
+  try {
+    Runner(options).Run(task.data(), Kernel("good"));
+    FAIL();
+  } catch (const SystemError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(options.executable), HasSubstr("SIGKILL")));
+  }
+}
+
+/// The processes that those of this process have started.
+std::vector<pid_t> Grandchildren() {
+  std::vector<pid_t> found;
+  const std::string self = "/proc/self/task/" + std::to_string(getpid()) + "/children";
+  std::ifstream children(self);
+  for (pid_t child; children >> child;) {
+    const std::string number = std::to_string(child);
+    std::ifstream theirs("/proc/" + number + "/task/" + number + "/children");
+    for (pid_t grandchild; theirs >> grandchild;) found.push_back(grandchild);
+  }
+  return found;
+}
+
+TEST(Runner, OneThatTheSystemKillsLosesTheTrial) {
+  const HandMadeTask task;
+  Runner runner(Options());
+  EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
+  const std::vector<pid_t> runners = Grandchildren();
+  ASSERT_EQ(runners.size(), 1u);
+  std::jthread system([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    kill(runners[0], SIGKILL);
+  });
+  EXPECT_THROW(runner.Run(task.data(), Kernel("hang")), SystemError);
+  EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
+}
+
+TEST(Runner, WorksInASandbox) {
+  if (const Status allowed = base::CheckSandbox(); !allowed) {
+    GTEST_SKIP() << allowed.error().message;
+  }
+  const HandMadeTask task;
+  RunnerOptions options = Options();
+  options.sandbox = true;
+  Runner runner(options);
+  EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
 }
 
 TEST(Runner, SaysWhenThereIsNoProgramToRun) {

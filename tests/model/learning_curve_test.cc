@@ -28,6 +28,20 @@ std::span<const double> First(size_t trials, const std::vector<double>& performa
   return std::span<const double>(performances).first(trials);
 }
 
+TEST(LearningCurve, TakesPerformancesOfAnyMagnitude) {
+  for (double scale : {1e-300, 1e-150, 1e-12, 1.0, 1e12, 1e150, 1e200}) {
+    std::vector<double> performances = Rising(0.6, 30, 0.8, 60, 0.3);
+    for (double& p : performances) p *= scale;
+    performances[3] = 0;
+    base::RandomStream random(4);
+    const LearningCurve curve(performances, 80, random);
+    const auto at = curve.At(80);
+    EXPECT_TRUE(std::isfinite(at.mean)) << scale;
+    EXPECT_TRUE(std::isfinite(at.improvement)) << scale;
+    EXPECT_GE(at.improvement, 0) << scale;
+  }
+}
+
 TEST(LearningCurve, ExtrapolatesALogPowerCurve) {
   const auto whole = Rising(0.6, 30, 0.8, 200, 0);
   base::RandomStream random(2);

@@ -75,7 +75,7 @@ TEST(Matern, WeighsSquaredDistancesByPairs) {
       }
     }
   }
-  EXPECT_TRUE(WeighSquaredDistances(weights, scaled, kGroups).isApprox(expected, 1e-10));
+  EXPECT_TRUE(WeightedSquaredDistances(weights, scaled, kGroups).isApprox(expected, 1e-10));
 }
 
 TEST(Matern, IsPositiveSemidefinite) {

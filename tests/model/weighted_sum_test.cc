@@ -44,11 +44,11 @@ TEST(WeightedSum, TrustsTheTaskThatRanksAlike) {
   const TaskObservations alike = Observe(40, Waves, random), other = Observe(40, Unrelated, random);
   const TaskObservations few = Observe(6, Waves, random);
   const RowMatrix queries = UniformRows(100, 2, random);
-  WeightedSurrogate weighted(kGroups, {alike, other}, TaskWeights::kRanking);
+  WeightedSurrogate weighted(kGroups, {alike, other});
   weighted.Fit(few.rows, few.values, random);
   EXPECT_NEAR(weighted.weights().sum(), 1, 1e-12);
   EXPECT_GT(weighted.weights()(0), 2 * weighted.weights()(1));
-  WeightedSurrogate sum(kGroups, {alike, other}, TaskWeights::kEqual);
+  WeightedSurrogate sum(kGroups, {alike, other}, few.rows.rows() + 1);
   sum.Fit(few.rows, few.values, random);
   EXPECT_NEAR(sum.weights()(0), 1.0 / 3, 1e-12);
   GaussianProcess alone(kGroups);
@@ -62,7 +62,7 @@ TEST(WeightedSum, LearnsFromWhatIsAdded) {
   const TaskObservations other = Observe(30, Unrelated, random), few = Observe(3, Waves, random);
   const TaskObservations more = Observe(40, Waves, random);
   const RowMatrix queries = UniformRows(100, 2, random);
-  WeightedSurrogate weighted(kGroups, {other}, TaskWeights::kRanking);
+  WeightedSurrogate weighted(kGroups, {other});
   weighted.Fit(few.rows, few.values, random);
   const auto copy = weighted.Clone();
   const double before = InOrder(weighted, queries);

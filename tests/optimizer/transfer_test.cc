@@ -5,43 +5,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
+#include "bayloom/base/result.h"
 #include "bayloom/optimizer/internal/features.h"
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/optimizer/sensitivity.h"
+#include "tests/optimizer/similar_tasks.h"
 
 namespace bayloom::optimizer {
 namespace {
-
-std::shared_ptr<const space::Space> Sizes(int64_t most) {
-  space::Space::Builder builder;
-  builder.Add(space::MakeInteger("size", 1, most));
-  builder.Add(space::MakeInteger("count", 1, most));
-  builder.Add(space::MakeInteger("idle", 1, most));
-  return *builder.Build();
-}
-
-/// Least at (place, place), wherever `idle` is.
-double Bowl(const space::Configuration& c, double place) {
-  return 1 + std::pow(c.coordinates[0] + 1 - place, 2) +
-         0.1 * std::pow(c.coordinates[1] + 1 - place, 2);
-}
-
-EarlierTask Observed(const std::shared_ptr<const space::Space>& space, double place, int trials) {
-  EarlierTask task{"bowl", space, {}, {}, {place}};
-  base::RandomStream random(static_cast<uint64_t>(place));
-  for (int i = 0; i < trials; ++i) {
-    task.configurations.push_back(*space->Sample(random));
-    task.values.push_back(Bowl(task.configurations.back(), place));
-  }
-  space::Configuration best{{place - 1, place - 1, 0}};
-  task.values.push_back(Bowl(best, place));
-  task.configurations.push_back(std::move(best));
-  return task;
-}
 
 TEST(PredictBest, FollowsTheDescription) {
   const auto space = Sizes(100);
@@ -60,24 +31,20 @@ TEST(PredictBest, FollowsTheDescription) {
 }
 
 TEST(Transfer, NeedsFewTrialsWhereTasksAreAlike) {
+  for (const std::string& method : TransferMethods().Names()) ExpectFewTrialsNeeded(method);
+}
+
+TEST(Transfer, RefusesUnknownMethods) {
   const auto space = Sizes(100);
-  for (const TransferMethod method :
-       {TransferMethod::kContextual, TransferMethod::kMultiTask, TransferMethod::kStacking,
-        TransferMethod::kSum, TransferMethod::kWeighted}) {
-    OptimizerOptions options;
-    options.transfer.method = method;
-    options.transfer.tasks = {Observed(space, 40, 40), Observed(space, 50, 40)};
-    const auto optimizer = MakeOptimizer("bayesian", space, options);
-    double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < 6; ++i) {
-      for (const space::Configuration& c : optimizer->Ask(1)) {
-        trial::Outcome outcome;
-        outcome.value = Bowl(c, 45);
-        least = std::min(least, outcome.value);
-        optimizer->Tell(c, outcome);
-      }
-    }
-    EXPECT_LT(least, 1 + 30) << ToString(method);  // of random ones a hundredth is
+  OptimizerOptions options;
+  options.transfer.tasks = {Observed(space, 40, 10)};
+  options.transfer.method = "stacking";
+  try {
+    MakeOptimizer("bayesian", space, options);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "unknown transfer method 'stacking'; known are contextual, multitask, weighted");
   }
 }
 

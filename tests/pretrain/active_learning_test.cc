@@ -10,6 +10,7 @@
 #include <set>
 
 #include "bayloom/base/result.h"
+#include "bayloom/experimental/register.h"
 #include "bayloom/pretrain/evaluation.h"
 #include "bayloom/record/store.h"
 #include "tests/record/sample.h"
@@ -74,7 +75,8 @@ class MadeUpPool {
 };
 
 TEST(ActiveLearning, EveryMethodKeepsTheBudgetAndLearns) {
-  for (const std::string& method : cost::SelectionNames()) {
+  experimental::Register();
+  for (const std::string& method : cost::SelectionMethods().AllNames()) {
     MadeUpPool made_up;
     ActiveLearning learning(made_up.pool, {.selection = method, .budget = 110, .rounds = 5});
     made_up.AddTasksTo(learning);
@@ -84,6 +86,7 @@ TEST(ActiveLearning, EveryMethodKeepsTheBudgetAndLearns) {
       EXPECT_EQ(round.labels.size(), 22u) << method;
       measured.push_back(round.measured);
     });
+    learning.Finish();
     EXPECT_EQ(measured, (std::vector<int64_t>{22, 44, 66, 88, 110})) << method;
     EXPECT_EQ(made_up.asked.size(), 110u);
     const ModelEvaluation evaluation =
@@ -160,7 +163,8 @@ TEST(ActiveLearning, GoesOnFromWhatIsMeasuredAndMeasuresAllThereIs) {
 TEST(ActiveLearning, WithoutAMeasurementThereIsNothingToLearn) {
   MadeUpPool made_up;
   ActiveLearning learning(made_up.pool, {.budget = 10});
-  EXPECT_THROW(learning.Run(made_up.Labeller()), InputError);
+  learning.Run(made_up.Labeller());
+  EXPECT_THROW(learning.Finish(), InputError);
 }
 
 }  // namespace

@@ -10,9 +10,12 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <memory>
+#include <vector>
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/record/internal/schema.h"
 #include "bayloom/record/store.h"
@@ -62,7 +65,7 @@ TEST(BadFile, EveryKindIsNamedInOneLine) {
   EXPECT_EQ(ErrorOf([&] { Store store(text); }), "cannot use " + text + ": it is not a database");
   const std::string missing = folder / "missing/a.db";
   EXPECT_EQ(ErrorOf([&] { Store store(missing); }),
-            "cannot use " + missing + ": No such file or directory");
+            "cannot write '" + missing + "': No such file or directory");
   EXPECT_EQ(ErrorOf([&] { Store store(folder / "none.db", Store::Mode::kReadOnly); }),
             "cannot use " + folder / "none.db" + ": No such file or directory");
   EXPECT_THAT(ErrorOf([&] { Store store(folder / ""); }), HasSubstr("directory"));
@@ -86,6 +89,50 @@ TEST(BadFile, ALockedFileIsNotWaitedForForEver) {
   EXPECT_EQ(
       ErrorOf<SystemError>([&] { other.Execute("UPDATE runs SET state = ''"); }),
       "cannot use " + path + ": another process keeps it locked; wait for that process or end it");
+}
+
+TEST(BadFile, WhoeverObservesLocksWaitsOn) {
+  TemporaryFolder folder;
+  const std::string path = SampleFile(folder);
+  Database holder(path, Database::Mode::kReadWrite);
+  auto transaction = std::make_unique<Transaction>(holder);
+  std::vector<double> told;
+  SetLockObserver([&](const std::string& locked, double seconds) {
+    EXPECT_EQ(locked, path);
+    told.push_back(seconds);
+    if (told.size() == 3) transaction.reset();  // the other process is done
+    return true;
+  });
+  Database other(path, Database::Mode::kReadWrite, /*patience_seconds=*/0.02);
+  other.Execute("UPDATE runs SET state = 'written after all'");
+  EXPECT_GE(told.size(), 3u);
+  EXPECT_GE(told[0], 0.02);
+  EXPECT_GE(told[2], 0.08);
+  transaction = std::make_unique<Transaction>(holder);
+  SetLockObserver([](const std::string&, double) { return false; });
+  EXPECT_THROW(other.Execute("UPDATE runs SET state = ''"), SystemError);
+  SetLockObserver([](const std::string&, double) { return true; });
+  base::RequestStop();
+  EXPECT_THROW(other.Execute("UPDATE runs SET state = ''"), SystemError);
+  base::ClearStop();
+  SetLockObserver({});
+}
+
+TEST(BadFile, ViewsAndTriggersInPlaceOfTablesAreRefused) {
+  const char* kAttacks[] = {
+      "ALTER TABLE trials RENAME TO kept; CREATE VIEW trials AS WITH RECURSIVE n(i) AS (SELECT 1 "
+      "UNION ALL SELECT i + 1 FROM n) SELECT * FROM kept, n",
+      "CREATE TRIGGER t AFTER INSERT ON tasks BEGIN DELETE FROM trials; END"};
+  for (const char* attack : kAttacks) {
+    TemporaryFolder folder;
+    const std::string path = SampleFile(folder);
+    Database(path, Database::Mode::kReadWrite).Execute(attack);
+    for (const auto mode : {Store::Mode::kReadOnly, Store::Mode::kReadWrite}) {
+      EXPECT_THAT(ErrorOf([&] { Store store(path, mode); }),
+                  testing::MatchesRegex("cannot use .*: it holds the (view 'trials'|trigger 't'), "
+                                        "which is none of a database of records"));
+    }
+  }
 }
 
 TEST(BadFile, ReadOnlyStoresRefuseToWrite) {

@@ -11,6 +11,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/record/program_pool.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
@@ -39,6 +40,9 @@ void Fill(Store& store) {
   store.SaveState(context.run, R"({"rng":[1,2]})",
                   std::vector<Metric>{{context.task, 0, "rmse", 0.1}, {0, 0, "drift", NAN}});
   store.SetFinished(context.run, true);
+  Repeat untuned = MakeRepeat(context, 0, 0, 9);
+  untuned.trial_run = 0;
+  store.AddRepeats(std::vector<Repeat>{untuned, MakeRepeat(context, 3, 0, 0.125)});
 }
 
 /// A search with a value and a failure in the store.
@@ -88,13 +92,49 @@ TEST(JsonLines, RoundTripIsExact) {
   EXPECT_EQ(Export(copy), text);
   EXPECT_EQ(copy.TrialsOfRun(1)[2].outcome.value, 0.1 / 5);
   EXPECT_EQ(copy.TrialsOfRun(1)[2].candidate, source.TrialsOfRun(1)[2].candidate);
+  ASSERT_EQ(copy.RepeatsOf(1).size(), 2u);
+  EXPECT_EQ(copy.RepeatsOf(1)[0].trial_run, 0);
+  EXPECT_EQ(copy.RepeatsOf(1)[1].trial_run, 1);
+  EXPECT_EQ(copy.RepeatsOf(1)[1].outcome.value, 0.125);
   EXPECT_EQ(copy.Runs()[0].state, R"({"rng":[1,2]})");
+}
+
+/// Text that a database can hold: JSON or almost, of any encoding.
+std::string RandomText(base::RandomStream& random) {
+  static const std::string kTexts[] = {"",
+                                       "plain",
+                                       "null",
+                                       "\"quoted\"",
+                                       "[1, 2]",
+                                       "[1,2]",
+                                       "{\"b\":1,\"a\":2}",
+                                       "1e5",
+                                       "100000",
+                                       "1.50",
+                                       "-0.0",
+                                       "{\"base64\":\"\"}",
+                                       "caf\xe9",
+                                       "\x1b[31m\n\r\t",
+                                       "true",
+                                       "{\"a\":1}",
+                                       "[[1],0]",
+                                       "\xff\xfe",
+                                       "{",
+                                       "\xc2\x9b 1",
+                                       "123456789012345678901234567890"};
+  const std::string& text = kTexts[random.UniformInt(std::size(kTexts))];
+  return random.UniformInt(8) == 0 ? text + std::string("\0z", 2) : text;
+}
+
+double RandomReal(base::RandomStream& random) {
+  static const double kReals[] = {NAN, INFINITY, -INFINITY, -0.0, 5e-324, 1.7976931348623157e308};
+  return random.UniformInt(2) == 0 ? random.Normal() : kReals[random.UniformInt(std::size(kReals))];
 }
 
 trial::Outcome RandomOutcome(base::RandomStream& random) {
   if (random.UniformInt(4) == 0) {
     return trial::Outcome::Infeasible(static_cast<trial::Verdict>(1 + random.UniformInt(6)),
-                                      "no \"value\": \\ \t");
+                                      RandomText(random));
   }
   trial::Outcome outcome = trial::Outcome::Feasible(std::exp(20 * random.Normal()));
   for (const char* name : {"zebra", "cut_short", "drift", "an energy / pJ", "build_seconds"}) {
@@ -127,16 +167,18 @@ void FillAtRandom(Store& store, base::RandomStream& random) {
   }
   ProgramPool pool(store.path());
   for (int i = 0; i < 6; ++i) {
-    pool.PutIntoGroup(i % 2 == 0 ? "b" : "a", tasks[random.UniformInt(3)], 0.1 * i);
+    pool.PutIntoGroup(RandomText(random), tasks[random.UniformInt(3)], 0.1 * i);
     pool.Add(tasks[random.UniformInt(3)], RandomPrograms(random));
   }
   for (int i = 0; i < 8; ++i) {
-    RunRecord run = SampleSearch("run \xc3\xa4 " + std::to_string(i));
+    RunRecord run = SampleSearch(RandomText(random));
+    run.objective = RandomText(random);
+    run.proposer = RandomText(random);
     run.kind = static_cast<RunKind>(i % 4);
     run.maximize = random.UniformInt(2) == 0;
     run.seed = random.Next();
-    run.state = random.UniformInt(2) == 0 ? R"({"slots":[[1,2]]})" : "";
-    if (random.UniformInt(2) == 0) run.definition = R"({"a":1.25})";
+    run.state = random.UniformInt(2) == 0 ? R"({"slots":[[1,2]]})" : RandomText(random);
+    if (random.UniformInt(2) == 0) run.definition = RandomText(random);
     if (i % 4 < 2 || random.UniformInt(4) == 0) run.target = targets[random.UniformInt(3)];
     run = store.BeginRun(run);
     store.SetFinished(run.id, random.UniformInt(2) == 0);
@@ -146,25 +188,57 @@ void FillAtRandom(Store& store, base::RandomStream& random) {
       if (is_schedule || random.UniformInt(4) == 0) trial.task = tasks[random.UniformInt(3)];
       if (random.UniformInt(2) == 0) trial.target = targets[random.UniformInt(3)];
       if (is_schedule) trial.candidate = R"({"space":2,"trace":[[0,1],{"x":"y"}]})";
+      if (random.UniformInt(3) == 0) trial.candidate = RandomText(random);
       if (is_schedule || random.UniformInt(4) == 0) trial.key = random.Next() | 1;
+      trial.proposer = RandomText(random);
       trial.outcome = RandomOutcome(random);
+      if (!is_schedule && trial.outcome.ok()) trial.outcome.value = RandomReal(random);
       trial.elapsed = random.Uniform();
+      if (trial.key == 0) trial.candidate += std::string(static_cast<size_t>(j), ' ');
       ASSERT_TRUE(store.AddTrial(trial));
     }
     store.SaveState(run.id, run.state,
-                    std::vector<Metric>{{tasks[0], i, "rmse", random.Normal()}, {0, 1, "x", NAN}});
+                    std::vector<Metric>{{tasks[0], i, "rmse", RandomReal(random)},
+                                        {0, 1, RandomText(random), RandomReal(random)}});
+  }
+}
+
+/// Byte for byte, but for the numbers of rows.
+void ExpectEqual(Store& source, Store& copy) {
+  const std::vector<RunRecord> runs = source.Runs(), copies = copy.Runs();
+  ASSERT_EQ(runs.size(), copies.size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(copies[i].kind, runs[i].kind);
+    EXPECT_EQ(copies[i].name, runs[i].name);
+    EXPECT_EQ(copies[i].definition, runs[i].definition);
+    EXPECT_EQ(copies[i].objective, runs[i].objective);
+    EXPECT_EQ(copies[i].proposer, runs[i].proposer);
+    EXPECT_EQ(copies[i].state, runs[i].state);
+    const std::vector<StoredTrial> trials = source.TrialsOfRun(runs[i].id);
+    const std::vector<StoredTrial> others = copy.TrialsOfRun(copies[i].id);
+    ASSERT_EQ(others.size(), trials.size());
+    for (size_t j = 0; j < trials.size(); ++j) {
+      EXPECT_EQ(others[j].candidate, trials[j].candidate);
+      EXPECT_EQ(others[j].proposer, trials[j].proposer);
+      EXPECT_EQ(others[j].outcome.reason, trials[j].outcome.reason);
+      EXPECT_EQ(others[j].outcome.values, trials[j].outcome.values);
+      const double value = trials[j].outcome.value, other = others[j].outcome.value;
+      EXPECT_TRUE(other == value || (std::isnan(value) && std::isnan(other))) << value;
+      EXPECT_EQ(std::signbit(other), std::signbit(value) && !std::isnan(value));
+    }
   }
 }
 
 TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
   base::RandomStream random(5);
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 20; ++round) {
     TemporaryFolder folder;
     Store source(folder / "a.db"), copy(folder / "b.db");
     FillAtRandom(source, random);
     const std::string text = Export(source);
     Import(copy, text);
     EXPECT_EQ(Export(copy), text);
+    ExpectEqual(source, copy);
     const ImportSummary again = Import(copy, text);
     EXPECT_EQ(again.added + again.pool_programs, 0);
     EXPECT_EQ(Export(copy), text);
@@ -227,7 +301,7 @@ TEST(JsonLines, ABadLineIsNamedAndNothingIsKept) {
   using testing::StartsWith;
   EXPECT_EQ(error(""), "r.jsonl holds no records");
   EXPECT_THAT(error("{\"type\": \"trial\"}"), StartsWith("r.jsonl line 1: this is not a file of"));
-  EXPECT_THAT(error(good.substr(0, good.size() - 5)), StartsWith("r.jsonl line 12: "));
+  EXPECT_THAT(error(good.substr(0, good.size() - 5)), StartsWith("r.jsonl line 14: "));
   std::string bad = good;
   bad.replace(bad.find("\"crash\""), 7, "\"crush\"");
   EXPECT_EQ(error(bad), "r.jsonl line 10: unknown verdict 'crush'");
@@ -240,6 +314,103 @@ TEST(JsonLines, ABadLineIsNamedAndNothingIsKept) {
   EXPECT_THAT(error(bad), HasSubstr("is not known from an earlier line"));
   EXPECT_TRUE(copy.Runs().empty());
   EXPECT_TRUE(copy.Tasks().empty());
+}
+
+/// `text` with this member of all lines of this type replaced.
+std::string WithMember(const std::string& text, const std::string& type, const std::string& member,
+                       const std::string& value) {
+  std::string changed;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const size_t at = line.find("\"" + member + "\":");
+    if (line.find("\"type\":\"" + type + "\"") != std::string::npos && at != std::string::npos) {
+      const size_t begin = at + member.size() + 3;
+      line.replace(begin, line.find_first_of(",}", begin) - begin, value);
+    }
+    changed += line + "\n";
+  }
+  return changed;
+}
+
+TEST(JsonLines, ValuesThatCannotBeAreRefused) {
+  TemporaryFolder folder;
+  Store source(folder / "a.db"), copy(folder / "b.db");
+  Fill(source);
+  FillSearch(source);
+  const std::string good = Export(source);
+  const struct {
+    const char *type, *member, *value, *message;
+  } kCases[] = {
+      {"trial", "seconds", "-1", "a program cannot take -1 seconds"},
+      {"trial", "seconds", "0", "a program cannot take 0 seconds"},
+      {"trial", "seconds", "null", "a program cannot take nan seconds"},
+      {"trial", "ordinal", "-1", "'ordinal' is negative"},
+      {"trial", "ordinal", "1e300", "'ordinal' is no whole number"},
+      {"trial", "timestamp", "18446744073709551615", "'timestamp' is no whole number"},
+      {"trial", "program", "\"xyz\"", "a hash is 16 hexadecimal digits"},
+      {"trial", "verdict", "7", "a text is expected"},
+      {"session", "seed", "-1", "'seed' is no whole number from 0 on"},
+      {"session", "uuid", "\"\"", "'uuid' is empty"},
+      {"search", "kind", "\"\\u001b[2J\"", "unknown kind '\\x1b[2J'"},
+      {"target", "cores", "0", "a target cannot have a number of threads of 0"},
+      {"target", "vector_bytes", "0", "a target cannot have a vector size in bytes of 0"},
+  };
+  for (const auto& [type, member, value, message] : kCases) {
+    const std::string bad = WithMember(good, type, member, value);
+    ASSERT_NE(bad, good) << member;
+    try {
+      Import(copy, bad);
+      ADD_FAILURE() << type << " " << member << " " << value;
+    } catch (const InputError& e) {
+      EXPECT_THAT(e.what(), testing::HasSubstr(message));
+      EXPECT_THAT(e.what(), testing::StartsWith("r.jsonl line "));
+      EXPECT_THAT(e.what(), testing::Not(testing::HasSubstr("exception")));
+    }
+  }
+}
+
+TEST(JsonLines, DepthIsBounded) {
+  TemporaryFolder folder;
+  Store copy(folder / "b.db");
+  const std::string deep(200'000, '[');
+  for (const std::string& text :
+       {deep, "{\"type\":\"header\",\"x\":" + deep + std::string(200'000, ']') + "}"}) {
+    try {
+      Import(copy, text);
+      ADD_FAILURE();
+    } catch (const InputError& e) {
+      EXPECT_STREQ(e.what(), "r.jsonl line 1: it is nested more than 500 deep");
+    }
+  }
+}
+
+/// A stream whose disk is full after so many bytes.
+class FullDisk final : public std::streambuf {
+ public:
+  explicit FullDisk(int64_t bytes) : left_(bytes) {}
+
+ protected:
+  int_type overflow(int_type next) override {
+    return --left_ < 0 ? traits_type::eof() : traits_type::not_eof(next);
+  }
+
+ private:
+  int64_t left_;
+};
+
+TEST(JsonLines, AnExportThatCannotBeWrittenSaysSo) {
+  TemporaryFolder folder;
+  Store source(folder / "a.db");
+  Fill(source);
+  const auto size = std::ssize(Export(source));
+  for (const int64_t room : {int64_t{0}, int64_t{100}, size / 2, size - 1}) {
+    FullDisk disk(room);
+    std::ostream out(&disk);
+    EXPECT_THROW(ExportJsonLines(source, out), SystemError);
+  }
+  FullDisk disk(size);
+  std::ostream out(&disk);
+  EXPECT_NO_THROW(ExportJsonLines(source, out));
 }
 
 }  // namespace

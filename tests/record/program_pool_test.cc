@@ -41,6 +41,24 @@ void ExpectSame(const PoolProgram& a, const PoolProgram& b) {
   EXPECT_EQ(a.features, b.features);
 }
 
+TEST(ProgramPool, CountsThatCannotBeAreDamage) {
+  for (const char* count : {"-1", "0", "9223372036854775807", "1000000000000", "'many'"}) {
+    TemporaryFolder folder;
+    const std::string path = folder / "a.db";
+    Store store(path);
+    const TaskId task = store.AddTask(Matmul(4, 8, 16));
+    ProgramPool pool(path);
+    pool.Add(task, Programs(0, 9));
+    Database(path, Database::Mode::kReadWrite)
+        .Execute("UPDATE pool_chunks SET count = " + std::string(count));
+    for (const auto part :
+         {ProgramPool::Part::kAll, ProgramPool::Part::kFeatures, ProgramPool::Part::kPrograms}) {
+      EXPECT_THROW(pool.Visit(task, part, [](int64_t, std::span<const PoolProgram>) {}), InputError)
+          << count;
+    }
+  }
+}
+
 TEST(PoolChunk, UnpacksWhatWasPackedAndRefusesDamage) {
   const std::vector<PoolProgram> programs = Programs(0, 9);
   const std::string packed = PackPrograms(programs), packed_features = PackFeatures(programs);

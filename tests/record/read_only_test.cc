@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,6 +126,101 @@ TEST(ReadOnly, AFileThatMayNotBeWrittenIsReadWithoutALog) {
               }),
               0);
     EXPECT_THAT(FilesOf(folder), ElementsAre("a.db"));
+  }
+}
+
+/// What a writer leaves that was killed: a file, a log with the newest trials, and its index.
+std::string KilledWriter(const TemporaryFolder& folder) {
+  const std::string path = folder / "a.db";
+  const pid_t writer = fork();
+  if (writer == 0) {
+    SampleFile(folder, 2);
+    Store store(path);
+    const Context context(store);
+    for (int i = 0; i < 3; ++i) store.AddTrial(MakeTrial(context, i, 1));
+    _exit(0);
+  }
+  waitpid(writer, nullptr, 0);
+  return path;
+}
+
+TEST(ReadOnly, ALogThatMayNotBeWrittenIsReadThroughACopy) {
+  for (const bool has_index : {true, false}) {
+    TemporaryFolder folder;
+    const std::string path = KilledWriter(folder);
+    if (!has_index) std::filesystem::remove(path + "-shm");
+    for (const std::string& name : FilesOf(folder)) chmod((folder / name).c_str(), 0444);
+    chmod(folder.path().c_str(), 0555);
+    const std::set<std::string> before = FilesOf(folder);
+    EXPECT_EQ(AsStranger([&] {
+                Store store(path, Store::Mode::kReadOnly);
+                EXPECT_EQ(store.CountTrials(1), 2);
+                EXPECT_EQ(store.CountTrials(2), 3);
+                EXPECT_THROW(store.AddTask(Matmul(1, 1, 1)), InputError);
+              }),
+              0);
+    EXPECT_EQ(FilesOf(folder), before);
+    chmod(folder.path().c_str(), 0777);
+  }
+}
+
+TEST(ReadOnly, AStrangerSeesWhatAWriterWritesMeanwhile) {
+  TemporaryFolder folder;
+  const std::string path = SampleFile(folder, 2);
+  Store writer(path);
+  const Context context(writer);
+  for (int i = 0; i < 3; ++i) writer.AddTrial(MakeTrial(context, i, 1));
+  for (const std::string& name : FilesOf(folder)) chmod((folder / name).c_str(), 0444);
+  chmod(folder.path().c_str(), 0555);
+  EXPECT_EQ(AsStranger([&] {
+              EXPECT_EQ(Store(path, Store::Mode::kReadOnly).CountTrials(context.run), 3);
+            }),
+            0);
+  chmod(folder.path().c_str(), 0777);
+}
+
+/// Runs `action` where the folder is on a file system that is mounted for reading only; 77 where
+/// such a mount is not allowed.
+template <typename Action>
+int OnReadOnlyMount(const TemporaryFolder& folder, const Action& action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const char* path = folder.path().c_str();
+    const bool is_mounted =
+        (unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
+        mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        mount(path, path, nullptr, MS_BIND, nullptr) == 0 &&
+        mount(nullptr, path, nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
+    if (!is_mounted) _exit(77);
+    try {
+      action();
+    } catch (const std::exception& e) {
+      fprintf(stderr, "%s\n", e.what());
+      _exit(98);
+    }
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ReadOnly, AReadOnlyMountIsReadWithAndWithoutALog) {
+  for (const bool has_log : {false, true}) {
+    TemporaryFolder folder;
+    const std::string path = has_log ? KilledWriter(folder) : SampleFile(folder, 2);
+    const int status = OnReadOnlyMount(folder, [&] {
+      Store store(path, Store::Mode::kReadOnly);
+      EXPECT_EQ(store.CountTrials(1), 2);
+      if (has_log) {
+        EXPECT_EQ(store.CountTrials(2), 3);
+      }
+      ProgramPool pool(path, ProgramPool::Mode::kReadOnly);
+      EXPECT_TRUE(pool.Groups().empty());
+      EXPECT_THROW(Store{path}, InputError);
+    });
+    if (status == 77) GTEST_SKIP() << "mounting is not allowed";
+    EXPECT_EQ(status, 0);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdexcept>
 
+#include "bayloom/base/result.h"
 #include "tests/record/sample.h"
 #include "tests/temporary_folder.h"
 
@@ -45,7 +46,8 @@ TEST(RunTrials, AProgramMustNotComeTwiceButAConfigurationMay) {
     RunTrials programs(store, std::make_shared<RunOrdinals>(store, context.run),
                        {.task = context.task, .target = context.target});
     programs.Add(MakeTrial(context, 0, 1));
-    EXPECT_THROW(programs.Add(MakeTrial(context, 0, 2)), std::logic_error);
+    EXPECT_THAT([&] { programs.Add(MakeTrial(context, 0, 2)); },
+                testing::ThrowsMessage<InputError>(testing::HasSubstr("is it running twice?")));
   }
   EXPECT_EQ(store.TrialsOfRun(context.run).at(0).outcome.value, 1);
 

@@ -65,6 +65,21 @@ inline StoredTrial MakeTrial(const Context& context, int64_t ordinal, double sec
   return trial;
 }
 
+/// The candidate of a trial by MakeTrial measured again, after all of the run's trials.
+inline Repeat MakeRepeat(const Context& context, int64_t trial, int round, double seconds) {
+  Repeat repeat;
+  repeat.run = repeat.trial_run = context.run;
+  repeat.after = 6;
+  repeat.task = context.task;
+  repeat.target = context.target;
+  repeat.trial = trial;
+  repeat.round = round;
+  repeat.outcome.value = seconds;
+  repeat.outcome.values = {{"spread", 0.125}};
+  repeat.timestamp = 1700000000001000 + round;
+  return repeat;
+}
+
 /// A run of a scenario, to be begun.
 inline RunRecord SampleSearch(const std::string& name) {
   RunRecord run;

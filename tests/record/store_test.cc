@@ -69,7 +69,7 @@ TEST(Store, KeepsEverythingAcrossReopening) {
   ASSERT_TRUE(task.has_value());
   EXPECT_EQ(store.WorkloadOf(*task).StructuralHash(), Matmul(4, 8, 16).StructuralHash());
   EXPECT_FALSE(store.FindTask(Matmul(4, 8, 17).StructuralHash()).has_value());
-  EXPECT_EQ(store.Tasks()[0].name, "matmul");
+  EXPECT_EQ(store.Tasks()[0].name, "matmul 4x8 over 16");
 
   const std::vector<StoredTrial> trials = store.TrialsOf(*task, *runs[0].target);
   ASSERT_THAT(Ordinals(trials), ElementsAre(0, 1));
@@ -213,6 +213,87 @@ TEST(Store, BestIsFastestFirstWithoutRepeatsAndWithoutGuesses) {
   EXPECT_TRUE(store.BestOf(context.task + 1, context.target, 3).empty());
 }
 
+class Repeats : public testing::Test {
+ protected:
+  Repeats() {
+    const double seconds[] = {5, 3, 8, 1, 9, 2};
+    for (int i = 0; i < 6; ++i) store_.AddTrial(MakeTrial(context_, i, seconds[i]));
+  }
+  /// The candidate of a trial, measured again three times.
+  void Repeat(int64_t trial, double first, double second, double third) {
+    const record::Repeat repeats[] = {MakeRepeat(context_, trial, 0, first),
+                                      MakeRepeat(context_, trial, 1, second),
+                                      MakeRepeat(context_, trial, 2, third)};
+    store_.AddRepeats(repeats);
+  }
+  std::vector<StoredTrial> Best(int count) {
+    return store_.BestOf(context_.task, context_.target, count);
+  }
+
+  TemporaryFolder folder_;
+  Store store_{folder_ / "a.db"};
+  const Context context_{store_};
+};
+
+TEST_F(Repeats, TheirMedianDecidesBetweenCandidates) {
+  Repeat(3, 4, 4.5, 1);    // its first measurement was lucky, as one of these is
+  Repeat(5, 9, 2.1, 2.2);  // a hiccup does not count
+  EXPECT_THAT(Ordinals(Best(2)), ElementsAre(5, 3));
+  EXPECT_DOUBLE_EQ(Best(1)[0].outcome.value, 2) << "the machine is a tenth slower now";
+  EXPECT_DOUBLE_EQ(Best(2)[1].outcome.value, 4 / 1.1);
+  EXPECT_EQ(Best(1)[0].outcome.Get("repeats", 0), 3);
+  // What was not thought worth it comes behind, though it was faster once than one of them is now.
+  EXPECT_THAT(Ordinals(Best(100)), ElementsAre(5, 3, 1, 0, 2, 4));
+  EXPECT_EQ(store_.TrialsOfRun(context_.run)[3].outcome.value, 1) << "trials stay as they were";
+}
+
+TEST_F(Repeats, TrialsMadeSinceCompeteWithTheirOwnValue) {
+  Repeat(3, 4, 4.5, 1);
+  Repeat(5, 9, 2.1, 2.2);
+  for (const int64_t ordinal : {6, 7}) {
+    StoredTrial later = MakeTrial(context_, ordinal, ordinal == 6 ? 1.95 : 2.1);
+    later.timestamp = 1700000000002000;
+    store_.AddTrial(later);
+  }
+  EXPECT_THAT(Ordinals(Best(5)), ElementsAre(6, 5, 7, 3, 1));
+}
+
+TEST_F(Repeats, ASingleCandidateKeepsItsTime) {
+  Repeat(3, 40, 50, 60);  // there is nothing that it could be compared with
+  EXPECT_EQ(Best(1)[0].outcome.value, 1);
+  EXPECT_THAT(Ordinals(Best(2)), ElementsAre(3, 5));
+}
+
+TEST_F(Repeats, TheLastComparisonCounts) {
+  Repeat(3, 1, 1, 1);
+  Repeat(5, 2, 2, 2);
+  std::vector<record::Repeat> later = {MakeRepeat(context_, 3, 0, 3), MakeRepeat(context_, 5, 0, 2),
+                                       MakeRepeat(context_, 0, 0, 9)};
+  for (record::Repeat& repeat : later) {
+    repeat.after = 9;
+    repeat.timestamp += 1000;
+  }
+  later[2].trial_run = 0;  // the untuned program
+  store_.AddRepeats(later);
+  const std::vector<record::Repeat> last = store_.LastComparison(context_.task, context_.target);
+  ASSERT_EQ(last.size(), 3u);
+  EXPECT_EQ(last[0].after, 9);
+  EXPECT_EQ(last[0].outcome.Get("spread", 0), 0.125);
+  EXPECT_THAT(Ordinals(Best(2)), ElementsAre(5, 3));
+  EXPECT_EQ(store_.RepeatsOf(context_.run).size(), 9u);
+  store_.AddRepeats(later);
+  EXPECT_EQ(store_.RepeatsOf(context_.run).size(), 9u) << "known already";
+}
+
+TEST_F(Repeats, ACandidateThatFailedIsNotChosen) {
+  Repeat(3, 1, 1, 1);
+  Repeat(5, 2, 2, 2);
+  record::Repeat failed = MakeRepeat(context_, 3, 3, NAN);
+  failed.outcome = trial::Outcome::Infeasible(trial::Verdict::kWrongOutput, "y[3] is 7, not 8");
+  store_.AddRepeats({&failed, 1});
+  EXPECT_THAT(Ordinals(Best(2)), ElementsAre(5, 1));
+}
+
 /// The only step of the plan for a query that selects from trials.
 std::string PlanOf(const std::string& path, const std::string& rest) {
   Database database(path, Database::Mode::kReadOnly);
@@ -227,9 +308,14 @@ TEST(Store, NoQueryForTrialsScansOrSorts) {
   TemporaryFolder folder;
   const std::string path = folder / "a.db";
   { Store store(path); }
-  EXPECT_EQ(
-      PlanOf(path, "task = ? AND target = ? AND verdict = 'ok' AND cut_short = 0 ORDER BY value"),
-      "SEARCH trials USING INDEX trials_by_value (task=? AND target=?);");
+  EXPECT_EQ(PlanOf(path,
+                   "task = ? AND target = ? AND verdict = 'ok' AND cut_short = 0 AND value > 0"
+                   " ORDER BY value"),
+            "SEARCH trials USING INDEX trials_by_value (task=? AND target=? AND value>?);");
+  EXPECT_EQ(PlanOf(path,
+                   "task = ? AND target = ? AND verdict = 'ok' AND cut_short = 0 AND value > 0"
+                   " AND timestamp > ? ORDER BY value"),
+            "SEARCH trials USING INDEX trials_by_value (task=? AND target=? AND value>?);");
   EXPECT_EQ(PlanOf(path, "task = ? AND target = ? AND key = ?"),
             "SEARCH trials USING INDEX trials_by_program (task=? AND target=? AND key=?);");
   EXPECT_EQ(PlanOf(path, "run = ? AND ordinal >= ? ORDER BY ordinal"),

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
@@ -51,6 +52,23 @@ TEST_F(RunSummaryTest, ChartRunsToTheLastTrial) {
   ASSERT_EQ(chart.series.size(), 1u);
   EXPECT_EQ(chart.series[0].points, (Points{{1, 2}, {4, 5}, {5, 5}}));
   EXPECT_EQ(chart.y_label, "greatest speed so far");
+}
+
+TEST_F(RunSummaryTest, ChartRunsOverTimeAsWell) {
+  const LineChart chart = ProgressChart(summary_, /*over_time=*/true);
+  EXPECT_EQ(chart.series.at(0).points, (Points{{1, 2}, {4, 5}, {5, 5}}));
+  EXPECT_EQ(chart.x_label, "seconds");
+}
+
+TEST_F(RunSummaryTest, ValuesThatAreNotFiniteImproveNothing) {
+  const record::RunId run = store_.BeginRun(record::SampleSearch("odd")).id;
+  const double values[] = {NAN, INFINITY, 1, INFINITY, 2};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(store_.AddTrial(record::MakeConfiguration(run, i, values[i])));
+  }
+  const RunSummary summary = SummaryOf(store_, run);
+  ASSERT_EQ(summary.improvements.size(), 2u);
+  EXPECT_EQ(summary.improvements[1].value, 2);
 }
 
 TEST_F(RunSummaryTest, JsonHasTheBestCandidate) {

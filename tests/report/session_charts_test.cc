@@ -28,7 +28,7 @@ TEST(SessionCharts, ConvergenceRisesToOneAndSkipsWhatFailed) {
   }
   const LineChart chart = ConvergenceChart(store, context.run);
   ASSERT_EQ(chart.series.size(), 1u);
-  EXPECT_EQ(chart.series[0].name, "matmul");
+  EXPECT_EQ(chart.series[0].name, "matmul 4x8 over 16");
   EXPECT_EQ(chart.series[0].points, (Points{{2, 0.25}, {4, 1}, {5, 1}}));
   EXPECT_TRUE(chart.series[0].steps);
 }

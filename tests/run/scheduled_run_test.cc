@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/trial/inline_evaluator.h"
 #include "tests/trial/list_store.h"
@@ -107,6 +108,7 @@ RunOptions Options(int64_t trials, int64_t slot = 0) {
   options.budget.trials = trials;
   options.scheduler = "round-robin";
   options.trials_per_slot = slot;
+  options.retry_seconds = 0.01;
   return options;
 }
 
@@ -164,6 +166,20 @@ TEST(ScheduledRun, TriesALostTrialAgainAndDoesNotLearnFromTheLoss) {
   EXPECT_EQ(evaluator.attempts_[1], 3);
   EXPECT_EQ(std::set<int>(task.told.begin(), task.told.end()), (std::set<int>{0, 1, 2, 3}));
   EXPECT_EQ(run.Status().trials, 4);
+}
+
+TEST(ScheduledRun, PausesBeforeALostTrialIsTriedAgain) {
+  HeldEvaluator evaluator(2);
+  evaluator.lose_ = [](int candidate, int attempt) { return candidate == 1 && attempt < 3; };
+  CountingTask task(evaluator, 6);
+  RunOptions options = Options(trial::Budget::kUnlimited);
+  options.retry_seconds = 0.1;
+  ScheduledRun<int> run(options);
+  run.AddTask(task, {});
+  const double begun = base::MonotonicSeconds();
+  EXPECT_EQ(run.Run(), trial::StopReason::kExhausted);
+  EXPECT_GE(base::MonotonicSeconds() - begun, 0.3);  // once and twice as long
+  EXPECT_EQ(task.told.back(), 1) << "the others go on meanwhile";
 }
 
 TEST(ScheduledRun, EndsWithTheReasonIfATrialIsLostAgainAndAgain) {

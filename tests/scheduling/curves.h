@@ -81,4 +81,39 @@ inline std::vector<KnownTask> UnequalTasks(int trials = 160) {
           Falling(1, 6, 2, 0.5, trials),   Falling(1, 0.3, 0.3, 1, trials)};
 }
 
+/// The cost of unequal tasks after so many slots.
+inline double CostAfterSlots(TaskScheduler& scheduler, int slots) {
+  KnownSession session(UnequalTasks(400), 8);
+  for (int slot = 0; slot < slots; ++slot) session.RunSlot(scheduler);
+  return session.CostOfTheWhole();
+}
+
+/// The slots that a scheduler needs until unequal tasks cost no more.
+inline int SlotsToReach(const std::string& name, double cost) {
+  KnownSession session(UnequalTasks(400), 8);
+  const auto scheduler = CreateTaskScheduler(name, {.seed = 5, .trials_per_slot = 8});
+  while (session.CostOfTheWhole() > cost || session.choices().size() < 6) {
+    if (!session.RunSlot(*scheduler)) return 10000;
+  }
+  return static_cast<int>(session.choices().size());
+}
+
+inline TaskProgress Progress(const std::vector<double>& best, int slot = 8, double weight = 1) {
+  TaskProgress task;
+  task.weight = weight;
+  task.best_after_trial = best;
+  for (int end = slot; end < task.trials(); end += slot) task.slot_ends.push_back(end);
+  task.slot_ends.push_back(task.trials());
+  return task;
+}
+
+/// Throughput rises along a log-power curve to `top` times the bound's.
+inline TaskProgress LogPower(double top, double halfway, int trials) {
+  std::vector<double> costs;
+  for (int t = 1; t <= trials; ++t) costs.push_back((1 + halfway / t) / top);
+  TaskProgress task = Progress(costs);
+  task.lower_bound = 1;
+  return task;
+}
+
 }  // namespace bayloom::scheduling

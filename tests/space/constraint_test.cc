@@ -254,7 +254,7 @@ TEST(Constraint, ErrorsPointAtTheColumn) {
   EXPECT_EQ(Answer(sum.substr(0, 3901) + " < 0"), "false");
 }
 
-/// Whatever the text, an answer or one line that names a column, and never a crash.
+/// For any text, an answer or one line that names a column, and never a crash.
 TEST(Constraint, SurvivesHostileTexts) {
   const char* const pieces[] = {
       "a",      "b",    "layout", "p",  "p[",   "p_1",  "t[0]", "'row'", "\"",       "'",

@@ -13,164 +13,35 @@
 #include "bayloom/base/result.h"
 #include "bayloom/strategy/breeding.h"
 #include "tests/strategy/search_fixture.h"
+#include "tests/strategy/strategy_contract.h"
 
 namespace bayloom::strategy {
 namespace {
 
-std::vector<uint64_t> Hashes(const std::vector<sketch::Candidate>& candidates) {
-  std::vector<uint64_t> hashes;
-  for (const sketch::Candidate& c : candidates) hashes.push_back(c.hash);
-  return hashes;
+std::vector<StrategyCase> StableStrategies() {
+  std::vector<StrategyCase> cases;
+  for (const std::string& name : Strategies().Names()) cases.push_back(NamedStrategy(name));
+  return cases;
 }
 
-std::vector<trial::Outcome> Simulate(const std::vector<sketch::Candidate>& candidates) {
-  std::vector<trial::Outcome> outcomes(candidates.size());
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    outcomes[i].value = SimulatedMachine::Run(candidates[i].program);
-    if (i % 7 == 3) outcomes[i] = trial::Outcome::Infeasible(trial::Verdict::kCrash, "simulated");
-  }
-  return outcomes;
-}
+INSTANTIATE_TEST_SUITE_P(All, StrategyContract, testing::ValuesIn(StableStrategies()));
 
-class StrategyTest : public testing::TestWithParam<std::string> {
- protected:
-  static const sketch::SpaceGenerator& Convolution() {
-    static const sketch::SpaceGenerator generator(ConvolutionWorkload(), SimulatedTarget());
-    return generator;
-  }
-  /// A small population keeps the tests fast.
-  static std::unique_ptr<SearchStrategy> Make(const std::string& name,
-                                              const sketch::SpaceGenerator& space,
-                                              base::ThreadPool& pool, uint64_t seed = 1) {
-    return CreateStrategy(name, {.space = &space,
-                                 .pool = &pool,
-                                 .scorer = OracleScores,
-                                 .seed = seed,
-                                 .evolutionary = {.population = 96, .min_fresh = 20},
-                                 .thesis = {.memory_limit = 30,
-                                            .min_inputs = 12,
-                                            .fresh_samples = 40,
-                                            .suggestions_per_input = 4}});
-  }
-};
-
-TEST_P(StrategyTest, GivesFullBatchesAndNeverAProgramTwice) {
-  base::ThreadPool pool(2);
-  const auto strategy = Make(GetParam(), Convolution(), pool);
-  EXPECT_EQ(strategy->name(), GetParam());
-  std::set<uint64_t> met;
-  for (int batch = 0; batch < 5; ++batch) {
-    const std::vector<sketch::Candidate> candidates = strategy->GenerateCandidates(30);
-    EXPECT_EQ(candidates.size(), 30u);
-    for (const sketch::Candidate& c : candidates) {
-      EXPECT_TRUE(met.insert(c.hash).second);
-      EXPECT_EQ(c.hash, c.program.StructuralHash());
+TEST(CreateStrategyTest, RefusesUnknownNamesAndWords) {
+  const auto refusal = [](const std::string& name) -> std::string {
+    EXPECT_FALSE(CheckStrategyName(name)) << name;
+    try {
+      CreateStrategy(name, {});
+    } catch (const InputError& error) {
+      return error.what();
     }
-    // Asking again before telling is allowed.
-    if (batch % 2 == 0) strategy->Notify(candidates, Simulate(candidates));
-  }
-}
-
-TEST_P(StrategyTest, NeverProposesWhatItWasToldOfOrForbidden) {
-  base::ThreadPool pool(2);
-  const sketch::SpaceGenerator space(tensor::MatmulWorkload(4, 4, 4), SimulatedTarget());
-  const std::vector<sketch::Candidate> known =
-      Make("random", space, pool, 9)->GenerateCandidates(200);
-  const auto strategy = Make(GetParam(), space, pool);
-  std::set<uint64_t> met;
-  for (size_t i = 0; i < known.size(); ++i) {
-    met.insert(known[i].hash);
-    if (i % 2 == 0) {
-      strategy->Notify({&known[i], 1}, Simulate({known[i]}));
-    } else {
-      strategy->Exclude(known[i].hash);
-    }
-  }
-  for (const sketch::Candidate& c : strategy->GenerateCandidates(100)) {
-    EXPECT_FALSE(met.contains(c.hash));
-  }
-}
-
-TEST_P(StrategyTest, ChoicesDependOnTheSeedButNotOnTheNumberOfThreads) {
-  std::vector<std::vector<uint64_t>> choices;
-  for (int threads : {1, 2, 5}) {
-    base::ThreadPool pool(threads);
-    const auto strategy = Make(GetParam(), Convolution(), pool);
-    std::vector<uint64_t> chosen;
-    for (int batch = 0; batch < 3; ++batch) {
-      const std::vector<sketch::Candidate> candidates = strategy->GenerateCandidates(20);
-      for (uint64_t hash : Hashes(candidates)) chosen.push_back(hash);
-      strategy->Notify(candidates, Simulate(candidates));
-    }
-    choices.push_back(chosen);
-  }
-  EXPECT_EQ(choices[1], choices[0]);
-  EXPECT_EQ(choices[2], choices[0]);
-  base::ThreadPool pool(2);
-  EXPECT_NE(Hashes(Make(GetParam(), Convolution(), pool, 2)->GenerateCandidates(20)),
-            std::vector<uint64_t>(choices[0].begin(), choices[0].begin() + 20));
-}
-
-TEST_P(StrategyTest, OneThatIsToldEverythingGoesOnAsTheOtherWould) {
-  base::ThreadPool pool(2);
-  const auto first = Make(GetParam(), Convolution(), pool);
-  const auto second = Make(GetParam(), Convolution(), pool);
-  for (int batch = 0; batch < 2; ++batch) {
-    const std::vector<sketch::Candidate> candidates = first->GenerateCandidates(20);
-    const std::vector<trial::Outcome> outcomes = Simulate(candidates);
-    first->Notify(candidates, outcomes);
-    // In another order, and one by one.
-    for (size_t i = candidates.size(); i-- > 0;) {
-      second->Notify({&candidates[i], 1}, {&outcomes[i], 1});
-    }
-  }
-  EXPECT_EQ(Hashes(second->GenerateCandidates(20)), Hashes(first->GenerateCandidates(20)));
-}
-
-TEST_P(StrategyTest, FindsAllOfASmallSpaceThenGivesNothing) {
-  base::ThreadPool pool(2);
-  const sketch::SpaceGenerator space(tensor::MatmulWorkload(2, 2, 1), SimulatedTarget());
-  HashSet all;
-  base::RandomStream random(11);
-  DrawUnknown(space, 1 << 20, all, random, pool);
-  ASSERT_GT(all.size(), 3u);
-  ASSERT_LT(all.size(), 5000u);
-  const auto strategy = Make(GetParam(), space, pool);
-  std::set<uint64_t> found;
-  while (true) {
-    const std::vector<sketch::Candidate> batch = strategy->GenerateCandidates(64);
-    for (const sketch::Candidate& c : batch) found.insert(c.hash);
-    if (batch.size() < 64) break;
-  }
-  EXPECT_GE(found.size(), all.size() * 99 / 100);
-  EXPECT_LE(strategy->GenerateCandidates(64).size(), all.size() / 100);
-}
-
-std::vector<std::string> TestedNames() {
-  std::vector<std::string> names = StrategyNames();
-  names.push_back("bayes:heap+factors+sdr+ei");
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, StrategyTest, testing::ValuesIn(TestedNames()));
-
-TEST(CreateStrategyTest, UnderstandsWordsOfTheThesis) {
-  for (const std::string& name : StrategyNames()) EXPECT_TRUE(CheckStrategyName(name)) << name;
-  EXPECT_TRUE(CheckStrategyName("bayes:lru+heap+factors+sdr+poi"));
-  EXPECT_FALSE(CheckStrategyName("bayes:"));
-  EXPECT_FALSE(CheckStrategyName("bayes:heap+"));
-  EXPECT_FALSE(CheckStrategyName("bayes:pile"));
-}
-
-TEST(CreateStrategyTest, RefusesUnknownNames) {
-  try {
-    CreateStrategy("luck", {});
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown search strategy 'luck': choose one of evolutionary, random, bayes, "
-                 "bayes:naive, bayes:heap, bayes:lru, bayes:heap+lru");
-  }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal("luck"), "unknown strategy 'luck'; known are bayes, evolutionary, random");
+  // The experimental ones are not registered here.
+  EXPECT_EQ(refusal("rocke2024"),
+            "unknown strategy 'rocke2024'; known are bayes, evolutionary, random");
+  EXPECT_EQ(refusal("bayes:heap"), "the strategy 'bayes' takes no words, found ':heap'");
+  EXPECT_EQ(refusal("random:"), "the strategy 'random' takes no words, found ':'");
 }
 
 /// Of programs drawn at random, the fastest first.
@@ -207,7 +78,7 @@ TEST(ControlsTest, ArePartOfEveryBatchThatHasRoom) {
                              .seed = 4,
                              .evolutionary = {.population = 256}};
   const std::vector<double> drawn = RandomTimes(options, 200);
-  options.controls_wanted = [] { return 4; };
+  options.exploration_count = [] { return 4; };
   for (const char* name : {"evolutionary", "bayes"}) {
     const auto strategy = CreateStrategy(name, options);
     const std::vector<sketch::Candidate> batch = strategy->GenerateCandidates(8);
@@ -216,9 +87,9 @@ TEST(ControlsTest, ArePartOfEveryBatchThatHasRoom) {
     EXPECT_GE(slow, 2) << name;  // of four that are drawn, one in ten is not
     EXPECT_LE(slow, 4) << name;
   }
-  EXPECT_EQ(BlindCount(0.05, 1, 1), 0);
-  EXPECT_EQ(BlindCount(0.05, 1, 5), 1);
-  EXPECT_EQ(BlindCount(0.05, 1, 64), 3);
+  EXPECT_EQ(UnscoredCount(0.05, 1, 1), 0);
+  EXPECT_EQ(UnscoredCount(0.05, 1, 5), 1);
+  EXPECT_EQ(UnscoredCount(0.05, 1, 64), 3);
 }
 
 TEST(BayesSearchTest, BeginsWellWhileScoresAreRandom) {

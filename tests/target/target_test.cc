@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bayloom/target/named_target.h"
 #include "bayloom/target/target_json.h"
 
 namespace bayloom::target {
@@ -69,6 +70,23 @@ TEST(TargetTest, TheMeasuredMachineIsKeptButNotPartOfTheIdentity) {
   EXPECT_EQ(TargetFromJson(TargetToJson(target)).machine, SomeMachine());
   target.cores = 3;
   EXPECT_NE(HashOf(target), hash);
+}
+
+TEST(TargetTest, EachLevelHasAllThatTheOneBelowHas) {
+  std::string below;
+  int vector_bytes = 8;
+  for (std::string_view name : LevelNames()) {
+    const std::optional<Target> level = LevelTarget(name, 3);
+    ASSERT_TRUE(level);
+    EXPECT_EQ(level->name, name);
+    EXPECT_EQ(level->cores, 3);
+    EXPECT_EQ(level->vector_bytes, 2 * vector_bytes);
+    EXPECT_TRUE(level->features.starts_with(below)) << name;
+    below = level->features;
+    vector_bytes = level->vector_bytes;
+  }
+  EXPECT_FALSE(LevelTarget("x86-64-v1", 1));
+  EXPECT_FALSE(LevelTarget("native", 1));
 }
 
 TEST(TargetTest, TheNominalMachineHasTheTargetsShape) {

@@ -105,7 +105,7 @@ TEST(AllocationTest, HoldsWhatOneIterationOfTheCommonLoopTouches) {
   EXPECT_EQ(allocation.scope, outer);
   EXPECT_EQ(allocation.shape, (std::vector<int64_t>{6}));
   EXPECT_EQ(allocation.origin[0], Sum({{0, 4}}));
-  // Reads are at b, b + 1, b + 2 of the region, whatever the outer loop does.
+  // Reads are at b, b + 1, b + 2 of the region, for all iterations of the outer loop.
   const std::vector<Access> reads = AccessesOf(program, 1);
   for (int64_t k = 0; k < 3; ++k) {
     EXPECT_EQ(LinearOffset(program, reads[static_cast<size_t>(k)], &allocation), Sum({{2, 1}}, k));

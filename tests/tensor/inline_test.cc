@@ -77,9 +77,9 @@ TEST_F(InlineTest, ComputeInlineRefusesIfAProducerIsComputedInTheNest) {
 
 TEST_F(InlineTest, ComputeInlineRefusesWhatNobodyReads) {
   Start(FindWorkload("two_outputs"));
-  // Made an intermediate by hand: a workload has no stage that nobody needs.
+  // Made an intermediate by hand: a workload has no stage without a reader.
   program_.buffers[BufferNamed("share")].role = tensor::BufferRole::kIntermediate;
-  ExpectRefused("nobody reads",
+  ExpectRefused("nothing reads",
                 [&](tensor::Program& p) { return tensor::ComputeInline(p, BlockNamed("share")); });
 }
 

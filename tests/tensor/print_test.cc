@@ -24,7 +24,7 @@ Workload ConvRelu() {
 TEST(PrintTest, WorkloadReadsAsEquations) {
   EXPECT_EQ(
       Print(ConvRelu()),
-      R"(workload conv2d(x: float32[1, 8, 8, 3], const weight: float32[3, 3, 3, 16], const bias: float32[16]) -> relu: float32[1, 4, 4, 16]
+      R"(workload conv2d+bias+relu(x: float32[1, 8, 8, 3], const weight: float32[3, 3, 3, 16], const bias: float32[16]) -> relu: float32[1, 4, 4, 16]
   conv_pad[n, h, w, c] = select(1 <= h and h < 9 and 1 <= w and w < 9, x[n, h - 1, w - 1, c], 0.0)  # float32[1, 10, 10, 3]
   conv[n, h, w, co] = sum over kh < 3, kw < 3, ci < 3: conv_pad[n, h * 2 + kh, w * 2 + kw, ci] * weight[kh, kw, ci, co]  # float32[1, 4, 4, 16]
   add_bias[n, h, w, c] = conv[n, h, w, c] + bias[c]  # float32[1, 4, 4, 16]

@@ -20,7 +20,7 @@ int Effort() {
   return text == nullptr ? 1 : std::max(1, std::atoi(text));
 }
 
-/// A marked loop still has independent iterations whatever was done after it was marked.
+/// A marked loop still has independent iterations after any later step.
 Status CheckMarks(const tensor::Program& program) {
   for (size_t i = 0; i < program.loops.size(); ++i) {
     const tensor::Loop& loop = program.loops[i];

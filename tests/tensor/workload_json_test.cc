@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -94,6 +95,25 @@ TEST(WorkloadJson, RefusesWhatIsNotAWorkload) {
   EXPECT_THAT(error("/stages", Json::array()), HasSubstr("never written"));
   EXPECT_FALSE(WorkloadFromJson(Json()));
   EXPECT_FALSE(WorkloadFromJson(Json::array({1, 2})));
+}
+
+/// A stage whose value is `node(i)` for every i, each of which may use those before it.
+Json WithValue(int nodes, const std::function<Json(int)>& node) {
+  Json json = WorkloadToJson(Sample());
+  Json value = Json::array({{"float", "float32", 1.0}});
+  for (int i = 0; i < nodes; ++i) value.push_back(node(i));
+  json["stages"][2]["value"] = value;
+  return json;
+}
+
+TEST(WorkloadJson, ExpressionsBeyondTheLimitsAreRefused) {
+  const auto chain = [](int i) { return Json{"negate", "float32", i}; };
+  const auto doubling = [](int i) { return Json{"add", "float32", i, i}; };
+  EXPECT_TRUE(WorkloadFromJson(WithValue(900, chain)));
+  EXPECT_TRUE(WorkloadFromJson(WithValue(15, doubling)));
+  const auto refusal = [](const Json& json) { return WorkloadFromJson(json).error().message; };
+  EXPECT_THAT(refusal(WithValue(100000, chain)), testing::HasSubstr("nested more than 1000 deep"));
+  EXPECT_THAT(refusal(WithValue(60, doubling)), testing::HasSubstr("more than a million parts"));
 }
 
 /// Damage that stays valid JSON is refused or gives a workload that can be written again.

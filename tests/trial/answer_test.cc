@@ -38,7 +38,7 @@ TEST(Answer, AnythingElseIsInfeasibleAndSaysWhy) {
       {"{\"value\": null}", "'value' is null"},
       {"{\"value\": \"2.5\"}", "'value' is \"2.5\""},
       {"{\"seconds\": 1}", "no field 'value'"},
-      {"{\"feasible\": false, \"reason\": \"out of\\nmemory\"}", "out of memory"},
+      {"{\"feasible\": false, \"reason\": \"out of\\nmemory\"}", "out of\\nmemory"},
       {"{\"feasible\": false}", "infeasible"},
       {"[1, 2]", "found '[1, 2]'"},
       {"\x01\xff\xfe", "expected"},
@@ -49,6 +49,16 @@ TEST(Answer, AnythingElseIsInfeasibleAndSaysWhy) {
     EXPECT_TRUE(std::isnan(outcome.value));
     EXPECT_THAT(outcome.reason, HasSubstr(reason));
     EXPECT_EQ(outcome.reason.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Answer, WhatIsNestedTooDeepIsNoAnswer) {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  for (const std::string& output :
+       {"{\"value\": " + deep + "}", "{\"value\": 1, \"more\": " + deep + "}"}) {
+    const Outcome outcome = ParseAnswer(output, {});
+    EXPECT_EQ(outcome.verdict, Verdict::kInvalidAnswer);
+    EXPECT_LT(outcome.reason.size(), 300u);
   }
 }
 

@@ -28,7 +28,7 @@ struct Limits {
   int64_t memory_mib = 0;
 };
 
-/// A shell's command as the evaluator of somebody's search.
+/// A shell's command as the evaluator of a search.
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -92,14 +92,14 @@ struct Way {
   std::unique_ptr<Subject> (*make)(const std::string&, const Limits&);
 };
 
-/// Commands mean the same whoever runs them.
+/// Commands mean the same in every kind of run.
 class CommandTreatment : public testing::TestWithParam<Way> {
  protected:
   trial::Outcome Evaluate(const std::string& command, const Limits& limits = {}) {
     return GetParam().make(command, limits)->Evaluate();
   }
   /// Whether the process whose number is in a file of the folder still runs after a second; one
-  /// that has ended may stay listed until somebody asks for its status.
+  /// that has ended may stay listed until its status is asked for.
   bool IsAlive(const std::string& file) {
     pid_t process = 0;
     EXPECT_TRUE(std::ifstream(folder_ / file) >> process);

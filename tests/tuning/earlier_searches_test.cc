@@ -15,7 +15,7 @@
 namespace bayloom::tuning {
 namespace {
 
-/// The best tile is a quarter of the size, whatever the size.
+/// The best tile is a quarter of the size, for all sizes.
 external::Scenario Tiling(int size, const std::string& goal = "minimize: seconds") {
   return external::ParseScenario(
       "name: size" + std::to_string(size) + "\nparameters:\n  tile: {type: integer, range: [1, " +
@@ -44,7 +44,7 @@ class EarlierSearches : public testing::Test {
   }
 
   optimizer::TransferOptions LearnFor(const external::Scenario& scenario) {
-    return LearnFromSearches(std::span(&path_, 1), optimizer::TransferMethod::kWeighted, scenario);
+    return LearnFromSearches(std::span(&path_, 1), "weighted", scenario);
   }
 
   TemporaryFolder folder_;
@@ -75,9 +75,7 @@ TEST_F(EarlierSearches, OnlyThoseOfOtherScenariosForTheSame) {
                                        "other.yaml"))
           .tasks.empty());
   const std::string missing = path_ + ".missing";
-  EXPECT_THROW(
-      LearnFromSearches(std::span(&missing, 1), optimizer::TransferMethod::kSum, Tiling(512)),
-      InputError);
+  EXPECT_THROW(LearnFromSearches(std::span(&missing, 1), "weighted", Tiling(512)), InputError);
 }
 
 }  // namespace

@@ -85,6 +85,18 @@ TEST_F(MeasureEvaluatorTest, CutsSlowCandidatesShortByTheBestOfAnEarlierRun) {
   }
 }
 
+TEST_F(MeasureEvaluatorTest, RepeatsInTheirOrderAndCompilesEachProgramOnce) {
+  evaluator_.SetIncumbent(space_.workload(), trials_[0].candidate.program, 1);
+  trials_[1].is_repeat = trials_[2].is_repeat = true;
+  for (trial::TrialId i = 0; i < 6; ++i) evaluator_.Submit(i, trials_[1 + i % 2]);
+  for (trial::TrialId i = 0; i < 6; ++i) {
+    const trial::FinishedTrial finished = trial::CollectOne(evaluator_);
+    EXPECT_EQ(finished.id, i);
+    ASSERT_TRUE(finished.outcome && finished.outcome->ok()) << finished.lost;
+    EXPECT_EQ(measure::DetailsOf(*finished.outcome).build_seconds > 0, i < 2);
+  }
+}
+
 TEST_F(MeasureEvaluatorTest, LosesTrialsWithoutARunner) {
   measure::MeasureOptions options = Options();
   options.runner.executable = "/nonexistent/runner";

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bayloom/sketch/plain_schedule.h"
+#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tuning/tuned_network.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/simulated_evaluator.h"
@@ -56,7 +56,7 @@ TEST_F(RestoreTest, NothingIsRestoredFromAnEmptyStore) {
   const ChosenProgram chosen = ChooseProgram(&store_, space_.workload(), space_.target());
   EXPECT_FALSE(chosen.measured.has_value());
   EXPECT_EQ(chosen.program.StructuralHash(),
-            sketch::PlainSchedule(space_.workload(), space_.target()).StructuralHash());
+            sketch::DefaultSchedule(space_.workload(), space_.target()).StructuralHash());
 }
 
 TEST_F(RestoreTest, TheFastestProgramIsMadeAnew) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deque>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -182,6 +183,116 @@ TEST_F(ScenarioSearchTest, AStopEndsItsCommandsWithinASecond) {
   EXPECT_LT(base::MonotonicSeconds() - begun, 1.3);
   EXPECT_EQ(search.Status().trials, 0);
   EXPECT_FALSE(record::Store(folder_ / "slow.db").RunOf(search.record(0).id).finished);
+}
+
+/// x = 0 .. 5; the first evaluation of each is good by luck, the smaller x the better, where really
+/// the value is 10 - x. What was evaluated is in the file `log`.
+class RepeatedSearchTest : public ScenarioSearchTest {
+ protected:
+  RepeatedSearchTest() { options_.repeat = {.candidates = 3, .rounds = 3}; }
+
+  ScenarioSearch Search(const std::string& goal = "minimize") {
+    const std::string log = folder_ / "log";
+    return ScenarioSearch(
+        {{external::ParseScenario(
+              "name: lucky\nparameters: {x: {type: integer, range: [0, 5]}}\n" + goal +
+                  ": value\noptimizer: random\nevaluator: {shell: 'echo {x} >> " + log +
+                  "; if [ $(grep -cx {x} " + log + ") = 1 ]; then echo 1.{x}; " +
+                  "else echo $((10 - {x})); fi'}\n",
+              "lucky"),
+          folder_ / "lucky.db"}},
+        options_);
+  }
+  std::vector<int> Log() {
+    std::ifstream in(folder_ / "log");
+    return {std::istream_iterator<int>(in), {}};
+  }
+
+  SearchOptions options_ = Options(6);
+};
+
+TEST_F(RepeatedSearchTest, TheBestAreEvaluatedInTurnsAndTheirMedianDecides) {
+  ScenarioSearch search = Search();
+  EXPECT_EQ(search.Run(), trial::StopReason::kTrials);
+  const std::vector<int> log = Log();
+  ASSERT_EQ(log.size(), 15u);
+  EXPECT_EQ(std::vector<int>(log.begin() + 6, log.end()),
+            (std::vector<int>{0, 1, 2, 0, 1, 2, 0, 1, 2}));
+  const std::vector<RepeatedConfiguration> repeated = search.RepeatedOf(0);
+  ASSERT_EQ(repeated.size(), 3u);
+  EXPECT_EQ(repeated[0].trial.configuration.coordinates[0], 2);
+  EXPECT_EQ(repeated[0].median, 8);
+  EXPECT_EQ(repeated[0].spread, 0);
+  EXPECT_EQ(repeated[0].outcomes.size(), 3u);
+  EXPECT_DOUBLE_EQ(repeated[0].trial.outcome.value, 1.2) << "trials keep their outcomes";
+  EXPECT_EQ(search.study(0).best()->configuration.coordinates[0], 0);
+  EXPECT_EQ(search.study(0).trials(), 6);
+}
+
+TEST_F(RepeatedSearchTest, FollowsTheGoal) {
+  ScenarioSearch search = Search("maximize");
+  search.Run();
+  EXPECT_EQ(search.RepeatedOf(0)[0].trial.configuration.coordinates[0], 3);
+  EXPECT_EQ(search.RepeatedOf(0)[2].trial.configuration.coordinates[0], 5);
+}
+
+TEST_F(RepeatedSearchTest, IsStoppedAndResumed) {
+  bool stop = false;
+  options_.budget.stop = [&] { return stop; };
+  {
+    ScenarioSearch search = Search();
+    EXPECT_EQ(search.Run({}, [&](const RepeatStatus& s) { stop = s.done == 4; }),
+              trial::StopReason::kStopped);
+    EXPECT_FALSE(record::Store(folder_ / "lucky.db").RunOf(search.record(0).id).finished);
+  }
+  const size_t before = Log().size();
+  EXPECT_GE(before, 10u);
+  stop = false;
+  options_.resume = true;
+  ScenarioSearch search = Search();
+  EXPECT_EQ(search.Run(), trial::StopReason::kTrials);
+  EXPECT_EQ(Log().size(), before + 5);
+  EXPECT_EQ(search.RepeatedOf(0)[0].outcomes.size(), 3u);
+  EXPECT_EQ(search.Run(), trial::StopReason::kTrials);
+  EXPECT_EQ(Log().size(), before + 5) << "what is known is not evaluated again";
+}
+
+TEST_F(RepeatedSearchTest, WhatWasComparedBeforeMoreTrialsDoesNotDecideAnyMore) {
+  options_ = Options(4);
+  options_.repeat = {.candidates = 3, .rounds = 1};
+  Search().Run();
+  options_ = Options(6, /*resume=*/true);
+  ScenarioSearch search = Search();
+  EXPECT_EQ(search.Run(), trial::StopReason::kTrials);
+  EXPECT_EQ(Log().size(), 9u);
+  EXPECT_TRUE(search.RepeatedOf(0).empty());
+}
+
+TEST_F(RepeatedSearchTest, WhatFailsOnceIsTheLast) {
+  options_.repeat.rounds = 1;
+  ScenarioSearch search({Member("fails", "echo {x} >> " + (folder_ / "log") + "; [ $(wc -l < " +
+                                             (folder_ / "log") + ") = 7 ] || echo {x}")},
+                        options_);
+  search.Run();
+  const std::vector<RepeatedConfiguration> repeated = search.RepeatedOf(0);
+  ASSERT_EQ(repeated.size(), 3u);
+  EXPECT_TRUE(repeated[1].ok);
+  EXPECT_FALSE(repeated[2].ok);
+  EXPECT_EQ(repeated[2].trial.ordinal, search.study(0).best()->ordinal);
+  EXPECT_TRUE(std::isnan(repeated[2].median));
+}
+
+TEST_F(RepeatedSearchTest, ARecordedSpaceIsRefused) {
+  SearchMember member = Member("recorded");
+  member.scenario.evaluator.kind = external::EvaluatorKind::kRecorded;
+  try {
+    ScenarioSearch search({member}, options_);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "scenario 'recorded' looks its values up in a recorded space: evaluated again, "
+                 "configurations have the same");
+  }
 }
 
 TEST_F(ScenarioSearchTest, RefusesWhatCannotBeSearchedTogether) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace bayloom::tuning {
 namespace {
 
@@ -35,6 +37,41 @@ TEST(SessionStateTest, ReadsOlderStatesAndRefusesOthers) {
   EXPECT_FALSE(SessionState::Parse(""));
   EXPECT_FALSE(SessionState::Parse("{}"));
   EXPECT_FALSE(SessionState::Parse("[1"));
+}
+
+TEST(SessionStateTest, RefusesNumbersThatNoSessionWrites) {
+  for (const char* text :
+       {R"({"seconds":1,"slots":[[1,-5,0],[1,29,0]]})", R"({"seconds":1,"slots":[[]]})",
+        R"({"seconds":1,"slots":[[1]]})", R"({"seconds":1,"slots":[7]})",
+        R"({"seconds":1,"slots":7})", R"({"seconds":1,"slots":[[1,9223372036854775807,0]]})",
+        R"({"seconds":1,"slots":[[1,18446744073709551615,0]]})",
+        R"({"seconds":1,"slots":[["1",2,0]]})", R"({"seconds":1,"slots":[[1,2.5,0]]})",
+        R"({"seconds":1,"slots":[[1,2,"0"]]})", R"({"seconds":"1","slots":[]})",
+        R"({"seconds":null,"slots":[]})", R"({"seconds":1,"slots":[],"phases":{"measure":"long"}})",
+        R"({"seconds":1,"slots":[],"weights":[[1]]})",
+        R"({"seconds":1,"slots":[],"weights":[[1,-1]]})",
+        R"({"seconds":1,"slots":[],"weights":{"1":"x"}})"}) {
+    EXPECT_FALSE(SessionState::Parse(text)) << text;
+  }
+  EXPECT_FALSE(SessionState::Parse(std::string(100'000, '[')));
+}
+
+TEST(SessionStateTest, TrialsAreTakenOutOfTheirSlots) {
+  SessionState state;
+  state.seconds = 5;
+  state.slots = {{3, 4, 1}, {4, 1, 2}, {3, 3, 3}};
+  record::RunRecord run;
+  run.state = state.ToText();
+  const std::vector<int64_t> removed = {0, 3, 4, 7, 9};  // 9 came after the last slot
+  const auto left = SessionState::Parse(StateWithoutTrials(run, removed));
+  ASSERT_TRUE(left);
+  ASSERT_EQ(left->slots.size(), 3u);
+  EXPECT_EQ(left->slots[0].trials, 2);
+  EXPECT_EQ(left->slots[1].trials, 0);
+  EXPECT_EQ(left->slots[2].trials, 2);
+  EXPECT_EQ(left->slots[2].end, 3);
+  run.state = "of another kind";
+  EXPECT_EQ(StateWithoutTrials(run, removed), "of another kind");
 }
 
 }  // namespace

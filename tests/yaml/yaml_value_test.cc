@@ -3,6 +3,7 @@
 
 #include "bayloom/yaml/yaml_value.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,11 +64,48 @@ TEST(YamlValue, RefusesWhatIsNoDocument) {
 }
 
 TEST(YamlValue, RefusesDocumentsThatContainThemselves) {
-  YamlValue value = YamlValue::Parse("a: &a {a: *a, b: 1}", "file");
-  EXPECT_THAT(MessageOf([&] {
-                for (int i = 0; i < 1000; ++i) value = value.At("a");
-              }),
-              HasSubstr("file:1:4: nested more than 100 deep"));
+  EXPECT_EQ(MessageOf([] { (void)YamlValue::Parse("a: &a {a: *a, b: 1}", "file"); }),
+            "file:1:11: an alias stands within what it repeats");
+}
+
+TEST(YamlValue, RefusesWhatIsNestedTooDeep) {
+  const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  (void)YamlValue::Parse(nested(100), "file");
+  EXPECT_EQ(MessageOf([&] { (void)YamlValue::Parse(nested(101), "file"); }),
+            "file:1:101: nested more than 100 deep");
+  // Aliases nest as what they stand for.
+  const std::string halves = "a: &a " + nested(60) + "\nb: " + std::string(60, '[') + "*a";
+  EXPECT_THAT(MessageOf([&] { (void)YamlValue::Parse(halves + std::string(60, ']'), "file"); }),
+              HasSubstr("file:2:64: nested more than 100 deep"));
+  EXPECT_NE(MessageOf([&] { (void)YamlValue::Parse(nested(1000000), "file"); }), "");
+}
+
+TEST(YamlValue, RefusesAliasesThatRepeatWithoutEnd) {
+  std::string bomb = "l0: &l0 [1, 2]\n";
+  for (int i = 1; i < 20; ++i) {
+    bomb += fmt::format("l{0}: &l{0} [*l{1}, *l{1}, *l{1}, *l{1}, *l{1}, *l{1}]\n", i, i - 1);
+  }
+  EXPECT_THAT(MessageOf([&] { (void)YamlValue::Parse(bomb, "file"); }),
+              HasSubstr("aliases repeat more than 100000 values"));
+  const YamlValue top = YamlValue::Parse("a: &a [1, 2]\nb: [*a, *a]", "file");
+  EXPECT_EQ(top.At("b").Items()[1].Items()[1].Int(), 2);
+}
+
+TEST(YamlValue, RefusesTextThatIsNotUtf8) {
+  EXPECT_EQ(
+      MessageOf([] { (void)YamlValue::Parse("a: caf\xc3\xa9\nb: [\xc3\xa9, caf\xe9]", "f"); }),
+      "f:2:11: the byte 0xE9 is not part of UTF-8 text");
+}
+
+TEST(YamlValue, NamesAreShortAndPrintable) {
+  const auto top = YamlValue::Parse(
+      "[plain, \"tab\\there\", \"\\e[31mred\", '', " + std::string(201, 'x') + "]", "f");
+  const std::vector<YamlValue> items = top.Items();
+  EXPECT_EQ(items[0].Name(), "plain");
+  EXPECT_THAT(MessageOf([&] { (void)items[1].Name(); }), HasSubstr("has control characters"));
+  EXPECT_THAT(MessageOf([&] { (void)items[2].Name(); }), HasSubstr("has control characters"));
+  EXPECT_THAT(MessageOf([&] { (void)items[3].Name(); }), HasSubstr("found an empty text"));
+  EXPECT_THAT(MessageOf([&] { (void)items[4].Name(); }), HasSubstr("at most 200 bytes, not 201"));
 }
 
 TEST(YamlValue, FindsTheFirstOfSeveralKeys) {

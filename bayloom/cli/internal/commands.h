@@ -30,8 +30,10 @@ void AddServeCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
 void AddMapCommand(CLI::App& app);
 void AddReportCommand(CLI::App& app);
-void AddDatasetCommand(CLI::App& app);
 void AddPretrainCommand(CLI::App& app);
 void AddSensitivityCommand(CLI::App& app);
+
+/// The whole program: all subcommands, and help.
+void AddCommands(CLI::App& app);
 
 }  // namespace bayloom::cli

@@ -15,9 +15,6 @@
 namespace bayloom::cli {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
-
 template <typename Type>
 bool Is(const std::exception& error) {
   return dynamic_cast<const Type*>(&error) != nullptr;

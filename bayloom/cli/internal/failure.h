@@ -8,7 +8,11 @@
 
 namespace bayloom::cli {
 
-/// How a command that has failed ends: see docs/errors.md.
+/// Exit codes of commands that have failed (docs/errors.md).
+inline constexpr int kFailed = 1;
+inline constexpr int kBadInput = 2;
+
+/// How a command that has failed ends.
 struct Failure {
   int exit_code = 0;
   std::string message;  ///< one line

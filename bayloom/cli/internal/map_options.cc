@@ -5,23 +5,164 @@
 
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
+
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
+#include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/run_options.h"
+#include "bayloom/mapspace/encoding.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/optimizer/transfer.h"
+#include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::cli {
 namespace {
 
-mapspace::ReuseCounting ParseCounting(const std::string& counting) {
-  if (counting == "exact") return mapspace::ReuseCounting::kExact;
-  if (counting == "timeloop") return mapspace::ReuseCounting::kTimeloop;
-  throw InputError("--counting: '" + counting + "' is neither exact nor timeloop");
+mapspace::ReuseCounting ParseReuse(const std::string& reuse) {
+  if (reuse == "exact") return mapspace::ReuseCounting::kExact;
+  if (reuse == "timeloop") return mapspace::ReuseCounting::kTimeloop;
+  throw InputError("--reuse: '" + reuse + "' is neither exact nor timeloop");
+}
+
+/// What is mapped, and onto what.
+void AddSubject(MapArguments& arguments, CLI::App& map) {
+  arguments.network.AddTo(map);
+  map.add_option("--op", arguments.op,
+                 WithDetails("An operation: matmul:M,N,K, conv2d:HxWxC,OUTPUTS,RxS, or "
+                             "depthwise:HxWxC,RxS",
+                             "; with ,stride=2,pad=1,dilation=2,batch=16 as needed"))
+      ->option_text("OPERATION");
+  map.add_option("--problem", arguments.problem, "An operation as a Timeloop file (YAML)")
+      ->option_text("FILE");
+  ListNames(map.add_option("--arch", arguments.architecture,
+                           "Accelerator, a Timeloop file (YAML) or one of")
+                ->option_text("ARCH")
+                ->required(),
+            mapspace::ShippedArchitectureNames());
+  Advanced(
+      map.add_option("--constraints", arguments.constraints, "Timeloop files of constraints (YAML)")
+          ->option_text("FILE..."));
+  map.add_option("--mapping", arguments.mapping, "Evaluate this mapping instead of searching")
+      ->option_text("FILE");
+}
+
+/// How long is searched, how, and what is kept.
+void AddSearch(MapArguments& arguments, CLI::App& map) {
+  OneOf(map.add_option("--objective", arguments.objective, "What to minimize")
+            ->option_text("NAME")
+            ->capture_default_str(),
+        {"energy", "delay", "edp"});
+  map.add_option("--evaluations", arguments.evaluations, "Mappings to evaluate per layer")
+      ->option_text("N")
+      ->default_str("20000; simulator 100")
+      ->check(AtLeastOne());
+  map.add_option("--time", arguments.time, "Stop after this long, e.g. 30s, 10m, 2h")
+      ->option_text("TIME");
+  Advanced(map.add_option("--victory", arguments.victory,
+                          "Stop after this many evaluations without an improvement")
+               ->option_text("N")
+               ->check(AtLeastOne()));
+  ListNames(Advanced(map.add_option("--mapper", arguments.mapper, "How mappings are searched")
+                         ->option_text("NAME")
+                         ->default_str("genetic; with a simulator bayesian")),
+            mapspace::MapperNames());
+  OneOf(Advanced(map.add_option("--scheduler", arguments.scheduler,
+                                "How evaluations are divided between a network's layers")
+                     ->option_text("NAME")
+                     ->capture_default_str()),
+        scheduling::TaskSchedulers());
+  Advanced(map.add_option("--seed", arguments.seed, "Seed of all random choices")
+               ->option_text("N")
+               ->capture_default_str());
+  map.add_option("--db", arguments.database, "Keep every evaluation in this database")
+      ->option_text("FILE");
+  map.add_flag("--resume", arguments.resume,
+               "Continue the last such search in --db, if there is one");
+  map.add_option("--out,-o", arguments.out,
+                 "Write the best mapping (Timeloop YAML); of a network, a folder")
+      ->option_text("PATH");
+  map.add_flag("--json", arguments.json, "Print JSON");
+}
+
+/// What a mapping costs.
+void AddEvaluation(MapArguments& arguments, CLI::App& map) {
+  map.add_option(
+         "--evaluator", arguments.evaluator,
+         WithDetails("model, timeloop (runs timeloop-model), or a command with {mapping} that "
+                     "prints the value",
+                     " last; {problem} and {arch} are replaced, too"))
+      ->option_text("CMD")
+      ->capture_default_str();
+  Advanced(map.add_option("--jobs,-j", arguments.jobs,
+                          "Mappings that a simulator evaluates concurrently")
+               ->option_text("N")
+               ->capture_default_str()
+               ->check(AtLeastOne()));
+  Advanced(map.add_flag("--sandbox", arguments.sandbox,
+                        "The simulator gets no network and may only write where its files are"));
+  Advanced(map.add_option("--timeout", arguments.timeout,
+                          "Time a simulator may take for one mapping, e.g. 30s, 10m")
+               ->option_text("TIME")
+               ->capture_default_str());
+  Advanced(map.add_option("--reuse", arguments.reuse,
+                          "How the model counts data reuse: exact, or timeloop, as Timeloop 2.0")
+               ->option_text("NAME")
+               ->capture_default_str());
+}
+
+/// What the mapper "bayesian" can be told.
+void AddBayesian(MapArguments& arguments, CLI::App& map) {
+  Advanced(map.add_option("--transfer", arguments.transfer,
+                          "bayesian: learn from the searches in these databases")
+               ->option_text("FILE..."));
+  OneOf(Advanced(map.add_option("--transfer-method", arguments.transfer_method,
+                                "How evaluations of several searches are combined")
+                     ->option_text("NAME")
+                     ->capture_default_str()),
+        optimizer::TransferMethods());
+  Advanced(map.add_option("--warm-start-model", arguments.warm_start_model,
+                          "bayesian: learn from this many evaluations of the model before the "
+                          "simulator is used")
+               ->option_text("N")
+               ->check(AtLeastOne()));
+  Advanced(map.add_option("--top-k", arguments.top_k,
+                          "Optimizers: search only the k parameters that influence the model most")
+               ->option_text("K")
+               ->check(AtLeastOne()));
+  AddEncodingOptions(map, arguments.tiles, arguments.orders);
 }
 
 }  // namespace
+
+void AddEncodingOptions(CLI::App& command, std::string& tiles, std::string& orders) {
+  OneOf(Advanced(command.add_option("--tile-encoding", tiles, "Parameters that encode tile sizes")
+                     ->option_text("NAME")
+                     ->capture_default_str()),
+        mapspace::TileEncodings());
+  OneOf(
+      Advanced(command.add_option("--order-encoding", orders, "Parameters that encode loop orders")
+                   ->option_text("NAME")
+                   ->capture_default_str()),
+      mapspace::OrderEncodings());
+}
+
+void AddMapOptions(MapArguments& arguments, CLI::App& map) {
+  AddSubject(arguments, map);
+  AddSearch(arguments, map);
+  AddEvaluation(arguments, map);
+  AddBayesian(arguments, map);
+  map.footer(
+      WithDetails("Examples:\n"
+                  "  bayloom map --op matmul:512,512,512 --arch gemmini\n"
+                  "  bayloom map resnet50.onnx --arch eyeriss-like --objective edp --out mappings",
+                  "\n"
+                  "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
+                  "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
+}
 
 void MapArguments::Check() const {
   const std::string name = Options(1).MapperName();
@@ -31,7 +172,7 @@ void MapArguments::Check() const {
     }
   };
   need(!transfer.empty(), "--transfer", name == "bayesian", "'bayesian'");
-  need(rehearse.has_value(), "--rehearse", name == "bayesian", "'bayesian'");
+  need(warm_start_model.has_value(), "--warm-start-model", name == "bayesian", "'bayesian'");
   need(top_k.has_value(), "--top-k", mapspace::SearchesAnEncoding(name),
        "optimizers such as 'bayesian'");
   if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
@@ -52,23 +193,24 @@ tuning::MapOptions MapArguments::Options(int64_t layers) const {
   options.mapper = mapper;
   options.search.seed = seed;
   options.search.victory = victory;
-  options.search.tiles = mapspace::ParseTileEncoding(tiles);
-  options.search.orders = mapspace::ParseOrderEncoding(orders);
-  options.search.transfer = optimizer::ParseTransferMethod(transfer_method);
+  options.search.tiles = tiles;
+  options.search.orders = orders;
+  options.search.transfer = transfer_method;
   options.search.top_k = top_k.value_or(0);
   options.search.objective = mapspace::ParseMapObjective(objective);
   std::optional<int64_t> all;
   if (evaluations) all = *evaluations * layers;
   options.search.budget = MakeBudget(all, time);
-  options.counting = ParseCounting(counting);
+  options.counting = ParseReuse(reuse);
   options.evaluator = evaluator;
   options.simulator.timeout_seconds = base::ParseDuration(timeout, "--timeout");
   options.simulator.jobs = jobs;
+  options.simulator.sandbox = sandbox;
   options.scheduler = scheduler;
   options.database = database;
   options.resume = resume;
   options.transfer = transfer;
-  options.rehearsal = rehearse.value_or(0);
+  options.rehearsal = warm_start_model.value_or(0);
   return options;
 }
 

@@ -11,6 +11,10 @@
 #include "bayloom/cli/internal/model_option.h"
 #include "bayloom/tuning/map_run.h"
 
+namespace CLI {
+class App;
+}
+
 namespace bayloom::cli {
 
 /// The command line of `bayloom map`.
@@ -26,9 +30,10 @@ struct MapArguments {
   std::string evaluator = "model";
   std::string timeout = "10m";
   int jobs = 1;
+  bool sandbox = false;
   std::string tiles = "divisor";
   std::string orders = "permutation";
-  std::string counting = "exact";
+  std::string reuse = "exact";
   std::string scheduler = "gradient";
   std::optional<int64_t> evaluations;
   std::string time;
@@ -38,7 +43,7 @@ struct MapArguments {
   bool resume = false;
   std::vector<std::string> transfer;  ///< databases
   std::string transfer_method = "contextual";
-  std::optional<int64_t> rehearse;
+  std::optional<int64_t> warm_start_model;
   std::optional<int> top_k;
   std::string out;
   bool json = false;
@@ -50,6 +55,10 @@ struct MapArguments {
   tuning::MapOptions Options(int64_t layers) const;
   std::vector<mapspace::Directive> Constraints() const;
 };
+
+/// The options --tile-encoding and --order-encoding.
+void AddEncodingOptions(CLI::App& command, std::string& tiles, std::string& orders);
+void AddMapOptions(MapArguments& arguments, CLI::App& map);
 
 /// A search that found nothing: throws CheckFailed, with the last evaluation's failure if there was
 /// one.

@@ -10,7 +10,10 @@
 #include <filesystem>
 #include <string_view>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/text_limits.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
@@ -38,8 +41,10 @@ std::vector<int64_t> ParseShape(std::string_view text) {
 
 CLI::Option* ModelOption::AddTo(CLI::App& command) {
   command
-      .add_option("--shape", shapes,
-                  "Shape of an input that the model leaves open: input=1x3x224x224")
+      .add_option(
+          "--shape", shapes,
+          WithDetails("Shape of an input, if left open: input=1x3x224x224", "; may be repeated"))
+      ->option_text("NAME=SHAPE")
       ->expected(1)
       ->take_all();
   return command.add_option("model", path, "ONNX file");
@@ -73,7 +78,9 @@ graph::TaskGraph ModelOption::Load() const {
 }
 
 tuning::TuningSubject ModelOption::Subject() const {
-  return tuning::NetworkSubject(std::filesystem::path(path).filename().string(), Load());
+  // A file may be called in any bytes; what is recorded and printed is text.
+  const std::string name = std::filesystem::path(path).filename().string();
+  return tuning::NetworkSubject(base::InOneLine(name, base::kMaxPathBytes), Load());
 }
 
 std::string ModelOption::DefaultDatabase() const {

@@ -23,6 +23,11 @@ struct NetworkOption {
   /// The model with the best recorded programs; says on standard error how many there are.
   /// Throws InputError for what cannot be used, a database that is not there among it.
   tuning::TunedNetwork Load() const;
+  /// The same for each of the targets that --target lists, whose code runs elsewhere.
+  std::vector<tuning::TunedNetwork> LoadForAll() const;
+
+ private:
+  std::vector<tuning::TunedNetwork> LoadFor(const std::vector<target::Target>& targets) const;
 };
 
 }  // namespace bayloom::cli

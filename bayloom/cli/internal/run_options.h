@@ -11,7 +11,7 @@
 
 namespace bayloom::cli {
 
-/// Whether somebody asked to stop (StopRequested), for those who end in order within kStopSeconds.
+/// Whether a stop was asked for (StopRequested), for code that ends in order within kStopSeconds.
 bool StopSeen();
 
 /// The budget that --trials and --time give, ended by Ctrl-C, which is caught from now on. Throws

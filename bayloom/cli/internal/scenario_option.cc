@@ -5,30 +5,37 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <vector>
 
 #include "bayloom/base/duration.h"
 #include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/help.h"
 
 namespace bayloom::cli {
 
 void ScenarioOption::AddTo(CLI::App& command) {
-  const auto names = optimizer::OptimizerNames();
   command
       .add_option("scenario", path,
-                  "What to search: our YAML or JSON, BaCO/HyperMapper JSON, Kernel Tuner T1")
+                  WithDetails("Scenario file, as docs/scenarios.md describes them",
+                              "; files of BaCO, HyperMapper and Kernel Tuner (T1), too"))
       ->required();
-  command.add_option("--trials", trials, "Configurations to try in all; see below")
+  command.add_option("--trials", trials, "Stop after N trials")
+      ->option_text("N")
+      ->default_str("the scenario's, else 100")
       ->check(AtLeastOne());
-  command.add_option("--time", time, "Stop after this long in all: 90s, 10m, 1h30m");
-  command
-      .add_option("--optimizer", optimizer,
-                  "How to choose; default what the scenario says, else bayesian")
-      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
-  command.add_option("--seed", seed, "Seed of all choices; default the scenario's, else 0")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--db", database, "Where every trial is kept; default NAME.db");
-  command.add_flag("--resume", resume, "Go on with the last search of this name, if there is one");
+  command.add_option("--time", time, "Stop after this long, e.g. 30s, 10m, 2h")
+      ->option_text("TIME");
+  OneOf(command.add_option("--optimizer", optimizer, "How configurations are chosen")
+            ->option_text("NAME")
+            ->default_str("the scenario's, else bayesian"),
+        optimizer::Optimizers());
+  Advanced(command.add_option("--seed", seed, "Seed of all random choices")
+               ->option_text("N")
+               ->default_str("the scenario's, else 0"));
+  command.add_option("--db", database, "Database that keeps every trial")
+      ->option_text("FILE")
+      ->default_str("NAME.db");
+  command.add_flag("--resume", resume,
+                   "Continue the last search of this scenario, if there is one");
 }
 
 external::Scenario ScenarioOption::Load() const {

@@ -12,6 +12,7 @@
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/show_run.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
@@ -56,36 +57,33 @@ void Show(const ShowOptions& options) {
 
 void AddShowCommand(CLI::App& app) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* show = app.add_subcommand("show", "Show tasks, design spaces and what was found");
+  CLI::App* show =
+      app.add_subcommand("show", "Show the runs, tasks and best results of a database, or a model");
   options->subject.AddTo(*show)->description(
-      "Database written by 'bayloom tune', 'search' or 'map', or ONNX file");
-  show->add_option("--op", options->op, "Show the design spaces of an operator instead");
+      "Database of 'bayloom tune', 'search' or 'map', or ONNX file");
+  show->add_option("--op", options->op, "Show the design spaces of an operator; see 'tune'")
+      ->option_text("OPERATOR");
   show->add_option("--task", options->task,
-                   "Show one task: of a database its best program, of a model its design spaces");
-  show->add_option("--run,--search,--session", options->run,
-                   "Show one run of a database, or draw it; default for drawing the last");
+                   "Show one task: its best program, or a model's design spaces")
+      ->option_text("ID");
+  show->add_option("--run", options->run, "Show or draw one run")
+      ->option_text("ID")
+      ->default_str("the last to be drawn");
   show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
-  show->add_flag("--history", options->history,
-                 "With --task or --run: the trials that were improvements");
-  show->add_flag("--assembly", options->assembly, "With --task: the code for the processor");
-  show->add_option("--chart", options->chart,
-                   "Draw the best found over the trials of a run into this SVG file");
-  show->add_option("--model-chart", options->model_chart,
-                   "Draw how well its cost model predicted into this SVG file");
-  show->add_flag("--json", options->json, "Print JSON instead of text");
+  show->add_flag("--history", options->history, "With --task or --run: the improvements");
+  show->add_flag("--assembly", options->assembly, "With --task: the machine code");
+  show->add_option("--chart", options->chart, "Draw the best value over a run's trials (SVG)")
+      ->option_text("FILE");
+  Advanced(show->add_option("--model-chart", options->model_chart,
+                            "Draw predictions of a run's cost model against measurements (SVG)")
+               ->option_text("FILE"));
+  show->add_flag("--json", options->json, "Print JSON");
   options->target.AddTo(*show);
   show->footer(
       "Examples:\n"
       "  bayloom show resnet18.db                     runs and tasks\n"
-      "  bayloom show resnet18.db --task 3            the best program as a loop nest\n"
-      "  bayloom show resnet18.db --task 3 --history  how it was found\n"
-      "  bayloom show flags.db --run 1                the best configuration of a search\n"
-      "  bayloom show resnet18.onnx                   a model's tasks\n"
-      "  bayloom show resnet18.db --chart found.svg   best-so-far curves of all tasks\n"
-      "  bayloom show --op matmul:512,512,512         what there is to search\n"
-      "\n"
-      "Operators:\n" +
-      tensor::OperatorExamples());
+      "  bayloom show resnet18.db --task 3 --history  a program, and the way to it\n"
+      "  bayloom show flags.db --run 1                the best of a search");
   show->callback([options] { Show(*options); });
 }
 

@@ -7,16 +7,21 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/session_report.h"
 
 namespace bayloom::cli {
 namespace {
 
+constexpr size_t kMaxCandidateBytes = 10'000;
+
 void PrintTasks(const report::SessionReport& report) {
   fmt::print("Run {}: {} ({}), begun {}, {}\n{} trials in {}\n\n{}", report.record.id,
-             report.record.name, report.label, report::FormatTime(report.record.started),
+             base::InOneLine(report.record.name), base::InOneLine(report.label),
+             report::FormatTime(report.record.started),
              report.record.finished ? "finished" : "can be resumed",
              report::FormatCount(report.trials()), report::FormatSeconds(report.seconds()),
              report::TaskTable(report).Text());
@@ -28,13 +33,15 @@ void PrintSummary(const report::RunSummary& summary, bool history) {
       "Run {}: {} {}, begun {}, {}\n"
       "{}, seed {}; {} {}\n"
       "{} trials; without a value: {}\n",
-      run.id, record::ToString(run.kind), run.name, report::FormatTime(run.started),
-      run.finished ? "finished" : "can be resumed", run.proposer, run.seed, report::GoalOf(run),
-      run.objective, report::FormatCount(summary.trials), report::FailureText(summary));
+      run.id, record::ToString(run.kind), base::InOneLine(run.name),
+      report::FormatTime(run.started), run.finished ? "finished" : "can be resumed",
+      base::InOneLine(run.proposer), run.seed, report::GoalOf(run), base::InOneLine(run.objective),
+      report::FormatCount(summary.trials), report::FailureText(summary));
   if (!summary.improvements.empty()) {
     const report::RunSummary::Improvement& best = summary.improvements.back();
-    fmt::print("\n{} = {} (trial {})\n{}\n", run.objective, report::FormatValue(best.value),
-               best.trial, best.candidate);
+    fmt::print("\n{} = {} (trial {})\n{}\n", base::InOneLine(run.objective),
+               report::FormatValue(best.value), best.trial,
+               base::InOneLine(best.candidate, kMaxCandidateBytes));
   }
   if (history) fmt::print("\n{}", report::ImprovementTable(summary).Text());
 }
@@ -50,14 +57,14 @@ void ShowRun(const ShowRunOptions& options) {
     case record::RunKind::kTune:
     case record::RunKind::kDataset: {
       const report::SessionReport report = report::ReportOf(store, run.id);
-      if (options.json) return fmt::print("{}\n", report::ToJson(report).dump(2));
+      if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(report)));
       PrintTasks(report);
       if (options.history) fmt::print("\n{}", report::TurnTable(report).Text());
       return;
     }
     case record::RunKind::kMap: {
       const report::RunSummary summary = report::SummaryOf(store, run.id);
-      if (options.json) return fmt::print("{}\n", report::ToJson(summary).dump(2));
+      if (options.json) return fmt::print("{}\n", report::JsonText(report::ToJson(summary)));
       return PrintSummary(summary, options.history);
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "bayloom/external/scenario.h"
 #include "bayloom/record/store.h"
 
 namespace bayloom::cli {
@@ -16,6 +17,10 @@ struct ShowRunOptions {
   bool history = false;
   bool json = false;
 };
+
+/// The scenario that a run of this database searched. Throws InputError that names the database if
+/// it is none.
+external::Scenario ScenarioIn(const record::Store& store, const record::RunRecord& run);
 
 /// One run of a database: its best candidate or its tasks, and its history if asked for.
 void ShowRun(const ShowRunOptions& options);

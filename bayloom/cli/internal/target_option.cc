@@ -3,27 +3,62 @@
 
 #include "bayloom/cli/internal/target_option.h"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
+#include <optional>
+#include <set>
 
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
+#include "bayloom/codegen/runtime/bayloom_runtime.h"
 
 namespace bayloom::cli {
 
 void TargetOption::AddTo(CLI::App& command) {
-  command.add_option("--target", name, "Machine to make code for; 'native' is this one")
-      ->capture_default_str();
-  command
-      .add_option("--threads", threads, "Threads that the code may use; the default is all cores")
+  Advanced(command
+               .add_option("--target", name,
+                           "Processor to generate code for: native, x86-64-v2, -v3 or -v4")
+               ->option_text("NAME")
+               ->capture_default_str());
+  command.add_option("--threads", threads, "Threads that the code may use")
+      ->option_text("N")
+      ->default_str("all cores")
       ->check(AtLeastOne());
 }
 
 target::Target TargetOption::Resolve() const {
-  if (name != "native") {
-    throw InputError("--target: there is no target '" + name + "'; the only one is native");
+  const int processors = codegen::AllowedProcessors();
+  if (threads > processors) {
+    throw InputError(fmt::format("--threads {}: this process may run on {} {}", threads, processors,
+                                 processors == 1 ? "processor" : "processors"));
   }
-  return codegen::HostTarget(threads);
+  target::Target target = codegen::TargetNamed(name, threads);
+  if (const std::optional<std::string> missing = codegen::MissingFeature(target)) {
+    throw InputError(fmt::format("--target {}: this processor has no {}", name, *missing));
+  }
+  return target;
+}
+
+std::vector<target::Target> TargetOption::ResolveAll() const {
+  if (threads > BAYLOOM_MAX_THREADS) {
+    throw InputError(fmt::format("--threads {}: compiled code uses up to {} threads", threads,
+                                 BAYLOOM_MAX_THREADS));
+  }
+  std::vector<target::Target> targets;
+  std::set<std::string> names;
+  std::vector<std::string> wanted = CLI::detail::split(name, ',');
+  if (name.ends_with(',')) wanted.emplace_back();
+  for (const std::string& one : wanted) {
+    targets.push_back(codegen::TargetNamed(one, threads));
+    if (!names.insert(one).second) {
+      throw InputError(fmt::format("--target: '{}' is there twice", one));
+    }
+  }
+  return targets;
 }
 
 }  // namespace bayloom::cli

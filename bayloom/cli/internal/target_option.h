@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bayloom/target/target.h"
 
@@ -19,8 +20,12 @@ struct TargetOption {
   int threads = 0;  ///< 0: all processors this process may run on
 
   void AddTo(CLI::App& command);
-  /// Throws InputError for a target there is not.
+  /// The target, whose code is to run here. Throws InputError for a target there is not, and for
+  /// one that this machine cannot be: it has not the features, or not so many processors.
   target::Target Resolve() const;
+  /// The targets of a list, "x86-64-v2,native", whose code is to run elsewhere. Throws InputError
+  /// for one there is not, and for one named twice.
+  std::vector<target::Target> ResolveAll() const;
 };
 
 }  // namespace bayloom::cli

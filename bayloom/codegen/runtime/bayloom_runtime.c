@@ -6,13 +6,13 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum {
-  kMaxThreads = 256,
   kChunksPerThread = 8, /* small enough to even out, large enough not to be felt */
   kSpinsPerClockCheck = 64,
   kSpinsPerYield = 1024,
@@ -41,19 +41,22 @@ typedef struct {
 } Share;
 
 static struct {
-  pthread_mutex_t user; /* held while a loop runs or the pool changes */
+  pthread_mutex_t user;    /* held while a loop runs or the pool changes */
+  pthread_mutex_t setting; /* held while `entered` changes, and by who sets the threads */
   pthread_mutex_t sleep_lock;
   pthread_cond_t wake;
-  pthread_t threads[kMaxThreads];
+  pthread_t threads[BAYLOOM_MAX_THREADS];
   int started; /* workers running, the caller not included */
-  int wanted;  /* threads asked for; 0: not decided yet */
-  bool fork_handler_installed;
-  Job job; /* this and the shares: written while the gate is closed and nobody is inside */
-  Share shares[kMaxThreads];
+  int entered; /* calls of bayloom_enter without their bayloom_leave */
+  Job job;     /* this and the shares: written while the gate is closed and no thread is inside */
+  Share shares[BAYLOOM_MAX_THREADS];
   _Alignas(64) atomic_uint_fast64_t gate;
   _Alignas(64) atomic_int sleepers;
   atomic_bool stop;
+  atomic_int wanted; /* threads asked for; 0: not decided yet */
+  atomic_uint forks; /* between the process that loaded this code and this one */
 } pool = {.user = PTHREAD_MUTEX_INITIALIZER,
+          .setting = PTHREAD_MUTEX_INITIALIZER,
           .sleep_lock = PTHREAD_MUTEX_INITIALIZER,
           .wake = PTHREAD_COND_INITIALIZER};
 
@@ -167,11 +170,21 @@ static void WakeSleepers(void) {
 /* The child of a fork has none of the workers: it starts its own when it needs them. */
 static void ForgetWorkers(void) {
   pthread_mutex_init(&pool.user, NULL);
+  pthread_mutex_init(&pool.setting, NULL);
   pthread_mutex_init(&pool.sleep_lock, NULL);
   pthread_cond_init(&pool.wake, NULL);
   pool.started = 0;
+  pool.entered = 0;
   atomic_store(&pool.gate, 0);
   atomic_store(&pool.sleepers, 0);
+  atomic_fetch_add(&pool.forks, 1);
+}
+
+static void InstallForkHandler(void) { pthread_atfork(NULL, NULL, ForgetWorkers); }
+
+static void WatchForks(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, InstallForkHandler);
 }
 
 static void StopWorkers(void) {
@@ -183,42 +196,77 @@ static void StopWorkers(void) {
 }
 
 static int Clamp(int threads) {
-  return threads < 1 ? 1 : threads > kMaxThreads ? kMaxThreads : threads;
+  return threads < 1 ? 1 : threads > BAYLOOM_MAX_THREADS ? BAYLOOM_MAX_THREADS : threads;
+}
+
+/* For threads that are created: signals are for the application's own. Those of faults go to the
+ * thread at fault even if it blocks it, and past the application's handlers if it does. */
+static void BlockSignals(sigset_t* before) {
+  static const int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+  sigset_t all;
+  sigfillset(&all);
+  for (size_t i = 0; i < sizeof(kFaults) / sizeof(kFaults[0]); ++i) sigdelset(&all, kFaults[i]);
+  pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
 /* Brings the pool to the wanted size; fewer workers than wanted if the system gives no more. */
 static void StartWorkers(void) {
-  if (pool.wanted == 0) pool.wanted = Clamp(DefaultThreads());
-  if (!pool.fork_handler_installed) {
-    pthread_atfork(NULL, NULL, ForgetWorkers);
-    pool.fork_handler_installed = true;
-  }
+  bayloom_threads();
+  WatchForks();
+  sigset_t before;
+  BlockSignals(&before);
   while (pool.started < pool.wanted - 1) {
     void* argument = (void*)(intptr_t)(pool.started + 1);
     if (pthread_create(&pool.threads[pool.started], NULL, Work, argument) != 0) {
       pool.wanted = pool.started + 1;
-      return;
+      break;
     }
     ++pool.started;
   }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void bayloom_set_threads(int threads) {
-  if (inside_loop) return;
-  pthread_mutex_lock(&pool.user);
-  const int wanted = Clamp(threads > 0 ? threads : DefaultThreads());
-  if (wanted - 1 < pool.started) StopWorkers();
-  pool.wanted = wanted;
-  pthread_mutex_unlock(&pool.user);
+int bayloom_set_threads(int threads) {
+  if (inside_loop) return 0;
+  pthread_mutex_lock(&pool.setting);
+  const bool unused = pool.entered == 0;
+  if (unused) {
+    pthread_mutex_lock(&pool.user);
+    const int wanted = Clamp(threads > 0 ? threads : DefaultThreads());
+    if (wanted - 1 < pool.started) StopWorkers();
+    pool.wanted = wanted;
+    pthread_mutex_unlock(&pool.user);
+  }
+  pthread_mutex_unlock(&pool.setting);
+  return unused;
 }
 
 int bayloom_threads(void) {
   if (inside_loop) return 1;
-  pthread_mutex_lock(&pool.user);
   if (pool.wanted == 0) pool.wanted = Clamp(DefaultThreads());
-  const int threads = pool.wanted;
-  pthread_mutex_unlock(&pool.user);
+  return pool.wanted;
+}
+
+int bayloom_enter(void) {
+  if (inside_loop) return 1;
+  WatchForks();
+  pthread_mutex_lock(&pool.setting);
+  ++pool.entered;
+  const int threads = bayloom_threads();
+  pthread_mutex_unlock(&pool.setting);
   return threads;
+}
+
+void bayloom_leave(void) {
+  if (inside_loop) return;
+  pthread_mutex_lock(&pool.setting);
+  --pool.entered;
+  pthread_mutex_unlock(&pool.setting);
+}
+
+unsigned bayloom_process(void) {
+  WatchForks();
+  return pool.forks + 1;
 }
 
 void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context) {

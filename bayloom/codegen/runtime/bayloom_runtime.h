@@ -8,7 +8,8 @@
  * to compiled code; nothing else of Bayloom is needed at run time.
  *
  * The pool starts with the first parallel loop. The calling thread takes part in the work; the
- * workers spin for a short while after each loop and then sleep. */
+ * workers spin for a short while after each loop and then sleep. They block all signals but those
+ * of faults, so that the application's own threads get its signals. */
 
 #include <stdint.h>
 
@@ -24,12 +25,24 @@ typedef void (*bayloom_loop_body)(void* context, int64_t begin, int64_t end, int
  * or while another thread uses the pool, runs the whole loop in the calling thread as worker 0. */
 void bayloom_parallel_for(int64_t extent, bayloom_loop_body body, void* context);
 
-/* Sets the number of threads, the caller included; 0 means the default: the environment variable
- * BAYLOOM_THREADS, else the number of processors this process may run on. */
-void bayloom_set_threads(int threads);
+#define BAYLOOM_MAX_THREADS 256
+
+/* Sets the number of threads, the caller included, which is brought between 1 and
+ * BAYLOOM_MAX_THREADS; 0 means the default: the environment variable BAYLOOM_THREADS, else the
+ * number of processors this process may run on. Returns 1; or 0, without effect, while any thread
+ * is between bayloom_enter and bayloom_leave or in a loop's body. */
+int bayloom_set_threads(int threads);
 
 /* The number of threads that the next loop runs on. */
 int bayloom_threads(void);
+
+/* Keeps the number of threads, which is returned, until bayloom_leave: memory for so many workers
+ * is enough for all loops between. Several threads may be in there, and calls may nest. */
+int bayloom_enter(void);
+void bayloom_leave(void);
+
+/* A number above 0 that differs between a process and its forked children. */
+unsigned bayloom_process(void);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 namespace bayloom::cost {
 namespace {
 
-double Weight(double label) { return std::max(label, PackSum::kLeastWeight); }
+double Weight(double label) { return std::max(label, PackSum::kMinWeight); }
 
 }  // namespace
 

@@ -13,12 +13,12 @@ namespace bayloom::cost {
 /// more than bad ones:
 ///
 ///     loss = 1/2 sum over programs of weight * (sum of row predictions - label)^2,
-///     weight = max(label, kLeastWeight).
+///     weight = max(label, kMinWeight).
 ///
 /// The originals weigh by the label alone, which makes a model blind to infeasible programs.
 class PackSum {
  public:
-  static constexpr double kLeastWeight = 0.05;
+  static constexpr double kMinWeight = 0.05;
 
   /// rows[i] consecutive rows belong to program i, whose label is labels[i] in [0, 1]. With
   /// priors, a program's score is priors[i] more than the sum.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bayloom/cost/internal/selection/score_spread.h"
+#include "bayloom/cost/selection/score_spread.h"
 #include "bayloom/cost/selection/selection.h"
 
 namespace bayloom::cost {
@@ -20,7 +20,7 @@ class BiasedDiversitySelection final : public SelectionMethod {
                           base::RandomStream&) const override {
     const bool mostly_slow = Divergence(task.measured_labels) > options_.divergence_threshold;
     return SpreadScores(task.scores, task.measured_scores, count,
-                        mostly_slow ? ScoreDistance::kWeighed : ScoreDistance::kPlain);
+                        mostly_slow ? ScoreDistance::kWeighted : ScoreDistance::kPlain);
   }
 
  private:
@@ -36,7 +36,7 @@ std::unique_ptr<SelectionMethod> MakeBiasedDiversitySelection(const SelectionOpt
 double Divergence(std::span<const double> labels) {
   if (labels.empty()) return std::numeric_limits<double>::infinity();
   double sum = 0;
-  for (const double label : labels) sum -= std::log(std::max(label, kLeastLabel));
+  for (const double label : labels) sum -= std::log(std::max(label, kMinLabel));
   return sum / static_cast<double>(labels.size());
 }
 

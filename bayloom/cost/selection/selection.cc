@@ -3,31 +3,22 @@
 
 #include "bayloom/cost/selection/selection.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "bayloom/base/result.h"
-
 namespace bayloom::cost {
 
-std::vector<std::string> SelectionNames() {
-  return {"random",           "gsx",   "gsy", "igs", "core-set", "uncertainty", "output-diversity",
-          "biased-diversity", "greedy"};
+base::Registry<SelectionMaker>& SelectionMethods() {
+  static base::Registry<SelectionMaker> methods(
+      "selection method",
+      {{"greedy", "the best predicted", [](const auto&) { return MakeGreedySelection(); }},
+       {"biased-diversity",
+        "farthest first among the predictions, the better ones preferred (Bi et al. 2023)",
+        MakeBiasedDiversitySelection},
+       {"random", "uniform", [](const auto&) { return MakeRandomSelection(); }}});
+  return methods;
 }
 
 std::unique_ptr<SelectionMethod> CreateSelection(const std::string& name,
                                                  const SelectionOptions& options) {
-  if (name == "random") return MakeRandomSelection();
-  if (name == "gsx") return MakeGsxSelection();
-  if (name == "gsy") return MakeGsySelection();
-  if (name == "igs") return MakeIgsSelection();
-  if (name == "core-set") return MakeCoreSetSelection();
-  if (name == "uncertainty") return MakeUncertaintySelection();
-  if (name == "output-diversity") return MakeOutputDiversitySelection();
-  if (name == "biased-diversity") return MakeBiasedDiversitySelection(options);
-  if (name == "greedy") return MakeGreedySelection();
-  throw InputError(fmt::format("there is no selection method '{}'; there are {}", name,
-                               fmt::join(SelectionNames(), ", ")));
+  return SelectionMethods().At(name)(options);
 }
 
 }  // namespace bayloom::cost

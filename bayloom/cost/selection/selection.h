@@ -3,12 +3,14 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bayloom/base/random.h"
+#include "bayloom/base/registry.h"
 #include "bayloom/cost/booster.h"
 
 namespace bayloom::cost {
@@ -55,30 +57,17 @@ struct SelectionOptions {
   double divergence_threshold = 1;
 };
 
-/// The names CreateSelection understands.
-std::vector<std::string> SelectionNames();
+/// What makes a selection method.
+using SelectionMaker = std::function<std::unique_ptr<SelectionMethod>(const SelectionOptions&)>;
+
+/// All selection methods by name.
+base::Registry<SelectionMaker>& SelectionMethods();
 /// Throws InputError for a name it does not know.
 std::unique_ptr<SelectionMethod> CreateSelection(const std::string& name,
                                                  const SelectionOptions& options = {});
 
 /// "random": uniform, what is compared with.
 std::unique_ptr<SelectionMethod> MakeRandomSelection();
-/// "gsx": greedy sampling, farthest first in feature space, beginning at the program nearest to
-/// the centroid (Yu and Kim 2010).
-std::unique_ptr<SelectionMethod> MakeGsxSelection();
-/// "gsy": farthest first between the scores of open programs and the labels of measured ones (Wu
-/// et al. 2019); what is chosen meanwhile has only a score.
-std::unique_ptr<SelectionMethod> MakeGsySelection();
-/// "igs": farthest first by the product of the distances of gsx and gsy (Wu et al. 2019).
-std::unique_ptr<SelectionMethod> MakeIgsSelection();
-/// "uncertainty": the programs that models trained on resampled data disagree on most (what ALT
-/// selects by, Zeng et al. 2020).
-std::unique_ptr<SelectionMethod> MakeUncertaintySelection();
-/// "core-set": farthest first among the model's representations, the greedy solution of the
-/// k-center problem (Sener and Savarese 2018).
-std::unique_ptr<SelectionMethod> MakeCoreSetSelection();
-/// "output-diversity": farthest first among the scores (Bi et al. 2023, algorithm 1 with d_out).
-std::unique_ptr<SelectionMethod> MakeOutputDiversitySelection();
 /// "biased-diversity": farthest first among the scores, distances weighed by the score, as long as
 /// what was measured of the task is mostly slow (Divergence above the threshold); unweighed after
 /// that (Bi et al. 2023, algorithm 2).
@@ -88,9 +77,9 @@ std::unique_ptr<SelectionMethod> MakeBiasedDiversitySelection(const SelectionOpt
 std::unique_ptr<SelectionMethod> MakeGreedySelection();
 
 /// How far measured programs are from all being fast: the mean of -log(label), labels below
-/// kLeastLabel (infeasible programs among them) counting as that (Bi et al. 2023, sec. 3.3).
+/// kMinLabel (infeasible programs among them) counting as that (Bi et al. 2023, sec. 3.3).
 /// Infinite while nothing is measured.
 double Divergence(std::span<const double> labels);
-inline constexpr double kLeastLabel = 0.01;
+inline constexpr double kMinLabel = 0.01;
 
 }  // namespace bayloom::cost

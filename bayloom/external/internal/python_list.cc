@@ -13,8 +13,8 @@
 namespace bayloom::external {
 namespace {
 
-constexpr size_t kMostItems = 100000;
-constexpr int kDeepest = 50;
+constexpr size_t kMaxItems = 100000;
+constexpr int kMaxDepth = 50;
 
 /// A recursive descent over the text. Throws std::runtime_error with the column.
 class PythonListReader {
@@ -75,7 +75,7 @@ class PythonListReader {
     return items;
   }
   void CheckCount(size_t count) const {
-    if (count > kMostItems) Fail("more than 100000 values");
+    if (count > kMaxItems) Fail("more than 100000 values");
   }
 
   std::vector<PythonItem> List() {
@@ -243,7 +243,7 @@ class PythonListReader {
   class Depth {
    public:
     explicit Depth(PythonListReader& reader) : reader_(reader) {
-      if (++reader_.depth_ > kDeepest) reader_.Fail("too many parentheses");
+      if (++reader_.depth_ > kMaxDepth) reader_.Fail("too many parentheses");
     }
     ~Depth() { --reader_.depth_; }
     Depth(const Depth&) = delete;

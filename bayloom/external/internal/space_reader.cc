@@ -3,14 +3,23 @@
 
 #include "bayloom/external/internal/space_reader.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/text_limits.h"
 #include "bayloom/external/internal/scenario_readers.h"
 
 namespace bayloom::external {
 
 void SpaceReader::Add(std::unique_ptr<space::Parameter> parameter, const yaml::YamlValue& field) {
+  const std::string& name = parameter->name();
+  if (name.size() > base::kMaxNameBytes || base::InOneLine(name, base::kMaxNameBytes) != name) {
+    field.Fail(fmt::format("a parameter's name has at most {} bytes and no control characters",
+                           base::kMaxNameBytes));
+  }
   yaml::WithPlace(field, [&] { builder_.Add(std::move(parameter)); });
   ++parameters_;
 }

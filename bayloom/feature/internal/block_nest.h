@@ -15,7 +15,7 @@ struct BlockNest {
   std::vector<tensor::DigitId> axes;  ///< the loops' digits, slowest first
   std::vector<int64_t> extents;       ///< of the axes
   double iterations = 1;
-  int64_t auto_unroll = 0;  ///< innermost annotation, on whatever loop
+  int64_t auto_unroll = 0;  ///< innermost annotation, on any loop
 
   /// Refills this nest, keeping its memory.
   void Assign(const tensor::Program& program, tensor::BlockId block);

@@ -11,7 +11,7 @@
 
 namespace bayloom::graph {
 
-/// Computes a graph's outputs from its inputs, in whatever way is to be tested.
+/// Computes a graph's outputs from its inputs, in the way that is to be tested.
 using GraphEvaluator = std::function<std::vector<tensor::HostTensor>(
     const Graph&, const std::vector<tensor::HostTensor>&)>;
 

@@ -59,7 +59,7 @@ class Fuser {
     groups_[group].nodes.push_back(node);
   }
 
-  /// The one node that reads the node's value, if nobody else sees it and it is in no group yet.
+  /// The one node that reads the node's value, if it has no other reader and is in no group yet.
   int OnlyReader(int n) const {
     const ValueId value = NodeAt(n).output();
     if (is_output_[value] || consumers_[value].size() != 1) return -1;
@@ -102,9 +102,12 @@ class Fuser {
     return rows;
   }
 
-  /// A reduction and what follows in the same rows. Of the nodes that could be taken, as many are
-  /// taken as leave a single result.
+  /// A reduction and what follows in the same rows, kMaxReductions together. Of the nodes that
+  /// could be taken, as many are taken as leave a single result.
   void FuseRows(int first) {
+    // Softmax and normalization have two or three; each more doubles the ways to schedule them.
+    constexpr int kMaxReductions = 6;
+    int reductions = 1;
     const int64_t rows = Rows(NodeAt(first)), points = PointsOf(NodeAt(first));
     std::vector<int> taken = {first};
     std::set<int> inside = {first};
@@ -121,6 +124,7 @@ class Fuser {
       }
       if (!reads_inside || reads_outside || group_of_[n] >= 0) continue;
       if (!FitsRows(NodeAt(n), rows, points)) continue;
+      if (NodeAt(n).kind == NodeKind::kReduce && ++reductions > kMaxReductions) break;
       taken.push_back(n);
       inside.insert(n);
     }

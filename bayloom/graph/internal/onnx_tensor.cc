@@ -3,11 +3,15 @@
 
 #include "bayloom/graph/internal/onnx_tensor.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -41,6 +45,36 @@ int64_t ExternalNumber(const std::string& key, const std::string& text) {
   return value;
 }
 
+/// An open file; -1: none.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// Opens a regular file in the directory or in a folder below it. A link on the way is not
+/// followed: the file could be any of this machine, and its content would be part of what is
+/// compiled.
+int OpenBelow(const std::string& directory, const std::filesystem::path& relative) {
+  int folder = open(directory.empty() ? "." : directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  for (auto part = relative.begin(); part != relative.end() && folder >= 0; ++part) {
+    const Descriptor in(folder);
+    const bool last = std::next(part) == relative.end();
+    // A pipe is opened without waiting for who writes to it, to be refused.
+    const int flags = last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY;
+    folder = openat(in.number(), part->c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
+  }
+  return folder;
+}
+
 std::vector<std::byte> ReadExternal(const TensorProto& proto, const std::string& directory,
                                     int64_t bytes) {
   std::string location;
@@ -52,26 +86,34 @@ std::vector<std::byte> ReadExternal(const TensorProto& proto, const std::string&
   }
   const std::filesystem::path relative(location);
   bool inside = !location.empty() && relative.is_relative();
+  inside &= location.find('\0') == std::string::npos;
   for (const auto& part : relative) inside &= part != "..";
   if (!inside) {
     throw InputError(fmt::format("external data at '{}', which is not a file beside the model",
                                  Printable(location)));
   }
-  const std::filesystem::path path = std::filesystem::path(directory) / relative;
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) throw InputError(fmt::format("external data in {}: cannot be read", path.string()));
-  if (length != bytes || offset > static_cast<int64_t>(size) ||
-      bytes > static_cast<int64_t>(size) - offset) {
+  const std::string path = Printable((std::filesystem::path(directory) / relative).string());
+  const Descriptor file(OpenBelow(directory, relative));
+  if (file.number() < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+    throw InputError(fmt::format(
+        "external data in {}: has to be a file below the model's folder without links on the way",
+        path));
+  }
+  struct stat status = {};
+  if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    throw InputError(fmt::format("external data in {}: cannot be read", path));
+  }
+  if (length != bytes || offset > status.st_size || bytes > status.st_size - offset) {
     throw InputError(fmt::format("{} bytes of external data needed; {} has {} from offset {}",
-                                 bytes, path.string(), size, offset));
+                                 bytes, path, status.st_size, offset));
   }
   std::vector<std::byte> data(bytes);
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(offset);
-  file.read(reinterpret_cast<char*>(data.data()), bytes);
-  if (file.gcount() != bytes) {
-    throw InputError(fmt::format("external data in {}: cannot be read", path.string()));
+  for (int64_t done = 0; done < bytes;) {
+    const ssize_t count =
+        pread(file.number(), data.data() + done, static_cast<size_t>(bytes - done), offset + done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) throw InputError(fmt::format("external data in {}: cannot be read", path));
+    done += count;
   }
   return data;
 }
@@ -125,12 +167,12 @@ std::vector<std::byte> FromTypedData(const TensorProto& proto, tensor::DType dty
 }  // namespace
 
 std::string Printable(const std::string& text) {
-  constexpr size_t kLongest = 80;
-  std::string result = text.substr(0, kLongest);
+  constexpr size_t kMaxLengthScale = 80;
+  std::string result = text.substr(0, kMaxLengthScale);
   for (char& c : result) {
     if (c < ' ' || c > '~') c = '?';
   }
-  return text.size() > kLongest ? result + "..." : result;
+  return text.size() > kMaxLengthScale ? result + "..." : result;
 }
 
 tensor::DType DTypeFromOnnx(int data_type) {

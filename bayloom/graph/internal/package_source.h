@@ -4,23 +4,38 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/tasks.h"
+#include "bayloom/target/target.h"
 
 namespace bayloom::graph {
 
 /// The C sources of a package (package.h), as text.
 
-/// The public header.
-std::string PackageHeader(const TaskGraph& network, const std::string& name);
-/// The functions the header declares, over kernels `kernel_<task>` and the constants' symbol.
-/// `shared_bytes` and `worker_bytes`: workspace of the kernel that needs most.
-std::string PackageSource(const NetworkPlan& plan, const std::string& name, int64_t shared_bytes,
-                          int64_t worker_bytes);
-/// Assembly that includes a file with the constants as symbol `<name>_constants`.
-std::string ConstantsAssembly(const std::string& file, const std::string& name);
+/// One variant, compiled.
+struct CompiledVariant {
+  target::Target target;               ///< as it is shipped (codegen/cpu_features.h)
+  NetworkPlan plan;                    ///< constants at positions in the package's
+  int64_t shared_workspace_bytes = 0;  ///< of the kernel that needs most
+  int64_t worker_workspace_bytes = 0;
+};
+
+/// The name of a task's kernel in a variant is this and the task's number.
+std::string KernelPrefix(size_t variant);
+
+/// The public header. `common`: the text of codegen/runtime/bayloom_package.h.
+std::string PackageHeader(const TaskGraph& network, std::span<const CompiledVariant> variants,
+                          const std::string& name, std::string_view common);
+/// The functions the header declares, over the kernels and the constants' symbol; the first variant
+/// that the processor can run is used.
+std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name);
+/// Assembly that includes a file, named as the assembler finds it, with the constants.
+std::string ConstantsAssembly(const std::string& file);
 /// The linker's version script: only the functions of the header are visible.
 std::string VersionScript(const std::string& name);
 

@@ -12,8 +12,6 @@
 namespace bayloom::graph {
 namespace {
 
-int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
-
 /// A data-dependent index: negative ones count from the end.
 tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
   const tensor::Expr wide = tensor::Cast(tensor::DType::kInt64, index);

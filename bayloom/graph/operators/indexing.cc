@@ -12,8 +12,6 @@
 namespace bayloom::graph {
 namespace {
 
-int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
-
 void Transpose(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   std::vector<int64_t> reversed(Rank(x));
@@ -192,10 +190,10 @@ void Pad(OperatorContext& context) {
   const std::vector<int64_t> low(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
   const std::vector<int64_t> high(pads.begin() + static_cast<int64_t>(rank), pads.end());
   std::vector<int64_t> shape = x.shape();
-  constexpr int64_t kWidest = int64_t{1} << 40;
+  constexpr int64_t kMaxPadding = int64_t{1} << 40;
   for (size_t d = 0; d < rank; ++d) {
-    const int64_t reach = mode == "reflect" ? x.shape()[d] - 1 : kWidest;
-    if (std::min(low[d], high[d]) < -kWidest || std::max(low[d], high[d]) > reach ||
+    const int64_t reach = mode == "reflect" ? x.shape()[d] - 1 : kMaxPadding;
+    if (std::min(low[d], high[d]) < -kMaxPadding || std::max(low[d], high[d]) > reach ||
         x.shape()[d] + low[d] + high[d] < 0) {
       context.Refuse(
           fmt::format("padding by {} and {} of an extent of {}", low[d], high[d], x.shape()[d]));
@@ -296,8 +294,9 @@ void Trilu(OperatorContext& context) {
   const int rank = Rank(x);
   if (rank < 2) context.Refuse("the input needs two dimensions at least");
   const bool upper = context.Int("upper", 1) != 0;
-  constexpr int64_t kFar = int64_t{1} << 41;  // beyond any matrix
-  const int64_t k = context.HasInput(1) ? std::clamp(context.IntInput(1), -kFar, kFar) : 0;
+  constexpr int64_t kOutOfRange = int64_t{1} << 41;  // beyond any matrix
+  const int64_t k =
+      context.HasInput(1) ? std::clamp(context.IntInput(1), -kOutOfRange, kOutOfRange) : 0;
   context.SetOutput(0, context.builder().Map("trilu", x.shape(), [&](const Exprs& place) {
     const tensor::Expr diagonal = place[rank - 2] + tensor::Expr(k);
     const tensor::Expr column = place[rank - 1];

@@ -11,9 +11,6 @@
 namespace bayloom::graph {
 namespace {
 
-int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
-tensor::Expr Itself(const tensor::Expr& x) { return x; }
-
 /// One axis from operator set 13 on; before, all from the axis to the last together.
 std::vector<int> SoftmaxAxes(OperatorContext& context, const tensor::Tensor& x) {
   const bool single = context.opset() >= 13;

@@ -9,7 +9,6 @@
 namespace bayloom::graph {
 namespace {
 
-tensor::Expr Itself(const tensor::Expr& x) { return x; }
 tensor::Expr Magnitude(const tensor::Expr& x) {
   return tensor::IsUnsigned(x->dtype) ? x : tensor::Unary(tensor::ExprOp::kAbs, x);
 }

@@ -116,8 +116,9 @@ tensor::Tensor FloatConstant(OperatorContext& context, const std::vector<float>&
 /// Resizes along one axis: a gather from a constant table, weighted if there are several taps.
 tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int d,
                           const AxisMap& axis, const ResizeModes& modes) {
-  constexpr int64_t kLongest = 1 << 24;
-  if (axis.out > kLongest) context.Refuse(fmt::format("resizing to an extent of {}", axis.out));
+  constexpr int64_t kMaxLengthScale = 1 << 24;
+  if (axis.out > kMaxLengthScale)
+    context.Refuse(fmt::format("resizing to an extent of {}", axis.out));
   const Taps t = MakeTaps(context, axis, modes);
   const tensor::Tensor index = IntConstant(context, t.index, {axis.out, t.taps});
   std::vector<int64_t> shape = x.shape();

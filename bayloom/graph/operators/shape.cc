@@ -13,8 +13,6 @@
 namespace bayloom::graph {
 namespace {
 
-int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
-
 void Identity(OperatorContext& context) { context.SetOutput(0, context.Input(0)); }
 
 /// 0 copies the input's extent (unless allowzero), one -1 takes what remains.

@@ -2,16 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <numeric>
 
 #include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/tensor/evaluation_cost.h"
 
 namespace bayloom::graph {
 namespace {
 
-/// Expressions beyond this are left in two stages.
-constexpr int kLargest = 256;
+/// What the reader's value costs with the node's in place of its loads.
+int64_t CostTogether(const Node& node, const Node& reader) {
+  std::vector<int> iter_of_dimension(node.stage.iters.size());
+  std::iota(iter_of_dimension.begin(), iter_of_dimension.end(), 0);
+  return tensor::CostAfterInlining(reader.stage.value, node.output(), node.stage.value,
+                                   iter_of_dimension);
+}
 
 /// Whether every load of the value is at the same place.
 bool OnePlace(const std::vector<tensor::Expr>& loads) {
@@ -50,8 +57,8 @@ bool MayInline(const Graph& graph, const Node& node, const Node& reader,
   if (reader.kind != NodeKind::kMap && reader.kind != NodeKind::kReduce) return false;
   if (WillBeJoined(graph, node, anchored)) return false;
   const std::vector<tensor::Expr> loads = LoadsOf(reader.stage.value, node.output());
-  const int growth = static_cast<int>(loads.size()) * SizeOf(node.stage.value);
-  if (!OnePlace(loads) || SizeOf(reader.stage.value) + growth > kLargest) return false;
+  if (!OnePlace(loads) || !sketch::MayRepeat(node.stage.value, std::ssize(loads))) return false;
+  if (CostTogether(node, reader) > tensor::kMaxInlinedCost) return false;
   const bool epilogue = anchored[node.output()];
   if (ReadsElementwise(graph, reader, node.output())) {
     const std::vector<ValueId> operands = OperandsOf(reader);
@@ -65,9 +72,9 @@ bool MayInline(const Graph& graph, const Node& node, const Node& reader,
 }
 
 std::string JoinedOp(const std::string& first, const std::string& second) {
-  constexpr size_t kLongest = 60;
+  constexpr size_t kMaxLengthScale = 60;
   const std::string joined = first + "+" + second;
-  return joined.size() <= kLongest ? joined : second;
+  return joined.size() <= kMaxLengthScale ? joined : second;
 }
 
 /// One round; whether anything was inlined.

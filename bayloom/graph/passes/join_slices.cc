@@ -42,7 +42,7 @@ class SliceJoiner {
   }
 
  private:
-  /// A dense block joins all its layers' results anew after every layer: each concatenation
+  /// A dense block joins all its layers' results again after every layer: each concatenation
   /// becomes that of the one before and what is new.
   void NestPrefixes() {
     std::vector<Concatenation> before;

@@ -43,7 +43,7 @@ void RemoveCopies(Graph& graph);
 void AbsorbMoves(Graph& graph);
 
 /// Convolutions and matrix products whose number of channels leaves the last vector nearly full
-/// compute a few channels more, which nobody reads: 1008 in place of 1000.
+/// compute a few channels more, which are never read: 1008 in place of 1000.
 void WidenChannels(Graph& graph);
 
 /// The operands of concatenations are computed right into its result's memory (kJoin), where they

@@ -15,13 +15,13 @@ namespace {
 /// Vector registers hold 16 floats at most.
 constexpr int64_t kLanes = 16;
 /// Part of the work that may be added for the sake of whole vectors.
-constexpr double kLargestGrowth = 1.0 / 16;
+constexpr double kMaxGrowth = 1.0 / 16;
 
 /// The extent that the channels should have; nullopt if theirs is as good as another.
 std::optional<int64_t> WiderExtent(int64_t channels) {
   const int64_t wider = (channels + kLanes - 1) / kLanes * kLanes;
   const bool pays = wider > channels && static_cast<double>(wider - channels) <=
-                                            kLargestGrowth * static_cast<double>(channels);
+                                            kMaxGrowth * static_cast<double>(channels);
   return pays ? std::optional(wider) : std::nullopt;
 }
 

@@ -3,28 +3,75 @@
 
 #include "bayloom/mapspace/internal/directive_yaml.h"
 
-#include <regex>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/mapspace/problem.h"
 
 namespace bayloom::mapspace {
 namespace {
 
+/// Of all factors of a level, or of a permutation.
+constexpr size_t kMaxListBytes = 2000;
+
 std::string Joined(const yaml::YamlValue& value, const std::string& separator) {
   std::string text;
-  for (const std::string& word : value.Texts()) text += (text.empty() ? "" : separator) + word;
+  for (const std::string& word : value.Texts()) {
+    text += (text.empty() ? "" : separator) + word;
+    if (text.size() > kMaxListBytes) {
+      value.Fail(fmt::format("expected at most {} bytes", kMaxListBytes));
+    }
+  }
   return text;
+}
+
+constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kBlanksAndCommas = " \t\r\n,";
+
+/// Takes what the text begins with, as far as it consists of these characters.
+std::string_view Take(std::string_view& text, std::string_view characters) {
+  const std::string_view taken =
+      text.substr(0, std::min(text.find_first_not_of(characters), text.size()));
+  text.remove_prefix(taken.size());
+  return taken;
+}
+
+/// Takes "C=16", "C 16" or "C<=16" from the text; nullopt for anything else.
+std::optional<Directive::Factor> TakeFactor(std::string_view& text) {
+  const std::string_view dimension = Take(text, kLetters);
+  Take(text, kBlanks);
+  const std::string_view relation = Take(text, "<=");
+  Take(text, kBlanks);
+  const std::string_view digits = Take(text, kDigits);
+  if (dimension.empty() || digits.empty() || digits.size() > 15) return std::nullopt;
+  if (!relation.empty() && relation != "=" && relation != "<=") return std::nullopt;
+  int64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return Directive::Factor{std::string(dimension), value, relation == "<="};
 }
 
 /// "N=1 M4 C<=16 R=0", also separated by commas.
 std::vector<Directive::Factor> ReadFactors(const yaml::YamlValue& value) {
-  static const std::regex kFactor("^[\\s,]*([A-Za-z_]+)\\s*(<=|=)?\\s*([0-9]{1,15})(?![0-9])");
-  static const std::regex kRest("^[\\s,]*$");
+  const std::string text = Joined(value, " ");
   std::vector<Directive::Factor> factors;
-  std::string text = Joined(value, " ");
-  for (std::smatch match; !std::regex_search(text, kRest); text = match.suffix()) {
-    if (!std::regex_search(text, match, kFactor)) {
-      value.Fail("'" + text + "' is no factor, such as 'C=16' or, in constraints, 'C<=16'");
+  std::string_view rest = text;
+  Take(rest, kBlanksAndCommas);
+  while (!rest.empty()) {
+    const std::string_view begin = rest;
+    std::optional<Directive::Factor> factor = TakeFactor(rest);
+    if (!factor) {
+      value.Fail(fmt::format("'{}' is no factor, such as 'C=16' or, in constraints, 'C<=16'",
+                             base::InOneLine(begin)));
     }
-    factors.push_back({match[1], std::stoll(match[3]), match[2] == "<="});
+    factors.push_back(*std::move(factor));
+    Take(rest, kBlanksAndCommas);
   }
   return factors;
 }
@@ -36,7 +83,7 @@ Directive::Kind ReadKind(const yaml::YamlValue& value) {
   if (type == "bypass" || type == "datatype" || type == "dataspace") {
     return Directive::Kind::kBypass;
   }
-  value.Fail("'" + type + "' is none of temporal, spatial, bypass, datatype");
+  value.Fail("'" + base::InOneLine(type) + "' is none of temporal, spatial, bypass, datatype");
 }
 
 }  // namespace
@@ -49,16 +96,16 @@ std::vector<Directive> ReadDirectives(const yaml::YamlValue& list) {
     item.RefuseMisspelt(
         {"type", "target", "name", "factors", "permutation", "split", "keep", "bypass"});
     directive.kind = ReadKind(item.At("type"));
-    directive.target = item.AtAny({"target", "name"}).Text();
+    directive.target = item.AtAny({"target", "name"}).Name();
     if (const auto factors = item.Find("factors")) directive.factors = ReadFactors(*factors);
     if (const auto order = item.Find("permutation")) {
       directive.permutation = Joined(*order, ",");
     }
     if (const auto split = item.Find("split")) {
-      directive.split = static_cast<int>(split->IntAtLeast(0));
+      directive.split = static_cast<int>(split->IntWithin(0, kMaxDimensions));
     }
-    if (const auto keep = item.Find("keep")) directive.keep = keep->Texts();
-    if (const auto bypass = item.Find("bypass")) directive.bypass = bypass->Texts();
+    if (const auto keep = item.Find("keep")) directive.keep = keep->Names();
+    if (const auto bypass = item.Find("bypass")) directive.bypass = bypass->Names();
     directives.push_back(std::move(directive));
   }
   return directives;

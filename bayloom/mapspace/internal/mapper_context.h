@@ -36,7 +36,7 @@ class MapperContext {
   void CountDraw(bool fits);
   /// Takes account of an evaluation.
   void Count(const Mapping& mapping, const trial::Outcome& outcome);
-  /// Draws until a mapping settles and fits; nullopt if it is done before.
+  /// Draws until a mapping can be repaired and fits; nullopt if it is done before.
   std::optional<Mapping> DrawFitting();
   /// The share of the budget used so far, 0 to 1.
   double Progress() const;
@@ -62,10 +62,12 @@ class Mapper {
   /// A mapping that fits, to be evaluated next; nullopt if there is nothing left to try, or the
   /// context is done before one is found.
   virtual std::optional<Mapping> Next(MapperContext& context) = 0;
-  /// What a mapping answered, in whatever order, those of earlier runs included.
+  /// What a mapping answered, in any order, those of earlier runs included.
   virtual void Tell(Mapping mapping, const trial::Outcome& outcome, MapperContext& context) = 0;
-  /// Somebody thinks this mapping good: whoever learns from what others found evaluates it next.
-  virtual void Offer(const Mapping&) {}
+  /// What it has to say about how it searches, each a line.
+  virtual std::vector<std::string> TakeNotices() { return {}; }
+  /// Suggests a mapping: mappers that learn from others' results evaluate it next.
+  virtual void Suggest(const Mapping&) {}
 };
 
 // One file each.

@@ -23,7 +23,7 @@ std::set<int> AllowedProcessors();
 
 /// The caches of the first of the processors, innermost first, as Linux describes them in the
 /// folder `system`; from sysconf, taken for one processor's own, where it does not. Empty where
-/// nobody knows.
+/// not known.
 std::vector<HostCache> HostCaches(const std::set<int>& processors,
                                   const std::string& system = "/sys/devices/system/cpu");
 

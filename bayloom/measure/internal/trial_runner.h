@@ -13,7 +13,7 @@
 
 namespace bayloom::measure {
 
-/// What happens inside the runner process: loads kernels, runs, checks and times them. Whatever a
+/// What happens inside the runner process: loads kernels, runs, checks and times them. All that a
 /// kernel does to the process is not handled here; the tuner starts another one.
 class TrialRunner {
  public:

@@ -7,7 +7,7 @@
 
 namespace bayloom::model {
 
-/// A column-major matrix that somebody else owns. Element (i, j) is data[i + j * stride].
+/// A column-major matrix; not owned. Element (i, j) is data[i + j * stride].
 template <typename Number>
 struct DenseView {
   Number* data;

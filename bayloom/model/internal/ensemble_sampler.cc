@@ -10,12 +10,12 @@ namespace bayloom::model {
 namespace {
 
 /// Goodman and Weare's a: the longest stretch.
-constexpr double kLongestStretch = 2;
+constexpr double kMaxStretch = 2;
 
 /// From the density 1/sqrt(z) on [1/a, a], by inverting its distribution function.
 double DrawStretch(base::RandomStream& random) {
-  const double root = 1 + (kLongestStretch - 1) * random.Uniform();
-  return root * root / kLongestStretch;
+  const double root = 1 + (kMaxStretch - 1) * random.Uniform();
+  return root * root / kMaxStretch;
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ double LogPosterior::operator()(const VectorXd& logs, VectorXd* gradient) const 
       const auto slope = kernel_.slope.col(j).tail(n - j);
       inverse = signal * (alpha(j) * alpha.tail(n - j) - inverse).cwiseProduct(slope);
     }
-    gradient->head(groups) += 0.5 * WeighSquaredDistances(factor_, scaled, group_of_column_);
+    gradient->head(groups) += 0.5 * WeightedSquaredDistances(factor_, scaled, group_of_column_);
     // K is the sum of a part that grows with the signal and one that grows with the noise.
     const double by_noise = 0.5 * noise * (alpha.squaredNorm() - trace);
     (*gradient)(groups) += 0.5 * (misfit - static_cast<double>(n)) - by_noise;

@@ -11,7 +11,7 @@
 namespace bayloom::model {
 
 /// Added to the diagonal of every covariance, in units of the signal variance, so that it is
-/// positive definite in floating point whatever the data.
+/// positive definite in floating point for all data.
 inline constexpr double kNugget = 1e-8;
 
 /// The logarithm of the posterior density of a Gaussian process's hyperparameters, given

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "bayloom/acquisition/improvement.h"
+#include "bayloom/model/fit_failure.h"
 
 namespace bayloom::optimizer {
 namespace {
@@ -18,7 +19,7 @@ using Eigen::VectorXd;
 constexpr size_t kBestKnown = 3;
 constexpr int kClimbSteps = 50;
 /// Draws whose canonical forms are all known before one is asked for as it is.
-constexpr int kMostForms = 32;
+constexpr int kMaxForms = 32;
 
 /// One for each parameter: a Gaussian process with cautious priors makes sense of so few, and makes
 /// more of the trials that follow than chance does.
@@ -73,7 +74,7 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
 std::vector<space::Configuration> BayesianSearch::Ask(int n) {
   std::vector<space::Configuration> asked;
   while (static_cast<int>(asked.size()) < n) {
-    std::optional<space::Configuration> next = IsSampling() ? Sample() : Suggest();
+    std::optional<space::Configuration> next = IsSampling() ? Sample() : TrySuggest();
     if (!next) next = DrawFresh();
     if (!next) break;
     memory_.MarkAsked(*next);
@@ -86,19 +87,23 @@ std::vector<space::Configuration> BayesianSearch::Ask(int n) {
 void BayesianSearch::Tell(const space::Configuration& configuration,
                           const trial::Outcome& outcome) {
   if (memory_.OutcomeOf(configuration) != nullptr) {
-    for (Adviser& adviser : advisers_) adviser.objective.Forget();
-    feasibility_.Forget();
+    Forget();
   }
   memory_.Record(configuration, outcome);
   if (pool_) pool_->Take(configuration);
-  for (Adviser& adviser : advisers_) adviser.imagined.reset();
+  for (SurrogateSlot& adviser : advisers_) adviser.imagined.reset();
+}
+
+void BayesianSearch::Forget() {
+  for (SurrogateSlot& adviser : advisers_) adviser.objective.Forget();
+  feasibility_.Forget();
 }
 
 bool BayesianSearch::IsSampling() const {
   return memory_.best() == nullptr || memory_.known() < static_cast<size_t>(initial_samples_);
 }
 
-/// What earlier tasks let expect, or the default where there is one: somebody thought about it.
+/// What earlier tasks let expect, or the default where there is one: it was chosen with care.
 std::optional<space::Configuration> BayesianSearch::Sample() {
   if (expected_ && !memory_.Knows(*expected_)) return expected_;
   std::optional<space::Configuration> usual = memory_.space().Default();
@@ -108,7 +113,7 @@ std::optional<space::Configuration> BayesianSearch::Sample() {
 
 std::optional<space::Configuration> BayesianSearch::DrawFresh() {
   std::optional<space::Configuration> drawn = sampler_.Draw(memory_, random_);
-  for (int i = 0; canonical_ && drawn && i < kMostForms; ++i) {
+  for (int i = 0; canonical_ && drawn && i < kMaxForms; ++i) {
     space::Configuration form = canonical_(*drawn);
     if (!memory_.Knows(form)) return form;
     drawn = sampler_.Draw(memory_, random_);
@@ -116,9 +121,28 @@ std::optional<space::Configuration> BayesianSearch::DrawFresh() {
   return drawn;
 }
 
+std::optional<space::Configuration> BayesianSearch::TrySuggest() {
+  try {
+    std::optional<space::Configuration> suggested = Suggest();
+    has_failed_ = false;
+    return suggested;
+  } catch (const model::FitFailure& failure) {
+    if (!std::exchange(has_failed_, true)) {
+      notices_.push_back(std::string("the model of the objective failed (") + failure.what() +
+                         "); configurations are drawn at random until it works again");
+    }
+    Forget();
+    for (SurrogateSlot& adviser : advisers_) adviser.imagined.reset();
+    return std::nullopt;
+  }
+}
+
 std::optional<space::Configuration> BayesianSearch::Suggest() {
-  Adviser& adviser = NextAdviser();
+  SurrogateSlot& adviser = NextSurrogate();
   const bool learnt_anew = adviser.objective.Update(memory_, random_);
+  if (std::optional<std::string> notice = adviser.objective.TakeNotice()) {
+    notices_.push_back(*std::move(notice));
+  }
   if (options_.learn_feasibility) feasibility_.Update(memory_, random_);
   RefreshPool(learnt_anew && &adviser == &advisers_.front());
 
@@ -146,7 +170,7 @@ std::optional<space::Configuration> BayesianSearch::Suggest() {
   return std::move(best.configuration);
 }
 
-BayesianSearch::Adviser& BayesianSearch::NextAdviser() {
+BayesianSearch::SurrogateSlot& BayesianSearch::NextSurrogate() {
   return advisers_[memory_.known() % advisers_.size()];
 }
 
@@ -171,16 +195,16 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
     for (space::Configuration& c : configurations) c = canonical_(c);
   }
   pool_.emplace(std::move(configurations), features_);
-  for (Adviser& adviser : advisers_) {
-    adviser.watched_pool = adviser.objective.surrogate().Watch(pool_->rows());
+  for (SurrogateSlot& adviser : advisers_) {
+    adviser.watched_pool = adviser.objective.surrogate().TrackPredictions(pool_->rows());
   }
   for (const Observation& trial : memory_.trials()) pool_->Take(trial.configuration);
   for (const space::Configuration& pending : memory_.pending()) pool_->Take(pending);
 }
 
-const model::Surrogate& BayesianSearch::Adviser::WithPending(const Memory& memory,
-                                                             const Features& features,
-                                                             PendingPolicy policy) {
+const model::Surrogate& BayesianSearch::SurrogateSlot::WithPending(const Memory& memory,
+                                                                   const Features& features,
+                                                                   PendingPolicy policy) {
   const std::vector<space::Configuration>& pending = memory.pending();
   if (pending.empty()) return objective.surrogate();
   if (!imagined) {
@@ -200,8 +224,9 @@ const model::Surrogate& BayesianSearch::Adviser::WithPending(const Memory& memor
   return *imagined;
 }
 
-void BayesianSearch::Weigh(std::span<const space::Configuration> configurations,
-                           const model::RowMatrix& rows, std::span<double> utilities) const {
+void BayesianSearch::WeightUtilities(std::span<const space::Configuration> configurations,
+                                     const model::RowMatrix& rows,
+                                     std::span<double> utilities) const {
   if (feasibility_.is_needed() && options_.learn_feasibility) {
     const VectorXd probabilities = feasibility_.Probability(rows);
     for (size_t i = 0; i < utilities.size(); ++i) {
@@ -219,17 +244,20 @@ void BayesianSearch::Weigh(std::span<const space::Configuration> configurations,
   for (double& utility : utilities) utility = static_cast<float>(utility);
 }
 
-acquisition::Suggestion BayesianSearch::BestOfPool(model::WatchedRows& watched_pool,
+acquisition::Suggestion BayesianSearch::BestOfPool(model::IncrementalPredictor& watched_pool,
                                                    const model::Surrogate& surrogate,
                                                    std::vector<space::Configuration>& starts) {
   VectorXd mean, variance;
   watched_pool.Predict(surrogate, mean, variance);
+  if (!mean.allFinite() || !variance.allFinite()) {
+    throw model::FitFailure("it predicts values that are not finite numbers");
+  }
   std::vector<double> utilities(static_cast<size_t>(pool_->size()));
   for (size_t i = 0; i < utilities.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
     utilities[i] = utility_(mean[row], variance[row]);
   }
-  Weigh(pool_->configurations(), pool_->rows(), utilities);
+  WeightUtilities(pool_->configurations(), pool_->rows(), utilities);
 
   std::vector<int> places;
   for (int i = 0; i < pool_->size(); ++i) {
@@ -257,7 +285,7 @@ acquisition::Suggestion BayesianSearch::BestOfClimbs(const model::Surrogate& sur
       const auto row = static_cast<Eigen::Index>(i);
       utilities[i] = utility_(mean[row], variance[row]);
     }
-    Weigh(configurations, rows, utilities);
+    WeightUtilities(configurations, rows, utilities);
   };
   return acquisition::ClimbToBest(
       memory_.space(), utility, starts,
@@ -266,16 +294,9 @@ acquisition::Suggestion BayesianSearch::BestOfClimbs(const model::Surrogate& sur
 }
 
 void BayesianSearch::AddBestKnown(std::vector<space::Configuration>& starts) const {
-  std::vector<const Observation*> known;
-  for (const Observation& trial : memory_.trials()) {
-    if (trial.outcome.ok()) known.push_back(&trial);
+  for (int place : memory_.Best(kBestKnown)) {
+    starts.push_back(memory_.trials()[static_cast<size_t>(place)].configuration);
   }
-  const size_t count = std::min(known.size(), kBestKnown);
-  std::partial_sort(known.begin(), known.begin() + static_cast<int64_t>(count), known.end(),
-                    [](const Observation* a, const Observation* b) {
-                      return a->outcome.value < b->outcome.value;
-                    });
-  for (size_t i = 0; i < count; ++i) starts.push_back(known[i]->configuration);
 }
 
 }  // namespace bayloom::optimizer

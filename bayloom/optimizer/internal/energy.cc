@@ -3,25 +3,26 @@
 
 #include "bayloom/optimizer/internal/energy.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace bayloom::optimizer {
+namespace {
+
+/// Differences of energies stay finite.
+constexpr double kMaxEnergy = 1e300;
+
+}  // namespace
 
 Energy::Energy(const Memory& memory) {
   const double best = memory.best()->outcome.value;
   if (best > 0) return;
-  double sum = 0;
-  int count = 0;
-  for (const Observation& trial : memory.trials()) {
-    if (!trial.outcome.ok()) continue;
-    sum += trial.outcome.value - best;
-    ++count;
-  }
-  scale_ = sum > 0 ? sum / count : 1;
+  const double distance = memory.MeanValue() - best;
+  scale_ = distance > 0 ? std::min(distance, kMaxEnergy) : 1;
 }
 
 double Energy::operator()(double value) const {
-  return scale_ == 0 ? std::log(value) : value / scale_;
+  return scale_ == 0 ? std::log(value) : std::clamp(value / scale_, -kMaxEnergy, kMaxEnergy);
 }
 
 }  // namespace bayloom::optimizer

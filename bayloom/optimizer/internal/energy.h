@@ -8,7 +8,7 @@
 namespace bayloom::optimizer {
 
 /// Makes rises of any objective comparable: the logarithm where all values are positive (1 is a
-/// factor of e), else multiples of the mean distance from the best known.
+/// factor of e), else multiples of the mean distance of ordinary values from the best known.
 class Energy {
  public:
   /// The memory has a best trial.

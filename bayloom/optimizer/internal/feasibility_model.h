@@ -17,8 +17,9 @@ class FeasibilityModel {
  public:
   explicit FeasibilityModel(const Features& features) : features_(features) {}
 
-  /// Learns anew when a further trial has failed, or trials have grown by a twentieth. True when it
-  /// did.
+  /// Learns again when a further trial has failed (beyond 1,000 trials: when failures have grown by
+  /// a twentieth), or trials have grown by a twentieth. True when it did. Learns from 10,000 trials
+  /// at most.
   bool Update(const Memory& memory, base::RandomStream& random);
   void Forget() { learnt_ = 0; }
 

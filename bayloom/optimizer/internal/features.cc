@@ -13,17 +13,17 @@ namespace bayloom::optimizer {
 namespace {
 
 /// Nothing in a machine cares for larger powers than 2^12.
-constexpr int kMostHalvings = 12;
+constexpr int kMaxHalvings = 12;
 /// So many ranks of an integer range show what there is to see.
 constexpr int64_t kRanks = 4096;
 /// So many configurations show between what ends a quantity lies.
-constexpr int kDraws = 512;
+constexpr int kRangeDraws = 512;
 /// Quantities that span this factor count by their logarithm.
-constexpr double kWide = 4;
+constexpr double kLogarithmicSpan = 4;
 
 int Halvings(double number) {
   const auto magnitude = static_cast<uint64_t>(std::abs(number));
-  return magnitude == 0 ? kMostHalvings : std::min(kMostHalvings, std::countr_zero(magnitude));
+  return magnitude == 0 ? kMaxHalvings : std::min(kMaxHalvings, std::countr_zero(magnitude));
 }
 
 /// 0 unless the parameter has whole numbers that differ in how often they can be halved, other
@@ -33,7 +33,7 @@ int MostHalvings(const space::Parameter& parameter) {
                            parameter.kind() == space::ParameterKind::kOrdinal;
   if (!has_numbers || parameter.Cardinality() < 3) return 0;
   const int64_t ranks = std::min(parameter.Cardinality(), kRanks);
-  int least = kMostHalvings, most = 0;
+  int least = kMaxHalvings, most = 0;
   bool only_powers = true;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     const space::Value value = parameter.ValueAt(static_cast<double>(rank));
@@ -95,7 +95,7 @@ void Features::AddQuantities(int& group) {
   if (quantities.empty()) return;
   base::RandomStream random(0);
   std::vector<space::Configuration> drawn;
-  for (int draw = 0; draw < kDraws; ++draw) {
+  for (int draw = 0; draw < kRangeDraws; ++draw) {
     if (std::optional<space::Configuration> c = space_->Sample(random))
       drawn.push_back(*std::move(c));
   }
@@ -107,7 +107,7 @@ void Features::AddQuantities(int& group) {
       most = std::max(most, value);
     }
     if (!std::isfinite(most - least) || !(least < most)) continue;
-    const bool is_log = least > 0 && most >= kWide * least;
+    const bool is_log = least > 0 && most >= kLogarithmicSpan * least;
     if (is_log) {
       least = std::log(least);
       most = std::log(most);

@@ -21,7 +21,7 @@ namespace bayloom::optimizer {
 ///
 /// Compilers and hardware care for powers of two (vectors, warps, cache lines, alignment), so of
 /// two sizes that are near, 48 and 64, one may do well and the other not, while 64 and 128 do
-/// alike. And somebody wrote constraints because a product of parameters is a resource: threads of
+/// alike. And constraints are written because a product of parameters is a resource: threads of
 /// a block, bytes of a tile; what takes equally much of it is alike as well. A column of its own,
 /// with a length-scale of its own, lets a surrogate learn by how much.
 class Features {

@@ -6,23 +6,30 @@
 namespace bayloom::optimizer {
 namespace {
 
-/// Fails once in 1e14 where nine of ten configurations are still unknown, and seldom enough up to
+/// Fails once in 1e14 where nine of ten configurations are still unknown, and rarely enough up to
 /// where nine of ten are known.
-constexpr int kDraws = 32;
-/// Listing is worth its memory up to here; nobody tries so many that a larger space runs low.
+constexpr int kDrawsAtOnce = 32;
+/// The same where what is left cannot be listed.
+constexpr int kUnlistedDraws = 256;
+/// Listing is worth its memory up to here; no search tries so many that a larger space runs low.
 constexpr double kMaxListed = 1 << 22;
 
 }  // namespace
 
 std::optional<space::Configuration> FreshSampler::Draw(const Memory& memory,
                                                        base::RandomStream& random) {
+  gave_up_ = false;
   if (!listed_) {
-    for (int draw = 0; draw < kDraws; ++draw) {
+    const bool can_be_listed = memory.space().CountFeasible() <= kMaxListed;
+    for (int draw = 0; draw < (can_be_listed ? kDrawsAtOnce : kUnlistedDraws); ++draw) {
       std::optional<space::Configuration> drawn = memory.space().Sample(random, method_);
-      if (!drawn) return std::nullopt;
+      if (!drawn) break;
       if (!memory.Knows(*drawn)) return drawn;
     }
-    if (!(memory.space().CountFeasible() <= kMaxListed)) return std::nullopt;
+    if (!can_be_listed) {
+      gave_up_ = true;
+      return std::nullopt;
+    }
     memory.space().ForEach([&](const space::Configuration& c) {
       if (!memory.Knows(c)) left_.push_back(c);
       return true;

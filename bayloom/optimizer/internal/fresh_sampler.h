@@ -21,10 +21,13 @@ class FreshSampler {
 
   /// None when the space has no more (or, for spaces too large to list, seems to).
   std::optional<space::Configuration> Draw(const Memory& memory, base::RandomStream& random);
+  /// Whether the last Draw found none although there may be more: the space is too large to list.
+  bool gave_up() const { return gave_up_; }
 
  private:
   space::SamplingMethod method_;
   bool listed_ = false;
+  bool gave_up_ = false;
   std::vector<space::Configuration> left_;  ///< shuffled; some may be known by now
 };
 

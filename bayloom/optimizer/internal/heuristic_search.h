@@ -22,6 +22,7 @@ class HeuristicSearch final : public Optimizer {
                   std::vector<std::unique_ptr<Technique>> techniques, uint64_t seed);
 
   std::vector<space::Configuration> Ask(int n) override;
+  bool gave_up() const override { return sampler_.gave_up(); }
   void Tell(const space::Configuration& configuration, const trial::Outcome& outcome) override;
 
  private:

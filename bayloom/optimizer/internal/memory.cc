@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bayloom/base/result.h"
+#include "bayloom/model/value_range.h"
 
 namespace bayloom::optimizer {
 
@@ -34,23 +35,33 @@ void Memory::Record(const space::Configuration& configuration, const trial::Outc
       std::erase_if(asked_, [&](const space::Configuration& c) { return c == configuration; });
     }
   } else {
+    const trial::Outcome& before = trials_[state->second].outcome;
+    if (before.ok()) RemoveValue(before.value, state->second);
     trials_[state->second].outcome = outcome;
   }
-  if (best_ == state->second) {
-    FindBest();
-  } else if (outcome.ok() && (best_ < 0 || outcome.value < trials_[best_].outcome.value)) {
-    best_ = state->second;
-  }
+  if (outcome.ok()) AddValue(outcome.value, state->second);
 }
 
-void Memory::FindBest() {
-  best_ = -1;
-  for (size_t i = 0; i < trials_.size(); ++i) {
-    if (!trials_[i].outcome.ok()) continue;
-    if (best_ < 0 || trials_[i].outcome.value < trials_[best_].outcome.value) {
-      best_ = static_cast<int>(i);
-    }
+void Memory::AddValue(double value, int place) {
+  ranking_.emplace(value, place);
+  if (std::abs(value) > model::ValueRange::kMaxExpressionNodes) return;
+  ++ordinary_;
+  mean_ += (value - mean_) / static_cast<double>(ordinary_);
+}
+
+void Memory::RemoveValue(double value, int place) {
+  ranking_.erase({value, place});
+  if (std::abs(value) > model::ValueRange::kMaxExpressionNodes) return;
+  --ordinary_;
+  mean_ = ordinary_ > 0 ? mean_ - (value - mean_) / static_cast<double>(ordinary_) : 0;
+}
+
+std::vector<int> Memory::Best(size_t count) const {
+  std::vector<int> places;
+  for (auto at = ranking_.begin(); at != ranking_.end() && places.size() < count; ++at) {
+    places.push_back(at->second);
   }
+  return places;
 }
 
 }  // namespace bayloom::optimizer

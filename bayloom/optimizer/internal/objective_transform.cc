@@ -33,18 +33,25 @@ ObjectiveTransform::ObjectiveTransform(std::span<const double> values,
                                        model::ObjectiveScale scale) {
   const bool is_positive =
       !values.empty() && std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
-  if (!is_positive || scale == model::ObjectiveScale::kLinear) return;
-  power_ = 0;
-  if (scale == model::ObjectiveScale::kLog) return;
+  if (is_positive && scale != model::ObjectiveScale::kLinear) power_ = 0;
+  if (power_ == 0 && scale == model::ObjectiveScale::kAuto) ChoosePower(values);
+  for (const double value : values) largest_ = std::max(largest_, std::abs((*this)(value)));
+}
+
+void ObjectiveTransform::ChoosePower(std::span<const double> values) {
   double best = LogLikelihood(values, power_);
   for (double power : {-0.5, 0.5, -1.0, 1.0}) {
     const double likelihood = LogLikelihood(values, power);
-    if (likelihood <= best) continue;
+    if (!(likelihood > best)) continue;
     best = likelihood;
     power_ = power;
   }
 }
 
 double ObjectiveTransform::operator()(double value) const { return Power(value, power_); }
+
+bool ObjectiveTransform::Accepts(double value) const {
+  return (power_ == 1 || value > 0) && std::abs((*this)(value)) <= largest_;
+}
 
 }  // namespace bayloom::optimizer

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "bayloom/model/objective_scale.h"
+#include "bayloom/model/value_range.h"
 
 namespace bayloom::optimizer {
 
@@ -22,12 +23,16 @@ class ObjectiveTransform {
   ObjectiveTransform(std::span<const double> values, model::ObjectiveScale scale);
 
   double operator()(double value) const;
-  /// Whether it makes sense of the value.
-  bool Accepts(double value) const { return power_ == 1 || value > 0; }
+  /// Whether it makes sense of the value, and what it makes of it is of a magnitude that occurred
+  /// among the values it was chosen by or is an ordinary one.
+  bool Accepts(double value) const;
   double power() const { return power_; }
 
  private:
+  void ChoosePower(std::span<const double> values);
+
   double power_ = 1;
+  double largest_ = model::ValueRange::kMaxExpressionNodes;  ///< magnitude that it accepts
 };
 
 }  // namespace bayloom::optimizer

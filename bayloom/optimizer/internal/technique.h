@@ -36,7 +36,7 @@ std::unique_ptr<Technique> MakeAnnealing();
 /// Steady-state genetic algorithm: tournaments, uniform crossover, mutation by feasible neighbours.
 std::unique_ptr<Technique> MakeGenetic();
 /// Tries the neighbours of the best known in random order and moves to the first better one; starts
-/// anew from a random place when none is left.
+/// again from a random place when none is left.
 std::unique_ptr<Technique> MakeHillClimb();
 /// Steps along one parameter at a time from its centre, by steps that double on success and halve
 /// when no direction helps (Hooke and Jeeves 1961).

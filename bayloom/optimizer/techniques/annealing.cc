@@ -18,7 +18,7 @@ constexpr double kEndTemperature = 0.01;
 constexpr double kCooling = 0.97;
 /// Moves over configurations that are known already cost nothing, but must end.
 constexpr int kFreeMoves = 64;
-/// Own trials without a new best after which the walk starts anew, hot, from a random place.
+/// Own trials without a new best after which the walk starts again, hot, from a random place.
 constexpr int kPatience = 50;
 
 class Annealing final : public Technique {

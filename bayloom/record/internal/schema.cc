@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/record/internal/trial_details.h"
 
@@ -215,6 +216,26 @@ constexpr Migration kStoreMigrations[] = {
         WHERE verdict = 'ok' AND cut_short = 0 AND task IS NOT NULL;
       CREATE INDEX trials_by_program ON trials (task, target, key) WHERE task IS NOT NULL;
     )sql"},
+    {5, R"sql(
+      CREATE TABLE repeats (            -- candidates measured again, in turns with others
+        id INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES runs,  -- that measured it again
+        after INTEGER NOT NULL,         -- trials the run had by then
+        task INTEGER REFERENCES tasks,
+        target INTEGER REFERENCES targets,
+        trial_run INTEGER REFERENCES runs,     -- whose trial it was; NULL: the untuned program
+        trial INTEGER NOT NULL,         -- the trial's ordinal
+        round INTEGER NOT NULL,
+        verdict TEXT NOT NULL,
+        value REAL,                     -- NULL unless the verdict is ok
+        reason TEXT NOT NULL,
+        details TEXT NOT NULL,          -- as those of trials
+        timestamp INTEGER NOT NULL
+      );
+      CREATE UNIQUE INDEX repeats_of_runs ON repeats
+        (run, after, IFNULL(task, 0), IFNULL(trial_run, 0), trial, round);
+      CREATE INDEX repeats_of_tasks ON repeats (task, target, timestamp) WHERE task IS NOT NULL;
+    )sql"},
 };
 
 int64_t Pragma(Database& database, const char* name) {
@@ -228,6 +249,19 @@ bool IsEmpty(Database& database) {
   return !statement.Start().Step();
 }
 
+/// A view in a table's place could run for ever, and so could what a trigger does.
+void CheckKinds(Database& database) {
+  Statement statement(database,
+                      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
+                      " OR sql LIKE 'create virtual%' LIMIT 1");
+  Rows rows = statement.Start();
+  if (!rows.Step()) return;
+  throw InputError(fmt::format(
+      "cannot use {}: it holds the {} '{}', which is none of a database of records",
+      database.path(), rows.Text(0) == "table" ? "virtual table" : base::InOneLine(rows.Text(0)),
+      base::InOneLine(rows.Text(1))));
+}
+
 }  // namespace
 
 std::span<const Migration> StoreMigrations() { return kStoreMigrations; }
@@ -238,6 +272,7 @@ void Migrate(Database& database, std::span<const Migration> migrations) {
     throw InputError(
         fmt::format("cannot use {}: it is a database of another program", database.path()));
   }
+  CheckKinds(database);
   const int newest = migrations.back().version;
   const int64_t found = Pragma(database, "user_version");
   if (found > newest) {
@@ -252,7 +287,7 @@ void Migrate(Database& database, std::span<const Migration> migrations) {
   database.DefineFunction("exact_text", ExactText);
   for (const Migration& migration : migrations) {
     Transaction transaction(database);
-    // Somebody else may have done it since we looked.
+    // Another process may have done it meanwhile.
     if (Pragma(database, "user_version") >= migration.version) continue;
     database.Execute(migration.sql);
     database.Execute(fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}",

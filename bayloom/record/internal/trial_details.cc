@@ -8,6 +8,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/json.h"
+#include "bayloom/record/json_text.h"
+
 namespace bayloom::record {
 
 using Json = nlohmann::json;
@@ -27,7 +30,7 @@ std::string DetailsToText(const std::vector<trial::NamedValue>& values) {
 std::optional<std::vector<trial::NamedValue>> DetailsFromText(std::string_view text) {
   std::vector<trial::NamedValue> values;
   if (text.empty()) return values;
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = base::ParseJsonOrDiscard(text);
   if (!json.is_object()) return std::nullopt;
   for (const auto& [name, value] : json.items()) {
     if (!value.is_number()) return std::nullopt;

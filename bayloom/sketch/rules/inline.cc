@@ -3,6 +3,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/evaluation_cost.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -22,9 +23,18 @@ bool IsScalarConstant(const tensor::Block& block) {
   return constant;
 }
 
+int64_t LoadsByReaders(const tensor::Program& program, const tensor::Block& block) {
+  int64_t loads = 0;
+  for (tensor::BlockId reader : program.ReadersOf(block.output)) {
+    loads += tensor::CountLoads(program.blocks[reader].value, block.output);
+  }
+  return loads;
+}
+
 /// Whether folding the block into its readers never repeats costly work.
 bool IsFreeToInline(const tensor::Program& program, tensor::BlockId id) {
   const tensor::Block& block = program.blocks[id];
+  if (!MayRepeat(block.value, LoadsByReaders(program, block))) return false;
   if (AllSpatial(program)) return true;
   if (ContainsSelect(block.value)) {
     // A guard in a reduction's inner loop would be tested again for every product.

@@ -3,7 +3,9 @@
 
 #include "bayloom/sketch/rules/rules.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace bayloom::sketch {
@@ -18,21 +20,24 @@ std::vector<std::string> BlockNamesFromTheEnd(const tensor::Program& program) {
   return names;
 }
 
-/// The alternatives one rule makes of one schedule.
+/// The alternatives one rule makes of one schedule, `max_alternatives` at most: what it makes of a
+/// block beyond them is only the first.
 std::vector<tensor::Schedule> ApplyToAllBlocks(const Rule& rule, tensor::Schedule schedule,
-                                               const target::Target& target) {
+                                               const target::Target& target,
+                                               size_t max_alternatives) {
   const std::vector<std::string> names = BlockNamesFromTheEnd(schedule.program());
   std::vector<tensor::Schedule> alternatives = {std::move(schedule)};
   for (const std::string& name : names) {
     std::vector<tensor::Schedule> next;
-    for (tensor::Schedule& alternative : alternatives) {
-      if (alternative.program().FindBlock(name) < 0) {
-        next.push_back(std::move(alternative));
+    for (size_t i = 0; i < alternatives.size(); ++i) {
+      if (alternatives[i].program().FindBlock(name) < 0) {
+        next.push_back(std::move(alternatives[i]));
         continue;
       }
-      for (tensor::Schedule& s : rule.apply(std::move(alternative), name, target)) {
-        next.push_back(std::move(s));
-      }
+      std::vector<tensor::Schedule> made = rule.apply(std::move(alternatives[i]), name, target);
+      const size_t others = next.size() + alternatives.size() - i - 1;
+      if (others + made.size() > max_alternatives) made.erase(made.begin() + 1, made.end());
+      std::move(made.begin(), made.end(), std::back_inserter(next));
     }
     alternatives = std::move(next);
   }
@@ -62,8 +67,9 @@ std::vector<tensor::Schedule> ApplyRules(const tensor::Workload& workload,
   schedules.emplace_back(workload, /*seed=*/0);
   for (const Rule& rule : rules) {
     std::vector<tensor::Schedule> next;
+    const size_t max_each = std::max<size_t>(kMaxDesignSpaces / schedules.size(), 1);
     for (tensor::Schedule& schedule : schedules) {
-      for (tensor::Schedule& s : ApplyToAllBlocks(rule, std::move(schedule), target)) {
+      for (tensor::Schedule& s : ApplyToAllBlocks(rule, std::move(schedule), target, max_each)) {
         next.push_back(std::move(s));
       }
     }

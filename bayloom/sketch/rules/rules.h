@@ -14,7 +14,8 @@ namespace bayloom::sketch {
 
 /// A rule looks at one block of a schedule and returns the schedules to go on with: the same one
 /// when it does not apply, a changed one, or several alternatives. Rules are applied in order,
-/// each to every block from the last to the first, and alternatives multiply.
+/// each to every block from the last to the first, and alternatives multiply up to
+/// kMaxDesignSpaces.
 ///
 /// Settings follow MetaSchedule's CPU defaults unless noted.
 struct Rule {
@@ -26,7 +27,11 @@ struct Rule {
 /// The rule set for CPU targets, in order.
 std::span<const Rule> CpuRules();
 
-/// All alternatives the rules make of the workload, lowered as it is.
+/// Alternatives that the rules make of one workload at most. Ordinary ones have up to nine; a chain
+/// of reductions would have twice as many with each.
+inline constexpr size_t kMaxDesignSpaces = 16;
+
+/// The alternatives the rules make of the workload, lowered as it is.
 std::vector<tensor::Schedule> ApplyRules(const tensor::Workload& workload,
                                          std::span<const Rule> rules, const target::Target& target);
 

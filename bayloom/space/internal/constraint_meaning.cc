@@ -18,8 +18,8 @@ using Type = Operand::Type;
 struct Function {
   std::string_view name;
   Operation operation;
-  int least_arguments;
-  int most_arguments;
+  int min_arguments;
+  int max_arguments;
 };
 
 constexpr int kAnyNumber = std::numeric_limits<int>::max();
@@ -269,10 +269,10 @@ Operand ConstraintMeaning::Call(const Token& name, std::span<const Operand> argu
     Fail(name.offset, fmt::format("there is no function '{}'", name.text));
   }
   const auto count = static_cast<int>(arguments.size());
-  if (count < function->least_arguments || count > function->most_arguments) {
+  if (count < function->min_arguments || count > function->max_arguments) {
     Fail(name.offset, fmt::format("'{}' of {} values", name.text, count));
   }
-  if (function->most_arguments == 1) {
+  if (function->max_arguments == 1) {
     return MakeNumber(function->operation, {Number(arguments[0])}, name.offset);
   }
   int folded = Number(arguments[0]);

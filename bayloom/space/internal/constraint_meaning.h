@@ -19,7 +19,7 @@ struct Operand {
   enum class Type : uint8_t {
     kNumber,     ///< `expression`
     kTruth,      ///< `expression`, 0 or 1
-    kParameter,  ///< of texts: a text or a number, as whatever it meets would have it
+    kParameter,  ///< of texts: a text or a number, as the other operand requires
     kText,       ///< a text in quotes
     kList,       ///< a permutation or factorization, of which only elements are numbers
   };

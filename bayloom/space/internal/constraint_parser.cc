@@ -15,8 +15,8 @@
 namespace bayloom::space {
 namespace {
 
-constexpr int kMostNested = 60;
-constexpr size_t kMostTokens = 2000;
+constexpr int kMaxNested = 60;
+constexpr size_t kMaxTokens = 2000;
 
 std::vector<std::string> NamesOf(const ExpressionGraph::Parameters& parameters) {
   std::vector<std::string> names;
@@ -30,9 +30,9 @@ class Parser {
   Parser(std::string_view text, const ExpressionGraph::Parameters& parameters,
          ExpressionGraph& graph)
       : meaning_(parameters, graph), tokens_(SplitConstraint(text, NamesOf(parameters))) {
-    if (tokens_.size() > kMostTokens) {
-      throw ConstraintFault{tokens_[kMostTokens].offset,
-                            fmt::format("more than {} words", kMostTokens)};
+    if (tokens_.size() > kMaxTokens) {
+      throw ConstraintFault{tokens_[kMaxTokens].offset,
+                            fmt::format("more than {} words", kMaxTokens)};
     }
   }
 
@@ -47,9 +47,9 @@ class Parser {
   class Nested {
    public:
     explicit Nested(Parser& parser) : parser_(parser) {
-      if (++parser_.nested_ > kMostNested) {
+      if (++parser_.nested_ > kMaxNested) {
         throw ConstraintFault{parser_.Peek().offset,
-                              fmt::format("nested more than {} deep", kMostNested)};
+                              fmt::format("nested more than {} deep", kMaxNested)};
       }
     }
     ~Nested() { --parser_.nested_; }

@@ -27,7 +27,7 @@ void Append(Remainder& remainder, uint64_t bits) {
 }  // namespace
 
 int PartialEvaluation::SlotAfter(const Node& node, int level) const {
-  const uint64_t up_to = ~uint64_t{0} >> (kMostLevels - 1 - level);
+  const uint64_t up_to = ~uint64_t{0} >> (kMaxLevels - 1 - level);
   return node.first_slot + std::popcount(node.levels & up_to);
 }
 

@@ -31,9 +31,9 @@ struct Remainder {
 /// expressions still need counts as remainder: of `a * b * c <= 64`, the product of a and b.
 class PartialEvaluation {
  public:
-  static constexpr int kMostLevels = 64;
+  static constexpr int kMaxLevels = 64;
 
-  /// `levels`: the domains, in the order of assignment, at most kMostLevels; `constraints`: on
+  /// `levels`: the domains, in the order of assignment, at most kMaxLevels; `constraints`: on
   /// these parameters only.
   PartialEvaluation(const ExpressionGraph& graph, const ExpressionGraph::Parameters& parameters,
                     std::span<const int> constraints, std::span<const Domain> levels);

@@ -13,7 +13,7 @@
 #include "bayloom/strategy/evolution.h"
 #include "bayloom/strategy/internal/bayes/decision_rows.h"
 #include "bayloom/strategy/internal/bayes/task_model.h"
-#include "bayloom/strategy/rating.h"
+#include "bayloom/strategy/scored_candidate.h"
 
 namespace bayloom::strategy {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 constexpr double kTrustedCorrelation = 0.3;
 /// Measured programs from which on that can be told.
 constexpr size_t kTrustTestedFrom = 8;
-/// Estimates below that of the fastest program are hardly believed.
+/// Estimates below that of the fastest program are hardly trusted.
 constexpr double kFasterByEstimate = 0.1;
 
 double Between(double first, double last, double way_left) {
@@ -55,7 +55,7 @@ class BayesSearch final : public SearchStrategy {
   std::vector<sketch::Candidate> GenerateCandidates(int n) override {
     base::RandomStream random(base::Hasher().Add(options_.seed).Add(known_.size()).Digest());
     const int population = evolution_.PopulationFor(n);
-    const std::span<const Rated> parents = std::span(measured_).first(
+    const std::span<const ScoredCandidate> parents = std::span(measured_).first(
         std::min(measured_.size(), evolution_.MeasuredCount(population)));
     std::vector<CandidatePtr> fresh =
         evolution_.DrawFresh(population - static_cast<int>(parents.size()), random);
@@ -63,7 +63,7 @@ class BayesSearch final : public SearchStrategy {
     const Scorer utility = [this](std::span<const sketch::Candidate* const> programs) {
       return Utilities(programs);
     };
-    const std::vector<Rated> found =
+    const std::vector<ScoredCandidate> found =
         evolution_.Run(parents, fresh, population, utility, known_,
                        static_cast<size_t>(n * bayes_.shortlist), random);
     return Select(found, std::move(fresh), n, random);
@@ -86,7 +86,7 @@ class BayesSearch final : public SearchStrategy {
   /// Learns from what was measured, and decides how far to trust whom.
   void Learn(std::span<const CandidatePtr> fresh, base::RandomStream& random) {
     const std::vector<CandidatePtr> tried = Measured();
-    least_seconds_ = LeastEstimate(tried.empty() ? fresh : std::span(tried).first(1));
+    min_seconds_ = LeastEstimate(tried.empty() ? fresh : std::span(tried).first(1));
     model_.emplace(rows_, measured_, Expected(tried), random);
     const bool trusted = tried.size() >= kTrustTestedFrom ? ScoresAgree(tried, Throughputs())
                                                           : ScoresAgree(fresh, Expected(fresh));
@@ -100,13 +100,13 @@ class BayesSearch final : public SearchStrategy {
 
   std::vector<CandidatePtr> Measured() const {
     std::vector<CandidatePtr> programs;
-    for (const Rated& rated : measured_) programs.push_back(rated.candidate);
+    for (const ScoredCandidate& rated : measured_) programs.push_back(rated.candidate);
     return programs;
   }
 
   std::vector<double> Throughputs() const {
     std::vector<double> ratings;
-    for (const Rated& rated : measured_) ratings.push_back(rated.rating);
+    for (const ScoredCandidate& rated : measured_) ratings.push_back(rated.rating);
     return ratings;
   }
 
@@ -139,14 +139,15 @@ class BayesSearch final : public SearchStrategy {
   std::vector<double> Expected(std::span<const CandidatePtr> programs) const {
     std::vector<double> shares = Estimates(programs);
     for (double& share : shares) {
-      const double faster = share / least_seconds_;
+      const double faster = share / min_seconds_;
       share = faster >= 1 ? 1 / faster : 1 + kFasterByEstimate * (1 - faster);
     }
     return shares;
   }
 
   std::vector<double> Combined(const std::vector<double>& scores,
-                               const std::vector<double>& expected, const Beliefs& beliefs) const {
+                               const std::vector<double>& expected,
+                               const Posterior& beliefs) const {
     std::vector<double> utilities;
     for (size_t i = 0; i < scores.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
@@ -173,12 +174,12 @@ class BayesSearch final : public SearchStrategy {
 
   /// The best of what was found, one after the other; a little from the fresh samples; and more
   /// drawing for what is lacking.
-  std::vector<sketch::Candidate> Select(std::span<const Rated> found,
+  std::vector<sketch::Candidate> Select(std::span<const ScoredCandidate> found,
                                         std::vector<CandidatePtr> fresh, int n,
                                         base::RandomStream& random) {
     std::vector<sketch::Candidate> batch;
     const double blind_share = measured_.empty() ? bayes_.first_epsilon : bayes_.epsilon;
-    const int exploring = BlindCount(blind_share, options_.controls_wanted(), n);
+    const int exploring = UnscoredCount(blind_share, options_.exploration_count(), n);
     for (const CandidatePtr& program : Diverse(found, n - exploring)) {
       if (known_.insert(program->hash).second) batch.push_back(*program);
     }
@@ -195,13 +196,13 @@ class BayesSearch final : public SearchStrategy {
   }
 
   /// The best of what was found, each chosen as if those before it had been run and were as
-  /// believed.
-  std::vector<CandidatePtr> Diverse(std::span<const Rated> found, int count) {
+  /// trusted.
+  std::vector<CandidatePtr> Diverse(std::span<const ScoredCandidate> found, int count) {
     std::vector<CandidatePtr> left;
-    for (const Rated& rated : found) left.push_back(rated.candidate);
+    for (const ScoredCandidate& rated : found) left.push_back(rated.candidate);
     std::vector<CandidatePtr> chosen;
     const std::vector<double> scores = Scores(left), expected = Expected(left);
-    WatchedPrograms watched = model_->Watch(left);
+    TrackedPrograms watched = model_->TrackPredictions(left);
     std::vector<bool> taken(left.size(), false);
     while (std::ssize(chosen) < std::min<int64_t>(count, std::ssize(left))) {
       const std::vector<double> utilities = Combined(scores, expected, model_->Predict(watched));
@@ -211,7 +212,7 @@ class BayesSearch final : public SearchStrategy {
       }
       taken[best] = true;
       chosen.push_back(left[best]);
-      model_->Believe(left[best]);
+      model_->ConditionOn(left[best]);
     }
     return chosen;
   }
@@ -221,9 +222,9 @@ class BayesSearch final : public SearchStrategy {
   Evolution evolution_;
   DecisionRows rows_;
   HashSet known_;
-  std::vector<Rated> measured_;  ///< all, the fastest first, rated by runs per second
+  std::vector<ScoredCandidate> measured_;  ///< all, the fastest first, rated by runs per second
   std::optional<TaskModel> model_;
-  double least_seconds_ = 0;  ///< the estimate of what throughputs are shares of
+  double min_seconds_ = 0;  ///< the estimate of what throughputs are shares of
   double weight_ = 0, curiosity_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace bayloom::strategy {
 /// One opinion is the cost model's score. The other, the only one while scores have nothing to do
 /// with what is known, is the time that a program's loops make one expect (EstimateTime), corrected
 /// by a surrogate of this task alone (TaskModel), which also says how uncertain that is. Its
-/// weight w and the curiosity c shrink with every program measured.
+/// weight w and the exploration weight c shrink with every program measured.
 std::unique_ptr<SearchStrategy> MakeBayesSearch(StrategyOptions options);
 
 }  // namespace bayloom::strategy

@@ -22,7 +22,7 @@ class ExprPrinter {
   std::string BufferName(BufferId id) const;
 
  private:
-  /// `context`: how strongly the surroundings bind; weaker operators need parentheses.
+  /// `context`: how strongly the context binds; weaker operators need parentheses.
   std::string Print(const Expr& e, int context) const;
   std::string PrintInfix(const ExprNode& node, int context) const;
 

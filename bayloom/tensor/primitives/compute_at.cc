@@ -29,7 +29,7 @@ Status CheckIsMovableProducer(const Program& program, BlockId id) {
 /// Before the first child of `parent` that reads.
 Result<Place> PlaceBeforeReaders(const Program& program, const Block& block,
                                  const std::vector<BlockId>& readers, NodeRef parent) {
-  if (readers.empty()) return Error{fmt::format("nobody reads what {} computes", block.name)};
+  if (readers.empty()) return Error{fmt::format("nothing reads what {} computes", block.name)};
   Place place{parent, static_cast<int>(program.BodyOf(parent).size())};
   for (BlockId reader : readers) {
     const NodeRef node = NodeRef::Block(reader);

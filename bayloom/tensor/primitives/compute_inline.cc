@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "bayloom/tensor/evaluation_cost.h"
 #include "bayloom/tensor/internal/primitives/legality.h"
 #include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/internal/simplify.h"
@@ -48,11 +49,20 @@ Status CheckComputeInline(const Program& program, BlockId id) {
   }
   const std::vector<BlockId> readers = program.ReadersOf(block.output);
   if (readers.empty()) {
-    return Error{fmt::format("cannot inline {}: nobody reads what it computes", block.name)};
+    return Error{fmt::format("cannot inline {}: nothing reads what it computes", block.name)};
   }
   if (Status s = CheckNoLayouts(program, id); !s) return s;
-  if (Result<std::vector<int>> iters = IterOfDimension(program, block); !iters) {
-    return iters.error();
+  const Result<std::vector<int>> iters = IterOfDimension(program, block);
+  if (!iters) return iters.error();
+  for (BlockId reader : readers) {
+    const int64_t cost =
+        CostAfterInlining(program.blocks[reader].value, block.output, block.value, *iters);
+    if (cost > kMaxInlinedCost) {
+      return Error{
+          fmt::format("cannot inline {} into {}: its value would cost more than {} "
+                      "operations",
+                      block.name, program.blocks[reader].name, kMaxInlinedCost)};
+    }
   }
   return CheckProducersReach(program, id, readers);
 }

@@ -24,7 +24,7 @@ void CollectBuffers(const Expr& e, std::vector<BufferId>& buffers) {
 
 Span WholeDimension(int64_t extent) { return {{}, 0, extent - 1}; }
 
-/// Accesses are made inside of the buffer, whatever a guarded index says.
+/// Accesses are made inside of the buffer, regardless of a guarded index.
 void Clip(int64_t extent, Span& span) {
   if (!span.outer.terms.empty()) return;
   span.min = std::clamp<int64_t>(span.min, 0, extent - 1);

@@ -55,7 +55,7 @@ void Unite(const Buffer& buffer, const Region& other, Region& region);
 /// box without holes: nullopt if not, or if the block reduces over a loop outside.
 std::optional<Region> WrittenRegion(const Program& program, const Block& block,
                                     const DigitMask& outer);
-/// True if `written` covers `needed` whatever the outer digits are.
+/// True if `written` covers `needed` for all outer digits.
 bool Covers(const Program& program, const Buffer& buffer, const Region& written,
             const Region& needed);
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/base/json.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
@@ -42,15 +43,14 @@ std::optional<record::RunRecord> LastSearchOf(const MapIdentity& identity, recor
 Result<mapspace::Mapping> ParseStoredMapping(const std::string& candidate,
                                              const mapspace::Problem& problem,
                                              const mapspace::Architecture& architecture) {
-  return mapspace::MappingFromJson(
-      nlohmann::json::parse(candidate, nullptr, /*allow_exceptions=*/false), problem, architecture);
+  return mapspace::MappingFromJson(base::ParseJsonOrDiscard(candidate), problem, architecture);
 }
 
 std::vector<mapspace::EarlierMappings> ReadEarlierMappings(record::Store& store,
                                                            const std::string& objective) {
   std::vector<mapspace::EarlierMappings> all;
   for (const record::RunRecord& run : store.Runs(record::RunKind::kMap)) {
-    const nlohmann::json scenario = nlohmann::json::parse(run.definition, nullptr, false);
+    const nlohmann::json scenario = base::ParseJsonOrDiscard(run.definition);
     if (!scenario.is_object() || run.objective != objective) continue;
     mapspace::EarlierMappings earlier;
     earlier.name = run.name;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A blocked matrix product that times itself, to be compiled with whatever flags and block size a
-// search chooses. Prints the milliseconds of the fastest of several runs.
+// A blocked matrix product that times itself, to be compiled with the flags and the block size that
+// a search chooses. Prints the milliseconds of the fastest of several runs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -137,19 +137,19 @@ void noisy(void* const* p, void* w) {
   Good(p);
   for (int i = 0; i < 100; ++i) puts("the quick brown fox jumps over the lazy dog");
   fflush(stdout);
-  const char rubbish[] = "rubbish rubbish rubbish";
+  const char garbage[] = "garbage garbage garbage";
   for (int d = 0; d < 32; ++d) {
-    ssize_t written = write(d, rubbish, sizeof(rubbish));
+    ssize_t written = write(d, garbage, sizeof(garbage));
     (void)written;
   }
 }
 
-void babble(void* const* p, void* w) {
+void write_garbage(void* const* p, void* w) {
   (void)w;
   Good(p);
-  const char rubbish[] = "rubbish rubbish rubbish";
+  const char garbage[] = "garbage garbage garbage";
   for (int d = 3; d < 1024; ++d) {
-    ssize_t written = write(d, rubbish, sizeof(rubbish));
+    ssize_t written = write(d, garbage, sizeof(garbage));
     (void)written;
   }
   hang(p, w);

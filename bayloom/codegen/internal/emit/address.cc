@@ -81,7 +81,7 @@ llvm::Value* AddressBuilder::RunningPointer(llvm::Value* base, const IndexValue&
   return pointer;
 }
 
-llvm::Value* AddressBuilder::Displace(llvm::Value* pointer, int64_t bytes) {
+llvm::Value* AddressBuilder::OffsetPointer(llvm::Value* pointer, int64_t bytes) {
   return bytes == 0 ? pointer : builder_.CreatePtrAdd(pointer, builder_.getInt64(bytes));
 }
 

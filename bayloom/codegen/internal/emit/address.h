@@ -42,7 +42,7 @@ class AddressBuilder {
   /// at the entry. Equal for accesses that are a constant distance apart.
   llvm::Value* RunningPointer(llvm::Value* base, const IndexValue& index, int64_t element_bytes);
   /// pointer + bytes.
-  llvm::Value* Displace(llvm::Value* pointer, int64_t bytes);
+  llvm::Value* OffsetPointer(llvm::Value* pointer, int64_t bytes);
 
  private:
   struct Place {

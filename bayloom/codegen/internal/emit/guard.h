@@ -22,7 +22,7 @@ std::optional<Guard> ToGuard(const tensor::ExprNode& comparison, const BlockAcce
 
 /// All guards of a reduction block. Where one does not hold, the block's value is the neutral
 /// element of the reduction, so that its evaluation can be left out. A product with a zero counts
-/// as zero, whatever the other factor is.
+/// as zero, for any other factor.
 std::vector<Guard> GuardsOf(const tensor::Block& block, const BlockAccesses& accesses);
 
 }  // namespace bayloom::codegen

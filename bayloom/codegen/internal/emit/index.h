@@ -60,7 +60,7 @@ class Digits {
   int size() const { return static_cast<int>(values_.size()); }
 
   IndexValue Evaluate(const tensor::Affine& index) const;
-  /// Bounds of an index in all lanes, whatever the loops' running values are.
+  /// Bounds of an index in all lanes, for all running values of the loops.
   tensor::IndexRange RangeOf(const tensor::Affine& index) const;
 
  private:

@@ -59,8 +59,8 @@ llvm::Value* MemoryEmitter::MakeBase(tensor::BufferId buffer) {
   const BufferPlace& place = plan_.buffers[buffer];
   switch (place.place) {
     case MemoryKind::kParameter: {
-      llvm::Value* at = addresses_.Displace(arguments_.parameters,
-                                            place.position * static_cast<int64_t>(sizeof(void*)));
+      llvm::Value* at = addresses_.OffsetPointer(
+          arguments_.parameters, place.position * static_cast<int64_t>(sizeof(void*)));
       llvm::LoadInst* base = builder_.CreateLoad(builder_.getPtrTy(), at);
       llvm::LLVMContext& context = builder_.getContext();
       base->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context, {}));
@@ -74,9 +74,9 @@ llvm::Value* MemoryEmitter::MakeBase(tensor::BufferId buffer) {
       return base;
     }
     case MemoryKind::kShared:
-      return addresses_.Displace(arguments_.workspace, place.position);
+      return addresses_.OffsetPointer(arguments_.workspace, place.position);
     case MemoryKind::kWorker:
-      return addresses_.Displace(arguments_.worker_workspace, place.position);
+      return addresses_.OffsetPointer(arguments_.worker_workspace, place.position);
   }
   return nullptr;
 }
@@ -145,7 +145,7 @@ llvm::Value* MemoryEmitter::Gather(tensor::BufferId buffer, llvm::Value* pointer
   llvm::Value* result = llvm::Constant::getNullValue(type);
   for (int l = 0; l < chunk.active; ++l) {
     llvm::Value* at = pointer;
-    if (!index.lanes.empty()) at = addresses_.Displace(at, index.lanes[l] * bytes);
+    if (!index.lanes.empty()) at = addresses_.OffsetPointer(at, index.lanes[l] * bytes);
     if (dynamic) {
       llvm::Value* offset = builder_.CreateExtractElement(dynamic, l);
       at = builder_.CreatePtrAdd(at, builder_.CreateMul(offset, builder_.getInt64(bytes)));
@@ -170,7 +170,7 @@ llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& inde
     if (const auto found = known.find(key); found != known.end()) return found->second;
   }
   llvm::Align align = AlignmentOf(index, bytes);
-  llvm::Value* pointer = addresses_.Displace(running, index.constant * bytes);
+  llvm::Value* pointer = addresses_.OffsetPointer(running, index.constant * bytes);
   if (dynamic && IsScalar(dynamic)) {
     pointer = builder_.CreatePtrAdd(pointer, builder_.CreateMul(dynamic, builder_.getInt64(bytes)));
     align = llvm::Align(static_cast<uint64_t>(bytes));
@@ -192,8 +192,8 @@ void MemoryEmitter::Store(tensor::BufferId buffer, const IndexValue& index, Chun
   const tensor::DType dtype = program_.buffers[buffer].dtype;
   const int64_t bytes = tensor::ByteSize(dtype);
   const llvm::Align align = AlignmentOf(index, bytes);
-  llvm::Value* pointer = addresses_.Displace(addresses_.RunningPointer(Base(buffer), index, bytes),
-                                             index.constant * bytes);
+  llvm::Value* pointer = addresses_.OffsetPointer(
+      addresses_.RunningPointer(Base(buffer), index, bytes), index.constant * bytes);
   value = ToMemory(builder_, value, dtype);
   loaded_.erase(buffer);
   const auto store = [&](llvm::Value* element, llvm::Value* at, llvm::Align alignment) {
@@ -210,7 +210,7 @@ void MemoryEmitter::Store(tensor::BufferId buffer, const IndexValue& index, Chun
   for (int l = 0; l < chunk.active; ++l) {
     llvm::Value* element = IsScalar(value) ? value : builder_.CreateExtractElement(value, l);
     const int64_t lane = index.lanes.empty() ? 0 : index.lanes[l];
-    store(element, addresses_.Displace(pointer, lane * bytes), element_align);
+    store(element, addresses_.OffsetPointer(pointer, lane * bytes), element_align);
   }
 }
 

@@ -11,7 +11,7 @@
 namespace bayloom::codegen {
 namespace {
 
-constexpr int64_t kLargestOnStack = 16 << 10;  // of all buffers in one function together
+constexpr int64_t kMaxStackBytes = 16 << 10;  // of all buffers in one function together
 
 /// Vectorized loops among `scope` and what is around it, outermost first.
 std::vector<tensor::LoopId> VectorizedAround(const tensor::Program& program,
@@ -164,7 +164,7 @@ MemoryPlan PlanMemory(const tensor::Program& program) {
     const tensor::LoopId parallel = ParallelLoopAround(program, scope);
     const int64_t size = AlignUp(place.bytes);
     const bool one_function = parallel >= 0 || !HasParallelLoopBelow(program, scope);
-    if (one_function && stack_bytes[parallel] + size <= kLargestOnStack) {
+    if (one_function && stack_bytes[parallel] + size <= kMaxStackBytes) {
       place.place = MemoryKind::kStack;
       stack_bytes[parallel] += size;
       continue;

@@ -12,6 +12,10 @@
 
 namespace bayloom::graph {
 
+int Rank(const tensor::Tensor& x) { return static_cast<int>(x.shape().size()); }
+
+tensor::Expr Itself(const tensor::Expr& x) { return x; }
+
 std::vector<int64_t> BroadcastShape(const OperatorContext& context,
                                     const std::vector<std::vector<int64_t>>& shapes) {
   std::vector<int64_t> result;

@@ -11,6 +11,12 @@
 
 namespace bayloom::graph {
 
+/// How many dimensions `x` has.
+int Rank(const tensor::Tensor& x);
+
+/// What a reduction without a function of its own reduces: the elements themselves.
+tensor::Expr Itself(const tensor::Expr& x);
+
 /// The shape that the shapes broadcast to (NumPy's rule: aligned at the right, extents of 1 give
 /// way); refuses when they do not fit.
 std::vector<int64_t> BroadcastShape(const OperatorContext& context,

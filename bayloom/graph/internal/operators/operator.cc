@@ -45,7 +45,7 @@ const tensor::HostTensor* OperatorContext::ConstantInput(int i) {
 namespace {
 
 const tensor::HostTensor& KnownList(OperatorContext& context, int i) {
-  constexpr int64_t kLongestList = 1 << 16;
+  constexpr int64_t kMaxListLength = 1 << 16;
   context.Input(i);
   const tensor::HostTensor* tensor = context.ConstantInput(i);
   if (!tensor) {
@@ -53,7 +53,7 @@ const tensor::HostTensor& KnownList(OperatorContext& context, int i) {
         fmt::format("input {} is known at run time only; it has to be a constant", i),
         context.builder().InputsBehind(context.Input(i)));
   }
-  if (tensor->shape.size() > 1 || tensor->ElementCount() > kLongestList) {
+  if (tensor->shape.size() > 1 || tensor->ElementCount() > kMaxListLength) {
     context.Refuse(fmt::format("input {} has to be a list, not {}", i,
                                ToString(tensor->dtype, tensor->shape)));
   }

@@ -21,7 +21,7 @@ class NodeProto;
 namespace bayloom::graph {
 
 /// One node of a model while it is imported: its inputs as tensors of the graph under
-/// construction, its attributes, its outputs to be set. Whatever cannot be used ends in `Refuse`.
+/// construction, its attributes, its outputs to be set. What cannot be used ends in `Refuse`.
 class OperatorContext {
  public:
   /// Imports the graph-valued attribute of a node: outer values are visible, `inputs` become the

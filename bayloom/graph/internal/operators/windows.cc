@@ -10,7 +10,7 @@
 namespace bayloom::graph {
 namespace {
 
-constexpr int64_t kWidest = int64_t{1} << 31;
+constexpr int64_t kMaxExtent = int64_t{1} << 31;
 
 std::vector<int64_t> SpatialAttribute(OperatorContext& context, const char* name, int rank,
                                       int64_t otherwise, int64_t least) {
@@ -20,7 +20,7 @@ std::vector<int64_t> SpatialAttribute(OperatorContext& context, const char* name
         fmt::format("attribute {} has {} numbers for {} spatial axes", name, values.size(), rank));
   }
   for (int64_t value : values) {
-    if (value < least || value > kWidest) {
+    if (value < least || value > kMaxExtent) {
       context.RefuseAttribute(name, fmt::format("{}", value),
                               fmt::format("has to be at least {}", least));
     }
@@ -57,7 +57,7 @@ void ReadPads(OperatorContext& context, Windows& w, const std::vector<int64_t>& 
   for (int d = 0; d < rank; ++d) {
     w.pads_low[d] = pads[d];
     w.pads_high[d] = pads[d + rank];
-    if (std::min(pads[d], pads[d + rank]) < 0 || std::max(pads[d], pads[d + rank]) > kWidest) {
+    if (std::min(pads[d], pads[d + rank]) < 0 || std::max(pads[d], pads[d + rank]) > kMaxExtent) {
       context.Refuse(fmt::format("attribute pads holds {} and {}", pads[d], pads[d + rank]));
     }
   }
@@ -73,7 +73,7 @@ Windows ReadWindows(OperatorContext& context, const std::vector<int64_t>& input_
         fmt::format("the input has {} dimensions, the kernel {}", input_shape.size(), rank));
   }
   for (int64_t extent : kernel) {
-    if (extent < 1 || extent > kWidest)
+    if (extent < 1 || extent > kMaxExtent)
       context.Refuse(fmt::format("a kernel extent of {}", extent));
   }
   Windows w;

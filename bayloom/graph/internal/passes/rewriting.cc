@@ -7,12 +7,6 @@
 
 namespace bayloom::graph {
 
-int SizeOf(const tensor::Expr& e) {
-  int size = 0;
-  tensor::Visit(e, [&](const tensor::Expr&) { ++size; });
-  return size;
-}
-
 bool MentionsIter(const tensor::Expr& e, int iter) {
   bool found = false;
   tensor::Visit(e, [&](const tensor::Expr& inner) {

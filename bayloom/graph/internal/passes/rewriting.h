@@ -13,8 +13,6 @@ namespace bayloom::graph {
 
 /// What the passes share.
 
-/// Number of nodes of an expression, shared parts counted as often as they are used.
-int SizeOf(const tensor::Expr& e);
 bool MentionsIter(const tensor::Expr& e, int iter);
 /// The loads in an expression, in order of traversal.
 std::vector<tensor::Expr> LoadsOf(const tensor::Expr& e);

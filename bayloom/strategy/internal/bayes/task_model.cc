@@ -14,20 +14,20 @@ namespace {
 constexpr size_t kFastest = 160, kOthers = 96;
 
 /// Programs from which on it learns.
-constexpr size_t kFewest = 4;
+constexpr size_t kMinCount = 4;
 /// Before that, what programs may differ by in throughput, and how far one has to go for it.
-constexpr double kUsualDeviation = 0.2;
-constexpr double kUsualLengthScale = 0.5;
+constexpr double kDefaultDeviation = 0.2;
+constexpr double kDefaultLengthScale = 0.5;
 
 model::KernelHyperparameters Usual(const DecisionRows& rows) {
   model::KernelHyperparameters usual =
-      model::UsualHyperparameters(model::CountGroups(rows.group_of_column()));
-  usual.length_scales.setConstant(kUsualLengthScale);
+      model::DefaultHyperparameters(model::CountGroups(rows.group_of_column()));
+  usual.length_scales.setConstant(kDefaultLengthScale);
   return usual;
 }
 
 /// Places among the measured programs, which are sorted, of those that are learnt from.
-std::vector<size_t> Thinned(std::span<const Rated> measured) {
+std::vector<size_t> Thinned(std::span<const ScoredCandidate> measured) {
   std::vector<size_t> kept(measured.size());
   std::iota(kept.begin(), kept.end(), size_t{0});
   if (kept.size() <= kFastest + kOthers) return kept;
@@ -48,9 +48,9 @@ model::GaussianProcessOptions ProcessOptions() {
 
 }  // namespace
 
-TaskModel::TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
+TaskModel::TaskModel(const DecisionRows& rows, std::span<const ScoredCandidate> measured,
                      std::span<const double> expected, base::RandomStream& random)
-    : rows_(rows), process_(rows.group_of_column(), ProcessOptions()), unit_(kUsualDeviation) {
+    : rows_(rows), process_(rows.group_of_column(), ProcessOptions()), unit_(kDefaultDeviation) {
   if (measured.empty()) return;
   std::vector<CandidatePtr> programs;
   std::vector<double> surprises;
@@ -60,7 +60,7 @@ TaskModel::TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
   }
   const Eigen::VectorXd values =
       Eigen::Map<const Eigen::VectorXd>(surprises.data(), std::ssize(surprises));
-  if (programs.size() >= kFewest) {
+  if (programs.size() >= kMinCount) {
     process_.Fit(rows_(programs), values, random);
     unit_ = process_.Untransform(1) - process_.Untransform(0);
   } else {
@@ -68,36 +68,36 @@ TaskModel::TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
   }
 }
 
-Beliefs TaskModel::Predict(std::span<const CandidatePtr> programs) const {
-  if (process_.observations() == 0) return Ignorance(std::ssize(programs));
-  Beliefs beliefs;
+Posterior TaskModel::Predict(std::span<const CandidatePtr> programs) const {
+  if (process_.observations() == 0) return Prior(std::ssize(programs));
+  Posterior beliefs;
   process_.Predict(rows_(programs), beliefs.mean, beliefs.deviation);
   return InShares(std::move(beliefs));
 }
 
-WatchedPrograms TaskModel::Watch(std::span<const CandidatePtr> programs) const {
-  return {std::ssize(programs), process_.Watch(rows_(programs))};
+TrackedPrograms TaskModel::TrackPredictions(std::span<const CandidatePtr> programs) const {
+  return {std::ssize(programs), process_.TrackPredictions(rows_(programs))};
 }
 
-Beliefs TaskModel::Predict(WatchedPrograms& watched) const {
-  if (process_.observations() == 0) return Ignorance(watched.count);
-  Beliefs beliefs;
+Posterior TaskModel::Predict(TrackedPrograms& watched) const {
+  if (process_.observations() == 0) return Prior(watched.count);
+  Posterior beliefs;
   watched.rows->Predict(process_, beliefs.mean, beliefs.deviation);
   return InShares(std::move(beliefs));
 }
 
-Beliefs TaskModel::Ignorance(Eigen::Index programs) const {
+Posterior TaskModel::Prior(Eigen::Index programs) const {
   return {Eigen::VectorXd::Zero(programs), Eigen::VectorXd::Constant(programs, unit_)};
 }
 
 /// From the process's scale, and its variances for deviations.
-Beliefs TaskModel::InShares(Beliefs standardized) const {
+Posterior TaskModel::InShares(Posterior standardized) const {
   for (double& mean : standardized.mean) mean = process_.Untransform(mean);
   standardized.deviation = standardized.deviation.cwiseMax(0).cwiseSqrt() * unit_;
   return standardized;
 }
 
-void TaskModel::Believe(const CandidatePtr& program) {
+void TaskModel::ConditionOn(const CandidatePtr& program) {
   const model::RowMatrix row = rows_({&program, 1});
   if (process_.observations() == 0) {
     process_.Condition(row, Eigen::VectorXd::Zero(1), Usual(rows_));

@@ -8,22 +8,22 @@
 #include <vector>
 
 #include "bayloom/model/gaussian_process.h"
-#include "bayloom/model/watched_rows.h"
+#include "bayloom/model/incremental_predictor.h"
 #include "bayloom/strategy/internal/bayes/decision_rows.h"
-#include "bayloom/strategy/rating.h"
+#include "bayloom/strategy/scored_candidate.h"
 
 namespace bayloom::strategy {
 
-/// What is believed of programs without having run them, one number each for mean and standard
+/// What is predicted of programs without having run them, one number each for mean and standard
 /// deviation of a difference.
-struct Beliefs {
+struct Posterior {
   Eigen::VectorXd mean, deviation;
 };
 
-/// Programs that a model is asked about again and again while it comes to believe more.
-struct WatchedPrograms {
+/// Programs that a model is asked about again and again while it is conditioned on more.
+struct TrackedPrograms {
   Eigen::Index count;
-  std::unique_ptr<model::WatchedRows> rows;
+  std::unique_ptr<model::IncrementalPredictor> rows;
 };
 
 /// A Gaussian process over the decisions of one task's measured programs. It predicts by how much
@@ -34,20 +34,20 @@ class TaskModel {
  public:
   /// `measured` are rated by runs per second, all above 0; of each, `expected` has the share that
   /// was expected. `rows` must outlive it.
-  TaskModel(const DecisionRows& rows, std::span<const Rated> measured,
+  TaskModel(const DecisionRows& rows, std::span<const ScoredCandidate> measured,
             std::span<const double> expected, base::RandomStream& random);
 
-  Beliefs Predict(std::span<const CandidatePtr> programs) const;
+  Posterior Predict(std::span<const CandidatePtr> programs) const;
   /// Predict(watched) is cheaper than Predict(programs) from the second time on.
-  WatchedPrograms Watch(std::span<const CandidatePtr> programs) const;
-  Beliefs Predict(WatchedPrograms& watched) const;
+  TrackedPrograms TrackPredictions(std::span<const CandidatePtr> programs) const;
+  Posterior Predict(TrackedPrograms& watched) const;
   /// Takes a prediction for a measurement, so that what is much like it is no longer uncertain
   /// (kriging believer).
-  void Believe(const CandidatePtr& program);
+  void ConditionOn(const CandidatePtr& program);
 
  private:
-  Beliefs Ignorance(Eigen::Index programs) const;
-  Beliefs InShares(Beliefs standardized) const;
+  Posterior Prior(Eigen::Index programs) const;
+  Posterior InShares(Posterior standardized) const;
 
   const DecisionRows& rows_;
   model::GaussianProcess process_;

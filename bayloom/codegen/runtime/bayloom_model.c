@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom_model.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bayloom_cpu.h"
+#include "bayloom_runtime.h"
+
+enum { kAlignment = 64 };
+
+struct bayloom_model {
+  const bayloom_network* network;
+  const bayloom_variant* variant;
+  char* arena;
+  char* workspace;
+  int workspace_threads;
+  const void** inputs; /* of the run under way, aligned */
+  void** outputs;
+  void** input_copies;
+  void** output_copies;
+  /* The process in which a run is under way, as bayloom_process() numbers them; 0: none. The child
+   * of a fork has a copy of the model that no thread of it uses. */
+  atomic_uint user;
+};
+
+static void* Allocate(int64_t bytes) {
+  return aligned_alloc(kAlignment, (size_t)(bytes / kAlignment + 1) * kAlignment);
+}
+
+static bool IsAligned(const void* memory) { return (uintptr_t)memory % kAlignment == 0; }
+
+static bool Claim(bayloom_model* model) {
+  const unsigned process = bayloom_process();
+  unsigned user = atomic_load(&model->user);
+  return user != process && atomic_compare_exchange_strong(&model->user, &user, process);
+}
+
+static void Release(bayloom_model* model) { atomic_store(&model->user, 0); }
+
+static void Free(bayloom_model* model) {
+  const bayloom_network* network = model->network;
+  for (int i = 0; model->input_copies != NULL && i < network->input_count; ++i) {
+    free(model->input_copies[i]);
+  }
+  for (int i = 0; model->output_copies != NULL && i < network->output_count; ++i) {
+    free(model->output_copies[i]);
+  }
+  free(model->input_copies);
+  free(model->output_copies);
+  free((void*)model->inputs);
+  free(model->outputs);
+  free(model->workspace);
+  free(model->arena);
+  free(model);
+}
+
+static bool PrepareWorkspace(bayloom_model* model, int threads) {
+  if (model->workspace != NULL && threads <= model->workspace_threads) return true;
+  free(model->workspace);
+  model->workspace = Allocate(model->variant->shared_workspace_bytes +
+                              threads * model->variant->worker_workspace_bytes);
+  model->workspace_threads = threads;
+  return model->workspace != NULL;
+}
+
+static bool AllocateAll(bayloom_model* model) {
+  const size_t inputs = (size_t)model->network->input_count;
+  const size_t outputs = (size_t)model->network->output_count;
+  model->arena = Allocate(model->variant->arena_bytes);
+  model->inputs = calloc(inputs + 1, sizeof(void*));
+  model->outputs = calloc(outputs + 1, sizeof(void*));
+  model->input_copies = calloc(inputs + 1, sizeof(void*));
+  model->output_copies = calloc(outputs + 1, sizeof(void*));
+  if (model->arena == NULL || model->inputs == NULL || model->outputs == NULL ||
+      model->input_copies == NULL || model->output_copies == NULL) {
+    return false;
+  }
+  for (size_t i = 0; i < inputs; ++i) {
+    model->input_copies[i] = Allocate(model->network->input_bytes[i]);
+    if (model->input_copies[i] == NULL) return false;
+  }
+  for (size_t i = 0; i < outputs; ++i) {
+    model->output_copies[i] = Allocate(model->network->output_bytes[i]);
+    if (model->output_copies[i] == NULL) return false;
+  }
+  return PrepareWorkspace(model, bayloom_threads());
+}
+
+static const bayloom_variant* ChooseVariant(const bayloom_network* network) {
+  for (int i = 0; i < network->variant_count; ++i) {
+    if (bayloom_cpu_has(network->variants[i].features)) return &network->variants[i];
+  }
+  return NULL;
+}
+
+int bayloom_model_create(const bayloom_network* network, int abi_version, bayloom_model** model) {
+  if (abi_version != BAYLOOM_ABI_VERSION) return BAYLOOM_ERROR_ABI;
+  if (model == NULL) return BAYLOOM_ERROR_NULL;
+  *model = NULL;
+  const bayloom_variant* variant = ChooseVariant(network);
+  if (variant == NULL) return BAYLOOM_ERROR_PROCESSOR;
+  bayloom_model* made = calloc(1, sizeof(*made));
+  if (made == NULL) return BAYLOOM_ERROR_MEMORY;
+  made->network = network;
+  made->variant = variant;
+  if (!AllocateAll(made)) {
+    Free(made);
+    return BAYLOOM_ERROR_MEMORY;
+  }
+  *model = made;
+  return BAYLOOM_OK;
+}
+
+int bayloom_model_destroy(const bayloom_network* network, bayloom_model* model) {
+  if (model == NULL) return BAYLOOM_OK;
+  if (model->network != network) return BAYLOOM_ERROR_NULL;
+  if (!Claim(model)) return BAYLOOM_ERROR_BUSY;
+  Free(model);
+  return BAYLOOM_OK;
+}
+
+static bool Overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
+  const uintptr_t a_begin = (uintptr_t)a, b_begin = (uintptr_t)b;
+  return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
+}
+
+static int CheckBuffer(const void* data, size_t bytes, int64_t needed) {
+  if (bytes != (size_t)needed) return BAYLOOM_ERROR_SIZE;
+  return data == NULL && bytes > 0 ? BAYLOOM_ERROR_NULL : BAYLOOM_OK;
+}
+
+static int CheckBuffers(const bayloom_network* network, const bayloom_input* inputs,
+                        int input_count, const bayloom_output* outputs, int output_count) {
+  int code = BAYLOOM_OK;
+  if (input_count != network->input_count || output_count != network->output_count) {
+    return BAYLOOM_ERROR_COUNT;
+  }
+  if ((inputs == NULL && input_count > 0) || outputs == NULL) return BAYLOOM_ERROR_NULL;
+  for (int i = 0; i < input_count && code == BAYLOOM_OK; ++i) {
+    code = CheckBuffer(inputs[i].data, inputs[i].bytes, network->input_bytes[i]);
+  }
+  for (int i = 0; i < output_count && code == BAYLOOM_OK; ++i) {
+    code = CheckBuffer(outputs[i].data, outputs[i].bytes, network->output_bytes[i]);
+  }
+  if (code != BAYLOOM_OK) return code;
+  for (int o = 0; o < output_count; ++o) {
+    for (int i = 0; i < input_count + o; ++i) {
+      const bool input = i < input_count;
+      const void* data = input ? inputs[i].data : outputs[i - input_count].data;
+      const size_t bytes = input ? inputs[i].bytes : outputs[i - input_count].bytes;
+      if (Overlap(outputs[o].data, outputs[o].bytes, data, bytes)) return BAYLOOM_ERROR_OVERLAP;
+    }
+  }
+  return BAYLOOM_OK;
+}
+
+static void Compute(bayloom_model* model, const bayloom_input* inputs,
+                    const bayloom_output* outputs) {
+  const bayloom_network* network = model->network;
+  for (int i = 0; i < network->input_count; ++i) {
+    model->inputs[i] = inputs[i].data;
+    if (IsAligned(inputs[i].data)) continue;
+    model->inputs[i] = memcpy(model->input_copies[i], inputs[i].data, inputs[i].bytes);
+  }
+  for (int i = 0; i < network->output_count; ++i) {
+    model->outputs[i] = IsAligned(outputs[i].data) ? outputs[i].data : model->output_copies[i];
+  }
+  model->variant->run(model->arena, model->workspace, model->inputs, model->outputs);
+  for (int i = 0; i < network->output_count; ++i) {
+    if (model->outputs[i] == outputs[i].data) continue;
+    memcpy(outputs[i].data, model->outputs[i], outputs[i].bytes);
+  }
+}
+
+int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
+                      const bayloom_input* inputs, int input_count, const bayloom_output* outputs,
+                      int output_count) {
+  if (model == NULL || model->network != network) return BAYLOOM_ERROR_NULL;
+  const int wrong = CheckBuffers(network, inputs, input_count, outputs, output_count);
+  if (wrong != BAYLOOM_OK) return wrong;
+  if (!Claim(model)) return BAYLOOM_ERROR_BUSY;
+  const bool ready = PrepareWorkspace(model, bayloom_enter());
+  if (ready) Compute(model, inputs, outputs);
+  bayloom_leave();
+  Release(model);
+  return ready ? BAYLOOM_OK : BAYLOOM_ERROR_MEMORY;
+}
+
+int bayloom_model_set_threads(int threads) {
+  if (threads < 0 || threads > BAYLOOM_MAX_THREADS) return BAYLOOM_ERROR_THREADS;
+  return bayloom_set_threads(threads) ? BAYLOOM_OK : BAYLOOM_ERROR_BUSY;
+}
+
+const char* bayloom_model_target(const bayloom_model* model) {
+  return model == NULL ? NULL : model->variant->target;
+}
+
+const char* bayloom_error_text(const bayloom_network* network, int code) {
+  switch (code) {
+    case BAYLOOM_OK:
+      return "no error";
+    case BAYLOOM_ERROR_MEMORY:
+      return "there is not enough memory";
+    case BAYLOOM_ERROR_PROCESSOR:
+      return network->processor_error;
+    case BAYLOOM_ERROR_ABI:
+      return "the library and the header that the program was compiled with are of different "
+             "versions";
+    case BAYLOOM_ERROR_NULL:
+      return "a pointer is null, or the model is another library's";
+    case BAYLOOM_ERROR_COUNT:
+      return "the network has another number of inputs or outputs";
+    case BAYLOOM_ERROR_SIZE:
+      return "a buffer has not the size of its tensor";
+    case BAYLOOM_ERROR_OVERLAP:
+      return "an output overlaps another buffer";
+    case BAYLOOM_ERROR_BUSY:
+      return "another thread is using the model, or is in a run while the number of threads is "
+             "set";
+    case BAYLOOM_ERROR_THREADS:
+      return "the number of threads is not 0 to 256";
+    default:
+      return "unknown error";
+  }
+}

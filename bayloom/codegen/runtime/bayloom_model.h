@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef BAYLOOM_MODEL_H_
+#define BAYLOOM_MODEL_H_
+
+/* A compiled network as data, and what its library's functions do. Plain C11; it is shipped with
+ * the runtime. */
+
+#include <stdint.h>
+
+#include "bayloom_package.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The code for one target. */
+typedef struct {
+  const char* target;   /* for people: "x86-64-v3" */
+  const char* features; /* what it needs, for bayloom_cpu_has */
+  int64_t arena_bytes;  /* values between kernels */
+  int64_t shared_workspace_bytes;
+  int64_t worker_workspace_bytes; /* for each thread */
+  /* Runs all kernels. The buffers are aligned. */
+  void (*run)(char* arena, void* workspace, const void* const* inputs, void* const* outputs);
+} bayloom_variant;
+
+typedef struct {
+  int input_count;
+  int output_count;
+  const int64_t* input_bytes;
+  const int64_t* output_bytes;
+  int variant_count;
+  const bayloom_variant* variants; /* the first that the processor can run is used */
+  const char* processor_error;     /* the text of BAYLOOM_ERROR_PROCESSOR */
+} bayloom_network;
+
+typedef struct bayloom_model bayloom_model;
+
+/* All return a code of bayloom_package.h. */
+int bayloom_model_create(const bayloom_network* network, int abi_version, bayloom_model** model);
+int bayloom_model_destroy(const bayloom_network* network, bayloom_model* model);
+int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
+                      const bayloom_input* inputs, int input_count, const bayloom_output* outputs,
+                      int output_count);
+int bayloom_model_set_threads(int threads);
+
+/* The target of the code that the model runs; null for a null model. */
+const char* bayloom_model_target(const bayloom_model* model);
+/* What a code means: one line, never null. */
+const char* bayloom_error_text(const bayloom_network* network, int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BAYLOOM_MODEL_H_ */

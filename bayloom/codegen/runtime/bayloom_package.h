@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+/* What the headers of all compiled networks have in common: they contain the text below. C89. */
+
+#ifndef BAYLOOM_ABI_VERSION
+#define BAYLOOM_ABI_VERSION 1
+
+#include <stddef.h>
+
+/* What functions return. */
+#define BAYLOOM_OK 0
+#define BAYLOOM_ERROR_MEMORY 1    /* there is not enough memory */
+#define BAYLOOM_ERROR_PROCESSOR 2 /* the processor has not what the code needs */
+#define BAYLOOM_ERROR_ABI 3       /* the library and the header are of different versions */
+#define BAYLOOM_ERROR_NULL 4      /* a pointer is null, or the model is another library's */
+#define BAYLOOM_ERROR_COUNT 5     /* the network has another number of inputs or outputs */
+#define BAYLOOM_ERROR_SIZE 6      /* a buffer has not the size of its tensor */
+#define BAYLOOM_ERROR_OVERLAP 7   /* an output overlaps another buffer */
+#define BAYLOOM_ERROR_BUSY 8      /* another thread uses the model, or any while threads are set */
+#define BAYLOOM_ERROR_THREADS 9   /* the number of threads is not 0 to 256 */
+
+/* A tensor, and the bytes there are of it. */
+typedef struct {
+  const void* data;
+  size_t bytes;
+} bayloom_input;
+typedef struct {
+  void* data;
+  size_t bytes;
+} bayloom_output;
+
+#elif BAYLOOM_ABI_VERSION != 1
+#error "headers of networks that were compiled by different versions of Bayloom"
+#endif

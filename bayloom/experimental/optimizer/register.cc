@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/experimental/internal/register.h"
+
+#include <utility>
+
+#include "bayloom/optimizer/random_search.h"
+
+namespace bayloom::experimental {
+
+void RegisterOptimizers() {
+  optimizer::Optimizers().RegisterExperimental(
+      {"chain-of-trees",
+       "down the chain of trees by even choices, biased to sparse branches (Rasch et al. 2018)",
+       [](std::shared_ptr<const space::Space> space, const optimizer::OptimizerOptions& options) {
+         return optimizer::MakeRandomSearch(std::move(space), space::SamplingMethod::kBiasedPath,
+                                            options.seed);
+       }});
+}
+
+}  // namespace bayloom::experimental

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/experimental/register.h"
+
+#include "bayloom/experimental/internal/register.h"
+
+namespace bayloom::experimental {
+
+void Register() {
+  RegisterStrategies();
+  RegisterSchedulers();
+  RegisterSelections();
+  RegisterOptimizers();
+  RegisterTransferMethods();
+  RegisterEncodings();
+}
+
+}  // namespace bayloom::experimental

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bayloom/base/version.h"
+#include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/cpu_features.h"
+#include "bayloom/graph/internal/c_names.h"
+#include "bayloom/graph/internal/package_source.h"
+
+namespace bayloom::graph {
+namespace {
+
+constexpr char kHeader[] = R"(/* {name}: a network compiled by Bayloom {version}.
+ *
+ * Tensors are dense and row-major:
+{tensors} *
+ * The code needs a processor with all features of one of these lines; the first that fits is used:
+{processors} *
+ * Buffers aligned to {alignment} bytes are used in place, others are copied. */
+#ifndef BAYLOOM_NETWORK_{name}_H_
+#define BAYLOOM_NETWORK_{name}_H_
+
+{common}
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/* A network with the memory it works in: one per thread that calls it. */
+typedef struct {name}_model {name}_model;
+
+/* Makes a model, which is null where that fails; abi_version is BAYLOOM_ABI_VERSION. Returns
+ * BAYLOOM_OK or BAYLOOM_ERROR_..., as all functions here that return an int. */
+int {name}_create(int abi_version, {name}_model** model);
+/* Of a null model: nothing. */
+int {name}_destroy({name}_model* model);
+
+/* Computes the outputs from the inputs, of which there are {input_count} and {output_count}. */
+int {name}_run({name}_model* model, const bayloom_input* inputs, int input_count,
+    const bayloom_output* outputs, int output_count);
+
+/* Threads of parallel loops, for all models; 0 means the environment variable BAYLOOM_THREADS, else
+ * all processors. Not while a model runs. */
+int {name}_set_threads(int threads);
+
+/* What a code means, in English. Never null. */
+const char* {name}_error_text(int code);
+/* The name of the processor whose code the model runs: the first word of a line above. */
+const char* {name}_target(const {name}_model* model);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+)";
+
+std::string DescribeTensor(const char* list, size_t position, const Value& value) {
+  return fmt::format(" *   {}[{}]  \"{}\", {}, {} bytes\n", list, position, InComment(value.name),
+                     ToString(value.dtype, value.shape),
+                     value.ElementCount() * tensor::ByteSize(value.dtype));
+}
+
+}  // namespace
+
+std::string PackageHeader(const TaskGraph& network, std::span<const CompiledVariant> variants,
+                          const std::string& name, std::string_view common) {
+  const Graph& graph = network.graph;
+  std::string tensors, processors;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    tensors += DescribeTensor("inputs", i, graph.values[graph.inputs[i]]);
+  }
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    Value value = graph.values[graph.outputs[i].value];
+    value.name = graph.outputs[i].name;
+    tensors += DescribeTensor("outputs", i, value);
+  }
+  for (const CompiledVariant& variant : variants) {
+    processors += fmt::format(" *   {}: {}\n", variant.target.name,
+                              fmt::join(codegen::RequiredFeatures(variant.target), " "));
+  }
+  return fmt::format(kHeader, fmt::arg("name", name), fmt::arg("version", base::Version()),
+                     fmt::arg("alignment", codegen::kBufferAlignment), fmt::arg("tensors", tensors),
+                     fmt::arg("processors", processors),
+                     fmt::arg("input_count", graph.inputs.size()),
+                     fmt::arg("output_count", graph.outputs.size()), fmt::arg("common", common));
+}
+
+}  // namespace bayloom::graph

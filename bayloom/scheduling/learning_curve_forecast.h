@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bayloom/scheduling/task_progress.h"
+#include "bayloom/scheduling/task_scheduler.h"
+
+namespace bayloom::scheduling {
+
+/// What one more slot is predicted to gain for each task (Zhang et al. 2021, section 4.3): the best
+/// performance over the trials is extrapolated along a LearningCurve.
+///
+/// Performance is normalized as lower bound / cost: for operators of a network, the arithmetic
+/// throughput as a share of the machine's peak. Where there is no lower bound, or it is not one, a
+/// fraction of the best cost so far stands for it.
+///
+/// A task's forecast changes only with its own trials, so that one of them is recomputed for
+/// every slot.
+class LearningCurveForecast {
+ public:
+  explicit LearningCurveForecast(const TaskSchedulerOptions& options)
+      : seed_(options.seed), trials_per_slot_(options.trials_per_slot) {}
+
+  /// weight * (cost now - cost expected after one more slot) for each of `chosen`. A task without
+  /// a feasible configuration is thought worth as much as the best of the others.
+  std::vector<double> ExpectedGains(std::span<const TaskProgress> tasks,
+                                    std::span<const int> chosen);
+
+ private:
+  struct Known {
+    int trials = 0;
+    double gain = 0;  ///< of one run of the task
+  };
+  double GainOf(const TaskProgress& task, uint64_t index) const;
+
+  uint64_t seed_;
+  int trials_per_slot_;
+  std::vector<std::optional<Known>> known_;  ///< by task
+};
+
+/// A cost that no configuration of the task is thought to beat: 4/5 of TaskProgress::lower_bound
+/// (what was measured as a machine's peak is rarely its highest), or half of the best cost so
+/// far where that is unknown or was beaten. The task has a feasible configuration.
+double LowerBoundOf(const TaskProgress& task);
+
+/// By task: the mean duration of a trial of all tasks over that of the task; 1 where it is unknown.
+/// Slots are equally many trials, but time is what is short: a gain times the pace is what a slot
+/// of the mean duration would bring.
+std::vector<double> RatesOf(std::span<const TaskProgress> tasks);
+
+/// The first unfinished task that has had no slot yet; nullopt if each has.
+std::optional<int> FirstUntried(std::span<const TaskProgress> tasks);
+
+}  // namespace bayloom::scheduling

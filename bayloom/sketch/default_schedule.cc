@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/sketch/default_schedule.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/primitives.h"
+
+namespace bayloom::sketch {
+namespace {
+
+/// Refused primitives leave the program as it is, which is all that is needed here.
+void Try(const Status&) {}
+
+bool IsSpatial(const tensor::Program& program, const tensor::Block& block, tensor::LoopId loop) {
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    for (tensor::DigitId digit : program.loops[loop].digits) {
+      if (block.iters[i].kind == tensor::IterKind::kReduction &&
+          block.bindings[i].CoefficientOf(digit) != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// A loop split in two; -1 where there is no such part.
+struct Parts {
+  tensor::LoopId rest = -1;
+  tensor::LoopId vector = -1;  ///< fills vector registers
+};
+
+Parts SplitVectorPart(tensor::Program& program, tensor::LoopId loop, int64_t lanes) {
+  const int64_t extent = program.ExtentOf(loop);
+  if (extent <= 2 * lanes) return {-1, loop};
+  for (int64_t width = 2 * lanes; width > 1; width /= 2) {
+    if (extent % width != 0) continue;
+    const int64_t factors[] = {extent / width, width};
+    Result<std::vector<tensor::LoopId>> parts = tensor::Split(program, loop, factors);
+    if (parts) return {parts->front(), parts->back()};
+  }
+  return {loop, -1};
+}
+
+/// The outermost loop that gives every core something to do; -1 if there is none.
+tensor::LoopId ParallelLoop(const tensor::Program& program, std::span<const tensor::LoopId> loops,
+                            int cores) {
+  const auto found = std::find_if(loops.begin(), loops.end(), [&](tensor::LoopId loop) {
+    return program.ExtentOf(loop) >= std::max(cores, 2);
+  });
+  return found == loops.end() ? -1 : *found;
+}
+
+void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::Target& target) {
+  const tensor::Block block = program.blocks[id];
+  std::vector<tensor::LoopId> spatial, reduction;
+  int last_spatial = -1;
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(id))) {
+    (IsSpatial(program, block, loop) ? spatial : reduction).push_back(loop);
+  }
+  for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
+    if (block.iters[i].kind == tensor::IterKind::kSpatial) last_spatial = i;
+  }
+  if (spatial.empty()) return;
+  if (!IsContiguousAlong(program, id, last_spatial)) {
+    const tensor::LoopId parallel = ParallelLoop(program, spatial, target.cores);
+    if (parallel >= 0) Try(tensor::Parallelize(program, parallel));
+    return;
+  }
+  const int lanes = target.vector_bytes / tensor::ByteSize(program.buffers[block.output].dtype);
+  const auto [rest, vector] = SplitVectorPart(program, spatial.back(), std::max(lanes, 1));
+  spatial.pop_back();
+  tensor::LoopId parallel = ParallelLoop(program, spatial, target.cores);
+  std::vector<tensor::LoopId> order = spatial;
+  // Where only the innermost axis has work for several cores, reductions go within its outer part.
+  if (parallel < 0 && rest >= 0) order.push_back(parallel = rest);
+  order.insert(order.end(), reduction.begin(), reduction.end());
+  if (rest >= 0 && rest != parallel) order.push_back(rest);
+  if (vector >= 0) order.push_back(vector);
+  if (order.size() == 1 || tensor::Reorder(program, order)) {
+    if (vector >= 0) Try(tensor::Vectorize(program, vector));
+  }
+  if (parallel >= 0) Try(tensor::Parallelize(program, parallel));
+}
+
+}  // namespace
+
+tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
+  const std::span<const Rule> inlining = CpuRules().first(2);
+  tensor::Program program = ApplyRules(workload, inlining, target).front().program();
+  for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);
+  return program;
+}
+
+}  // namespace bayloom::sketch

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/record/store.h"
+#include "bayloom/trial/budget.h"
+#include "bayloom/tuning/repeat_options.h"
+#include "bayloom/tuning/session.h"
+
+namespace bayloom::tuning {
+
+/// Measures the best few programs of a session's tasks again, and the untuned program once beside
+/// them. A program takes part if its time differs from the best by no more than noise explains: the
+/// spread and drift of both, at least 5 % each.
+///
+/// Each task's comparison is written to the store when it is complete; from then on Store::BestOf,
+/// and so compiling and running, goes by it. What the session has compared since its last trial is
+/// not compared again, so an interrupted run is resumed by another one.
+class ProgramRepeats {
+ public:
+  /// Plans what probably fits into `seconds`: the best program of each task beside the untuned one,
+  /// then more candidates; the tasks that a run of the whole spends most time on come first. All
+  /// but `options` must outlive it.
+  ProgramRepeats(record::Store& store, const Session& session, ProgramEvaluator& evaluator,
+                 const RepeatOptions& options, double seconds);
+  ~ProgramRepeats();
+
+  /// Carries out what is planned; the budget's trials count for nothing. Ends like every run.
+  trial::StopReason Run(const trial::Budget& budget,
+                        const std::function<void(const RepeatStatus&)>& observer = {});
+  /// Why trials cannot be carried out, after an end by StopReason::kLost.
+  const std::string& lost() const { return lost_; }
+
+ private:
+  class Comparison;
+
+  std::vector<std::unique_ptr<Comparison>> comparisons_;
+  std::string lost_;
+};
+
+}  // namespace bayloom::tuning

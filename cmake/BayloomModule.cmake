@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+# A module is a folder under bayloom/ that becomes one static library. Modules may only
+# link to modules on layers below (docs/architecture.md).
+#
+#   bayloom_module(sketch MODULES tensor LIBRARIES fmt::fmt)
+#
+# An OPTIONAL module is installed, but found only by those who ask for it as a component.
+function(bayloom_module name)
+  cmake_parse_arguments(ARG "OPTIONAL" "" "MODULES;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  add_library(bayloom_${name} STATIC ${sources})
+  target_include_directories(bayloom_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(bayloom_${name} PRIVATE $<BUILD_INTERFACE:bayloom_build_flags>)
+  foreach(module IN LISTS ARG_MODULES)
+    target_link_libraries(bayloom_${name} PUBLIC bayloom_${module})
+  endforeach()
+  target_link_libraries(bayloom_${name} PUBLIC ${ARG_LIBRARIES})
+  target_compile_features(bayloom_${name} PUBLIC cxx_std_20)
+  set_target_properties(bayloom_${name} PROPERTIES EXPORT_NAME ${name}
+    UNITY_BUILD ${BAYLOOM_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
+  add_library(bayloom::${name} ALIAS bayloom_${name})
+  set_property(GLOBAL APPEND PROPERTY BAYLOOM_MODULES ${name})
+  if(NOT ARG_OPTIONAL)
+    set_property(GLOBAL APPEND PROPERTY BAYLOOM_DEFAULT_MODULES ${name})
+  endif()
+  set_property(GLOBAL PROPERTY BAYLOOM_MODULE_${name}_MODULES ${ARG_MODULES})
+  set_property(GLOBAL PROPERTY BAYLOOM_MODULE_${name}_LIBRARIES ${ARG_LIBRARIES})
+endfunction()
+
+# Tests mirror the modules: all of tests/<name>/*.cc make one GoogleTest program.
+function(bayloom_module_tests name)
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  add_executable(test_${name} ${sources})
+  target_link_libraries(test_${name} PRIVATE
+    bayloom_${name} bayloom_build_flags ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 900)
+endfunction()
+
+# Compiles a text file into a target: `extern const char <symbol>[]` in the namespace of the
+# target's module.
+function(bayloom_embed_text target symbol file)
+  file(READ ${file} BAYLOOM_EMBEDDED_TEXT)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  string(REGEX REPLACE "^bayloom_" "bayloom::" namespace ${target})
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/embedded/${symbol}.cc)
+  file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT
+"namespace ${namespace} {
+extern const char ${symbol}[];
+const char ${symbol}[] = R\"text(@BAYLOOM_EMBEDDED_TEXT@)text\";
+}  // namespace ${namespace}
+")
+  target_sources(${target} PRIVATE ${generated})
+endfunction()

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/cpu_features.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "bayloom/base/result.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/codegen/runtime/bayloom_cpu.h"
+#include "bayloom/target/named_target.h"
+
+namespace bayloom::codegen {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(CpuFeaturesTest, ThisProcessorHasWhatItsOwnTargetNeeds) {
+  const target::Target host = HostTarget();
+  EXPECT_EQ(MissingFeature(host), std::nullopt);
+  EXPECT_FALSE(RequiredFeatures(host).empty());
+}
+
+TEST(CpuFeaturesTest, AgreesWithTheHostsFeatureString) {
+  std::istringstream features(HostTarget().features);
+  for (std::string feature; std::getline(features, feature, ',');) {
+    const char* name = feature.c_str() + 1;
+    if (bayloom_cpu_knows(name) == 0) continue;
+    EXPECT_EQ(bayloom_cpu_has(name) != 0, feature[0] == '+') << feature;
+  }
+}
+
+TEST(CpuFeaturesTest, ProcessorsCanBeAskedForAllThatLevelsHave) {
+  for (std::string_view name : target::LevelNames()) {
+    const target::Target level = TargetNamed(std::string(name), 1);
+    EXPECT_EQ(ShippedTarget(level).features, level.features) << name;
+  }
+}
+
+TEST(CpuFeaturesTest, WhatNobodyCanAskForIsLeftOut) {
+  target::Target target;
+  target.triple = "x86_64-pc-linux-gnu";
+  target.features = "+sse2,+mwaitx,-avx,+avx2";
+  EXPECT_EQ(ShippedTarget(target).features, "+sse2,-mwaitx,-avx,+avx2");
+  EXPECT_THAT(RequiredFeatures(target), ElementsAre("avx2", "sse2"));
+  EXPECT_EQ(bayloom_cpu_has("sse2,mwaitx"), 0);
+  EXPECT_EQ(bayloom_cpu_has(""), 1);
+}
+
+TEST(CpuFeaturesTest, TargetsHaveNames) {
+  EXPECT_EQ(TargetNamed("native", 3).cores, 3);
+  EXPECT_EQ(TargetNamed("x86-64-v3").vector_bytes, 32);
+  try {
+    TargetNamed("aba\ncus");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "there is no target 'aba\\ncus'; there are native, x86-64-v2, x86-64-v3, x86-64-v4");
+  }
+}
+
+}  // namespace
+}  // namespace bayloom::codegen

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/graph/package.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "bayloom/base/file.h"
+#include "bayloom/base/run_command.h"
+#include "bayloom/codegen/cpu_features.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/graph/internal/evaluate.h"
+#include "tests/graph/pass_checks.h"
+#include "tests/graph/two_layers.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom::graph {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kPrograms[] = BAYLOOM_TEST_PACKAGE_PROGRAMS;
+
+base::CommandResult Execute(std::vector<std::string> arguments) {
+  base::Command command;
+  command.arguments = std::move(arguments);
+  return base::RunCommand(command);
+}
+
+std::string Describe(const base::CommandResult& result) {
+  return result.status.Describe() + " " + result.output + result.error_output;
+}
+
+class PackageTest : public ::testing::Test {
+ protected:
+  /// Compiles TwoLayers for the targets; the folder of the package.
+  std::string Write(const std::vector<std::string>& targets, const std::string& folder = "package",
+                    const std::string& name = "net", Graph graph = TwoLayers()) {
+    std::vector<std::unique_ptr<Compiled>> compiled;
+    std::vector<PackageVariant> variants;
+    for (const std::string& target_name : targets) {
+      const target::Target target = codegen::TargetNamed(target_name, 2);
+      compiled.push_back(Compile(graph, target));
+      variants.push_back({target, compiled.back()->programs});
+    }
+    package_ = WritePackage(compiled[0]->network, variants, folder_ / folder, name);
+    return folder_ / folder;
+  }
+
+  /// Compiles a program of tests/graph/package with the package in the folder; its path.
+  std::string Build(const std::string& source, const std::string& folder) {
+    const std::string program = folder_ / source + ".out";
+    const base::CommandResult built =
+        Execute({"cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-pthread",
+                 "-march=x86-64", "-I", folder, std::string(kPrograms) + "/" + source, "-o",
+                 program, package_.library, "-Wl,-rpath," + folder});
+    EXPECT_TRUE(built.status.Success()) << Describe(built);
+    return program;
+  }
+
+  /// Whether the header is clean as C89 and as C++98, in a file that defines what it can.
+  void ExpectCleanHeader(const std::string& name) {
+    const std::string source = folder_ / "include.c";
+    std::ofstream(source) << "#include <stdio.h>\n#include <stdlib.h>\n#include \"" << name
+                          << ".h\"\n#include \"" << name << ".h\"\nint f(void);\n"
+                          << "int f(void) { return " << name << "_set_threads(0); }\n";
+    const std::string folder = std::filesystem::path(package_.header).parent_path();
+    for (const char* language : {"c", "c++"}) {
+      const base::CommandResult built =
+          Execute({"cc", "-x", language,
+                   *language == 'c' && language[1] == '\0' ? "-std=c89" : "-std=c++98", "-Wall",
+                   "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", folder, source});
+      EXPECT_TRUE(built.status.Success()) << name << " as " << language << ": " << Describe(built);
+    }
+  }
+
+  TemporaryFolder folder_;
+  Package package_;
+};
+
+TEST_F(PackageTest, ComputesTheSameWithNothingElse) {
+  const std::string folder = Write({"native"});
+  const tensor::HostTensor input = RandomTensor({4, 24}, 3);
+  base::WriteFile(folder_ / "x", {reinterpret_cast<const char*>(input.data.data()), 96 * 4});
+  const base::CommandResult run = Execute({Build("run.c", folder), folder_ / "x", folder_ / "y"});
+  ASSERT_TRUE(run.status.Success()) << Describe(run);
+  EXPECT_EQ(run.output, "native\n");
+  const base::CommandResult symbols = Execute({"nm", "-D", "--defined-only", package_.library});
+  EXPECT_THAT(symbols.output, HasSubstr("net_create"));
+  EXPECT_THAT(symbols.output, Not(HasSubstr("kernel_")));
+  EXPECT_THAT(symbols.output, Not(HasSubstr("bayloom_")));
+}
+
+TEST_F(PackageTest, MisuseIsAnError) {
+  const base::CommandResult run = Execute({Build("misuse.c", Write({"native"}))});
+  EXPECT_TRUE(run.status.Success()) << Describe(run);
+}
+
+TEST_F(PackageTest, NamesOfEveryKindMakeCleanHeaders) {
+  for (const char* name : {"int", "class", "NULL", "malloc"}) {
+    const std::string usable = ToPackageName(name);
+    Write({"native"}, "package", usable);
+    ExpectCleanHeader(usable);
+  }
+}
+
+TEST_F(PackageTest, TextBecomesAUsableName) {
+  const std::pair<const char*, const char*> expected[] = {{"squeezenet1.1", "squeezenet1_1"},
+                                                          {"int", "int"},
+                                                          {"my net--v2!", "my_net_v2"},
+                                                          {"__proto__", "proto"},
+                                                          {"", "network"},
+                                                          {"../..", "network"},
+                                                          {"3d", "net_3d"},
+                                                          {"malloc", "net_malloc"},
+                                                          {"pthread_attr", "net_pthread_attr"},
+                                                          {"\xc3\xa9t\xc3\xa9", "t"},
+                                                          {"c", "net_c"},
+                                                          {"bayloom", "net_bayloom"}};
+  for (const auto& [text, name] : expected) EXPECT_EQ(ToPackageName(text), name);
+  EXPECT_EQ(ToPackageName(ToPackageName(std::string(5000, 'a'))).size(), 100u);
+}
+
+TEST_F(PackageTest, RefusesWhatCannotWork) {
+  for (const char* name : {"two layers", "", "_net", "a__b", "a_", "2d", "malloc", "stdio", "m",
+                           "pthread", "timer", "a/b", "../a", "a\nb", "a*/b"}) {
+    try {
+      Write({"native"}, "package", name);
+      ADD_FAILURE() << name;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("cannot be a library's name"));
+      EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
+    }
+  }
+  const std::unique_ptr<Compiled> compiled = Compile(TwoLayers(), codegen::HostTarget(1));
+  const PackageVariant variant = {codegen::HostTarget(1), compiled->programs};
+  EXPECT_THROW(WritePackage(compiled->network, {&variant, 1}, "/proc/nowhere", "net"), InputError);
+}
+
+TEST_F(PackageTest, NamesOfTensorsStayInTheComment) {
+  Graph graph = TwoLayers();
+  graph.values[graph.inputs[0]].name =
+      "*/ int evil = 1; /* ?"
+      "?/\n\\\n#error x\xff";
+  graph.outputs[0].name = std::string(100000, '/');
+  Write({"native"}, "package", "net", graph);
+  EXPECT_THAT(base::ReadFile(package_.header), HasSubstr("int evil"));
+  EXPECT_LT(base::ReadFile(package_.header).size(), 10000u);
+  ExpectCleanHeader("net");
+}
+
+TEST_F(PackageTest, FoldersMayHaveAnyName) {
+  for (const char* folder : {"-Wl,a,b with 'blank'", "@\"quoted\"\\\nline;$(HOME)%d"}) {
+    Write({"native"}, folder);
+    EXPECT_TRUE(std::filesystem::exists(package_.library)) << folder;
+  }
+}
+
+TEST_F(PackageTest, EqualWeightsOfSeveralTargetsAreThereOnce) {
+  Write({"x86-64-v2"});
+  const auto one = std::filesystem::file_size(package_.library);
+  Write({"x86-64-v2", "x86-64-v3", "native"});
+  EXPECT_LT(std::filesystem::file_size(package_.library), one + 60000);
+}
+
+/// The emulated processors, and this one, run what they can and refuse the rest with a text.
+TEST_F(PackageTest, EveryProcessorRunsItsBestCodeOrSaysWhatItLacks) {
+  if (!Execute({"qemu-x86_64", "--version"}).status.Success()) {
+    GTEST_SKIP() << "qemu-x86_64 (Debian package qemu-user) is not installed";
+  }
+  const tensor::HostTensor input = RandomTensor({4, 24}, 3);
+  const tensor::HostTensor expected = EvaluateGraph(TwoLayers(), {input})[1];
+  base::WriteFile(folder_ / "x", {reinterpret_cast<const char*>(input.data.data()), 96 * 4});
+  // What qemu's processors run; it has no AVX-512 itself. Without xsave the system does not save
+  // the registers of AVX.
+  const std::map<std::string, std::vector<std::string>> runs = {
+      {"Conroe", {}},
+      {"Nehalem", {"x86-64-v2"}},
+      {"Haswell,-xsave", {"x86-64-v2"}},
+      {"Haswell", {"x86-64-v3", "x86-64-v2"}},
+      {"max", {"x86-64-v3", "x86-64-v2"}}};
+  const bool native_is_wide = codegen::HostTarget().vector_bytes > 32;
+  for (const std::vector<std::string>& targets :
+       std::vector<std::vector<std::string>>{{"x86-64-v2"},
+                                             {"x86-64-v3"},
+                                             {"x86-64-v4"},
+                                             {"native"},
+                                             {"x86-64-v4", "x86-64-v2", "x86-64-v3"}}) {
+    if (targets[0] == "native" && !native_is_wide) continue;
+    const std::string program = Build("run.c", Write(targets));
+    for (const auto& [processor, able] : runs) {
+      std::string best;  // of those in the library
+      for (const std::string& target : able) {
+        const bool there = std::find(targets.begin(), targets.end(), target) != targets.end();
+        if (best.empty() && there) best = target;
+      }
+      const base::CommandResult run =
+          Execute({"qemu-x86_64", "-cpu", processor, program, folder_ / "x", folder_ / "y"});
+      ASSERT_FALSE(run.status.signaled) << targets[0] << " on " << processor;
+      ASSERT_EQ(run.status.code, best.empty() ? 3 : 0) << targets[0] << " on " << processor;
+      if (best.empty()) {
+        EXPECT_THAT(run.error_output,
+                    HasSubstr("the code needs a processor that has all features"));
+        continue;
+      }
+      EXPECT_EQ(run.output, best + "\n") << processor;
+      const std::string output = base::ReadFile(folder_ / "y");
+      const auto* y = reinterpret_cast<const float*>(output.data());
+      for (int i = 0; i < 96; ++i) ASSERT_NEAR(y[i], expected.Get(i), 1e-4) << processor;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bayloom::graph
