@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/space/internal/number_scale.h"
 #include "bayloom/space/internal/text_domain.h"
 #include "bayloom/space/parameter.h"
@@ -57,7 +58,8 @@ class OrdinalNumbers final : public Ordinal {
     const auto found = std::lower_bound(values_.begin(), values_.end(), number);
     if (found != values_.end() && *found == number)
       return static_cast<double>(found - values_.begin());
-    return Error{fmt::format("{} is not one of {}", ToString(value), fmt::join(values_, ", "))};
+    return Error{fmt::format("{} is not one of {}", base::InOneLine(ToString(value)),
+                             fmt::join(values_, ", "))};
   }
 
   double NumberAt(double coordinate) const override {
