@@ -298,11 +298,11 @@ class JsonLinesReader {
 
   void ReadRepeat(const Json& json) {
     Repeat repeat;
-    repeat.run = Lookup(runs_, json.at("run"), "run").id;
+    repeat.run = RunOf(json, "run").id;
     json.at("after").get_to(repeat.after);
     repeat.task = TaskOf(json);
-    repeat.target = Lookup(targets_, json.value("target", ""), "target");
-    if (json.contains("of")) repeat.trial_run = Lookup(runs_, json["of"], "run").id;
+    repeat.target = Lookup(targets_, TextOf(json, "target", ""), "target");
+    if (json.contains("of")) repeat.trial_run = RunOf(json, "of").id;
     json.at("ordinal").get_to(repeat.trial);
     json.at("round").get_to(repeat.round);
     repeat.outcome = OutcomeFromJson(json, "value");

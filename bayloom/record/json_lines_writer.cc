@@ -138,18 +138,18 @@ class JsonLinesWriter {
     for (const Repeat& repeat : store_.RepeatsOf(run.id)) {
       const trial::Outcome& outcome = repeat.outcome;
       Json json = {{"type", "repeat"},
-                   {"run", run.uuid},
+                   {"run", TextToJson(run.uuid)},
                    {"after", repeat.after},
                    {"ordinal", repeat.trial},
                    {"round", repeat.round},
                    {"verdict", std::string(trial::ToString(outcome.verdict))},
-                   {"value", outcome.value},
-                   {"reason", outcome.reason},
+                   {"value", RealToJson(outcome.value)},
+                   {"reason", TextToJson(outcome.reason)},
                    {"details", DetailsOf(outcome)},
                    {"timestamp", repeat.timestamp}};
       if (repeat.task != 0) json["task"] = tasks_[repeat.task];
       if (repeat.target != 0) json["target"] = targets_[repeat.target];
-      if (repeat.trial_run != 0) json["of"] = runs_[repeat.trial_run];
+      if (repeat.trial_run != 0) json["of"] = TextToJson(runs_[repeat.trial_run]);
       Write(json);
     }
   }

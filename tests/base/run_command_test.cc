@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "bayloom/base/clock.h"
+#include "tests/base/running_process.h"
 
 namespace bayloom::base {
 namespace {
@@ -45,22 +46,6 @@ TEST(RunCommand, KeepsTheEndOfLongOutput) {
   const CommandResult result = RunCommand(Shell("head -c 10000000 /dev/zero; echo end"));
   EXPECT_LE(result.output.size(), size_t{1} << 20);
   EXPECT_TRUE(result.output.ends_with("end\n"));
-}
-
-/// Whether the process is there and no zombie (which waits to be collected).
-bool IsRunning(const std::string& pid) {
-  std::ifstream file("/proc/" + pid + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  return stat.size() > stat.rfind(')') + 2 && stat[stat.rfind(')') + 2] != 'Z';
-}
-
-bool EndsSoon(const std::string& pid) {
-  const double begun = MonotonicSeconds();
-  while (IsRunning(pid) && MonotonicSeconds() - begun < 10) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return !IsRunning(pid);
 }
 
 TEST(RunCommand, EndsWhatTakesTooLong) {

@@ -22,6 +22,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/system_error.h"
+#include "tests/base/running_process.h"
 
 namespace bayloom::base {
 namespace {
@@ -30,22 +31,6 @@ SubprocessOptions Shell(const std::string& script) {
   SubprocessOptions options;
   options.arguments = {"sh", "-c", script};
   return options;
-}
-
-/// Whether the process is there and no zombie (which waits to be collected).
-bool IsRunning(const std::string& pid) {
-  std::ifstream file("/proc/" + pid + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  return stat.size() > stat.rfind(')') + 2 && stat[stat.rfind(')') + 2] != 'Z';
-}
-
-bool EndsSoon(const std::string& pid) {
-  const double begun = MonotonicSeconds();
-  while (IsRunning(pid) && MonotonicSeconds() - begun < 10) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return !IsRunning(pid);
 }
 
 std::string ReadAll(int descriptor) {

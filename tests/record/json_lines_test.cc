@@ -197,6 +197,13 @@ void FillAtRandom(Store& store, base::RandomStream& random) {
       if (trial.key == 0) trial.candidate += std::string(static_cast<size_t>(j), ' ');
       ASSERT_TRUE(store.AddTrial(trial));
     }
+    const Repeat repeat = {.run = run.id,
+                           .after = store.CountTrials(run.id),
+                           .trial_run = run.id,
+                           .trial = 0,
+                           .round = 1,
+                           .outcome = RandomOutcome(random)};
+    if (store.CountTrials(run.id) > 0) store.AddRepeats(std::span(&repeat, 1));
     store.SaveState(run.id, run.state,
                     std::vector<Metric>{{tasks[0], i, "rmse", RandomReal(random)},
                                         {0, 1, RandomText(random), RandomReal(random)}});
