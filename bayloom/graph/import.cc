@@ -270,8 +270,12 @@ class Importer {
       return ExpandFunction(node, *local->second, ReadOpsets(local->second->opset_import()), inputs,
                             scope, depth);
     }
+    const Operator* op = FindOperator(domain, node.op_type());
     const onnx::OpSchema* schema =
         onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);
+    if (op && !domain.empty()) {  // ONNX's library has schemas of its own domains only
+      return ImportOperator(node, *op, version->second, inputs, scope, opsets, depth);
+    }
     if (!schema || schema->deprecated()) {
       throw InputError(
           fmt::format("there is no such operator in operator set {}", version->second));
@@ -279,7 +283,6 @@ class Importer {
     CheckAgainstSchema(node, *schema);
     CheckAge(*schema, version->second);
     CheckTypes(*schema, inputs);
-    const Operator* op = domain.empty() ? FindOperator(node.op_type()) : nullptr;
     if (op) return ImportOperator(node, *op, version->second, inputs, scope, opsets, depth);
     onnx::FunctionProto body;
     if (!FunctionBody(node, *schema, inputs, body)) {

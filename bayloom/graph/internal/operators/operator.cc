@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <unordered_map>
+#include <map>
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
@@ -185,19 +185,21 @@ void OperatorContext::RefuseAttribute(std::string_view name, const std::string& 
   Refuse(fmt::format("attribute {} = {}: {}", name, Printable(value), reason));
 }
 
-const Operator* FindOperator(std::string_view name) {
+const Operator* FindOperator(std::string_view domain, std::string_view name) {
+  using Key = std::pair<std::string_view, std::string_view>;
   static const auto* table = [] {
-    auto* operators = new std::unordered_map<std::string_view, const Operator*>();
+    auto* operators = new std::map<Key, const Operator*>();
     for (std::span<const Operator> family :
          {ActivationOperators(), ArithmeticOperators(), ConvolutionOperators(), GatherOperators(),
           GenerationOperators(), IndexingOperators(), MatmulOperators(), NormalizationOperators(),
           PoolingOperators(), QuantizationOperators(), ReductionOperators(), ResizeOperators(),
           ShapeOperators()}) {
-      for (const Operator& entry : family) operators->emplace(entry.name, &entry);
+      for (const Operator& entry : family)
+        operators->emplace(Key(entry.domain, entry.name), &entry);
     }
     return operators;
   }();
-  const auto found = table->find(name);
+  const auto found = table->find({domain, name});
   return found == table->end() ? nullptr : found->second;
 }
 

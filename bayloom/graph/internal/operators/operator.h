@@ -102,15 +102,15 @@ class OperatorContext {
 
 using Exprs = GraphBuilder::Exprs;
 
-/// An operator of the ONNX domain.
 struct Operator {
   std::string_view name;
   /// Writes the nodes that compute it.
   void (*import)(OperatorContext& context);
+  std::string_view domain = "";  ///< empty: ONNX's own
 };
 
-/// The operator of that name; null if it is not known.
-const Operator* FindOperator(std::string_view name);
+/// The operator of that name in a domain; null if it is not known.
+const Operator* FindOperator(std::string_view domain, std::string_view name);
 
 // The families, one file each.
 std::span<const Operator> ActivationOperators();
