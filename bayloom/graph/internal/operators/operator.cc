@@ -13,6 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/microsoft.h"
 
 namespace bayloom::graph {
 
@@ -189,11 +190,32 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
   using Key = std::pair<std::string_view, std::string_view>;
   static const auto* table = [] {
     auto* operators = new std::map<Key, const Operator*>();
-    for (std::span<const Operator> family :
-         {ActivationOperators(), ArithmeticOperators(), ConvolutionOperators(), GatherOperators(),
-          GenerationOperators(), IndexingOperators(), MatmulOperators(), NormalizationOperators(),
-          PoolingOperators(), QuantizationOperators(), ReductionOperators(), ResizeOperators(),
-          ShapeOperators()}) {
+    for (std::span<const Operator> family : {ActivationOperators(),
+                                             ArithmeticOperators(),
+                                             AttentionOperators(),
+                                             ConvolutionOperators(),
+                                             GatherOperators(),
+                                             GenerationOperators(),
+                                             GroupNormalizationOperators(),
+                                             IndexingOperators(),
+                                             MatmulOperators(),
+                                             NormalizationOperators(),
+                                             PoolingOperators(),
+                                             QuantizationOperators(),
+                                             ReductionOperators(),
+                                             ResizeOperators(),
+                                             ShapeOperators(),
+                                             microsoft::ActivationOperators(),
+                                             microsoft::AttentionOperators(),
+                                             microsoft::BlockQuantizationOperators(),
+                                             microsoft::ConvolutionOperators(),
+                                             microsoft::EmbeddingOperators(),
+                                             microsoft::MatmulOperators(),
+                                             microsoft::NormalizationOperators(),
+                                             microsoft::QuantizationOperators(),
+                                             microsoft::QuantizedMatmulOperators(),
+                                             microsoft::RefusedOperators(),
+                                             microsoft::ShapeOperators()}) {
       for (const Operator& entry : family)
         operators->emplace(Key(entry.domain, entry.name), &entry);
     }
