@@ -4,21 +4,21 @@
 #include "bayloom/graph/import.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <onnx/onnx_pb.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <new>
-#include <set>
 #include <stdexcept>
-#include <unordered_set>
 
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/internal/functions.h"
+#include "bayloom/graph/internal/input_shapes.h"
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
@@ -57,14 +57,10 @@ class Importer {
     const onnx::GraphProto& graph = model_.graph();
     Scope scope;
     DefineInitializers(graph, scope);
-    std::unordered_set<std::string> names;
+    const InputShapes shapes(graph, options_);
     for (const auto& input : graph.input()) {
-      if (!names.insert(input.name()).second) {
-        throw InputError(fmt::format("there are two inputs '{}'", Printable(input.name())));
-      }
-      if (!scope.HasOwn(input.name())) DefineInput(input, scope);
+      if (!scope.HasOwn(input.name())) DefineInput(input, shapes, scope);
     }
-    CheckOptions();
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
@@ -92,65 +88,18 @@ class Importer {
     }
   }
 
-  void DefineInput(const onnx::ValueInfoProto& input, Scope& scope) {
+  void DefineInput(const onnx::ValueInfoProto& input, const InputShapes& shapes, Scope& scope) {
     const std::string name = Printable(input.name());
+    if (auto frozen = shapes.Frozen(input.name())) {
+      scope.Define(input.name(), builder_.Constant(name, std::move(frozen)));
+      return;
+    }
     try {
-      if (const auto frozen = options_.frozen_inputs.find(input.name());
-          frozen != options_.frozen_inputs.end()) {
-        scope.Define(input.name(), builder_.Constant(name, frozen->second));
-        return;
-      }
-      if (!input.type().has_tensor_type()) {
-        throw InputError("only tensors are supported, not sequences, maps or optionals");
-      }
-      const auto& type = input.type().tensor_type();
-      const tensor::DType dtype = DTypeFromOnnx(type.elem_type());
-      scope.Define(input.name(), builder_.Input(name, dtype, InputShape(input.name(), type)));
-    } catch (const OpenShapeError& error) {
-      throw OpenShapeError(fmt::format("input '{}': {}", name, error.what()), error.input(),
-                           error.shape());
+      const DeclaredInput& declared = shapes.Declared(input.name());
+      scope.Define(input.name(),
+                   builder_.Input(name, declared.dtype, shapes.ShapeOf(input.name())));
     } catch (const InputError& error) {
       throw InputError(fmt::format("input '{}': {}", name, error.what()));
-    }
-  }
-
-  std::vector<int64_t> InputShape(const std::string& name,
-                                  const onnx::TypeProto::Tensor& type) const {
-    const auto given = options_.input_shapes.find(name);
-    if (given != options_.input_shapes.end()) {
-      const bool wrong_rank =
-          type.has_shape() && type.shape().dim_size() != static_cast<int>(given->second.size());
-      if (wrong_rank) {
-        throw InputError(fmt::format("a shape of {} dimensions was given; the model has {}",
-                                     given->second.size(), type.shape().dim_size()));
-      }
-      return given->second;
-    }
-    if (!type.has_shape()) throw OpenShapeError("the model gives it no shape", name, "");
-    std::vector<int64_t> shape;
-    std::string text;
-    bool is_open = false;
-    for (const auto& dim : type.shape().dim()) {
-      const bool is_known = dim.has_dim_value() && dim.dim_value() != -1;
-      shape.push_back(is_known ? dim.dim_value() : 1);
-      is_open = is_open || !is_known;
-      const std::string symbol = dim.dim_param().empty() ? "?" : Printable(dim.dim_param());
-      text += (text.empty() ? "" : "x") + (is_known ? std::to_string(dim.dim_value()) : symbol);
-    }
-    if (is_open) {
-      throw OpenShapeError("the model leaves its shape open: " + text, name, text);
-    }
-    return shape;
-  }
-
-  /// A name in the options that the model does not have is a mistake.
-  void CheckOptions() const {
-    std::set<std::string> names;
-    for (const auto& input : model_.graph().input()) names.insert(input.name());
-    for (const auto& [name, shape] : options_.input_shapes) {
-      if (!names.contains(name)) {
-        throw InputError(fmt::format("there is no input '{}' to give a shape to", Printable(name)));
-      }
     }
   }
 
@@ -301,6 +250,16 @@ onnx::ModelProto ReadModel(const std::string& path) {
   return model;
 }
 
+/// "; freeze the input 'rate' if its values never change".
+std::string FreezingAdvice(const RunTimeDependence& error) {
+  if (error.inputs().empty()) return "";
+  std::vector<std::string> names;
+  for (const std::string& name : error.inputs()) names.push_back(fmt::format("'{}'", name));
+  const bool one = names.size() == 1;
+  return fmt::format("; freeze the input{} {} if {} values never change", one ? "" : "s",
+                     fmt::join(names, ", "), one ? "its" : "their");
+}
+
 }  // namespace
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
@@ -312,9 +271,11 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   } catch (const SystemError&) {
     throw;
   } catch (const OpenShapeError& error) {
-    throw OpenShapeError(fmt::format("{}: {}", path, error.what()), error.input(), error.shape());
+    throw OpenShapeError(fmt::format("{}: {}", path, error.what()), error.dimensions(),
+                         error.inputs());
   } catch (const RunTimeDependence& error) {
-    throw RunTimeDependence(fmt::format("{}: {}", path, error.what()), error.inputs());
+    throw RunTimeDependence(fmt::format("{}: {}{}", path, error.what(), FreezingAdvice(error)),
+                            error.inputs());
   } catch (const std::exception& error) {
     const std::string message = fmt::format("{}: {}", path, error.what());
     if (IsModelAtFault(error)) throw InputError(message);
@@ -324,11 +285,9 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
 
 std::vector<std::string> ReadInputNames(const std::string& path) {
   const onnx::ModelProto model = ReadModel(path);
-  std::set<std::string> known;
-  for (const auto& initializer : model.graph().initializer()) known.insert(initializer.name());
   std::vector<std::string> names;
-  for (const auto& input : model.graph().input()) {
-    if (!known.contains(input.name())) names.push_back(input.name());
+  for (const onnx::ValueInfoProto* input : InputsWithoutData(model.graph())) {
+    names.push_back(input->name());
   }
   return names;
 }
