@@ -196,8 +196,7 @@ class Fuser {
   std::set<int> SourceGroups(ValueId value) const {
     const int producer = producers_[value];
     if (producer < 0) return {};
-    const NodeKind kind = NodeAt(producer).kind;
-    if (kind != NodeKind::kView && kind != NodeKind::kJoin) return {group_of_[producer]};
+    if (!NodeAt(producer).IsAlias()) return {group_of_[producer]};
     std::set<int> groups;
     for (ValueId operand : operands_[producer]) groups.merge(SourceGroups(operand));
     return groups;

@@ -136,6 +136,12 @@ std::vector<float> OperatorContext::Floats(std::string_view name, std::vector<fl
   return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
 }
 
+std::vector<std::string> OperatorContext::Strings(std::string_view name,
+                                                  std::vector<std::string> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::STRINGS, "a list of strings", false);
+  return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : otherwise;
+}
+
 tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
   return TensorFromOnnx(a->t(), "");
@@ -191,6 +197,7 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
     auto* operators = new std::map<Key, const Operator*>();
     for (std::span<const Operator> family :
          {ActivationOperators(), ArithmeticOperators(), ConvolutionOperators(), GatherOperators(),
+          ControlFlowOperators(), RecurrentOperators(),
           GenerationOperators(), IndexingOperators(), MatmulOperators(), NormalizationOperators(),
           PoolingOperators(), QuantizationOperators(), ReductionOperators(), ResizeOperators(),
           ShapeOperators()}) {
