@@ -48,7 +48,7 @@ class RunTimeDependence : public InputError {
   std::vector<std::string> inputs_;
 };
 
-/// Reads an ONNX model (operator sets 7 to 17, tensors in the file or in files beside it) as a
+/// Reads an ONNX model (operator sets 7 to 28, tensors in the file or in files beside it) as a
 /// graph with static shapes: shape arithmetic and everything else that depends on constants is
 /// evaluated, functions are expanded, composite operators are decomposed.
 ///

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Activation functions of one tensor.
+#include <cmath>
+#include <numbers>
+
 #include "bayloom/graph/internal/operators/activations.h"
 #include "bayloom/tensor/operators.h"
 
@@ -85,10 +88,18 @@ void Mish(OperatorContext& context) {
   });
 }
 
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
+tensor::Expr GeluByTanh(const tensor::Expr& x) {
+  const tensor::Expr inner = LiteralLike(std::sqrt(2 / std::numbers::pi), x) *
+                             (x + LiteralLike(0.044715, x) * x * x * x);
+  return LiteralLike(0.5, x) * x * (One(x) + tensor::Unary(tensor::ExprOp::kTanh, inner));
+}
+
 void GeluOperator(OperatorContext& context) {
   const std::string approximate = context.String("approximate", "none");
+  if (approximate == "tanh") return Apply(context, GeluByTanh);
   if (approximate != "none") {
-    context.RefuseAttribute("approximate", approximate, "only none is supported");
+    context.RefuseAttribute("approximate", approximate, "has to be none or tanh");
   }
   Apply(context, [](const tensor::Expr& x) { return tensor::Gelu(x); });
 }

@@ -112,11 +112,28 @@ void Pow(OperatorContext& context) {
       }));
 }
 
+/// The remainder with the divisor's sign; of 0 and the divisor's sign where it is exact.
+void FloorModOfFloats(OperatorContext& context) {
+  context.SetOutput(
+      0, Elementwise(context, "mod", {context.Input(0), context.Input(1)}, [](const Exprs& x) {
+        const tensor::Expr zero = LiteralLike(0, x[0]);
+        const tensor::Expr rest = tensor::Binary(tensor::ExprOp::kMod, x[0], x[1]);
+        const tensor::Expr signed_zero = tensor::Select(x[1] < zero, -zero, zero);
+        const tensor::Expr differ = 
+            tensor::Binary(tensor::ExprOp::kXor, rest < zero, x[1] < zero);
+        const tensor::Expr moved = tensor::Select(differ, rest + x[1], rest);
+        return tensor::Select(tensor::Equal(rest, zero), signed_zero, moved);
+      }));
+}
+
 void Mod(OperatorContext& context) {
   const bool c_remainder = context.Int("fmod", 0) != 0;
-  if (!c_remainder && tensor::IsFloat(context.Input(0).dtype())) {
-    context.RefuseAttribute("fmod", "0", "floating-point operands need fmod = 1");
+  const bool is_float = tensor::IsFloat(context.Input(0).dtype());
+  if (!c_remainder && is_float && context.opset() < 28) {
+    context.RefuseAttribute("fmod", "0",
+                            "floating-point operands need fmod = 1 before operator set 28");
   }
+  if (!c_remainder && is_float) return FloorModOfFloats(context);
   const tensor::ExprOp op = c_remainder ? tensor::ExprOp::kMod : tensor::ExprOp::kFloorMod;
   context.SetOutput(
       0, Elementwise(context, "mod", {context.Input(0), context.Input(1)},

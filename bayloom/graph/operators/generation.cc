@@ -64,9 +64,13 @@ void Range(OperatorContext& context) {
         fmt::format("a range from {} to {} in steps of {}", bounds[0], bounds[1], bounds[2]));
   }
   const int64_t count = steps > 0 ? static_cast<int64_t>(steps) : 0;
+  const bool is_half = tensor::IsFloat(dtype) && tensor::ByteSize(dtype) == 2;
+  const bool is_wide = is_half && context.Int("stash_type", 1) == 1;
+  const tensor::DType computed = is_wide ? tensor::DType::kFloat32 : dtype;
   context.SetOutput(0, context.builder().Map("range", {count}, [&](const Exprs& place) {
-    return tensor::Literal(bounds[0], dtype) +
-           tensor::Cast(dtype, place[0]) * tensor::Literal(bounds[2], dtype);
+    return tensor::Cast(dtype, tensor::Literal(bounds[0], computed) +
+                                   tensor::Cast(computed, place[0]) *
+                                       tensor::Literal(bounds[2], computed));
   }));
 }
 

@@ -121,6 +121,7 @@ std::span<const Operator> ConvolutionOperators();
 std::span<const Operator> GatherOperators();
 std::span<const Operator> GenerationOperators();
 std::span<const Operator> IndexingOperators();
+std::span<const Operator> LossOperators();
 std::span<const Operator> MatmulOperators();
 std::span<const Operator> NormalizationOperators();
 std::span<const Operator> PoolingOperators();
