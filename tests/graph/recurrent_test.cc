@@ -204,7 +204,7 @@ RecurrentCase Steps(const std::string& op, const std::string& direction, int64_t
   c.op = op;
   c.direction = direction;
   c.steps = steps;
-  c.linear_before_reset = true;
+  c.linear_before_reset = op == "GRU";
   FillData(c, random);
   Fill(c, "B", 2 * c.Directions() * c.Gates() * c.hidden, random, 0.5);
   return c;
@@ -230,7 +230,8 @@ TEST(Recurrent, StepsShareTheirTasks) {
 TEST(Recurrent, StepsReadAndWriteInPlace) {
   const TaskGraph network = Optimized(Import(Steps("LSTM", "forward", 64), Known::kWeights));
   for (const GraphTask& task : network.tasks) {
-    if (task.weight > 8) EXPECT_EQ(task.workload.name.find("copy"), std::string::npos);
+    const bool in_every_step = task.weight > 8;
+    EXPECT_FALSE(in_every_step && task.workload.name.find("copy") != std::string::npos);
     EXPECT_EQ(task.workload.name.find("slice"), std::string::npos);
     EXPECT_EQ(task.workload.name.find("concat"), std::string::npos);
   }

@@ -153,8 +153,10 @@ class Fuser {
   void FuseChain(int first) {
     const int group = static_cast<int>(groups_.size());
     Add(first, group);
+    // Unrolled loops are as long as their data; parts of them are equal tasks.
+    constexpr size_t kMaxChain = 16;
     for (int next = first; (next = OnlyReader(next)) >= 0;) {
-      if (NodeAt(next).kind != NodeKind::kMap) break;
+      if (NodeAt(next).kind != NodeKind::kMap || groups_[group].nodes.size() == kMaxChain) break;
       Add(next, group);
     }
   }

@@ -42,8 +42,7 @@ GateProduct FloatGateProduct(OperatorContext& context, const GateWeights& weight
 
 template <const RecurrentCell& (*Cell)()>
 void ImportFloat(OperatorContext& context) {
-  const std::vector<int64_t>& recurrent = context.Input(2).shape();
-  const std::vector<int64_t>& x = context.Input(0).shape();
+  const std::vector<int64_t> x = context.Input(0).shape(), recurrent = context.Input(2).shape();
   if (recurrent.size() != 3 || x.size() != 3) context.Refuse("inputs 0 and 2 need 3 dimensions");
   const int64_t hidden = HiddenSize(context, recurrent[2]);
   const int64_t directions = context.String("direction", "forward") == "bidirectional" ? 2 : 1;

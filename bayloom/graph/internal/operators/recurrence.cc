@@ -107,7 +107,7 @@ class RecurrentImporter {
 
  private:
   static Sequence ReadSequence(OperatorContext& context) {
-    const std::vector<int64_t>& shape = context.Input(0).shape();
+    const std::vector<int64_t> shape = context.Input(0).shape();
     if (shape.size() != 3) context.Refuse("input 0 has to have 3 dimensions");
     const bool batch_first = context.Int("layout", 0) != 0;
     const Sequence sequence{shape[batch_first], shape[!batch_first], shape[2], batch_first};
