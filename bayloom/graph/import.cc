@@ -80,8 +80,11 @@ class Importer {
     for (const auto& initializer : graph.initializer()) {
       const std::string name = Printable(initializer.name());
       try {
-        scope.Define(initializer.name(),
-                     builder_.Constant(name, TensorFromOnnx(initializer, directory_)));
+        const auto [known, is_new] = initializers_.try_emplace(&initializer);
+        if (is_new) {
+          known->second = builder_.Constant(name, TensorFromOnnx(initializer, directory_));
+        }
+        scope.Define(initializer.name(), known->second);
       } catch (const InputError& error) {
         throw InputError(fmt::format("initializer '{}': {}", name, error.what()));
       }
@@ -237,6 +240,8 @@ class Importer {
   const ImportOptions& options_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
+  /// Made once for all iterations of an unrolled loop.
+  std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
   int64_t imported_nodes_ = 0;
 };
 

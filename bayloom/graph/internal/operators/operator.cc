@@ -137,6 +137,12 @@ std::vector<float> OperatorContext::Floats(std::string_view name, std::vector<fl
   return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
 }
 
+std::vector<std::string> OperatorContext::Strings(std::string_view name,
+                                                  std::vector<std::string> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::STRINGS, "a list of strings", false);
+  return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : otherwise;
+}
+
 tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
   return TensorFromOnnx(a->t(), "");
@@ -212,6 +218,7 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
     for (std::span<const Operator> family :
          {ActivationOperators(),
           ArithmeticOperators(),
+          ControlFlowOperators(),
           ConvolutionOperators(),
           GatherOperators(),
           GenerationOperators(),
@@ -221,6 +228,7 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
           NormalizationOperators(),
           PoolingOperators(),
           QuantizationOperators(),
+          RecurrentOperators(),
           ReductionOperators(),
           ResizeOperators(),
           ShapeOperators()}) {
