@@ -54,9 +54,9 @@ void AddMask(OperatorContext& context, const AttentionInputs& in, AttentionOptio
   if (covered < keys && covered != 1) {
     std::vector<int64_t> low(Rank(mask), 0), high(Rank(mask), 0);
     high.back() = keys - covered;
-    const Expr fill = is_bool ? tensor::BoolLiteral(false)
-                              : tensor::Literal(-std::numeric_limits<double>::infinity(),
-                                                mask.dtype());
+    const Expr fill = is_bool
+                          ? tensor::BoolLiteral(false)
+                          : tensor::Literal(-std::numeric_limits<double>::infinity(), mask.dtype());
     mask = PadWith(context, mask, low, high, fill);
   }
   CheckMask(context, mask, in.q, in.k);
@@ -77,8 +77,7 @@ void AddPositions(OperatorContext& context, const AttentionInputs& in, Attention
     const auto length = [lengths](const ScorePlace& at) {
       return tensor::Cast(tensor::DType::kInt64, lengths(at.batch));
     };
-    options.conditions.push_back(
-        [length](const ScorePlace& at) { return at.key < length(at); });
+    options.conditions.push_back([length](const ScorePlace& at) { return at.key < length(at); });
     position = [length, queries = in.q.positions()](const ScorePlace& at) {
       return at.query + length(at) - Expr(queries);
     };
@@ -91,22 +90,20 @@ void AddPositions(OperatorContext& context, const AttentionInputs& in, Attention
   const int64_t right = context.Int("right_window_size", -1);
   if (std::min(left, right) < -1) context.Refuse("a window size below -1");
   if (left >= 0) {
-    options.conditions.push_back([position, left](const ScorePlace& at) {
-      return position(at) - Expr(left) <= at.key;
-    });
+    options.conditions.push_back(
+        [position, left](const ScorePlace& at) { return position(at) - Expr(left) <= at.key; });
   }
   if (right >= 0) {
-    options.conditions.push_back([position, right](const ScorePlace& at) {
-      return at.key <= position(at) + Expr(right);
-    });
+    options.conditions.push_back(
+        [position, right](const ScorePlace& at) { return at.key <= position(at) + Expr(right); });
   }
 }
 
 void Attention(OperatorContext& context) {
   const AttentionInputs in = ReadAttentionInputs(context);
   AttentionOptions options;
-  options.scale = context.Float(
-      "scale", static_cast<float>(1 / std::sqrt(static_cast<double>(in.q.size()))));
+  options.scale =
+      context.Float("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(in.q.size()))));
   options.softcap = context.Float("softcap", 0.0f);
   if (const int64_t type = context.Int("softmax_precision", 0); type != 0) {
     options.softmax = DTypeFromOnnx(type > 0 && type < 1000 ? static_cast<int>(type) : 0);
@@ -115,8 +112,8 @@ void Attention(OperatorContext& context) {
   if (context.HasInput(3)) AddMask(context, in, options);
   AddPositions(context, in, options);
   const AttentionResult result = ComputeAttention(context, in.q, in.k, in.v, options);
-  context.SetOutput(0, Rank(context.Input(0)) == 3 ? JoinHeads(context, result.output)
-                                                   : result.output.data);
+  context.SetOutput(
+      0, Rank(context.Input(0)) == 3 ? JoinHeads(context, result.output) : result.output.data);
   if (context.WantsOutput(1)) context.SetOutput(1, HeadsFirst(context, in.k));
   if (context.WantsOutput(2)) context.SetOutput(2, HeadsFirst(context, in.v));
   if (!context.WantsOutput(3)) return;
@@ -132,9 +129,12 @@ void Attention(OperatorContext& context) {
 /// The caches are [positions, angles] with position_ids, else [batch, positions, angles].
 void RotaryEmbedding(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
-  const Heads heads = Rank(x) == 3 ? SplitHeads(context, x, context.Int("num_heads"))
-                                   : AsHeads(context, x);
-  Rotation rotation{context.Input(1), context.Input(2), {}, context.Int("rotary_embedding_dim", 0),
+  const Heads heads =
+      Rank(x) == 3 ? SplitHeads(context, x, context.Int("num_heads")) : AsHeads(context, x);
+  Rotation rotation{context.Input(1),
+                    context.Input(2),
+                    {},
+                    context.Int("rotary_embedding_dim", 0),
                     context.Int("interleaved", 0) != 0};
   const int64_t batch = heads.batch(), positions = heads.positions();
   const std::vector<int64_t> places = {batch, positions};
@@ -148,8 +148,8 @@ void RotaryEmbedding(OperatorContext& context) {
     };
   } else {
     const std::vector<int64_t>& shape = rotation.cosines.shape();
-    const bool fits = shape.size() == 3 && shape[1] == positions &&
-                      (shape[0] == batch || shape[0] == 1);
+    const bool fits =
+        shape.size() == 3 && shape[1] == positions && (shape[0] == batch || shape[0] == 1);
     if (!fits) context.Refuse("the caches need the input's batch and positions");
     rotation.row = [one = shape[0] == 1](const Expr& b, const Expr& p) {
       return Exprs{one ? Expr(0) : b, p};
@@ -174,15 +174,13 @@ void TensorScatter(OperatorContext& context) {
   if (update.shape() != expected || written > length) {
     context.Refuse("the update does not fit the cache");
   }
-  if (context.HasInput(2) &&
-      context.Input(2).shape() != std::vector<int64_t>{cache.shape()[0]}) {
+  if (context.HasInput(2) && context.Input(2).shape() != std::vector<int64_t>{cache.shape()[0]}) {
     context.Refuse("write_indices needs one element per batch");
   }
   if (written == 0) return context.SetOutput(0, cache);
   context.SetOutput(0, context.builder().Map("tensorscatter", cache.shape(), [&](const Exprs& s) {
-    const Expr start = context.HasInput(2)
-                           ? tensor::Cast(tensor::DType::kInt64, context.Input(2)(s[0]))
-                           : Expr(0);
+    const Expr start =
+        context.HasInput(2) ? tensor::Cast(tensor::DType::kInt64, context.Input(2)(s[0])) : Expr(0);
     Expr at = s[axis] - start;
     if (mode == "circular") at = tensor::FloorMod(at, Expr(length));
     Exprs index = s;

@@ -39,12 +39,11 @@ RmsNormalized RmsNormalize(OperatorContext& context, const tensor::Tensor& x,
   }
   const tensor::DType wide =
       x.dtype() == tensor::DType::kFloat64 ? x.dtype() : tensor::DType::kFloat32;
-  const tensor::Tensor squares =
-      ReduceAxes(context, "rmsnormalization.squares", x, axes, tensor::Reduction::kSum,
-                 [&](const tensor::Expr& e) {
-                   const tensor::Expr element = tensor::Cast(wide, e);
-                   return element * element;
-                 });
+  const tensor::Tensor squares = ReduceAxes(context, "rmsnormalization.squares", x, axes,
+                                            tensor::Reduction::kSum, [&](const tensor::Expr& e) {
+                                              const tensor::Expr element = tensor::Cast(wide, e);
+                                              return element * element;
+                                            });
   const tensor::Tensor inverse =
       Elementwise(context, "rmsnormalization.inverse", squares, [&](const tensor::Expr& sum) {
         const tensor::Expr mean = sum / LiteralLike(count, sum);
@@ -53,9 +52,10 @@ RmsNormalized RmsNormalize(OperatorContext& context, const tensor::Tensor& x,
       });
   const std::vector<int64_t> rows = ReducedShape(x.shape(), axes, true);
   const tensor::Tensor kept = context.builder().View(inverse, rows);
-  const tensor::Tensor y = Elementwise(
-      context, "rmsnormalization", {x, kept, scale}, [&](const Exprs& e) {
-        return tensor::Cast(e[2]->dtype, tensor::Cast(wide, e[0]) * e[1] * tensor::Cast(wide, e[2]));
+  const tensor::Tensor y =
+      Elementwise(context, "rmsnormalization", {x, kept, scale}, [&](const Exprs& e) {
+        return tensor::Cast(e[2]->dtype,
+                            tensor::Cast(wide, e[0]) * e[1] * tensor::Cast(wide, e[2]));
       });
   if (y.shape() != x.shape()) context.Refuse("the scale has more elements than the input");
   return {y, kept};
@@ -72,10 +72,11 @@ tensor::Tensor GroupNormalize(OperatorContext& context, const tensor::Tensor& x,
   const int64_t parameters = CheckedElementCount(scale.shape());
   if (Rank(scale) != 1 || scale.shape() != bias.shape() ||
       (parameters != channels && parameters != groups)) {
-    context.Refuse(fmt::format("scale {} and bias {} have to have one element for each of {} "
-                               "channels or {} groups",
-                               ToString(scale.dtype(), scale.shape()),
-                               ToString(bias.dtype(), bias.shape()), channels, groups));
+    context.Refuse(
+        fmt::format("scale {} and bias {} have to have one element for each of {} "
+                    "channels or {} groups",
+                    ToString(scale.dtype(), scale.shape()), ToString(bias.dtype(), bias.shape()),
+                    channels, groups));
   }
   int64_t positions = 1;
   for (size_t d = 2; d < x.shape().size(); ++d) positions *= x.shape()[d];
@@ -84,15 +85,15 @@ tensor::Tensor GroupNormalize(OperatorContext& context, const tensor::Tensor& x,
   const tensor::Tensor rows = b.View(x, {x.shape()[0], groups, size * positions});
   const tensor::Tensor normal =
       ApplyOperator(context, "LayerNormalization", {rows, Filled(context, 1, x.dtype(), {1})},
-            {{{"axis", int64_t{2}}, {"epsilon", epsilon}}});
+                    {{{"axis", int64_t{2}}, {"epsilon", epsilon}}});
   const tensor::Tensor split = b.View(normal, {x.shape()[0], groups, size, positions});
   const bool per_group = parameters == groups && groups != channels;
   const std::vector<int64_t> shape = {groups, per_group ? 1 : size, 1};
-  const tensor::Tensor y = Elementwise(
-      context, "groupnormalization", {split, b.View(scale, shape), b.View(bias, shape)},
-      [&](const Exprs& e) {
-        return e[0] * tensor::Cast(x.dtype(), e[1]) + tensor::Cast(x.dtype(), e[2]);
-      });
+  const tensor::Tensor y =
+      Elementwise(context, "groupnormalization", {split, b.View(scale, shape), b.View(bias, shape)},
+                  [&](const Exprs& e) {
+                    return e[0] * tensor::Cast(x.dtype(), e[1]) + tensor::Cast(x.dtype(), e[2]);
+                  });
   return b.View(y, x.shape());
 }
 

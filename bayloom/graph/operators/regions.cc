@@ -72,22 +72,21 @@ struct Neighbours {
 Neighbours NeighboursOf(const Expr& position, int64_t extent) {
   const Expr at = Larger(position, 0);
   const Expr base = tensor::Unary(ExprOp::kFloor, at);
-  const Expr low = tensor::Max(
-      tensor::Min(tensor::Cast(DType::kInt64, base), Expr(extent - 1)), Expr(0));
+  const Expr low =
+      tensor::Max(tensor::Min(tensor::Cast(DType::kInt64, base), Expr(extent - 1)), Expr(0));
   return {low, tensor::Min(low + Expr(1), Expr(extent - 1)), at - base,
           LiteralLike(0, position) <= position};
 }
 
 /// The four neighbours' weighted elements: their sum, or (as ONNX defines the maximum) the largest.
-Expr Weighted(const tensor::Tensor& x, const Expr& batch, const Expr& channel,
-              const Neighbours& y, const Neighbours& z, bool maximum) {
+Expr Weighted(const tensor::Tensor& x, const Expr& batch, const Expr& channel, const Neighbours& y,
+              const Neighbours& z, bool maximum) {
   const Expr one = LiteralLike(1, y.weight);
   Expr result;
   for (int corner = 0; corner < 4; ++corner) {
     const bool lower = corner / 2 == 0, left = corner % 2 == 0;
     const Expr weight = (lower ? one - y.weight : y.weight) * (left ? one - z.weight : z.weight);
-    const Expr part =
-        x(batch, channel, lower ? y.low : y.high, left ? z.low : z.high) * weight;
+    const Expr part = x(batch, channel, lower ? y.low : y.high, left ? z.low : z.high) * weight;
     result = !result.defined() ? part : maximum ? tensor::Max(result, part) : result + part;
   }
   return result;
@@ -102,8 +101,8 @@ int64_t MostSamples(OperatorContext& context, const RegionBins& in, int axis, in
   if (known) {
     largest = 1;
     for (int64_t r = 0; r < in.regions.shape()[0]; ++r) {
-      largest = std::max(largest, (known->Get(4 * r + 3 - axis) - known->Get(4 * r + 1 - axis)) *
-                                      in.scale);
+      largest = std::max(largest,
+                         (known->Get(4 * r + 3 - axis) - known->Get(4 * r + 1 - axis)) * in.scale);
     }
   }
   const double samples = std::ceil(largest / static_cast<double>(bins)) + 1;
@@ -112,16 +111,15 @@ int64_t MostSamples(OperatorContext& context, const RegionBins& in, int axis, in
 }
 
 RegionBins ReadRegionBins(OperatorContext& context) {
-  const std::string coordinates = context.String("coordinate_transformation_mode",
-                                                 context.opset() < 16 ? "output_half_pixel"
-                                                                      : "half_pixel");
+  const std::string coordinates = context.String(
+      "coordinate_transformation_mode", context.opset() < 16 ? "output_half_pixel" : "half_pixel");
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel") {
     context.RefuseAttribute("coordinate_transformation_mode", coordinates,
                             "has to be half_pixel or output_half_pixel");
   }
   const bool half = coordinates == "half_pixel";
-  const RegionBins in{context.Input(1), context.Float("spatial_scale", 1.0f), half ? 0.5 : 0,
-                      !half, context.Int("sampling_ratio", 0)};
+  const RegionBins in{context.Input(1), context.Float("spatial_scale", 1.0f), half ? 0.5 : 0, !half,
+                      context.Int("sampling_ratio", 0)};
   if (Rank(in.regions) != 2 || in.regions.shape()[1] != 4 || in.samples < 0) {
     context.Refuse("the regions need 4 columns and sampling_ratio may not be negative");
   }
@@ -145,8 +143,8 @@ void RoiAlign(OperatorContext& context) {
   tensor::Tensor positions[2];
   for (int axis = 0; axis < 2; ++axis) {
     most[axis] = MostSamples(context, in, axis, bins[axis], x.shape()[2 + axis]);
-    positions[axis] = SamplePositions(context, in, axis, bins[axis], most[axis],
-                                      x.shape()[2 + axis]);
+    positions[axis] =
+        SamplePositions(context, in, axis, bins[axis], most[axis], x.shape()[2 + axis]);
   }
   const tensor::Tensor pooled = context.builder().Reduce(
       "roialign.pool", {regions, x.shape()[1], bins[0], bins[1]},
@@ -155,13 +153,13 @@ void RoiAlign(OperatorContext& context) {
       [&](const Exprs& s, const Exprs& r) {
         const Neighbours y = NeighboursOf(positions[0](s[0], s[2], r[0]), x.shape()[2]);
         const Neighbours z = NeighboursOf(positions[1](s[0], s[3], r[1]), x.shape()[3]);
-        const Expr value = Weighted(x, WrappedIndex(batches(s[0]), x.shape()[0]), s[1], y, z,
-                                    maximum);
+        const Expr value =
+            Weighted(x, WrappedIndex(batches(s[0]), x.shape()[0]), s[1], y, z, maximum);
         const Expr valid = tensor::Select(y.valid && z.valid, value, LiteralLike(0, value));
         if (!maximum) return valid;
         const auto number = [&](int k) { return tensor::Cast(value->dtype, r[k]); };
-        const Expr sampled = number(0) < in.Samples(s[0], 0, bins[0]) &&
-                             number(1) < in.Samples(s[0], 1, bins[1]);
+        const Expr sampled =
+            number(0) < in.Samples(s[0], 0, bins[0]) && number(1) < in.Samples(s[0], 1, bins[1]);
         return tensor::Select(sampled, valid,
                               tensor::NeutralElement(tensor::Reduction::kMax, value->dtype));
       });

@@ -109,8 +109,8 @@ void AffineGrid(OperatorContext& context) {
       const Expr place = tensor::Cast(theta.dtype(), s[axes - j]);
       const double step = 2 / (align_corners ? extent - 1 : extent);
       const double start = align_corners ? -1 : -1 + step / 2;
-      sum = sum + theta(s[0], row, j) *
-                      (place * LiteralLike(step, place) + LiteralLike(start, place));
+      sum = sum +
+            theta(s[0], row, j) * (place * LiteralLike(step, place) + LiteralLike(start, place));
     }
     return sum;
   }));
@@ -120,8 +120,8 @@ void AffineGrid(OperatorContext& context) {
 
 struct Deformation {
   Windows windows;
-  tensor::Tensor offset;                ///< [n, offset groups, kh, kw, 2, oh, ow]
-  std::optional<tensor::Tensor> mask;   ///< [n, offset groups, kh, kw, oh, ow]
+  tensor::Tensor offset;               ///< [n, offset groups, kh, kw, 2, oh, ow]
+  std::optional<tensor::Tensor> mask;  ///< [n, offset groups, kh, kw, oh, ow]
   int64_t channels_per_offset;
 };
 
@@ -164,8 +164,8 @@ tensor::Tensor DeformedColumns(OperatorContext& context, const tensor::Tensor& x
     const Expr group = tensor::FloorDiv(s[1], Expr(d.channels_per_offset));
     Exprs positions;
     for (int k = 0; k < 2; ++k) {
-      const Expr start = s[4 + k] * Expr(w.strides[k]) + s[2 + k] * Expr(w.dilations[k]) -
-                         Expr(w.pads_low[k]);
+      const Expr start =
+          s[4 + k] * Expr(w.strides[k]) + s[2 + k] * Expr(w.dilations[k]) - Expr(w.pads_low[k]);
       const Expr offset = d.offset(s[0], group, s[2], s[3], k, s[4], s[5]);
       positions.push_back(SamplingPosition(tensor::Cast(type, start) + tensor::Cast(type, offset),
                                            x.shape()[2 + k], sampling));
@@ -179,8 +179,8 @@ void DeformConv(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), weights = context.Input(1);
   const int64_t groups = context.Int("group", 1);
   if (Rank(x) != 4 || Rank(weights) != 4) context.Refuse("only images of 2 axes are supported");
-  const bool fits = groups >= 1 && weights.shape()[0] % groups == 0 &&
-                    x.shape()[1] % groups == 0 && x.shape()[1] / groups == weights.shape()[1];
+  const bool fits = groups >= 1 && weights.shape()[0] % groups == 0 && x.shape()[1] % groups == 0 &&
+                    x.shape()[1] / groups == weights.shape()[1];
   if (!fits) context.Refuse("channels, groups and weights do not fit together");
   const Deformation d = ReadDeformation(context, x, weights);
   const tensor::Tensor columns = DeformedColumns(context, x, d);
@@ -200,9 +200,8 @@ void DeformConv(OperatorContext& context) {
   if (!context.HasInput(3)) return context.SetOutput(0, y);
   const tensor::Tensor bias = context.Input(3);
   if (bias.shape() != std::vector<int64_t>{groups * out}) context.Refuse("the bias does not fit");
-  context.SetOutput(0, context.builder().Map("bias", y.shape(), [&](const Exprs& s) {
-    return y.At(s) + bias(s[1]);
-  }));
+  context.SetOutput(0, context.builder().Map("bias", y.shape(),
+                                             [&](const Exprs& s) { return y.At(s) + bias(s[1]); }));
 }
 
 }  // namespace

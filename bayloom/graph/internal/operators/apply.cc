@@ -37,8 +37,8 @@ void SetValue(onnx::AttributeProto& attribute, const AttributeValue& value) {
 }  // namespace
 
 std::vector<tensor::Tensor> ApplyOperatorAll(OperatorContext& context, const std::string& name,
-                                     std::vector<std::optional<tensor::Tensor>> inputs,
-                                     int outputs, const Attributes& attributes) {
+                                             std::vector<std::optional<tensor::Tensor>> inputs,
+                                             int outputs, const Attributes& attributes) {
   onnx::NodeProto node;
   node.set_op_type(name);
   for (int i = 0; i < outputs; ++i) node.add_output(fmt::format("{}", i));
@@ -60,8 +60,8 @@ std::vector<tensor::Tensor> ApplyOperatorAll(OperatorContext& context, const std
 }
 
 tensor::Tensor ApplyOperator(OperatorContext& context, const std::string& name,
-                     std::vector<std::optional<tensor::Tensor>> inputs,
-                     const Attributes& attributes) {
+                             std::vector<std::optional<tensor::Tensor>> inputs,
+                             const Attributes& attributes) {
   return ApplyOperatorAll(context, name, std::move(inputs), 1, attributes)[0];
 }
 
@@ -103,9 +103,16 @@ std::vector<int> ChannelsLast(int rank) {
 tensor::Tensor Activate(OperatorContext& context, const tensor::Tensor& x, const std::string& name,
                         const std::vector<float>& parameters) {
   static const std::map<std::string, std::vector<std::string>> known = {
-      {"", {}},           {"Relu", {}},     {"Tanh", {}},          {"Sigmoid", {}},
-      {"Softplus", {}},   {"Softsign", {}}, {"LeakyRelu", {"alpha"}}, {"Elu", {"alpha"}},
-      {"ThresholdedRelu", {"alpha"}},       {"HardSigmoid", {"alpha", "beta"}},
+      {"", {}},
+      {"Relu", {}},
+      {"Tanh", {}},
+      {"Sigmoid", {}},
+      {"Softplus", {}},
+      {"Softsign", {}},
+      {"LeakyRelu", {"alpha"}},
+      {"Elu", {"alpha"}},
+      {"ThresholdedRelu", {"alpha"}},
+      {"HardSigmoid", {"alpha", "beta"}},
       {"Clip", {"min", "max"}},
   };
   const auto found = known.find(name);

@@ -27,12 +27,12 @@ struct Attributes {
 /// ONNX's own operator of that name in operator set 17, applied to tensors while another node is
 /// imported: operators that are compositions of others are written with it.
 std::vector<tensor::Tensor> ApplyOperatorAll(OperatorContext& context, const std::string& name,
-                                     std::vector<std::optional<tensor::Tensor>> inputs,
-                                     int outputs, const Attributes& attributes = {});
+                                             std::vector<std::optional<tensor::Tensor>> inputs,
+                                             int outputs, const Attributes& attributes = {});
 /// The same for an operator with one output.
 tensor::Tensor ApplyOperator(OperatorContext& context, const std::string& name,
-                     std::vector<std::optional<tensor::Tensor>> inputs,
-                     const Attributes& attributes = {});
+                             std::vector<std::optional<tensor::Tensor>> inputs,
+                             const Attributes& attributes = {});
 
 /// Input number `i`, or nothing where it is absent.
 std::optional<tensor::Tensor> OptionalInput(OperatorContext& context, int i);

@@ -56,8 +56,8 @@ tensor::Tensor Products(OperatorContext& context, const Heads& q, const Heads& k
 }
 
 /// Scores with biases; minus infinity where a key is not seen.
-tensor::Tensor Biased(OperatorContext& context, const tensor::Tensor& scores,
-                      const ScoreAxes& axes, const AttentionOptions& options) {
+tensor::Tensor Biased(OperatorContext& context, const tensor::Tensor& scores, const ScoreAxes& axes,
+                      const AttentionOptions& options) {
   if (options.biases.empty() && options.conditions.empty()) return scores;
   return context.builder().Map("attention.masked", scores.shape(), [&](const Exprs& s) {
     const ScorePlace place = axes.Place(s);
@@ -131,8 +131,7 @@ tensor::Tensor WeightedValues(OperatorContext& context, const tensor::Tensor& pr
         return probabilities.At(place) * v.At(s[0], s[1], r[0], s.back());
       },
       NodeKind::kMatmul);
-  return context.builder().View(
-      y, {axes.batch, axes.shared * axes.group, axes.queries, v.size()});
+  return context.builder().View(y, {axes.batch, axes.shared * axes.group, axes.queries, v.size()});
 }
 
 }  // namespace
@@ -147,8 +146,8 @@ Heads SplitHeads(OperatorContext& context, const tensor::Tensor& x, int64_t head
 
 Heads AsHeads(OperatorContext& context, const tensor::Tensor& x) {
   if (Rank(x) != 4) {
-    context.Refuse(fmt::format("{} is not [batch, heads, positions, size]",
-                               ToString(x.dtype(), x.shape())));
+    context.Refuse(
+        fmt::format("{} is not [batch, heads, positions, size]", ToString(x.dtype(), x.shape())));
   }
   return {x, false};
 }
@@ -160,7 +159,7 @@ tensor::Tensor HeadsFirst(OperatorContext& context, const Heads& x) {
 Heads Append(OperatorContext& context, const std::optional<tensor::Tensor>& past, const Heads& x) {
   if (!past) return x;
   return AsHeads(context, ApplyOperator(context, "Concat", {*past, HeadsFirst(context, x)},
-                                {{{"axis", int64_t{2}}}}));
+                                        {{{"axis", int64_t{2}}}}));
 }
 
 AttentionResult ComputeAttention(OperatorContext& context, const Heads& q, const Heads& k,
@@ -182,13 +181,15 @@ AttentionResult ComputeAttention(OperatorContext& context, const Heads& q, const
   const tensor::Tensor biased = Biased(context, capped, axes, options);
   const tensor::Tensor probabilities = Probabilities(context, biased, axes, options);
   const tensor::Tensor output = WeightedValues(context, probabilities, v, axes);
-  return {as_scores(scores), as_scores(capped), as_scores(biased), as_scores(probabilities),
+  return {as_scores(scores),
+          as_scores(capped),
+          as_scores(biased),
+          as_scores(probabilities),
           {output, false}};
 }
 
 tensor::Tensor JoinHeads(OperatorContext& context, const Heads& x) {
-  const tensor::Tensor rows =
-      x.positions_first ? x.data : Permute(context, x.data, {0, 2, 1, 3});
+  const tensor::Tensor rows = x.positions_first ? x.data : Permute(context, x.data, {0, 2, 1, 3});
   return context.builder().View(rows, {x.batch(), x.positions(), x.count() * x.size()});
 }
 
@@ -213,8 +214,8 @@ void CheckMask(OperatorContext& context, const tensor::Tensor& mask, const Heads
 Heads Rotate(OperatorContext& context, const Heads& x, const Rotation& rotation) {
   const int64_t rotated = rotation.rotated == 0 ? x.size() : rotation.rotated;
   const int64_t half = rotated / 2;
-  if (rotated < 2 || rotated % 2 != 0 || rotated > x.size() ||
-      rotation.cosines.shape().empty() || rotation.cosines.shape().back() < half ||
+  if (rotated < 2 || rotated % 2 != 0 || rotated > x.size() || rotation.cosines.shape().empty() ||
+      rotation.cosines.shape().back() < half ||
       rotation.sines.shape() != rotation.cosines.shape()) {
     context.Refuse(fmt::format("{} of {} channels cannot be rotated with {}", rotated, x.size(),
                                ToString(rotation.cosines.dtype(), rotation.cosines.shape())));
@@ -224,21 +225,20 @@ Heads Rotate(OperatorContext& context, const Heads& x, const Rotation& rotation)
     const Expr& position = s[x.positions_first ? 1 : 2];
     const Expr& channel = s[3];
     const auto element = [&](const Expr& c) { return x.At(s[0], head, position, c); };
-    const Expr pair = rotation.interleaved ? tensor::FloorDiv(channel, 2)
-                                           : tensor::FloorMod(channel, Expr(half));
+    const Expr pair =
+        rotation.interleaved ? tensor::FloorDiv(channel, 2) : tensor::FloorMod(channel, Expr(half));
     const Expr second = rotation.interleaved ? tensor::Equal(tensor::FloorMod(channel, 2), 1)
                                              : Expr(half) <= channel;
-    const Expr partner =
-        rotation.interleaved
-            ? tensor::Select(second, channel - Expr(1), channel + Expr(1))
-            : tensor::Select(second, channel - Expr(half), channel + Expr(half));
+    const Expr partner = rotation.interleaved
+                             ? tensor::Select(second, channel - Expr(1), channel + Expr(1))
+                             : tensor::Select(second, channel - Expr(half), channel + Expr(half));
     Exprs row = rotation.row(s[0], position);
     row.push_back(pair);
     const DType type = x.data.dtype();
     const Expr cosine = tensor::Cast(type, rotation.cosines.At(row));
     const Expr sine = tensor::Cast(type, rotation.sines.At(row));
-    const Expr turned = element(channel) * cosine +
-                        element(partner) * tensor::Select(second, sine, -sine);
+    const Expr turned =
+        element(channel) * cosine + element(partner) * tensor::Select(second, sine, -sine);
     if (rotated == x.size()) return turned;
     return tensor::Select(channel < Expr(rotated), turned, element(channel));
   });

@@ -21,8 +21,8 @@ struct Heads {
   int64_t count() const { return data.shape()[positions_first ? 2 : 1]; }
   int64_t positions() const { return data.shape()[positions_first ? 1 : 2]; }
   int64_t size() const { return data.shape()[3]; }
-  tensor::Expr At(const tensor::Expr& batch, const tensor::Expr& head,
-                  const tensor::Expr& position, const tensor::Expr& channel) const {
+  tensor::Expr At(const tensor::Expr& batch, const tensor::Expr& head, const tensor::Expr& position,
+                  const tensor::Expr& channel) const {
     return positions_first ? data(batch, position, head, channel)
                            : data(batch, head, position, channel);
   }
@@ -44,10 +44,10 @@ struct ScorePlace {
 using ScoreTerm = std::function<tensor::Expr(const ScorePlace&)>;
 
 struct AttentionOptions {
-  double scale = 1;                 ///< of the products of queries and keys
-  double softcap = 0;               ///< c > 0: scores are c * tanh(score / c)
-  std::vector<ScoreTerm> biases;    ///< floats, added to the scores
-  std::vector<ScoreTerm> conditions;  ///< bools: only keys for which all hold are seen
+  double scale = 1;                      ///< of the products of queries and keys
+  double softcap = 0;                    ///< c > 0: scores are c * tanh(score / c)
+  std::vector<ScoreTerm> biases;         ///< floats, added to the scores
+  std::vector<ScoreTerm> conditions;     ///< bools: only keys for which all hold are seen
   std::optional<tensor::DType> softmax;  ///< type of the softmax; float32 at least if not given
   /// Logits per head that take part in the softmax without a value, [heads]; or 0 for each head.
   std::optional<tensor::Tensor> sink;
@@ -83,7 +83,7 @@ void CheckMask(OperatorContext& context, const tensor::Tensor& mask, const Heads
 struct Rotation {
   tensor::Tensor cosines, sines;
   std::function<Exprs(const tensor::Expr& batch, const tensor::Expr& position)> row;
-  int64_t rotated = 0;  ///< channels that take part, from the first on; 0: all
+  int64_t rotated = 0;       ///< channels that take part, from the first on; 0: all
   bool interleaved = false;  ///< pairs are neighbours, not halves apart
 };
 Heads Rotate(OperatorContext& context, const Heads& x, const Rotation& rotation);

@@ -51,7 +51,8 @@ void BiasSplitGelu(OperatorContext& context) {
   const tensor::Tensor x = WithBias(context, 1);
   if (Rank(x) < 1 || x.shape().back() % 2 != 0) context.Refuse("the channels have no halves");
   const int64_t half = x.shape().back() / 2;
-  const tensor::Tensor gate = ApplyOperator(context, "Gelu", {LastAxisSlice(context, x, half, half)});
+  const tensor::Tensor gate =
+      ApplyOperator(context, "Gelu", {LastAxisSlice(context, x, half, half)});
   context.SetOutput(0, ApplyOperator(context, "Mul", {LastAxisSlice(context, x, 0, half), gate}));
 }
 
@@ -71,23 +72,20 @@ void BiasSoftmax(OperatorContext& context) {
   if (sum.shape() != x.shape()) context.Refuse("the bias has more elements than the input");
   std::vector<int64_t> rows(x.shape().begin(), x.shape().begin() + axis);
   std::vector<int64_t> row(x.shape().begin() + axis, x.shape().end());
-  const tensor::Tensor flat = context.builder().View(
-      sum, {CheckedElementCount(rows), CheckedElementCount(row)});
-  context.SetOutput(0, context.builder().View(ApplyOperator(context, "Softmax", {flat}), x.shape()));
+  const tensor::Tensor flat =
+      context.builder().View(sum, {CheckedElementCount(rows), CheckedElementCount(row)});
+  context.SetOutput(0,
+                    context.builder().View(ApplyOperator(context, "Softmax", {flat}), x.shape()));
 }
 
 }  // namespace
 
 std::span<const Operator> ActivationOperators() {
   static const Operator operators[] = {
-      {"BiasAdd", BiasAdd, kDomain},
-      {"BiasGelu", BiasGelu, kDomain},
-      {"BiasSoftmax", BiasSoftmax, kDomain},
-      {"BiasSplitGelu", BiasSplitGelu, kDomain},
-      {"FastGelu", FastGelu, kDomain},
-      {"Gelu", Gelu, kDomain},
-      {"GemmFastGelu", GemmFastGelu, kDomain},
-      {"QuickGelu", QuickGelu, kDomain},
+      {"BiasAdd", BiasAdd, kDomain},           {"BiasGelu", BiasGelu, kDomain},
+      {"BiasSoftmax", BiasSoftmax, kDomain},   {"BiasSplitGelu", BiasSplitGelu, kDomain},
+      {"FastGelu", FastGelu, kDomain},         {"Gelu", Gelu, kDomain},
+      {"GemmFastGelu", GemmFastGelu, kDomain}, {"QuickGelu", QuickGelu, kDomain},
   };
   return operators;
 }

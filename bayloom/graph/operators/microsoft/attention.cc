@@ -79,9 +79,8 @@ std::optional<tensor::Tensor> StatePart(OperatorContext& context, int input, int
   const tensor::Tensor state = context.Input(input);
   if (Rank(state) != 5 || state.shape()[0] != 2) context.Refuse("the past state does not fit");
   const std::vector<int64_t> shape(state.shape().begin() + 1, state.shape().end());
-  return context.builder().Map("past", shape, [&](const Exprs& s) {
-    return state(part, s[0], s[1], s[2], s[3]);
-  });
+  return context.builder().Map("past", shape,
+                               [&](const Exprs& s) { return state(part, s[0], s[1], s[2], s[3]); });
 }
 
 void AttendProjected(OperatorContext& context, const tensor::Tensor& projected,
@@ -141,9 +140,9 @@ void Attention(OperatorContext& context) {
 
 void QAttention(OperatorContext& context) {
   CheckProjection(context, context.Input(0), context.Input(1));
-  const tensor::Tensor product =
-      ApplyOperator(context, "MatMulInteger", {context.Input(0), context.Input(1),
-                                       OptionalInput(context, 6), OptionalInput(context, 7)});
+  const tensor::Tensor product = ApplyOperator(
+      context, "MatMulInteger",
+      {context.Input(0), context.Input(1), OptionalInput(context, 6), OptionalInput(context, 7)});
   const tensor::Tensor y = Elementwise(
       context, "rescale", {product, context.Input(3), context.Input(4), context.Input(2)},
       [](const Exprs& e) { return tensor::Cast(e[1]->dtype, e[0]) * (e[1] * e[2]) + e[3]; });
@@ -170,9 +169,8 @@ Heads ReadHeads(OperatorContext& context, const tensor::Tensor& x, int64_t heads
 /// Adds `count` = heads * size elements of a bias from `first` on.
 Heads WithBias(OperatorContext& context, const Heads& x, const tensor::Tensor& bias,
                int64_t first) {
-  const tensor::Tensor part =
-      context.builder().View(LastAxisSlice(context, bias, first, x.count() * x.size()),
-                             {x.count(), x.size()});
+  const tensor::Tensor part = context.builder().View(
+      LastAxisSlice(context, bias, first, x.count() * x.size()), {x.count(), x.size()});
   const tensor::Tensor y = context.builder().Map("bias", x.data.shape(), [&](const Exprs& s) {
     return x.data.At(s) + part(s[x.positions_first ? 2 : 1], s[3]);
   });
@@ -283,8 +281,8 @@ Heads Present(OperatorContext& context, int past_input, const Heads& fresh,
 
 /// Rotation by the positions of the tokens: given, or behind what the cache holds.
 void RotateNew(OperatorContext& context, Heads& q, Heads& k, const CachePlaces& places) {
-  Rotation rotation{context.Input(7), context.Input(8), {}, 0,
-                    context.Int("rotary_interleaved", 0) != 0};
+  Rotation rotation{
+      context.Input(7), context.Input(8), {}, 0, context.Int("rotary_interleaved", 0) != 0};
   if (Rank(rotation.cosines) != 2) context.Refuse("cos_cache needs 2 dimensions");
   rotation.rotated = 2 * rotation.cosines.shape()[1];
   const int64_t rows = rotation.cosines.shape()[0];
@@ -370,9 +368,8 @@ void GroupQueryAttention(OperatorContext& context) {
     return at.key < start(at.batch) + (causal ? at.query + Expr(1) : Expr(written));
   });
   if (const int64_t window = context.Int("local_window_size", -1); window > 0) {
-    options.conditions.push_back([=](const ScorePlace& at) {
-      return start(at.batch) + at.query - Expr(window) < at.key;
-    });
+    options.conditions.push_back(
+        [=](const ScorePlace& at) { return start(at.batch) + at.query - Expr(window) < at.key; });
   }
   const AttentionResult result = ComputeAttention(context, p.q, k, v, options);
   context.SetOutput(0, JoinHeads(context, result.output));

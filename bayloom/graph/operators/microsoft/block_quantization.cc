@@ -17,8 +17,8 @@ using tensor::Expr;
 Expr BitsOf(const Expr& byte, const Expr& element, int64_t bits) {
   const Expr wide = tensor::Cast(DType::kInt32, byte);
   if (bits == 8) return wide;
-  const Expr shift = tensor::Cast(
-      DType::kInt32, tensor::FloorMod(element, Expr(8 / bits)) * Expr(bits));
+  const Expr shift =
+      tensor::Cast(DType::kInt32, tensor::FloorMod(element, Expr(8 / bits)) * Expr(bits));
   const Expr shifted = tensor::Binary(tensor::ExprOp::kShiftRight, wide, shift);
   return tensor::FloorMod(shifted, tensor::IntLiteral(int64_t{1} << bits, DType::kInt32));
 }
@@ -89,8 +89,8 @@ tensor::Tensor DequantizedWeights(OperatorContext& context, const Blocks& b) {
                             }),
       {b.n, b.count(), b.size});
   if (!regrouped) {
-    const tensor::Tensor weights = context.builder().Map(
-        "dequantize", levels.shape(), [&](const Exprs& s) {
+    const tensor::Tensor weights =
+        context.builder().Map("dequantize", levels.shape(), [&](const Exprs& s) {
           return (levels.At(s) - BroadcastAt(zeros, {s[0], s[1]})) * scales(s[0], s[1]);
         });
     const tensor::Tensor rows = context.builder().View(weights, {b.n, b.count() * b.size});
@@ -147,8 +147,7 @@ void GatherBlockQuantized(OperatorContext& context) {
   shape.back() = width;
   const int outer = Rank(indices);
   context.SetOutput(0, context.builder().Map("gather", shape, [&](const Exprs& s) {
-    const Expr given = tensor::Cast(DType::kInt64,
-                                    indices.At(Exprs(s.begin(), s.begin() + outer)));
+    const Expr given = tensor::Cast(DType::kInt64, indices.At(Exprs(s.begin(), s.begin() + outer)));
     Exprs place = {WrappedIndex(given, table.shape()[0])};
     place.insert(place.end(), s.begin() + outer, s.end());
     const auto read = [&](const tensor::Tensor& x, const Expr& last) {

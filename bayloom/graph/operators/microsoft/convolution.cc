@@ -21,8 +21,8 @@ void ConvWithActivation(OperatorContext& context, bool channels_last) {
   tensor::Tensor x = context.Input(0);
   if (Rank(x) < 3) context.Refuse("the input needs 3 dimensions at least");
   if (channels_last) x = Permute(context, x, ChannelsFirst(Rank(x)));
-  tensor::Tensor y = ApplyOperator(context, "Conv", {x, context.Input(1), OptionalInput(context, 2)},
-                           WindowAttributes());
+  tensor::Tensor y = ApplyOperator(
+      context, "Conv", {x, context.Input(1), OptionalInput(context, 2)}, WindowAttributes());
   if (channels_last) y = Permute(context, y, ChannelsLast(Rank(y)));
   const std::vector<int64_t> shape = y.shape();
   if (context.HasInput(3)) y = ApplyOperator(context, "Add", {y, context.Input(3)});
@@ -37,9 +37,9 @@ void NhwcConv(OperatorContext& context) { ConvWithActivation(context, true); }
 void NhwcMaxPool(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   if (Rank(x) < 3) context.Refuse("the input needs 3 dimensions at least");
-  const tensor::Tensor y =
-      ApplyOperator(context, "MaxPool", {Permute(context, x, ChannelsFirst(Rank(x)))},
-            {{}, {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides"}});
+  const tensor::Tensor y = ApplyOperator(
+      context, "MaxPool", {Permute(context, x, ChannelsFirst(Rank(x)))},
+      {{}, {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides"}});
   context.SetOutput(0, Permute(context, y, ChannelsLast(Rank(x))));
 }
 
@@ -58,8 +58,8 @@ void QLinearConv(OperatorContext& context) {
 
 std::span<const Operator> ConvolutionOperators() {
   static const Operator operators[] = {
-      {"FusedConv", FusedConv, kDomain},       {"NhwcConv", NhwcConv, kDomain},
-      {"NhwcFusedConv", NhwcConv, kDomain},    {"NhwcMaxPool", NhwcMaxPool, kDomain},
+      {"FusedConv", FusedConv, kDomain},     {"NhwcConv", NhwcConv, kDomain},
+      {"NhwcFusedConv", NhwcConv, kDomain},  {"NhwcMaxPool", NhwcMaxPool, kDomain},
       {"QLinearConv", QLinearConv, kDomain},
   };
   return operators;

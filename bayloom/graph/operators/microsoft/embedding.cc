@@ -29,8 +29,8 @@ tensor::Tensor EmbeddingSum(OperatorContext& context, const EmbeddingInputs& in)
   const tensor::Tensor ids = context.Input(0);
   if (Rank(ids) != 2) context.Refuse("input_ids needs 2 dimensions");
   const int64_t length = ids.shape()[1];
-  tensor::Tensor positions = context.builder().Map(
-      "positions", {1, length}, [](const Exprs& s) { return s[1]; });
+  tensor::Tensor positions =
+      context.builder().Map("positions", {1, length}, [](const Exprs& s) { return s[1]; });
   if (in.position_ids >= 0 && context.HasInput(in.position_ids)) {
     positions = context.Input(in.position_ids);
   }
@@ -58,7 +58,7 @@ void NormalizedEmbedding(OperatorContext& context, const EmbeddingInputs& in) {
   const tensor::Tensor sum = EmbeddingSum(context, in);
   const double epsilon = context.Float("epsilon", 1e-12f);
   context.SetOutput(0, ApplyOperator(context, "LayerNormalization", {sum, in.gamma, in.beta},
-                             {{{"axis", int64_t{-1}}, {"epsilon", epsilon}}}));
+                                     {{{"axis", int64_t{-1}}, {"epsilon", epsilon}}}));
   if (context.WantsOutput(1)) context.SetOutput(1, MaskIndex(context, in.mask));
   if (context.WantsOutput(2)) context.SetOutput(2, sum);
 }
@@ -75,13 +75,13 @@ void EmbedLayerNormalization(OperatorContext& context) {
 void QEmbedLayerNormalization(OperatorContext& context) {
   const auto dequantized = [&](int quantized, const tensor::Tensor& x) {
     return ApplyOperator(context, "DequantizeLinear",
-                 {x, context.Input(quantized + 6), OptionalInput(context, quantized + 11)});
+                         {x, context.Input(quantized + 6), OptionalInput(context, quantized + 11)});
   };
   const Rows rows = [&](int table, const tensor::Tensor& indices) {
     return dequantized(table, ApplyOperator(context, "Gather", {context.Input(table), indices}));
   };
-  NormalizedEmbedding(context, {7, -1, rows, dequantized(5, context.Input(5)),
-                                dequantized(6, context.Input(6))});
+  NormalizedEmbedding(
+      context, {7, -1, rows, dequantized(5, context.Input(5)), dequantized(6, context.Input(6))});
 }
 
 /// The heads of [batch, positions, channels]: their number, or their size from the caches.
@@ -98,8 +98,11 @@ Heads RotaryHeads(OperatorContext& context, const tensor::Tensor& x, int64_t hal
 /// position_ids is one position, where the first token stands, or one for each token.
 void RotaryEmbedding(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), ids = context.Input(1);
-  Rotation rotation{context.Input(2), context.Input(3), {},
-                    context.Int("rotary_embedding_dim", 0), context.Int("interleaved", 0) != 0};
+  Rotation rotation{context.Input(2),
+                    context.Input(3),
+                    {},
+                    context.Int("rotary_embedding_dim", 0),
+                    context.Int("interleaved", 0) != 0};
   if (Rank(rotation.cosines) != 2) context.Refuse("cos_cache needs 2 dimensions");
   if (context.Int("is_packed_batching", 0) != 0) {
     context.RefuseAttribute("is_packed_batching", "1", "it is not supported");

@@ -26,10 +26,8 @@ tensor::Tensor Operand(OperatorContext& context, const tensor::Tensor& x, bool b
 
 tensor::Tensor ScaledProduct(OperatorContext& context) {
   const auto flag = [&](const char* name) { return context.Int(name, 0) != 0; };
-  const tensor::Tensor a =
-      Operand(context, context.Input(0), flag("transBatchA"), flag("transA"));
-  const tensor::Tensor b =
-      Operand(context, context.Input(1), flag("transBatchB"), flag("transB"));
+  const tensor::Tensor a = Operand(context, context.Input(0), flag("transBatchA"), flag("transA"));
+  const tensor::Tensor b = Operand(context, context.Input(1), flag("transBatchB"), flag("transB"));
   const tensor::Tensor y = ApplyOperator(context, "MatMul", {a, b});
   const double alpha = context.Float("alpha", 1.0f);
   if (alpha == 1) return y;
@@ -58,11 +56,11 @@ void FusedMatMulActivation(OperatorContext& context) {
 }
 
 void FusedGemm(OperatorContext& context) {
-  const tensor::Tensor y =
-      ApplyOperator(context, "Gemm", {context.Input(0), context.Input(1), OptionalInput(context, 2)},
-            {{}, {"alpha", "beta", "transA", "transB"}});
-  context.SetOutput(0, Activate(context, y, context.String("activation", ""),
-                                ActivationParameters(context)));
+  const tensor::Tensor y = ApplyOperator(
+      context, "Gemm", {context.Input(0), context.Input(1), OptionalInput(context, 2)},
+      {{}, {"alpha", "beta", "transA", "transB"}});
+  context.SetOutput(
+      0, Activate(context, y, context.String("activation", ""), ActivationParameters(context)));
 }
 
 }  // namespace

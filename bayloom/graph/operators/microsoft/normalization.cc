@@ -28,9 +28,9 @@ tensor::Tensor SkipSum(OperatorContext& context, int bias) {
 void SkipLayerNormalization(OperatorContext& context) {
   const tensor::Tensor sum = SkipSum(context, 4);
   const double epsilon = context.Float("epsilon", 1e-12f);
-  const std::vector<tensor::Tensor> results =
-      ApplyOperatorAll(context, "LayerNormalization", {sum, context.Input(2), OptionalInput(context, 3)}, 3,
-               {{{"axis", int64_t{-1}}, {"epsilon", epsilon}}});
+  const std::vector<tensor::Tensor> results = ApplyOperatorAll(
+      context, "LayerNormalization", {sum, context.Input(2), OptionalInput(context, 3)}, 3,
+      {{{"axis", int64_t{-1}}, {"epsilon", epsilon}}});
   for (int i = 0; i < 3; ++i) {
     if (context.WantsOutput(i)) context.SetOutput(i, results[i]);
   }
@@ -40,8 +40,8 @@ void SkipLayerNormalization(OperatorContext& context) {
 void SkipSimplifiedLayerNormalization(OperatorContext& context) {
   const tensor::Tensor sum = SkipSum(context, 3);
   if (Rank(sum) < 1) context.Refuse("the input is a scalar");
-  const RmsNormalized result = RmsNormalize(context, sum, context.Input(2), Rank(sum) - 1,
-                                            context.Float("epsilon", 1e-12f));
+  const RmsNormalized result =
+      RmsNormalize(context, sum, context.Input(2), Rank(sum) - 1, context.Float("epsilon", 1e-12f));
   context.SetOutput(0, result.y);
   if (context.WantsOutput(2)) context.SetOutput(2, result.inverse);
   if (context.WantsOutput(3)) context.SetOutput(3, sum);
@@ -50,8 +50,8 @@ void SkipSimplifiedLayerNormalization(OperatorContext& context) {
 void LayerNormalization(OperatorContext& context) {
   const std::vector<tensor::Tensor> results =
       ApplyOperatorAll(context, "LayerNormalization",
-               {context.Input(0), context.Input(1), OptionalInput(context, 2)}, 3,
-               {{}, {"axis", "epsilon"}});
+                       {context.Input(0), context.Input(1), OptionalInput(context, 2)}, 3,
+                       {{}, {"axis", "epsilon"}});
   for (int i = 0; i < 3; ++i) {
     if (context.WantsOutput(i)) context.SetOutput(i, results[i]);
   }
@@ -82,7 +82,8 @@ void SkipGroupNorm(OperatorContext& context) {
     context.RefuseAttribute("channels_last", "0", "has to be 1");
   }
   tensor::Tensor skip = context.Input(3);
-  if (Rank(skip) == 2) skip = context.builder().View(skip, {skip.shape()[0], 1, 1, skip.shape()[1]});
+  if (Rank(skip) == 2)
+    skip = context.builder().View(skip, {skip.shape()[0], 1, 1, skip.shape()[1]});
   tensor::Tensor sum = ApplyOperator(context, "Add", {x, skip});
   if (context.HasInput(4)) sum = ApplyOperator(context, "Add", {sum, context.Input(4)});
   if (sum.shape() != x.shape()) context.Refuse("skip or bias has more elements than the input");

@@ -14,8 +14,9 @@ namespace {
 
 /// Inputs `first` (quantized), `first + 1` (scale) and `first + 2` (zero point) as a float tensor.
 tensor::Tensor Dequantized(OperatorContext& context, int first) {
-  return ApplyOperator(context, "DequantizeLinear",
-               {context.Input(first), context.Input(first + 1), OptionalInput(context, first + 2)});
+  return ApplyOperator(
+      context, "DequantizeLinear",
+      {context.Input(first), context.Input(first + 1), OptionalInput(context, first + 2)});
 }
 
 /// Quantizes with the scale and zero point of inputs `scale` and `scale + 1`; without a zero point
@@ -23,8 +24,9 @@ tensor::Tensor Dequantized(OperatorContext& context, int first) {
 tensor::Tensor Quantized(OperatorContext& context, const tensor::Tensor& y, int scale,
                          const tensor::Tensor& like) {
   const std::optional<tensor::Tensor> zero = OptionalInput(context, scale + 1);
-  return ApplyOperator(context, "QuantizeLinear",
-               {y, context.Input(scale), zero ? *zero : Filled(context, 0, like.dtype(), {})});
+  return ApplyOperator(
+      context, "QuantizeLinear",
+      {y, context.Input(scale), zero ? *zero : Filled(context, 0, like.dtype(), {})});
 }
 
 void BinaryQuantized(OperatorContext& context, const std::string& name) {
@@ -78,15 +80,14 @@ void QLinearGlobalAveragePool(OperatorContext& context) {
   PoolQuantized(context, "GlobalAveragePool", {});
 }
 void QLinearAveragePool(OperatorContext& context) {
-  PoolQuantized(context, "AveragePool",
-                {{},
-                 {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}});
+  PoolQuantized(
+      context, "AveragePool",
+      {{}, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}});
 }
 
 void QLinearWhere(OperatorContext& context) {
-  const tensor::Tensor y =
-      ApplyOperator(context, "Where",
-            {context.Input(0), Dequantized(context, 1), Dequantized(context, 4)});
+  const tensor::Tensor y = ApplyOperator(
+      context, "Where", {context.Input(0), Dequantized(context, 1), Dequantized(context, 4)});
   context.SetOutput(0, Quantized(context, y, 7, context.Input(1)));
 }
 
@@ -102,14 +103,16 @@ void QLinearConcat(OperatorContext& context) {
 
 /// Without an axis one scale holds for all.
 void DequantizeLinear(OperatorContext& context) {
-  context.SetOutput(0, ApplyOperator(context, "DequantizeLinear",
-                             {context.Input(0), context.Input(1), OptionalInput(context, 2)},
-                             {{}, {"axis"}}));
+  context.SetOutput(0,
+                    ApplyOperator(context, "DequantizeLinear",
+                                  {context.Input(0), context.Input(1), OptionalInput(context, 2)},
+                                  {{}, {"axis"}}));
 }
 void QuantizeLinear(OperatorContext& context) {
-  context.SetOutput(0, ApplyOperator(context, "QuantizeLinear",
-                             {context.Input(0), context.Input(1), OptionalInput(context, 2)},
-                             {{}, {"axis"}}));
+  context.SetOutput(0,
+                    ApplyOperator(context, "QuantizeLinear",
+                                  {context.Input(0), context.Input(1), OptionalInput(context, 2)},
+                                  {{}, {"axis"}}));
 }
 
 /// Products of the integers without their zero points, as int32.
@@ -123,8 +126,8 @@ void ReduceSumInteger(OperatorContext& context) {
   const tensor::Tensor x = ConvertTo(context, tensor::DType::kInt32, context.Input(0));
   std::vector<int64_t> axes = context.Ints("axes");
   const int64_t count = static_cast<int64_t>(axes.size());
-  context.SetOutput(
-      0, ApplyOperator(context, "ReduceSum", {x, IntConstant(context, axes, {count})}, {{}, {"keepdims"}}));
+  context.SetOutput(0, ApplyOperator(context, "ReduceSum", {x, IntConstant(context, axes, {count})},
+                                     {{}, {"keepdims"}}));
 }
 
 }  // namespace

@@ -33,11 +33,11 @@ tensor::Tensor Scaled(OperatorContext& context, const tensor::Tensor& product,
 }
 
 void MatMulIntegerToFloat(OperatorContext& context) {
-  const tensor::Tensor product =
-      ApplyOperator(context, "MatMulInteger", {context.Input(0), context.Input(1),
-                                       OptionalInput(context, 4), OptionalInput(context, 5)});
-  context.SetOutput(0, Scaled(context, product, {context.Input(2), context.Input(3)},
-                              OptionalInput(context, 6)));
+  const tensor::Tensor product = ApplyOperator(
+      context, "MatMulInteger",
+      {context.Input(0), context.Input(1), OptionalInput(context, 4), OptionalInput(context, 5)});
+  context.SetOutput(
+      0, Scaled(context, product, {context.Input(2), context.Input(3)}, OptionalInput(context, 6)));
 }
 
 /// A tensor of floats as 8-bit unsigned integers whose scale and zero point come from its extremes.
@@ -62,9 +62,8 @@ DynamicallyQuantized QuantizeDynamically(OperatorContext& context, const tensor:
       Elementwise(context, "quantize.zero", {low, scale}, [](const Exprs& e) {
         const Expr start = -tensor::Min(e[0], LiteralLike(0, e[0])) / e[1];
         const Expr level = tensor::Unary(tensor::ExprOp::kRound, start);
-        return tensor::Cast(DType::kUInt8,
-                            tensor::Max(tensor::Min(level, LiteralLike(255, level)),
-                                        LiteralLike(0, level)));
+        return tensor::Cast(DType::kUInt8, tensor::Max(tensor::Min(level, LiteralLike(255, level)),
+                                                       LiteralLike(0, level)));
       });
   return {ApplyOperator(context, "QuantizeLinear", {x, scale, zero}), scale, zero};
 }
@@ -73,9 +72,9 @@ void DynamicQuantizeMatMul(OperatorContext& context) {
   const DynamicallyQuantized a = QuantizeDynamically(context, context.Input(0));
   const tensor::Tensor product =
       ApplyOperator(context, "MatMulInteger",
-            {a.values, context.Input(1), a.zero_point, OptionalInput(context, 3)});
-  context.SetOutput(0, Scaled(context, product, {a.scale, context.Input(2)},
-                              OptionalInput(context, 4)));
+                    {a.values, context.Input(1), a.zero_point, OptionalInput(context, 3)});
+  context.SetOutput(
+      0, Scaled(context, product, {a.scale, context.Input(2)}, OptionalInput(context, 4)));
 }
 
 /// Without a scale of the output the result is of floats.
@@ -85,9 +84,9 @@ void QGemm(OperatorContext& context) {
     if (Rank(x) != 2) context.Refuse("operands need 2 dimensions");
     return context.Int(transpose, 0) != 0 ? Permute(context, x, {1, 0}) : x;
   };
-  tensor::Tensor product =
-      ApplyOperator(context, "MatMulInteger", {operand(0, "transA"), operand(3, "transB"),
-                                       OptionalInput(context, 2), OptionalInput(context, 5)});
+  tensor::Tensor product = ApplyOperator(context, "MatMulInteger",
+                                         {operand(0, "transA"), operand(3, "transB"),
+                                          OptionalInput(context, 2), OptionalInput(context, 5)});
   const std::vector<int64_t> shape = product.shape();
   if (context.HasInput(6)) product = ApplyOperator(context, "Add", {product, context.Input(6)});
   if (product.shape() != shape) context.Refuse("c does not broadcast to the result");
@@ -96,8 +95,8 @@ void QGemm(OperatorContext& context) {
   if (alpha != 1) scales.push_back(Filled(context, alpha, scales[0].dtype(), {}));
   const tensor::Tensor y = Scaled(context, product, scales, std::nullopt);
   if (!context.HasInput(7)) return context.SetOutput(0, y);
-  context.SetOutput(
-      0, ApplyOperator(context, "QuantizeLinear", {y, context.Input(7), OptionalInput(context, 8)}));
+  context.SetOutput(0, ApplyOperator(context, "QuantizeLinear",
+                                     {y, context.Input(7), OptionalInput(context, 8)}));
 }
 
 }  // namespace

@@ -23,9 +23,7 @@ void Generation(OperatorContext& context) {
   context.Refuse("loops over generated tokens are not supported: export the decoder's step");
 }
 
-void Experts(OperatorContext& context) {
-  context.Refuse("mixtures of experts are not supported");
-}
+void Experts(OperatorContext& context) { context.Refuse("mixtures of experts are not supported"); }
 
 void DeviceOnly(OperatorContext& context) {
   context.Refuse("the operator exists on GPUs only: optimize the model for the CPU");

@@ -12,8 +12,8 @@ namespace {
 
 void ExpandDims(OperatorContext& context) {
   const int64_t axis = context.IntInput(1);
-  context.SetOutput(
-      0, ApplyOperator(context, "Unsqueeze", {context.Input(0), IntConstant(context, {axis}, {1})}));
+  context.SetOutput(0, ApplyOperator(context, "Unsqueeze",
+                                     {context.Input(0), IntConstant(context, {axis}, {1})}));
 }
 
 void GatherND(OperatorContext& context) {
@@ -24,14 +24,14 @@ void GatherND(OperatorContext& context) {
 void Pad(OperatorContext& context) {
   const tensor::Tensor pads = context.Input(1);
   const tensor::Tensor flat = context.builder().View(pads, {CheckedElementCount(pads.shape())});
-  context.SetOutput(0, ApplyOperator(context, "Pad", {context.Input(0), flat, OptionalInput(context, 2)},
-                             {{}, {"mode"}}));
+  context.SetOutput(
+      0, ApplyOperator(context, "Pad", {context.Input(0), flat, OptionalInput(context, 2)},
+                       {{}, {"mode"}}));
 }
 
 void Range(OperatorContext& context) {
-  const tensor::Tensor step = context.HasInput(2)
-                                  ? context.Input(2)
-                                  : Filled(context, 1, context.Input(0).dtype(), {});
+  const tensor::Tensor step =
+      context.HasInput(2) ? context.Input(2) : Filled(context, 1, context.Input(0).dtype(), {});
   context.SetOutput(0, ApplyOperator(context, "Range", {context.Input(0), context.Input(1), step}));
 }
 
@@ -40,8 +40,9 @@ void TorchEmbedding(OperatorContext& context) {
 }
 
 void Trilu(OperatorContext& context) {
-  context.SetOutput(
-      0, ApplyOperator(context, "Trilu", {context.Input(0), OptionalInput(context, 1)}, {{}, {"upper"}}));
+  context.SetOutput(0,
+                    ApplyOperator(context, "Trilu", {context.Input(0), OptionalInput(context, 1)},
+                                  {{}, {"upper"}}));
 }
 
 /// Windows along an axis, which go to a new last axis.
@@ -72,12 +73,12 @@ void CDist(OperatorContext& context) {
   if (Rank(a) != 2 || Rank(b) != 2 || a.shape()[1] != b.shape()[1]) {
     context.Refuse("the operands need rows of equal length");
   }
-  const tensor::Tensor squares = context.builder().Reduce(
-      "cdist", {a.shape()[0], b.shape()[0]}, {{"k", a.shape()[1]}}, tensor::Reduction::kSum,
-      [&](const Exprs& s, const Exprs& r) {
-        const tensor::Expr difference = a(s[0], r[0]) - b(s[1], r[0]);
-        return difference * difference;
-      });
+  const tensor::Tensor squares =
+      context.builder().Reduce("cdist", {a.shape()[0], b.shape()[0]}, {{"k", a.shape()[1]}},
+                               tensor::Reduction::kSum, [&](const Exprs& s, const Exprs& r) {
+                                 const tensor::Expr difference = a(s[0], r[0]) - b(s[1], r[0]);
+                                 return difference * difference;
+                               });
   context.SetOutput(0, metric == "euclidean" ? ApplyOperator(context, "Sqrt", {squares}) : squares);
 }
 
@@ -85,14 +86,10 @@ void CDist(OperatorContext& context) {
 
 std::span<const Operator> ShapeOperators() {
   static const Operator operators[] = {
-      {"CDist", CDist, kDomain},
-      {"ExpandDims", ExpandDims, kDomain},
-      {"GatherND", GatherND, kDomain},
-      {"Pad", Pad, kDomain},
-      {"Range", Range, kDomain},
-      {"TorchEmbedding", TorchEmbedding, kDomain},
-      {"Trilu", Trilu, kDomain},
-      {"UnfoldTensor", UnfoldTensor, kDomain},
+      {"CDist", CDist, kDomain},       {"ExpandDims", ExpandDims, kDomain},
+      {"GatherND", GatherND, kDomain}, {"Pad", Pad, kDomain},
+      {"Range", Range, kDomain},       {"TorchEmbedding", TorchEmbedding, kDomain},
+      {"Trilu", Trilu, kDomain},       {"UnfoldTensor", UnfoldTensor, kDomain},
   };
   return operators;
 }
