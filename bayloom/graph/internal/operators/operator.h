@@ -129,8 +129,10 @@ const Operator* FindOperator(std::string_view domain, std::string_view name);
 std::span<const Operator> ActivationOperators();
 std::span<const Operator> ArithmeticOperators();
 std::span<const Operator> AttentionOperators();
+std::span<const Operator> ComposedOperators();
 std::span<const Operator> ControlFlowOperators();
 std::span<const Operator> ConvolutionOperators();
+std::span<const Operator> DeterminantOperators();
 std::span<const Operator> GatherOperators();
 std::span<const Operator> GenerationOperators();
 std::span<const Operator> GroupNormalizationOperators();
@@ -138,13 +140,16 @@ std::span<const Operator> IndexingOperators();
 std::span<const Operator> LossOperators();
 std::span<const Operator> MatmulOperators();
 std::span<const Operator> NormalizationOperators();
+std::span<const Operator> PlacementOperators();
 std::span<const Operator> PoolingOperators();
 std::span<const Operator> QuantizationOperators();
+std::span<const Operator> RandomOperators();
 std::span<const Operator> RecurrentOperators();
 std::span<const Operator> ReductionOperators();
 std::span<const Operator> RegionOperators();
 std::span<const Operator> ResizeOperators();
 std::span<const Operator> SamplingOperators();
 std::span<const Operator> ShapeOperators();
+std::span<const Operator> SpectrumOperators();
 
 }  // namespace bayloom::graph

@@ -272,7 +272,9 @@ Heads Present(OperatorContext& context, int past_input, const Heads& fresh,
     Expr old = tensor::Literal(0, fresh.data.dtype());
     if (kept > 0) {
       const Expr element = past->At(s);
-      old = kept < places.capacity ? tensor::Select(s[2] < Expr(kept), element, old) : element;
+      // A cache that grows holds nothing behind its end; one of full size stays as it was.
+      const Expr held = s[2] < Expr(kept) && s[2] < start;
+      old = kept < places.capacity ? tensor::Select(held, element, old) : element;
     }
     return tensor::Select(written, fresh.At(s[0], s[1], s[2] - start, s[3]), old);
   });

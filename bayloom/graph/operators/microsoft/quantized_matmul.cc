@@ -10,7 +10,6 @@
 namespace bayloom::graph::microsoft {
 namespace {
 
-using tensor::DType;
 using tensor::Expr;
 
 /// The int32 product as floats: times the scales, which are scalars or belong to columns, plus a
@@ -40,41 +39,13 @@ void MatMulIntegerToFloat(OperatorContext& context) {
       0, Scaled(context, product, {context.Input(2), context.Input(3)}, OptionalInput(context, 6)));
 }
 
-/// A tensor of floats as 8-bit unsigned integers whose scale and zero point come from its extremes.
-struct DynamicallyQuantized {
-  tensor::Tensor values, scale, zero_point;
-};
-
-DynamicallyQuantized QuantizeDynamically(OperatorContext& context, const tensor::Tensor& x) {
-  const std::vector<int> all = AllAxes(Rank(x));
-  const tensor::Tensor low =
-      ReduceAxes(context, "quantize.min", x, all, tensor::Reduction::kMin, Itself);
-  const tensor::Tensor high =
-      ReduceAxes(context, "quantize.max", x, all, tensor::Reduction::kMax, Itself);
-  const tensor::Tensor scale =
-      Elementwise(context, "quantize.scale", {low, high}, [](const Exprs& e) {
-        const Expr zero = LiteralLike(0, e[0]);
-        const Expr range = tensor::Max(e[1], zero) - tensor::Min(e[0], zero);
-        const Expr step = range / LiteralLike(255, range);
-        return tensor::Select(tensor::Equal(range, zero), LiteralLike(1, range), step);
-      });
-  const tensor::Tensor zero =
-      Elementwise(context, "quantize.zero", {low, scale}, [](const Exprs& e) {
-        const Expr start = -tensor::Min(e[0], LiteralLike(0, e[0])) / e[1];
-        const Expr level = tensor::Unary(tensor::ExprOp::kRound, start);
-        return tensor::Cast(DType::kUInt8, tensor::Max(tensor::Min(level, LiteralLike(255, level)),
-                                                       LiteralLike(0, level)));
-      });
-  return {ApplyOperator(context, "QuantizeLinear", {x, scale, zero}), scale, zero};
-}
-
 void DynamicQuantizeMatMul(OperatorContext& context) {
-  const DynamicallyQuantized a = QuantizeDynamically(context, context.Input(0));
-  const tensor::Tensor product =
-      ApplyOperator(context, "MatMulInteger",
-                    {a.values, context.Input(1), a.zero_point, OptionalInput(context, 3)});
-  context.SetOutput(
-      0, Scaled(context, product, {a.scale, context.Input(2)}, OptionalInput(context, 4)));
+  const std::vector<tensor::Tensor> a =  // levels, scale, zero point
+      ApplyOperatorAll(context, "DynamicQuantizeLinear", {context.Input(0)}, 3);
+  const tensor::Tensor product = ApplyOperator(
+      context, "MatMulInteger", {a[0], context.Input(1), a[2], OptionalInput(context, 3)});
+  context.SetOutput(0,
+                    Scaled(context, product, {a[1], context.Input(2)}, OptionalInput(context, 4)));
 }
 
 /// Without a scale of the output the result is of floats.
