@@ -27,6 +27,7 @@
 #include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/operator.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -120,7 +121,7 @@ class Importer {
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
-      const tensor::Tensor tensor = Lookup(output.name(), scope, "output");
+      const tensor::Tensor tensor = DeclaredOutput(output, Lookup(output.name(), scope, "output"));
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -136,6 +137,14 @@ class Importer {
           fmt::format("{} '{}' is not defined by any node before", what, Printable(name)));
     }
     return *tensor;
+  }
+
+  tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
+    const int declared = output.type().tensor_type().elem_type();
+    for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
+      if (declared == DTypeToOnnx(narrow)) return widener_.AsDeclared(tensor, narrow);
+    }
+    return tensor;
   }
 
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
@@ -264,7 +273,8 @@ class Importer {
     }
     std::vector<std::optional<tensor::Tensor>> inputs;
     for (const std::string& name : node.input()) {
-      inputs.push_back(name.empty() ? std::nullopt : std::optional(Lookup(name, scope, "input")));
+      inputs.push_back(
+          name.empty() ? std::nullopt : std::optional(widener_.Widen(Lookup(name, scope, "input"))));
     }
     if (const auto local = functions_.find({domain, node.op_type()}); local != functions_.end()) {
       return ExpandFunction(node, *local->second, ReadOpsets(local->second->opset_import()), inputs,
@@ -407,6 +417,7 @@ class Importer {
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
   GraphBuilder builder_;
+  FloatWidener widener_{builder_};
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
   int64_t imported_nodes_ = 0;
 };
