@@ -25,6 +25,7 @@
 #include "bayloom/graph/internal/operators/operator.h"
 #include "bayloom/graph/internal/opset_versions.h"
 #include "bayloom/graph/internal/scope.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -64,7 +65,7 @@ class Importer {
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
-      const tensor::Tensor tensor = scope.Lookup(output.name(), "output");
+      const tensor::Tensor tensor = DeclaredOutput(output, scope.Lookup(output.name(), "output"));
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -73,6 +74,14 @@ class Importer {
   }
 
  private:
+  tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
+    const int declared = output.type().tensor_type().elem_type();
+    for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
+      if (declared == DTypeToOnnx(narrow)) return widener_.AsDeclared(tensor, narrow);
+    }
+    return tensor;
+  }
+
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
     if (graph.sparse_initializer_size() > 0) {
       throw InputError("sparse initializers are not supported");
@@ -151,7 +160,8 @@ class Importer {
     }
     std::vector<std::optional<tensor::Tensor>> inputs;
     for (const std::string& name : node.input()) {
-      inputs.push_back(name.empty() ? std::nullopt : std::optional(scope.Lookup(name, "input")));
+      inputs.push_back(name.empty() ? std::nullopt
+                                    : std::optional(widener_.Widen(scope.Lookup(name, "input"))));
     }
     if (const onnx::FunctionProto* local = functions_.Find(node)) {
       return ExpandFunction(node, *local, inputs, scope, depth);
@@ -239,10 +249,12 @@ class Importer {
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
   GraphBuilder builder_;
-  const LocalFunctions functions_;
+  << const LocalFunctions functions_;
   /// Made once for all iterations of an unrolled loop.
   std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
-  int64_t imported_nodes_ = 0;
+  == FloatWidener widener_{builder_};
+  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
+  >> int64_t imported_nodes_ = 0;
 };
 
 onnx::ModelProto ReadModel(const std::string& path) {

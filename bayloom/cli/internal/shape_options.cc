@@ -62,8 +62,8 @@ struct Assignment {
 Assignment ParseAssignment(const std::string& text, size_t equals, const char* option,
                            const char* example) {
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    throw InputError(fmt::format("{}: '{}' is no NAME=VALUE; write {}", option,
-                                 base::InOneLine(text), example));
+    throw InputError(
+        fmt::format("{}: '{}' is no NAME=VALUE; write {}", option, base::InOneLine(text), example));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -207,7 +207,8 @@ std::vector<ModelShape> ShapeOptions::All() const {
         ModelShape& added = longer.emplace_back(shape);
         added.options.dimensions[dimension.name] = value;
         if (dimension.values.size() == 1) continue;
-        added.label += fmt::format("{}{}={}", added.label.empty() ? "" : " ", dimension.name, value);
+        added.label +=
+            fmt::format("{}{}={}", added.label.empty() ? "" : " ", dimension.name, value);
       }
     }
     all = std::move(longer);
@@ -241,8 +242,8 @@ graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOption
   try {
     return graph::ImportOnnx(path, options);
   } catch (const graph::OpenShapeError& error) {
-    throw InputError(fmt::format("{}; give what is missing, such as {}", error.what(),
-                                 Suggestion(error)));
+    throw InputError(
+        fmt::format("{}; give what is missing, such as {}", error.what(), Suggestion(error)));
   } catch (const graph::RunTimeDependence& error) {
     if (error.inputs().empty()) throw;
     throw InputError(fmt::format("{} (--freeze {}=VALUE)", error.what(), error.inputs().front()));

@@ -121,12 +121,12 @@ InputShapes::InputShapes(const onnx::GraphProto& graph, const ImportOptions& opt
     }
   }
   CheckNames(options);
-  for (const auto& [name, extent] : options.dimensions) BindDimension(name, extent, "given by its name");
+  for (const auto& [name, extent] : options.dimensions)
+    BindDimension(name, extent, "given by its name");
   for (const DeclaredInput& input : inputs_) {
     const auto given = options.input_shapes.find(input.name);
     if (given == options.input_shapes.end()) continue;
-    BindShape(input, given->second,
-              fmt::format("the shape of input '{}'", Printable(input.name)));
+    BindShape(input, given->second, fmt::format("the shape of input '{}'", Printable(input.name)));
     shapes_[input.name] = given->second;
   }
   for (const DeclaredInput& input : inputs_) {
@@ -164,9 +164,9 @@ void InputShapes::CheckNames(const ImportOptions& options) const {
       return dimension.name == name;
     });
     if (known) continue;
-    throw InputError(fmt::format(
-        "no input has an open dimension '{}'; {}", Printable(name),
-        open.empty() ? "the model leaves none open" : "there are: " + Describe(open)));
+    throw InputError(
+        fmt::format("no input has an open dimension '{}'; {}", Printable(name),
+                    open.empty() ? "the model leaves none open" : "there are: " + Describe(open)));
   }
   const auto check = [&](const std::string& name, const char* purpose) {
     const bool known = std::any_of(inputs_.begin(), inputs_.end(),
@@ -191,9 +191,8 @@ void InputShapes::BindShape(const DeclaredInput& input, const std::vector<int64_
                             const std::string& source) {
   if (!input.shape) return;
   if (input.shape->size() != shape.size()) {
-    throw InputError(
-        fmt::format("input '{}': a shape of {} dimensions was given; the model has {}",
-                    Printable(input.name), shape.size(), input.shape->size()));
+    throw InputError(fmt::format("input '{}': a shape of {} dimensions was given; the model has {}",
+                                 Printable(input.name), shape.size(), input.shape->size()));
   }
   for (size_t d = 0; d < shape.size(); ++d) {
     const DeclaredDimension& dimension = (*input.shape)[d];
@@ -217,8 +216,7 @@ void InputShapes::Freeze(const DeclaredInput& input, const tensor::HostTensor& g
   try {
     tensor::HostTensor tensor = ConvertFrozen(given, input.dtype);
     if (!any_shape) tensor.shape = FitFrozenShape(tensor, declared);
-    BindShape(input, tensor.shape,
-              fmt::format("the values of input '{}'", Printable(input.name)));
+    BindShape(input, tensor.shape, fmt::format("the values of input '{}'", Printable(input.name)));
     frozen_[input.name] = std::make_shared<const tensor::HostTensor>(std::move(tensor));
   } catch (const FrozenValueError& error) {
     throw InputError(fmt::format("input '{}' cannot be frozen to these values: {}",
