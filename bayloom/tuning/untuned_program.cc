@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bayloom/base/hash.h"
-#include "bayloom/feature/time_estimate.h"
+#include "bayloom/feature/code_estimate.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/strategy/evolution.h"
 
@@ -19,7 +19,7 @@ strategy::Scorer EstimatedRates(const target::MachineModel& machine, base::Threa
   return [&machine, &pool](std::span<const sketch::Candidate* const> programs) {
     std::vector<double> rates(programs.size());
     pool.ParallelFor(std::ssize(programs), [&](int64_t i) {
-      rates[i] = 1 / feature::EstimateTime(programs[i]->program, machine);
+      rates[i] = 1 / feature::EstimateCodeTime(programs[i]->program, machine);
     });
     return rates;
   };
@@ -60,7 +60,7 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
   const std::vector<strategy::ScoredCandidate> best = evolution.Run(
       {}, first, options.population, EstimatedRates(machine, pool), {}, /*keep=*/1, random);
   if (best.empty()) return plain;
-  const double plain_rate = 1 / feature::EstimateTime(plain.program, machine);
+  const double plain_rate = 1 / feature::EstimateCodeTime(plain.program, machine);
   return best[0].rating > plain_rate ? *best[0].candidate : plain;
 }
 

@@ -16,6 +16,7 @@
 #include "bayloom/base/thread_pool.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/cost/metrics.h"
+#include "bayloom/feature/code_estimate.h"
 #include "bayloom/feature/time_estimate.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
@@ -43,7 +44,7 @@ struct Options {
 
 /// A task's recorded programs.
 struct Records {
-  std::vector<double> estimates, seconds;
+  std::vector<double> estimates, simple, seconds;
 };
 
 Records RecordsOf(record::Store& store, const sketch::SpaceGenerator& space) {
@@ -56,7 +57,8 @@ Records RecordsOf(record::Store& store, const sketch::SpaceGenerator& space) {
     if (!trial.outcome.ok()) continue;
     const Result<sketch::Candidate> candidate = tuning::RestoreCandidate(space, trial);
     if (!candidate) continue;
-    records.estimates.push_back(feature::EstimateTime(candidate->program, machine));
+    records.estimates.push_back(feature::EstimateCodeTime(candidate->program, machine));
+    records.simple.push_back(feature::EstimateTime(candidate->program, machine));
     records.seconds.push_back(trial.outcome.value);
   }
   return records;
@@ -89,23 +91,27 @@ void Study(const Options& options) {
   measuring.cut_factor = 0;
   measure::Measurer measurer(target, measuring);
   base::ThreadPool pool;
-  fmt::print("{:<56}{:>7}{:>8}{:>8}{:>10}{:>10}{:>10}{:>10}{:>8}{:>8}\n", "task", "records",
-             "rank", "top-1", "best ms", "chosen", "estimate", "plain", "ratio", "choice s");
+  fmt::print("{:<44}{:>5}{:>7}{:>7}{:>7}{:>7}{:>10}{:>10}{:>10}{:>10}{:>8}{:>8}\n", "task", "n",
+             "rank", "top-1", "rank'", "top-1'", "best ms", "chosen", "estimate", "plain", "ratio", "choice s");
   for (const tuning::TaskSpec& spec : specs) {
     const sketch::SpaceGenerator space(spec.workload, target);
     const Records records = RecordsOf(store, space);
-    double best = std::numeric_limits<double>::quiet_NaN(), top = best, rank = best;
+    double best = NAN, top = NAN, rank = NAN, simple_top = NAN, simple_rank = NAN;
     if (!records.seconds.empty()) {
       best = *std::ranges::min_element(records.seconds);
-      const auto first = std::ranges::min_element(records.estimates) - records.estimates.begin();
-      top = best / records.seconds[first];
+      const auto top_of = [&](const std::vector<double>& estimates) {
+        return best / records.seconds[std::ranges::min_element(estimates) - estimates.begin()];
+      };
+      top = top_of(records.estimates);
+      simple_top = top_of(records.simple);
       rank = cost::SpearmanCorrelation(records.estimates, records.seconds);
+      simple_rank = cost::SpearmanCorrelation(records.simple, records.seconds);
     }
     const double start = base::MonotonicSeconds();
     const sketch::Candidate chosen = tuning::FastestByEstimate(
         space, {}, {.population = options.population, .generations = options.generations}, pool);
     const double seconds = base::MonotonicSeconds() - start;
-    const double estimate = feature::EstimateTime(chosen.program, machine);
+    const double estimate = feature::EstimateCodeTime(chosen.program, machine);
     const sketch::Candidate plain = tuning::PlainCandidate(space);
     double chosen_time = NAN, plain_time = NAN;
     if (options.measure) {
@@ -113,8 +119,8 @@ void Study(const Options& options) {
       plain_time = Measured(measurer, space, plain.program);
     }
     fmt::print(
-        "{:<56}{:>7}{:>8.2f}{:>8.2f}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>8.2f}{:>8.2f}\n",
-        spec.name.substr(0, 55), records.seconds.size(), rank, top, 1e3 * best, 1e3 * chosen_time,
+        "{:<44}{:>5}{:>7.2f}{:>7.2f}{:>7.2f}{:>7.2f}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>8.2f}{:>8.2f}\n",
+        spec.name.substr(0, 43), records.seconds.size(), rank, top, simple_rank, simple_top, 1e3 * best, 1e3 * chosen_time,
         1e3 * estimate, 1e3 * plain_time, best / chosen_time, seconds);
     if (options.print) fmt::print("{}\n", tensor::Print(chosen.program));
     std::fflush(stdout);
