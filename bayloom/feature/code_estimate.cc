@@ -4,6 +4,7 @@
 #include "bayloom/feature/code_estimate.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -22,7 +23,16 @@ namespace {
 constexpr double kScalarOperation = 0.5;
 constexpr double kLoopStep = 0.6;         ///< of a loop that is not unrolled
 constexpr double kStridedElement = 1.3;   ///< of a register that is gathered or scattered
+constexpr double kIntegerRegisters = 12;  ///< that are left for values
 constexpr double kMaxInFlight = 8;        ///< multiply-adds, as codegen reckons
+
+constexpr double kGuard = 0.3;            ///< of an element that may lie in the padding
+constexpr double kUnhidden = 0.2;         ///< part of the loads that shows beside arithmetic
+
+/// Arithmetic and loads that are carried out at the same time.
+double Together(double arithmetic, double loads) {
+  return std::max(arithmetic, loads) + kUnhidden * std::min(arithmetic, loads);
+}
 
 /// Which of a nest's loops something changes with.
 using LoopMask = uint64_t;
@@ -130,32 +140,71 @@ class OperationList {
     return false;
   }
 
-  /// Adds what an expression computes; its mask.
-  LoopMask Add(const tensor::Expr& e) {
-    if (const auto known = known_.find(e.get()); known != known_.end()) return known->second;
+  /// A value that is computed once, however often it is written down.
+  struct Value {
+    int id;
+    LoopMask mask;
+  };
+
+  /// Adds what an expression computes.
+  Value Add(const tensor::Expr& e) {
+    if (const auto known = by_node_.find(e.get()); known != by_node_.end()) return known->second;
     LoopMask mask = 0;
-    if (e->op == tensor::ExprOp::kLoad) {
-      mask = MaskOf(e->operands);
+    std::vector<int64_t> key = {static_cast<int64_t>(e->op), static_cast<int64_t>(e->dtype),
+                                e->index, e->int_value, std::bit_cast<int64_t>(e->float_value)};
+    const size_t before = operations_.size();
+    for (const tensor::Expr& operand : e->operands) {
+      const Value value = Add(operand);
+      key.push_back(value.id);
+      mask |= value.mask;
+    }
+    if (e->op == tensor::ExprOp::kIter) mask = masks_[e->index];
+    const auto [place, is_new] =
+        by_content_.emplace(std::move(key), Value{static_cast<int>(by_content_.size()), mask});
+    if (is_new && e->op == tensor::ExprOp::kLoad) {
+      // Places are computed along with the loops.
+      if (IsAffine(*e)) operations_.resize(before);
       operations_.push_back({mask, MemoryCost(e->operands, e->index, mask), true});
-    } else if (e->op == tensor::ExprOp::kIter) {
-      mask = masks_[e->index];
-    } else {
-      for (const tensor::Expr& operand : e->operands) mask |= Add(operand);
+    } else if (is_new) {
       if (const double cost = CostOf(*e, mask); cost > 0) operations_.push_back({mask, cost});
     }
-    known_.emplace(e.get(), mask);
-    return mask;
+    by_node_.emplace(e.get(), place->second);
+    return place->second;
+  }
+
+  static bool IsAffine(const tensor::ExprNode& load) {
+    return std::ranges::all_of(load.operands,
+                               [](const tensor::Expr& index) { return ReadsNothing(*index); });
+  }
+
+  /// Whether it follows from the place alone, as the guards of padding do: code is split by those.
+  static bool ReadsNothing(const tensor::ExprNode& node) {
+    return node.op != tensor::ExprOp::kLoad &&
+           std::ranges::all_of(node.operands,
+                               [](const tensor::Expr& operand) { return ReadsNothing(*operand); });
+  }
+
+  /// A literal by which is divided by multiplying, or by shifting.
+  static bool IsPowerOfTwo(const tensor::ExprNode& node) {
+    int exponent = 0;
+    return node.op == tensor::ExprOp::kFloat
+               ? std::frexp(node.float_value, &exponent) == 0.5
+               : node.op == tensor::ExprOp::kInt && node.int_value > 0 &&
+                     std::has_single_bit(static_cast<uint64_t>(node.int_value));
   }
 
   double CostOf(const tensor::ExprNode& node, LoopMask mask) const {
-    if (node.operands.empty()) return 0;
+    if (node.operands.empty() || (ReadsNothing(node) && node.op != tensor::ExprOp::kCast)) return 0;
+    if (node.op == tensor::ExprOp::kSelect && ReadsNothing(*node.operands[0])) {
+      return kGuard * costs_.multiply_add;
+    }
     if (tensor::IsTranscendental(node.op)) return costs_.transcendental;
     if (node.op == tensor::ExprOp::kSqrt) return costs_.division;
     const double operation =
         ((mask & kVector) != 0 ? 1 : kScalarOperation) * costs_.multiply_add;
     const bool divides = node.op >= tensor::ExprOp::kDiv && node.op <= tensor::ExprOp::kMod &&
                          node.op != tensor::ExprOp::kMul;
-    if (!divides) return operation;
+    if (!divides || IsPowerOfTwo(*node.operands[1])) return operation;
     if (tensor::IsFloat(node.dtype)) return costs_.division;
     // Integer divisions have no vector form.
     return costs_.division * ((mask & kVector) != 0 ? std::min(nest_.width, nest_.lanes) : 1);
@@ -167,7 +216,8 @@ class OperationList {
   const Costs& costs_;
   std::vector<LoopMask> masks_;  ///< of the iterators
   std::vector<Operation> operations_;
-  std::map<const tensor::ExprNode*, LoopMask> known_;
+  std::map<const tensor::ExprNode*, Value> by_node_;
+  std::map<std::vector<int64_t>, Value> by_content_;
 };
 
 /// What an iteration of a reduction takes for each of its outputs that are in registers.
@@ -209,7 +259,7 @@ class TileTime {
   }
 
   double Of(double chunks, double outputs) const {
-    double live = outputs, seconds = outputs * combine_ + step_;
+    double live = outputs, arithmetic = outputs * combine_ + step_, loads = 0;
     for (const Operation& operation : operations_) {
       if ((operation.mask & kReduction) == 0) continue;  // computed once before
       double values = 1, kept = 1;
@@ -224,10 +274,10 @@ class TileTime {
         reused = reused || (!varies && taken > 1);
       }
       if (operation.is_load) live += kept;
-      seconds += values * operation.cost;
+      (operation.is_load ? loads : arithmetic) += values * operation.cost;
     }
-    if (live > registers_ + 1) return kNever;
-    return std::max(seconds, costs_.in_flight) / outputs;
+    if (live > registers_) return kNever;
+    return std::max(Together(arithmetic, loads), costs_.in_flight) / outputs;
   }
 
   static constexpr double kNever = 1e30;
@@ -239,13 +289,37 @@ class TileTime {
   double best_ = kNever;
 };
 
-/// The innermost loop's step, unless it is unrolled.
-double StepSeconds(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
-                   const Costs& costs) {
+/// Statements that are unrolled together in a nest without a reduction, at most.
+constexpr int64_t kMaxUnrolled = 384;
+
+int64_t MaxStep(const tensor::Program& program, const std::vector<tensor::LoopId>& loops) {
   int64_t max_step = 0;
   for (tensor::LoopId loop : loops) {
     max_step = std::max(max_step, program.loops[loop].unroll_max_step);
   }
+  return max_step;
+}
+
+/// The innermost loops that are unrolled around a block, as the tile of its nest.
+void TakeUnrolled(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
+                  RegisterNest& nest) {
+  const int64_t limit = std::min(MaxStep(program, loops), kMaxUnrolled);
+  auto steps = static_cast<int64_t>(nest.chunks);
+  for (auto loop = loops.rbegin() + std::ssize(nest.vectorized); loop != loops.rend(); ++loop) {
+    const int64_t extent = program.ExtentOf(*loop);
+    steps *= extent;
+    if (steps > limit || program.loops[*loop].body.size() > 1 ||
+        program.loops[*loop].kind == tensor::LoopKind::kParallel) {
+      return;
+    }
+    if (extent > 1) nest.tile.push_back({*loop, extent, extent});
+  }
+}
+
+/// The innermost loop's step, unless it is unrolled.
+double StepSeconds(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
+                   const Costs& costs) {
+  const int64_t max_step = MaxStep(program, loops);
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
     const int64_t extent = program.ExtentOf(*loop);
     if (program.loops[*loop].kind == tensor::LoopKind::kVectorized || extent == 1) continue;
@@ -260,7 +334,8 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
                         const target::MachineModel& machine) {
   const tensor::Block& block = program.blocks[id];
   const Costs costs(machine);
-  const RegisterNest nest = RegisterNestOf(program, id, loops, machine.vector_bytes);
+  RegisterNest nest = RegisterNestOf(program, id, loops, machine.vector_bytes);
+  if (!nest.is_reduction) TakeUnrolled(program, loops, nest);
   OperationList list(program, block, nest, costs);
   const double runs = iterations / nest.lanes * nest.chunks;  // of registers
   const LoopMask output = list.MaskOf(block.output_index);
@@ -268,18 +343,26 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   const double step = StepSeconds(program, loops, costs);
   if (block.kind == tensor::BlockKind::kInit) return runs * (store + step / nest.chunks);
   const std::vector<Operation> operations = list.Take(block.value);
-  double all = 0, once = 0;
+  double arithmetic = 0, loads = 0, once = 0;
   for (const Operation& operation : operations) {
-    const bool is_vector = (operation.mask & kVector) != 0;
-    all += operation.cost / (is_vector ? 1 : nest.chunks);
+    double shared = (operation.mask & kVector) != 0 ? 1 : nest.chunks;
+    for (size_t i = 0; !nest.is_reduction && i < nest.tile.size(); ++i) {
+      const bool varies = (operation.mask >> (kFirstTile + i) & 1) != 0;
+      if (!varies) shared *= static_cast<double>(nest.tile[i].steps);
+    }
+    (operation.is_load ? loads : arithmetic) += operation.cost / shared;
     if ((operation.mask & kReduction) == 0) once += operation.cost;
   }
-  if (!nest.is_reduction) return runs * (all + store + step / nest.chunks);
+  const double all = Together(arithmetic, loads + store) + step / nest.chunks;
+  if (!nest.is_reduction) return runs * all;
   const double combine = (nest.lanes > 1 ? 1 : kScalarOperation) * costs.multiply_add;
   // In memory: what was stored must be loaded again.
-  const double in_memory = all + combine + store + costs.load;
-  if (!nest.in_registers) return runs * (in_memory + step / nest.chunks);
-  const double registers = machine.vector_bytes >= 64 ? 32 : 16;
+  const double in_memory = all + combine + costs.load;
+  if (!nest.in_registers) return runs * in_memory;
+  const bool is_integer = !tensor::IsFloat(program.buffers[block.output].dtype);
+  const double registers = is_integer && nest.lanes == 1 ? kIntegerRegisters
+                           : machine.vector_bytes >= 64  ? 32
+                                                         : 16;
   const double each = TileTime(nest, operations, costs, combine, step, registers).Best();
   double reduced = 1;
   for (tensor::LoopId loop : nest.reduction) {

@@ -27,7 +27,7 @@ struct Effort {
   int population, generations;
 };
 constexpr Effort kEfforts[] = {
-    {"none", 0, 0}, {"low", 96, 2}, {"normal", 192, 4}, {"high", 1024, 6}};
+    {"none", 0, 0}, {"low", 128, 2}, {"normal", 512, 4}, {"high", 2048, 8}};
 
 tuning::UntunedOptions OptionsFor(const std::string& effort) {
   const Effort* const found = std::ranges::find(kEfforts, effort, &Effort::name);
