@@ -7,8 +7,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <cctype>
 #include <unordered_set>
+#include <utility>
 
 #include "bayloom/graph/internal/frozen_input.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
@@ -49,6 +50,12 @@ std::string InputNames(const std::vector<DeclaredInput>& inputs) {
 }
 
 }  // namespace
+
+bool OpenDimension::IsBatch() const {
+  std::string lower = name;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower == "n" || lower.ends_with(".0") || lower.find("batch") != std::string::npos;
+}
 
 std::vector<const onnx::ValueInfoProto*> InputsWithoutData(const onnx::GraphProto& graph) {
   std::unordered_set<std::string> known;
@@ -106,27 +113,20 @@ std::string Describe(const std::vector<OpenDimension>& dimensions) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-InputShapes::InputShapes(const onnx::GraphProto& graph, const ImportOptions& options) {
+InputShapes::InputShapes(std::vector<DeclaredInput> inputs, const ImportOptions& options)
+    : inputs_(std::move(inputs)) {
   std::unordered_set<std::string> names;
-  for (const auto& input : graph.input()) {
-    if (!names.insert(input.name()).second) {
-      throw InputError(fmt::format("there are two inputs '{}'", Printable(input.name())));
-    }
-  }
-  for (const onnx::ValueInfoProto* input : InputsWithoutData(graph)) {
-    try {
-      inputs_.push_back(ReadDeclaredInput(*input));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
-    }
+  for (const DeclaredInput& input : inputs_) {
+    if (names.insert(input.name).second) continue;
+    throw InputError(fmt::format("there are two inputs '{}'", Printable(input.name)));
   }
   CheckNames(options);
-  for (const auto& [name, extent] : options.dimensions) BindDimension(name, extent, "given by its name");
+  for (const auto& [name, extent] : options.dimensions)
+    BindDimension(name, extent, "given by its name");
   for (const DeclaredInput& input : inputs_) {
     const auto given = options.input_shapes.find(input.name);
     if (given == options.input_shapes.end()) continue;
-    BindShape(input, given->second,
-              fmt::format("the shape of input '{}'", Printable(input.name)));
+    BindShape(input, given->second, fmt::format("the shape of input '{}'", Printable(input.name)));
     shapes_[input.name] = given->second;
   }
   for (const DeclaredInput& input : inputs_) {
@@ -136,17 +136,10 @@ InputShapes::InputShapes(const onnx::GraphProto& graph, const ImportOptions& opt
   CheckComplete(options);
 }
 
-const DeclaredInput& InputShapes::Declared(const std::string& name) const {
-  for (const DeclaredInput& input : inputs_) {
-    if (input.name == name) return input;
-  }
-  throw std::logic_error("no such input");
-}
-
-std::vector<int64_t> InputShapes::ShapeOf(const std::string& name) const {
-  if (const auto given = shapes_.find(name); given != shapes_.end()) return given->second;
+std::vector<int64_t> InputShapes::ShapeOf(const DeclaredInput& input) const {
+  if (const auto given = shapes_.find(input.name); given != shapes_.end()) return given->second;
   std::vector<int64_t> shape;
-  for (const DeclaredDimension& dimension : *Declared(name).shape) {
+  for (const DeclaredDimension& dimension : *input.shape) {
     shape.push_back(dimension.extent ? *dimension.extent : extents_.at(dimension.name).value);
   }
   return shape;
@@ -164,9 +157,9 @@ void InputShapes::CheckNames(const ImportOptions& options) const {
       return dimension.name == name;
     });
     if (known) continue;
-    throw InputError(fmt::format(
-        "no input has an open dimension '{}'; {}", Printable(name),
-        open.empty() ? "the model leaves none open" : "there are: " + Describe(open)));
+    throw InputError(
+        fmt::format("no input has an open dimension '{}'; {}", Printable(name),
+                    open.empty() ? "the model leaves none open" : "there are: " + Describe(open)));
   }
   const auto check = [&](const std::string& name, const char* purpose) {
     const bool known = std::any_of(inputs_.begin(), inputs_.end(),
@@ -191,9 +184,8 @@ void InputShapes::BindShape(const DeclaredInput& input, const std::vector<int64_
                             const std::string& source) {
   if (!input.shape) return;
   if (input.shape->size() != shape.size()) {
-    throw InputError(
-        fmt::format("input '{}': a shape of {} dimensions was given; the model has {}",
-                    Printable(input.name), shape.size(), input.shape->size()));
+    throw InputError(fmt::format("input '{}': a shape of {} dimensions was given; the model has {}",
+                                 Printable(input.name), shape.size(), input.shape->size()));
   }
   for (size_t d = 0; d < shape.size(); ++d) {
     const DeclaredDimension& dimension = (*input.shape)[d];
@@ -217,8 +209,7 @@ void InputShapes::Freeze(const DeclaredInput& input, const tensor::HostTensor& g
   try {
     tensor::HostTensor tensor = ConvertFrozen(given, input.dtype);
     if (!any_shape) tensor.shape = FitFrozenShape(tensor, declared);
-    BindShape(input, tensor.shape,
-              fmt::format("the values of input '{}'", Printable(input.name)));
+    BindShape(input, tensor.shape, fmt::format("the values of input '{}'", Printable(input.name)));
     frozen_[input.name] = std::make_shared<const tensor::HostTensor>(std::move(tensor));
   } catch (const FrozenValueError& error) {
     throw InputError(fmt::format("input '{}' cannot be frozen to these values: {}",
