@@ -82,8 +82,11 @@ class Importer {
     for (const auto& initializer : graph.initializer()) {
       const std::string name = Printable(initializer.name());
       try {
-        scope.Define(initializer.name(),
-                     builder_.Constant(name, TensorFromOnnx(initializer, directory_)));
+        const auto [known, is_new] = initializers_.try_emplace(&initializer);
+        if (is_new) {
+          known->second = builder_.Constant(name, TensorFromOnnx(initializer, directory_));
+        }
+        scope.Define(initializer.name(), known->second);
       } catch (const InputError& error) {
         NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
         scope.DefineOpaque(initializer.name());
@@ -339,6 +342,8 @@ class Importer {
   ImportNotes* const notes_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
+  /// Made once for all iterations of an unrolled loop.
+  std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
   int64_t imported_nodes_ = 0;
 };
 

@@ -288,7 +288,9 @@ void LpNormalization(OperatorContext& context) {
       });
   context.SetOutput(0, context.builder().Map("lpnorm", x.shape(), [&](const Exprs& s) {
     const tensor::Expr total = sum.At(Without(s, {axis}));
-    return x.At(s) / (p == 1 ? total : tensor::Unary(tensor::ExprOp::kSqrt, total));
+    const tensor::Expr norm = p == 1 ? total : tensor::Unary(tensor::ExprOp::kSqrt, total);
+    const tensor::Expr zero = LiteralLike(0, norm);
+    return tensor::Select(tensor::Equal(norm, zero), zero, x.At(s) / norm);
   }));
 }
 
