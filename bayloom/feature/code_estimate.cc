@@ -26,8 +26,8 @@ constexpr double kStridedElement = 1.3;   ///< of a register that is gathered or
 constexpr double kIntegerRegisters = 12;  ///< that are left for values
 constexpr double kMaxInFlight = 8;        ///< multiply-adds, as codegen reckons
 
-constexpr double kGuard = 0.3;            ///< of an element that may lie in the padding
-constexpr double kUnhidden = 0.2;         ///< part of the loads that shows beside arithmetic
+constexpr double kGuard = 0.3;     ///< of an element that may lie in the padding
+constexpr double kUnhidden = 0.2;  ///< part of the loads that shows beside arithmetic
 
 /// Arithmetic and loads that are carried out at the same time.
 double Together(double arithmetic, double loads) {
@@ -37,7 +37,7 @@ double Together(double arithmetic, double loads) {
 /// Which of a nest's loops something changes with.
 using LoopMask = uint64_t;
 constexpr LoopMask kVector = 1;
-constexpr LoopMask kReduction = 2;
+constexpr LoopMask kReductionMask = 2;
 constexpr int kFirstTile = 2;
 
 /// An operation of a block's value: what it costs and what it changes with.
@@ -56,8 +56,8 @@ struct Costs {
         load(machine.vector_load),
         division(machine.division),
         transcendental(machine.transcendental),
-        in_flight(std::min(machine.multiply_add_latency,
-                           kMaxInFlight * machine.multiply_add.alone)) {}
+        in_flight(
+            std::min(machine.multiply_add_latency, kMaxInFlight * machine.multiply_add.alone)) {}
 };
 
 /// Lists the operations of a block's value.
@@ -108,7 +108,7 @@ class OperationList {
     LoopMask mask = 0;
     for (const tensor::Affine::Term& term : affine.terms) {
       if (Contains(nest_.vectorized, term.digit)) mask |= kVector;
-      if (Contains(nest_.reduction, term.digit)) mask |= kReduction;
+      if (Contains(nest_.reduction, term.digit)) mask |= kReductionMask;
       for (size_t i = 0; i < nest_.tile.size(); ++i) {
         if (Contains({nest_.tile[i].loop}, term.digit)) mask |= LoopMask{1} << (kFirstTile + i);
       }
@@ -200,8 +200,7 @@ class OperationList {
     }
     if (tensor::IsTranscendental(node.op)) return costs_.transcendental;
     if (node.op == tensor::ExprOp::kSqrt) return costs_.division;
-    const double operation =
-        ((mask & kVector) != 0 ? 1 : kScalarOperation) * costs_.multiply_add;
+    const double operation = ((mask & kVector) != 0 ? 1 : kScalarOperation) * costs_.multiply_add;
     const bool divides = node.op >= tensor::ExprOp::kDiv && node.op <= tensor::ExprOp::kMod &&
                          node.op != tensor::ExprOp::kMul;
     if (!divides || IsPowerOfTwo(*node.operands[1])) return operation;
@@ -261,7 +260,7 @@ class TileTime {
   double Of(double chunks, double outputs) const {
     double live = outputs, arithmetic = outputs * combine_ + step_, loads = 0;
     for (const Operation& operation : operations_) {
-      if ((operation.mask & kReduction) == 0) continue;  // computed once before
+      if ((operation.mask & kReductionMask) == 0) continue;  // computed once before
       double values = 1, kept = 1;
       bool reused = false;
       for (size_t i = 0; i <= taken_.size(); ++i) {
@@ -351,7 +350,7 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
       if (!varies) shared *= static_cast<double>(nest.tile[i].steps);
     }
     (operation.is_load ? loads : arithmetic) += operation.cost / shared;
-    if ((operation.mask & kReduction) == 0) once += operation.cost;
+    if ((operation.mask & kReductionMask) == 0) once += operation.cost;
   }
   const double all = Together(arithmetic, loads + store) + step / nest.chunks;
   if (!nest.is_reduction) return runs * all;
