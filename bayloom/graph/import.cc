@@ -18,6 +18,7 @@
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/internal/functions.h"
+#include "bayloom/graph/internal/import_notes.h"
 #include "bayloom/graph/internal/input_shapes.h"
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
@@ -25,6 +26,7 @@
 #include "bayloom/graph/internal/operators/operator.h"
 #include "bayloom/graph/internal/opset_versions.h"
 #include "bayloom/graph/internal/scope.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -45,10 +47,13 @@ bool IsModelAtFault(const std::exception& error) {
 
 class Importer {
  public:
-  Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options)
+  /// With `notes` what is refused is noted there; the rest is imported.
+  Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options,
+           ImportNotes* notes = nullptr)
       : directory_(std::filesystem::path(path).parent_path().string()),
         model_(model),
         options_(options),
+        notes_(notes),
         builder_(Printable(model.graph().name())),
         functions_(model) {}
 
@@ -57,14 +62,12 @@ class Importer {
     const onnx::GraphProto& graph = model_.graph();
     Scope scope;
     DefineInitializers(graph, scope);
-    const InputShapes shapes(graph, options_);
-    for (const auto& input : graph.input()) {
-      if (!scope.HasOwn(input.name())) DefineInput(input, shapes, scope);
-    }
+    const InputShapes shapes(ReadInputs(graph, scope), options_);
+    for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
-      const tensor::Tensor tensor = scope.Lookup(output.name(), "output");
+      const tensor::Tensor tensor = DeclaredOutput(output, scope.Lookup(output.name(), "output"));
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -73,6 +76,14 @@ class Importer {
   }
 
  private:
+  tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
+    const int declared = output.type().tensor_type().elem_type();
+    for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
+      if (declared == DTypeToOnnx(narrow)) return widener_.AsDeclared(tensor, narrow);
+    }
+    return tensor;
+  }
+
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
     if (graph.sparse_initializer_size() > 0) {
       throw InputError("sparse initializers are not supported");
@@ -86,21 +97,38 @@ class Importer {
         }
         scope.Define(initializer.name(), known->second);
       } catch (const InputError& error) {
-        throw InputError(fmt::format("initializer '{}': {}", name, error.what()));
+        NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
+        scope.DefineOpaque(initializer.name());
       }
     }
   }
 
-  void DefineInput(const onnx::ValueInfoProto& input, const InputShapes& shapes, Scope& scope) {
-    const std::string name = Printable(input.name());
-    if (auto frozen = shapes.Frozen(input.name())) {
-      scope.Define(input.name(), builder_.Constant(name, std::move(frozen)));
+  void NoteOrThrow(const std::string& problem) {
+    if (!notes_) throw InputError(problem);
+    notes_->problems.push_back(problem);
+  }
+
+  std::vector<DeclaredInput> ReadInputs(const onnx::GraphProto& graph, Scope& scope) {
+    std::vector<DeclaredInput> inputs;
+    for (const onnx::ValueInfoProto* input : InputsWithoutData(graph)) {
+      try {
+        inputs.push_back(ReadDeclaredInput(*input));
+      } catch (const InputError& error) {
+        NoteOrThrow(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
+        scope.DefineOpaque(input->name());
+      }
+    }
+    return inputs;
+  }
+
+  void DefineInput(const DeclaredInput& input, const InputShapes& shapes, Scope& scope) {
+    const std::string name = Printable(input.name);
+    if (auto frozen = shapes.Frozen(input.name)) {
+      scope.Define(input.name, builder_.Constant(name, std::move(frozen)));
       return;
     }
     try {
-      const DeclaredInput& declared = shapes.Declared(input.name());
-      scope.Define(input.name(),
-                   builder_.Input(name, declared.dtype, shapes.ShapeOf(input.name())));
+      scope.Define(input.name, builder_.Input(name, input.dtype, shapes.ShapeOf(input)));
     } catch (const InputError& error) {
       throw InputError(fmt::format("input '{}': {}", name, error.what()));
     }
@@ -109,29 +137,14 @@ class Importer {
   template <typename Nodes>
   void ImportNodes(const Nodes& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
     if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
-    for (const onnx::NodeProto* const sorted : SortedNodes(nodes)) {
-      const onnx::NodeProto& node = *sorted;
+    for (const onnx::NodeProto* const node : SortedNodes(nodes)) {
       if (++imported_nodes_ > kMaxNodes) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
-      const auto located = [&](const std::exception& error) {
-        return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)), QualifiedName(node),
-                           error.what());
-      };
-      try {
-        ImportNode(node, scope, opsets, depth);
-      } catch (const NodeError&) {
-        throw;
-      } catch (const SystemError&) {
-        throw;
-      } catch (const std::bad_alloc&) {
-        throw;
-      } catch (const RunTimeDependence& error) {
-        if (depth > 0) throw;  // the outermost node is the one that people know
-        throw RunTimeDependence(located(error), error.inputs());
-      } catch (const std::exception& error) {
-        if (IsModelAtFault(error)) throw NodeError(located(error));
-        throw std::logic_error(located(error));
+      if (notes_) {
+        ImportOrNote(*node, scope, opsets, depth);
+      } else {
+        ImportLocated(*node, scope, opsets, depth);
       }
     }
   }
@@ -141,31 +154,129 @@ class Importer {
     using InputError::InputError;
   };
 
-  void ImportNode(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
-                  int depth) {
+  static std::string Located(const onnx::NodeProto& node, const OpsetVersions& opsets,
+                             const std::exception& error) {
+    return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)),
+                       DescribeOperator(node, opsets), error.what());
+  }
+
+  /// Errors name the node.
+  void ImportLocated(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                     int depth) {
+    try {
+      ImportNode(node, scope, opsets, depth);
+    } catch (const NodeError&) {
+      throw;
+    } catch (const SystemError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const RunTimeDependence& error) {
+      if (depth > 0) throw;  // the outermost node is the one that people know
+      throw RunTimeDependence(Located(node, opsets, error), error.inputs());
+    } catch (const std::exception& error) {
+      if (IsModelAtFault(error)) throw NodeError(Located(node, opsets, error));
+      throw std::logic_error(Located(node, opsets, error));
+    }
+  }
+
+  /// A node that is refused is noted; of its results nothing is known.
+  void ImportOrNote(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                    int depth) {
+    try {
+      return ImportNode(node, scope, opsets, depth);
+    } catch (const OpaqueValue&) {
+      ++notes_->unexamined_nodes;
+      NoteUnsupportedInside(node, opsets, depth + 1);
+    } catch (const SystemError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const RunTimeDependence& error) {
+      Note(node, opsets, error, error.inputs());
+    } catch (const std::exception& error) {
+      if (!IsModelAtFault(error)) throw std::logic_error(Located(node, opsets, error));
+      Note(node, opsets, error, {});
+    }
+    for (const std::string& output : node.output()) {
+      if (!output.empty() && !scope.HasOwn(output)) scope.DefineOpaque(output);
+    }
+  }
+
+  void Note(const onnx::NodeProto& node, const OpsetVersions& opsets, const std::exception& error,
+            const std::vector<std::string>& inputs) {
+    const auto version = opsets.find(DomainOf(node.domain()));
+    notes_->refusals.push_back({Printable(NodeName(node)), QualifiedName(node),
+                                version == opsets.end() ? 0 : version->second, error.what(),
+                                inputs});
+  }
+
+  /// Operators of inner graphs and functions that are not reached are looked up, no more.
+  void NoteUnsupportedInside(const onnx::NodeProto& node, const OpsetVersions& opsets, int depth) {
+    if (depth > kMaxDepth) return;
+    const auto look_up = [&](const auto& nodes, const OpsetVersions& versions) {
+      for (const onnx::NodeProto& inner : nodes) {
+        if (++imported_nodes_ > kMaxNodes) return;
+        try {
+          FindHandler(inner, versions);
+          NoteUnsupportedInside(inner, versions, depth + 1);
+        } catch (const InputError& error) {
+          Note(inner, versions, error, {});
+        }
+      }
+    };
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) look_up(attribute.g().node(), opsets);
+    }
+    if (const onnx::FunctionProto* local = functions_.Find(node)) {
+      look_up(local->node(), ReadOpsets(local->opset_import()));
+    }
+  }
+
+  /// By what a node is imported: a function of the model, an operator or a function of ONNX.
+  struct Handler {
+    const onnx::FunctionProto* local = nullptr;
+    const Schema* schema = nullptr;
+    int version = 0;
+    const Operator* op = nullptr;
+    std::optional<onnx::FunctionProto> body;
+  };
+
+  /// Refuses operators that are not supported.
+  Handler FindHandler(const onnx::NodeProto& node, const OpsetVersions& opsets) {
     const std::string domain = DomainOf(node.domain());
     const auto version = opsets.find(domain);
     if (version == opsets.end()) {
       throw InputError(
           fmt::format("the model imports no operator set for the domain '{}'", Printable(domain)));
     }
+    Handler handler;
+    handler.version = version->second;
+    handler.local = functions_.Find(node);
+    if (handler.local) return handler;
+    handler.schema = &SchemaOf(domain, node.op_type(), version->second);
+    CheckAgainstSchema(node, *handler.schema);
+    CheckAge(*handler.schema, version->second);
+    handler.op = FindOperator(domain, node.op_type());
+    if (!handler.op) handler.body = FunctionBody(*handler.schema);
+    if (!handler.op && !handler.body) throw InputError("the operator is not supported");
+    return handler;
+  }
+
+  void ImportNode(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                  int depth) {
+    const Handler handler = FindHandler(node, opsets);
     std::vector<std::optional<tensor::Tensor>> inputs;
     for (const std::string& name : node.input()) {
-      inputs.push_back(name.empty() ? std::nullopt : std::optional(scope.Lookup(name, "input")));
+      inputs.push_back(name.empty() ? std::nullopt
+                                    : std::optional(widener_.Widen(scope.Lookup(name, "input"))));
     }
-    if (const onnx::FunctionProto* local = functions_.Find(node)) {
-      return ExpandFunction(node, *local, inputs, scope, depth);
+    if (handler.local) return ExpandFunction(node, *handler.local, inputs, scope, depth);
+    CheckTypes(*handler.schema, TypesOf(inputs));
+    if (handler.op) {
+      return ImportOperator(node, *handler.op, handler.version, inputs, scope, opsets, depth);
     }
-    const Schema& schema = SchemaOf(domain, node.op_type(), version->second);
-    CheckAgainstSchema(node, schema);
-    CheckAge(schema, version->second);
-    CheckTypes(schema, TypesOf(inputs));
-    if (const Operator* op = FindOperator(domain, node.op_type())) {
-      return ImportOperator(node, *op, version->second, inputs, scope, opsets, depth);
-    }
-    const std::optional<onnx::FunctionProto> body = FunctionBody(schema);
-    if (!body) throw InputError("the operator is not supported");
-    ExpandFunction(WithDefaults(node, schema), *body, inputs, scope, depth);
+    ExpandFunction(WithDefaults(node, *handler.schema), *handler.body, inputs, scope, depth);
   }
 
   static std::vector<std::string> TypesOf(
@@ -238,22 +349,14 @@ class Importer {
   const std::string directory_;
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
+  ImportNotes* const notes_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
   /// Made once for all iterations of an unrolled loop.
   std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
+  FloatWidener widener_{builder_};
   int64_t imported_nodes_ = 0;
 };
-
-onnx::ModelProto ReadModel(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) base::ThrowPathError(path + ": cannot be read", errno);
-  onnx::ModelProto model;
-  if (!model.ParseFromIstream(&file) || !model.has_graph()) {
-    throw InputError(fmt::format("{}: not an ONNX model, or a damaged one", path));
-  }
-  return model;
-}
 
 /// "; freeze the input 'rate' if its values never change".
 std::string FreezingAdvice(const RunTimeDependence& error) {
@@ -266,6 +369,25 @@ std::string FreezingAdvice(const RunTimeDependence& error) {
 }
 
 }  // namespace
+
+onnx::ModelProto ReadModel(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) base::ThrowPathError(path + ": cannot be read", errno);
+  onnx::ModelProto model;
+  if (!model.ParseFromIstream(&file) || !model.has_graph()) {
+    throw InputError(fmt::format("{}: not an ONNX model, or a damaged one", path));
+  }
+  return model;
+}
+
+std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProto& model,
+                                  const ImportOptions& options, ImportNotes& notes) {
+  try {
+    return Importer(path, model, options, &notes).Run();
+  } catch (const OpaqueValue&) {
+    return std::nullopt;  // an output that nothing is known of
+  }
+}
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   const onnx::ModelProto model = ReadModel(path);

@@ -161,22 +161,6 @@ std::string Quoted(const std::string& argument) {
   return base::QuotedFor(base::ShellContext::kPlain, argument);
 }
 
-/// "--dim batch=1 --dim sequence=128": examples for what is missing.
-std::string Suggestion(const graph::OpenShapeError& error) {
-  std::vector<std::string> arguments;
-  for (const graph::OpenDimension& dimension : error.dimensions()) {
-    std::string lower = dimension.name;
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    const bool is_batch =
-        lower == "n" || lower.ends_with(".0") || lower.find("batch") != std::string::npos;
-    arguments.push_back("--dim " + Quoted(dimension.name + (is_batch ? "=1" : "=128")));
-  }
-  for (const std::string& input : error.inputs()) {
-    arguments.push_back("--shape " + Quoted(input + "=1x3x224x224"));
-  }
-  return fmt::format("{}", fmt::join(arguments, " "));
-}
-
 }  // namespace
 
 void ShapeOptions::AddTo(CLI::App& command) {
@@ -238,12 +222,24 @@ std::vector<std::string> ShapeOptions::Given() const {
   return given;
 }
 
+std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
+                          const std::vector<std::string>& shapeless) {
+  std::vector<std::string> arguments;
+  for (const graph::OpenDimension& dimension : dimensions) {
+    arguments.push_back("--dim " + Quoted(dimension.name + (dimension.IsBatch() ? "=1" : "=128")));
+  }
+  for (const std::string& input : shapeless) {
+    arguments.push_back("--shape " + Quoted(input + "=1x3x224x224"));
+  }
+  return fmt::format("{}", fmt::join(arguments, " "));
+}
+
 graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options) {
   try {
     return graph::ImportOnnx(path, options);
   } catch (const graph::OpenShapeError& error) {
-    throw InputError(
-        fmt::format("{}; give what is missing, such as {}", error.what(), Suggestion(error)));
+    throw InputError(fmt::format("{}; give what is missing, such as {}", error.what(),
+                                 SuggestShapes(error.dimensions(), error.inputs())));
   } catch (const graph::RunTimeDependence& error) {
     if (error.inputs().empty()) throw;
     throw InputError(fmt::format("{} (--freeze {}=VALUE)", error.what(), error.inputs().front()));
