@@ -25,8 +25,8 @@ tensor::Expr RecurrentStep::Keep(const tensor::Expr& next, size_t k, const Exprs
 int64_t HiddenSize(OperatorContext& context, int64_t otherwise) {
   const int64_t hidden = context.Int("hidden_size", otherwise);
   if (hidden != otherwise || hidden < 1) {
-    context.Refuse(fmt::format("attribute hidden_size = {}: the weights are those of {}", hidden,
-                               otherwise));
+    context.Refuse(
+        fmt::format("attribute hidden_size = {}: the weights are those of {}", hidden, otherwise));
   }
   return hidden;
 }
@@ -86,8 +86,7 @@ class RecurrentImporter {
         cell_(cell),
         product_(product),
         hidden_(hidden),
-        sequence_(ReadSequence(context)) {
-  }
+        sequence_(ReadSequence(context)) {}
 
   void Run() {
     const std::string direction = context_.String("direction", "forward");
@@ -167,6 +166,13 @@ class RecurrentImporter {
     return step < tensor::Cast(tensor::DType::kInt64, (*lengths_)(batch));
   }
 
+  /// The element if the step is one of the sequence's, else 0.
+  tensor::Expr WithinSequence(const tensor::Expr& step, const tensor::Expr& batch,
+                              const tensor::Expr& element) const {
+    if (!lengths_) return element;
+    return tensor::Select(IsInside(step, batch), element, LiteralLike(0, element));
+  }
+
   void ReadActivations() {
     std::vector<std::string> defaults;
     for (int d = 0; d < directions_; ++d) {
@@ -178,7 +184,7 @@ class RecurrentImporter {
   void ChooseWidth() {
     const int64_t lanes = codegen::kBufferAlignment / tensor::ByteSize(dtype());
     width_ = (hidden_ + lanes - 1) / lanes * lanes;
-    // Elements that nobody reads must not grow to infinity either: times a weight of zero, that
+    // Elements that no one reads must not grow to infinity either: times a weight of zero, that
     // is no number.
     const bool bounded =
         std::none_of(activations_.begin(), activations_.end(),
@@ -234,8 +240,8 @@ class RecurrentImporter {
 
   /// [batch, width] of an initial state.
   tensor::Tensor StateRows(const tensor::Tensor& x, int d) {
-    const bool in_rows = hidden_ == width_ && (!sequence_.batch_first || directions_ == 1 ||
-                                               sequence_.batch == 1);
+    const bool in_rows =
+        hidden_ == width_ && (!sequence_.batch_first || directions_ == 1 || sequence_.batch == 1);
     if (in_rows) {
       const tensor::Tensor rows = builder_.View(x, {directions_ * sequence_.batch, hidden_});
       return builder_.Rows(rows, d * sequence_.batch, sequence_.batch);
@@ -285,26 +291,24 @@ class RecurrentImporter {
     tensor::Tensor y = ConcatenateRows(context_, std::move(parts));
     y = builder_.View(y, {sequence_.steps, directions_, sequence_.batch, width_});
     if (lengths_ || width_ != hidden_) {
-      y = builder_.Map(Label("outputs"), {sequence_.steps, directions_, sequence_.batch, hidden_},
-                       [&](const Exprs& place) {
-                         const tensor::Expr element = y.At(place);
-                         if (!lengths_) return element;
-                         return tensor::Select(IsInside(place[0], place[2]), element,
-                                               LiteralLike(0, element));
-                       });
+      y = builder_.Map(
+          Label("outputs"), {sequence_.steps, directions_, sequence_.batch, hidden_},
+          [&](const Exprs& place) { return WithinSequence(place[0], place[2], y.At(place)); });
     }
     return sequence_.batch_first ? BatchFirst(y, {2, 0, 1, 3}) : y;
   }
 
-  /// [directions, batch, hidden], or [batch, directions, hidden]
+  /// [directions, batch, hidden], or [batch, directions, hidden]. Those of a sequence without
+  /// steps are zero, as in onnxruntime; ONNX does not say.
   tensor::Tensor LastStates(size_t k) {
     std::vector<tensor::Tensor> parts;
     for (const std::vector<tensor::Tensor>& state : last_states_) parts.push_back(state[k]);
     tensor::Tensor last = ConcatenateRows(context_, std::move(parts));
     last = builder_.View(last, {directions_, sequence_.batch, width_});
-    if (width_ != hidden_) {
-      last = builder_.Map(Label("last"), {directions_, sequence_.batch, hidden_},
-                          [&](const Exprs& place) { return last.At(place); });
+    if (lengths_ || width_ != hidden_) {
+      last = builder_.Map(
+          Label("last"), {directions_, sequence_.batch, hidden_},
+          [&](const Exprs& place) { return WithinSequence(0, place[1], last.At(place)); });
     }
     return sequence_.batch_first ? BatchFirst(last, {1, 0, 2}) : last;
   }
@@ -328,7 +332,7 @@ class RecurrentImporter {
   int64_t directions_ = 1;
   tensor::Tensor rows_;
   std::vector<NamedActivation> activations_;
-  std::optional<tensor::Tensor> lengths_, mask_;           // where sequences end early
+  std::optional<tensor::Tensor> lengths_, mask_;            // where sequences end early
   std::vector<std::vector<tensor::Tensor>> hidden_states_;  // by direction and step
   std::vector<std::vector<tensor::Tensor>> last_states_;    // by direction
 };
