@@ -19,9 +19,7 @@ namespace bayloom::graph {
 using OpsetVersions = std::map<std::string, int>;
 
 /// ONNX's own domain has two names.
-inline std::string DomainOf(const std::string& domain) {
-  return domain == "ai.onnx" ? "" : domain;
-}
+inline std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 /// The versions that a model or function imports. Throws InputError if ONNX's own is newer than
 /// the newest that is known.
@@ -39,6 +37,15 @@ OpsetVersions ReadOpsets(const OpsetImports& imports) {
   }
   versions.emplace("com.microsoft", 1);  // onnxruntime's tools do not always name it
   return versions;
+}
+
+/// "Resize, operator set 13", "com.microsoft.QGemm, version 1": a node's operator for messages.
+inline std::string DescribeOperator(const onnx::NodeProto& node, const OpsetVersions& versions) {
+  const std::string domain = DomainOf(node.domain());
+  const auto version = versions.find(domain);
+  if (version == versions.end()) return QualifiedName(node);
+  return fmt::format("{}, {} {}", QualifiedName(node), domain.empty() ? "operator set" : "version",
+                     version->second);
 }
 
 }  // namespace bayloom::graph

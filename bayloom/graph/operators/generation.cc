@@ -30,6 +30,7 @@ void ConstantOperator(OperatorContext& context) {
                              IntConstant(context, values, {static_cast<int64_t>(values.size())}));
   }
   tensor::HostTensor tensor;
+  const SmallType* small = nullptr;
   if (context.HasAttribute("value_float")) {
     tensor = FromFloats({context.Float("value_float")}, {});
   } else if (context.HasAttribute("value_floats")) {
@@ -37,21 +38,25 @@ void ConstantOperator(OperatorContext& context) {
     tensor = FromFloats(values, {static_cast<int64_t>(values.size())});
   } else {
     tensor = context.TensorAttribute("value");
+    small = context.SmallTypeOfAttribute("value");
   }
-  context.SetOutput(0, context.builder().Constant("constant", std::move(tensor)));
+  context.SetOutput(0, context.builder().Constant("constant", std::move(tensor)), small);
 }
 
 void ConstantOfShape(OperatorContext& context) {
   const std::vector<int64_t> shape = context.IntsInput(0);
   tensor::Expr value = tensor::FloatLiteral(0);
+  const SmallType* small = nullptr;
   if (context.HasAttribute("value")) {
+    small = context.SmallTypeOfAttribute("value");
     const tensor::HostTensor tensor = context.TensorAttribute("value");
     if (tensor.ElementCount() != 1) context.Refuse("attribute value has to have one element");
     value = tensor::IsFloat(tensor.dtype) ? tensor::Literal(tensor.Get(0), tensor.dtype)
                                           : tensor::IntLiteral(tensor.GetInt(0), tensor.dtype);
   }
   context.SetOutput(
-      0, context.builder().Map("constantofshape", shape, [&](const Exprs&) { return value; }));
+      0, context.builder().Map("constantofshape", shape, [&](const Exprs&) { return value; }),
+      small);
 }
 
 void Range(OperatorContext& context) {

@@ -13,6 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 
@@ -182,6 +183,25 @@ bool OperatorContext::WantsOutput(int i) const {
 void OperatorContext::SetOutput(int i, tensor::Tensor tensor) {
   if (static_cast<int>(outputs_.size()) <= i) outputs_.resize(i + 1);
   outputs_[i] = std::move(tensor);
+}
+
+void OperatorContext::SetOutput(int i, tensor::Tensor tensor, const SmallType* small) {
+  SetOutput(i, std::move(tensor));
+  if (static_cast<int>(small_outputs_.size()) <= i) small_outputs_.resize(i + 1, nullptr);
+  small_outputs_[i] = small;
+}
+
+const SmallType* OperatorContext::SmallTypeOf(int input) const {
+  return input < static_cast<int>(small_inputs_.size()) ? small_inputs_[input] : nullptr;
+}
+
+const SmallType* OperatorContext::SmallTypeOfAttribute(std::string_view tensor) const {
+  const AttributeProto* a = Find(tensor, AttributeProto::TENSOR, "a tensor", true);
+  return FindSmallType(a->t().data_type());
+}
+
+const SmallType* OperatorContext::SmallTypeOfOutput(int i) const {
+  return i < static_cast<int>(small_outputs_.size()) ? small_outputs_[i] : nullptr;
 }
 
 void OperatorContext::Refuse(const std::string& reason) const { throw InputError(reason); }

@@ -20,6 +20,8 @@ class NodeProto;
 
 namespace bayloom::graph {
 
+struct SmallType;
+
 /// One node of a model while it is imported: its inputs as tensors of the graph under
 /// construction, its attributes, its outputs to be set. What cannot be used ends in `Refuse`.
 class OperatorContext {
@@ -80,7 +82,15 @@ class OperatorContext {
   int output_count() const;
   bool WantsOutput(int i) const;
   void SetOutput(int i, tensor::Tensor tensor);
+  /// The output's values are those of a small type; `tensor` has its holder's.
+  void SetOutput(int i, tensor::Tensor tensor, const SmallType* small);
   const std::vector<std::optional<tensor::Tensor>>& outputs() const { return outputs_; }
+
+  /// Which small type (small_types.h) an input's values are of; null: of the tensor's own type.
+  const SmallType* SmallTypeOf(int input) const;
+  const SmallType* SmallTypeOfAttribute(std::string_view tensor) const;
+  const SmallType* SmallTypeOfOutput(int i) const;
+  void SetSmallTypes(std::vector<const SmallType*> inputs) { small_inputs_ = std::move(inputs); }
 
   /// Throws InputError with the reason; the importer adds file and node.
   [[noreturn]] void Refuse(const std::string& reason) const;
@@ -99,6 +109,7 @@ class OperatorContext {
   std::vector<std::optional<tensor::Tensor>> inputs_;
   std::vector<std::optional<tensor::Tensor>> outputs_;
   SubgraphImporter subgraph_;
+  std::vector<const SmallType*> small_inputs_, small_outputs_;
 };
 
 using Exprs = GraphBuilder::Exprs;

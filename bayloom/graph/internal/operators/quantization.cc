@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/small_rounding.h"
 
 namespace bayloom::graph {
 namespace {
@@ -76,47 +76,57 @@ int64_t BlockSizeOf(OperatorContext& context) {
 }
 
 /// An element type that an attribute gives as ONNX's number; 0 or absent: `otherwise`.
-tensor::DType TypeAttribute(OperatorContext& context, const char* name, tensor::DType otherwise) {
+ElementType TypeAttribute(OperatorContext& context, const char* name, tensor::DType otherwise) {
   const int64_t number = context.Int(name, 0);
-  if (number == 0) return otherwise;
-  return DTypeFromOnnx(number > 0 && number < 1000 ? static_cast<int>(number) : 0);
+  return number == 0 ? ElementType{otherwise} : ElementTypeFromOnnx(number);
+}
+
+/// A real level, zero point added, as a quantized one.
+tensor::Expr Quantized(const tensor::Expr& level, const ElementType& type, bool saturate) {
+  if (!type.small) return Saturated(level, type.dtype);
+  if (type.small->IsFloat()) return RoundToFloat(*type.small, level, saturate);
+  const tensor::Expr low = LiteralLike(static_cast<double>(type.small->Low()), level);
+  const tensor::Expr high = LiteralLike(static_cast<double>(type.small->High()), level);
+  return tensor::Cast(type.dtype, tensor::Min(tensor::Max(level, low), high));
 }
 
 /// What x is divided by its scale in: from operator set 19 on the type of the scale.
 tensor::DType DivisionType(OperatorContext& context, const tensor::Tensor& scale) {
   const tensor::DType wide = tensor::DType::kFloat32;
   const bool is_wide = context.opset() < 19 || !tensor::IsFloat(scale.dtype());
-  return TypeAttribute(context, "precision", is_wide ? wide : scale.dtype());
+  return TypeAttribute(context, "precision", is_wide ? wide : scale.dtype()).dtype;
 }
 
 void QuantizeLinear(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), scale = context.Input(1);
   const int axis = QuantizationAxis(context, x);
   const int64_t block = BlockSizeOf(context);
-  tensor::DType dtype = TypeAttribute(context, "output_dtype", tensor::DType::kUInt8);
-  if (context.HasInput(2)) dtype = context.Input(2).dtype();
-  CheckQuantized(context, dtype);
+  ElementType type = TypeAttribute(context, "output_dtype", tensor::DType::kUInt8);
+  if (context.HasInput(2)) type = TypeOf(context, 2);
+  if (!type.small) CheckQuantized(context, type.dtype);
+  const bool rounds = !type.small || !type.small->IsFloat();
+  const bool saturate = context.Int("saturate", 1) != 0;
   const tensor::DType division = DivisionType(context, scale);
-  context.SetOutput(0, context.builder().Map("quantize", x.shape(), [&](const Exprs& place) {
+  const auto quantized = [&](const Exprs& place) {
     const auto at = [&](const tensor::Tensor& parameter) {
       return ParameterAt(context, parameter, place, axis, block, x.shape());
     };
-    const tensor::Expr ratio =
-        tensor::Cast(division, x.At(place)) / tensor::Cast(division, at(scale));
-    tensor::Expr level =
-        tensor::Cast(tensor::DType::kFloat32, tensor::Unary(tensor::ExprOp::kRound, ratio));
+    tensor::Expr ratio = tensor::Cast(division, x.At(place)) / tensor::Cast(division, at(scale));
+    if (rounds) ratio = tensor::Unary(tensor::ExprOp::kRound, ratio);
+    tensor::Expr level = tensor::Cast(tensor::DType::kFloat32, ratio);
     if (context.HasInput(2)) {
       level = level + tensor::Cast(tensor::DType::kFloat32, at(context.Input(2)));
     }
-    return Saturated(level, dtype);
-  }));
+    return Quantized(level, type, saturate);
+  };
+  context.SetOutput(0, context.builder().Map("quantize", x.shape(), quantized), type.small);
 }
 
 void DequantizeLinear(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), scale = context.Input(1);
   const int axis = QuantizationAxis(context, x);
   const int64_t block = BlockSizeOf(context);
-  const tensor::DType dtype = TypeAttribute(context, "output_dtype", scale.dtype());
+  const tensor::DType dtype = TypeAttribute(context, "output_dtype", scale.dtype()).dtype;
   if (!tensor::IsFloat(dtype)) {
     context.Refuse(fmt::format("an output of {} is not supported", tensor::ToString(dtype)));
   }
