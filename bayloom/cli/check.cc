@@ -36,14 +36,14 @@ struct CheckOptions {
 };
 
 /// A model's survey, and what it is as tasks if all of it is supported.
-struct Checked {
+struct CheckedModel {
   graph::ModelSurvey survey;
   double flops = 0;
   int64_t tasks = 0;
 };
 
-Checked Examine(const ModelOption& model) {
-  Checked checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
+CheckedModel Examine(const ModelOption& model) {
+  CheckedModel checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
   if (!checked.survey.graph) return checked;
   graph::Graph network = *std::move(checked.survey.graph);
   checked.survey.graph.reset();
@@ -149,7 +149,7 @@ nlohmann::json ToJson(const std::vector<graph::OpenDimension>& dimensions) {
   return json;
 }
 
-nlohmann::json ToJson(const Checked& checked) {
+nlohmann::json ToJson(const CheckedModel& checked) {
   const graph::ModelSurvey& survey = checked.survey;
   nlohmann::json parameters = nlohmann::json::array();
   for (const graph::ParameterCount& p : survey.parameters) {
@@ -210,7 +210,7 @@ std::string Header(const graph::ModelSurvey& survey) {
   return text;
 }
 
-std::string Text(const Checked& checked) {
+std::string Text(const CheckedModel& checked) {
   const graph::ModelSurvey& survey = checked.survey;
   std::string text = Header(survey) + "\n" + OperatorTable(survey).Text();
   const std::string assumed =
@@ -235,7 +235,7 @@ std::string Text(const Checked& checked) {
 }
 
 void Check(const CheckOptions& options) {
-  const Checked checked = Examine(options.model);
+  const CheckedModel checked = Examine(options.model);
   const std::string verdict = Verdict(checked.survey);
   if (options.json) {
     fmt::print("{}\n", report::JsonText(ToJson(checked)));
