@@ -36,14 +36,14 @@ struct CheckOptions {
 };
 
 /// A model's survey, and what it is as tasks if all of it is supported.
-struct Checked {
+struct CheckedModel {
   graph::ModelSurvey survey;
   double flops = 0;
   int64_t tasks = 0;
 };
 
-Checked Examine(const ModelOption& model) {
-  Checked checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
+CheckedModel Examine(const ModelOption& model) {
+  CheckedModel checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
   if (!checked.survey.graph) return checked;
   graph::Graph network = *std::move(checked.survey.graph);
   checked.survey.graph.reset();
@@ -97,8 +97,7 @@ std::string Verdict(const graph::ModelSurvey& survey) {
                        Plural(survey.refusals.size(), "node", "nodes"),
                        Plural(operators.size(), "operator is", "operators are"));
   }
-  return needs.empty() ? "can be tuned as it is"
-                       : fmt::format("needs {}", fmt::join(needs, " "));
+  return needs.empty() ? "can be tuned as it is" : fmt::format("needs {}", fmt::join(needs, " "));
 }
 
 report::Table OperatorTable(const graph::ModelSurvey& survey) {
@@ -121,7 +120,8 @@ report::Table RefusalTable(const graph::ModelSurvey& survey) {
   std::vector<Group> groups;
   std::map<std::pair<std::string, std::string>, size_t> known;
   for (const graph::NodeRefusal& refusal : survey.refusals) {
-    const auto [group, is_new] = known.emplace(std::pair(refusal.op, refusal.reason), groups.size());
+    const auto [group, is_new] =
+        known.emplace(std::pair(refusal.op, refusal.reason), groups.size());
     if (is_new) groups.push_back({&refusal, {}});
     groups[group->second].nodes.push_back(refusal.node);
   }
@@ -129,10 +129,10 @@ report::Table RefusalTable(const graph::ModelSurvey& survey) {
   for (Group& group : groups) {
     const size_t count = group.nodes.size();
     group.nodes.resize(std::min(count, kMaxNamedNodes));
-    table.AddRow({group.first->op, group.first->version, static_cast<int64_t>(count),
-                  fmt::format("{}{}", fmt::join(group.nodes, ", "),
-                              count > kMaxNamedNodes ? ", ..." : ""),
-                  group.first->reason});
+    table.AddRow(
+        {group.first->op, group.first->version, static_cast<int64_t>(count),
+         fmt::format("{}{}", fmt::join(group.nodes, ", "), count > kMaxNamedNodes ? ", ..." : ""),
+         group.first->reason});
   }
   return table;
 }
@@ -149,7 +149,7 @@ nlohmann::json ToJson(const std::vector<graph::OpenDimension>& dimensions) {
   return json;
 }
 
-nlohmann::json ToJson(const Checked& checked) {
+nlohmann::json ToJson(const CheckedModel& checked) {
   const graph::ModelSurvey& survey = checked.survey;
   nlohmann::json parameters = nlohmann::json::array();
   for (const graph::ParameterCount& p : survey.parameters) {
@@ -195,8 +195,10 @@ std::string Header(const graph::ModelSurvey& survey) {
       "{}IR version {}, operator sets: {}\n",
       survey.producer.empty() ? "" : fmt::format("written by {}, ", survey.producer),
       survey.ir_version, sets.empty() ? "none" : fmt::format("{}", fmt::join(sets, ", ")));
-  for (const auto& input : survey.inputs) text += fmt::format("input   {}  {}\n", input.name, input.type);
-  for (const auto& out : survey.outputs) text += fmt::format("output  {}  {}\n", out.name, out.type);
+  for (const auto& input : survey.inputs)
+    text += fmt::format("input   {}  {}\n", input.name, input.type);
+  for (const auto& out : survey.outputs)
+    text += fmt::format("output  {}  {}\n", out.name, out.type);
   for (const auto& dimension : survey.open) {
     text += fmt::format("open    {}  in {}\n", base::InOneLine(dimension.name),
                         base::InOneLine(fmt::format("{}", fmt::join(dimension.inputs, ", ")), 200));
@@ -208,7 +210,7 @@ std::string Header(const graph::ModelSurvey& survey) {
   return text;
 }
 
-std::string Text(const Checked& checked) {
+std::string Text(const CheckedModel& checked) {
   const graph::ModelSurvey& survey = checked.survey;
   std::string text = Header(survey) + "\n" + OperatorTable(survey).Text();
   const std::string assumed =
@@ -233,7 +235,7 @@ std::string Text(const Checked& checked) {
 }
 
 void Check(const CheckOptions& options) {
-  const Checked checked = Examine(options.model);
+  const CheckedModel checked = Examine(options.model);
   const std::string verdict = Verdict(checked.survey);
   if (options.json) {
     fmt::print("{}\n", report::JsonText(ToJson(checked)));
@@ -249,7 +251,8 @@ void Check(const CheckOptions& options) {
 
 void AddCheckCommand(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* check = app.add_subcommand("check", "Say what of a model is supported, and what it needs");
+  CLI::App* check =
+      app.add_subcommand("check", "Say what of a model is supported, and what it needs");
   options->model.AddTo(*check)->required();
   check->add_flag("--json", options->json, "Print JSON");
   check->footer(

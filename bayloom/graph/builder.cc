@@ -136,8 +136,8 @@ tensor::Tensor GraphBuilder::Rows(const tensor::Tensor& source, int64_t first, i
   std::vector<int64_t> shape = source.shape();
   if (first == 0 && count == shape.at(0)) return source;
   if (first < 0 || count < 0 || first > shape.at(0) - count) {
-    throw InputError(fmt::format("rows {} to {} of {}", first, first + count,
-                                 ToString(source.dtype(), shape)));
+    throw InputError(
+        fmt::format("rows {} to {} of {}", first, first + count, ToString(source.dtype(), shape)));
   }
   shape[0] = count;
   const int64_t elements = CheckedElementCount(shape);

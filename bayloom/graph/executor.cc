@@ -86,8 +86,7 @@ struct Executor::Impl {
     switch (storage.kind) {
       case Storage::Kind::kInput:
         // Kernels only read their inputs.
-        return static_cast<char*>(const_cast<void*>(inputs[storage.position])) +
-               storage.offset;
+        return static_cast<char*>(const_cast<void*>(inputs[storage.position])) + storage.offset;
       case Storage::Kind::kOutput:
         return static_cast<char*>(outputs[storage.position]) + storage.offset;
       case Storage::Kind::kArena:

@@ -26,6 +26,7 @@
 #include "bayloom/graph/internal/operators/operator.h"
 #include "bayloom/graph/internal/opset_versions.h"
 #include "bayloom/graph/internal/scope.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -66,7 +67,7 @@ class Importer {
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
-      const tensor::Tensor tensor = scope.Lookup(output.name(), "output");
+      const tensor::Tensor tensor = DeclaredOutput(output, scope.Lookup(output.name(), "output"));
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -75,6 +76,14 @@ class Importer {
   }
 
  private:
+  tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
+    const int declared = output.type().tensor_type().elem_type();
+    for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
+      if (declared == DTypeToOnnx(narrow)) return widener_.AsDeclared(tensor, narrow);
+    }
+    return tensor;
+  }
+
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
     if (graph.sparse_initializer_size() > 0) {
       NoteOrThrow("sparse initializers are not supported");
@@ -259,7 +268,8 @@ class Importer {
     const Handler handler = FindHandler(node, opsets);
     std::vector<std::optional<tensor::Tensor>> inputs;
     for (const std::string& name : node.input()) {
-      inputs.push_back(name.empty() ? std::nullopt : std::optional(scope.Lookup(name, "input")));
+      inputs.push_back(name.empty() ? std::nullopt
+                                    : std::optional(widener_.Widen(scope.Lookup(name, "input"))));
     }
     if (handler.local) return ExpandFunction(node, *handler.local, inputs, scope, depth);
     CheckTypes(*handler.schema, TypesOf(inputs));
@@ -344,6 +354,7 @@ class Importer {
   const LocalFunctions functions_;
   /// Made once for all iterations of an unrolled loop.
   std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
+  FloatWidener widener_{builder_};
   int64_t imported_nodes_ = 0;
 };
 

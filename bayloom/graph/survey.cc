@@ -35,9 +35,10 @@ constexpr std::array<int64_t, 3> kAssumedExtents = {64, 224, 1};
 
 /// The element type as people know it.
 std::string TypeName(int type) {
-  std::string name = onnx::TensorProto::DataType_IsValid(type)
-                         ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type))
-                         : fmt::format("type {}", type);
+  std::string name =
+      onnx::TensorProto::DataType_IsValid(type)
+          ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type))
+          : fmt::format("type {}", type);
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "float") return "float32";
   return name == "double" ? "float64" : name;

@@ -52,14 +52,14 @@ struct ModelSurvey {
   std::map<std::string, int64_t> operator_sets;  ///< by domain; ONNX's own is "ai.onnx"
   std::vector<DescribedTensor> inputs, outputs;
   std::vector<ParameterCount> parameters;
-  std::vector<OperatorUse> operators;        ///< sorted by name
-  std::vector<OpenDimension> open;           ///< all that the model leaves open
-  std::vector<OpenDimension> missing;        ///< those of them that the options do not give
-  std::vector<std::string> shapeless;        ///< inputs without a shape in model and options
-  std::map<std::string, int64_t> assumed;    ///< extents with which the nodes were examined instead
-  std::vector<NodeRefusal> refusals;         ///< in the order of the nodes
-  int64_t unexamined_nodes = 0;              ///< behind refused ones: their operators are supported
-  std::vector<std::string> problems;         ///< refused, but of no node
+  std::vector<OperatorUse> operators;      ///< sorted by name
+  std::vector<OpenDimension> open;         ///< all that the model leaves open
+  std::vector<OpenDimension> missing;      ///< those of them that the options do not give
+  std::vector<std::string> shapeless;      ///< inputs without a shape in model and options
+  std::map<std::string, int64_t> assumed;  ///< extents with which the nodes were examined instead
+  std::vector<NodeRefusal> refusals;       ///< in the order of the nodes
+  int64_t unexamined_nodes = 0;            ///< behind refused ones: their operators are supported
+  std::vector<std::string> problems;       ///< refused, but of no node
   /// The network, if all of it is supported, with the extents given and assumed.
   std::optional<Graph> graph;
 

@@ -49,10 +49,11 @@ Value JoinDirections(GraphBuilder& g, const Value& x, int64_t steps, int64_t wid
 
 Value SignalConv(GraphBuilder& g, const std::string& name, const Value& x, int64_t in, int64_t out,
                  int64_t stride) {
-  const Value y = g.Node("Conv",
-                         {x, g.Weight(name + ".weight", {out, in, 3}, 3 * in, kAfterRelu),
-                          g.Uniform(name + ".bias", {out}, -0.1F, 0.1F)},
-                         {{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}, {"strides", Ints{stride}}});
+  const Value y =
+      g.Node("Conv",
+             {x, g.Weight(name + ".weight", {out, in, 3}, 3 * in, kAfterRelu),
+              g.Uniform(name + ".bias", {out}, -0.1F, 0.1F)},
+             {{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}, {"strides", Ints{stride}}});
   return g.Node("Relu", {y});
 }
 

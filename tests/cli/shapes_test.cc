@@ -108,8 +108,8 @@ TEST_F(Shapes, SeveralSizesAreTunedTogether) {
   EXPECT_THAT(tuned.error, HasSubstr("3 tasks of dense.onnx batch=1 sequence=4,8,16"));
   EXPECT_THAT(tuned.out, HasSubstr("--dim batch=1 --dim sequence=4,8,16"));
   for (const char* size : {"sequence=4", "sequence=16"}) {
-    const Answer run = RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", size, "--threads",
-                                   "1", "--db", database});
+    const Answer run = RunBayloom(
+        {"run", dense_, "--dim", "batch=1", "--dim", size, "--threads", "1", "--db", database});
     EXPECT_EQ(run.exit_code, 0) << run.error;
     EXPECT_THAT(run.error, HasSubstr("1 of 1 tasks tuned")) << size;
   }

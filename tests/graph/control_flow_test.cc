@@ -174,11 +174,13 @@ TEST(Loop, RefusesWhatCannotBeUnrolled) {
   EXPECT_NE(RefusalOf(R"(g (float[1] x) => (float[1] y) {
     m = Constant <value = int64 {9223372036854775807}> ()
     y = Loop (m, , x) <body = b (int64 i, bool c, float[1] v) => (bool c, float[1] v) { }>
-  })").find("more iterations than can be unrolled"),
+  })")
+                .find("more iterations than can be unrolled"),
             std::string::npos);
   EXPECT_NE(RefusalOf(R"(g (int64 m, float[1] x) => (float[1] y) {
     y = Loop (m, , x) <body = b (int64 i, bool c, float[1] v) => (bool c, float[1] v) { }>
-  })").find("known at run time only"),
+  })")
+                .find("known at run time only"),
             std::string::npos);
 }
 
@@ -210,8 +212,8 @@ TEST(Scan, GoesAlongItsAxesInItsDirections) {
 
 /// Every iteration reads its part of the input where it lies: iterations are calls of one task.
 TEST(Scan, IterationsShareTheirTasks) {
-  const Graph graph =
-      ImportText(R"(g (float[1, 16] s, float[100, 1, 16] x, float[16, 16] r) => (float[1, 16] last) {
+  const Graph graph = ImportText(
+      R"(g (float[1, 16] s, float[100, 1, 16] x, float[16, 16] r) => (float[1, 16] last) {
     last = Scan <num_scan_inputs = 1, body = b (float[1, 16] v, float[1, 16] e)
         => (float[1, 16] w) {
       p = MatMul (v, r)

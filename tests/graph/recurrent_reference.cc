@@ -86,9 +86,7 @@ class Reference {
     return At("B", BiasAt(c_.Gates() + gate, j));
   }
 
-  int64_t Row(int64_t gate, int64_t j) const {
-    return (d_ * c_.Gates() + gate) * c_.hidden + j;
-  }
+  int64_t Row(int64_t gate, int64_t j) const { return (d_ * c_.Gates() + gate) * c_.hidden + j; }
   int64_t BiasAt(int64_t gate, int64_t j) const {
     return (d_ * 2 * c_.Gates() + gate) * c_.hidden + j;
   }
@@ -138,11 +136,10 @@ class Reference {
 
   /// Function `k` of the direction.
   double Function(int64_t k, double x) const {
-    const std::vector<std::string> defaults = c_.op == "LSTM"
-                                                  ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
-                                              : c_.op == "GRU"
-                                                  ? std::vector<std::string>{"Sigmoid", "Tanh"}
-                                                  : std::vector<std::string>{"Tanh"};
+    const std::vector<std::string> defaults =
+        c_.op == "LSTM"  ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
+        : c_.op == "GRU" ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                         : std::vector<std::string>{"Tanh"};
     if (c_.activations.empty()) return Named(defaults[k], x, 0, 0);
     const size_t wanted = d_ * defaults.size() + k;
     size_t alphas = 0, betas = 0;

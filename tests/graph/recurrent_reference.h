@@ -18,7 +18,7 @@ struct RecurrentCase {
   int64_t steps = 3, batch = 1, inputs = 4, hidden = 16;
   bool batch_first = false;
   bool input_forget = false, linear_before_reset = false;
-  double clip = 0;  ///< 0: none
+  double clip = 0;                       ///< 0: none
   std::vector<std::string> activations;  ///< empty: the default ones
   std::vector<float> alpha, beta;
   std::vector<int64_t> lengths;  ///< empty: all whole

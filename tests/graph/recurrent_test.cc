@@ -33,16 +33,18 @@ class RecurrentModel {
     std::vector<models::Value> inputs = {
         Tensor("X", c_.batch_first ? Shape{c_.batch, c_.steps, c_.inputs}
                                    : Shape{c_.steps, c_.batch, c_.inputs}),
-        Tensor("W", {d, g * h, c_.inputs}), Tensor("R", {d, g * h, h}),
-        Tensor("B", {d, 2 * g * h}),        Lengths(),
+        Tensor("W", {d, g * h, c_.inputs}),
+        Tensor("R", {d, g * h, h}),
+        Tensor("B", {d, 2 * g * h}),
+        Lengths(),
         Tensor("initial_h", state)};
     if (c_.op == "LSTM") {
       inputs.push_back(Tensor("initial_c", state));
       inputs.push_back(Tensor("P", {d, 3 * h}));
     }
     const auto outputs = g_.Node(c_.op, inputs, Attributes(), c_.op == "LSTM" ? 3 : 2);
-    g_.Output(outputs[0], c_.batch_first ? Shape{c_.batch, c_.steps, d, h}
-                                         : Shape{c_.steps, d, c_.batch, h});
+    g_.Output(outputs[0],
+              c_.batch_first ? Shape{c_.batch, c_.steps, d, h} : Shape{c_.steps, d, c_.batch, h});
     for (size_t i = 1; i < outputs.size(); ++i) g_.Output(outputs[i], state);
     return SmallModel("recurrent", std::move(g_));
   }
@@ -51,16 +53,17 @@ class RecurrentModel {
   models::Value Tensor(const std::string& name, const Shape& shape) {
     if (!c_.data.contains(name)) return "";
     const bool weight = name == "W" || name == "R" || name == "B" || name == "P";
-    const bool is_constant = known_ == Known::kWeights ? weight
-                             : known_ == Known::kAllButX ? name != "X" : false;
+    const bool is_constant = known_ == Known::kWeights   ? weight
+                             : known_ == Known::kAllButX ? name != "X"
+                                                         : false;
     return is_constant ? g_.Constant(name, shape, c_.data.at(name)) : g_.Input(name, shape);
   }
 
   models::Value Lengths() {
     if (c_.lengths.empty()) return "";
-    const models::Value lengths =
-        known_ == Known::kNothing ? g_.IndexInput("lengths", {c_.batch})
-                                  : g_.Constant("lengths", {c_.batch}, c_.lengths);
+    const models::Value lengths = known_ == Known::kNothing
+                                      ? g_.IndexInput("lengths", {c_.batch})
+                                      : g_.Constant("lengths", {c_.batch}, c_.lengths);
     return g_.Node("Cast", {lengths}, {{"to", int64_t{6}}});
   }
 
@@ -124,9 +127,9 @@ RecurrentCase RandomCase(uint64_t seed) {
   if (coin()) {
     const int64_t count = d * (c.op == "LSTM" ? 3 : c.op == "GRU" ? 2 : 1);
     for (int64_t i = 0; i < count; ++i) {
-      c.activations.push_back(one_of({"Sigmoid", "Tanh", "Relu", "Affine", "LeakyRelu",
-                                      "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",
-                                      "Softsign", "Softplus"}));
+      c.activations.push_back(
+          one_of({"Sigmoid", "Tanh", "Relu", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh",
+                  "HardSigmoid", "Elu", "Softsign", "Softplus"}));
     }
     for (int64_t i = random.UniformInt(count); i > 0; --i) {
       c.alpha.push_back(static_cast<float>(0.2 + 0.5 * random.Uniform()));
@@ -220,8 +223,10 @@ TEST(Recurrent, StepsShareTheirTasks) {
       const TaskGraph few = tasks(8), many = tasks(200);
       EXPECT_EQ(few.tasks.size(), many.tasks.size());
       EXPECT_LE(many.tasks.size(), 8u);
-      EXPECT_LE(std::ssize(many.calls), (op == std::string("LSTM") ? 3 : 2) * 200 *
-                                                (direction == std::string("bidirectional") ? 2 : 1) + 8);
+      EXPECT_LE(std::ssize(many.calls),
+                (op == std::string("LSTM") ? 3 : 2) * 200 *
+                        (direction == std::string("bidirectional") ? 2 : 1) +
+                    8);
     }
   }
 }

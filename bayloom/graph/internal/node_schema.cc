@@ -35,9 +35,8 @@ void CheckArguments(const Names& names, const std::vector<SchemaParameter>& para
                     const char* what) {
   const size_t given = names.size(), least = LeastCount(parameters);
   if (given < least) {
-    throw InputError(
-        fmt::format("{} {}{}; the operator needs {}{}", given, what, Plural(given),
-                    least == parameters.size() ? "" : "at least ", least));
+    throw InputError(fmt::format("{} {}{}; the operator needs {}{}", given, what, Plural(given),
+                                 least == parameters.size() ? "" : "at least ", least));
   }
   for (size_t i = 0; i < given; ++i) {
     const SchemaParameter* parameter = Schema::At(parameters, i);
@@ -123,13 +122,13 @@ const Schema& SchemaOf(const std::string& domain, const std::string& op, int ver
   }
   if (schema) return *schema;
   if (const int first = FirstVersion(domain, op); first > 0) {
-    throw InputError(fmt::format("the operator exists since {} {}; the model uses {}", place, first,
-                                 version));
+    throw InputError(
+        fmt::format("the operator exists since {} {}; the model uses {}", place, first, version));
   }
-  throw InputError(is_own ? fmt::format("ONNX has no such operator (up to operator set {})",
-                                        NewestOpset())
-                          : fmt::format("domain {}: there is no operator {} that Bayloom knows",
-                                        place, Printable(op)));
+  throw InputError(
+      is_own ? fmt::format("ONNX has no such operator (up to operator set {})", NewestOpset())
+             : fmt::format("domain {}: there is no operator {} that Bayloom knows", place,
+                           Printable(op)));
 }
 
 void CheckAgainstSchema(const onnx::NodeProto& node, const Schema& schema) {

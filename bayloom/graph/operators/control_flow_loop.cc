@@ -59,14 +59,16 @@ class LoopUnroller {
 
   void CheckIterations(int64_t iteration) {
     const std::string limit = fmt::format("at most {} are supported", kMaxIterations);
-    if (iteration == kMaxIterations) context_.Refuse("more iterations than can be unrolled: " + limit);
+    if (iteration == kMaxIterations)
+      context_.Refuse("more iterations than can be unrolled: " + limit);
     if (!running_) return;
     const auto refuse = [&](const std::string& reason) {
       throw RunTimeDependence("the condition is known at run time only, and " + reason,
                               context_.builder().InputsBehind(*running_));
     };
     if (!stacks_.empty()) refuse("what is scanned has a shape that depends on it");
-    if (trip_count_ > kMaxIterations) refuse("the trip count bounds no number of iterations: " + limit);
+    if (trip_count_ > kMaxIterations)
+      refuse("the trip count bounds no number of iterations: " + limit);
   }
 
   std::vector<tensor::Tensor> Body(int64_t iteration) {

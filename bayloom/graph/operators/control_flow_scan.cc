@@ -169,8 +169,6 @@ void Scan8(OperatorContext& context) {
 
 }  // namespace
 
-void ImportScan(OperatorContext& context) {
-  context.opset() < 9 ? Scan8(context) : Scan9(context);
-}
+void ImportScan(OperatorContext& context) { context.opset() < 9 ? Scan8(context) : Scan9(context); }
 
 }  // namespace bayloom::graph

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -177,8 +179,25 @@ void InstanceNormalization(OperatorContext& context) {
       }));
 }
 
+/// The type of the statistics, attribute stash_type.
+tensor::DType StatisticsType(OperatorContext& context) {
+  const int64_t number = context.Int("stash_type", 1);
+  const tensor::DType dtype = DTypeFromOnnx(static_cast<int>(std::clamp<int64_t>(number, 0, 99)));
+  if (!tensor::IsFloat(dtype))
+    context.RefuseAttribute("stash_type", OnnxName(dtype), "has to be a float type");
+  return dtype;
+}
+
+/// Rounded to a type, and of that type unless it is one that is widened.
+tensor::Tensor RoundedTo(OperatorContext& context, tensor::DType dtype, const tensor::Tensor& x) {
+  const tensor::Tensor rounded = ConvertTo(context, dtype, x);
+  return IsNarrowFloat(dtype) ? ConvertTo(context, tensor::DType::kFloat32, rounded) : rounded;
+}
+
 void LayerNormalization(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
+  const tensor::Tensor given = context.Input(0);
+  const tensor::DType stash = StatisticsType(context);
+  const tensor::Tensor x = RoundedTo(context, stash, given);
   const int first = context.Axis("axis", -1, Rank(x));
   const double epsilon = context.Float("epsilon", 1e-5f);
   std::vector<int> axes;
@@ -187,7 +206,8 @@ void LayerNormalization(OperatorContext& context) {
   const tensor::Tensor normal = context.builder().Map(
       "layernormalization.normal", x.shape(),
       [&](const Exprs& s) { return m.centred.At(s) / m.Deviation(Without(s, axes), epsilon); });
-  std::vector<tensor::Tensor> operands = {normal, context.Input(1)};
+  std::vector<tensor::Tensor> operands = {
+      ConvertTo(context, given.dtype(), RoundedTo(context, stash, normal)), context.Input(1)};
   if (context.HasInput(2)) operands.push_back(context.Input(2));
   const tensor::Tensor y = Elementwise(context, "layernormalization", operands, [](const Exprs& e) {
     return e.size() == 3 ? e[0] * e[1] + e[2] : e[0] * e[1];

@@ -17,15 +17,13 @@ tensor::Tensor GateMatrix(OperatorContext& context, const GateWeights& weights, 
                           int gates) {
   const tensor::Tensor w = context.Input(weights.input);
   const int64_t hidden = weights.hidden, width = weights.width, inner = w.shape()[2];
-  const tensor::Tensor packed = context.builder().Map(
-      "pack", {weights.inner, gates, width}, [&](const Exprs& place) {
-        const tensor::Expr row =
-            (place[1] + tensor::Expr(first)) * tensor::Expr(hidden) + place[2];
+  const tensor::Tensor packed =
+      context.builder().Map("pack", {weights.inner, gates, width}, [&](const Exprs& place) {
+        const tensor::Expr row = (place[1] + tensor::Expr(first)) * tensor::Expr(hidden) + place[2];
         const tensor::Expr element = w(weights.direction, row, place[0]);
         if (hidden == width && inner == weights.inner) return element;
-        return tensor::Select(
-            place[2] < tensor::Expr(hidden) && place[0] < tensor::Expr(inner), element,
-            LiteralLike(0, element));
+        return tensor::Select(place[2] < tensor::Expr(hidden) && place[0] < tensor::Expr(inner),
+                              element, LiteralLike(0, element));
       });
   return context.builder().View(packed, {weights.inner, gates * width});
 }

@@ -8,7 +8,7 @@ namespace bayloom::graph {
 namespace {
 
 constexpr int kUpdateGate = 0, kResetGate = 1, kHiddenGate = 2;
-constexpr int kGateFunction = 0, kHiddenFunction = 1;
+constexpr int kGruGateFunction = 0, kGruHiddenFunction = 1;
 
 bool ResetsAfterProduct(OperatorContext& context) {
   return context.Int("linear_before_reset", 0) != 0;
@@ -50,7 +50,7 @@ tensor::Tensor ResetAfter(OperatorContext& context, const RecurrentDirection& di
     const auto gate = [&](int k) {
       const tensor::Expr input = GateOf(step.product, k, direction, place);
       return direction.Activate(
-          kGateFunction, recurrent ? input + GateOf(*recurrent, k, direction, place) : input);
+          kGruGateFunction, recurrent ? input + GateOf(*recurrent, k, direction, place) : input);
     };
     tensor::Expr hidden = GateOf(step.product, kHiddenGate, direction, place);
     tensor::Expr behind;
@@ -61,7 +61,7 @@ tensor::Tensor ResetAfter(OperatorContext& context, const RecurrentDirection& di
       behind = behind.defined() ? behind + bias : bias;
     }
     if (behind.defined()) hidden = hidden + gate(kResetGate) * behind;
-    return Blend(step, gate(kUpdateGate), direction.Activate(kHiddenFunction, hidden), place);
+    return Blend(step, gate(kUpdateGate), direction.Activate(kGruHiddenFunction, hidden), place);
   });
 }
 
@@ -72,19 +72,18 @@ tensor::Tensor ResetBefore(OperatorContext& context, const RecurrentDirection& d
   const std::vector<int64_t> shape = {gates.shape()[0], direction.width};
   std::optional<tensor::Tensor> recurrent;
   if (!step.state.empty()) {
-    const tensor::Tensor reset =
-        context.builder().Map("gru.reset", shape, [&](const Exprs& place) {
-          const tensor::Expr gate = GateOf(gates, kResetGate, direction, place);
-          return direction.Activate(kGateFunction, gate) * step.state[0].At(place);
-        });
+    const tensor::Tensor reset = context.builder().Map("gru.reset", shape, [&](const Exprs& place) {
+      const tensor::Expr gate = GateOf(gates, kResetGate, direction, place);
+      return direction.Activate(kGruGateFunction, gate) * step.state[0].At(place);
+    });
     recurrent = direction.recurrent(reset, kHiddenGate, 1);
   }
   return context.builder().Map("gru.hidden", shape, [&](const Exprs& place) {
     tensor::Expr hidden = GateOf(step.product, kHiddenGate, direction, place);
     if (recurrent) hidden = recurrent->At(place) + hidden;
     const tensor::Expr update =
-        direction.Activate(kGateFunction, GateOf(gates, kUpdateGate, direction, place));
-    return Blend(step, update, direction.Activate(kHiddenFunction, hidden), place);
+        direction.Activate(kGruGateFunction, GateOf(gates, kUpdateGate, direction, place));
+    return Blend(step, update, direction.Activate(kGruHiddenFunction, hidden), place);
   });
 }
 

@@ -8,7 +8,7 @@ namespace bayloom::graph {
 namespace {
 
 constexpr int kInputGate = 0, kOutputGate = 1, kForgetGate = 2, kCellGate = 3;
-constexpr int kGateFunction = 0, kCellFunction = 1, kHiddenFunction = 2;
+constexpr int kLstmGateFunction = 0, kLstmCellFunction = 1, kLstmHiddenFunction = 2;
 constexpr int kHiddenState = 0, kCellState = 1;
 
 std::vector<tensor::Tensor> LstmStep(OperatorContext& context, const RecurrentDirection& direction,
@@ -20,12 +20,12 @@ std::vector<tensor::Tensor> LstmStep(OperatorContext& context, const RecurrentDi
   const auto gate = [&](int k, const Exprs& place, const tensor::Expr& cell) {
     const tensor::Expr column = place[1] + tensor::Expr(k * direction.width);
     tensor::Expr sum = gates(place[0], column);
-    if (direction.peepholes && cell.defined()) sum = sum + (*direction.peepholes)(column) * cell;
-    return direction.Activate(kGateFunction, sum);
+    if (direction.peepholes && cell.defined()) sum = sum + (*direction.peepholes)(column)*cell;
+    return direction.Activate(kLstmGateFunction, sum);
   };
   const tensor::Tensor cell = context.builder().Map("lstm.cell", shape, [&](const Exprs& place) {
     const tensor::Expr column = place[1] + tensor::Expr(kCellGate * direction.width);
-    const tensor::Expr candidate = direction.Activate(kCellFunction, gates(place[0], column));
+    const tensor::Expr candidate = direction.Activate(kLstmCellFunction, gates(place[0], column));
     if (step.state.empty()) return gate(kInputGate, place, {}) * candidate;
     const tensor::Expr before = step.state[kCellState].At(place);
     const tensor::Expr input = gate(kInputGate, place, before);
@@ -37,7 +37,7 @@ std::vector<tensor::Tensor> LstmStep(OperatorContext& context, const RecurrentDi
       context.builder().Map("lstm.hidden", shape, [&](const Exprs& place) {
         const tensor::Expr now = cell.At(place);
         const tensor::Expr output =
-            gate(kOutputGate, place, now) * direction.activations[kHiddenFunction](now);
+            gate(kOutputGate, place, now) * direction.activations[kLstmHiddenFunction](now);
         return step.Keep(output, kHiddenState, place);
       });
   return {hidden, cell};

@@ -16,11 +16,11 @@ constexpr int kFirstScale = 8;  // of input 1; then its zero point, and the same
 /// The least and the greatest of the elements in the first columns, and 0.
 tensor::Tensor Extreme(OperatorContext& context, const tensor::Tensor& a, int64_t columns,
                        tensor::Reduction reduction) {
-  return context.builder().Reduce(
-      "quantize.extreme", {}, {{"r", a.shape()[0]}, {"k", columns}}, reduction,
-      [&](const Exprs&, const Exprs& r) {
-        return tensor::Combine(reduction, a(r[0], r[1]), tensor::FloatLiteral(0));
-      });
+  return context.builder().Reduce("quantize.extreme", {}, {{"r", a.shape()[0]}, {"k", columns}},
+                                  reduction, [&](const Exprs&, const Exprs& r) {
+                                    return tensor::Combine(reduction, a(r[0], r[1]),
+                                                           tensor::FloatLiteral(0));
+                                  });
 }
 
 /// The nearest of 256 levels, one of which is 0. `columns`: those that count.
@@ -51,18 +51,18 @@ tensor::Tensor GateMatrixOf(OperatorContext& context, const GateWeights& weights
   const auto parameter = [&](const tensor::Tensor& x, const tensor::Expr& column) {
     return x.shape().size() == 1 ? x(weights.direction) : x(weights.direction, column);
   };
-  const tensor::Tensor packed = context.builder().Map(
-      "pack", {weights.inner, gates, weights.width}, [&](const Exprs& place) {
+  const tensor::Tensor packed =
+      context.builder().Map("pack", {weights.inner, gates, weights.width}, [&](const Exprs& place) {
         const tensor::Expr column =
             (place[1] + tensor::Expr(first)) * tensor::Expr(hidden) + place[2];
-        tensor::Expr level = ConvertTo(tensor::DType::kFloat32, w(weights.direction, place[0], column));
+        tensor::Expr level =
+            ConvertTo(tensor::DType::kFloat32, w(weights.direction, place[0], column));
         if (context.HasInput(scale_input + 1)) {
           level = level - ConvertTo(tensor::DType::kFloat32,
                                     parameter(context.Input(scale_input + 1), column));
         }
-        return tensor::Select(
-            place[2] < tensor::Expr(hidden) && place[0] < tensor::Expr(inner),
-            level * parameter(scale, column), tensor::FloatLiteral(0));
+        return tensor::Select(place[2] < tensor::Expr(hidden) && place[0] < tensor::Expr(inner),
+                              level * parameter(scale, column), tensor::FloatLiteral(0));
       });
   return context.builder().View(packed, {weights.inner, gates * weights.width});
 }
@@ -79,8 +79,9 @@ void CheckParameters(OperatorContext& context, int input, int64_t directions, in
   for (int i = input; i < input + 2; ++i) {
     if (!context.HasInput(i) && i > input) continue;
     const bool per_column = context.Input(i).shape().size() > 1;
-    CheckInputShape(context, i, per_column ? std::vector<int64_t>{directions, columns}
-                                           : std::vector<int64_t>{directions});
+    CheckInputShape(
+        context, i,
+        per_column ? std::vector<int64_t>{directions, columns} : std::vector<int64_t>{directions});
   }
 }
 

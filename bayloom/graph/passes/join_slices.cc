@@ -99,7 +99,8 @@ class SliceJoiner {
   /// seen by readers that follow its indices.
   bool MayMove(ValueId value) const {
     const int producer = producers_[value];
-    if (producer < 0 || is_output_[value] || seen_whole_[value] || moved_.contains(value)) return false;
+    if (producer < 0 || is_output_[value] || seen_whole_[value] || moved_.contains(value))
+      return false;
     const NodeKind kind = graph_.nodes[producer].kind;
     return kind != NodeKind::kView && kind != NodeKind::kSlice;
   }

@@ -216,21 +216,10 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
   static const auto* table = [] {
     auto* operators = new std::map<Key, const Operator*>();
     for (std::span<const Operator> family :
-         {ActivationOperators(),
-          ArithmeticOperators(),
-          ControlFlowOperators(),
-          ConvolutionOperators(),
-          GatherOperators(),
-          GenerationOperators(),
-          IndexingOperators(),
-          LossOperators(),
-          MatmulOperators(),
-          NormalizationOperators(),
-          PoolingOperators(),
-          QuantizationOperators(),
-          RecurrentOperators(),
-          ReductionOperators(),
-          ResizeOperators(),
+         {ActivationOperators(), ArithmeticOperators(), ControlFlowOperators(),
+          ConvolutionOperators(), GatherOperators(), GenerationOperators(), IndexingOperators(),
+          LossOperators(), MatmulOperators(), NormalizationOperators(), PoolingOperators(),
+          QuantizationOperators(), RecurrentOperators(), ReductionOperators(), ResizeOperators(),
           ShapeOperators()}) {
       for (const Operator& entry : family)
         operators->emplace(Key(entry.domain, entry.name), &entry);

@@ -25,8 +25,8 @@ tensor::Expr RecurrentStep::Keep(const tensor::Expr& next, size_t k, const Exprs
 int64_t HiddenSize(OperatorContext& context, int64_t otherwise) {
   const int64_t hidden = context.Int("hidden_size", otherwise);
   if (hidden != otherwise || hidden < 1) {
-    context.Refuse(fmt::format("attribute hidden_size = {}: the weights are those of {}", hidden,
-                               otherwise));
+    context.Refuse(
+        fmt::format("attribute hidden_size = {}: the weights are those of {}", hidden, otherwise));
   }
   return hidden;
 }
@@ -86,8 +86,7 @@ class RecurrentImporter {
         cell_(cell),
         product_(product),
         hidden_(hidden),
-        sequence_(ReadSequence(context)) {
-  }
+        sequence_(ReadSequence(context)) {}
 
   void Run() {
     const std::string direction = context_.String("direction", "forward");
@@ -234,8 +233,8 @@ class RecurrentImporter {
 
   /// [batch, width] of an initial state.
   tensor::Tensor StateRows(const tensor::Tensor& x, int d) {
-    const bool in_rows = hidden_ == width_ && (!sequence_.batch_first || directions_ == 1 ||
-                                               sequence_.batch == 1);
+    const bool in_rows =
+        hidden_ == width_ && (!sequence_.batch_first || directions_ == 1 || sequence_.batch == 1);
     if (in_rows) {
       const tensor::Tensor rows = builder_.View(x, {directions_ * sequence_.batch, hidden_});
       return builder_.Rows(rows, d * sequence_.batch, sequence_.batch);
@@ -328,7 +327,7 @@ class RecurrentImporter {
   int64_t directions_ = 1;
   tensor::Tensor rows_;
   std::vector<NamedActivation> activations_;
-  std::optional<tensor::Tensor> lengths_, mask_;           // where sequences end early
+  std::optional<tensor::Tensor> lengths_, mask_;            // where sequences end early
   std::vector<std::vector<tensor::Tensor>> hidden_states_;  // by direction and step
   std::vector<std::vector<tensor::Tensor>> last_states_;    // by direction
 };
