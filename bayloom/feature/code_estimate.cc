@@ -26,8 +26,8 @@ constexpr double kStridedElement = 1.3;   ///< of a register that is gathered or
 constexpr double kIntegerRegisters = 12;  ///< that are left for values
 constexpr double kMaxInFlight = 8;        ///< multiply-adds, as codegen reckons
 
-constexpr double kGuard = 0.3;            ///< of an element that may lie in the padding
-constexpr double kUnhidden = 0.2;         ///< part of the loads that shows beside arithmetic
+constexpr double kGuard = 0.3;     ///< of an element that may lie in the padding
+constexpr double kUnhidden = 0.2;  ///< part of the loads that shows beside arithmetic
 
 /// Arithmetic and loads that are carried out at the same time.
 double Together(double arithmetic, double loads) {
@@ -56,8 +56,8 @@ struct Costs {
         load(machine.vector_load),
         division(machine.division),
         transcendental(machine.transcendental),
-        in_flight(std::min(machine.multiply_add_latency,
-                           kMaxInFlight * machine.multiply_add.alone)) {}
+        in_flight(
+            std::min(machine.multiply_add_latency, kMaxInFlight * machine.multiply_add.alone)) {}
 };
 
 /// Lists the operations of a block's value.
@@ -200,8 +200,7 @@ class OperationList {
     }
     if (tensor::IsTranscendental(node.op)) return costs_.transcendental;
     if (node.op == tensor::ExprOp::kSqrt) return costs_.division;
-    const double operation =
-        ((mask & kVector) != 0 ? 1 : kScalarOperation) * costs_.multiply_add;
+    const double operation = ((mask & kVector) != 0 ? 1 : kScalarOperation) * costs_.multiply_add;
     const bool divides = node.op >= tensor::ExprOp::kDiv && node.op <= tensor::ExprOp::kMod &&
                          node.op != tensor::ExprOp::kMul;
     if (!divides || IsPowerOfTwo(*node.operands[1])) return operation;

@@ -53,8 +53,7 @@ std::vector<int64_t> AdaptTile(const tensor::Decision& tile, int64_t extent,
   wanted[0] += std::log2(static_cast<double>(extent) / ExtentOf(tile));
   std::vector<int64_t> nearest;
   double least = std::numeric_limits<double>::infinity();
-  for (const std::vector<int64_t>& tiling :
-       tensor::PerfectTilings(extent, parts, max_innermost)) {
+  for (const std::vector<int64_t>& tiling : tensor::PerfectTilings(extent, parts, max_innermost)) {
     const double distance = Distance(tiling, wanted);
     if (distance >= least) continue;
     least = distance;
@@ -77,7 +76,8 @@ double ExtentDistance(const tensor::Trace& a, const tensor::Trace& b) {
   double distance = 0;
   for (int step : a.SamplingSteps()) {
     if (!IsTile(a, step)) continue;
-    distance += std::abs(std::log2(ExtentOf(*a.decisions()[step]) / ExtentOf(*b.decisions()[step])));
+    distance +=
+        std::abs(std::log2(ExtentOf(*a.decisions()[step]) / ExtentOf(*b.decisions()[step])));
   }
   return distance;
 }

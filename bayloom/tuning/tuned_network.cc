@@ -18,8 +18,8 @@ constexpr int kManyTasks = 32, kMinPopulation = 128;
 
 UntunedOptions Shared(UntunedOptions options, int tasks) {
   if (tasks > kManyTasks) {
-    options.population = std::min(options.population,
-                                  std::max(kMinPopulation, options.population * kManyTasks / tasks));
+    options.population = std::min(
+        options.population, std::max(kMinPopulation, options.population * kManyTasks / tasks));
   }
   return options;
 }

@@ -97,8 +97,8 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   SlotObserver on_slot_;
   std::optional<MeasuredCandidate> best_;
   std::vector<sketch::Candidate> first_;  ///< to be proposed next
-  std::vector<TuningTrial> slot_;      ///< trials of this slot
-  std::vector<TuningTrial> unlearnt_;  ///< trials of a slot that was interrupted
+  std::vector<TuningTrial> slot_;         ///< trials of this slot
+  std::vector<TuningTrial> unlearnt_;     ///< trials of a slot that was interrupted
   bool evaluator_knows_best_ = false;
 };
 

@@ -84,19 +84,20 @@ void Study(const Options& options) {
     std::ranges::move(tuning::OperatorSubject(op).specs, std::back_inserter(specs));
   }
   record::Store store(options.database);
-  const target::Target target =
-      tuning::MeasuredTarget(store, codegen::HostTarget(options.threads));
+  const target::Target target = tuning::MeasuredTarget(store, codegen::HostTarget(options.threads));
   const target::MachineModel machine = target::MachineOf(target);
   measure::MeasureOptions measuring;
   measuring.cut_factor = 0;
   measure::Measurer measurer(target, measuring);
   base::ThreadPool pool;
-  fmt::print("{:<44}{:>5}{:>7}{:>7}{:>7}{:>7}{:>9}{:>10}{:>10}{:>10}{:>10}{:>8}{:>8}\n", "task", "n",
-             "rank", "top-1", "rank'", "top-1'", "best ms", "estimate", "chosen", "estimate", "plain", "ratio", "choice s");
+  fmt::print("{:<44}{:>5}{:>7}{:>7}{:>7}{:>7}{:>9}{:>10}{:>10}{:>10}{:>10}{:>8}{:>8}\n", "task",
+             "n", "rank", "top-1", "rank'", "top-1'", "best ms", "estimate", "chosen", "estimate",
+             "plain", "ratio", "choice s");
   for (const tuning::TaskSpec& spec : specs) {
     const sketch::SpaceGenerator space(spec.workload, target);
     const Records records = RecordsOf(store, space);
-    double best = NAN, best_estimate = NAN, top = NAN, rank = NAN, simple_top = NAN, simple_rank = NAN;
+    double best = NAN, best_estimate = NAN, top = NAN, rank = NAN, simple_top = NAN,
+           simple_rank = NAN;
     if (!records.seconds.empty()) {
       best = *std::ranges::min_element(records.seconds);
       best_estimate =
@@ -121,9 +122,11 @@ void Study(const Options& options) {
       plain_time = Measured(measurer, space, plain.program);
     }
     fmt::print(
-        "{:<44}{:>5}{:>7.2f}{:>7.2f}{:>7.2f}{:>7.2f}{:>9.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>8.2f}{:>8.2f}\n",
-        spec.name.substr(0, 43), records.seconds.size(), rank, top, simple_rank, simple_top, 1e3 * best, 1e3 * best_estimate, 1e3 * chosen_time,
-        1e3 * estimate, 1e3 * plain_time, best / chosen_time, seconds);
+        "{:<44}{:>5}{:>7.2f}{:>7.2f}{:>7.2f}{:>7.2f}{:>9.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>10.4f}{:>"
+        "8.2f}{:>8.2f}\n",
+        spec.name.substr(0, 43), records.seconds.size(), rank, top, simple_rank, simple_top,
+        1e3 * best, 1e3 * best_estimate, 1e3 * chosen_time, 1e3 * estimate, 1e3 * plain_time,
+        best / chosen_time, seconds);
     if (options.print) fmt::print("{}\n", tensor::Print(chosen.program));
     std::fflush(stdout);
   }

@@ -19,9 +19,7 @@ target::MachineModel OneCore() {
   return target::NominalMachine(target);
 }
 
-double EstimateOf(const tensor::Program& program) {
-  return EstimateCodeTime(program, OneCore());
-}
+double EstimateOf(const tensor::Program& program) { return EstimateCodeTime(program, OneCore()); }
 
 std::vector<tensor::LoopId> LoopsOf(const tensor::Program& program, const std::string& block) {
   return program.LoopsAround(tensor::NodeRef::Block(program.FindBlock(block)));
@@ -31,11 +29,10 @@ std::vector<tensor::LoopId> LoopsOf(const tensor::Program& program, const std::s
 tensor::Workload RowSums(bool divided) {
   tensor::WorkloadBuilder b("sums");
   const tensor::Tensor x = b.Input("x", {64, 512}), d = b.Input("d", {64});
-  return b.Build({b.Reduce("sum", {64}, {{"r", 512}}, tensor::Reduction::kSum,
-                           [&](auto s, auto r) {
-                             const tensor::Expr value = x(s[0], r[0]);
-                             return divided ? value + d(s[0]) / 3.0F : value;
-                           })});
+  return b.Build({b.Reduce("sum", {64}, {{"r", 512}}, tensor::Reduction::kSum, [&](auto s, auto r) {
+    const tensor::Expr value = x(s[0], r[0]);
+    return divided ? value + d(s[0]) / 3.0F : value;
+  })});
 }
 
 tensor::Program Copied(bool transposed) {

@@ -58,8 +58,7 @@ TEST(UntunedProgramTest, IsTheSameForASeedAndAnyNumberOfThreads) {
 TEST(UntunedProgramTest, WithoutASearchThePlainProgramRemains) {
   base::ThreadPool pool(1);
   const sketch::SpaceGenerator space(bayloom::testing::Catalogue().front().workload, TwoCores());
-  EXPECT_EQ(FastestByEstimate(space, {}, {.population = 0}, pool).hash,
-            PlainCandidate(space).hash);
+  EXPECT_EQ(FastestByEstimate(space, {}, {.population = 0}, pool).hash, PlainCandidate(space).hash);
 }
 
 TEST(UntunedProgramTest, LentProgramsAreConsidered) {

@@ -79,9 +79,8 @@ TEST_F(UserStoreTest, SeveralWriteAtTheSameTime) {
   std::vector<std::thread> writers;
   for (int i = 0; i < 4; ++i) {
     writers.emplace_back([this, i] {
-      UserStore store(path_, UserStore::Mode::kWrite, [](const std::string& warning) {
-        ADD_FAILURE() << warning;
-      });
+      UserStore store(path_, UserStore::Mode::kWrite,
+                      [](const std::string& warning) { ADD_FAILURE() << warning; });
       for (int n = 0; n < 4; ++n) {
         const sketch::SpaceGenerator space(tensor::MatmulWorkload(16 + 16 * i, 16, 16 + 16 * n),
                                            TwoCores());

@@ -87,9 +87,9 @@ void NetworkOption::AddTo(CLI::App& command) {
   target.AddTo(command);
 }
 
-tuning::TunedNetwork NetworkOption::Load() const { 
+tuning::TunedNetwork NetworkOption::Load() const {
   return LoadFor({target.Resolve()}, /*runs_here=*/true).front();
- }
+}
 
 std::vector<tuning::TunedNetwork> NetworkOption::LoadForAll() const {
   return LoadFor(target.ResolveAll(), target.name == "native");
@@ -103,8 +103,8 @@ tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network)
        .observer = [&](int done, int all) { progress.Show(done, all); }});
 }
 
-std::vector<tuning::TunedNetwork> NetworkOption::LoadFor(
-    const std::vector<target::Target>& targets, bool runs_here) const {
+std::vector<tuning::TunedNetwork> NetworkOption::LoadFor(const std::vector<target::Target>& targets,
+                                                         bool runs_here) const {
   const std::string path = database.empty() ? model.DefaultDatabase() : database;
   std::unique_ptr<record::Store> records;
   if (!database.empty() || std::filesystem::exists(path)) {

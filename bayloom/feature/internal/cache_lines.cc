@@ -73,7 +73,6 @@ double LineSeconds(const tensor::Program& program, tensor::BlockId block,
   return seconds;
 }
 
-
 double ForkJoinSeconds(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
                        const target::MachineModel& machine, std::set<tensor::LoopId>& counted) {
   double entries = 1;

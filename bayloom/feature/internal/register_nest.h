@@ -17,7 +17,7 @@ struct RegisterNest {
   /// A loop whose iterations, or part of them, are carried out side by side.
   struct TileLoop {
     tensor::LoopId loop;
-    int64_t steps;         ///< of which `taken` are in the tile
+    int64_t steps;  ///< of which `taken` are in the tile
     int64_t taken = 1;
     bool optional = false;  ///< around the reduction loops
   };
