@@ -37,7 +37,7 @@ double Together(double arithmetic, double loads) {
 /// Which of a nest's loops something changes with.
 using LoopMask = uint64_t;
 constexpr LoopMask kVector = 1;
-constexpr LoopMask kReduction = 2;
+constexpr LoopMask kReductionMask = 2;
 constexpr int kFirstTile = 2;
 
 /// An operation of a block's value: what it costs and what it changes with.
@@ -108,7 +108,7 @@ class OperationList {
     LoopMask mask = 0;
     for (const tensor::Affine::Term& term : affine.terms) {
       if (Contains(nest_.vectorized, term.digit)) mask |= kVector;
-      if (Contains(nest_.reduction, term.digit)) mask |= kReduction;
+      if (Contains(nest_.reduction, term.digit)) mask |= kReductionMask;
       for (size_t i = 0; i < nest_.tile.size(); ++i) {
         if (Contains({nest_.tile[i].loop}, term.digit)) mask |= LoopMask{1} << (kFirstTile + i);
       }
@@ -260,7 +260,7 @@ class TileTime {
   double Of(double chunks, double outputs) const {
     double live = outputs, arithmetic = outputs * combine_ + step_, loads = 0;
     for (const Operation& operation : operations_) {
-      if ((operation.mask & kReduction) == 0) continue;  // computed once before
+      if ((operation.mask & kReductionMask) == 0) continue;  // computed once before
       double values = 1, kept = 1;
       bool reused = false;
       for (size_t i = 0; i <= taken_.size(); ++i) {
@@ -350,7 +350,7 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
       if (!varies) shared *= static_cast<double>(nest.tile[i].steps);
     }
     (operation.is_load ? loads : arithmetic) += operation.cost / shared;
-    if ((operation.mask & kReduction) == 0) once += operation.cost;
+    if ((operation.mask & kReductionMask) == 0) once += operation.cost;
   }
   const double all = Together(arithmetic, loads + store) + step / nest.chunks;
   if (!nest.is_reduction) return runs * all;
