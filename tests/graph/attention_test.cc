@@ -70,15 +70,16 @@ class AttentionTest : public testing::Test {
 };
 
 TEST_F(AttentionTest, SharesKeysAmongHeads) {
-  ExpectClose(Run({.op = "Attention", .inputs = {q_, k_, v_}, .opset = 23})[0], naive_.Outputs());
+  ExpectClose(RunOperator({.op = "Attention", .inputs = {q_, k_, v_}, .opset = 23})[0],
+              naive_.Outputs());
 }
 
 TEST_F(AttentionTest, HidesLaterKeys) {
   naive_.bias = [](int64_t, int64_t, int64_t i, int64_t j) { return j <= i ? 0 : kHidden; };
-  ExpectClose(Run({.op = "Attention",
-                   .inputs = {q_, k_, v_},
-                   .attributes = {{"is_causal", int64_t{1}}},
-                   .opset = 23})[0],
+  ExpectClose(RunOperator({.op = "Attention",
+                           .inputs = {q_, k_, v_},
+                           .attributes = {{"is_causal", int64_t{1}}},
+                           .opset = 23})[0],
               naive_.Outputs());
 }
 
@@ -88,7 +89,7 @@ TEST_F(AttentionTest, QueriesThatSeeNothingGiveZeros) {
   naive_.bias = [&](int64_t, int64_t, int64_t i, int64_t j) {
     return mask.GetInt(i * 5 + j) ? 0 : kHidden;
   };
-  ExpectClose(Run({.op = "Attention", .inputs = {q_, k_, v_, mask}, .opset = 23})[0],
+  ExpectClose(RunOperator({.op = "Attention", .inputs = {q_, k_, v_, mask}, .opset = 23})[0],
               naive_.Outputs());
 }
 
@@ -97,10 +98,10 @@ TEST_F(AttentionTest, CountsKeysThatAreNoPadding) {
   naive_.bias = [&](int64_t b, int64_t, int64_t i, int64_t j) {
     return j < lengths.GetInt(b) && j <= i + lengths.GetInt(b) - 4 ? 0 : kHidden;
   };
-  ExpectClose(Run({.op = "Attention",
-                   .inputs = {q_, k_, v_, {}, {}, {}, lengths},
-                   .attributes = {{"is_causal", int64_t{1}}},
-                   .opset = 24})[0],
+  ExpectClose(RunOperator({.op = "Attention",
+                           .inputs = {q_, k_, v_, {}, {}, {}, lengths},
+                           .attributes = {{"is_causal", int64_t{1}}},
+                           .opset = 24})[0],
               naive_.Outputs());
 }
 
@@ -113,13 +114,14 @@ TEST_F(AttentionTest, GroupQueryAttentionAppendsToEachCache) {
   HostTensor keys = RandomTensor({2, shared, capacity, size}, 8);
   HostTensor values = RandomTensor({2, shared, capacity, size}, 9);
   const std::vector<int64_t> last = {5, 3};
-  const auto outputs = Run({.op = "GroupQueryAttention",
-                            .inputs = {q, k, v, keys, values, Integers(DType::kInt32, {2}, last),
-                                       Integers(DType::kInt32, {}, {capacity})},
-                            .attributes = {{"num_heads", heads}, {"kv_num_heads", shared}},
-                            .domain = "com.microsoft",
-                            .constants = {6},
-                            .outputs = 3});
+  const auto outputs =
+      RunOperator({.op = "GroupQueryAttention",
+                   .inputs = {q, k, v, keys, values, Integers(DType::kInt32, {2}, last),
+                              Integers(DType::kInt32, {}, {capacity})},
+                   .attributes = {{"num_heads", heads}, {"kv_num_heads", shared}},
+                   .domain = "com.microsoft",
+                   .constants = {6},
+                   .outputs = 3});
   for (int64_t b = 0; b < 2; ++b) {
     for (int64_t h = 0; h < shared; ++h) {
       for (int64_t c = 0; c < size; ++c) {
@@ -145,16 +147,16 @@ TEST_F(AttentionTest, PaddingOfMultiHeadAttentionIsHidden) {
   const HostTensor lengths = Integers(DType::kInt32, {2}, {5, 2});
   const auto attributes =
       std::vector<std::pair<std::string, OneOperator::Value>>{{"num_heads", int64_t{3}}};
-  const HostTensor y = Run({.op = "MultiHeadAttention",
-                            .inputs = {q, k, v, {}, lengths},
-                            .attributes = attributes,
-                            .domain = "com.microsoft"})[0];
+  const HostTensor y = RunOperator({.op = "MultiHeadAttention",
+                                    .inputs = {q, k, v, {}, lengths},
+                                    .attributes = attributes,
+                                    .domain = "com.microsoft"})[0];
   HostTensor changed = v;  // what is hidden does not matter
   for (int64_t i = (5 + 2) * 12; i < 2 * 5 * 12; ++i) changed.Set(i, 100);
-  const HostTensor same = Run({.op = "MultiHeadAttention",
-                               .inputs = {q, k, changed, {}, lengths},
-                               .attributes = attributes,
-                               .domain = "com.microsoft"})[0];
+  const HostTensor same = RunOperator({.op = "MultiHeadAttention",
+                                       .inputs = {q, k, changed, {}, lengths},
+                                       .attributes = attributes,
+                                       .domain = "com.microsoft"})[0];
   EXPECT_EQ(y.data, same.data);
 }
 
@@ -175,12 +177,12 @@ TEST(RotaryEmbedding, TurnsByPositions) {
     for (int64_t shift : {0, 4}) {
       std::vector<HostTensor> turned;
       for (int64_t position : {5, 2}) {
-        turned.push_back(
-            Run({.op = "RotaryEmbedding",
-                 .inputs = {x, Floats({rows, size / 2}, cosines), Floats({rows, size / 2}, sines),
-                            Integers(DType::kInt64, {1, 1}, {position + shift})},
-                 .attributes = {{"interleaved", interleaved}},
-                 .opset = 23})[0]);
+        turned.push_back(RunOperator(
+            {.op = "RotaryEmbedding",
+             .inputs = {x, Floats({rows, size / 2}, cosines), Floats({rows, size / 2}, sines),
+                        Integers(DType::kInt64, {1, 1}, {position + shift})},
+             .attributes = {{"interleaved", interleaved}},
+             .opset = 23})[0]);
       }
       double product = 0;
       for (int64_t c = 0; c < size; ++c) product += turned[0].Get(c) * turned[1].Get(size + c);
@@ -193,12 +195,12 @@ TEST(RotaryEmbedding, TurnsByPositions) {
 TEST(TensorScatter, WritesAroundTheEnd) {
   const HostTensor cache = Floats({1, 4, 1}, {0, 1, 2, 3}), update = Floats({1, 2, 1}, {8, 9});
   const HostTensor start = Integers(DType::kInt64, {1}, {3});
-  ExpectClose(Run({.op = "TensorScatter",
-                   .inputs = {cache, update, start},
-                   .attributes = {{"mode", std::string("circular")}},
-                   .opset = 24})[0],
+  ExpectClose(RunOperator({.op = "TensorScatter",
+                           .inputs = {cache, update, start},
+                           .attributes = {{"mode", std::string("circular")}},
+                           .opset = 24})[0],
               {9, 1, 2, 8});
-  ExpectClose(Run({.op = "TensorScatter", .inputs = {cache, update}, .opset = 24})[0],
+  ExpectClose(RunOperator({.op = "TensorScatter", .inputs = {cache, update}, .opset = 24})[0],
               {8, 9, 2, 3});
 }
 

@@ -28,11 +28,11 @@ double Quantized(double x, double scale, double zero) {
 TEST(MicrosoftOperators, SkipLayerNormalizationNormalizesTheSum) {
   const HostTensor x = RandomTensor({2, 3, 8}, 1), skip = RandomTensor({2, 3, 8}, 2);
   const HostTensor gamma = RandomTensor({8}, 3), beta = RandomTensor({8}, 4);
-  const auto outputs = Run({.op = "SkipLayerNormalization",
-                            .inputs = {x, skip, gamma, beta},
-                            .attributes = {{"epsilon", 1e-5f}},
-                            .domain = kDomain,
-                            .outputs = 4});
+  const auto outputs = RunOperator({.op = "SkipLayerNormalization",
+                                    .inputs = {x, skip, gamma, beta},
+                                    .attributes = {{"epsilon", 1e-5f}},
+                                    .domain = kDomain,
+                                    .outputs = 4});
   std::vector<double> expected;
   for (int64_t row = 0; row < 6; ++row) {
     double mean = 0, variance = 0;
@@ -50,10 +50,10 @@ TEST(MicrosoftOperators, SkipLayerNormalizationNormalizesTheSum) {
 TEST(MicrosoftOperators, RootMeanSquareOfTheSum) {
   const HostTensor x = RandomTensor({3, 8}, 1), skip = RandomTensor({3, 8}, 2);
   const HostTensor gamma = RandomTensor({8}, 3);
-  const HostTensor y = Run({.op = "SkipSimplifiedLayerNormalization",
-                            .inputs = {x, skip, gamma},
-                            .attributes = {{"epsilon", 1e-5f}},
-                            .domain = kDomain})[0];
+  const HostTensor y = RunOperator({.op = "SkipSimplifiedLayerNormalization",
+                                    .inputs = {x, skip, gamma},
+                                    .attributes = {{"epsilon", 1e-5f}},
+                                    .domain = kDomain})[0];
   std::vector<double> expected;
   for (int64_t row = 0; row < 3; ++row) {
     double squares = 0;
@@ -69,10 +69,10 @@ TEST(MicrosoftOperators, RootMeanSquareOfTheSum) {
 TEST(MicrosoftOperators, QLinearAddAddsRealValues) {
   const HostTensor a = RandomIntegers(DType::kUInt8, {3, 5}, 0, 256, 1);
   const HostTensor b = RandomIntegers(DType::kUInt8, {3, 5}, 0, 256, 2);
-  const HostTensor y =
-      Run({.op = "QLinearAdd",
-           .inputs = {a, Scalar(0.5), Level(3), b, Scalar(0.25), Level(9), Scalar(0.75), Level(20)},
-           .domain = kDomain})[0];
+  const HostTensor y = RunOperator(
+      {.op = "QLinearAdd",
+       .inputs = {a, Scalar(0.5), Level(3), b, Scalar(0.25), Level(9), Scalar(0.75), Level(20)},
+       .domain = kDomain})[0];
   std::vector<double> expected;
   for (int64_t i = 0; i < 15; ++i) {
     const double sum = (a.Get(i) - 3) * 0.5 + (b.Get(i) - 9) * 0.25;
@@ -87,11 +87,11 @@ TEST(MicrosoftOperators, QGemmHasScalesPerColumn) {
   const HostTensor b = RandomIntegers(DType::kInt8, {3, 8}, -128, 128, 2);
   const HostTensor c = RandomIntegers(DType::kInt32, {3}, -50, 50, 3);
   const std::vector<double> scales = {0.01, 0.02, 0.005};
-  const HostTensor y = Run({.op = "QGemm",
-                            .inputs = {a, Scalar(0.1), Level(100), b, Floats({3}, scales),
-                                       Integers(DType::kInt8, {3}, {0, 1, -1}), c},
-                            .attributes = {{"transB", int64_t{1}}},
-                            .domain = kDomain})[0];
+  const HostTensor y = RunOperator({.op = "QGemm",
+                                    .inputs = {a, Scalar(0.1), Level(100), b, Floats({3}, scales),
+                                               Integers(DType::kInt8, {3}, {0, 1, -1}), c},
+                                    .attributes = {{"transB", int64_t{1}}},
+                                    .domain = kDomain})[0];
   std::vector<double> expected;
   for (int64_t i = 0; i < 2; ++i) {
     for (int64_t j = 0; j < 3; ++j) {
@@ -115,11 +115,11 @@ TEST(MicrosoftOperators, MatMulNBitsUnpacksWeights) {
     const HostTensor zeros = RandomIntegers(DType::kUInt8, {n * zero_bytes}, 0, 256, 4);
     for (const std::set<int>& constants : {std::set<int>{}, std::set<int>{1, 2, 3}}) {
       const HostTensor y =
-          Run({.op = "MatMulNBits",
-               .inputs = {a, b, scales, zeros},
-               .attributes = {{"N", n}, {"K", k}, {"bits", bits}, {"block_size", size}},
-               .domain = kDomain,
-               .constants = constants})[0];
+          RunOperator({.op = "MatMulNBits",
+                       .inputs = {a, b, scales, zeros},
+                       .attributes = {{"N", n}, {"K", k}, {"bits", bits}, {"block_size", size}},
+                       .domain = kDomain,
+                       .constants = constants})[0];
       const auto unpacked = [&](const HostTensor& t, int64_t row, int64_t element) {
         const int64_t byte = t.GetInt(row + element * bits / 8);
         return static_cast<double>((byte >> (element * bits % 8)) & ((1 << bits) - 1));
@@ -144,10 +144,10 @@ TEST(MicrosoftOperators, MatMulNBitsUnpacksWeights) {
 TEST(MicrosoftOperators, FusedMatMulTransposes) {
   const HostTensor a = RandomTensor({4, 2}, 1), b = RandomTensor({3, 4}, 2);
   const HostTensor y =
-      Run({.op = "FusedMatMul",
-           .inputs = {a, b},
-           .attributes = {{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", 0.5f}},
-           .domain = kDomain})[0];
+      RunOperator({.op = "FusedMatMul",
+                   .inputs = {a, b},
+                   .attributes = {{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", 0.5f}},
+                   .domain = kDomain})[0];
   std::vector<double> expected;
   for (int64_t i = 0; i < 2; ++i) {
     for (int64_t j = 0; j < 3; ++j) {
@@ -163,7 +163,7 @@ TEST(MicrosoftOperators, RefusalsSayWhatHelps) {
   const HostTensor x = RandomTensor({1, 2, 6}, 1);
   const auto reason = [&](const std::string& op) {
     try {
-      Run({.op = op, .inputs = {x, x, x}, .domain = kDomain});
+      RunOperator({.op = op, .inputs = {x, x, x}, .domain = kDomain});
     } catch (const InputError& error) {
       return std::string(error.what());
     }

@@ -20,8 +20,8 @@ HostTensor Count(int64_t value) { return Integers(DType::kInt64, {}, {value}); }
 TEST(Dft, IsTheSumOfItsDefinition) {
   const int64_t n = 10;
   const HostTensor x = RandomTensor({1, n, 1}, 1);
-  const HostTensor y =
-      Run({.op = "DFT", .inputs = {x}, .attributes = {{"onesided", int64_t{1}}}, .opset = 20})[0];
+  const HostTensor y = RunOperator(
+      {.op = "DFT", .inputs = {x}, .attributes = {{"onesided", int64_t{1}}}, .opset = 20})[0];
   EXPECT_EQ(y.shape, (std::vector<int64_t>{1, n / 2 + 1, 2}));
   std::vector<double> expected;
   for (int64_t k = 0; k <= n / 2; ++k) {
@@ -38,18 +38,19 @@ TEST(Dft, IsTheSumOfItsDefinition) {
 
 TEST(Dft, TheInverseBringsTheSignalBack) {
   const HostTensor x = RandomTensor({3, 7, 2}, 1);
-  const HostTensor frequencies = Run({.op = "DFT", .inputs = {x}, .opset = 20})[0];
-  const HostTensor y = Run({.op = "DFT",
-                            .inputs = {frequencies},
-                            .attributes = {{"inverse", int64_t{1}}},
-                            .opset = 20})[0];
+  const HostTensor frequencies = RunOperator({.op = "DFT", .inputs = {x}, .opset = 20})[0];
+  const HostTensor y = RunOperator({.op = "DFT",
+                                    .inputs = {frequencies},
+                                    .attributes = {{"inverse", int64_t{1}}},
+                                    .opset = 20})[0];
   for (int64_t i = 0; i < x.ElementCount(); ++i) EXPECT_NEAR(y.Get(i), x.Get(i), 1e-5);
 }
 
 /// The first frequency of each frame is the sum of what its window lets through.
 TEST(Stft, FramesOverlap) {
   const HostTensor x = RandomTensor({1, 20, 1}, 1), window = RandomTensor({8}, 2);
-  const HostTensor y = Run({.op = "STFT", .inputs = {x, Count(4), window}, .constants = {1}})[0];
+  const HostTensor y =
+      RunOperator({.op = "STFT", .inputs = {x, Count(4), window}, .constants = {1}})[0];
   EXPECT_EQ(y.shape, (std::vector<int64_t>{1, 4, 5, 2}));
   for (int64_t frame = 0; frame < 4; ++frame) {
     double sum = 0;
@@ -60,10 +61,10 @@ TEST(Stft, FramesOverlap) {
 
 TEST(Windows, KnownValues) {
   const auto window = [](const std::string& op) {
-    return Run({.op = op,
-                .inputs = {Count(5)},
-                .attributes = {{"periodic", int64_t{0}}},
-                .constants = {0}})[0];
+    return RunOperator({.op = op,
+                        .inputs = {Count(5)},
+                        .attributes = {{"periodic", int64_t{0}}},
+                        .constants = {0}})[0];
   };
   ExpectClose(window("HannWindow"), {0, 0.5, 1, 0.5, 0});
   ExpectClose(window("BlackmanWindow"), {0, 0.34, 1, 0.34, 0});
@@ -75,9 +76,10 @@ class RandomOperators : public testing::Test {
   static constexpr int64_t kCount = 4000;
 
   HostTensor Draw(const std::string& op, float seed) {
-    return Run({.op = op,
-                .inputs = {},
-                .attributes = {{"shape", std::vector<int64_t>{kCount}}, {"seed", seed}}})[0];
+    return RunOperator(
+        {.op = op,
+         .inputs = {},
+         .attributes = {{"shape", std::vector<int64_t>{kCount}}, {"seed", seed}}})[0];
   }
 };
 
@@ -108,11 +110,11 @@ TEST_F(RandomOperators, NormalByItsMoments) {
 TEST_F(RandomOperators, BernoulliAndMultinomialByFrequencies) {
   const HostTensor p = Floats({kCount}, std::vector<double>(kCount, 0.3));
   const HostTensor hits =
-      Run({.op = "Bernoulli", .inputs = {p}, .attributes = {{"seed", 1.0f}}})[0];
+      RunOperator({.op = "Bernoulli", .inputs = {p}, .attributes = {{"seed", 1.0f}}})[0];
   const HostTensor classes =
-      Run({.op = "Multinomial",
-           .inputs = {Floats({1, 3}, {std::log(0.5), std::log(0.3), std::log(0.2)})},
-           .attributes = {{"seed", 1.0f}, {"sample_size", kCount}}})[0];
+      RunOperator({.op = "Multinomial",
+                   .inputs = {Floats({1, 3}, {std::log(0.5), std::log(0.3), std::log(0.2)})},
+                   .attributes = {{"seed", 1.0f}, {"sample_size", kCount}}})[0];
   double share = 0, counts[3] = {};
   for (int64_t i = 0; i < kCount; ++i) {
     share += hits.Get(i) / kCount;
@@ -130,10 +132,10 @@ TEST(Bitwise, EveryPairOfBytes) {
     b.push_back((i * 37 + 5) % 128);
   }
   const HostTensor x = Integers(DType::kInt8, {256}, a), y = Integers(DType::kInt8, {256}, b);
-  const HostTensor both = Run({.op = "BitwiseAnd", .inputs = {x, y}, .opset = 18})[0];
-  const HostTensor any = Run({.op = "BitwiseOr", .inputs = {x, y}, .opset = 18})[0];
-  const HostTensor one = Run({.op = "BitwiseXor", .inputs = {x, y}, .opset = 18})[0];
-  const HostTensor inverse = Run({.op = "BitwiseNot", .inputs = {x}, .opset = 18})[0];
+  const HostTensor both = RunOperator({.op = "BitwiseAnd", .inputs = {x, y}, .opset = 18})[0];
+  const HostTensor any = RunOperator({.op = "BitwiseOr", .inputs = {x, y}, .opset = 18})[0];
+  const HostTensor one = RunOperator({.op = "BitwiseXor", .inputs = {x, y}, .opset = 18})[0];
+  const HostTensor inverse = RunOperator({.op = "BitwiseNot", .inputs = {x}, .opset = 18})[0];
   for (int64_t i = 0; i < 256; ++i) {
     EXPECT_EQ(both.GetInt(i), a[i] & b[i]);
     EXPECT_EQ(any.GetInt(i), a[i] | b[i]);
@@ -145,7 +147,8 @@ TEST(Bitwise, EveryPairOfBytes) {
 /// The determinant of a product is the product of determinants; rows of zeros at the pivot count.
 TEST(Det, OfTriangularMatricesInAnyOrderOfRows) {
   ExpectClose(
-      Run({.op = "Det", .inputs = {Floats({3, 3, 3}, {2, 5, 7, 0, 3, 9, 0, 0, 4,  // triangular
+      RunOperator(
+          {.op = "Det", .inputs = {Floats({3, 3, 3}, {2, 5, 7, 0, 3, 9, 0, 0, 4,  // triangular
                                                       0, 0, 4, 2, 5, 7, 0, 3, 9,  // an even order
                                                       0, 3, 9, 2, 5, 7, 0, 0, 4})}})[0],  // odd
       {24, 24, -24});
@@ -153,30 +156,30 @@ TEST(Det, OfTriangularMatricesInAnyOrderOfRows) {
 
 TEST(Col2Im, CountsHowManyBlocksCoverAnElement) {
   const HostTensor ones = Floats({1, 4, 6}, std::vector<double>(24, 1));
-  ExpectClose(Run({.op = "Col2Im",
-                   .inputs = {ones, Integers(DType::kInt64, {2}, {3, 4}),
-                              Integers(DType::kInt64, {2}, {2, 2})},
-                   .opset = 18,
-                   .constants = {1, 2}})[0],
+  ExpectClose(RunOperator({.op = "Col2Im",
+                           .inputs = {ones, Integers(DType::kInt64, {2}, {3, 4}),
+                                      Integers(DType::kInt64, {2}, {2, 2})},
+                           .opset = 18,
+                           .constants = {1, 2}})[0],
               {1, 2, 2, 1, 2, 4, 4, 2, 1, 2, 2, 1});
 }
 
 TEST(MaxUnpool, PutsElementsBack) {
-  ExpectClose(
-      Run({.op = "MaxUnpool",
-           .inputs = {Floats({1, 1, 1, 2}, {5, 6}), Integers(DType::kInt64, {1, 1, 1, 2}, {4, 3})},
-           .attributes = {{"kernel_shape", std::vector<int64_t>{2, 2}},
-                          {"strides", std::vector<int64_t>{2, 2}}}})[0],
-      {0, 0, 0, 6, 5, 0, 0, 0});
+  ExpectClose(RunOperator({.op = "MaxUnpool",
+                           .inputs = {Floats({1, 1, 1, 2}, {5, 6}),
+                                      Integers(DType::kInt64, {1, 1, 1, 2}, {4, 3})},
+                           .attributes = {{"kernel_shape", std::vector<int64_t>{2, 2}},
+                                          {"strides", std::vector<int64_t>{2, 2}}}})[0],
+              {0, 0, 0, 6, 5, 0, 0, 0});
 }
 
 TEST(CenterCropPad, CutsAndPads) {
-  ExpectClose(
-      Run({.op = "CenterCropPad",
-           .inputs = {Floats({1, 5}, {1, 2, 3, 4, 5}), Integers(DType::kInt64, {2}, {2, 2})},
-           .opset = 18,
-           .constants = {1}})[0],
-      {2, 3, 0, 0});
+  ExpectClose(RunOperator({.op = "CenterCropPad",
+                           .inputs = {Floats({1, 5}, {1, 2, 3, 4, 5}),
+                                      Integers(DType::kInt64, {2}, {2, 2})},
+                           .opset = 18,
+                           .constants = {1}})[0],
+              {2, 3, 0, 0});
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ Graph Import(const OneOperator& model) {
 
 }  // namespace
 
-std::vector<tensor::HostTensor> Run(const OneOperator& model) {
+std::vector<tensor::HostTensor> RunOperator(const OneOperator& model) {
   Graph graph = Import(model);
   std::vector<tensor::HostTensor> inputs;
   for (size_t i = 0; i < model.inputs.size(); ++i) {

@@ -29,7 +29,7 @@ struct OneOperator {
 
 /// Imports the model and runs it, interpreted and compiled; both have to agree. Throws InputError
 /// where the importer refuses.
-std::vector<tensor::HostTensor> Run(const OneOperator& model);
+std::vector<tensor::HostTensor> RunOperator(const OneOperator& model);
 
 tensor::HostTensor Floats(std::vector<int64_t> shape, const std::vector<double>& values);
 tensor::HostTensor Integers(tensor::DType dtype, std::vector<int64_t> shape,

@@ -65,24 +65,26 @@ TEST(GridSample, TakesAnyNumber) {
 
 TEST(AffineGrid, TheIdentitySamplesTheImage) {
   const HostTensor theta = Floats({1, 2, 3}, {1, 0, 0, 0, 1, 0});
-  const HostTensor grid = Run({.op = "AffineGrid",
-                               .inputs = {theta, Integers(DType::kInt64, {4}, {1, 1, 4, 5})},
-                               .opset = 20,
-                               .constants = {1}})[0];
+  const HostTensor grid =
+      RunOperator({.op = "AffineGrid",
+                   .inputs = {theta, Integers(DType::kInt64, {4}, {1, 1, 4, 5})},
+                   .opset = 20,
+                   .constants = {1}})[0];
   const HostTensor image = LinearImage();
-  const HostTensor y = Run({.op = "GridSample", .inputs = {image, grid}, .opset = 20})[0];
+  const HostTensor y = RunOperator({.op = "GridSample", .inputs = {image, grid}, .opset = 20})[0];
   for (int64_t i = 0; i < 20; ++i) EXPECT_NEAR(y.Get(i), image.Get(i), 1e-4);
 }
 
 /// The mean over a bin of a linear image is its value at the bin's centre.
 TEST(RoiAlign, AveragesBins) {
   const HostTensor rois = Floats({1, 4}, {0.5, 0.5, 4.5, 3.5});
-  const HostTensor y = Run({.op = "RoiAlign",
-                            .inputs = {LinearImage(), rois, Integers(DType::kInt64, {1}, {0})},
-                            .attributes = {{"output_height", int64_t{3}},
-                                           {"output_width", int64_t{2}},
-                                           {"sampling_ratio", int64_t{2}}},
-                            .opset = 16})[0];
+  const HostTensor y =
+      RunOperator({.op = "RoiAlign",
+                   .inputs = {LinearImage(), rois, Integers(DType::kInt64, {1}, {0})},
+                   .attributes = {{"output_height", int64_t{3}},
+                                  {"output_width", int64_t{2}},
+                                  {"sampling_ratio", int64_t{2}}},
+                   .opset = 16})[0];
   std::vector<double> expected;
   for (double row : {0.5, 1.5, 2.5}) {
     for (double column : {1.0, 3.0}) expected.push_back(3 + 2 * row - column);
@@ -101,7 +103,7 @@ TEST(DeformConv, FollowsItsOffsets) {
     return Run(
         {.op = "DeformConv", .inputs = {x, w, Floats({1, 18, 4, 4}, offsets)}, .opset = 19})[0];
   };
-  const HostTensor plain = Run({.op = "Conv", .inputs = {x, w}})[0];
+  const HostTensor plain = RunOperator({.op = "Conv", .inputs = {x, w}})[0];
   const HostTensor same = deformed(0), shifted = deformed(1);
   for (int64_t i = 0; i < plain.ElementCount(); ++i) {
     EXPECT_NEAR(same.Get(i), plain.Get(i), 1e-4);
