@@ -17,6 +17,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/internal/external_data.h"
 #include "bayloom/graph/internal/functions.h"
 #include "bayloom/graph/internal/input_shapes.h"
 #include "bayloom/graph/internal/node_order.h"
@@ -25,6 +26,7 @@
 #include "bayloom/graph/internal/operators/operator.h"
 #include "bayloom/graph/internal/opset_versions.h"
 #include "bayloom/graph/internal/scope.h"
+#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 namespace {
@@ -46,7 +48,7 @@ bool IsModelAtFault(const std::exception& error) {
 class Importer {
  public:
   Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options)
-      : directory_(std::filesystem::path(path).parent_path().string()),
+      : data_folder_(DataFolderOf(path)),
         model_(model),
         options_(options),
         builder_(Printable(model.graph().name())),
@@ -65,6 +67,10 @@ class Importer {
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
       const tensor::Tensor tensor = scope.Lookup(output.name(), "output");
+      if (const SmallType* small = SmallTypeOf(tensor)) {
+        throw InputError(fmt::format("output '{}': element type {} is not supported",
+                                     Printable(output.name()), small->name));
+      }
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -74,25 +80,52 @@ class Importer {
 
  private:
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
-    if (graph.sparse_initializer_size() > 0) {
-      throw InputError("sparse initializers are not supported");
-    }
     for (const auto& initializer : graph.initializer()) {
-      const std::string name = Printable(initializer.name());
-      try {
-        scope.Define(initializer.name(),
-                     builder_.Constant(name, TensorFromOnnx(initializer, directory_)));
-      } catch (const InputError& error) {
-        throw InputError(fmt::format("initializer '{}': {}", name, error.what()));
-      }
+      DefineInitializer(initializer, scope,
+                        [&] { return TensorFromOnnx(initializer, data_folder_); });
     }
+    for (const auto& initializer : graph.sparse_initializer()) {
+      DefineInitializer(initializer.values(), scope,
+                        [&] { return TensorFromSparse(initializer, data_folder_); });
+    }
+  }
+
+  /// Name and type are those of `proto`.
+  template <typename ReadData>
+  void DefineInitializer(const onnx::TensorProto& proto, Scope& scope, ReadData read) {
+    const std::string name = Printable(proto.name());
+    try {
+      const tensor::Tensor constant = builder_.Constant(name, read());
+      NoteSmallType(constant, FindSmallType(proto.data_type()));
+      scope.Define(proto.name(), constant);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("initializer '{}': {}", name, error.what()));
+    }
+  }
+
+  void NoteSmallType(const tensor::Tensor& tensor, const SmallType* small) {
+    if (small) small_types_[tensor.id()] = small;
+  }
+  /// Which small type the tensor's values are of; null: none.
+  const SmallType* SmallTypeOf(const tensor::Tensor& tensor) const {
+    const auto found = small_types_.find(tensor.id());
+    return found == small_types_.end() ? nullptr : found->second;
   }
 
   void DefineInput(const onnx::ValueInfoProto& input, const InputShapes& shapes, Scope& scope) {
     const std::string name = Printable(input.name());
+    const SmallType* small = FindSmallType(input.type().tensor_type().elem_type());
     if (auto frozen = shapes.Frozen(input.name())) {
-      scope.Define(input.name(), builder_.Constant(name, std::move(frozen)));
+      const tensor::Tensor constant = builder_.Constant(name, std::move(frozen));
+      NoteSmallType(constant, small);
+      scope.Define(input.name(), constant);
       return;
+    }
+    if (small) {
+      throw RunTimeDependence(
+          fmt::format("input '{}': element type {} is supported in constants only", name,
+                      small->name),
+          {input.name()});
     }
     try {
       const DeclaredInput& declared = shapes.Declared(input.name());
@@ -158,36 +191,54 @@ class Importer {
     CheckAge(schema, version->second);
     CheckTypes(schema, TypesOf(inputs));
     if (const Operator* op = FindOperator(domain, node.op_type())) {
-      return ImportOperator(node, *op, version->second, inputs, scope, opsets, depth);
+      const std::vector<const SmallType*> small = SmallTypesOf(inputs);
+      CheckSmallTypes(schema, small);
+      return ImportOperator(node, schema, *op, version->second, inputs, scope, opsets, depth);
     }
     const std::optional<onnx::FunctionProto> body = FunctionBody(schema);
     if (!body) throw InputError("the operator is not supported");
     ExpandFunction(WithDefaults(node, schema), *body, inputs, scope, depth);
   }
 
-  static std::vector<std::string> TypesOf(
-      const std::vector<std::optional<tensor::Tensor>>& tensors) {
-    std::vector<std::string> types;
-    for (const auto& tensor : tensors) types.push_back(tensor ? OnnxName(tensor->dtype()) : "");
+  std::vector<const SmallType*> SmallTypesOf(
+      const std::vector<std::optional<tensor::Tensor>>& tensors) const {
+    std::vector<const SmallType*> types;
+    for (const auto& tensor : tensors) types.push_back(tensor ? SmallTypeOf(*tensor) : nullptr);
     return types;
   }
 
-  void ImportOperator(const onnx::NodeProto& node, const Operator& op, int opset,
-                      std::vector<std::optional<tensor::Tensor>> inputs, Scope& scope,
+  std::vector<std::string> TypesOf(
+      const std::vector<std::optional<tensor::Tensor>>& tensors) const {
+    std::vector<std::string> types;
+    for (const auto& tensor : tensors) {
+      const SmallType* small = tensor ? SmallTypeOf(*tensor) : nullptr;
+      types.push_back(!tensor ? "" : small ? std::string(small->name) : OnnxName(tensor->dtype()));
+    }
+    return types;
+  }
+
+  void ImportOperator(const onnx::NodeProto& node, const Schema& schema, const Operator& op,
+                      int opset, std::vector<std::optional<tensor::Tensor>> inputs, Scope& scope,
                       const OpsetVersions& opsets, int depth) {
     const auto subgraph = [&](const onnx::AttributeProto& attribute,
                               const std::vector<tensor::Tensor>& arguments) {
       return ImportSubgraph(attribute.g(), arguments, scope, opsets, depth + 1);
     };
     builder_.SetScope(Printable(NodeName(node)));
+    const std::vector<const SmallType*> small = SmallTypesOf(inputs);
     OperatorContext context(builder_, node, opset, std::move(inputs), subgraph);
+    context.SetDataFolder(&data_folder_);
+    context.SetSmallTypes(small);
     op.import(context);
     for (int i = 0; i < node.output_size(); ++i) {
       if (node.output(i).empty()) continue;
       if (i >= static_cast<int>(context.outputs().size()) || !context.outputs()[i]) {
         throw InputError(fmt::format("output {} is not supported", i));
       }
-      scope.Define(node.output(i), *context.outputs()[i]);
+      const tensor::Tensor& output = *context.outputs()[i];
+      const SmallType* set = context.SmallTypeOfOutput(i);
+      NoteSmallType(output, set ? set : SmallOutputType(schema, i, small));
+      scope.Define(node.output(i), output);
     }
   }
 
@@ -232,11 +283,12 @@ class Importer {
     }
   }
 
-  const std::string directory_;
+  const DataFolder data_folder_;
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
+  std::unordered_map<tensor::BufferId, const SmallType*> small_types_;
   int64_t imported_nodes_ = 0;
 };
 

@@ -22,8 +22,8 @@ std::string Row(const std::string& name, Counts counts) {
   const int passed = counts[Outcome::kPassed], refused = counts[Outcome::kRefused];
   const int wrong = counts[Outcome::kWrong], crashed = counts[Outcome::kCrashed];
   const int total = passed + refused + wrong + crashed;
-  return fmt::format("{:<40} {:>5} {:>7} {:>8} {:>6} {:>8} {:>6.1f} %", name, total, passed, refused,
-                     wrong, crashed, 100.0 * passed / total);
+  return fmt::format("{:<40} {:>5} {:>7} {:>8} {:>6} {:>8} {:>6.1f} %", name, total, passed,
+                     refused, wrong, crashed, 100.0 * passed / total);
 }
 
 /// One row for each value of the field, of the tests that `wanted` picks.

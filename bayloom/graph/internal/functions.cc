@@ -91,8 +91,8 @@ LocalFunctions::LocalFunctions(const onnx::ModelProto& model) {
 
 const onnx::FunctionProto* LocalFunctions::Find(const onnx::NodeProto& node) const {
   if (functions_.empty()) return nullptr;
-  const auto found = functions_.find(
-      {DomainOf(node.domain()), node.op_type(), OverloadOf(node, kNodeOverload)});
+  const auto found =
+      functions_.find({DomainOf(node.domain()), node.op_type(), OverloadOf(node, kNodeOverload)});
   return found == functions_.end() ? nullptr : found->second;
 }
 

@@ -12,6 +12,7 @@
 
 #include "bayloom/graph/internal/frozen_input.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 namespace {
@@ -68,7 +69,9 @@ DeclaredInput ReadDeclaredInput(const onnx::ValueInfoProto& input) {
     throw InputError("only tensors are supported, not sequences, maps or optionals");
   }
   const auto& type = input.type().tensor_type();
-  DeclaredInput declared{input.name(), DTypeFromOnnx(type.elem_type()), std::nullopt};
+  const SmallType* small = FindSmallType(type.elem_type());
+  const tensor::DType dtype = small ? small->holder : DTypeFromOnnx(type.elem_type());
+  DeclaredInput declared{input.name(), dtype, std::nullopt};
   if (!type.has_shape()) return declared;
   declared.shape.emplace();
   for (const auto& dim : type.shape().dim()) {
@@ -121,12 +124,12 @@ InputShapes::InputShapes(const onnx::GraphProto& graph, const ImportOptions& opt
     }
   }
   CheckNames(options);
-  for (const auto& [name, extent] : options.dimensions) BindDimension(name, extent, "given by its name");
+  for (const auto& [name, extent] : options.dimensions)
+    BindDimension(name, extent, "given by its name");
   for (const DeclaredInput& input : inputs_) {
     const auto given = options.input_shapes.find(input.name);
     if (given == options.input_shapes.end()) continue;
-    BindShape(input, given->second,
-              fmt::format("the shape of input '{}'", Printable(input.name)));
+    BindShape(input, given->second, fmt::format("the shape of input '{}'", Printable(input.name)));
     shapes_[input.name] = given->second;
   }
   for (const DeclaredInput& input : inputs_) {
@@ -164,9 +167,9 @@ void InputShapes::CheckNames(const ImportOptions& options) const {
       return dimension.name == name;
     });
     if (known) continue;
-    throw InputError(fmt::format(
-        "no input has an open dimension '{}'; {}", Printable(name),
-        open.empty() ? "the model leaves none open" : "there are: " + Describe(open)));
+    throw InputError(
+        fmt::format("no input has an open dimension '{}'; {}", Printable(name),
+                    open.empty() ? "the model leaves none open" : "there are: " + Describe(open)));
   }
   const auto check = [&](const std::string& name, const char* purpose) {
     const bool known = std::any_of(inputs_.begin(), inputs_.end(),
@@ -191,9 +194,8 @@ void InputShapes::BindShape(const DeclaredInput& input, const std::vector<int64_
                             const std::string& source) {
   if (!input.shape) return;
   if (input.shape->size() != shape.size()) {
-    throw InputError(
-        fmt::format("input '{}': a shape of {} dimensions was given; the model has {}",
-                    Printable(input.name), shape.size(), input.shape->size()));
+    throw InputError(fmt::format("input '{}': a shape of {} dimensions was given; the model has {}",
+                                 Printable(input.name), shape.size(), input.shape->size()));
   }
   for (size_t d = 0; d < shape.size(); ++d) {
     const DeclaredDimension& dimension = (*input.shape)[d];
@@ -217,8 +219,7 @@ void InputShapes::Freeze(const DeclaredInput& input, const tensor::HostTensor& g
   try {
     tensor::HostTensor tensor = ConvertFrozen(given, input.dtype);
     if (!any_shape) tensor.shape = FitFrozenShape(tensor, declared);
-    BindShape(input, tensor.shape,
-              fmt::format("the values of input '{}'", Printable(input.name)));
+    BindShape(input, tensor.shape, fmt::format("the values of input '{}'", Printable(input.name)));
     frozen_[input.name] = std::make_shared<const tensor::HostTensor>(std::move(tensor));
   } catch (const FrozenValueError& error) {
     throw InputError(fmt::format("input '{}' cannot be frozen to these values: {}",

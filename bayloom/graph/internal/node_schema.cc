@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
@@ -35,9 +36,8 @@ void CheckArguments(const Names& names, const std::vector<SchemaParameter>& para
                     const char* what) {
   const size_t given = names.size(), least = LeastCount(parameters);
   if (given < least) {
-    throw InputError(
-        fmt::format("{} {}{}; the operator needs {}{}", given, what, Plural(given),
-                    least == parameters.size() ? "" : "at least ", least));
+    throw InputError(fmt::format("{} {}{}; the operator needs {}{}", given, what, Plural(given),
+                                 least == parameters.size() ? "" : "at least ", least));
   }
   for (size_t i = 0; i < given; ++i) {
     const SchemaParameter* parameter = Schema::At(parameters, i);
@@ -123,13 +123,13 @@ const Schema& SchemaOf(const std::string& domain, const std::string& op, int ver
   }
   if (schema) return *schema;
   if (const int first = FirstVersion(domain, op); first > 0) {
-    throw InputError(fmt::format("the operator exists since {} {}; the model uses {}", place, first,
-                                 version));
+    throw InputError(
+        fmt::format("the operator exists since {} {}; the model uses {}", place, first, version));
   }
-  throw InputError(is_own ? fmt::format("ONNX has no such operator (up to operator set {})",
-                                        NewestOpset())
-                          : fmt::format("domain {}: there is no operator {} that Bayloom knows",
-                                        place, Printable(op)));
+  throw InputError(
+      is_own ? fmt::format("ONNX has no such operator (up to operator set {})", NewestOpset())
+             : fmt::format("domain {}: there is no operator {} that Bayloom knows", place,
+                           Printable(op)));
 }
 
 void CheckAgainstSchema(const onnx::NodeProto& node, const Schema& schema) {
@@ -156,6 +156,47 @@ void CheckTypes(const Schema& schema, const std::vector<std::string>& types) {
                                    i, types[first], types[i]));
     }
   }
+}
+
+void CheckSmallTypes(const Schema& schema, const std::vector<const SmallType*>& small) {
+  static const std::set<std::string_view> kMoving = {"Cast",
+                                                     "CastLike",
+                                                     "Constant",
+                                                     "ConstantOfShape",
+                                                     "DequantizeLinear",
+                                                     "Dropout",
+                                                     "Flatten",
+                                                     "Identity",
+                                                     "If",
+                                                     "IsInf",
+                                                     "IsNaN",
+                                                     "Loop",
+                                                     "Pad",
+                                                     "QuantizeLinear",
+                                                     "Reshape",
+                                                     "Scan",
+                                                     "Shape",
+                                                     "Size",
+                                                     "Squeeze",
+                                                     "Transpose",
+                                                     "Unsqueeze"};
+  if (schema.domain.empty() && kMoving.contains(schema.name)) return;
+  for (size_t i = 0; i < small.size(); ++i) {
+    if (!small[i]) continue;
+    throw InputError(
+        fmt::format("input {} is of {}, which may be moved and converted only", i, small[i]->name));
+  }
+}
+
+const SmallType* SmallOutputType(const Schema& schema, int output,
+                                 const std::vector<const SmallType*>& small) {
+  const SchemaParameter* wanted = Schema::At(schema.outputs, static_cast<size_t>(output));
+  if (!wanted || wanted->type.empty() || !wanted->is_homogeneous) return nullptr;
+  for (size_t i = 0; i < small.size(); ++i) {
+    const SchemaParameter* parameter = Schema::At(schema.inputs, i);
+    if (small[i] && parameter && parameter->type == wanted->type) return small[i];
+  }
+  return nullptr;
 }
 
 void CheckAge(const Schema& schema, int version) {

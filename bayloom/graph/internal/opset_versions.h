@@ -19,9 +19,7 @@ namespace bayloom::graph {
 using OpsetVersions = std::map<std::string, int>;
 
 /// ONNX's own domain has two names.
-inline std::string DomainOf(const std::string& domain) {
-  return domain == "ai.onnx" ? "" : domain;
-}
+inline std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 /// The versions that a model or function imports. Throws InputError if ONNX's own is newer than
 /// the newest that is known.

@@ -105,8 +105,8 @@ void Mish(OperatorContext& context) {
 
 /// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
 tensor::Expr GeluByTanh(const tensor::Expr& x) {
-  const tensor::Expr inner = LiteralLike(std::sqrt(2 / std::numbers::pi), x) *
-                             (x + LiteralLike(0.044715, x) * x * x * x);
+  const tensor::Expr inner =
+      LiteralLike(std::sqrt(2 / std::numbers::pi), x) * (x + LiteralLike(0.044715, x) * x * x * x);
   return LiteralLike(0.5, x) * x * (One(x) + tensor::Unary(tensor::ExprOp::kTanh, inner));
 }
 

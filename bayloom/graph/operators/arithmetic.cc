@@ -118,8 +118,7 @@ void FloorModOfFloats(OperatorContext& context) {
         const tensor::Expr zero = LiteralLike(0, x[0]);
         const tensor::Expr rest = tensor::Binary(tensor::ExprOp::kMod, x[0], x[1]);
         const tensor::Expr signed_zero = tensor::Select(x[1] < zero, -zero, zero);
-        const tensor::Expr differ = 
-            tensor::Binary(tensor::ExprOp::kXor, rest < zero, x[1] < zero);
+        const tensor::Expr differ = tensor::Binary(tensor::ExprOp::kXor, rest < zero, x[1] < zero);
         const tensor::Expr moved = tensor::Select(differ, rest + x[1], rest);
         return tensor::Select(tensor::Equal(rest, zero), signed_zero, moved);
       }));
@@ -202,8 +201,9 @@ void CastInputTo(OperatorContext& context, const ElementType& to) {
   if (!to.small) return context.SetOutput(0, ConvertTo(context, to.dtype, x));
   if (to.small == context.SmallTypeOf(0)) return context.SetOutput(0, x, to.small);
   const bool saturate = context.Int("saturate", 1) != 0;
-  const tensor::Tensor y = Elementwise(
-      context, "cast", x, [&](const tensor::Expr& e) { return CastToSmall(*to.small, e, saturate); });
+  const tensor::Tensor y = Elementwise(context, "cast", x, [&](const tensor::Expr& e) {
+    return CastToSmall(*to.small, e, saturate);
+  });
   context.SetOutput(0, y, to.small);
 }
 

@@ -73,9 +73,9 @@ void Range(OperatorContext& context) {
   const bool is_wide = is_half && context.Int("stash_type", 1) == 1;
   const tensor::DType computed = is_wide ? tensor::DType::kFloat32 : dtype;
   context.SetOutput(0, context.builder().Map("range", {count}, [&](const Exprs& place) {
-    return tensor::Cast(dtype, tensor::Literal(bounds[0], computed) +
-                                   tensor::Cast(computed, place[0]) *
-                                       tensor::Literal(bounds[2], computed));
+    return tensor::Cast(
+        dtype, tensor::Literal(bounds[0], computed) +
+                   tensor::Cast(computed, place[0]) * tensor::Literal(bounds[2], computed));
   }));
 }
 

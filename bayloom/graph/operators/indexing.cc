@@ -218,8 +218,11 @@ void Pad(OperatorContext& context) {
   std::vector<int64_t> shape = x.shape();
   constexpr int64_t kMaxPadding = int64_t{1} << 40;
   for (size_t d = 0; d < rank; ++d) {
-    const int64_t kept = x.shape()[d] + std::min<int64_t>(low[d], 0) + std::min<int64_t>(high[d], 0);
-    const int64_t reach = mode == "reflect" ? kept - 1 : mode == "constant" || kept > 0 ? kMaxPadding : 0;
+    const int64_t kept =
+        x.shape()[d] + std::min<int64_t>(low[d], 0) + std::min<int64_t>(high[d], 0);
+    const int64_t reach = mode == "reflect"                ? kept - 1
+                          : mode == "constant" || kept > 0 ? kMaxPadding
+                                                           : 0;
     if (std::min(low[d], high[d]) < -kMaxPadding || std::max(low[d], high[d]) > reach ||
         x.shape()[d] + low[d] + high[d] < 0) {
       context.Refuse(
@@ -233,18 +236,18 @@ void Pad(OperatorContext& context) {
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
     context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
   }
-  context.SetOutput(0, context.builder().Map("pad", shape, [&, &low = low, &high = high](
-                                                               const Exprs& place) {
-    Exprs index;
-    for (size_t d = 0; d < rank; ++d) {  // what is cropped does not take part in the padding
-      const int64_t cropped = std::max<int64_t>(-low[d], 0);
-      const int64_t extent = x.shape()[d] - cropped + std::min<int64_t>(high[d], 0);
-      const tensor::Expr at = place[d] - tensor::Expr(std::max<int64_t>(low[d], 0));
-      const bool inside = low[d] <= 0 && high[d] <= 0;
-      index.push_back((inside ? at : PaddedIndex(mode, at, extent)) + tensor::Expr(cropped));
-    }
-    return x.At(index);
-  }));
+  context.SetOutput(
+      0, context.builder().Map("pad", shape, [&, &low = low, &high = high](const Exprs& place) {
+        Exprs index;
+        for (size_t d = 0; d < rank; ++d) {  // what is cropped does not take part in the padding
+          const int64_t cropped = std::max<int64_t>(-low[d], 0);
+          const int64_t extent = x.shape()[d] - cropped + std::min<int64_t>(high[d], 0);
+          const tensor::Expr at = place[d] - tensor::Expr(std::max<int64_t>(low[d], 0));
+          const bool inside = low[d] <= 0 && high[d] <= 0;
+          index.push_back((inside ? at : PaddedIndex(mode, at, extent)) + tensor::Expr(cropped));
+        }
+        return x.At(index);
+      }));
 }
 
 void Expand(OperatorContext& context) {
@@ -319,9 +322,9 @@ void SpaceToDepth(OperatorContext& context) {
   const bool depth_last = BlockMode(context) == "DCR";
   const tensor::Tensor split =
       context.builder().View(x, {n, c, h / block, block, w / block, block});
-  const tensor::Tensor moved = Permute(
-      context, split,
-      depth_last ? std::vector<int>{0, 3, 5, 1, 2, 4} : std::vector<int>{0, 1, 3, 5, 2, 4});
+  const tensor::Tensor moved =
+      Permute(context, split,
+              depth_last ? std::vector<int>{0, 3, 5, 1, 2, 4} : std::vector<int>{0, 1, 3, 5, 2, 4});
   context.SetOutput(0, context.builder().View(moved, {n, c * block * block, h / block, w / block}));
 }
 

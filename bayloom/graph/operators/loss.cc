@@ -38,9 +38,9 @@ tensor::Tensor LabelWeights(OperatorContext& context, const tensor::Tensor& scor
     const tensor::Expr inside =
         tensor::Max(tensor::Min(label, tensor::Expr(classes - 1)), tensor::Expr(0));
     const tensor::Expr weight = has_weights ? weights(inside) : tensor::Literal(1, dtype);
-    return has_ignored ? tensor::Select(tensor::Equal(label, ignored), tensor::Literal(0, dtype),
-                                        weight)
-                       : weight;
+    return has_ignored
+               ? tensor::Select(tensor::Equal(label, ignored), tensor::Literal(0, dtype), weight)
+               : weight;
   });
 }
 
@@ -88,8 +88,7 @@ void SoftmaxCrossEntropyLoss(OperatorContext& context) {
   const tensor::Tensor log_probabilities =
       context.builder().Map("loss.log", scores.shape(), [&](const Exprs& s) {
         const Exprs row = Without(s, {1});
-        return scores.At(s) - largest.At(row) -
-               tensor::Unary(tensor::ExprOp::kLog, sum.At(row));
+        return scores.At(s) - largest.At(row) - tensor::Unary(tensor::ExprOp::kLog, sum.At(row));
       });
   context.SetOutput(0, LossOf(context, log_probabilities, labels));
   context.SetOutput(1, log_probabilities);

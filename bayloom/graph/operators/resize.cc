@@ -269,7 +269,8 @@ void SetSizes(OperatorContext& context, const std::vector<int>& axes,
   std::vector<double> scales;
   for (size_t k = 0; k < axes.size(); ++k) {
     const int64_t in = maps[axes[k]].in;
-    if (sizes[k] < 1 || in < 1) context.Refuse(fmt::format("resizing to an extent of {}", sizes[k]));
+    if (sizes[k] < 1 || in < 1)
+      context.Refuse(fmt::format("resizing to an extent of {}", sizes[k]));
     scales.push_back(static_cast<double>(sizes[k]) / static_cast<double>(in));
   }
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {

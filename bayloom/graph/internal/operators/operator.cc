@@ -12,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/external_data.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/small_types.h"
 
@@ -139,7 +140,7 @@ std::vector<float> OperatorContext::Floats(std::string_view name, std::vector<fl
 
 tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
-  return TensorFromOnnx(a->t(), "");
+  return TensorFromOnnx(a->t(), data_folder_ ? *data_folder_ : DataFolder());
 }
 
 int OperatorContext::Axis(std::string_view name, std::optional<int64_t> otherwise, int rank) {
@@ -210,20 +211,10 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
   static const auto* table = [] {
     auto* operators = new std::map<Key, const Operator*>();
     for (std::span<const Operator> family :
-         {ActivationOperators(),
-          ArithmeticOperators(),
-          ConvolutionOperators(),
-          GatherOperators(),
-          GenerationOperators(),
-          IndexingOperators(),
-          LossOperators(),
-          MatmulOperators(),
-          NormalizationOperators(),
-          PoolingOperators(),
-          QuantizationOperators(),
-          ReductionOperators(),
-          ResizeOperators(),
-          ShapeOperators()}) {
+         {ActivationOperators(), ArithmeticOperators(), ConvolutionOperators(), GatherOperators(),
+          GenerationOperators(), IndexingOperators(), LossOperators(), MatmulOperators(),
+          NormalizationOperators(), PoolingOperators(), QuantizationOperators(),
+          ReductionOperators(), ResizeOperators(), ShapeOperators()}) {
       for (const Operator& entry : family)
         operators->emplace(Key(entry.domain, entry.name), &entry);
     }
