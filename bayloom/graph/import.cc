@@ -8,7 +8,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <stdexcept>
@@ -19,6 +18,7 @@
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/internal/external_data.h"
 #include "bayloom/graph/internal/functions.h"
+#include "bayloom/graph/internal/import_notes.h"
 #include "bayloom/graph/internal/input_shapes.h"
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
@@ -26,7 +26,8 @@
 #include "bayloom/graph/internal/operators/operator.h"
 #include "bayloom/graph/internal/opset_versions.h"
 #include "bayloom/graph/internal/scope.h"
-#include "bayloom/graph/internal/small_types.h"
+#include "bayloom/graph/internal/small_values.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -47,10 +48,13 @@ bool IsModelAtFault(const std::exception& error) {
 
 class Importer {
  public:
-  Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options)
+  /// With `notes` what is refused is noted there; the rest is imported.
+  Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options,
+           ImportNotes* notes = nullptr)
       : data_folder_(DataFolderOf(path)),
         model_(model),
         options_(options),
+        notes_(notes),
         builder_(Printable(model.graph().name())),
         functions_(model) {}
 
@@ -59,18 +63,12 @@ class Importer {
     const onnx::GraphProto& graph = model_.graph();
     Scope scope;
     DefineInitializers(graph, scope);
-    const InputShapes shapes(graph, options_);
-    for (const auto& input : graph.input()) {
-      if (!scope.HasOwn(input.name())) DefineInput(input, shapes, scope);
-    }
+    const InputShapes shapes(ReadInputs(graph, scope), options_);
+    for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
-      const tensor::Tensor tensor = scope.Lookup(output.name(), "output");
-      if (const SmallType* small = SmallTypeOf(tensor)) {
-        throw InputError(fmt::format("output '{}': element type {} is not supported",
-                                     Printable(output.name()), small->name));
-      }
+      const tensor::Tensor tensor = DeclaredOutput(output, scope.Lookup(output.name(), "output"));
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -79,6 +77,18 @@ class Importer {
   }
 
  private:
+  tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
+    if (const SmallType* small = small_values_.Find(tensor)) {
+      NoteOrThrow(fmt::format("output '{}': element type {} is not supported",
+                              Printable(output.name()), small->name));
+    }
+    const int declared = output.type().tensor_type().elem_type();
+    for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
+      if (declared == DTypeToOnnx(narrow)) return widener_.AsDeclared(tensor, narrow);
+    }
+    return tensor;
+  }
+
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
     for (const auto& initializer : graph.initializer()) {
       DefineInitializer(initializer, scope,
@@ -90,47 +100,57 @@ class Importer {
     }
   }
 
-  /// Name and type are those of `proto`.
+  /// `proto` has the name and the element type; `read` returns the data.
   template <typename ReadData>
   void DefineInitializer(const onnx::TensorProto& proto, Scope& scope, ReadData read) {
     const std::string name = Printable(proto.name());
     try {
-      const tensor::Tensor constant = builder_.Constant(name, read());
-      NoteSmallType(constant, FindSmallType(proto.data_type()));
-      scope.Define(proto.name(), constant);
+      auto known = initializers_.find(&proto);
+      if (known == initializers_.end()) {
+        known = initializers_.emplace(&proto, builder_.Constant(name, read())).first;
+        small_values_.Note(known->second, FindSmallType(proto.data_type()));
+      }
+      scope.Define(proto.name(), known->second);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("initializer '{}': {}", name, error.what()));
+      NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
+      scope.DefineOpaque(proto.name());
     }
   }
 
-  void NoteSmallType(const tensor::Tensor& tensor, const SmallType* small) {
-    if (small) small_types_[tensor.id()] = small;
-  }
-  /// Which small type the tensor's values are of; null: none.
-  const SmallType* SmallTypeOf(const tensor::Tensor& tensor) const {
-    const auto found = small_types_.find(tensor.id());
-    return found == small_types_.end() ? nullptr : found->second;
+  void NoteOrThrow(const std::string& problem) {
+    if (!notes_) throw InputError(problem);
+    notes_->problems.push_back(problem);
   }
 
-  void DefineInput(const onnx::ValueInfoProto& input, const InputShapes& shapes, Scope& scope) {
-    const std::string name = Printable(input.name());
-    const SmallType* small = FindSmallType(input.type().tensor_type().elem_type());
-    if (auto frozen = shapes.Frozen(input.name())) {
+  std::vector<DeclaredInput> ReadInputs(const onnx::GraphProto& graph, Scope& scope) {
+    std::vector<DeclaredInput> inputs;
+    for (const onnx::ValueInfoProto* input : InputsWithoutData(graph)) {
+      try {
+        inputs.push_back(ReadDeclaredInput(*input));
+      } catch (const InputError& error) {
+        NoteOrThrow(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
+        scope.DefineOpaque(input->name());
+      }
+    }
+    return inputs;
+  }
+
+  void DefineInput(const DeclaredInput& input, const InputShapes& shapes, Scope& scope) {
+    const std::string name = Printable(input.name);
+    if (auto frozen = shapes.Frozen(input.name)) {
       const tensor::Tensor constant = builder_.Constant(name, std::move(frozen));
-      NoteSmallType(constant, small);
-      scope.Define(input.name(), constant);
+      small_values_.Note(constant, input.small);
+      scope.Define(input.name, constant);
       return;
     }
-    if (small) {
+    if (input.small) {
       throw RunTimeDependence(
           fmt::format("input '{}': element type {} is supported in constants only", name,
-                      small->name),
-          {input.name()});
+                      input.small->name),
+          {input.name});
     }
     try {
-      const DeclaredInput& declared = shapes.Declared(input.name());
-      scope.Define(input.name(),
-                   builder_.Input(name, declared.dtype, shapes.ShapeOf(input.name())));
+      scope.Define(input.name, builder_.Input(name, input.dtype, shapes.ShapeOf(input)));
     } catch (const InputError& error) {
       throw InputError(fmt::format("input '{}': {}", name, error.what()));
     }
@@ -139,29 +159,14 @@ class Importer {
   template <typename Nodes>
   void ImportNodes(const Nodes& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
     if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
-    for (const onnx::NodeProto* const sorted : SortedNodes(nodes)) {
-      const onnx::NodeProto& node = *sorted;
+    for (const onnx::NodeProto* const node : SortedNodes(nodes)) {
       if (++imported_nodes_ > kMaxNodes) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
-      const auto located = [&](const std::exception& error) {
-        return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)), QualifiedName(node),
-                           error.what());
-      };
-      try {
-        ImportNode(node, scope, opsets, depth);
-      } catch (const NodeError&) {
-        throw;
-      } catch (const SystemError&) {
-        throw;
-      } catch (const std::bad_alloc&) {
-        throw;
-      } catch (const RunTimeDependence& error) {
-        if (depth > 0) throw;  // the outermost node is the one that people know
-        throw RunTimeDependence(located(error), error.inputs());
-      } catch (const std::exception& error) {
-        if (IsModelAtFault(error)) throw NodeError(located(error));
-        throw std::logic_error(located(error));
+      if (notes_) {
+        ImportOrNote(*node, scope, opsets, depth);
+      } else {
+        ImportLocated(*node, scope, opsets, depth);
       }
     }
   }
@@ -171,73 +176,151 @@ class Importer {
     using InputError::InputError;
   };
 
-  void ImportNode(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
-                  int depth) {
+  static std::string Located(const onnx::NodeProto& node, const OpsetVersions& opsets,
+                             const std::exception& error) {
+    return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)),
+                       DescribeOperator(node, opsets), error.what());
+  }
+
+  /// Errors name the node.
+  void ImportLocated(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                     int depth) {
+    try {
+      ImportNode(node, scope, opsets, depth);
+    } catch (const NodeError&) {
+      throw;
+    } catch (const SystemError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const RunTimeDependence& error) {
+      if (depth > 0) throw;  // the outermost node is the one that people know
+      throw RunTimeDependence(Located(node, opsets, error), error.inputs());
+    } catch (const std::exception& error) {
+      if (IsModelAtFault(error)) throw NodeError(Located(node, opsets, error));
+      throw std::logic_error(Located(node, opsets, error));
+    }
+  }
+
+  /// A node that is refused is noted; of its results nothing is known.
+  void ImportOrNote(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                    int depth) {
+    try {
+      return ImportNode(node, scope, opsets, depth);
+    } catch (const OpaqueValue&) {
+      ++notes_->unexamined_nodes;
+      NoteUnsupportedInside(node, opsets, depth + 1);
+    } catch (const SystemError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const RunTimeDependence& error) {
+      Note(node, opsets, error, error.inputs());
+    } catch (const std::exception& error) {
+      if (!IsModelAtFault(error)) throw std::logic_error(Located(node, opsets, error));
+      Note(node, opsets, error, {});
+    }
+    for (const std::string& output : node.output()) {
+      if (!output.empty() && !scope.HasOwn(output)) scope.DefineOpaque(output);
+    }
+  }
+
+  void Note(const onnx::NodeProto& node, const OpsetVersions& opsets, const std::exception& error,
+            const std::vector<std::string>& inputs) {
+    const auto version = opsets.find(DomainOf(node.domain()));
+    notes_->refusals.push_back({Printable(NodeName(node)), QualifiedName(node),
+                                version == opsets.end() ? 0 : version->second, error.what(),
+                                inputs});
+  }
+
+  /// Operators of inner graphs and functions that are not reached are looked up, no more.
+  void NoteUnsupportedInside(const onnx::NodeProto& node, const OpsetVersions& opsets, int depth) {
+    if (depth > kMaxDepth) return;
+    const auto look_up = [&](const auto& nodes, const OpsetVersions& versions) {
+      for (const onnx::NodeProto& inner : nodes) {
+        if (++imported_nodes_ > kMaxNodes) return;
+        try {
+          FindHandler(inner, versions);
+          NoteUnsupportedInside(inner, versions, depth + 1);
+        } catch (const InputError& error) {
+          Note(inner, versions, error, {});
+        }
+      }
+    };
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) look_up(attribute.g().node(), opsets);
+    }
+    if (const onnx::FunctionProto* local = functions_.Find(node)) {
+      look_up(local->node(), ReadOpsets(local->opset_import()));
+    }
+  }
+
+  /// By what a node is imported: a function of the model, an operator or a function of ONNX.
+  struct Handler {
+    const onnx::FunctionProto* local = nullptr;
+    const Schema* schema = nullptr;
+    int version = 0;
+    const Operator* op = nullptr;
+    std::optional<onnx::FunctionProto> body;
+  };
+
+  /// Refuses operators that are not supported.
+  Handler FindHandler(const onnx::NodeProto& node, const OpsetVersions& opsets) {
     const std::string domain = DomainOf(node.domain());
     const auto version = opsets.find(domain);
     if (version == opsets.end()) {
       throw InputError(
           fmt::format("the model imports no operator set for the domain '{}'", Printable(domain)));
     }
+    Handler handler;
+    handler.version = version->second;
+    handler.local = functions_.Find(node);
+    if (handler.local) return handler;
+    handler.schema = &SchemaOf(domain, node.op_type(), version->second);
+    CheckAgainstSchema(node, *handler.schema);
+    CheckAge(*handler.schema, version->second);
+    handler.op = FindOperator(domain, node.op_type());
+    if (!handler.op) handler.body = FunctionBody(*handler.schema);
+    if (!handler.op && !handler.body) throw InputError("the operator is not supported");
+    return handler;
+  }
+
+  void ImportNode(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                  int depth) {
+    const Handler handler = FindHandler(node, opsets);
     std::vector<std::optional<tensor::Tensor>> inputs;
     for (const std::string& name : node.input()) {
-      inputs.push_back(name.empty() ? std::nullopt : std::optional(scope.Lookup(name, "input")));
+      inputs.push_back(name.empty() ? std::nullopt
+                                    : std::optional(widener_.Widen(scope.Lookup(name, "input"))));
     }
-    if (const onnx::FunctionProto* local = functions_.Find(node)) {
-      return ExpandFunction(node, *local, inputs, scope, depth);
-    }
-    const Schema& schema = SchemaOf(domain, node.op_type(), version->second);
-    CheckAgainstSchema(node, schema);
-    CheckAge(schema, version->second);
-    CheckTypes(schema, TypesOf(inputs));
-    if (const Operator* op = FindOperator(domain, node.op_type())) {
-      const std::vector<const SmallType*> small = SmallTypesOf(inputs);
-      CheckSmallTypes(schema, small);
-      return ImportOperator(node, schema, *op, version->second, inputs, scope, opsets, depth);
-    }
-    const std::optional<onnx::FunctionProto> body = FunctionBody(schema);
-    if (!body) throw InputError("the operator is not supported");
-    ExpandFunction(WithDefaults(node, schema), *body, inputs, scope, depth);
+    if (handler.local) return ExpandFunction(node, *handler.local, inputs, scope, depth);
+    CheckTypes(*handler.schema, small_values_.NamesOf(inputs));
+    if (handler.op) return ImportOperator(node, handler, inputs, scope, opsets, depth);
+    ExpandFunction(WithDefaults(node, *handler.schema), *handler.body, inputs, scope, depth);
   }
 
-  std::vector<const SmallType*> SmallTypesOf(
-      const std::vector<std::optional<tensor::Tensor>>& tensors) const {
-    std::vector<const SmallType*> types;
-    for (const auto& tensor : tensors) types.push_back(tensor ? SmallTypeOf(*tensor) : nullptr);
-    return types;
-  }
-
-  std::vector<std::string> TypesOf(
-      const std::vector<std::optional<tensor::Tensor>>& tensors) const {
-    std::vector<std::string> types;
-    for (const auto& tensor : tensors) {
-      const SmallType* small = tensor ? SmallTypeOf(*tensor) : nullptr;
-      types.push_back(!tensor ? "" : small ? std::string(small->name) : OnnxName(tensor->dtype()));
-    }
-    return types;
-  }
-
-  void ImportOperator(const onnx::NodeProto& node, const Schema& schema, const Operator& op,
-                      int opset, std::vector<std::optional<tensor::Tensor>> inputs, Scope& scope,
+  void ImportOperator(const onnx::NodeProto& node, const Handler& handler,
+                      std::vector<std::optional<tensor::Tensor>> inputs, Scope& scope,
                       const OpsetVersions& opsets, int depth) {
     const auto subgraph = [&](const onnx::AttributeProto& attribute,
                               const std::vector<tensor::Tensor>& arguments) {
       return ImportSubgraph(attribute.g(), arguments, scope, opsets, depth + 1);
     };
     builder_.SetScope(Printable(NodeName(node)));
-    const std::vector<const SmallType*> small = SmallTypesOf(inputs);
-    OperatorContext context(builder_, node, opset, std::move(inputs), subgraph);
+    const std::vector<const SmallType*> small = small_values_.TypesOf(inputs);
+    CheckSmallTypes(*handler.schema, small);
+    OperatorContext context(builder_, node, handler.version, std::move(inputs), subgraph);
     context.SetDataFolder(&data_folder_);
     context.SetSmallTypes(small);
-    op.import(context);
+    handler.op->import(context);
     for (int i = 0; i < node.output_size(); ++i) {
       if (node.output(i).empty()) continue;
       if (i >= static_cast<int>(context.outputs().size()) || !context.outputs()[i]) {
         throw InputError(fmt::format("output {} is not supported", i));
       }
       const tensor::Tensor& output = *context.outputs()[i];
-      const SmallType* set = context.SmallTypeOfOutput(i);
-      NoteSmallType(output, set ? set : SmallOutputType(schema, i, small));
+      const SmallType* given = context.SmallTypeOfOutput(i);
+      small_values_.Note(output, given ? given : SmallOutputType(*handler.schema, i, small));
       scope.Define(node.output(i), output);
     }
   }
@@ -286,21 +369,15 @@ class Importer {
   const DataFolder data_folder_;
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
+  ImportNotes* const notes_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
-  std::unordered_map<tensor::BufferId, const SmallType*> small_types_;
+  /// Made once for all iterations of an unrolled loop.
+  std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
+  FloatWidener widener_{builder_};
+  SmallValues small_values_;
   int64_t imported_nodes_ = 0;
 };
-
-onnx::ModelProto ReadModel(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) base::ThrowPathError(path + ": cannot be read", errno);
-  onnx::ModelProto model;
-  if (!model.ParseFromIstream(&file) || !model.has_graph()) {
-    throw InputError(fmt::format("{}: not an ONNX model, or a damaged one", path));
-  }
-  return model;
-}
 
 /// "; freeze the input 'rate' if its values never change".
 std::string FreezingAdvice(const RunTimeDependence& error) {
@@ -313,6 +390,25 @@ std::string FreezingAdvice(const RunTimeDependence& error) {
 }
 
 }  // namespace
+
+onnx::ModelProto ReadModel(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) base::ThrowPathError(path + ": cannot be read", errno);
+  onnx::ModelProto model;
+  if (!model.ParseFromIstream(&file) || !model.has_graph()) {
+    throw InputError(fmt::format("{}: not an ONNX model, or a damaged one", path));
+  }
+  return model;
+}
+
+std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProto& model,
+                                  const ImportOptions& options, ImportNotes& notes) {
+  try {
+    return Importer(path, model, options, &notes).Run();
+  } catch (const OpaqueValue&) {
+    return std::nullopt;  // an output that nothing is known of
+  }
+}
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   const onnx::ModelProto model = ReadModel(path);

@@ -32,6 +32,9 @@ struct OpenDimension {
   /// there, such as "image.0".
   std::string name;
   std::vector<std::string> inputs;  ///< those that have it, in order
+
+  /// Whether the name is one that the batch goes by: "batch_size", "N", "image.0".
+  bool IsBatch() const;
 };
 
 /// The options do not give all extents that the model leaves open.

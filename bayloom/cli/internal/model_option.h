@@ -44,8 +44,7 @@ struct ModelOption {
   /// The database of its records unless said otherwise: MODEL.db in the current folder; without a
   /// model operators.db.
   std::string DefaultDatabase() const;
-
- private:
+  /// The shape, if each dimension has one size; else throws InputError.
   ModelShape OnlyShape() const;
 };
 

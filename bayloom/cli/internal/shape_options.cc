@@ -62,8 +62,8 @@ struct Assignment {
 Assignment ParseAssignment(const std::string& text, size_t equals, const char* option,
                            const char* example) {
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    throw InputError(fmt::format("{}: '{}' is no NAME=VALUE; write {}", option,
-                                 base::InOneLine(text), example));
+    throw InputError(
+        fmt::format("{}: '{}' is no NAME=VALUE; write {}", option, base::InOneLine(text), example));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -161,22 +161,6 @@ std::string Quoted(const std::string& argument) {
   return base::QuotedFor(base::ShellContext::kPlain, argument);
 }
 
-/// "--dim batch=1 --dim sequence=128": examples for what is missing.
-std::string Suggestion(const graph::OpenShapeError& error) {
-  std::vector<std::string> arguments;
-  for (const graph::OpenDimension& dimension : error.dimensions()) {
-    std::string lower = dimension.name;
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    const bool is_batch =
-        lower == "n" || lower.ends_with(".0") || lower.find("batch") != std::string::npos;
-    arguments.push_back("--dim " + Quoted(dimension.name + (is_batch ? "=1" : "=128")));
-  }
-  for (const std::string& input : error.inputs()) {
-    arguments.push_back("--shape " + Quoted(input + "=1x3x224x224"));
-  }
-  return fmt::format("{}", fmt::join(arguments, " "));
-}
-
 }  // namespace
 
 void ShapeOptions::AddTo(CLI::App& command) {
@@ -207,7 +191,8 @@ std::vector<ModelShape> ShapeOptions::All() const {
         ModelShape& added = longer.emplace_back(shape);
         added.options.dimensions[dimension.name] = value;
         if (dimension.values.size() == 1) continue;
-        added.label += fmt::format("{}{}={}", added.label.empty() ? "" : " ", dimension.name, value);
+        added.label +=
+            fmt::format("{}{}={}", added.label.empty() ? "" : " ", dimension.name, value);
       }
     }
     all = std::move(longer);
@@ -237,12 +222,24 @@ std::vector<std::string> ShapeOptions::Given() const {
   return given;
 }
 
+std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
+                          const std::vector<std::string>& shapeless) {
+  std::vector<std::string> arguments;
+  for (const graph::OpenDimension& dimension : dimensions) {
+    arguments.push_back("--dim " + Quoted(dimension.name + (dimension.IsBatch() ? "=1" : "=128")));
+  }
+  for (const std::string& input : shapeless) {
+    arguments.push_back("--shape " + Quoted(input + "=1x3x224x224"));
+  }
+  return fmt::format("{}", fmt::join(arguments, " "));
+}
+
 graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options) {
   try {
     return graph::ImportOnnx(path, options);
   } catch (const graph::OpenShapeError& error) {
     throw InputError(fmt::format("{}; give what is missing, such as {}", error.what(),
-                                 Suggestion(error)));
+                                 SuggestShapes(error.dimensions(), error.inputs())));
   } catch (const graph::RunTimeDependence& error) {
     if (error.inputs().empty()) throw;
     throw InputError(fmt::format("{} (--freeze {}=VALUE)", error.what(), error.inputs().front()));

@@ -37,6 +37,10 @@ struct ShapeOptions {
   std::vector<std::string> Given() const;
 };
 
+/// "--dim batch=1 --dim sequence=128": options that would give what is missing, as examples.
+std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
+                          const std::vector<std::string>& shapeless);
+
 /// ImportOnnx; what the model leaves open is explained with the options that give it.
 graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options);
 

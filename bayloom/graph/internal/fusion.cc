@@ -153,8 +153,10 @@ class Fuser {
   void FuseChain(int first) {
     const int group = static_cast<int>(groups_.size());
     Add(first, group);
+    // Unrolled loops are as long as their data; parts of them are equal tasks.
+    constexpr size_t kMaxChain = 16;
     for (int next = first; (next = OnlyReader(next)) >= 0;) {
-      if (NodeAt(next).kind != NodeKind::kMap) break;
+      if (NodeAt(next).kind != NodeKind::kMap || groups_[group].nodes.size() == kMaxChain) break;
       Add(next, group);
     }
   }
@@ -196,8 +198,7 @@ class Fuser {
   std::set<int> SourceGroups(ValueId value) const {
     const int producer = producers_[value];
     if (producer < 0) return {};
-    const NodeKind kind = NodeAt(producer).kind;
-    if (kind != NodeKind::kView && kind != NodeKind::kJoin) return {group_of_[producer]};
+    if (!NodeAt(producer).IsAlias()) return {group_of_[producer]};
     std::set<int> groups;
     for (ValueId operand : operands_[producer]) groups.merge(SourceGroups(operand));
     return groups;

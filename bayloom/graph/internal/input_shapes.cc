@@ -7,8 +7,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <cctype>
 #include <unordered_set>
+#include <utility>
 
 #include "bayloom/graph/internal/frozen_input.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
@@ -51,6 +52,12 @@ std::string InputNames(const std::vector<DeclaredInput>& inputs) {
 
 }  // namespace
 
+bool OpenDimension::IsBatch() const {
+  std::string lower = name;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower == "n" || lower.ends_with(".0") || lower.find("batch") != std::string::npos;
+}
+
 std::vector<const onnx::ValueInfoProto*> InputsWithoutData(const onnx::GraphProto& graph) {
   std::unordered_set<std::string> known;
   for (const auto& initializer : graph.initializer()) known.insert(initializer.name());
@@ -71,7 +78,7 @@ DeclaredInput ReadDeclaredInput(const onnx::ValueInfoProto& input) {
   const auto& type = input.type().tensor_type();
   const SmallType* small = FindSmallType(type.elem_type());
   const tensor::DType dtype = small ? small->holder : DTypeFromOnnx(type.elem_type());
-  DeclaredInput declared{input.name(), dtype, std::nullopt};
+  DeclaredInput declared{input.name(), dtype, small, std::nullopt};
   if (!type.has_shape()) return declared;
   declared.shape.emplace();
   for (const auto& dim : type.shape().dim()) {
@@ -109,19 +116,12 @@ std::string Describe(const std::vector<OpenDimension>& dimensions) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-InputShapes::InputShapes(const onnx::GraphProto& graph, const ImportOptions& options) {
+InputShapes::InputShapes(std::vector<DeclaredInput> inputs, const ImportOptions& options)
+    : inputs_(std::move(inputs)) {
   std::unordered_set<std::string> names;
-  for (const auto& input : graph.input()) {
-    if (!names.insert(input.name()).second) {
-      throw InputError(fmt::format("there are two inputs '{}'", Printable(input.name())));
-    }
-  }
-  for (const onnx::ValueInfoProto* input : InputsWithoutData(graph)) {
-    try {
-      inputs_.push_back(ReadDeclaredInput(*input));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
-    }
+  for (const DeclaredInput& input : inputs_) {
+    if (names.insert(input.name).second) continue;
+    throw InputError(fmt::format("there are two inputs '{}'", Printable(input.name)));
   }
   CheckNames(options);
   for (const auto& [name, extent] : options.dimensions)
@@ -139,17 +139,10 @@ InputShapes::InputShapes(const onnx::GraphProto& graph, const ImportOptions& opt
   CheckComplete(options);
 }
 
-const DeclaredInput& InputShapes::Declared(const std::string& name) const {
-  for (const DeclaredInput& input : inputs_) {
-    if (input.name == name) return input;
-  }
-  throw std::logic_error("no such input");
-}
-
-std::vector<int64_t> InputShapes::ShapeOf(const std::string& name) const {
-  if (const auto given = shapes_.find(name); given != shapes_.end()) return given->second;
+std::vector<int64_t> InputShapes::ShapeOf(const DeclaredInput& input) const {
+  if (const auto given = shapes_.find(input.name); given != shapes_.end()) return given->second;
   std::vector<int64_t> shape;
-  for (const DeclaredDimension& dimension : *Declared(name).shape) {
+  for (const DeclaredDimension& dimension : *input.shape) {
     shape.push_back(dimension.extent ? *dimension.extent : extents_.at(dimension.name).value);
   }
   return shape;

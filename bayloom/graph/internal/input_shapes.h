@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 
@@ -26,6 +27,7 @@ struct DeclaredDimension {
 struct DeclaredInput {
   std::string name;
   tensor::DType dtype = tensor::DType::kFloat32;
+  const SmallType* small = nullptr;  ///< the values are of this type, `dtype` holds them
   /// nullopt: the model says nothing, not even how many dimensions there are.
   std::optional<std::vector<DeclaredDimension>> shape;
 };
@@ -48,13 +50,12 @@ std::string Describe(const std::vector<OpenDimension>& dimensions);
 class InputShapes {
  public:
   /// Throws OpenShapeError, naming all that is missing, where extents are not given; InputError for
-  /// inputs that cannot be used, for names in the options that the model does not have, and where
-  /// two options give one dimension different extents.
-  InputShapes(const onnx::GraphProto& graph, const ImportOptions& options);
+  /// two inputs of one name, for names in the options that the model does not have, and where two
+  /// options give one dimension different extents.
+  InputShapes(std::vector<DeclaredInput> inputs, const ImportOptions& options);
 
-  // Of an input without data.
-  const DeclaredInput& Declared(const std::string& input) const;
-  std::vector<int64_t> ShapeOf(const std::string& input) const;
+  const std::vector<DeclaredInput>& inputs() const { return inputs_; }
+  std::vector<int64_t> ShapeOf(const DeclaredInput& input) const;
   /// The input's constant, in its type and shape; null if it is not frozen.
   std::shared_ptr<const tensor::HostTensor> Frozen(const std::string& input) const;
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
@@ -156,47 +155,6 @@ void CheckTypes(const Schema& schema, const std::vector<std::string>& types) {
                                    i, types[first], types[i]));
     }
   }
-}
-
-void CheckSmallTypes(const Schema& schema, const std::vector<const SmallType*>& small) {
-  static const std::set<std::string_view> kMoving = {"Cast",
-                                                     "CastLike",
-                                                     "Constant",
-                                                     "ConstantOfShape",
-                                                     "DequantizeLinear",
-                                                     "Dropout",
-                                                     "Flatten",
-                                                     "Identity",
-                                                     "If",
-                                                     "IsInf",
-                                                     "IsNaN",
-                                                     "Loop",
-                                                     "Pad",
-                                                     "QuantizeLinear",
-                                                     "Reshape",
-                                                     "Scan",
-                                                     "Shape",
-                                                     "Size",
-                                                     "Squeeze",
-                                                     "Transpose",
-                                                     "Unsqueeze"};
-  if (schema.domain.empty() && kMoving.contains(schema.name)) return;
-  for (size_t i = 0; i < small.size(); ++i) {
-    if (!small[i]) continue;
-    throw InputError(
-        fmt::format("input {} is of {}, which may be moved and converted only", i, small[i]->name));
-  }
-}
-
-const SmallType* SmallOutputType(const Schema& schema, int output,
-                                 const std::vector<const SmallType*>& small) {
-  const SchemaParameter* wanted = Schema::At(schema.outputs, static_cast<size_t>(output));
-  if (!wanted || wanted->type.empty() || !wanted->is_homogeneous) return nullptr;
-  for (size_t i = 0; i < small.size(); ++i) {
-    const SchemaParameter* parameter = Schema::At(schema.inputs, i);
-    if (small[i] && parameter && parameter->type == wanted->type) return small[i];
-  }
-  return nullptr;
 }
 
 void CheckAge(const Schema& schema, int version) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bayloom/graph/internal/schema_table.h"
-#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 
@@ -30,14 +29,6 @@ void CheckAgainstSchema(const onnx::NodeProto& node, const Schema& schema);
 
 /// `types` are ONNX's names of the inputs' element types; empty: the input is absent.
 void CheckTypes(const Schema& schema, const std::vector<std::string>& types);
-
-/// Refuses operators that would compute with values of small types: those that move or convert
-/// values can be given them. `small` is parallel to the inputs; null: another type.
-void CheckSmallTypes(const Schema& schema, const std::vector<const SmallType*>& small);
-
-/// The small type of an output that has the type of an input which has one; else null.
-const SmallType* SmallOutputType(const Schema& schema, int output,
-                                 const std::vector<const SmallType*>& small);
 
 /// Operator sets before the oldest supported one are fine as far as nothing has changed since.
 void CheckAge(const Schema& schema, int version);

@@ -39,4 +39,13 @@ OpsetVersions ReadOpsets(const OpsetImports& imports) {
   return versions;
 }
 
+/// "Resize, operator set 13", "com.microsoft.QGemm, version 1": a node's operator for messages.
+inline std::string DescribeOperator(const onnx::NodeProto& node, const OpsetVersions& versions) {
+  const std::string domain = DomainOf(node.domain());
+  const auto version = versions.find(domain);
+  if (version == versions.end()) return QualifiedName(node);
+  return fmt::format("{}, {} {}", QualifiedName(node), domain.empty() ? "operator set" : "version",
+                     version->second);
+}
+
 }  // namespace bayloom::graph

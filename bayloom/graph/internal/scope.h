@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "bayloom/base/result.h"
@@ -14,6 +16,9 @@
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom::graph {
+
+/// What reads a value that a survey knows nothing of.
+class OpaqueValue : public std::exception {};
 
 /// Tensors by the names of the graph or function they are in; inner graphs see outer names.
 class Scope {
@@ -24,6 +29,7 @@ class Scope {
     for (const Scope* scope = this; scope; scope = scope->outer_) {
       const auto found = scope->tensors_.find(name);
       if (found != scope->tensors_.end()) return &found->second;
+      if (scope->opaque_.contains(name)) throw OpaqueValue();
     }
     return nullptr;
   }
@@ -38,11 +44,16 @@ class Scope {
       throw InputError(fmt::format("'{}' is defined twice", Printable(name)));
     }
   }
-  bool HasOwn(const std::string& name) const { return tensors_.contains(name); }
+  /// The name is there, but nothing else is known: reading it throws OpaqueValue.
+  void DefineOpaque(const std::string& name) { opaque_.insert(name); }
+  bool HasOwn(const std::string& name) const {
+    return tensors_.contains(name) || opaque_.contains(name);
+  }
 
  private:
   const Scope* outer_;
   std::unordered_map<std::string, tensor::Tensor> tensors_;
+  std::unordered_set<std::string> opaque_;
 };
 
 }  // namespace bayloom::graph

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/internal/operators/activations.h"
 #include "bayloom/tensor/operators.h"
 
 namespace bayloom::graph {
@@ -30,17 +30,11 @@ void SigmoidOperator(OperatorContext& context) {
 
 void SoftplusOperator(OperatorContext& context) { Apply(context, Softplus); }
 
-void Softsign(OperatorContext& context) {
-  Apply(context, [](const tensor::Expr& x) {
-    return x / (One(x) + tensor::Unary(tensor::ExprOp::kAbs, x));
-  });
-}
+void SoftsignOperator(OperatorContext& context) { Apply(context, Softsign); }
 
-void LeakyRelu(OperatorContext& context) {
+void LeakyReluOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 0.01f);
-  Apply(context, [&](const tensor::Expr& x) {
-    return tensor::Select(x < Zero(x), LiteralLike(alpha, x) * x, x);
-  });
+  Apply(context, [&](const tensor::Expr& x) { return LeakyRelu(x, alpha); });
 }
 
 void PRelu(OperatorContext& context) {
@@ -52,18 +46,14 @@ void PRelu(OperatorContext& context) {
   context.SetOutput(0, result);
 }
 
-void ThresholdedRelu(OperatorContext& context) {
+void ThresholdedReluOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 1.0f);
-  Apply(context, [&](const tensor::Expr& x) {
-    return tensor::Select(LiteralLike(alpha, x) < x, x, Zero(x));
-  });
+  Apply(context, [&](const tensor::Expr& x) { return ThresholdedRelu(x, alpha); });
 }
 
-void Elu(OperatorContext& context) {
+void EluOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 1.0f);
-  Apply(context, [&](const tensor::Expr& x) {
-    return tensor::Select(x < Zero(x), LiteralLike(alpha, x) * (Exp(x) - One(x)), x);
-  });
+  Apply(context, [&](const tensor::Expr& x) { return Elu(x, alpha); });
 }
 
 void Selu(OperatorContext& context) {
@@ -83,18 +73,13 @@ void Celu(OperatorContext& context) {
   });
 }
 
-tensor::Expr HardSigmoidOf(const tensor::Expr& x, double alpha, double beta) {
-  return tensor::Max(Zero(x),
-                     tensor::Min(One(x), LiteralLike(alpha, x) * x + LiteralLike(beta, x)));
-}
-
-void HardSigmoid(OperatorContext& context) {
+void HardSigmoidOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 0.2f), beta = context.Float("beta", 0.5f);
-  Apply(context, [&](const tensor::Expr& x) { return HardSigmoidOf(x, alpha, beta); });
+  Apply(context, [&](const tensor::Expr& x) { return HardSigmoid(x, alpha, beta); });
 }
 
 void HardSwish(OperatorContext& context) {
-  Apply(context, [](const tensor::Expr& x) { return x * HardSigmoidOf(x, 1.0 / 6, 0.5); });
+  Apply(context, [](const tensor::Expr& x) { return x * HardSigmoid(x, 1.0 / 6, 0.5); });
 }
 
 void Mish(OperatorContext& context) {
@@ -119,6 +104,22 @@ void GeluOperator(OperatorContext& context) {
   Apply(context, [](const tensor::Expr& x) { return tensor::Gelu(x); });
 }
 
+void Swish(OperatorContext& context) {
+  const double alpha = context.Float("alpha", 1.0f);
+  Apply(context,
+        [&](const tensor::Expr& x) { return x * tensor::Sigmoid(LiteralLike(alpha, x) * x); });
+}
+
+/// a * sigmoid(alpha * a) * b.
+void SwiGlu(OperatorContext& context) {
+  const double alpha = context.Float("alpha", 1.0f);
+  const tensor::Tensor a = context.Input(0), b = context.Input(1);
+  if (a.shape() != b.shape()) context.Refuse("the inputs need the same shape");
+  context.SetOutput(0, Elementwise(context, "swiglu", {a, b}, [&](const Exprs& e) {
+                      return e[0] * tensor::Sigmoid(LiteralLike(alpha, e[0]) * e[0]) * e[1];
+                    }));
+}
+
 void Shrink(OperatorContext& context) {
   const double lambda = context.Float("lambd", 0.5f), bias = context.Float("bias", 0.0f);
   Apply(context, [&](const tensor::Expr& x) {
@@ -133,11 +134,11 @@ void Shrink(OperatorContext& context) {
 std::span<const Operator> ActivationOperators() {
   static const Operator operators[] = {
       {"Celu", Celu},
-      {"Elu", Elu},
+      {"Elu", EluOperator},
       {"Gelu", GeluOperator},
-      {"HardSigmoid", HardSigmoid},
+      {"HardSigmoid", HardSigmoidOperator},
       {"HardSwish", HardSwish},
-      {"LeakyRelu", LeakyRelu},
+      {"LeakyRelu", LeakyReluOperator},
       {"Mish", Mish},
       {"PRelu", PRelu},
       {"Relu", ReluOperator},
@@ -145,8 +146,10 @@ std::span<const Operator> ActivationOperators() {
       {"Shrink", Shrink},
       {"Sigmoid", SigmoidOperator},
       {"Softplus", SoftplusOperator},
-      {"Softsign", Softsign},
-      {"ThresholdedRelu", ThresholdedRelu},
+      {"Softsign", SoftsignOperator},
+      {"SwiGLU", SwiGlu},
+      {"Swish", Swish},
+      {"ThresholdedRelu", ThresholdedReluOperator},
   };
   return operators;
 }

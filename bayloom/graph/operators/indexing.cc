@@ -147,21 +147,7 @@ void Concat(OperatorContext& context) {
   }
   std::erase_if(parts, [&](const tensor::Tensor& part) { return part.shape()[axis] == 0; });
   if (parts.empty()) return context.SetOutput(0, first);
-  if (parts.size() == 1) return context.SetOutput(0, parts[0]);
-  context.SetOutput(0, context.builder().Map("concat", shape, [&](const Exprs& place) {
-    int64_t end = shape[axis];
-    tensor::Expr value;
-    for (size_t p = parts.size(); p-- > 0;) {
-      const int64_t start = end - parts[p].shape()[axis];
-      Exprs index = place;
-      index[axis] = index[axis] - tensor::Expr(start);
-      const tensor::Expr element = parts[p].At(index);
-      value = value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value)
-                              : element;
-      end = start;
-    }
-    return value;
-  }));
+  context.SetOutput(0, Concatenate(context, parts, axis));
 }
 
 /// Where a reflected or clamped coordinate falls in [0, extent).

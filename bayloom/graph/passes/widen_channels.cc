@@ -76,10 +76,7 @@ class ChannelWidener {
     for (;;) {
       const ValueId value = graph_.nodes[chain.back()].output();
       const std::vector<int>& readers = consumers_[value];
-      const auto views = [&](int reader) {
-        const NodeKind kind = graph_.nodes[reader].kind;
-        return kind == NodeKind::kView || kind == NodeKind::kJoin;
-      };
+      const auto views = [&](int reader) { return graph_.nodes[reader].IsAlias(); };
       if (is_output_[value] || std::any_of(readers.begin(), readers.end(), views)) return {};
       const Node* reader = readers.size() == 1 ? &graph_.nodes[readers[0]] : nullptr;
       if (!reader || reader->kind != NodeKind::kMap || !ReadsInPlace(graph_, *reader, value)) {

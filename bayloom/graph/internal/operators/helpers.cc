@@ -71,6 +71,13 @@ tensor::Tensor Elementwise(OperatorContext& context, const std::string& op, cons
                                [&](const Exprs& place) { return function(a.At(place)); });
 }
 
+tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
+  const tensor::Expr wide = tensor::Cast(tensor::DType::kInt64, index);
+  const tensor::Expr wrapped =
+      tensor::Select(wide < tensor::Expr(0), wide + tensor::Expr(extent), wide);
+  return tensor::Max(tensor::Min(wrapped, tensor::Expr(extent - 1)), tensor::Expr(0));
+}
+
 tensor::Expr LiteralLike(double value, const tensor::Expr& like) {
   return tensor::Literal(value, like->dtype);
 }
@@ -189,6 +196,41 @@ tensor::Tensor Permute(OperatorContext& context, const tensor::Tensor& x,
     for (size_t d = 0; d < place.size(); ++d) index[permutation[d]] = place[d];
     return x.At(index);
   });
+}
+
+tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::Tensor>& parts,
+                           int axis) {
+  if (parts.size() == 1) return parts[0];
+  std::vector<int64_t> shape = parts[0].shape();
+  shape[axis] = 0;
+  for (const tensor::Tensor& part : parts) shape[axis] += part.shape()[axis];
+  return context.builder().Map("concat", shape, [&](const Exprs& place) {
+    int64_t end = shape[axis];
+    tensor::Expr value;
+    for (size_t p = parts.size(); p-- > 0;) {
+      const int64_t start = end - parts[p].shape()[axis];
+      Exprs index = place;
+      index[axis] = index[axis] - tensor::Expr(start);
+      const tensor::Expr element = parts[p].At(index);
+      value = value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value)
+                              : element;
+      end = start;
+    }
+    return value;
+  });
+}
+
+tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts) {
+  constexpr size_t kPartsTogether = 16;
+  while (parts.size() > 1) {
+    std::vector<tensor::Tensor> wholes;
+    for (size_t first = 0; first < parts.size(); first += kPartsTogether) {
+      const size_t end = std::min(parts.size(), first + kPartsTogether);
+      wholes.push_back(Concatenate(context, {parts.begin() + first, parts.begin() + end}, 0));
+    }
+    parts = std::move(wholes);
+  }
+  return parts.at(0);
 }
 
 tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a,

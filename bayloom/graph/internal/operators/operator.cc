@@ -14,6 +14,7 @@
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/external_data.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/microsoft.h"
 #include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
@@ -138,6 +139,12 @@ std::vector<float> OperatorContext::Floats(std::string_view name, std::vector<fl
   return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
 }
 
+std::vector<std::string> OperatorContext::Strings(std::string_view name,
+                                                  std::vector<std::string> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::STRINGS, "a list of strings", false);
+  return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : otherwise;
+}
+
 tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
   return TensorFromOnnx(a->t(), data_folder_ ? *data_folder_ : DataFolder());
@@ -210,11 +217,42 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
   using Key = std::pair<std::string_view, std::string_view>;
   static const auto* table = [] {
     auto* operators = new std::map<Key, const Operator*>();
-    for (std::span<const Operator> family :
-         {ActivationOperators(), ArithmeticOperators(), ConvolutionOperators(), GatherOperators(),
-          GenerationOperators(), IndexingOperators(), LossOperators(), MatmulOperators(),
-          NormalizationOperators(), PoolingOperators(), QuantizationOperators(),
-          ReductionOperators(), ResizeOperators(), ShapeOperators()}) {
+    for (std::span<const Operator> family : {ActivationOperators(),
+                                             ArithmeticOperators(),
+                                             AttentionOperators(),
+                                             ComposedOperators(),
+                                             ControlFlowOperators(),
+                                             ConvolutionOperators(),
+                                             DeterminantOperators(),
+                                             GatherOperators(),
+                                             GenerationOperators(),
+                                             GroupNormalizationOperators(),
+                                             IndexingOperators(),
+                                             LossOperators(),
+                                             MatmulOperators(),
+                                             NormalizationOperators(),
+                                             PlacementOperators(),
+                                             PoolingOperators(),
+                                             QuantizationOperators(),
+                                             RandomOperators(),
+                                             RecurrentOperators(),
+                                             ReductionOperators(),
+                                             RegionOperators(),
+                                             ResizeOperators(),
+                                             SamplingOperators(),
+                                             ShapeOperators(),
+                                             SpectrumOperators(),
+                                             microsoft::ActivationOperators(),
+                                             microsoft::AttentionOperators(),
+                                             microsoft::BlockQuantizationOperators(),
+                                             microsoft::ConvolutionOperators(),
+                                             microsoft::EmbeddingOperators(),
+                                             microsoft::MatmulOperators(),
+                                             microsoft::NormalizationOperators(),
+                                             microsoft::QuantizationOperators(),
+                                             microsoft::QuantizedMatmulOperators(),
+                                             microsoft::RefusedOperators(),
+                                             microsoft::ShapeOperators()}) {
       for (const Operator& entry : family)
         operators->emplace(Key(entry.domain, entry.name), &entry);
     }

@@ -43,6 +43,7 @@ class OperatorContext {
   GraphBuilder& builder() { return builder_; }
   /// The version of the operator set that the model uses.
   int opset() const { return opset_; }
+  const onnx::NodeProto& node() const { return node_; }
   std::string op() const;
   /// The operator's name as nodes are labelled: "conv" for Conv.
   std::string label() const;
@@ -70,6 +71,7 @@ class OperatorContext {
   std::string String(std::string_view name, std::optional<std::string> otherwise = std::nullopt);
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {});
   std::vector<float> Floats(std::string_view name, std::vector<float> otherwise = {});
+  std::vector<std::string> Strings(std::string_view name, std::vector<std::string> otherwise = {});
   tensor::HostTensor TensorAttribute(std::string_view name);
   /// As Int, but has to be an axis of a tensor of that rank; negative ones count from the end.
   int Axis(std::string_view name, std::optional<int64_t> otherwise, int rank);
@@ -130,17 +132,28 @@ const Operator* FindOperator(std::string_view domain, std::string_view name);
 // The families, one file each.
 std::span<const Operator> ActivationOperators();
 std::span<const Operator> ArithmeticOperators();
+std::span<const Operator> AttentionOperators();
+std::span<const Operator> ComposedOperators();
+std::span<const Operator> ControlFlowOperators();
 std::span<const Operator> ConvolutionOperators();
+std::span<const Operator> DeterminantOperators();
 std::span<const Operator> GatherOperators();
 std::span<const Operator> GenerationOperators();
+std::span<const Operator> GroupNormalizationOperators();
 std::span<const Operator> IndexingOperators();
 std::span<const Operator> LossOperators();
 std::span<const Operator> MatmulOperators();
 std::span<const Operator> NormalizationOperators();
+std::span<const Operator> PlacementOperators();
 std::span<const Operator> PoolingOperators();
 std::span<const Operator> QuantizationOperators();
+std::span<const Operator> RandomOperators();
+std::span<const Operator> RecurrentOperators();
 std::span<const Operator> ReductionOperators();
+std::span<const Operator> RegionOperators();
 std::span<const Operator> ResizeOperators();
+std::span<const Operator> SamplingOperators();
 std::span<const Operator> ShapeOperators();
+std::span<const Operator> SpectrumOperators();
 
 }  // namespace bayloom::graph
