@@ -20,6 +20,7 @@
 #include "bayloom/graph/internal/functions.h"
 #include "bayloom/graph/internal/import_notes.h"
 #include "bayloom/graph/internal/input_shapes.h"
+#include "bayloom/graph/internal/legacy_nodes.h"
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
@@ -260,6 +261,7 @@ class Importer {
     const onnx::FunctionProto* local = nullptr;
     const Schema* schema = nullptr;
     int version = 0;
+    bool is_legacy = false;
     const Operator* op = nullptr;
     std::optional<onnx::FunctionProto> body;
   };
@@ -278,7 +280,7 @@ class Importer {
     if (handler.local) return handler;
     handler.schema = &SchemaOf(domain, node.op_type(), version->second);
     CheckAgainstSchema(node, *handler.schema);
-    CheckAge(*handler.schema, version->second);
+    handler.is_legacy = IsLegacy(*handler.schema, version->second);
     handler.op = FindOperator(domain, node.op_type());
     if (!handler.op) handler.body = FunctionBody(*handler.schema);
     if (!handler.op && !handler.body) throw InputError("the operator is not supported");
@@ -295,6 +297,11 @@ class Importer {
     }
     if (handler.local) return ExpandFunction(node, *handler.local, inputs, scope, depth);
     CheckTypes(*handler.schema, small_values_.NamesOf(inputs));
+    if (handler.is_legacy) {
+      const onnx::NodeProto modern = ModernForm(node, builder_, inputs);
+      const Handler oldest = FindHandler(modern, {{"", kOldestOpset}});
+      return ImportOperator(modern, oldest, inputs, scope, opsets, depth);
+    }
     if (handler.op) return ImportOperator(node, handler, inputs, scope, opsets, depth);
     ExpandFunction(WithDefaults(node, *handler.schema), *handler.body, inputs, scope, depth);
   }

@@ -197,6 +197,29 @@ TEST(OpsetDifferences, RemaindersOfFloatsTakeTheDivisorsSign) {
   EXPECT_THAT(RefusalOf(TextModel(13, graph)), HasSubstr("need fmod = 1"));
 }
 
+// --- Before operator set 7 ---------------------------------------------------------------------
+
+TEST(OpsetDifferences, BroadcastingWasAskedForByAttributes) {
+  const std::string graph = "input { " + Declare("x", 1, {2, 3, 2}) + " } input { " +
+                            Declare("z", 1, {3}) +
+                            " } output { name: 'y' } node { op_type: 'Add' input: 'x' input: 'z' "
+                            "output: 'y' ";
+  const auto x = Floats({2, 3, 2}, Numbers(12, 0)), z = Floats({3}, {1, 2, 3});
+  const onnx::ModelProto model = TextModel(6, graph + Int("broadcast", 1) + Int("axis", 1) + "}");
+  EXPECT_THAT(Values(Compute(model, {x, z})[0]),
+              ElementsAre(1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3));
+  EXPECT_THAT(RefusalOf(TextModel(6, graph + "}")), HasSubstr("broadcast is not set"));
+  EXPECT_THAT(RefusalOf(TextModel(6, graph + Int("broadcast", 1) + Int("axis", 3) + "}")),
+              HasSubstr("axis = 3"));
+}
+
+TEST(OpsetDifferences, OlderFormsThatAreNotKnownAreRefused) {
+  EXPECT_THAT(RefusalOf(TextModel(5, "input { " + Declare("x", 1, {2, 4}) +
+                                         " } output { name: 'y' } node { op_type: 'PRelu' input: "
+                                         "'x' input: 'x' output: 'y' }")),
+              HasSubstr("operator set 5 is not supported"));
+}
+
 // --- Resize ------------------------------------------------------------------------------------
 
 /// One axis, half a pixel between coordinates: a triangle as wide as the distance of the outputs.
