@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
@@ -85,10 +86,12 @@ void NetworkOption::AddTo(CLI::App& command) {
   target.AddTo(command);
 }
 
-tuning::TunedNetwork NetworkOption::Load() const { return LoadFor({target.Resolve()}).front(); }
+tuning::TunedNetwork NetworkOption::Load() const {
+  return std::move(LoadFor({model.OnlyShape()}, {target.Resolve()}).front().targets.front());
+}
 
-std::vector<tuning::TunedNetwork> NetworkOption::LoadForAll() const {
-  return LoadFor(target.ResolveAll());
+std::vector<ShapedNetwork> NetworkOption::LoadForAll() const {
+  return LoadFor(model.shapes.All(), target.ResolveAll());
 }
 
 tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network) const {
@@ -99,28 +102,36 @@ tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network)
        .observer = [&](int done, int all) { progress.Show(done, all); }});
 }
 
-std::vector<tuning::TunedNetwork> NetworkOption::LoadFor(
-    const std::vector<target::Target>& targets) const {
+tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
+                                           const target::Target& target, record::Store* records,
+                                           tuning::UserStore& user_store) const {
+  ChoiceProgress progress;
+  return tuning::TunedNetwork::Choose(
+      network, user_store.WithMachine(target),
+      {.store = records,
+       .user_store = &user_store,
+       .untuned = OptionsFor(effort),
+       .observer = [&](int done, int all) { progress.Show(done, all); }});
+}
+
+std::vector<ShapedNetwork> NetworkOption::LoadFor(
+    const std::vector<ModelShape>& shapes, const std::vector<target::Target>& targets) const {
   const std::string path = database.empty() ? model.DefaultDatabase() : database;
   std::unique_ptr<record::Store> records;
   if (!database.empty() || std::filesystem::exists(path)) {
     records = std::make_unique<record::Store>(path, record::Store::Mode::kReadOnly);
   }
   tuning::UserStore user_store = store.Open();
-  const graph::TaskGraph network = model.Load();
-  std::vector<tuning::TunedNetwork> all;
-  for (const target::Target& wanted : targets) {
-    {
-      ChoiceProgress progress;
-      all.push_back(tuning::TunedNetwork::Choose(
-          network, user_store.WithMachine(wanted),
-          {.store = records.get(),
-           .user_store = &user_store,
-           .untuned = OptionsFor(effort),
-           .observer = [&](int done, int count) { progress.Show(done, count); }}));
+  std::vector<ShapedNetwork> all;
+  for (const ModelShape& shape : shapes) {
+    const graph::TaskGraph network = model.Load(shape);
+    ShapedNetwork& loaded = all.emplace_back(ShapedNetwork{shape.label, {}});
+    for (const target::Target& wanted : targets) {
+      loaded.targets.push_back(Choose(network, wanted, records.get(), user_store));
+      Say("{}{}{}: {}{}\n", base::InOneLine(model.path, 200), shape.label.empty() ? "" : " ",
+          base::InOneLine(shape.label), Describe(loaded.targets.back()),
+          records ? "" : "; there is no " + base::InOneLine(path, 200));
     }
-    Say("{}: {}{}\n", base::InOneLine(model.path, 200), Describe(all.back()),
-        records ? "" : "; there is no " + base::InOneLine(path, 200));
   }
   return all;
 }
