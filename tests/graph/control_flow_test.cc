@@ -86,7 +86,8 @@ TEST(If, TakesTheBranchOfAKnownCondition) {
   for (const bool condition : {false, true}) {
     const Graph graph = ImportText(
         text, 14,
-        {.input_shapes = {},
+        {.dimensions = {},
+         .input_shapes = {},
          .frozen_inputs = {{"c", std::make_shared<const tensor::HostTensor>(Bool(condition))}}});
     EXPECT_EQ(graph.nodes.size(), 1u);
     EXPECT_EQ(OutputOf(graph, {Floats({1, -3})}), condition ? (Doubles{2, -6}) : (Doubles{-1, 3}));
