@@ -103,11 +103,11 @@ tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network)
 }
 
 tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
-                                           const target::Target& target, record::Store* records,
+                                           const target::Target& wanted, record::Store* records,
                                            tuning::UserStore& user_store) const {
   ChoiceProgress progress;
   return tuning::TunedNetwork::Choose(
-      network, user_store.WithMachine(target),
+      network, user_store.WithMachine(wanted),
       {.store = records,
        .user_store = &user_store,
        .untuned = OptionsFor(effort),

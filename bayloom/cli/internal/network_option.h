@@ -43,7 +43,7 @@ struct NetworkOption {
  private:
   std::vector<ShapedNetwork> LoadFor(const std::vector<ModelShape>& shapes,
                                      const std::vector<target::Target>& targets) const;
-  tuning::TunedNetwork Choose(const graph::TaskGraph& network, const target::Target& target,
+  tuning::TunedNetwork Choose(const graph::TaskGraph& network, const target::Target& wanted,
                               record::Store* records, tuning::UserStore& user_store) const;
 };
 
