@@ -49,6 +49,8 @@ class ChoiceProgress {
     line_.Show(fmt::format("choosing programs: {} of {} tasks{}", done, all, left));
   }
 
+  void Keep(const std::string& text) { line_.Keep(text); }
+
  private:
   double start_ = base::MonotonicSeconds();
   report::StatusLine line_{stderr};
@@ -87,11 +89,13 @@ void NetworkOption::AddTo(CLI::App& command) {
 }
 
 tuning::TunedNetwork NetworkOption::Load() const {
-  return std::move(LoadFor({model.OnlyShape()}, {target.Resolve()}).front().targets.front());
+  std::vector<ShapedNetwork> loaded =
+      LoadFor({model.OnlyShape()}, {target.Resolve()}, /*runs_here=*/true);
+  return std::move(loaded.front().targets.front());
 }
 
 std::vector<ShapedNetwork> NetworkOption::LoadForAll() const {
-  return LoadFor(model.shapes.All(), target.ResolveAll());
+  return LoadFor(model.shapes.All(), target.ResolveAll(), target.name == "native");
 }
 
 tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network) const {
@@ -104,18 +108,26 @@ tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network)
 
 tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
                                            const target::Target& wanted, record::Store* records,
-                                           tuning::UserStore& user_store) const {
+                                           tuning::UserStore& user_store, bool runs_here) const {
+  std::unique_ptr<tuning::ProgramCheck> check;
+  if (runs_here) check = std::make_unique<tuning::ProgramCheck>(wanted);
   ChoiceProgress progress;
   return tuning::TunedNetwork::Choose(
       network, user_store.WithMachine(wanted),
       {.store = records,
        .user_store = &user_store,
        .untuned = OptionsFor(effort),
-       .observer = [&](int done, int all) { progress.Show(done, all); }});
+       .check = check.get(),
+       .observer = [&](int done, int all) { progress.Show(done, all); },
+       .warning =
+           [&](const std::string& reason) {
+             progress.Keep(fmt::format("warning: a plain program is used: {}", reason));
+           }});
 }
 
-std::vector<ShapedNetwork> NetworkOption::LoadFor(
-    const std::vector<ModelShape>& shapes, const std::vector<target::Target>& targets) const {
+std::vector<ShapedNetwork> NetworkOption::LoadFor(const std::vector<ModelShape>& shapes,
+                                                  const std::vector<target::Target>& targets,
+                                                  bool runs_here) const {
   const std::string path = database.empty() ? model.DefaultDatabase() : database;
   std::unique_ptr<record::Store> records;
   if (!database.empty() || std::filesystem::exists(path)) {
@@ -127,7 +139,7 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
     const graph::TaskGraph network = model.Load(shape);
     ShapedNetwork& loaded = all.emplace_back(ShapedNetwork{shape.label, {}});
     for (const target::Target& wanted : targets) {
-      loaded.targets.push_back(Choose(network, wanted, records.get(), user_store));
+      loaded.targets.push_back(Choose(network, wanted, records.get(), user_store, runs_here));
       Say("{}{}{}: {}{}\n", base::InOneLine(model.path, 200), shape.label.empty() ? "" : " ",
           base::InOneLine(shape.label), Describe(loaded.targets.back()),
           records ? "" : "; there is no " + base::InOneLine(path, 200));

@@ -41,10 +41,13 @@ struct NetworkOption {
   tuning::TunedNetwork Untuned(const tuning::TunedNetwork& network) const;
 
  private:
+  /// `runs_here`: the programs that are chosen are run once, to see that they are right.
   std::vector<ShapedNetwork> LoadFor(const std::vector<ModelShape>& shapes,
-                                     const std::vector<target::Target>& targets) const;
+                                     const std::vector<target::Target>& targets,
+                                     bool runs_here) const;
   tuning::TunedNetwork Choose(const graph::TaskGraph& network, const target::Target& wanted,
-                              record::Store* records, tuning::UserStore& user_store) const;
+                              record::Store* records, tuning::UserStore& user_store,
+                              bool runs_here) const;
 };
 
 }  // namespace bayloom::cli
