@@ -12,14 +12,6 @@
 namespace bayloom::graph {
 namespace {
 
-/// A data-dependent index: negative ones count from the end.
-tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
-  const tensor::Expr wide = tensor::Cast(tensor::DType::kInt64, index);
-  const tensor::Expr wrapped =
-      tensor::Select(wide < tensor::Expr(0), wide + tensor::Expr(extent), wide);
-  return tensor::Max(tensor::Min(wrapped, tensor::Expr(extent - 1)), tensor::Expr(0));
-}
-
 void Gather(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), indices = context.Input(1);
   const int axis = context.Axis("axis", 0, Rank(x));
