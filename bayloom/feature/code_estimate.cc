@@ -340,7 +340,9 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   const LoopMask output = list.MaskOf(block.output_index);
   const double store = list.MemoryCost(block.output_index, block.output, output);
   const double step = StepSeconds(program, loops, costs);
-  if (block.kind == tensor::BlockKind::kInit) return runs * (store + step / nest.chunks);
+  if (block.kind == tensor::BlockKind::kInit || !block.value.defined()) {
+    return runs * (store + step / nest.chunks);
+  }
   const std::vector<Operation> operations = list.Take(block.value);
   double arithmetic = 0, loads = 0, once = 0;
   for (const Operation& operation : operations) {

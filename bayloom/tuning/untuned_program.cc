@@ -48,7 +48,7 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
                                     std::span<const sketch::Candidate> lent,
                                     const UntunedOptions& options, base::ThreadPool& pool) {
   sketch::Candidate plain = PlainCandidate(space);
-  if (options.population <= 0) return plain;
+  if (options.population <= 0 || space.spaces().empty()) return plain;
   const strategy::Evolution evolution(BreedingOptions(space, options, pool));
   base::RandomStream random(
       base::Hasher().Add(options.seed).Add(space.workload().StructuralHash()).Digest());
