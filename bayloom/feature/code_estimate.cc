@@ -116,8 +116,13 @@ class OperationList {
     return mask;
   }
 
+  /// Blocks that are in no loop need not bind their iterators.
+  LoopMask MaskOfIter(int iter) const {
+    return iter < static_cast<int>(masks_.size()) ? masks_[iter] : 0;
+  }
+
   LoopMask MaskOf(const tensor::Expr& e) const {
-    if (e->op == tensor::ExprOp::kIter) return masks_[e->index];
+    if (e->op == tensor::ExprOp::kIter) return MaskOfIter(e->index);
     LoopMask mask = 0;
     for (const tensor::Expr& operand : e->operands) mask |= MaskOf(operand);
     return mask;
@@ -158,7 +163,7 @@ class OperationList {
       key.push_back(value.id);
       mask |= value.mask;
     }
-    if (e->op == tensor::ExprOp::kIter) mask = masks_[e->index];
+    if (e->op == tensor::ExprOp::kIter) mask = MaskOfIter(e->index);
     const auto [place, is_new] =
         by_content_.emplace(std::move(key), Value{static_cast<int>(by_content_.size()), mask});
     if (is_new && e->op == tensor::ExprOp::kLoad) {
