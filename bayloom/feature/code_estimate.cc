@@ -377,7 +377,7 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   return runs * std::min(each, in_memory + costs.in_flight) + runs / reduced * (once + 2 * store);
 }
 
-double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
+double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,
                      const std::vector<tensor::LoopId>& loops,
                      const target::MachineModel& machine) {
   double iterations = 1, jobs = 1;
@@ -403,7 +403,7 @@ double EstimateCodeTime(const tensor::Program& program, const target::MachineMod
   std::set<tensor::LoopId> counted;
   for (tensor::BlockId block : program.BlocksInOrder()) {
     const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
-    seconds += EstimateBlock(program, block, loops, machine);
+    seconds += EstimateBlockCode(program, block, loops, machine);
     seconds += EstimateWeights().fork_join * ForkJoinSeconds(program, loops, machine, counted);
   }
   return seconds;
