@@ -68,7 +68,8 @@ TEST(NodeOrder, CyclesAreRefusedWithTheirNodes) {
 
 TEST(NodeOrder, ANodeThatUsesItself) {
   const onnx::ModelProto model = TextModel(
-      13, WithInput("output { name: 'y' } node { op_type: 'Add' input: 'x' input: 'y' output: 'y' }"));
+      13,
+      WithInput("output { name: 'y' } node { op_type: 'Add' input: 'x' input: 'y' output: 'y' }"));
   EXPECT_THAT(RefusalOf(model), HasSubstr("'y' in a cycle"));
 }
 
@@ -97,7 +98,8 @@ onnx::FunctionProto& AddFunction(onnx::ModelProto& model, const std::string& op)
 
 onnx::ModelProto CallOfF() {
   onnx::ModelProto model = TextModel(
-      20, WithInput("output { name: 'y' } node { domain: 'mine' op_type: 'F' input: 'x' output: 'y' }"));
+      20, WithInput(
+              "output { name: 'y' } node { domain: 'mine' op_type: 'F' input: 'x' output: 'y' }"));
   auto& import = *model.add_opset_import();
   import.set_domain("mine");
   import.set_version(1);

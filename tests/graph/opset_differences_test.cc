@@ -77,9 +77,9 @@ TEST(OpsetDifferences, PadsOfSomeAxesAndWrapping) {
       Values(Compute(OneNode(19, "Pad", {2, 3}, {{4, 2}, {}, {1}}, Text("mode", "wrap")), {x})[0]),
       ElementsAre(2, 0, 1, 2, 0, 1, 2, 0, 1, 5, 3, 4, 5, 3, 4, 5, 3, 4));
   // What is cropped is not wrapped around: 1 2 | 1 2 | 1.
-  EXPECT_THAT(Values(Compute(OneNode(19, "Pad", {2, 3}, {{-1, 3}, {}, {1}}, Text("mode", "wrap")),
-                             {x})[0]),
-              ElementsAre(1, 2, 1, 2, 1, 4, 5, 4, 5, 4));
+  EXPECT_THAT(
+      Values(Compute(OneNode(19, "Pad", {2, 3}, {{-1, 3}, {}, {1}}, Text("mode", "wrap")), {x})[0]),
+      ElementsAre(1, 2, 1, 2, 1, 4, 5, 4, 5, 4));
 }
 
 TEST(OpsetDifferences, ReductionsTakeTheirAxesAsAnInput) {
@@ -149,7 +149,8 @@ TEST(OpsetDifferences, GroupNormalizationScalesGroupsAndThenChannels) {
       const int64_t first = i / length * length, channel = i / size % channels;
       double mean = 0, variance = 0;
       for (int64_t k = first; k < first + length; ++k) mean += x[k] / length;
-      for (int64_t k = first; k < first + length; ++k) variance += std::pow(x[k] - mean, 2) / length;
+      for (int64_t k = first; k < first + length; ++k)
+        variance += std::pow(x[k] - mean, 2) / length;
       const int64_t p = opset == 18 ? channel / (channels / groups) : channel;
       const double expected = (x[i] - mean) / std::sqrt(variance + 1e-5) * scale[p] + bias[p];
       EXPECT_NEAR(y.Get(i), expected, 1e-5) << i;
@@ -159,8 +160,8 @@ TEST(OpsetDifferences, GroupNormalizationScalesGroupsAndThenChannels) {
 
 TEST(OpsetDifferences, GeluByTanh) {
   const Numbers x = Sequence(8);
-  const auto y = Compute(OneNode(20, "Gelu", {8}, {}, Text("approximate", "tanh")),
-                         {Floats({8}, x)})[0];
+  const auto y =
+      Compute(OneNode(20, "Gelu", {8}, {}, Text("approximate", "tanh")), {Floats({8}, x)})[0];
   for (int64_t i = 0; i < 8; ++i) {
     const double inner = std::sqrt(2 / std::numbers::pi) * (x[i] + 0.044715 * std::pow(x[i], 3));
     EXPECT_NEAR(y.Get(i), x[i] / 2 * (1 + std::tanh(inner)), 1e-6);
@@ -191,8 +192,8 @@ TEST(OpsetDifferences, RemaindersOfFloatsTakeTheDivisorsSign) {
                             Declare("d", 1, {4}) +
                             " } output { name: 'y' } node { op_type: 'Mod' input: 'x' input: 'd' "
                             "output: 'y' }";
-  const auto y = Compute(TextModel(28, graph),
-                         {Floats({4}, {7, -7, 7, -7}), Floats({4}, {3, 3, -3, -3})})[0];
+  const auto y =
+      Compute(TextModel(28, graph), {Floats({4}, {7, -7, 7, -7}), Floats({4}, {3, 3, -3, -3})})[0];
   EXPECT_THAT(Values(y), ElementsAre(1, 2, -2, -1));
   EXPECT_THAT(RefusalOf(TextModel(13, graph)), HasSubstr("need fmod = 1"));
 }
@@ -206,8 +207,7 @@ TEST(OpsetDifferences, BroadcastingWasAskedForByAttributes) {
                             "output: 'y' ";
   const auto x = Floats({2, 3, 2}, Numbers(12, 0)), z = Floats({3}, {1, 2, 3});
   const onnx::ModelProto model = TextModel(6, graph + Int("broadcast", 1) + Int("axis", 1) + "}");
-  EXPECT_THAT(Values(Compute(model, {x, z})[0]),
-              ElementsAre(1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3));
+  EXPECT_THAT(Values(Compute(model, {x, z})[0]), ElementsAre(1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3));
   EXPECT_THAT(RefusalOf(TextModel(6, graph + "}")), HasSubstr("broadcast is not set"));
   EXPECT_THAT(RefusalOf(TextModel(6, graph + Int("broadcast", 1) + Int("axis", 3) + "}")),
               HasSubstr("axis = 3"));
@@ -238,9 +238,10 @@ TEST(OpsetDifferences, ResizeFiltersWhatItMakesSmaller) {
       }
       expected.push_back(sum / weights);
     }
-    const auto y = Compute(OneNode(18, "Resize", {1, 12}, {{}, {}, {out}},
-                                   Ints("axes", {-1}) + Int("antialias", 1) + Text("mode", "linear")),
-                           {Floats({1, 12}, x)})[0];
+    const auto y =
+        Compute(OneNode(18, "Resize", {1, 12}, {{}, {}, {out}},
+                        Ints("axes", {-1}) + Int("antialias", 1) + Text("mode", "linear")),
+                {Floats({1, 12}, x)})[0];
     EXPECT_THAT(Values(y), Pointwise(DoubleNear(1e-6), expected));
   }
 }

@@ -115,8 +115,9 @@ TEST(NodeChecks, NumbersOfInputsAndOutputs) {
 }
 
 TEST(NodeChecks, Attributes) {
-  EXPECT_THAT(RefusalOfNode(13, "op_type: 'Relu' input: 'x' attribute { name: 'alpha' type: FLOAT }"),
-              HasSubstr("attribute alpha: the operator has none of this name in version 13"));
+  EXPECT_THAT(
+      RefusalOfNode(13, "op_type: 'Relu' input: 'x' attribute { name: 'alpha' type: FLOAT }"),
+      HasSubstr("attribute alpha: the operator has none of this name in version 13"));
   EXPECT_THAT(RefusalOfNode(13, "op_type: 'Concat' input: 'x'"),
               HasSubstr("attribute axis is missing"));
   EXPECT_THAT(

@@ -71,10 +71,10 @@ std::string Attribute(const std::string& name, int64_t value) {
 
 /// Packed with the first element in the lowest bits, in raw data and in lists.
 TEST(SmallTypes, FourBitWeightsAreDequantizedByBlocks) {
-  const std::string rest = Numbers("s", {2, 2}, {1, 10, 100, 1000}) +
-                           Node("DequantizeLinear", {"w", "s"}, "y",
-                                Attribute("block_size", 2) + Attribute("axis", 1)) +
-                           "output { name: 'y' }";
+  const std::string rest =
+      Numbers("s", {2, 2}, {1, 10, 100, 1000}) +
+      Node("DequantizeLinear", {"w", "s"}, "y", Attribute("block_size", 2) + Attribute("axis", 1)) +
+      "output { name: 'y' }";
   // 1 -2 7 | -8 3 -1, each row in blocks of 2 and 1.
   for (const char* data : {"raw_data: '\\xE1\\x87\\xF3'", "int32_data: [0xE1, 0x87, 0xF3]"}) {
     const auto y = Compute(TextModel(21, Constant(kInt4, {2, 3}, data) + rest))[0];
@@ -125,12 +125,11 @@ TEST(SmallTypes, CastsRoundToTheNearestValue) {
       for (double part : {0.0, 0.25, 0.5, 0.75}) numbers.push_back(value + part * (next - value));
     }
     const int64_t count = static_cast<int64_t>(numbers.size());
-    const auto y = Compute(
-        TextModel(28, "input { " + Declare("x", kFloat, {count}) + " }" +
-                          Node("Cast", {"x"}, "s", Attribute("to", number)) +
-                          Node("Cast", {"s"}, "y", Attribute("to", kFloat)) +
-                          "output { name: 'y' }"),
-        {Floats({count}, numbers)})[0];
+    const auto y = Compute(TextModel(28, "input { " + Declare("x", kFloat, {count}) + " }" +
+                                             Node("Cast", {"x"}, "s", Attribute("to", number)) +
+                                             Node("Cast", {"s"}, "y", Attribute("to", kFloat)) +
+                                             "output { name: 'y' }"),
+                           {Floats({count}, numbers)})[0];
     for (int64_t i = 0; i < count; ++i) {
       EXPECT_EQ(y.Get(i), Nearest(type, numbers[i])) << type.name << " of " << numbers[i];
     }
@@ -140,11 +139,10 @@ TEST(SmallTypes, CastsRoundToTheNearestValue) {
 TEST(SmallTypes, BeyondTheLargestValueWithoutSaturation) {
   for (const int number : {kE4m3fn, kE5m2}) {
     const auto y = Compute(
-        TextModel(19, "input { " + Declare("x", kFloat, {1}) + " }" +
-                          Node("Cast", {"x"}, "s",
-                               Attribute("to", number) + Attribute("saturate", 0)) +
-                          Node("Cast", {"s"}, "y", Attribute("to", kFloat)) +
-                          "output { name: 'y' }"),
+        TextModel(19,
+                  "input { " + Declare("x", kFloat, {1}) + " }" +
+                      Node("Cast", {"x"}, "s", Attribute("to", number) + Attribute("saturate", 0)) +
+                      Node("Cast", {"s"}, "y", Attribute("to", kFloat)) + "output { name: 'y' }"),
         {Floats({1}, {1e6})})[0];
     EXPECT_TRUE(number == kE5m2 ? y.Get(0) == kInfinity : std::isnan(y.Get(0)));
   }
@@ -163,7 +161,8 @@ TEST(SmallTypes, QuantizationSaturates) {
 // --- Sparse initializers -----------------------------------------------------------------------
 
 std::string Sparse(const std::string& indices) {
-  return "sparse_initializer { dims: [2, 3] values { name: 'w' data_type: 1 dims: 2 float_data: [5, "
+  return "sparse_initializer { dims: [2, 3] values { name: 'w' data_type: 1 dims: 2 float_data: "
+         "[5, "
          "7] } indices { data_type: 7 " +
          indices + " } } node { op_type: 'Neg' input: 'w' output: 'y' } output { name: 'y' }";
 }

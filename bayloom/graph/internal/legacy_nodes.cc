@@ -17,8 +17,8 @@ namespace {
 
 /// These took their second operand's place from the attributes `broadcast` and `axis`.
 const std::set<std::string_view>& BroadcastingOperators() {
-  static const std::set<std::string_view> operators = {"Add", "And", "Div", "Equal", "Greater",
-                                                       "Less", "Mul", "Or", "Pow", "Sub", "Xor"};
+  static const std::set<std::string_view> operators = {
+      "Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"};
   return operators;
 }
 
@@ -40,8 +40,8 @@ tensor::Tensor AlignedAt(GraphBuilder& builder, const tensor::Tensor& tensor, in
   const int64_t own = static_cast<int64_t>(shape.size());
   if (axis < 0) axis += rank;
   if (axis < 0 || axis + own > rank) {
-    throw InputError(fmt::format("attribute axis = {}: {} dimensions do not fit into {}", axis, own,
-                                 rank));
+    throw InputError(
+        fmt::format("attribute axis = {}: {} dimensions do not fit into {}", axis, own, rank));
   }
   shape.insert(shape.end(), static_cast<size_t>(rank - axis - own), 1);
   return builder.View(tensor, shape);
@@ -74,8 +74,8 @@ bool IsLegacy(const Schema& schema, int version) {
   static const std::set<std::string_view> others = {"AveragePool", "BatchNormalization", "Dropout",
                                                     "Gemm", "PRelu"};
   // Before operator set 6 other things were different, too.
-  const bool is_known = BroadcastingOperators().contains(schema.name) ||
-                        others.contains(schema.name);
+  const bool is_known =
+      BroadcastingOperators().contains(schema.name) || others.contains(schema.name);
   if (!is_known || version < kOldestOpset - 1) {
     throw InputError(fmt::format("operator set {} is not supported; supported are {} to {}",
                                  version, kOldestOpset, NewestOpset()));
