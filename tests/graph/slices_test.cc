@@ -45,14 +45,12 @@ TEST_F(SlicesTest, OfInputsAndOfResultsAreReadInPlace) {
   const tensor::Tensor x = b_.Input("x", tensor::DType::kFloat32, {4, 16});
   const tensor::Tensor y = Multiply(b_, x, Weights(16, 32));
   const tensor::Tensor w = Weights(16, 32);
-  const tensor::Tensor sum = b_.Map("add", {2, 32}, [&](const auto& i) {
-    return b_.Rows(y, 0, 2).At(i);
-  });
+  const tensor::Tensor sum =
+      b_.Map("add", {2, 32}, [&](const auto& i) { return b_.Rows(y, 0, 2).At(i); });
   const tensor::Tensor rows = b_.Rows(x, 2, 2), late = b_.Rows(y, 1, 2);
   const tensor::Tensor product = Multiply(b_, rows, w);
-  const TaskGraph network = Checked({b_.Map("add", {2, 32}, [&](const auto& i) {
-    return product.At(i) + late.At(i);
-  }), sum});
+  const TaskGraph network = Checked(
+      {b_.Map("add", {2, 32}, [&](const auto& i) { return product.At(i) + late.At(i); }), sum});
   for (const GraphTask& task : network.tasks) {
     EXPECT_EQ(task.workload.name.find("slice"), std::string::npos) << task.workload.name;
   }

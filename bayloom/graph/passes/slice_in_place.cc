@@ -18,8 +18,8 @@ constexpr int kMinSlices = 8;
 /// The node with literals for indices that are known.
 Node WithKnownIndices(const Graph& graph, Node node) {
   if (node.kind != NodeKind::kMap || node.stage.value->op != tensor::ExprOp::kLoad) return node;
-  node.stage.value = RewriteLoads(
-      node.stage.value, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
+  node.stage.value =
+      RewriteLoads(node.stage.value, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
         const tensor::Expr literal = AsLiteral(graph, load);
         return literal.defined() ? std::optional(literal) : std::nullopt;
       });
@@ -32,7 +32,8 @@ bool IsInOnePiece(const Graph& graph, const Node& node) {
   if (!IsMove(node)) return false;
   const tensor::Expr& load = node.stage.value;
   const auto offset = ProvenOffset(node.stage, *load, graph.values[load->index].shape);
-  if (!offset || offset->constant * tensor::ByteSize(load->dtype) % codegen::kBufferAlignment != 0) {
+  if (!offset ||
+      offset->constant * tensor::ByteSize(load->dtype) % codegen::kBufferAlignment != 0) {
     return false;
   }
   int64_t stride = 1;
