@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "bayloom/base/clock.h"
@@ -71,6 +72,15 @@ std::string Describe(const tuning::TunedNetwork& network) {
   return text;
 }
 
+/// The target with its machine as it was when the records were made, if they have it.
+target::Target AsRecorded(target::Target target, record::Store* records) {
+  if (records == nullptr) return target;
+  if (const std::optional<record::TargetId> known = records->FindTarget(target)) {
+    target.machine = records->TargetOf(*known).machine;
+  }
+  return target;
+}
+
 }  // namespace
 
 void NetworkOption::AddTo(CLI::App& command) {
@@ -113,7 +123,7 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
   if (runs_here) check = std::make_unique<tuning::ProgramCheck>(wanted);
   ChoiceProgress progress;
   return tuning::TunedNetwork::Choose(
-      network, user_store.WithMachine(wanted),
+      network, user_store.WithMachine(AsRecorded(wanted, records)),
       {.store = records,
        .user_store = &user_store,
        .untuned = OptionsFor(effort),
