@@ -378,8 +378,8 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
 }
 
 double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,
-                     const std::vector<tensor::LoopId>& loops,
-                     const target::MachineModel& machine) {
+                         const std::vector<tensor::LoopId>& loops,
+                         const target::MachineModel& machine) {
   double iterations = 1, jobs = 1;
   for (tensor::LoopId id : loops) {
     const auto extent = static_cast<double>(program.ExtentOf(id));

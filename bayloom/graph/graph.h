@@ -42,7 +42,7 @@ enum class NodeKind : uint8_t {
   kMatmul,  ///< contraction; wants the last output axis contiguous in its second operand
   kView,    ///< `source` under another shape: the same elements in the same row-major order
   kJoin,    ///< a concatenation whose operands are slices of its memory: nothing is left to do
-  kSlice,   ///< rows of its operand, one after the other, read where they lie: as kJoin
+  kSlice,   ///< elements that lie one after the other in its operand, read there: as kJoin
 };
 
 struct Node {
