@@ -9,11 +9,14 @@
 
 #include "bayloom/feature/internal/op_counts.h"
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::feature {
 namespace {
 
 constexpr double kElementBytes = 4;
+/// Of a kernel of the library: it goes through elements one by one.
+constexpr double kOperationsPerElement = 2;
 
 struct Cache {
   double bytes;
@@ -86,6 +89,10 @@ double OperationsOf(const tensor::Block& block, const target::MachineModel& mach
 double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
                      const std::vector<tensor::LoopId>& loops, const target::MachineModel& machine,
                      const EstimateWeights& weights) {
+  if (program.blocks[block].kind == tensor::BlockKind::kCall) {
+    const double operations = tensor::OperationsOf(*tensor::AsCall(program.blocks[block].value));
+    return kOperationsPerElement * weights.operation * machine.multiply_add.alone * operations;
+  }
   double iterations = 1, lanes = 1, jobs = 1;
   for (tensor::LoopId id : loops) {
     const auto extent = static_cast<double>(program.ExtentOf(id));

@@ -35,6 +35,9 @@ class Fuser {
     });
     for (int anchor : anchors) FuseAnchor(anchor);
     ForEachUngrouped([&](int n) {
+      if (graph_.nodes[n].kind == NodeKind::kCall) Add(n, static_cast<int>(groups_.size()));
+    });
+    ForEachUngrouped([&](int n) {
       if (graph_.nodes[n].kind == NodeKind::kReduce) FuseRows(n);
     });
     ForEachUngrouped([&](int n) {
@@ -153,8 +156,8 @@ class Fuser {
   void FuseChain(int first) {
     const int group = static_cast<int>(groups_.size());
     Add(first, group);
-    for (int next = first; (next = OnlyReader(next)) >= 0;) {
-      if (NodeAt(next).kind != NodeKind::kMap) break;
+    for (int last = first, next; (next = OnlyReader(last)) >= 0; last = next) {
+      if (NodeAt(next).kind != NodeKind::kMap || IsCostlyInJoin(NodeAt(last), NodeAt(next))) break;
       Add(next, group);
     }
   }

@@ -52,6 +52,8 @@ class OperatorContext {
   std::vector<tensor::Tensor> Inputs();
   /// The input's data; null when absent or not known at compile time.
   const tensor::HostTensor* ConstantInput(int i);
+  /// Data that has to be known at compile time; throws RunTimeDependence if it is not.
+  const tensor::HostTensor& KnownInput(int i);
   /// A list or scalar of integers that has to be known at compile time; throws RunTimeDependence
   /// if it is not.
   std::vector<int64_t> IntsInput(int i);
@@ -125,6 +127,9 @@ std::span<const Operator> PoolingOperators();
 std::span<const Operator> QuantizationOperators();
 std::span<const Operator> ReductionOperators();
 std::span<const Operator> ResizeOperators();
+std::span<const Operator> ScatterOperators();
+std::span<const Operator> SelectionOperators();
 std::span<const Operator> ShapeOperators();
+std::span<const Operator> SortingOperators();
 
 }  // namespace bayloom::graph

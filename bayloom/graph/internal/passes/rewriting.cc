@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "bayloom/tensor/evaluation_cost.h"
+
 namespace bayloom::graph {
 
 bool MentionsIter(const tensor::Expr& e, int iter) {
@@ -79,6 +81,14 @@ bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value) {
 
 bool IsAnchor(const Node& node) {
   return node.kind == NodeKind::kWindow || node.kind == NodeKind::kMatmul;
+}
+
+bool IsCostlyInJoin(const Node& node, const Node& reader) {
+  constexpr int64_t kMaxJoinedCost = 24;  // a copy with computed indices
+  const tensor::Expr& value = reader.stage.value;
+  return value->op == tensor::ExprOp::kSelect && !LoadsOf(value->operands[1]).empty() &&
+         !LoadsOf(value->operands[2]).empty() &&
+         tensor::EvaluationCost(node.stage.value) > kMaxJoinedCost;
 }
 
 std::vector<int64_t> ShapeOf(const Node& node) {
