@@ -13,6 +13,7 @@
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
+#include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_progress.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"

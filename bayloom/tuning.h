@@ -10,7 +10,7 @@
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
 ///                   {.budget = {.trials = 1000}});
 ///     tuning.Run();
-///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, &store);
+///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
 
 #include "bayloom/codegen.h"
 #include "bayloom/external.h"

@@ -121,8 +121,7 @@ void Bench(const BenchOptions& options) {
   const measure::Timing latency = TimeLatency(runner, seconds);
   std::optional<measure::Timing> untuned;
   if (options.untuned) {
-    NetworkRunner untuned_runner(
-        tuning::TunedNetwork::Choose(network.network, network.target, nullptr), inputs);
+    NetworkRunner untuned_runner(options.network.Untuned(network), inputs);
     untuned = TimeLatency(untuned_runner, seconds);
   }
   const Result<target::MachineModel> machine = measure::MeasuredMachineOf(network.target);

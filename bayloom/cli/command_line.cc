@@ -148,6 +148,7 @@ void AddCommands(CLI::App& app) {
       "  bayloom tune resnet18.onnx --time 10m    find fast programs for a network\n"
       "  bayloom bench resnet18.onnx --untuned    measure the gain");
   app.require_subcommand(1);
+  AddCheckCommand(app);
   AddTuneCommand(app);
   AddShowCommand(app);
   AddBenchCommand(app);

@@ -98,12 +98,12 @@ void Clean(const RecordsOptions& options) {
   }
   fmt::print("{}", table.Text());
   if (!options.remove) {
-    fmt::print("{} trials failed by the machine's trouble; --remove takes them out.\n",
+    fmt::print("Trials that failed by the machine's trouble: {}; --remove takes them out.\n",
                report::FormatCount(trials));
     return;
   }
   const int64_t removed = record::RemoveMachineFailures(store, tuning::StateWithoutTrials);
-  fmt::print("{} trials removed; their runs can be resumed.\n", report::FormatCount(removed));
+  fmt::print("Trials removed: {}; their runs can be resumed.\n", report::FormatCount(removed));
 }
 
 }  // namespace

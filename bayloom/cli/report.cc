@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bayloom/base/file.h"
@@ -23,6 +24,7 @@
 #include "bayloom/report/format.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"
+#include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/session_charts.h"
 #include "bayloom/report/session_report.h"
@@ -64,6 +66,10 @@ std::vector<record::RunRecord> ChosenRuns(record::Store& store, const ReportOpti
   return store.Runs();
 }
 
+void PrintRepeats(const report::Table& repeats) {
+  if (!repeats.empty()) fmt::print("Evaluated again, in turns:\n{}\n", repeats.Text());
+}
+
 void Print(const report::SessionReport& report, bool slots) {
   fmt::print("{} ({}): {} trials in {}, latency {}\n\n", base::InOneLine(report.record.name),
              base::InOneLine(report.label), report::FormatCount(report.trials()),
@@ -86,24 +92,32 @@ void Print(const report::RunSummary& summary) {
   if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
 }
 
+/// What is to be told of all databases.
+struct Reports {
+  struct Session {
+    report::SessionReport report;
+    report::Table repeats;
+  };
+  struct Search {
+    report::RunSummary summary;
+    report::Table repeats;
+  };
+  std::vector<Session> sessions;   ///< of tunings and measurements of pools
+  std::vector<Search> searches;    ///< of all other runs
+  std::vector<std::string> notes;  ///< of databases: their pools, or that they are empty
+  nlohmann::json figures = nlohmann::json::array();
+};
+
 /// One chart of each kind for all tunings of a model.
-void DrawTogether(const std::vector<report::SessionReport>& reports, Folder& folder) {
+void DrawTogether(const std::vector<Reports::Session>& reports, Folder& folder) {
   std::map<std::string, std::vector<report::SessionReport>> models;
-  for (const report::SessionReport& report : reports) models[report.record.name].push_back(report);
+  for (const auto& [report, repeats] : reports) models[report.record.name].push_back(report);
   for (const auto& [model, sessions] : models) {
     const std::string name = FileNameOf(std::filesystem::path(model).stem().string());
     folder.Write(name + "-latency-trials.svg", report::LatencyChart(sessions, false).ToSvg());
     folder.Write(name + "-latency-time.svg", report::LatencyChart(sessions, true).ToSvg());
   }
 }
-
-/// What is to be told of all databases.
-struct Reports {
-  std::vector<report::SessionReport> sessions;  ///< of tunings and measurements of pools
-  std::vector<report::RunSummary> searches;     ///< of all other runs
-  std::vector<std::string> notes;  ///< of databases: their pools, or that they are empty
-  nlohmann::json figures = nlohmann::json::array();
-};
 
 /// Adds what one database holds to the reports, and its charts to the folder if there is one.
 class DatabaseReporter {
@@ -119,17 +133,23 @@ class DatabaseReporter {
 
  private:
   void AddRun(const record::RunRecord& run) {
+    report::Table repeats = report::RepeatTable(store_, run);
     if (run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset) {
-      const report::SessionReport& report =
-          reports_.sessions.emplace_back(report::ReportOf(store_, run.id));
-      reports_.figures.push_back(report::ToJson(report));
+      reports_.sessions.push_back({report::ReportOf(store_, run.id), std::move(repeats)});
+      const auto& [report, table] = reports_.sessions.back();
+      AddFigures(report::ToJson(report), table);
       if (folder_) Draw(report);
       return;
     }
-    const report::RunSummary& summary =
-        reports_.searches.emplace_back(report::SummaryOf(store_, run.id));
-    reports_.figures.push_back(report::ToJson(summary));
+    reports_.searches.push_back({report::SummaryOf(store_, run.id), std::move(repeats)});
+    const auto& [summary, table] = reports_.searches.back();
+    AddFigures(report::ToJson(summary), table);
     if (folder_) Draw(summary);
+  }
+
+  void AddFigures(nlohmann::json figures, const report::Table& repeats) {
+    figures["repeats"] = repeats.Json();
+    reports_.figures.push_back(std::move(figures));
   }
 
   void AddPools(bool has_no_run) {
@@ -191,8 +211,14 @@ void Report(const ReportOptions& options) {
     fmt::print("{}\n", report::JsonText(reports.figures));
     return;
   }
-  for (const report::SessionReport& report : reports.sessions) Print(report, options.slots);
-  for (const report::RunSummary& summary : reports.searches) Print(summary);
+  for (const auto& [report, repeats] : reports.sessions) {
+    Print(report, options.slots);
+    PrintRepeats(repeats);
+  }
+  for (const auto& [summary, repeats] : reports.searches) {
+    Print(summary);
+    PrintRepeats(repeats);
+  }
   for (const std::string& note : reports.notes) fmt::print("{}", note);
   if (!folder) return;
   for (const std::string& file : folder->written()) {

@@ -12,6 +12,7 @@
 #include "bayloom/cli/internal/show_run.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/printable.h"
+#include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/tuning/durable_study.h"
@@ -19,16 +20,14 @@
 namespace bayloom::cli {
 namespace {
 
-void PrintAsJson(const record::RunRecord& record, const report::RunSummary& summary) {
-  nlohmann::json shown = {{"search", record.id},
-                          {"scenario", record.name},
-                          {"optimizer", record.proposer},
-                          {"seed", record.seed},
-                          {"finished", record.finished},
-                          {"trials", summary.trials},
-                          {"failures", summary.failures},
-                          {"history", report::ImprovementTable(summary).Json()},
-                          {"best", nullptr}};
+void PrintAsJson(const record::RunRecord& record, const report::RunSummary& summary,
+                 const report::Table& repeats) {
+  nlohmann::json shown = {
+      {"search", record.id},          {"scenario", record.name},
+      {"optimizer", record.proposer}, {"seed", record.seed},
+      {"finished", record.finished},  {"trials", summary.trials},
+      {"failures", summary.failures}, {"history", report::ImprovementTable(summary).Json()},
+      {"repeats", repeats.Json()},    {"best", nullptr}};
   if (!summary.improvements.empty()) {
     const report::RunSummary::Improvement& best = summary.improvements.back();
     shown["best"] = {{"value", best.value},
@@ -72,8 +71,10 @@ void ShowSearch(record::Store& store, const record::RunRecord& run, const ShowRu
   const std::vector<external::StudyTrial> trials =
       tuning::ReadStudyTrials(*scenario.space, store, run.id);
   const report::RunSummary summary = report::SummaryOf(scenario, trials);
-  if (options.json) return PrintAsJson(run, summary);
+  const report::Table repeats = report::RepeatTable(store, run);
+  if (options.json) return PrintAsJson(run, summary, repeats);
   PrintAsText(run, scenario, trials, summary);
+  if (!repeats.empty()) fmt::print("\nEvaluated again, in turns:\n{}", repeats.Text());
   if (options.history) fmt::print("\n{}", report::ImprovementTable(summary).Text());
 }
 

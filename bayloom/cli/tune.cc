@@ -112,7 +112,8 @@ std::vector<std::string> SelectionOf(const TuneArguments& arguments) {
   };
   if (!arguments.op.empty()) add("--op", arguments.op);
   if (!arguments.model.path.empty()) selection.push_back(arguments.model.path);
-  for (const std::string& shape : arguments.model.shapes) add("--shape", shape);
+  const std::vector<std::string> shapes = arguments.model.shapes.Arguments();
+  selection.insert(selection.end(), shapes.begin(), shapes.end());
   if (arguments.target.threads > 0) add("--threads", std::to_string(arguments.target.threads));
   if (arguments.target.name != "native") add("--target", arguments.target.name);
   if (arguments.database != arguments.model.DefaultDatabase()) add("--db", arguments.database);
@@ -269,6 +270,7 @@ void AddTuneCommand(CLI::App& app) {
       "Examples:\n"
       "  bayloom tune resnet18.onnx --time 10m\n"
       "  bayloom tune resnet18.onnx --resume --trials 2000\n"
+      "  bayloom tune bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
       "  bayloom tune --op matmul:512,512,512 --threads 1",
       "\n\n"
       "Every trial is recorded as it ends: interrupt at any time, even by kill -9, and\n"

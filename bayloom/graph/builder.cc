@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bayloom/base/result.h"
+#include "bayloom/codegen/abi.h"
 #include "bayloom/graph/internal/evaluate.h"
 
 namespace bayloom::graph {
@@ -138,6 +139,28 @@ tensor::Tensor GraphBuilder::View(const tensor::Tensor& source, std::vector<int6
   if (shape == source.shape()) return source;
   Node node{.op = "view", .kind = NodeKind::kView};
   node.source = source.id();
+  return AddNode(std::move(node), std::move(shape));
+}
+
+tensor::Tensor GraphBuilder::Rows(const tensor::Tensor& source, int64_t first, int64_t count) {
+  std::vector<int64_t> shape = source.shape();
+  if (first == 0 && count == shape.at(0)) return source;
+  if (first < 0 || count < 0 || first > shape.at(0) - count) {
+    throw InputError(
+        fmt::format("rows {} to {} of {}", first, first + count, ToString(source.dtype(), shape)));
+  }
+  shape[0] = count;
+  const int64_t elements = CheckedElementCount(shape);
+  const int64_t start = count == 0 ? 0 : elements / count * first;
+  Node node{.op = "slice", .kind = NodeKind::kSlice};
+  if (elements == 0 || ConstantOf(source) ||
+      start * tensor::ByteSize(source.dtype()) % codegen::kBufferAlignment != 0) {
+    node.kind = NodeKind::kMap;
+  }
+  Exprs place = IterVars(0, shape.size());
+  place[0] = place[0] + tensor::Expr(first);
+  node.stage.iters = SpatialIters(shape);
+  node.stage.value = source.At(std::move(place));
   return AddNode(std::move(node), std::move(shape));
 }
 

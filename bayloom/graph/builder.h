@@ -47,6 +47,10 @@ class GraphBuilder {
   /// The same elements in the same order under another shape of equal element count.
   tensor::Tensor View(const tensor::Tensor& source, std::vector<int64_t> shape);
 
+  /// `count` rows along the first axis from row `first` on. They are read where they lie if
+  /// kernels may read from there; otherwise they are copied.
+  tensor::Tensor Rows(const tensor::Tensor& source, int64_t first, int64_t count);
+
   /// The data if it is known at compile time, else null.
   const tensor::HostTensor* ConstantOf(const tensor::Tensor& tensor) const;
   /// Names of the graph's inputs that the tensor depends on.

@@ -86,9 +86,9 @@ struct Executor::Impl {
     switch (storage.kind) {
       case Storage::Kind::kInput:
         // Kernels only read their inputs.
-        return static_cast<char*>(const_cast<void*>(inputs[storage.position]));
+        return static_cast<char*>(const_cast<void*>(inputs[storage.position])) + storage.offset;
       case Storage::Kind::kOutput:
-        return static_cast<char*>(outputs[storage.position]);
+        return static_cast<char*>(outputs[storage.position]) + storage.offset;
       case Storage::Kind::kArena:
         return static_cast<char*>(arena.get()) + storage.position;
       case Storage::Kind::kConstant:

@@ -137,7 +137,7 @@ std::string Print(const Graph& graph) {
       continue;
     }
     text += fmt::format("  {} = {}{}", typed(node.output()), node.op,
-                        node.kind == NodeKind::kJoin ? " in place" : "");
+                        node.IsAlias() ? " in place" : "");
     for (const tensor::Iter& iter : node.stage.iters)
       text += fmt::format(" {}<{}", iter.name, iter.extent);
     text += fmt::format(": {}\n", tensor::Print(node.stage.value, node.stage.iters, names));

@@ -43,6 +43,7 @@ enum class NodeKind : uint8_t {
   kView,    ///< `source` under another shape: the same elements in the same row-major order
   kCall,    ///< a kernel of the library (tensor/library_call.h), over tensors in row-major order
   kJoin,    ///< a concatenation whose operands are slices of its memory: nothing is left to do
+  kSlice,   ///< rows of its operand, one after the other, read where they lie: as kJoin
 };
 
 struct Node {
@@ -54,6 +55,10 @@ struct Node {
   ValueId source = -1;  ///< kView only
 
   ValueId output() const { return stage.output; }
+  /// Whether its value is another name for memory that other nodes write.
+  bool IsAlias() const {
+    return kind == NodeKind::kView || kind == NodeKind::kJoin || kind == NodeKind::kSlice;
+  }
 };
 
 struct GraphOutput {
@@ -83,6 +88,9 @@ struct SlicePlace {
 };
 /// One entry per value.
 std::vector<SlicePlace> SlicePlaces(const Graph& graph);
+
+/// Of the operand's elements, the first one that a kSlice shows.
+int64_t SliceStart(const Graph& graph, const Node& slice);
 
 /// A node's parts, if what it computes is their concatenation: part k's elements begin at
 /// `starts[k]` along the axis, at the part's first element, and end where the next part's begin.

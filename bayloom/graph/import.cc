@@ -4,29 +4,29 @@
 #include "bayloom/graph/import.h"
 
 #include <fmt/format.h>
-#include <onnx/checker.h>
-#include <onnx/defs/function.h>
-#include <onnx/defs/schema.h>
-#include <onnx/defs/shape_inference.h>
+#include <fmt/ranges.h>
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <new>
-#include <set>
 #include <stdexcept>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/internal/functions.h"
+#include "bayloom/graph/internal/import_notes.h"
+#include "bayloom/graph/internal/input_shapes.h"
+#include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/operator.h"
+#include "bayloom/graph/internal/opset_versions.h"
+#include "bayloom/graph/internal/scope.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -36,91 +36,38 @@ constexpr int kMaxDepth = 64;
 /// Nodes imported in all; unrolled loops and expanded functions count each time.
 constexpr int64_t kMaxNodes = 1'000'000;
 
-/// Which version of each operator domain applies.
-using OpsetVersions = std::map<std::string, int>;
-
-std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
-template <typename OpsetImports>
-OpsetVersions ReadOpsets(const OpsetImports& imports) {
-  OpsetVersions versions;
-  for (const auto& import : imports) {
-    const int64_t version = import.version();
-    versions[DomainOf(import.domain())] = static_cast<int>(std::clamp<int64_t>(version, 0, 1000));
-  }
-  if (const auto standard = versions.find(""); standard != versions.end()) {
-    if (standard->second > kNewestOpset) {
-      throw InputError(fmt::format("operator set {} is not supported; supported are {} to {}",
-                                   standard->second, kOldestOpset, kNewestOpset));
-    }
-  }
-  return versions;
-}
-
 /// Whether an exception says that the model cannot be used: what was refused, shapes that do not
-/// fit (tensor/operators.h), constants that cannot be computed, and what ONNX itself refuses. All
-/// else is a fault of this program.
+/// fit (tensor/operators.h), constants that cannot be computed. All else is a fault of this
+/// program.
 bool IsModelAtFault(const std::exception& error) {
   return dynamic_cast<const InputError*>(&error) != nullptr ||
          dynamic_cast<const std::invalid_argument*>(&error) != nullptr ||
-         dynamic_cast<const std::domain_error*>(&error) != nullptr ||
-         dynamic_cast<const onnx::InferenceError*>(&error) != nullptr ||
-         dynamic_cast<const onnx::checker::ValidationError*>(&error) != nullptr;
+         dynamic_cast<const std::domain_error*>(&error) != nullptr;
 }
-
-/// Tensors by the names of the graph or function they are in; inner graphs see outer names.
-class Scope {
- public:
-  explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
-
-  const tensor::Tensor* Find(const std::string& name) const {
-    for (const Scope* scope = this; scope; scope = scope->outer_) {
-      const auto found = scope->tensors_.find(name);
-      if (found != scope->tensors_.end()) return &found->second;
-    }
-    return nullptr;
-  }
-  void Define(const std::string& name, tensor::Tensor tensor) {
-    if (!tensors_.emplace(name, std::move(tensor)).second) {
-      throw InputError(fmt::format("'{}' is defined twice", Printable(name)));
-    }
-  }
-  bool HasOwn(const std::string& name) const { return tensors_.contains(name); }
-
- private:
-  const Scope* outer_;
-  std::unordered_map<std::string, tensor::Tensor> tensors_;
-};
 
 class Importer {
  public:
-  Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options)
+  /// With `notes` what is refused is noted there; the rest is imported.
+  Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options,
+           ImportNotes* notes = nullptr)
       : directory_(std::filesystem::path(path).parent_path().string()),
         model_(model),
         options_(options),
-        builder_(Printable(model.graph().name())) {
-    for (const auto& function : model.functions()) {
-      functions_[{DomainOf(function.domain()), function.name()}] = &function;
-    }
-  }
+        notes_(notes),
+        builder_(Printable(model.graph().name())),
+        functions_(model) {}
 
   Graph Run() {
     const OpsetVersions opsets = ReadOpsets(model_.opset_import());
     const onnx::GraphProto& graph = model_.graph();
     Scope scope;
     DefineInitializers(graph, scope);
-    std::unordered_set<std::string> names;
-    for (const auto& input : graph.input()) {
-      if (!names.insert(input.name()).second) {
-        throw InputError(fmt::format("there are two inputs '{}'", Printable(input.name())));
-      }
-      if (!scope.HasOwn(input.name())) DefineInput(input, scope);
-    }
-    CheckOptions();
+    const InputShapes shapes(ReadInputs(graph, scope), options_);
+    for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
     ImportNodes(graph.node(), scope, opsets, 0);
     std::vector<GraphOutput> outputs;
     for (const auto& output : graph.output()) {
-      const tensor::Tensor tensor = Lookup(output.name(), scope, "output");
+      const tensor::Tensor tensor = DeclaredOutput(output, scope.Lookup(output.name(), "output"));
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -129,13 +76,12 @@ class Importer {
   }
 
  private:
-  tensor::Tensor Lookup(const std::string& name, const Scope& scope, const char* what) {
-    const tensor::Tensor* tensor = scope.Find(name);
-    if (!tensor) {
-      throw InputError(
-          fmt::format("{} '{}' is not defined by any node before", what, Printable(name)));
+  tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
+    const int declared = output.type().tensor_type().elem_type();
+    for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
+      if (declared == DTypeToOnnx(narrow)) return widener_.AsDeclared(tensor, narrow);
     }
-    return *tensor;
+    return tensor;
   }
 
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
@@ -145,101 +91,60 @@ class Importer {
     for (const auto& initializer : graph.initializer()) {
       const std::string name = Printable(initializer.name());
       try {
-        scope.Define(initializer.name(),
-                     builder_.Constant(name, TensorFromOnnx(initializer, directory_)));
+        const auto [known, is_new] = initializers_.try_emplace(&initializer);
+        if (is_new) {
+          known->second = builder_.Constant(name, TensorFromOnnx(initializer, directory_));
+        }
+        scope.Define(initializer.name(), known->second);
       } catch (const InputError& error) {
-        throw InputError(fmt::format("initializer '{}': {}", name, error.what()));
+        NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
+        scope.DefineOpaque(initializer.name());
       }
     }
   }
 
-  void DefineInput(const onnx::ValueInfoProto& input, Scope& scope) {
-    const std::string name = Printable(input.name());
+  void NoteOrThrow(const std::string& problem) {
+    if (!notes_) throw InputError(problem);
+    notes_->problems.push_back(problem);
+  }
+
+  std::vector<DeclaredInput> ReadInputs(const onnx::GraphProto& graph, Scope& scope) {
+    std::vector<DeclaredInput> inputs;
+    for (const onnx::ValueInfoProto* input : InputsWithoutData(graph)) {
+      try {
+        inputs.push_back(ReadDeclaredInput(*input));
+      } catch (const InputError& error) {
+        NoteOrThrow(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
+        scope.DefineOpaque(input->name());
+      }
+    }
+    return inputs;
+  }
+
+  void DefineInput(const DeclaredInput& input, const InputShapes& shapes, Scope& scope) {
+    const std::string name = Printable(input.name);
+    if (auto frozen = shapes.Frozen(input.name)) {
+      scope.Define(input.name, builder_.Constant(name, std::move(frozen)));
+      return;
+    }
     try {
-      if (const auto frozen = options_.frozen_inputs.find(input.name());
-          frozen != options_.frozen_inputs.end()) {
-        scope.Define(input.name(), builder_.Constant(name, frozen->second));
-        return;
-      }
-      if (!input.type().has_tensor_type()) {
-        throw InputError("only tensors are supported, not sequences, maps or optionals");
-      }
-      const auto& type = input.type().tensor_type();
-      const tensor::DType dtype = DTypeFromOnnx(type.elem_type());
-      scope.Define(input.name(), builder_.Input(name, dtype, InputShape(input.name(), type)));
-    } catch (const OpenShapeError& error) {
-      throw OpenShapeError(fmt::format("input '{}': {}", name, error.what()), error.input(),
-                           error.shape());
+      scope.Define(input.name, builder_.Input(name, input.dtype, shapes.ShapeOf(input)));
     } catch (const InputError& error) {
       throw InputError(fmt::format("input '{}': {}", name, error.what()));
-    }
-  }
-
-  std::vector<int64_t> InputShape(const std::string& name,
-                                  const onnx::TypeProto::Tensor& type) const {
-    const auto given = options_.input_shapes.find(name);
-    if (given != options_.input_shapes.end()) {
-      const bool wrong_rank =
-          type.has_shape() && type.shape().dim_size() != static_cast<int>(given->second.size());
-      if (wrong_rank) {
-        throw InputError(fmt::format("a shape of {} dimensions was given; the model has {}",
-                                     given->second.size(), type.shape().dim_size()));
-      }
-      return given->second;
-    }
-    if (!type.has_shape()) throw OpenShapeError("the model gives it no shape", name, "");
-    std::vector<int64_t> shape;
-    std::string text;
-    bool is_open = false;
-    for (const auto& dim : type.shape().dim()) {
-      const bool is_known = dim.has_dim_value() && dim.dim_value() != -1;
-      shape.push_back(is_known ? dim.dim_value() : 1);
-      is_open = is_open || !is_known;
-      const std::string symbol = dim.dim_param().empty() ? "?" : Printable(dim.dim_param());
-      text += (text.empty() ? "" : "x") + (is_known ? std::to_string(dim.dim_value()) : symbol);
-    }
-    if (is_open) {
-      throw OpenShapeError("the model leaves its shape open: " + text, name, text);
-    }
-    return shape;
-  }
-
-  /// A name in the options that the model does not have is a mistake.
-  void CheckOptions() const {
-    std::set<std::string> names;
-    for (const auto& input : model_.graph().input()) names.insert(input.name());
-    for (const auto& [name, shape] : options_.input_shapes) {
-      if (!names.contains(name)) {
-        throw InputError(fmt::format("there is no input '{}' to give a shape to", Printable(name)));
-      }
     }
   }
 
   template <typename Nodes>
   void ImportNodes(const Nodes& nodes, Scope& scope, const OpsetVersions& opsets, int depth) {
     if (depth > kMaxDepth) throw InputError("functions or graphs are nested too deeply");
-    for (const onnx::NodeProto& node : nodes) {
+    for (const onnx::NodeProto* const node : SortedNodes(nodes)) {
       if (++imported_nodes_ > kMaxNodes) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
-      const auto located = [&](const std::exception& error) {
-        return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)),
-                           Printable(node.op_type()), error.what());
-      };
-      try {
-        ImportNode(node, scope, opsets, depth);
-      } catch (const NodeError&) {
-        throw;
-      } catch (const SystemError&) {
-        throw;
-      } catch (const std::bad_alloc&) {
-        throw;
-      } catch (const RunTimeDependence& error) {
-        if (depth > 0) throw;  // the outermost node is the one that people know
-        throw RunTimeDependence(located(error), error.inputs());
-      } catch (const std::exception& error) {
-        if (IsModelAtFault(error)) throw NodeError(located(error));
-        throw std::logic_error(located(error));
+      if (notes_) {
+        ImportOrNote(*node, scope, opsets, depth);
+      } else {
+        ImportLocated(*node, scope, opsets, depth);
       }
     }
   }
@@ -249,49 +154,136 @@ class Importer {
     using InputError::InputError;
   };
 
-  static std::string NodeName(const onnx::NodeProto& node) {
-    if (!node.name().empty()) return node.name();
-    return node.output_size() > 0 ? node.output(0) : "";
+  static std::string Located(const onnx::NodeProto& node, const OpsetVersions& opsets,
+                             const std::exception& error) {
+    return fmt::format("node '{}' ({}): {}", Printable(NodeName(node)),
+                       DescribeOperator(node, opsets), error.what());
   }
 
-  void ImportNode(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
-                  int depth) {
+  /// Errors name the node.
+  void ImportLocated(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                     int depth) {
+    try {
+      ImportNode(node, scope, opsets, depth);
+    } catch (const NodeError&) {
+      throw;
+    } catch (const SystemError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const RunTimeDependence& error) {
+      if (depth > 0) throw;  // the outermost node is the one that people know
+      throw RunTimeDependence(Located(node, opsets, error), error.inputs());
+    } catch (const std::exception& error) {
+      if (IsModelAtFault(error)) throw NodeError(Located(node, opsets, error));
+      throw std::logic_error(Located(node, opsets, error));
+    }
+  }
+
+  /// A node that is refused is noted; of its results nothing is known.
+  void ImportOrNote(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                    int depth) {
+    try {
+      return ImportNode(node, scope, opsets, depth);
+    } catch (const OpaqueValue&) {
+      ++notes_->unexamined_nodes;
+      NoteUnsupportedInside(node, opsets, depth + 1);
+    } catch (const SystemError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const RunTimeDependence& error) {
+      Note(node, opsets, error, error.inputs());
+    } catch (const std::exception& error) {
+      if (!IsModelAtFault(error)) throw std::logic_error(Located(node, opsets, error));
+      Note(node, opsets, error, {});
+    }
+    for (const std::string& output : node.output()) {
+      if (!output.empty() && !scope.HasOwn(output)) scope.DefineOpaque(output);
+    }
+  }
+
+  void Note(const onnx::NodeProto& node, const OpsetVersions& opsets, const std::exception& error,
+            const std::vector<std::string>& inputs) {
+    const auto version = opsets.find(DomainOf(node.domain()));
+    notes_->refusals.push_back({Printable(NodeName(node)), QualifiedName(node),
+                                version == opsets.end() ? 0 : version->second, error.what(),
+                                inputs});
+  }
+
+  /// Operators of inner graphs and functions that are not reached are looked up, no more.
+  void NoteUnsupportedInside(const onnx::NodeProto& node, const OpsetVersions& opsets, int depth) {
+    if (depth > kMaxDepth) return;
+    const auto look_up = [&](const auto& nodes, const OpsetVersions& versions) {
+      for (const onnx::NodeProto& inner : nodes) {
+        if (++imported_nodes_ > kMaxNodes) return;
+        try {
+          FindHandler(inner, versions);
+          NoteUnsupportedInside(inner, versions, depth + 1);
+        } catch (const InputError& error) {
+          Note(inner, versions, error, {});
+        }
+      }
+    };
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) look_up(attribute.g().node(), opsets);
+    }
+    if (const onnx::FunctionProto* local = functions_.Find(node)) {
+      look_up(local->node(), ReadOpsets(local->opset_import()));
+    }
+  }
+
+  /// By what a node is imported: a function of the model, an operator or a function of ONNX.
+  struct Handler {
+    const onnx::FunctionProto* local = nullptr;
+    const Schema* schema = nullptr;
+    int version = 0;
+    const Operator* op = nullptr;
+    std::optional<onnx::FunctionProto> body;
+  };
+
+  /// Refuses operators that are not supported.
+  Handler FindHandler(const onnx::NodeProto& node, const OpsetVersions& opsets) {
     const std::string domain = DomainOf(node.domain());
     const auto version = opsets.find(domain);
     if (version == opsets.end()) {
       throw InputError(
           fmt::format("the model imports no operator set for the domain '{}'", Printable(domain)));
     }
+    Handler handler;
+    handler.version = version->second;
+    handler.local = functions_.Find(node);
+    if (handler.local) return handler;
+    handler.schema = &SchemaOf(domain, node.op_type(), version->second);
+    CheckAgainstSchema(node, *handler.schema);
+    CheckAge(*handler.schema, version->second);
+    handler.op = FindOperator(domain, node.op_type());
+    if (!handler.op) handler.body = FunctionBody(*handler.schema);
+    if (!handler.op && !handler.body) throw InputError("the operator is not supported");
+    return handler;
+  }
+
+  void ImportNode(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
+                  int depth) {
+    const Handler handler = FindHandler(node, opsets);
     std::vector<std::optional<tensor::Tensor>> inputs;
     for (const std::string& name : node.input()) {
-      inputs.push_back(name.empty() ? std::nullopt : std::optional(Lookup(name, scope, "input")));
+      inputs.push_back(name.empty() ? std::nullopt
+                                    : std::optional(widener_.Widen(scope.Lookup(name, "input"))));
     }
-    if (const auto local = functions_.find({domain, node.op_type()}); local != functions_.end()) {
-      return ExpandFunction(node, *local->second, ReadOpsets(local->second->opset_import()), inputs,
-                            scope, depth);
+    if (handler.local) return ExpandFunction(node, *handler.local, inputs, scope, depth);
+    CheckTypes(*handler.schema, TypesOf(inputs));
+    if (handler.op) {
+      return ImportOperator(node, *handler.op, handler.version, inputs, scope, opsets, depth);
     }
-    const Operator* op = FindOperator(domain, node.op_type());
-    const onnx::OpSchema* schema =
-        onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);
-    if (op && !domain.empty()) {  // ONNX's library has schemas of its own domains only
-      return ImportOperator(node, *op, version->second, inputs, scope, opsets, depth);
-    }
-    if (!schema || schema->deprecated()) {
-      throw InputError(
-          fmt::format("there is no such operator in operator set {}", version->second));
-    }
-    CheckAgainstSchema(node, *schema);
-    CheckAge(*schema, version->second);
-    CheckTypes(*schema, inputs);
-    if (op) return ImportOperator(node, *op, version->second, inputs, scope, opsets, depth);
-    onnx::FunctionProto body;
-    if (!FunctionBody(node, *schema, inputs, body)) {
-      throw InputError("the operator is not supported");
-    }
-    // Older bodies name no operator sets: they are written in the one that they belong to.
-    OpsetVersions body_opsets = ReadOpsets(body.opset_import());
-    body_opsets.emplace("", std::max(kOldestOpset, schema->since_version()));
-    ExpandFunction(WithDefaults(node, *schema), body, body_opsets, inputs, scope, depth);
+    ExpandFunction(WithDefaults(node, *handler.schema), *handler.body, inputs, scope, depth);
+  }
+
+  static std::vector<std::string> TypesOf(
+      const std::vector<std::optional<tensor::Tensor>>& tensors) {
+    std::vector<std::string> types;
+    for (const auto& tensor : tensors) types.push_back(tensor ? OnnxName(tensor->dtype()) : "");
+    return types;
   }
 
   void ImportOperator(const onnx::NodeProto& node, const Operator& op, int opset,
@@ -329,31 +321,12 @@ class Importer {
     ImportNodes(graph.node(), scope, opsets, depth);
     std::vector<tensor::Tensor> outputs;
     for (const auto& output : graph.output()) {
-      outputs.push_back(Lookup(output.name(), scope, "output"));
+      outputs.push_back(scope.Lookup(output.name(), "output"));
     }
     return outputs;
   }
 
-  /// The operator's definition in terms of others, if ONNX has one.
-  bool FunctionBody(const onnx::NodeProto& node, const onnx::OpSchema& schema,
-                    const std::vector<std::optional<tensor::Tensor>>& inputs,
-                    onnx::FunctionProto& body) {
-    if (schema.HasFunction()) {
-      body = *schema.GetFunction();
-      return true;
-    }
-    if (!schema.HasContextDependentFunction()) return false;
-    std::vector<onnx::TypeProto> types;
-    for (const auto& input : inputs) {
-      types.emplace_back();
-      if (input) types.back().mutable_tensor_type()->set_elem_type(DTypeToOnnx(input->dtype()));
-    }
-    const onnx::FunctionBodyBuildContextImpl context(node, types);
-    return schema.BuildContextDependentFunction(context, body);
-  }
-
   void ExpandFunction(const onnx::NodeProto& node, const onnx::FunctionProto& function,
-                      const OpsetVersions& opsets,
                       const std::vector<std::optional<tensor::Tensor>>& inputs, Scope& scope,
                       int depth) {
     Scope inner;
@@ -364,52 +337,38 @@ class Importer {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i]) inner.Define(function.input(static_cast<int>(i)), *inputs[i]);
     }
-    std::vector<onnx::NodeProto> nodes;
-    for (const auto& body_node : function.node()) {
-      nodes.push_back(Instantiate(body_node, node, inputs.size(), function));
-    }
-    ImportNodes(nodes, inner, opsets, depth + 1);
+    ImportNodes(InstantiateBody(function, node), inner, ReadOpsets(function.opset_import()),
+                depth + 1);
     for (int i = 0; i < node.output_size(); ++i) {
       if (!node.output(i).empty()) {
-        scope.Define(node.output(i), Lookup(function.output(i), inner, "output"));
+        scope.Define(node.output(i), inner.Lookup(function.output(i), "output"));
       }
     }
-  }
-
-  /// A function body's node for one call: attributes that refer to the call's are filled in,
-  /// inputs that the call leaves out become absent.
-  static onnx::NodeProto Instantiate(const onnx::NodeProto& body_node, const onnx::NodeProto& call,
-                                     size_t given_inputs, const onnx::FunctionProto& function) {
-    onnx::NodeProto node = body_node;
-    if (node.name().empty()) node.set_name(NodeName(call) + "." + node.op_type());
-    node.clear_attribute();
-    for (const auto& attribute : body_node.attribute()) {
-      if (attribute.ref_attr_name().empty()) {
-        *node.add_attribute() = attribute;
-        continue;
-      }
-      for (const auto& actual : call.attribute()) {
-        if (actual.name() != attribute.ref_attr_name()) continue;
-        *node.add_attribute() = actual;
-        node.mutable_attribute()->rbegin()->set_name(attribute.name());
-      }
-    }
-    for (auto& input : *node.mutable_input()) {
-      for (int i = 0; i < function.input_size(); ++i) {
-        const bool absent = i >= static_cast<int>(given_inputs) || call.input(i).empty();
-        if (absent && input == function.input(i)) input.clear();
-      }
-    }
-    return node;
   }
 
   const std::string directory_;
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
+  ImportNotes* const notes_;
   GraphBuilder builder_;
-  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
+  const LocalFunctions functions_;
+  /// Made once for all iterations of an unrolled loop.
+  std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
+  FloatWidener widener_{builder_};
   int64_t imported_nodes_ = 0;
 };
+
+/// "; freeze the input 'rate' if its values never change".
+std::string FreezingAdvice(const RunTimeDependence& error) {
+  if (error.inputs().empty()) return "";
+  std::vector<std::string> names;
+  for (const std::string& name : error.inputs()) names.push_back(fmt::format("'{}'", name));
+  const bool one = names.size() == 1;
+  return fmt::format("; freeze the input{} {} if {} values never change", one ? "" : "s",
+                     fmt::join(names, ", "), one ? "its" : "their");
+}
+
+}  // namespace
 
 onnx::ModelProto ReadModel(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -421,7 +380,14 @@ onnx::ModelProto ReadModel(const std::string& path) {
   return model;
 }
 
-}  // namespace
+std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProto& model,
+                                  const ImportOptions& options, ImportNotes& notes) {
+  try {
+    return Importer(path, model, options, &notes).Run();
+  } catch (const OpaqueValue&) {
+    return std::nullopt;  // an output that nothing is known of
+  }
+}
 
 Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   const onnx::ModelProto model = ReadModel(path);
@@ -432,9 +398,11 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
   } catch (const SystemError&) {
     throw;
   } catch (const OpenShapeError& error) {
-    throw OpenShapeError(fmt::format("{}: {}", path, error.what()), error.input(), error.shape());
+    throw OpenShapeError(fmt::format("{}: {}", path, error.what()), error.dimensions(),
+                         error.inputs());
   } catch (const RunTimeDependence& error) {
-    throw RunTimeDependence(fmt::format("{}: {}", path, error.what()), error.inputs());
+    throw RunTimeDependence(fmt::format("{}: {}{}", path, error.what(), FreezingAdvice(error)),
+                            error.inputs());
   } catch (const std::exception& error) {
     const std::string message = fmt::format("{}: {}", path, error.what());
     if (IsModelAtFault(error)) throw InputError(message);
@@ -444,11 +412,9 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
 
 std::vector<std::string> ReadInputNames(const std::string& path) {
   const onnx::ModelProto model = ReadModel(path);
-  std::set<std::string> known;
-  for (const auto& initializer : model.graph().initializer()) known.insert(initializer.name());
   std::vector<std::string> names;
-  for (const auto& input : model.graph().input()) {
-    if (!known.contains(input.name())) names.push_back(input.name());
+  for (const onnx::ValueInfoProto* input : InputsWithoutData(model.graph())) {
+    names.push_back(input->name());
   }
   return names;
 }

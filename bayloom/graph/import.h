@@ -15,25 +15,41 @@
 namespace bayloom::graph {
 
 struct ImportOptions {
-  /// Shapes for inputs by name, in place of what the file says. An input whose shape the model
-  /// leaves open needs one (OpenShapeError).
+  /// Extents of the dimensions that the model leaves open, by their names (OpenDimension). Each has
+  /// to be given: here, by a shape, or by an input that is frozen (OpenShapeError).
+  std::map<std::string, int64_t> dimensions;
+  /// Shapes of inputs by name, in place of what the file says. A dimension that the file leaves
+  /// open has the extent given here in all inputs.
   std::map<std::string, std::vector<int64_t>> input_shapes;
-  /// Inputs that are to be constants of the graph, by name.
+  /// Inputs that are to be constants of the graph, by name. Numbers take the input's type, as far
+  /// as it can hold them; as many numbers as the input has take its shape.
   std::map<std::string, std::shared_ptr<const tensor::HostTensor>> frozen_inputs;
 };
 
-/// The model leaves the shape of an input open, and the options do not give it.
+/// A dimension of one or more inputs whose extent a model leaves open.
+struct OpenDimension {
+  /// What the model calls it, such as "batch"; without a name that of the input and the position
+  /// there, such as "image.0".
+  std::string name;
+  std::vector<std::string> inputs;  ///< those that have it, in order
+
+  /// Whether the name is one that the batch goes by: "batch_size", "N", "image.0".
+  bool IsBatch() const;
+};
+
+/// The options do not give all extents that the model leaves open.
 class OpenShapeError : public InputError {
  public:
-  /// `shape` is what the model says of it, such as "batchx3xHxW"; empty: nothing.
-  OpenShapeError(const std::string& message, std::string input, std::string shape)
-      : InputError(message), input_(std::move(input)), shape_(std::move(shape)) {}
-  const std::string& input() const { return input_; }
-  const std::string& shape() const { return shape_; }
+  /// `inputs`: those that the model gives no shape at all.
+  OpenShapeError(const std::string& message, std::vector<OpenDimension> dimensions,
+                 std::vector<std::string> inputs)
+      : InputError(message), dimensions_(std::move(dimensions)), inputs_(std::move(inputs)) {}
+  const std::vector<OpenDimension>& dimensions() const { return dimensions_; }
+  const std::vector<std::string>& inputs() const { return inputs_; }
 
  private:
-  std::string input_;
-  std::string shape_;
+  std::vector<OpenDimension> dimensions_;
+  std::vector<std::string> inputs_;
 };
 
 /// What an operator needs at compile time (the shape of a Reshape, the bounds of a Slice) depends
@@ -48,7 +64,7 @@ class RunTimeDependence : public InputError {
   std::vector<std::string> inputs_;
 };
 
-/// Reads an ONNX model (operator sets 7 to 17, tensors in the file or in files beside it) as a
+/// Reads an ONNX model (operator sets 7 to 28, tensors in the file or in files beside it) as a
 /// graph with static shapes: shape arithmetic and everything else that depends on constants is
 /// evaluated, functions are expanded, composite operators are decomposed.
 ///

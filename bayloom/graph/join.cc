@@ -67,6 +67,13 @@ std::optional<Concatenation> AsConcatenation(const Graph& graph, const Node& nod
   return result;
 }
 
+int64_t SliceStart(const Graph& graph, const Node& slice) {
+  const tensor::Expr& load = slice.stage.value;
+  const auto row = tensor::ToLinear(load->operands[0], static_cast<int>(slice.stage.iters.size()));
+  const Value& source = graph.values[load->index];
+  return row->constant * (source.ElementCount() / source.shape[0]);
+}
+
 std::vector<SlicePlace> SlicePlaces(const Graph& graph) {
   std::vector<SlicePlace> places(graph.values.size());
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {

@@ -55,9 +55,11 @@ class Planner {
       if (node.kind == NodeKind::kJoin) computed[node.output()] = false;
     }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-      const ValueId source = network_.storage[graph_.outputs[i].value].whole;
-      plan_.output_bytes.push_back(BytesOf(source));
-      if (computed[source] && !placed_.contains(source)) {
+      const ValueId value = graph_.outputs[i].value;
+      const ValueId source = network_.storage[value].whole;
+      plan_.output_bytes.push_back(BytesOf(value));
+      const bool is_whole = BytesOf(value) == BytesOf(source);
+      if (computed[source] && is_whole && !placed_.contains(source)) {
         placed_[source] = {Storage::Kind::kOutput, static_cast<int64_t>(i)};
       }
     }
@@ -85,6 +87,11 @@ class Planner {
         it->second.last_step = step;
       }
     }
+    // What is copied to an output is copied after the last step.
+    for (const GraphOutput& output : graph_.outputs) {
+      const auto it = live.find(network_.storage[output.value].whole);
+      if (it != live.end()) it->second.last_step = static_cast<int>(network_.calls.size());
+    }
     std::vector<MemoryRequest> requests;
     for (const auto& [value, request] : live) requests.push_back(request);
     const ArenaPlan memory = PlanMemory(requests);
@@ -100,15 +107,23 @@ class Planner {
     const std::vector<tensor::BufferId> parameters = program.Parameters();
     PlannedCall planned{call.task, {}};
     for (size_t i = 0; i < parameters.size(); ++i) {
-      const auto [source, first] = network_.storage[call.parameters[i]];
+      const ValueId source = network_.storage[call.parameters[i]].whole;
       if (graph_.values[source].constant) {
         planned.arguments.push_back(PlaceConstant(source, program.buffers[parameters[i]]));
         continue;
       }
-      planned.arguments.push_back(placed_.at(source));
-      planned.arguments.back().position += first * tensor::ByteSize(graph_.values[source].dtype);
+      planned.arguments.push_back(PlaceOf(call.parameters[i]));
     }
     plan_.calls.push_back(std::move(planned));
+  }
+
+  /// Of a value that is no constant.
+  Storage PlaceOf(ValueId value) const {
+    const auto [whole, first] = network_.storage[value];
+    Storage storage = placed_.at(whole);
+    const int64_t bytes = first * tensor::ByteSize(graph_.values[whole].dtype);
+    (storage.kind == Storage::Kind::kArena ? storage.position : storage.offset) += bytes;
+    return storage;
   }
 
   Storage PlaceConstant(ValueId value, const tensor::Buffer& buffer) {
@@ -130,9 +145,9 @@ class Planner {
   }
 
   void PlanOutput(int output) {
-    const ValueId source = network_.storage[graph_.outputs[output].value].whole;
-    const Value& value = graph_.values[source];
-    const Storage from = value.constant ? AppendConstant(value.constant->data) : placed_.at(source);
+    const ValueId value = graph_.outputs[output].value;
+    const auto& constant = graph_.values[network_.storage[value].whole].constant;
+    const Storage from = constant ? AppendConstant(constant->data) : PlaceOf(value);
     if (from == Storage{Storage::Kind::kOutput, output}) return;
     plan_.copies.push_back({from, output, plan_.output_bytes[output]});
   }

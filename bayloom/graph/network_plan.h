@@ -21,6 +21,7 @@ struct Storage {
   };
   Kind kind = Kind::kArena;
   int64_t position = 0;
+  int64_t offset = 0;  ///< kInput and kOutput: bytes from its beginning
   bool operator==(const Storage&) const = default;
 };
 

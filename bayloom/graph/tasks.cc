@@ -136,6 +136,10 @@ std::vector<SlicePlace> StorageOf(const Graph& graph, std::vector<SlicePlace> sl
   }
   for (const Node& node : graph.nodes) {
     if (node.kind == NodeKind::kView) slices[node.output()] = slices[node.source];
+    if (node.kind == NodeKind::kSlice) {
+      const SlicePlace source = slices[node.stage.value->index];
+      slices[node.output()] = {source.whole, source.first + SliceStart(graph, node)};
+    }
   }
   return slices;
 }
@@ -177,8 +181,11 @@ std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
   const std::function<const tensor::HostTensor&(ValueId)> read =
       [&](ValueId value) -> const tensor::HostTensor& {
     const Node* node = producers[value] < 0 ? nullptr : &graph.nodes[producers[value]];
-    if (node && node->kind == NodeKind::kView) data[value] = read(node->source);
-    if (node && node->kind == NodeKind::kJoin) data[value] = EvaluateStage(node->stage, read);
+    if (node && node->kind == NodeKind::kView) {
+      data[value] = read(node->source);
+    } else if (node && node->IsAlias()) {
+      data[value] = EvaluateStage(node->stage, read);
+    }
     data[value].shape = graph.values[value].shape;
     return data[value];
   };

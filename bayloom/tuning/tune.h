@@ -70,7 +70,7 @@ struct TuningGain {
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
 ///                   {.budget = {.trials = 1000}});
 ///     tuning.Run({.on_slot = ShowStatus});
-///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, &store);
+///     const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
 class Tuning {
  public:
   /// `store` and `evaluator` must outlive it. Throws InputError for options that cannot be used.

@@ -6,26 +6,43 @@
 #include <algorithm>
 #include <utility>
 
-#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
+namespace {
 
-ChosenProgram ChooseProgram(record::Store* store, const tensor::Workload& workload,
-                            const target::Target& target) {
-  if (store != nullptr) {
-    std::optional<MeasuredCandidate> best =
-        RestoreBest(*store, sketch::SpaceGenerator(workload, target));
-    if (best) return {std::move(best->candidate.program), best->outcome};
+/// Programs of other extents that the estimate compares with those of its own search.
+constexpr int kLent = 16;
+
+}  // namespace
+
+ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Target& target,
+                            const ChoiceOptions& options, base::ThreadPool& pool) {
+  const sketch::SpaceGenerator space(workload, target);
+  if (options.store != nullptr) {
+    std::optional<MeasuredCandidate> best = RestoreBest(*options.store, space);
+    if (best) return {std::move(best->candidate.program), best->outcome, ProgramSource::kTuned};
   }
-  return {sketch::DefaultSchedule(workload, target), std::nullopt};
+  std::vector<sketch::Candidate> lent;
+  if (options.user_store != nullptr) {
+    std::optional<MeasuredCandidate> best = options.user_store->Find(space);
+    if (best) return {std::move(best->candidate.program), best->outcome, ProgramSource::kKnown};
+    lent = options.user_store->Lend(space, kLent);
+  }
+  sketch::Candidate chosen = FastestByEstimate(space, lent, options.untuned, pool);
+  const bool is_plain = chosen.trace.instructions().empty();
+  return {std::move(chosen.program), std::nullopt,
+          is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated};
 }
 
 TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target& target,
-                                  record::Store* store) {
+                                  const ChoiceOptions& options) {
   TunedNetwork tuned{std::move(network), target, {}};
+  base::ThreadPool pool(options.threads);
+  const auto all = static_cast<int>(tuned.network.tasks.size());
   for (const graph::GraphTask& task : tuned.network.tasks) {
-    tuned.chosen.push_back(ChooseProgram(store, task.workload, target));
+    if (options.observer) options.observer(static_cast<int>(tuned.chosen.size()), all);
+    tuned.chosen.push_back(ChooseProgram(task.workload, target, options, pool));
   }
   return tuned;
 }
@@ -37,8 +54,11 @@ std::vector<const tensor::Program*> TunedNetwork::Programs() const {
 }
 
 int TunedNetwork::TunedTasks() const {
-  return static_cast<int>(std::ranges::count_if(
-      chosen, [](const ChosenProgram& program) { return program.measured.has_value(); }));
+  return CountOf(ProgramSource::kTuned) + CountOf(ProgramSource::kKnown);
+}
+
+int TunedNetwork::CountOf(ProgramSource source) const {
+  return static_cast<int>(std::ranges::count(chosen, source, &ChosenProgram::source));
 }
 
 }  // namespace bayloom::tuning

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -12,19 +13,40 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
+#include "bayloom/tuning/untuned_program.h"
+#include "bayloom/tuning/user_store.h"
 
 namespace bayloom::tuning {
+
+/// Where the program of a task comes from.
+enum class ProgramSource : uint8_t {
+  kTuned,      ///< the fastest recorded in the database that was named
+  kKnown,      ///< the fastest that the user's earlier tunings found
+  kEstimated,  ///< nothing was measured: the time estimate likes it best
+  kPlain,      ///< nothing was measured: DefaultSchedule
+};
 
 /// The program to use for a workload, and what its trial answered if it was tuned.
 struct ChosenProgram {
   tensor::Program program;
   std::optional<trial::Outcome> measured;
+  ProgramSource source = ProgramSource::kPlain;
 };
 
-/// The fastest program recorded for the workload on the target; without a store or a record, the
-/// untuned one (DefaultSchedule).
-ChosenProgram ChooseProgram(record::Store* store, const tensor::Workload& workload,
-                            const target::Target& target);
+/// Where programs are looked for, and how one is made where none is known.
+struct ChoiceOptions {
+  record::Store* store = nullptr;   ///< records of the network at hand
+  UserStore* user_store = nullptr;  ///< records of all networks
+  UntunedOptions untuned;
+  int threads = 0;  ///< for choosing; 0: one per hardware thread
+  /// Told of the tasks that have a program, and of how many there are.
+  std::function<void(int done, int all)> observer = {};
+};
+
+/// The fastest program recorded for the workload on the target; without a record, one that the time
+/// estimate chooses (FastestByEstimate).
+ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Target& target,
+                            const ChoiceOptions& options, base::ThreadPool& pool);
 
 /// A network with a program for each of its tasks.
 struct TunedNetwork {
@@ -32,12 +54,14 @@ struct TunedNetwork {
   target::Target target;
   std::vector<ChosenProgram> chosen;  ///< parallel to network.tasks
 
-  /// The best recorded programs; without a store, the untuned ones.
+  /// ChooseProgram for each of the tasks.
   static TunedNetwork Choose(graph::TaskGraph network, const target::Target& target,
-                             record::Store* store);
+                             const ChoiceOptions& options);
 
   std::vector<const tensor::Program*> Programs() const;
+  /// Those with a measured program.
   int TunedTasks() const;
+  int CountOf(ProgramSource source) const;
 };
 
 }  // namespace bayloom::tuning

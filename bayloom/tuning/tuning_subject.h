@@ -16,7 +16,7 @@ namespace bayloom::tuning {
 
 /// What is to be tuned: a network or one operator.
 struct TuningSubject {
-  std::string name;  ///< for the record: the model's file name or the operator's line
+  std::string name;  ///< for the record: the model's file and sizes, or the operator's line
   std::vector<TaskSpec> specs;
   bool is_operator = false;
 };
@@ -25,6 +25,9 @@ struct TuningSubject {
 /// other.
 TuningSubject OperatorSubject(const std::string& op);
 TuningSubject NetworkSubject(const std::string& name, const graph::TaskGraph& network);
+/// Adds a network, such as the same model for inputs of another shape, to what is tuned. Tasks with
+/// equal workloads are one, whose weights add up.
+void AddNetwork(const graph::TaskGraph& network, TuningSubject& subject);
 
 /// The tasks of a network, named by tensor::NamesOf.
 std::vector<TaskSpec> SpecsOf(const graph::TaskGraph& network);

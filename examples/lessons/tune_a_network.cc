@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   tuning.Run();
 
   // The best program of every task, compiled together.
-  const TunedNetwork tuned = TunedNetwork::Choose(network, target, &store);
+  const TunedNetwork tuned = TunedNetwork::Choose(network, target, {.store = &store});
   fmt::print("{} tasks, {} of them tuned, in {} trials\n", tuned.chosen.size(), tuned.TunedTasks(),
              tuning.session().Status().trials);
   return tuned.TunedTasks() > 0 ? 0 : 1;

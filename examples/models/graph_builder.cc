@@ -48,9 +48,20 @@ void AddAttribute(onnx::NodeProto& node, const Attribute& attribute) {
   } else if (const auto* real = std::get_if<float>(&attribute.value)) {
     proto.set_type(onnx::AttributeProto::FLOAT);
     proto.set_f(*real);
-  } else {
+  } else if (const auto* text = std::get_if<std::string>(&attribute.value)) {
+    proto.set_type(onnx::AttributeProto::STRING);
+    proto.set_s(*text);
+  } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&attribute.value)) {
     proto.set_type(onnx::AttributeProto::INTS);
-    for (int64_t i : std::get<std::vector<int64_t>>(attribute.value)) proto.add_ints(i);
+    for (int64_t i : *integers) proto.add_ints(i);
+  } else if (const auto* reals = std::get_if<std::vector<float>>(&attribute.value)) {
+    proto.set_type(onnx::AttributeProto::FLOATS);
+    for (float f : *reals) proto.add_floats(f);
+  } else {
+    proto.set_type(onnx::AttributeProto::STRINGS);
+    for (const std::string& s : std::get<std::vector<std::string>>(attribute.value)) {
+      proto.add_strings(s);
+    }
   }
 }
 

@@ -23,7 +23,9 @@ using Shape = std::vector<int64_t>;
 
 struct Attribute {
   std::string name;
-  std::variant<int64_t, float, std::vector<int64_t>> value;
+  std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+               std::vector<std::string>>
+      value;
 };
 
 /// Writes an ONNX graph node by node, in topological order.
@@ -53,7 +55,7 @@ class GraphBuilder {
   Value Constant(const std::string& name, const Shape& shape, const std::vector<int64_t>& values);
   Value Constant(const std::string& name, const Shape& shape, const std::vector<bool>& values);
 
-  /// A node with one output.
+  /// A node with one output. An empty value stands for an input that is left out.
   Value Node(const std::string& op, const std::vector<Value>& inputs,
              const std::vector<Attribute>& attributes = {});
   std::vector<Value> Node(const std::string& op, const std::vector<Value>& inputs,

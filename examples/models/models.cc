@@ -19,6 +19,9 @@ const std::vector<Model>& Models() {
       {"bert_tiny", "BERT encoder, 2 layers of width 128, 128 tokens", BertTiny},
       {"bert_base", "BERT encoder, 12 layers of width 768, 128 tokens", BertBase},
       {"gpt2_block", "one block of GPT-2 small, width 768, 128 positions", Gpt2Block},
+      {"voice_detector", "convolutions and an LSTM of width 128 over one second", VoiceDetector},
+      {"keyword_spotter", "two GRU of width 128 over 100 frames", KeywordSpotter},
+      {"sequence_tagger", "two bidirectional LSTM of width 256 over 128 tokens", SequenceTagger},
   };
   return models;
 }

@@ -54,4 +54,14 @@ GraphBuilder BertBase(uint64_t seed);
 /// smallest model, hidden states in and out, each position seeing those before it.
 GraphBuilder Gpt2Block(uint64_t seed);
 
+// Recurrent networks, of the shapes that speech and text tools ship.
+
+/// A second of samples and a state in, the probability of speech in every frame and the state out:
+/// a Fourier transform as a convolution, an encoder, an LSTM.
+GraphBuilder VoiceDetector(uint64_t seed);
+/// 100 frames of 40 features in, the probabilities of 12 words out.
+GraphBuilder KeywordSpotter(uint64_t seed);
+/// 128 tokens in, the scores of 20 tags of each out.
+GraphBuilder SequenceTagger(uint64_t seed);
+
 }  // namespace bayloom::models

@@ -135,10 +135,10 @@ TEST(Records, CleanCountsFirstAndRemovesWhenAsked) {
   }
   const Answer count = RunBayloom({"records", "clean", path});
   EXPECT_EQ(count.exit_code, 0) << count.error;
-  EXPECT_THAT(count.out, HasSubstr("3 trials failed by the machine's trouble"));
+  EXPECT_THAT(count.out, HasSubstr("failed by the machine's trouble: 3"));
   EXPECT_EQ(store.CountTrials(run), 4);
   EXPECT_THAT(RunBayloom({"records", "clean", path, "--remove"}).out,
-              HasSubstr("3 trials removed"));
+              HasSubstr("Trials removed: 3"));
   EXPECT_EQ(store.CountTrials(run), 1);
   EXPECT_THAT(RunBayloom({"records", "clean", path}).out, HasSubstr("No trial was recorded"));
 }

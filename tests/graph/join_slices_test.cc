@@ -3,12 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "bayloom/codegen/host.h"
-#include "bayloom/graph/executor.h"
 #include "bayloom/graph/internal/conformance.h"
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
-#include "bayloom/sketch/default_schedule.h"
 #include "tests/graph/pass_checks.h"
 
 namespace bayloom::graph {
@@ -50,35 +47,12 @@ class JoinSlicesTest : public ::testing::Test {
     const std::vector<tensor::HostTensor> expected = EvaluateGraph(graph, inputs);
     const TaskGraph tasks = ExtractTasks(graph);
     const std::vector<tensor::HostTensor> interpreted = InterpretTasks(tasks, inputs);
-    const std::vector<tensor::HostTensor> compiled = Compiled(tasks, inputs);
+    const std::vector<tensor::HostTensor> compiled = RunCompiled(tasks, inputs);
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_EQ(Difference(interpreted[i], expected[i], 1e-4, 1e-3), "");
       EXPECT_EQ(Difference(compiled[i], expected[i], 1e-4, 1e-3), "");
     }
     return graph;
-  }
-
-  static std::vector<tensor::HostTensor> Compiled(const TaskGraph& tasks,
-                                                  const std::vector<tensor::HostTensor>& inputs) {
-    const target::Target target = codegen::HostTarget(2);
-    std::vector<tensor::Program> programs;
-    for (const GraphTask& task : tasks.tasks) {
-      programs.push_back(sketch::DefaultSchedule(task.workload, target));
-    }
-    std::vector<const tensor::Program*> chosen;
-    for (const tensor::Program& program : programs) chosen.push_back(&program);
-    Executor executor(tasks, chosen, target);
-    std::vector<const void*> in;
-    for (const tensor::HostTensor& input : inputs) in.push_back(input.data.data());
-    std::vector<tensor::HostTensor> outputs;
-    for (const GraphOutput& output : tasks.graph.outputs) {
-      const Value& value = tasks.graph.values[output.value];
-      outputs.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
-    }
-    std::vector<void*> out;
-    for (tensor::HostTensor& output : outputs) out.push_back(output.data.data());
-    executor.Run(in, out);
-    return outputs;
   }
 
   static int CountJoins(const Graph& graph) {

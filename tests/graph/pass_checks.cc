@@ -8,8 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "bayloom/base/random.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/graph/executor.h"
 #include "bayloom/graph/internal/conformance.h"
 #include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/sketch/default_schedule.h"
 
 namespace bayloom::graph {
 
@@ -46,6 +49,29 @@ Graph CheckedPass(const std::function<void(Graph&)>& pass, const Graph& graph) {
     EXPECT_EQ(Difference(actual[i], expected[i], 1e-4, 1e-5), "") << "output " << i;
   }
   return result;
+}
+
+std::vector<tensor::HostTensor> RunCompiled(const TaskGraph& tasks,
+                                            const std::vector<tensor::HostTensor>& inputs) {
+  const target::Target target = codegen::HostTarget(2);
+  std::vector<tensor::Program> programs;
+  for (const GraphTask& task : tasks.tasks) {
+    programs.push_back(sketch::DefaultSchedule(task.workload, target));
+  }
+  std::vector<const tensor::Program*> chosen;
+  for (const tensor::Program& program : programs) chosen.push_back(&program);
+  Executor executor(tasks, chosen, target);
+  std::vector<const void*> in;
+  for (const tensor::HostTensor& input : inputs) in.push_back(input.data.data());
+  std::vector<tensor::HostTensor> outputs;
+  for (const GraphOutput& output : tasks.graph.outputs) {
+    const Value& value = tasks.graph.values[output.value];
+    outputs.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
+  }
+  std::vector<void*> out;
+  for (tensor::HostTensor& output : outputs) out.push_back(output.data.data());
+  executor.Run(in, out);
+  return outputs;
 }
 
 std::string OpsOf(const Graph& graph) {

@@ -9,6 +9,7 @@
 
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/graph.h"
+#include "bayloom/graph/tasks.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::graph {
@@ -21,6 +22,10 @@ std::vector<tensor::HostTensor> RandomInputs(const Graph& graph);
 
 /// Runs the pass on a copy, checks that all outputs stay what they were, and gives the result.
 Graph CheckedPass(const std::function<void(Graph&)>& pass, const Graph& graph);
+
+/// The outputs of the network, compiled without tuning.
+std::vector<tensor::HostTensor> RunCompiled(const TaskGraph& tasks,
+                                            const std::vector<tensor::HostTensor>& inputs);
 
 /// The nodes' operators in order: "conv, relu".
 std::string OpsOf(const Graph& graph);

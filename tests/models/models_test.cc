@@ -33,10 +33,11 @@ int64_t ParameterCount(const onnx::ModelProto& model) {
 
 TEST(Models, HaveTheParameterCountsOfTheirPapersImplementations) {
   const std::pair<const char*, int64_t> expected[] = {
-      {"squeezenet1.1", 1235496}, {"mobilenet_v2", 3504872}, {"resnet18", 11689512},
-      {"resnet50", 25557032},     {"vgg16", 138357544},      {"bert_tiny", 4369408},
-      {"bert_base", 108891648},   {"gpt2_block", 7087872},   {"densenet121", 7978856},
-      {"inception_v3", 23834568},
+      {"squeezenet1.1", 1235496},   {"mobilenet_v2", 3504872},  {"resnet18", 11689512},
+      {"resnet50", 25557032},       {"vgg16", 138357544},       {"bert_tiny", 4369408},
+      {"bert_base", 108891648},     {"gpt2_block", 7087872},    {"densenet121", 7978856},
+      {"inception_v3", 23834568},   {"voice_detector", 309633}, {"keyword_spotter", 165900},
+      {"sequence_tagger", 4737044},
   };
   ASSERT_EQ(std::size(expected), Models().size());
   for (const auto& [name, count] : expected) {
@@ -45,8 +46,9 @@ TEST(Models, HaveTheParameterCountsOfTheirPapersImplementations) {
 }
 
 TEST(Models, AreValidAndKeepTheirDeclaredShapesUnderInference) {
-  for (const char* name : {"squeezenet1.1", "mobilenet_v2", "densenet121", "resnet18",
-                           "inception_v3", "bert_tiny", "gpt2_block"}) {
+  for (const char* name :
+       {"squeezenet1.1", "mobilenet_v2", "densenet121", "resnet18", "inception_v3", "bert_tiny",
+        "gpt2_block", "voice_detector", "keyword_spotter", "sequence_tagger"}) {
     onnx::ModelProto model = FindModel(name).build(0).model();
     EXPECT_NO_THROW(onnx::checker::check_model(model)) << name;
     const onnx::ShapeInferenceOptions strict(/*check_type=*/true, /*error_mode=*/1,

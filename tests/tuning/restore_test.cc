@@ -43,6 +43,13 @@ class RestoreTest : public testing::Test {
     return candidate;
   }
 
+  /// Without choosing by estimate.
+  ChosenProgram Choose(record::Store* store) {
+    base::ThreadPool pool(1);
+    return ChooseProgram(space_.workload(), space_.target(),
+                         {.store = store, .untuned = {.population = 0}}, pool);
+  }
+
   TemporaryFolder folder_;
   sketch::SpaceGenerator space_;
   record::Store store_;
@@ -53,8 +60,9 @@ class RestoreTest : public testing::Test {
 
 TEST_F(RestoreTest, NothingIsRestoredFromAnEmptyStore) {
   EXPECT_FALSE(RestoreBest(store_, space_).has_value());
-  const ChosenProgram chosen = ChooseProgram(&store_, space_.workload(), space_.target());
+  const ChosenProgram chosen = Choose(&store_);
   EXPECT_FALSE(chosen.measured.has_value());
+  EXPECT_EQ(chosen.source, ProgramSource::kPlain);
   EXPECT_EQ(chosen.program.StructuralHash(),
             sketch::DefaultSchedule(space_.workload(), space_.target()).StructuralHash());
 }
@@ -68,9 +76,9 @@ TEST_F(RestoreTest, TheFastestProgramIsMadeAnew) {
   EXPECT_EQ(best->candidate.hash, fast.hash);
   EXPECT_EQ(best->candidate.program.StructuralHash(), fast.hash);
   EXPECT_EQ(best->outcome.value, 1e-3);
-  EXPECT_EQ(ChooseProgram(&store_, space_.workload(), space_.target()).program.StructuralHash(),
-            fast.hash);
-  EXPECT_FALSE(ChooseProgram(nullptr, space_.workload(), space_.target()).measured.has_value());
+  EXPECT_EQ(Choose(&store_).source, ProgramSource::kTuned);
+  EXPECT_EQ(Choose(&store_).program.StructuralHash(), fast.hash);
+  EXPECT_FALSE(Choose(nullptr).measured.has_value());
 }
 
 TEST_F(RestoreTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {

@@ -20,6 +20,7 @@ class CheckFailed : public std::runtime_error {
 // Each adds one subcommand, which runs while the command line is parsed. Subcommands throw
 // InputError for what a person can put right.
 
+void AddCheckCommand(CLI::App& app);
 void AddTuneCommand(CLI::App& app);
 void AddShowCommand(CLI::App& app);
 void AddRunCommand(CLI::App& app);

@@ -6,81 +6,50 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <charconv>
 #include <filesystem>
-#include <string_view>
+#include <utility>
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
-#include "bayloom/cli/internal/help.h"
-#include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom::cli {
-namespace {
-
-/// "1x3x224x224"; empty if it is none.
-std::vector<int64_t> ParseShape(std::string_view text) {
-  std::vector<int64_t> shape;
-  while (true) {
-    int64_t extent = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc() || extent < 1) return {};
-    shape.push_back(extent);
-    text.remove_prefix(end - text.data());
-    if (text.empty()) return shape;
-    if (text.front() != 'x') return {};
-    text.remove_prefix(1);
-  }
-}
-
-}  // namespace
 
 CLI::Option* ModelOption::AddTo(CLI::App& command) {
-  command
-      .add_option(
-          "--shape", shapes,
-          WithDetails("Shape of an input, if left open: input=1x3x224x224", "; may be repeated"))
-      ->option_text("NAME=SHAPE")
-      ->expected(1)
-      ->take_all();
+  shapes.AddTo(command);
   return command.add_option("model", path, "ONNX file");
 }
 
-graph::Graph ModelOption::LoadGraph() const {
-  graph::ImportOptions options;
-  for (const std::string& text : shapes) {
-    const size_t equals = text.find('=');
-    const std::vector<int64_t> shape = equals == std::string::npos
-                                           ? std::vector<int64_t>()
-                                           : ParseShape(std::string_view(text).substr(equals + 1));
-    if (shape.empty()) {
-      throw InputError("--shape: '" + text + "' is no shape of an input; write input=1x3x224x224");
-    }
-    options.input_shapes[text.substr(0, equals)] = shape;
+ModelShape ModelOption::OnlyShape() const {
+  std::vector<ModelShape> all = shapes.All();
+  if (all.size() > 1) {
+    throw InputError(
+        fmt::format("--dim: several sizes ({}, {}, ...) are for 'tune' and 'compile'; give one",
+                    base::InOneLine(all[0].label), base::InOneLine(all[1].label)));
   }
-  try {
-    return graph::ImportOnnx(path, options);
-  } catch (const graph::OpenShapeError& error) {
-    const std::string shape = error.shape().empty() ? "1x3x224x224" : error.shape();
-    throw InputError(fmt::format("{}; give it with --shape {}={}, a number for each dimension",
-                                 error.what(), error.input(), shape));
-  }
+  return std::move(all.front());
 }
 
-graph::TaskGraph ModelOption::Load() const {
-  graph::Graph graph = LoadGraph();
+graph::Graph ModelOption::LoadGraph() const { return ImportWithAdvice(path, OnlyShape().options); }
+
+graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
+
+graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
+  graph::Graph graph = ImportWithAdvice(path, shape.options);
   graph::Optimize(graph);
   return graph::ExtractTasks(std::move(graph));
 }
 
 tuning::TuningSubject ModelOption::Subject() const {
   // A file may be called in any bytes; what is recorded and printed is text.
-  const std::string name = std::filesystem::path(path).filename().string();
-  return tuning::NetworkSubject(base::InOneLine(name, base::kMaxPathBytes), Load());
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const std::string& given : shapes.Given()) name += " " + given;
+  tuning::TuningSubject subject = {.name = base::InOneLine(name, base::kMaxPathBytes), .specs = {}};
+  for (const ModelShape& shape : shapes.All()) tuning::AddNetwork(Load(shape), subject);
+  return subject;
 }
 
 std::string ModelOption::DefaultDatabase() const {

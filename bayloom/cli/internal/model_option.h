@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/cli/internal/shape_options.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -23,22 +25,27 @@ namespace bayloom::cli {
 
 // What is loaded; graph/tasks.h and tuning/tuning_subject.h have them.
 
-/// The argument that names a model and the option --shape.
+/// The argument that names a model, and the options that say which shapes its inputs have.
 struct ModelOption {
   std::string path;
-  std::vector<std::string> shapes;  ///< "input=1x3x224x224"
+  ShapeOptions shapes;
 
   /// Returns the argument, for the command to say whether it is required.
   CLI::Option* AddTo(CLI::App& command);
-  /// The network as the file has it. Throws InputError for what cannot be used.
+  /// The network as the file has it. Throws InputError for what cannot be used, several sizes of a
+  /// dimension among it.
   graph::Graph LoadGraph() const;
-  /// The network, optimized, as calls of tasks. Throws InputError for what cannot be used.
+  /// The network, optimized, as calls of tasks. Throws as LoadGraph.
   graph::TaskGraph Load() const;
-  /// The network as what is to be tuned, named as its file.
+  /// The same for one of the shapes. Throws InputError for what cannot be used.
+  graph::TaskGraph Load(const ModelShape& shape) const;
+  /// The network in all its shapes as what is to be tuned, named as its file and those shapes.
   tuning::TuningSubject Subject() const;
   /// The database of its records unless said otherwise: MODEL.db in the current folder; without a
   /// model operators.db.
   std::string DefaultDatabase() const;
+  /// The shape, if each dimension has one size; else throws InputError.
+  ModelShape OnlyShape() const;
 };
 
 }  // namespace bayloom::cli

@@ -9,6 +9,9 @@
 namespace bayloom::codegen {
 namespace {
 
+/// From this many additions on, adding the old value last pays: fewer roundings for one addition.
+constexpr int64_t kMinChainOfItsOwn = 32;
+
 tensor::ExprOp CombiningOp(tensor::Reduction reduction) {
   switch (reduction) {
     case tensor::Reduction::kSum:
@@ -34,8 +37,10 @@ llvm::Value* NestEmitter::Neutral(const tensor::Block& block) {
 }
 
 void NestEmitter::EmitTile(const AccumulatorTile& tile) {
-  active_.push_back(
-      {&tile, GuardsOf(program_.blocks[tile.block], plan_.accesses.at(tile.block)), {}});
+  active_.push_back({&tile, GuardsOf(program_.blocks[tile.block], plan_.accesses.at(tile.block))});
+  active_.back().blocks = PlanSumBlocks(program_, plan_, tile);
+  active_.back().adds_old = !tile.starts_neutral && SumsFloats(program_, tile) &&
+                            ChainLength(program_, tile) >= kMinChainOfItsOwn;
   Body emit = [&] { EmitTileAt(tile); };
   for (auto cut = tile.cuts.rbegin(); cut != tile.cuts.rend(); ++cut) {
     const int64_t passes = program_.digit_extents[cut->digit] / cut->steps;
@@ -51,23 +56,26 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
   const tensor::Block& block = program_.blocks[tile.block];
   const tensor::Affine& offset = plan_.accesses.at(tile.block).store.affine;
   const tensor::DType dtype = program_.buffers[block.output].dtype;
-  std::map<int64_t, llvm::AllocaInst*>& slots = active_.back().by_offset;
+  Slots& slots = active_.back();
   ForEachPosition(tile, 0, [&] {
     llvm::Type* type = RegisterType(builder_.getContext(), dtype, state_.chunk.width);
-    llvm::Value* slot = addresses_.AtEntry([&] { return builder_.CreateAlloca(type); });
-    slots_.push_back(llvm::cast<llvm::AllocaInst>(slot));
-    slots[digits_.Evaluate(offset).constant] = slots_.back();
-    builder_.CreateStore(StartValue(tile), slot);
+    const int64_t at = digits_.Evaluate(offset).constant;
+    llvm::AllocaInst* slot = slots.by_offset[at] = NewSlot(type);
+    if (slots.blocks) {
+      llvm::AllocaInst* total = slots.totals[at] = NewSlot(type);
+      builder_.CreateStore(llvm::Constant::getNullValue(type), total);
+    }
+    const bool from_zero = slots.blocks || slots.adds_old;
+    builder_.CreateStore(from_zero ? llvm::Constant::getNullValue(type) : StartValue(tile), slot);
   });
   if (tile.alone) {
-    EmitNest(active_.back(), 0);
+    EmitNest(slots, 0);
   } else {
     EmitPlainLoop(tile.top);
   }
   ForEachPosition(tile, 0, [&] {
     const IndexValue index = digits_.Evaluate(offset);
-    llvm::AllocaInst* slot = slots.at(index.constant);
-    llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
+    llvm::Value* value = FinalValue(slots, index.constant);
     const auto epilogue = plan_.epilogues.find(tile.block);
     if (epilogue == plan_.epilogues.end()) {
       memory_.Store(block.output, index, state_.chunk, value);
@@ -75,7 +83,21 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
       EmitEpilogue(epilogue->second, block.output, value);
     }
   });
-  slots.clear();
+  slots.by_offset.clear();
+  slots.totals.clear();
+}
+
+llvm::Value* NestEmitter::FinalValue(const Slots& slots, int64_t offset) {
+  llvm::AllocaInst* slot = slots.by_offset.at(offset);
+  llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
+  if (slots.blocks) {
+    llvm::AllocaInst* total = slots.totals.at(offset);
+    value = builder_.CreateFAdd(builder_.CreateLoad(total->getAllocatedType(), total), value);
+  }
+  if (!slots.tile->starts_neutral && (slots.blocks || slots.adds_old)) {
+    value = builder_.CreateFAdd(StartValue(*slots.tile), value);
+  }
+  return value;
 }
 
 /// Computes the consumer of a reduction's result where that is still in a register.

@@ -156,8 +156,13 @@ class Fuser {
   void FuseChain(int first) {
     const int group = static_cast<int>(groups_.size());
     Add(first, group);
+    // Unrolled loops are as long as their data; parts of them are equal tasks.
+    constexpr size_t kMaxChain = 16;
     for (int last = first, next; (next = OnlyReader(last)) >= 0; last = next) {
-      if (NodeAt(next).kind != NodeKind::kMap || IsCostlyInJoin(NodeAt(last), NodeAt(next))) break;
+      if (NodeAt(next).kind != NodeKind::kMap || IsCostlyInJoin(NodeAt(last), NodeAt(next)) ||
+          groups_[group].nodes.size() == kMaxChain) {
+        break;
+      }
       Add(next, group);
     }
   }
@@ -199,8 +204,7 @@ class Fuser {
   std::set<int> SourceGroups(ValueId value) const {
     const int producer = producers_[value];
     if (producer < 0) return {};
-    const NodeKind kind = NodeAt(producer).kind;
-    if (kind != NodeKind::kView && kind != NodeKind::kJoin) return {group_of_[producer]};
+    if (!NodeAt(producer).IsAlias()) return {group_of_[producer]};
     std::set<int> groups;
     for (ValueId operand : operands_[producer]) groups.merge(SourceGroups(operand));
     return groups;

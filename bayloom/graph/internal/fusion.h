@@ -9,8 +9,8 @@
 
 namespace bayloom::graph {
 
-/// Nodes that are computed together: one task. Views and joins belong to no group: they are
-/// other names for memory.
+/// Nodes that are computed together: one task. Views, joins and slices belong to no group: they
+/// are other names for memory.
 struct FusionGroup {
   std::vector<int> nodes;  ///< positions in Graph::nodes, ascending; the last one's value leaves
 };

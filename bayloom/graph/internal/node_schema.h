@@ -3,30 +3,37 @@
 
 #pragma once
 
-#include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 
-#include <optional>
+#include <string>
 #include <vector>
 
-#include "bayloom/tensor/workload.h"
+#include "bayloom/graph/internal/schema_table.h"
 
 namespace bayloom::graph {
 
 // What ONNX's schemas say of a node. The checks throw InputError with the reason.
 
-/// Operator sets that are supported.
-inline constexpr int kOldestOpset = 7, kNewestOpset = 17;
+/// The oldest operator set that is supported; the newest is the newest of the table.
+inline constexpr int kOldestOpset = 7;
 
-/// The node with every attribute that it leaves out and that has a default.
-onnx::NodeProto WithDefaults(onnx::NodeProto node, const onnx::OpSchema& schema);
+/// The operator's name with its domain, if that is not ONNX's own: "com.microsoft.QGemm".
+std::string QualifiedName(const onnx::NodeProto& node);
 
-void CheckTypes(const onnx::OpSchema& schema,
-                const std::vector<std::optional<tensor::Tensor>>& inputs);
+/// The schema that holds for the node. Refuses operators that do not exist in that version of
+/// their domain, with what would help.
+const Schema& SchemaOf(const std::string& domain, const std::string& op, int version);
+
+/// Numbers of inputs and outputs, and attributes.
+void CheckAgainstSchema(const onnx::NodeProto& node, const Schema& schema);
+
+/// `types` are ONNX's names of the inputs' element types; empty: the input is absent.
+void CheckTypes(const Schema& schema, const std::vector<std::string>& types);
 
 /// Operator sets before the oldest supported one are fine as far as nothing has changed since.
-void CheckAge(const onnx::OpSchema& schema, int version);
+void CheckAge(const Schema& schema, int version);
 
-void CheckAgainstSchema(const onnx::NodeProto& node, const onnx::OpSchema& schema);
+/// The node with every attribute that it leaves out and that has a default.
+onnx::NodeProto WithDefaults(onnx::NodeProto node, const Schema& schema);
 
 }  // namespace bayloom::graph

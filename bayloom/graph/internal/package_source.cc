@@ -19,9 +19,9 @@ namespace {
 std::string Address(const Storage& storage) {
   switch (storage.kind) {
     case Storage::Kind::kInput:
-      return fmt::format("(void*)in[{}]", storage.position);
+      return fmt::format("(void*)((const char*)in[{}] + {})", storage.position, storage.offset);
     case Storage::Kind::kOutput:
-      return fmt::format("out[{}]", storage.position);
+      return fmt::format("(char*)out[{}] + {}", storage.position, storage.offset);
     case Storage::Kind::kArena:
       return fmt::format("arena + {}", storage.position);
     case Storage::Kind::kConstant:

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Activation functions of one tensor.
-#include "bayloom/graph/internal/operators/helpers.h"
+#include <cmath>
+#include <numbers>
+
+#include "bayloom/graph/internal/operators/activations.h"
 #include "bayloom/tensor/operators.h"
 
 namespace bayloom::graph {
@@ -27,17 +30,11 @@ void SigmoidOperator(OperatorContext& context) {
 
 void SoftplusOperator(OperatorContext& context) { Apply(context, Softplus); }
 
-void Softsign(OperatorContext& context) {
-  Apply(context, [](const tensor::Expr& x) {
-    return x / (One(x) + tensor::Unary(tensor::ExprOp::kAbs, x));
-  });
-}
+void SoftsignOperator(OperatorContext& context) { Apply(context, Softsign); }
 
-void LeakyRelu(OperatorContext& context) {
+void LeakyReluOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 0.01f);
-  Apply(context, [&](const tensor::Expr& x) {
-    return tensor::Select(x < Zero(x), LiteralLike(alpha, x) * x, x);
-  });
+  Apply(context, [&](const tensor::Expr& x) { return LeakyRelu(x, alpha); });
 }
 
 void PRelu(OperatorContext& context) {
@@ -49,18 +46,14 @@ void PRelu(OperatorContext& context) {
   context.SetOutput(0, result);
 }
 
-void ThresholdedRelu(OperatorContext& context) {
+void ThresholdedReluOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 1.0f);
-  Apply(context, [&](const tensor::Expr& x) {
-    return tensor::Select(LiteralLike(alpha, x) < x, x, Zero(x));
-  });
+  Apply(context, [&](const tensor::Expr& x) { return ThresholdedRelu(x, alpha); });
 }
 
-void Elu(OperatorContext& context) {
+void EluOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 1.0f);
-  Apply(context, [&](const tensor::Expr& x) {
-    return tensor::Select(x < Zero(x), LiteralLike(alpha, x) * (Exp(x) - One(x)), x);
-  });
+  Apply(context, [&](const tensor::Expr& x) { return Elu(x, alpha); });
 }
 
 void Selu(OperatorContext& context) {
@@ -80,18 +73,13 @@ void Celu(OperatorContext& context) {
   });
 }
 
-tensor::Expr HardSigmoidOf(const tensor::Expr& x, double alpha, double beta) {
-  return tensor::Max(Zero(x),
-                     tensor::Min(One(x), LiteralLike(alpha, x) * x + LiteralLike(beta, x)));
-}
-
-void HardSigmoid(OperatorContext& context) {
+void HardSigmoidOperator(OperatorContext& context) {
   const double alpha = context.Float("alpha", 0.2f), beta = context.Float("beta", 0.5f);
-  Apply(context, [&](const tensor::Expr& x) { return HardSigmoidOf(x, alpha, beta); });
+  Apply(context, [&](const tensor::Expr& x) { return HardSigmoid(x, alpha, beta); });
 }
 
 void HardSwish(OperatorContext& context) {
-  Apply(context, [](const tensor::Expr& x) { return x * HardSigmoidOf(x, 1.0 / 6, 0.5); });
+  Apply(context, [](const tensor::Expr& x) { return x * HardSigmoid(x, 1.0 / 6, 0.5); });
 }
 
 void Mish(OperatorContext& context) {
@@ -100,10 +88,18 @@ void Mish(OperatorContext& context) {
   });
 }
 
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
+tensor::Expr GeluByTanh(const tensor::Expr& x) {
+  const tensor::Expr inner =
+      LiteralLike(std::sqrt(2 / std::numbers::pi), x) * (x + LiteralLike(0.044715, x) * x * x * x);
+  return LiteralLike(0.5, x) * x * (One(x) + tensor::Unary(tensor::ExprOp::kTanh, inner));
+}
+
 void GeluOperator(OperatorContext& context) {
   const std::string approximate = context.String("approximate", "none");
+  if (approximate == "tanh") return Apply(context, GeluByTanh);
   if (approximate != "none") {
-    context.RefuseAttribute("approximate", approximate, "only none is supported");
+    context.RefuseAttribute("approximate", approximate, "has to be none or tanh");
   }
   Apply(context, [](const tensor::Expr& x) { return tensor::Gelu(x); });
 }
@@ -122,11 +118,11 @@ void Shrink(OperatorContext& context) {
 std::span<const Operator> ActivationOperators() {
   static const Operator operators[] = {
       {"Celu", Celu},
-      {"Elu", Elu},
+      {"Elu", EluOperator},
       {"Gelu", GeluOperator},
-      {"HardSigmoid", HardSigmoid},
+      {"HardSigmoid", HardSigmoidOperator},
       {"HardSwish", HardSwish},
-      {"LeakyRelu", LeakyRelu},
+      {"LeakyRelu", LeakyReluOperator},
       {"Mish", Mish},
       {"PRelu", PRelu},
       {"Relu", ReluOperator},
@@ -134,8 +130,8 @@ std::span<const Operator> ActivationOperators() {
       {"Shrink", Shrink},
       {"Sigmoid", SigmoidOperator},
       {"Softplus", SoftplusOperator},
-      {"Softsign", Softsign},
-      {"ThresholdedRelu", ThresholdedRelu},
+      {"Softsign", SoftsignOperator},
+      {"ThresholdedRelu", ThresholdedReluOperator},
   };
   return operators;
 }

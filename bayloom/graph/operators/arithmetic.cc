@@ -6,8 +6,7 @@
 
 #include <limits>
 
-#include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/internal/operators/small_rounding.h"
 
 namespace bayloom::graph {
 namespace {
@@ -112,11 +111,27 @@ void Pow(OperatorContext& context) {
       }));
 }
 
+/// The remainder with the divisor's sign; of 0 and the divisor's sign where it is exact.
+void FloorModOfFloats(OperatorContext& context) {
+  context.SetOutput(
+      0, Elementwise(context, "mod", {context.Input(0), context.Input(1)}, [](const Exprs& x) {
+        const tensor::Expr zero = LiteralLike(0, x[0]);
+        const tensor::Expr rest = tensor::Binary(tensor::ExprOp::kMod, x[0], x[1]);
+        const tensor::Expr signed_zero = tensor::Select(x[1] < zero, -zero, zero);
+        const tensor::Expr differ = tensor::Binary(tensor::ExprOp::kXor, rest < zero, x[1] < zero);
+        const tensor::Expr moved = tensor::Select(differ, rest + x[1], rest);
+        return tensor::Select(tensor::Equal(rest, zero), signed_zero, moved);
+      }));
+}
+
 void Mod(OperatorContext& context) {
   const bool c_remainder = context.Int("fmod", 0) != 0;
-  if (!c_remainder && tensor::IsFloat(context.Input(0).dtype())) {
-    context.RefuseAttribute("fmod", "0", "floating-point operands need fmod = 1");
+  const bool is_float = tensor::IsFloat(context.Input(0).dtype());
+  if (!c_remainder && is_float && context.opset() < 28) {
+    context.RefuseAttribute("fmod", "0",
+                            "floating-point operands need fmod = 1 before operator set 28");
   }
+  if (!c_remainder && is_float) return FloorModOfFloats(context);
   const tensor::ExprOp op = c_remainder ? tensor::ExprOp::kMod : tensor::ExprOp::kFloorMod;
   context.SetOutput(
       0, Elementwise(context, "mod", {context.Input(0), context.Input(1)},
@@ -181,15 +196,22 @@ void Clip(OperatorContext& context) {
                     }));
 }
 
-void CastOperator(OperatorContext& context) {
-  const int64_t to = context.Int("to");
-  const tensor::DType dtype = DTypeFromOnnx(to > 0 && to < 1000 ? static_cast<int>(to) : 0);
-  context.SetOutput(0, ConvertTo(context, dtype, context.Input(0)));
+void CastInputTo(OperatorContext& context, const ElementType& to) {
+  const tensor::Tensor x = context.Input(0);
+  if (!to.small) return context.SetOutput(0, ConvertTo(context, to.dtype, x));
+  if (to.small == context.SmallTypeOf(0)) return context.SetOutput(0, x, to.small);
+  const bool saturate = context.Int("saturate", 1) != 0;
+  const tensor::Tensor y = Elementwise(context, "cast", x, [&](const tensor::Expr& e) {
+    return CastToSmall(*to.small, e, saturate);
+  });
+  context.SetOutput(0, y, to.small);
 }
 
-void CastLike(OperatorContext& context) {
-  context.SetOutput(0, ConvertTo(context, context.Input(1).dtype(), context.Input(0)));
+void CastOperator(OperatorContext& context) {
+  CastInputTo(context, ElementTypeFromOnnx(context.Int("to")));
 }
+
+void CastLike(OperatorContext& context) { CastInputTo(context, TypeOf(context, 1)); }
 
 }  // namespace
 

@@ -30,6 +30,7 @@ void ConstantOperator(OperatorContext& context) {
                              IntConstant(context, values, {static_cast<int64_t>(values.size())}));
   }
   tensor::HostTensor tensor;
+  const SmallType* small = nullptr;
   if (context.HasAttribute("value_float")) {
     tensor = FromFloats({context.Float("value_float")}, {});
   } else if (context.HasAttribute("value_floats")) {
@@ -37,21 +38,25 @@ void ConstantOperator(OperatorContext& context) {
     tensor = FromFloats(values, {static_cast<int64_t>(values.size())});
   } else {
     tensor = context.TensorAttribute("value");
+    small = context.SmallTypeOfAttribute("value");
   }
-  context.SetOutput(0, context.builder().Constant("constant", std::move(tensor)));
+  context.SetOutput(0, context.builder().Constant("constant", std::move(tensor)), small);
 }
 
 void ConstantOfShape(OperatorContext& context) {
   const std::vector<int64_t> shape = context.IntsInput(0);
   tensor::Expr value = tensor::FloatLiteral(0);
+  const SmallType* small = nullptr;
   if (context.HasAttribute("value")) {
+    small = context.SmallTypeOfAttribute("value");
     const tensor::HostTensor tensor = context.TensorAttribute("value");
     if (tensor.ElementCount() != 1) context.Refuse("attribute value has to have one element");
     value = tensor::IsFloat(tensor.dtype) ? tensor::Literal(tensor.Get(0), tensor.dtype)
                                           : tensor::IntLiteral(tensor.GetInt(0), tensor.dtype);
   }
   context.SetOutput(
-      0, context.builder().Map("constantofshape", shape, [&](const Exprs&) { return value; }));
+      0, context.builder().Map("constantofshape", shape, [&](const Exprs&) { return value; }),
+      small);
 }
 
 void Range(OperatorContext& context) {
@@ -64,9 +69,13 @@ void Range(OperatorContext& context) {
         fmt::format("a range from {} to {} in steps of {}", bounds[0], bounds[1], bounds[2]));
   }
   const int64_t count = steps > 0 ? static_cast<int64_t>(steps) : 0;
+  const bool is_half = tensor::IsFloat(dtype) && tensor::ByteSize(dtype) == 2;
+  const bool is_wide = is_half && context.Int("stash_type", 1) == 1;
+  const tensor::DType computed = is_wide ? tensor::DType::kFloat32 : dtype;
   context.SetOutput(0, context.builder().Map("range", {count}, [&](const Exprs& place) {
-    return tensor::Literal(bounds[0], dtype) +
-           tensor::Cast(dtype, place[0]) * tensor::Literal(bounds[2], dtype);
+    return tensor::Cast(
+        dtype, tensor::Literal(bounds[0], computed) +
+                   tensor::Cast(computed, place[0]) * tensor::Literal(bounds[2], computed));
   }));
 }
 

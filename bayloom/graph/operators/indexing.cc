@@ -92,6 +92,10 @@ void Slice(OperatorContext& context) {
 std::vector<int64_t> SplitLengths(OperatorContext& context, int64_t extent) {
   std::vector<int64_t> lengths = context.HasInput(1) ? context.IntsInput(1) : context.Ints("split");
   const int64_t parts = context.output_count();
+  if (const int64_t wanted = context.Int("num_outputs", parts); wanted != parts) {
+    context.RefuseAttribute("num_outputs", fmt::format("{}", wanted),
+                            fmt::format("the node has {} outputs", parts));
+  }
   if (lengths.empty() && parts > 0) {
     const int64_t each = (extent + parts - 1) / parts;
     for (int64_t p = 0; p < parts; ++p) {
@@ -143,21 +147,7 @@ void Concat(OperatorContext& context) {
   }
   std::erase_if(parts, [&](const tensor::Tensor& part) { return part.shape()[axis] == 0; });
   if (parts.empty()) return context.SetOutput(0, first);
-  if (parts.size() == 1) return context.SetOutput(0, parts[0]);
-  context.SetOutput(0, context.builder().Map("concat", shape, [&](const Exprs& place) {
-    int64_t end = shape[axis];
-    tensor::Expr value;
-    for (size_t p = parts.size(); p-- > 0;) {
-      const int64_t start = end - parts[p].shape()[axis];
-      Exprs index = place;
-      index[axis] = index[axis] - tensor::Expr(start);
-      const tensor::Expr element = parts[p].At(index);
-      value = value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value)
-                              : element;
-      end = start;
-    }
-    return value;
-  }));
+  context.SetOutput(0, Concatenate(context, parts, axis));
 }
 
 /// Where a reflected or clamped coordinate falls in [0, extent).
@@ -180,19 +170,45 @@ tensor::Expr PadFill(OperatorContext& context, const tensor::Tensor& x) {
   return context.builder().View(fill, {}).At({});
 }
 
+/// The numbers of elements before and after each axis: of all axes, or, from operator set 18 on, of
+/// those that an input lists.
+std::pair<std::vector<int64_t>, std::vector<int64_t>> ReadPadding(OperatorContext& context,
+                                                                  int rank) {
+  const std::vector<int64_t> pads =
+      context.opset() < 11 ? context.Ints("pads") : context.IntsInput(1);
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (context.HasInput(3)) axes = context.IntsInput(3);
+  if (pads.size() != 2 * axes.size()) context.Refuse("pads needs two numbers per axis");
+  context.CheckAxes(axes, rank);
+  std::vector<int64_t> low(rank, 0), high(rank, 0);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int axis = context.CheckAxis(axes[k], rank);
+    low[axis] = pads[k];
+    high[axis] = pads[k + axes.size()];
+  }
+  return {low, high};
+}
+
+/// Where an element outside [0, extent) is taken from.
+tensor::Expr PaddedIndex(const std::string& mode, const tensor::Expr& at, int64_t extent) {
+  if (mode == "reflect") return MirroredIndex(at, extent);
+  return mode == "edge" ? ClampedIndex(at, extent) : tensor::FloorMod(at, tensor::Expr(extent));
+}
+
 void Pad(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const std::string mode = context.String("mode", "constant");
-  const std::vector<int64_t> pads =
-      context.opset() < 11 ? context.Ints("pads") : context.IntsInput(1);
   const size_t rank = x.shape().size();
-  if (pads.size() != 2 * rank) context.Refuse("pads needs two numbers per axis of the input");
-  const std::vector<int64_t> low(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
-  const std::vector<int64_t> high(pads.begin() + static_cast<int64_t>(rank), pads.end());
+  const auto [low, high] = ReadPadding(context, Rank(x));
   std::vector<int64_t> shape = x.shape();
   constexpr int64_t kMaxPadding = int64_t{1} << 40;
   for (size_t d = 0; d < rank; ++d) {
-    const int64_t reach = mode == "reflect" ? x.shape()[d] - 1 : kMaxPadding;
+    const int64_t kept =
+        x.shape()[d] + std::min<int64_t>(low[d], 0) + std::min<int64_t>(high[d], 0);
+    const int64_t reach = mode == "reflect"                ? kept - 1
+                          : mode == "constant" || kept > 0 ? kMaxPadding
+                                                           : 0;
     if (std::min(low[d], high[d]) < -kMaxPadding || std::max(low[d], high[d]) > reach ||
         x.shape()[d] + low[d] + high[d] < 0) {
       context.Refuse(
@@ -203,20 +219,21 @@ void Pad(OperatorContext& context) {
   if (mode == "constant") {
     return context.SetOutput(0, PadWith(context, x, low, high, PadFill(context, x)));
   }
-  if (mode != "reflect" && mode != "edge") {
-    context.RefuseAttribute("mode", mode, "has to be constant, reflect or edge");
+  if (mode != "reflect" && mode != "edge" && mode != "wrap") {
+    context.RefuseAttribute("mode", mode, "has to be constant, reflect, edge or wrap");
   }
-  context.SetOutput(0, context.builder().Map("pad", shape, [&](const Exprs& place) {
-    Exprs index;
-    for (size_t d = 0; d < rank; ++d) {
-      const tensor::Expr at = place[d] - tensor::Expr(low[d]);
-      const bool inside = low[d] <= 0 && high[d] <= 0;
-      index.push_back(inside              ? at
-                      : mode == "reflect" ? MirroredIndex(at, x.shape()[d])
-                                          : ClampedIndex(at, x.shape()[d]));
-    }
-    return x.At(index);
-  }));
+  context.SetOutput(
+      0, context.builder().Map("pad", shape, [&, &low = low, &high = high](const Exprs& place) {
+        Exprs index;
+        for (size_t d = 0; d < rank; ++d) {  // what is cropped does not take part in the padding
+          const int64_t cropped = std::max<int64_t>(-low[d], 0);
+          const int64_t extent = x.shape()[d] - cropped + std::min<int64_t>(high[d], 0);
+          const tensor::Expr at = place[d] - tensor::Expr(std::max<int64_t>(low[d], 0));
+          const bool inside = low[d] <= 0 && high[d] <= 0;
+          index.push_back((inside ? at : PaddedIndex(mode, at, extent)) + tensor::Expr(cropped));
+        }
+        return x.At(index);
+      }));
 }
 
 void Expand(OperatorContext& context) {
@@ -257,17 +274,23 @@ int64_t BlockSize(OperatorContext& context, const tensor::Tensor& x) {
   return block;
 }
 
-void DepthToSpace(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
-  const int64_t block = BlockSize(context, x);
+/// How the elements of a block lie in the channels: all channels of one place in the block
+/// together (DCR), or all places of one channel (CRD).
+std::string BlockMode(OperatorContext& context) {
   const std::string mode = context.String("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") {
     context.RefuseAttribute("mode", mode, "has to be DCR or CRD");
   }
+  return mode;
+}
+
+void DepthToSpace(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const int64_t block = BlockSize(context, x);
   const int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2], w = x.shape()[3];
   if (c % (block * block) != 0) context.Refuse("channels do not divide into blocks");
   const int64_t depth = c / (block * block);
-  const bool depth_first = mode == "DCR";
+  const bool depth_first = BlockMode(context) == "DCR";
   const tensor::Tensor split =
       context.builder().View(x, depth_first ? std::vector<int64_t>{n, block, block, depth, h, w}
                                             : std::vector<int64_t>{n, depth, block, block, h, w});
@@ -282,9 +305,12 @@ void SpaceToDepth(OperatorContext& context) {
   const int64_t block = BlockSize(context, x);
   const int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2], w = x.shape()[3];
   if (h % block != 0 || w % block != 0) context.Refuse("the image does not divide into blocks");
+  const bool depth_last = BlockMode(context) == "DCR";
   const tensor::Tensor split =
       context.builder().View(x, {n, c, h / block, block, w / block, block});
-  const tensor::Tensor moved = Permute(context, split, {0, 3, 5, 1, 2, 4});
+  const tensor::Tensor moved =
+      Permute(context, split,
+              depth_last ? std::vector<int>{0, 3, 5, 1, 2, 4} : std::vector<int>{0, 1, 3, 5, 2, 4});
   context.SetOutput(0, context.builder().View(moved, {n, c * block * block, h / block, w / block}));
 }
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -177,8 +179,25 @@ void InstanceNormalization(OperatorContext& context) {
       }));
 }
 
+/// The type of the statistics, attribute stash_type.
+tensor::DType StatisticsType(OperatorContext& context) {
+  const int64_t number = context.Int("stash_type", 1);
+  const tensor::DType dtype = DTypeFromOnnx(static_cast<int>(std::clamp<int64_t>(number, 0, 99)));
+  if (!tensor::IsFloat(dtype))
+    context.RefuseAttribute("stash_type", OnnxName(dtype), "has to be a float type");
+  return dtype;
+}
+
+/// Rounded to a type, and of that type unless it is one that is widened.
+tensor::Tensor RoundedTo(OperatorContext& context, tensor::DType dtype, const tensor::Tensor& x) {
+  const tensor::Tensor rounded = ConvertTo(context, dtype, x);
+  return IsNarrowFloat(dtype) ? ConvertTo(context, tensor::DType::kFloat32, rounded) : rounded;
+}
+
 void LayerNormalization(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
+  const tensor::Tensor given = context.Input(0);
+  const tensor::DType stash = StatisticsType(context);
+  const tensor::Tensor x = RoundedTo(context, stash, given);
   const int first = context.Axis("axis", -1, Rank(x));
   const double epsilon = context.Float("epsilon", 1e-5f);
   std::vector<int> axes;
@@ -187,7 +206,8 @@ void LayerNormalization(OperatorContext& context) {
   const tensor::Tensor normal = context.builder().Map(
       "layernormalization.normal", x.shape(),
       [&](const Exprs& s) { return m.centred.At(s) / m.Deviation(Without(s, axes), epsilon); });
-  std::vector<tensor::Tensor> operands = {normal, context.Input(1)};
+  std::vector<tensor::Tensor> operands = {
+      ConvertTo(context, given.dtype(), RoundedTo(context, stash, normal)), context.Input(1)};
   if (context.HasInput(2)) operands.push_back(context.Input(2));
   const tensor::Tensor y = Elementwise(context, "layernormalization", operands, [](const Exprs& e) {
     return e.size() == 3 ? e[0] * e[1] + e[2] : e[0] * e[1];
@@ -209,6 +229,43 @@ void LayerNormalization(OperatorContext& context) {
     });
     context.SetOutput(2, b.View(inverse, kept));
   }
+}
+
+/// Normalizes groups of channels of each sample together. Scale and bias belong to groups in
+/// operator set 18, to channels from 21 on.
+void GroupNormalization(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0), scale = context.Input(1), bias = context.Input(2);
+  if (Rank(x) < 3) context.Refuse("the input needs 3 dimensions at least");
+  const int64_t groups = context.Int("num_groups"), channels = x.shape()[1];
+  if (groups < 1 || channels % groups != 0) {
+    context.RefuseAttribute("num_groups", fmt::format("{}", groups),
+                            fmt::format("{} channels do not divide into them", channels));
+  }
+  const int64_t per_group = channels / groups;
+  const bool by_group = context.opset() < 21;
+  for (const tensor::Tensor& parameter : {scale, bias}) {
+    const int64_t count = by_group ? groups : channels;
+    if (parameter.shape() == std::vector<int64_t>{count}) continue;
+    context.Refuse(fmt::format("{} has to have one element for each of {} {}",
+                               ToString(parameter.dtype(), parameter.shape()), count,
+                               by_group ? "groups" : "channels"));
+  }
+  GraphBuilder& b = context.builder();
+  const bool is_wide = context.Int("stash_type", 1) == 1 && tensor::ByteSize(x.dtype()) == 2;
+  const tensor::DType computed = is_wide ? tensor::DType::kFloat32 : x.dtype();
+  std::vector<int64_t> split = x.shape();
+  split[1] = per_group;
+  split.insert(split.begin() + 1, groups);
+  std::vector<int> axes = AllAxes(Rank(x) + 1);
+  axes.erase(axes.begin(), axes.begin() + 2);
+  const Moments m = MomentsOf(context, ConvertTo(context, computed, b.View(x, split)), axes);
+  const double epsilon = context.Float("epsilon", 1e-5f);
+  const tensor::Tensor y = b.Map("groupnormalization", split, [&](const Exprs& s) {
+    const tensor::Expr normal = m.centred.At(s) / m.Deviation({s[0], s[1]}, epsilon);
+    const tensor::Expr at = by_group ? s[1] : s[1] * tensor::Expr(per_group) + s[2];
+    return tensor::Cast(x.dtype(), normal) * scale(at) + bias(at);
+  });
+  context.SetOutput(0, b.View(y, x.shape()));
 }
 
 /// Divides by a power of the mean square over neighbouring channels.
@@ -251,7 +308,9 @@ void LpNormalization(OperatorContext& context) {
       });
   context.SetOutput(0, context.builder().Map("lpnorm", x.shape(), [&](const Exprs& s) {
     const tensor::Expr total = sum.At(Without(s, {axis}));
-    return x.At(s) / (p == 1 ? total : tensor::Unary(tensor::ExprOp::kSqrt, total));
+    const tensor::Expr norm = p == 1 ? total : tensor::Unary(tensor::ExprOp::kSqrt, total);
+    const tensor::Expr zero = LiteralLike(0, norm);
+    return tensor::Select(tensor::Equal(norm, zero), zero, x.At(s) / norm);
   }));
 }
 
@@ -260,6 +319,7 @@ void LpNormalization(OperatorContext& context) {
 std::span<const Operator> NormalizationOperators() {
   static const Operator operators[] = {
       {"BatchNormalization", BatchNormalization},
+      {"GroupNormalization", GroupNormalization},
       {"Hardmax", Hardmax},
       {"InstanceNormalization", InstanceNormalization},
       {"LRN", Lrn},

@@ -78,6 +78,10 @@ void MaxPool(OperatorContext& context) {
   }
 }
 
+tensor::Expr CeilDiv(const tensor::Expr& a, const tensor::Expr& b) {
+  return tensor::FloorDiv(a + b - tensor::Expr(1), b);
+}
+
 /// How many elements of each window count: those inside the image, or inside image and padding.
 tensor::Expr CountAt(const tensor::Tensor& x, const Windows& w, bool with_padding,
                      const Exprs& place) {
@@ -92,9 +96,12 @@ tensor::Expr CountAt(const tensor::Tensor& x, const Windows& w, bool with_paddin
     }
     const tensor::Expr start =
         place[d + 2] * tensor::Expr(w.strides[d]) - tensor::Expr(w.pads_low[d]);
-    count = count *
-            (tensor::Min(start + tensor::Expr(w.Reach(d)), tensor::Expr(x.shape()[d + 2] + after)) -
-             tensor::Max(start, tensor::Expr(-before)));
+    // Element k of the window, at start + k * dilation, counts from `first` to before `last`.
+    const tensor::Expr dilation = w.dilations[d];
+    const tensor::Expr room = tensor::Expr(x.shape()[d + 2] + after) - start;
+    const tensor::Expr first = CeilDiv(tensor::Expr(-before) - start, dilation);
+    const tensor::Expr last = tensor::Min(CeilDiv(room, dilation), tensor::Expr(w.kernel[d]));
+    count = count * (last - tensor::Max(first, tensor::Expr(0)));
   }
   return count;
 }
@@ -102,10 +109,6 @@ tensor::Expr CountAt(const tensor::Tensor& x, const Windows& w, bool with_paddin
 void AveragePool(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
   const Windows w = PoolWindows(context, x);
-  for (int64_t dilation : w.dilations) {
-    if (dilation != 1)
-      context.RefuseAttribute("dilations", fmt::format("{}", dilation), "has to be 1");
-  }
   const bool with_padding = context.Int("count_include_pad", 0) != 0;
   const tensor::Tensor image = PadForWindows(context, x, w, tensor::Literal(0, x.dtype()));
   const tensor::Tensor sums =

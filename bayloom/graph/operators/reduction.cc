@@ -15,12 +15,12 @@ tensor::Expr Magnitude(const tensor::Expr& x) {
 tensor::Expr Square(const tensor::Expr& x) { return x * x; }
 
 /// The axes to reduce: an attribute, or from operator set 13 (ReduceSum) or 18 (the others) on
-/// an input. nullopt: the operator is to do nothing.
-std::optional<std::vector<int>> ReducedAxes(OperatorContext& context, int rank) {
+/// an input. None if the operator is to combine nothing: it applies its function to each element.
+std::vector<int> ReducedAxes(OperatorContext& context, int rank) {
   std::vector<int64_t> axes = context.Ints("axes");
   if (context.HasInput(1)) axes = context.IntsInput(1);
   if (!axes.empty()) return context.CheckAxes(axes, rank);
-  if (context.Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
+  if (context.Int("noop_with_empty_axes", 0) != 0) return {};
   return AllAxes(rank);
 }
 
@@ -37,27 +37,33 @@ void ReduceOperator(OperatorContext& context, tensor::Reduction reduction,
                     tensor::Expr (*term)(const tensor::Expr&),
                     tensor::Expr (*finish)(const tensor::Expr&, double) = nullptr) {
   const tensor::Tensor x = context.Input(0);
-  const auto axes = ReducedAxes(context, static_cast<int>(x.shape().size()));
-  if (!axes) return context.SetOutput(0, x);
-  tensor::Tensor result = ReduceAxes(context, context.label(), x, *axes, reduction, term);
+  const std::vector<int> axes = ReducedAxes(context, Rank(x));
+  tensor::Tensor result = ReduceAxes(context, context.label(), x, axes, reduction, term);
   if (finish) {
-    const double count = ElementsReduced(x, *axes);
+    const double count = ElementsReduced(x, axes);
     result = Elementwise(context, context.label() + ".finish", result,
                          [&](const tensor::Expr& e) { return finish(e, count); });
   }
   const bool keep = context.Int("keepdims", 1) != 0;
-  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), *axes, keep)));
+  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), axes, keep)));
 }
 
 void ReduceL1(OperatorContext& context) {
   ReduceOperator(context, tensor::Reduction::kSum, Magnitude);
 }
-void ReduceMax(OperatorContext& context) {
-  ReduceOperator(context, tensor::Reduction::kMax, Itself);
+/// Of truth values, by way of numbers.
+void ReduceExtreme(OperatorContext& context, tensor::Reduction reduction) {
+  if (context.Input(0).dtype() != tensor::DType::kBool) {
+    return ReduceOperator(context, reduction, Itself);
+  }
+  ReduceOperator(
+      context, reduction,
+      [](const tensor::Expr& x) { return tensor::Cast(tensor::DType::kUInt8, x); },
+      [](const tensor::Expr& x, double) { return ConvertTo(tensor::DType::kBool, x); });
 }
-void ReduceMin(OperatorContext& context) {
-  ReduceOperator(context, tensor::Reduction::kMin, Itself);
-}
+
+void ReduceMax(OperatorContext& context) { ReduceExtreme(context, tensor::Reduction::kMax); }
+void ReduceMin(OperatorContext& context) { ReduceExtreme(context, tensor::Reduction::kMin); }
 void ReduceProd(OperatorContext& context) {
   ReduceOperator(context, tensor::Reduction::kProduct, Itself);
 }
@@ -84,20 +90,19 @@ void ReduceLogSum(OperatorContext& context) {
 /// log(sum(exp(x - max))) + max, which neither overflows nor underflows.
 void ReduceLogSumExp(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
-  const auto axes = ReducedAxes(context, static_cast<int>(x.shape().size()));
-  if (!axes) return context.SetOutput(0, x);
+  const std::vector<int> axes = ReducedAxes(context, Rank(x));
   const tensor::Tensor largest =
-      ReduceAxes(context, context.label() + ".max", x, *axes, tensor::Reduction::kMax, Itself);
+      ReduceAxes(context, context.label() + ".max", x, axes, tensor::Reduction::kMax, Itself);
   const tensor::Tensor sum = ReduceAxesAt(
-      context, context.label() + ".sum", x.shape(), *axes, tensor::Reduction::kSum,
+      context, context.label() + ".sum", x.shape(), axes, tensor::Reduction::kSum,
       [&](const Exprs& place) {
-        return tensor::Unary(tensor::ExprOp::kExp, x.At(place) - largest.At(Without(place, *axes)));
+        return tensor::Unary(tensor::ExprOp::kExp, x.At(place) - largest.At(Without(place, axes)));
       });
   const tensor::Tensor result =
       Elementwise(context, context.label(), {sum, largest},
                   [](const Exprs& e) { return tensor::Unary(tensor::ExprOp::kLog, e[0]) + e[1]; });
   const bool keep = context.Int("keepdims", 1) != 0;
-  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), *axes, keep)));
+  context.SetOutput(0, context.builder().View(result, ReducedShape(x.shape(), axes, keep)));
 }
 
 void ArgOperator(OperatorContext& context, bool maximum) {

@@ -23,6 +23,7 @@ struct AxisMap {
 
 struct ResizeModes {
   std::string mode, coordinates, nearest;
+  bool antialias = false;  ///< filters what is made smaller
 };
 
 /// The input coordinate an output coordinate falls onto, as ONNX names the rules.
@@ -40,6 +41,10 @@ double InputCoordinate(const AxisMap& axis, const std::string& rule, int64_t pla
     return out > 1 ? axis.roi_start * (in - 1) +
                          x * (axis.roi_end - axis.roi_start) * (in - 1) / (out - 1)
                    : 0.5 * (axis.roi_start + axis.roi_end) * (in - 1);
+  }
+  if (rule == "half_pixel_symmetric") {  // the middle stays where it is
+    const double adjustment = out / (in * axis.scale);
+    return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
   }
   return (x + 0.5) / axis.scale - 0.5;  // half_pixel
 }
@@ -78,11 +83,48 @@ void AddCubic(Taps& t, double x, double a, bool exclude_outside, int64_t in) {
   }
 }
 
+/// The weight of an element at this distance: a triangle, or the cubic kernel of Keys.
+double FilterAt(const std::string& mode, double a, double distance) {
+  const double d = std::abs(distance);
+  if (mode == "linear") return std::max(0.0, 1 - d);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+/// How much wider the filter is than without antialiasing, as a factor of at most 1.
+double Shrinkage(const AxisMap& axis, const ResizeModes& modes) {
+  return modes.antialias ? std::min(axis.scale, 1.0) : 1;
+}
+
+/// The first element that a filter covers, relative to the one before the coordinate. It covers
+/// 2 - 2 * first elements.
+int64_t FirstCovered(const AxisMap& axis, const ResizeModes& modes) {
+  const double radius = modes.mode == "linear" ? 1 : 2;
+  return static_cast<int64_t>(std::floor(-radius / Shrinkage(axis, modes))) + 1;
+}
+
+/// The elements around x, weighted by the filter widened to the distance of output elements.
+void AddFiltered(Taps& t, double x, double a, bool exclude_outside, const AxisMap& axis,
+                 const ResizeModes& modes) {
+  const double base = std::ceil(x) - 1, shrinkage = Shrinkage(axis, modes);
+  const int64_t first = FirstCovered(axis, modes);
+  std::vector<double> weights;
+  double sum = 0;
+  for (int64_t i = first; i < first + t.taps; ++i) {
+    const double at = base + static_cast<double>(i);
+    const bool excluded = exclude_outside && (at < 0 || at >= static_cast<double>(axis.in));
+    weights.push_back(excluded ? 0 : FilterAt(modes.mode, a, (at - x) * shrinkage));
+    sum += weights.back();
+    t.index.push_back(static_cast<int64_t>(at));
+  }
+  for (double weight : weights) t.weight.push_back(static_cast<float>(weight / sum));
+}
+
 Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& modes) {
   const double a = context.Float("cubic_coeff_a", -0.75f);
   const bool exclude_outside = context.Int("exclude_outside", 0) != 0;
   Taps t;
-  t.taps = modes.mode == "nearest" ? 1 : modes.mode == "linear" ? 2 : 4;
+  t.taps = modes.mode == "nearest" ? 1 : static_cast<int>(2 - 2 * FirstCovered(axis, modes));
   for (int64_t place = 0; place < axis.out; ++place) {
     const double x = axis.Unchanged() && modes.coordinates != "tf_crop_and_resize"
                          ? static_cast<double>(place)
@@ -93,6 +135,8 @@ Taps MakeTaps(OperatorContext& context, const AxisMap& axis, const ResizeModes& 
     if (modes.mode == "nearest") {
       t.index.push_back(Nearest(modes.nearest, x));
       t.weight.push_back(1);
+    } else if (modes.antialias && axis.scale < 1) {
+      AddFiltered(t, x, a, exclude_outside, axis, modes);
     } else if (modes.mode == "linear") {
       const double base = std::floor(x);
       t.index.insert(t.index.end(), {static_cast<int64_t>(base), static_cast<int64_t>(base) + 1});
@@ -131,6 +175,15 @@ tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int
     });
   }
   const tensor::Tensor weight = FloatConstant(context, t.weight, x.dtype(), {axis.out, t.taps});
+  constexpr int kMaxTerms = 8;  // in one expression
+  if (t.taps > kMaxTerms) {
+    return context.builder().Reduce("resize", shape, {{"tap", t.taps}}, tensor::Reduction::kSum,
+                                    [&](const Exprs& s, const Exprs& r) {
+                                      Exprs from = s;
+                                      from[d] = index(s[d], r[0]);
+                                      return x.At(from) * weight(s[d], r[0]);
+                                    });
+  }
   return context.builder().Map("resize", shape, [&](const Exprs& s) {
     tensor::Expr sum;
     for (int k = 0; k < t.taps; ++k) {
@@ -175,70 +228,112 @@ tensor::Tensor ResizeAll(OperatorContext& context, tensor::Tensor x,
   return modes.coordinates == "tf_crop_and_resize" ? FillOutside(context, x, axes, modes) : x;
 }
 
-std::vector<AxisMap> AxesFromScales(OperatorContext& context, const tensor::Tensor& x,
-                                    const std::vector<double>& scales) {
-  if (scales.size() != x.shape().size()) context.Refuse("scales needs one number per axis");
-  std::vector<AxisMap> axes;
-  for (size_t d = 0; d < scales.size(); ++d) {
-    const double extent = std::floor(static_cast<double>(x.shape()[d]) * scales[d]);
-    if (!(scales[d] > 0) || !(extent >= 1 && extent < 0x1p40)) {
-      context.Refuse(fmt::format("a scale of {} for the extent {}", scales[d], x.shape()[d]));
-    }
-    axes.push_back({x.shape()[d], static_cast<int64_t>(extent), scales[d]});
-  }
+/// The axes of the input that scales, sizes and regions refer to: all, or from operator set 18 on
+/// those of an attribute.
+std::vector<int> ResizedAxes(OperatorContext& context, const tensor::Tensor& x) {
+  if (!context.HasAttribute("axes")) return AllAxes(Rank(x));
+  std::vector<int> axes;
+  const std::vector<int64_t> given = context.Ints("axes");
+  context.CheckAxes(given, Rank(x));
+  for (int64_t axis : given) axes.push_back(context.CheckAxis(axis, Rank(x)));
   return axes;
 }
 
-std::vector<AxisMap> AxesFromSizes(OperatorContext& context, const tensor::Tensor& x,
-                                   const std::vector<int64_t>& sizes) {
-  if (sizes.size() != x.shape().size()) context.Refuse("sizes needs one number per axis");
-  std::vector<AxisMap> axes;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (sizes[d] < 1 || x.shape()[d] < 1)
-      context.Refuse(fmt::format("resizing to an extent of {}", sizes[d]));
-    axes.push_back({x.shape()[d], sizes[d],
-                    static_cast<double>(sizes[d]) / static_cast<double>(x.shape()[d])});
+std::vector<AxisMap> UnchangedAxes(const tensor::Tensor& x) {
+  std::vector<AxisMap> maps;
+  for (int64_t extent : x.shape()) maps.push_back({extent, extent, 1});
+  return maps;
+}
+
+void SetScales(OperatorContext& context, const std::vector<int>& axes,
+               const std::vector<double>& scales, std::vector<AxisMap>& maps) {
+  if (scales.size() != axes.size()) context.Refuse("scales needs one number per axis");
+  for (size_t k = 0; k < axes.size(); ++k) {
+    AxisMap& map = maps[axes[k]];
+    const double region = map.roi_end - map.roi_start;
+    const double extent = std::floor(static_cast<double>(map.in) * region * scales[k]);
+    if (!(scales[k] > 0) || !(extent >= 1 && extent < 0x1p40)) {
+      context.Refuse(fmt::format("a scale of {} for the extent {}", scales[k], map.in));
+    }
+    map.out = static_cast<int64_t>(extent);
+    map.scale = scales[k];
   }
-  return axes;
+}
+
+/// The sizes, or from operator set 18 on the largest that keep the ratio and fit into them
+/// (not_larger), or the smallest that they fit into (not_smaller).
+void SetSizes(OperatorContext& context, const std::vector<int>& axes,
+              const std::vector<int64_t>& sizes, std::vector<AxisMap>& maps) {
+  if (sizes.size() != axes.size()) context.Refuse("sizes needs one number per axis");
+  const std::string policy = context.String("keep_aspect_ratio_policy", "stretch");
+  std::vector<double> scales;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int64_t in = maps[axes[k]].in;
+    if (sizes[k] < 1 || in < 1)
+      context.Refuse(fmt::format("resizing to an extent of {}", sizes[k]));
+    scales.push_back(static_cast<double>(sizes[k]) / static_cast<double>(in));
+  }
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
+    context.RefuseAttribute("keep_aspect_ratio_policy", policy,
+                            "has to be stretch, not_larger or not_smaller");
+  }
+  if (scales.empty()) return;
+  const auto [least, largest] = std::minmax_element(scales.begin(), scales.end());
+  const double common = policy == "not_larger" ? *least : *largest;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    AxisMap& map = maps[axes[k]];
+    map.scale = policy == "stretch" ? scales[k] : common;
+    const double extent = std::floor(map.scale * static_cast<double>(map.in) + 0.5);
+    if (extent < 1 || extent >= 0x1p40) context.Refuse("resizing to an extent out of range");
+    map.out = static_cast<int64_t>(extent);
+  }
 }
 
 bool IsEmpty(OperatorContext& context, int input) {
   return !context.HasInput(input) || CheckedElementCount(context.Input(input).shape()) == 0;
 }
 
-void ReadRegion(OperatorContext& context, std::vector<AxisMap>& axes) {
+void SetRegion(OperatorContext& context, const std::vector<int>& axes, std::vector<AxisMap>& maps) {
   const std::vector<double> roi = context.NumbersInput(1);
   if (roi.size() != 2 * axes.size()) context.Refuse("roi needs two numbers per axis");
-  for (size_t d = 0; d < axes.size(); ++d) {
-    axes[d].roi_start = roi[d];
-    axes[d].roi_end = roi[d + axes.size()];
+  for (size_t k = 0; k < axes.size(); ++k) {
+    maps[axes[k]].roi_start = roi[k];
+    maps[axes[k]].roi_end = roi[k + axes.size()];
   }
+}
+
+/// Operator set 10: scales only, x / scale rounded down.
+void ResizeByScales(OperatorContext& context, const std::string& mode,
+                    const std::vector<double>& scales) {
+  const tensor::Tensor x = context.Input(0);
+  std::vector<AxisMap> maps = UnchangedAxes(x);
+  SetScales(context, AllAxes(Rank(x)), scales, maps);
+  context.SetOutput(0, ResizeAll(context, x, maps, {mode, "asymmetric", "floor"}));
 }
 
 void Resize(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
-  ResizeModes modes{context.String("mode", "nearest"),
-                    context.String("coordinate_transformation_mode", "half_pixel"),
-                    context.String("nearest_mode", "round_prefer_floor")};
+  const ResizeModes modes{context.String("mode", "nearest"),
+                          context.String("coordinate_transformation_mode", "half_pixel"),
+                          context.String("nearest_mode", "round_prefer_floor"),
+                          context.Int("antialias", 0) != 0};
   if (modes.mode != "nearest" && modes.mode != "linear" && modes.mode != "cubic") {
     context.RefuseAttribute("mode", modes.mode, "has to be nearest, linear or cubic");
   }
-  if (context.opset() < 11) {  // scales only, x / scale rounded down
-    modes.coordinates = "asymmetric";
-    modes.nearest = "floor";
-    const auto axes = AxesFromScales(context, x, context.NumbersInput(1));
-    return context.SetOutput(0, ResizeAll(context, x, axes, modes));
+  if (context.opset() < 11) return ResizeByScales(context, modes.mode, context.NumbersInput(1));
+  const std::vector<int> axes = ResizedAxes(context, x);
+  std::vector<AxisMap> maps = UnchangedAxes(x);
+  if (modes.coordinates == "tf_crop_and_resize") SetRegion(context, axes, maps);
+  if (IsEmpty(context, 3)) {
+    SetScales(context, axes, context.NumbersInput(2), maps);
+  } else {
+    SetSizes(context, axes, context.IntsInput(3), maps);
   }
-  std::vector<AxisMap> axes = IsEmpty(context, 3)
-                                  ? AxesFromScales(context, x, context.NumbersInput(2))
-                                  : AxesFromSizes(context, x, context.IntsInput(3));
-  if (modes.coordinates == "tf_crop_and_resize") ReadRegion(context, axes);
-  context.SetOutput(0, ResizeAll(context, x, axes, modes));
+  context.SetOutput(0, ResizeAll(context, x, maps, modes));
 }
 
 /// The scales are an attribute before operator set 9.
 void Upsample(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
   const std::string mode = context.String("mode", "nearest");
   if (mode != "nearest" && mode != "linear") {
     context.RefuseAttribute("mode", mode, "has to be nearest or linear");
@@ -249,8 +344,7 @@ void Upsample(OperatorContext& context) {
   } else {
     scales = context.NumbersInput(1);
   }
-  context.SetOutput(
-      0, ResizeAll(context, x, AxesFromScales(context, x, scales), {mode, "asymmetric", "floor"}));
+  ResizeByScales(context, mode, scales);
 }
 
 }  // namespace

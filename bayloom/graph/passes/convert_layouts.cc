@@ -171,6 +171,8 @@ class LayoutConverter {
     for (const Node& node : graph_.nodes) {
       if (node.kind == NodeKind::kView) {
         ConvertView(node);
+      } else if (node.kind == NodeKind::kSlice) {
+        ConvertSlice(node);
       } else {
         ConvertNode(node);
       }
@@ -223,6 +225,16 @@ class LayoutConverter {
     }
     orders_[output] = *order;
     nodes_.push_back(std::move(view));
+  }
+
+  /// Rows lie one after the other in row-major order only.
+  void ConvertSlice(const Node& node) {
+    Node slice = node;
+    slice.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
+      const ValueId source = InOrder(load->index, Identity(load->operands.size()));
+      return std::optional(tensor::Load(source, load->dtype, load->operands));
+    });
+    nodes_.push_back(std::move(slice));
   }
 
   void ConvertNode(const Node& node) {

@@ -23,7 +23,10 @@ class SliceJoiner {
         is_output_(graph.IsOutput()),
         seen_whole_(graph.values.size(), false) {
     for (const Node& node : graph.nodes) {
-      if (node.kind != NodeKind::kView && node.kind != NodeKind::kCall) continue;
+      if (node.kind != NodeKind::kView && node.kind != NodeKind::kSlice &&
+          node.kind != NodeKind::kCall) {
+        continue;
+      }
       for (ValueId operand : OperandsOf(node)) seen_whole_[operand] = true;
       if (node.kind == NodeKind::kCall) seen_whole_[node.output()] = true;
     }
@@ -100,8 +103,10 @@ class SliceJoiner {
   /// seen by readers that follow its indices.
   bool MayMove(ValueId value) const {
     const int producer = producers_[value];
-    return producer >= 0 && graph_.nodes[producer].kind != NodeKind::kView && !is_output_[value] &&
-           !seen_whole_[value] && !moved_.contains(value);
+    if (producer < 0 || is_output_[value] || seen_whole_[value] || moved_.contains(value))
+      return false;
+    const NodeKind kind = graph_.nodes[producer].kind;
+    return kind != NodeKind::kView && kind != NodeKind::kSlice;
   }
 
   /// Every slice begins where vectors may, and more than half of the bytes need not be copied.

@@ -77,8 +77,7 @@ class ChannelWidener {
       const ValueId value = graph_.nodes[chain.back()].output();
       const std::vector<int>& readers = consumers_[value];
       const auto views = [&](int reader) {
-        const NodeKind kind = graph_.nodes[reader].kind;
-        return kind == NodeKind::kView || kind == NodeKind::kJoin || kind == NodeKind::kCall;
+        return graph_.nodes[reader].IsAlias() || graph_.nodes[reader].kind == NodeKind::kCall;
       };
       if (is_output_[value] || std::any_of(readers.begin(), readers.end(), views)) return {};
       const Node* reader = readers.size() == 1 ? &graph_.nodes[readers[0]] : nullptr;

@@ -247,7 +247,7 @@ std::optional<AccumulatorTile> TilePlanner::Plan() {
     AbsorbInit(tensor::NodeRef::Loop(tile_.top));
   }
   const std::vector<int64_t> steps = cost_.Best(digits_);
-  if (steps.empty()) return std::nullopt;
+  if (steps.empty() && !digits_.empty()) return std::nullopt;
   for (size_t i = 0; i < digits_.size(); ++i) {
     const TileDigit& digit = digits_[i];
     if (steps[i] == digit.steps) continue;

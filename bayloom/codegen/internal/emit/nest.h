@@ -12,6 +12,7 @@
 #include "bayloom/codegen/internal/emit/expression.h"
 #include "bayloom/codegen/internal/emit/guard.h"
 #include "bayloom/codegen/internal/emit/plan.h"
+#include "bayloom/codegen/internal/emit/sum_blocks.h"
 
 namespace bayloom::codegen {
 
@@ -49,7 +50,11 @@ class NestEmitter {
   struct Slots {
     const AccumulatorTile* tile;
     std::vector<Guard> guards;
-    std::map<int64_t, llvm::AllocaInst*> by_offset;
+    std::optional<SumBlocks> blocks = {};
+    /// The registers start at zero, and what the output holds is added at the end.
+    bool adds_old = false;
+    std::map<int64_t, llvm::AllocaInst*> by_offset = {};
+    std::map<int64_t, llvm::AllocaInst*> totals = {};  ///< of `blocks`
   };
 
   void EmitNode(tensor::NodeRef node);
@@ -82,6 +87,8 @@ class NestEmitter {
   size_t DecidingLoops(const AccumulatorTile& tile, const Guard& guard) const;
   void EmitIf(llvm::Value* condition, const Body& body);
   void ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body);
+  /// What a register holds at the end, with everything that was summed up elsewhere.
+  llvm::Value* FinalValue(const Slots& slots, int64_t offset);
   void EmitEpilogue(const TileEpilogue& epilogue, tensor::BufferId result, llvm::Value* value);
   void EmitReduction(tensor::BlockId block, ExpressionEmitter& values);
   llvm::Value* StartValue(const AccumulatorTile& tile);
@@ -89,6 +96,14 @@ class NestEmitter {
   llvm::Value* IsFirst(const tensor::Block& block);
   llvm::Value* Combined(const tensor::Block& block, ExpressionEmitter& values, llvm::Value* old);
   llvm::Value* Neutral(const tensor::Block& block);
+
+  // Sums in blocks (sum_blocks.cc).
+  llvm::AllocaInst* NewSlot(llvm::Type* type);
+  /// The tile being emitted whose sums are cut at this loop; null if there is none.
+  Slots* BlockedAt(tensor::LoopId loop);
+  void IterateBlocks(const Slots& slots, bool unroll, const Body& body);
+  void RunBlocks(const Slots& slots, const Body& body);
+  void AddToTotals(const Slots& slots);
 
   // Parallel loops (parallel.cc).
   void EmitParallel(tensor::LoopId loop);

@@ -197,6 +197,41 @@ tensor::Tensor Permute(OperatorContext& context, const tensor::Tensor& x,
   });
 }
 
+tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::Tensor>& parts,
+                           int axis) {
+  if (parts.size() == 1) return parts[0];
+  std::vector<int64_t> shape = parts[0].shape();
+  shape[axis] = 0;
+  for (const tensor::Tensor& part : parts) shape[axis] += part.shape()[axis];
+  return context.builder().Map("concat", shape, [&](const Exprs& place) {
+    int64_t end = shape[axis];
+    tensor::Expr value;
+    for (size_t p = parts.size(); p-- > 0;) {
+      const int64_t start = end - parts[p].shape()[axis];
+      Exprs index = place;
+      index[axis] = index[axis] - tensor::Expr(start);
+      const tensor::Expr element = parts[p].At(index);
+      value = value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value)
+                              : element;
+      end = start;
+    }
+    return value;
+  });
+}
+
+tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts) {
+  constexpr size_t kPartsTogether = 16;
+  while (parts.size() > 1) {
+    std::vector<tensor::Tensor> wholes;
+    for (size_t first = 0; first < parts.size(); first += kPartsTogether) {
+      const size_t end = std::min(parts.size(), first + kPartsTogether);
+      wholes.push_back(Concatenate(context, {parts.begin() + first, parts.begin() + end}, 0));
+    }
+    parts = std::move(wholes);
+  }
+  return parts.at(0);
+}
+
 tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a,
                         const tensor::Tensor& b) {
   const auto batch = [](const tensor::Tensor& t) {

@@ -74,6 +74,11 @@ tensor::Tensor PadWith(OperatorContext& context, const tensor::Tensor& x,
 /// The axes of `x` reordered: axis d of the result is axis permutation[d] of x.
 tensor::Tensor Permute(OperatorContext& context, const tensor::Tensor& x,
                        const std::vector<int>& permutation);
+/// The tensors side by side along an axis: equal in type and in all other extents.
+tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::Tensor>& parts,
+                           int axis);
+/// The same along the first axis for any number of parts, as concatenations of concatenations.
+tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts);
 /// A kMatmul node: out[batch..., m, n] = sum over k of a(batch, m, k) * b(batch, k, n).
 /// Batch axes broadcast.
 tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a, const tensor::Tensor& b);

@@ -13,6 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 
@@ -138,6 +139,12 @@ std::vector<float> OperatorContext::Floats(std::string_view name, std::vector<fl
   return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
 }
 
+std::vector<std::string> OperatorContext::Strings(std::string_view name,
+                                                  std::vector<std::string> otherwise) {
+  const AttributeProto* a = Find(name, AttributeProto::STRINGS, "a list of strings", false);
+  return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : otherwise;
+}
+
 tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
   return TensorFromOnnx(a->t(), "");
@@ -180,6 +187,25 @@ void OperatorContext::SetOutput(int i, tensor::Tensor tensor) {
   outputs_[i] = std::move(tensor);
 }
 
+void OperatorContext::SetOutput(int i, tensor::Tensor tensor, const SmallType* small) {
+  SetOutput(i, std::move(tensor));
+  if (static_cast<int>(small_outputs_.size()) <= i) small_outputs_.resize(i + 1, nullptr);
+  small_outputs_[i] = small;
+}
+
+const SmallType* OperatorContext::SmallTypeOf(int input) const {
+  return input < static_cast<int>(small_inputs_.size()) ? small_inputs_[input] : nullptr;
+}
+
+const SmallType* OperatorContext::SmallTypeOfAttribute(std::string_view tensor) const {
+  const AttributeProto* a = Find(tensor, AttributeProto::TENSOR, "a tensor", true);
+  return FindSmallType(a->t().data_type());
+}
+
+const SmallType* OperatorContext::SmallTypeOfOutput(int i) const {
+  return i < static_cast<int>(small_outputs_.size()) ? small_outputs_[i] : nullptr;
+}
+
 void OperatorContext::Refuse(const std::string& reason) const { throw InputError(reason); }
 
 void OperatorContext::RefuseAttribute(std::string_view name, const std::string& value,
@@ -192,9 +218,10 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
   static const auto* table = [] {
     auto* operators = new std::map<Key, const Operator*>();
     for (std::span<const Operator> family :
-         {ActivationOperators(), ArithmeticOperators(), ConvolutionOperators(), GatherOperators(),
-          GenerationOperators(), IndexingOperators(), MatmulOperators(), NormalizationOperators(),
-          PoolingOperators(), QuantizationOperators(), ReductionOperators(), ResizeOperators(),
+         {ActivationOperators(), ArithmeticOperators(), ControlFlowOperators(),
+          ConvolutionOperators(), GatherOperators(), GenerationOperators(), IndexingOperators(),
+          LossOperators(), MatmulOperators(), NormalizationOperators(), PoolingOperators(),
+          QuantizationOperators(), RecurrentOperators(), ReductionOperators(), ResizeOperators(),
           ScatterOperators(), SelectionOperators(), ShapeOperators(), SortingOperators()}) {
       for (const Operator& entry : family)
         operators->emplace(Key(entry.domain, entry.name), &entry);

@@ -20,6 +20,8 @@ class NodeProto;
 
 namespace bayloom::graph {
 
+struct SmallType;
+
 /// One node of a model while it is imported: its inputs as tensors of the graph under
 /// construction, its attributes, its outputs to be set. What cannot be used ends in `Refuse`.
 class OperatorContext {
@@ -69,6 +71,7 @@ class OperatorContext {
   std::string String(std::string_view name, std::optional<std::string> otherwise = std::nullopt);
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {});
   std::vector<float> Floats(std::string_view name, std::vector<float> otherwise = {});
+  std::vector<std::string> Strings(std::string_view name, std::vector<std::string> otherwise = {});
   tensor::HostTensor TensorAttribute(std::string_view name);
   /// As Int, but has to be an axis of a tensor of that rank; negative ones count from the end.
   int Axis(std::string_view name, std::optional<int64_t> otherwise, int rank);
@@ -81,7 +84,15 @@ class OperatorContext {
   int output_count() const;
   bool WantsOutput(int i) const;
   void SetOutput(int i, tensor::Tensor tensor);
+  /// The output's values are those of a small type; `tensor` has its holder's.
+  void SetOutput(int i, tensor::Tensor tensor, const SmallType* small);
   const std::vector<std::optional<tensor::Tensor>>& outputs() const { return outputs_; }
+
+  /// Which small type (small_types.h) an input's values are of; null: of the tensor's own type.
+  const SmallType* SmallTypeOf(int input) const;
+  const SmallType* SmallTypeOfAttribute(std::string_view tensor) const;
+  const SmallType* SmallTypeOfOutput(int i) const;
+  void SetSmallTypes(std::vector<const SmallType*> inputs) { small_inputs_ = std::move(inputs); }
 
   /// Throws InputError with the reason; the importer adds file and node.
   [[noreturn]] void Refuse(const std::string& reason) const;
@@ -100,6 +111,7 @@ class OperatorContext {
   std::vector<std::optional<tensor::Tensor>> inputs_;
   std::vector<std::optional<tensor::Tensor>> outputs_;
   SubgraphImporter subgraph_;
+  std::vector<const SmallType*> small_inputs_, small_outputs_;
 };
 
 using Exprs = GraphBuilder::Exprs;
@@ -117,14 +129,17 @@ const Operator* FindOperator(std::string_view domain, std::string_view name);
 // The families, one file each.
 std::span<const Operator> ActivationOperators();
 std::span<const Operator> ArithmeticOperators();
+std::span<const Operator> ControlFlowOperators();
 std::span<const Operator> ConvolutionOperators();
 std::span<const Operator> GatherOperators();
 std::span<const Operator> GenerationOperators();
 std::span<const Operator> IndexingOperators();
+std::span<const Operator> LossOperators();
 std::span<const Operator> MatmulOperators();
 std::span<const Operator> NormalizationOperators();
 std::span<const Operator> PoolingOperators();
 std::span<const Operator> QuantizationOperators();
+std::span<const Operator> RecurrentOperators();
 std::span<const Operator> ReductionOperators();
 std::span<const Operator> ResizeOperators();
 std::span<const Operator> ScatterOperators();

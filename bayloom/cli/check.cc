@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/model_option.h"
+#include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/survey.h"
+#include "bayloom/graph/tasks.h"
+#include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
+#include "bayloom/report/table.h"
+
+namespace bayloom::cli {
+namespace {
+
+/// Nodes of one reason that are named.
+constexpr size_t kMaxNamedNodes = 3;
+
+struct CheckOptions {
+  ModelOption model;
+  bool json = false;
+};
+
+/// A model's survey, and what it is as tasks if all of it is supported.
+struct CheckedModel {
+  graph::ModelSurvey survey;
+  double flops = 0;
+  int64_t tasks = 0;
+};
+
+CheckedModel Examine(const ModelOption& model) {
+  CheckedModel checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
+  if (!checked.survey.graph) return checked;
+  graph::Graph network = *std::move(checked.survey.graph);
+  checked.survey.graph.reset();
+  graph::Optimize(network);
+  const graph::TaskGraph tasks = graph::ExtractTasks(std::move(network));
+  checked.tasks = static_cast<int64_t>(tasks.tasks.size());
+  for (const graph::GraphTask& task : tasks.tasks) {
+    checked.flops += task.weight * task.workload.Flops();
+  }
+  return checked;
+}
+
+std::string Plural(size_t count, const std::string& one, const std::string& many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string Assignments(const std::map<std::string, int64_t>& extents) {
+  std::vector<std::string> texts;
+  for (const auto& [name, extent] : extents) {
+    texts.push_back(fmt::format("{}={}", base::InOneLine(name), extent));
+  }
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+/// Inputs without which nodes cannot be known, for which freezing is all that they need.
+std::vector<std::string> InputsToFreeze(const graph::ModelSurvey& survey) {
+  std::set<std::string> inputs;
+  for (const graph::NodeRefusal& refusal : survey.refusals) {
+    if (refusal.inputs.empty()) return {};
+    inputs.insert(refusal.inputs.begin(), refusal.inputs.end());
+  }
+  return {inputs.begin(), inputs.end()};
+}
+
+/// What the check says in the end.
+std::string Verdict(const graph::ModelSurvey& survey) {
+  std::vector<std::string> needs;
+  if (!survey.missing.empty() || !survey.shapeless.empty()) {
+    needs.push_back(SuggestShapes(survey.missing, survey.shapeless));
+  }
+  const std::vector<std::string> to_freeze =
+      survey.problems.empty() ? InputsToFreeze(survey) : std::vector<std::string>();
+  for (const std::string& input : to_freeze) {
+    needs.push_back(fmt::format("--freeze {}=VALUE", input));
+  }
+  if (!survey.IsSupported() && to_freeze.empty()) {
+    if (survey.refusals.empty()) return "cannot be tuned: " + survey.problems.front();
+    std::set<std::string> operators;
+    for (const graph::NodeRefusal& refusal : survey.refusals) operators.insert(refusal.op);
+    return fmt::format("cannot be tuned: {} of {} refused",
+                       Plural(survey.refusals.size(), "node", "nodes"),
+                       Plural(operators.size(), "operator is", "operators are"));
+  }
+  return needs.empty() ? "can be tuned as it is" : fmt::format("needs {}", fmt::join(needs, " "));
+}
+
+report::Table OperatorTable(const graph::ModelSurvey& survey) {
+  report::Table table({"operator", "version", "nodes", "supported"});
+  for (const graph::OperatorUse& use : survey.operators) {
+    const std::string supported = use.refused == 0           ? "yes"
+                                  : use.refused >= use.nodes ? "no"
+                                                             : "in part";
+    table.AddRow({use.op, use.version, use.nodes, supported});
+  }
+  return table;
+}
+
+/// Refusals with their reasons; equal ones together.
+report::Table RefusalTable(const graph::ModelSurvey& survey) {
+  struct Group {
+    const graph::NodeRefusal* first;
+    std::vector<std::string> nodes;
+  };
+  std::vector<Group> groups;
+  std::map<std::pair<std::string, std::string>, size_t> known;
+  for (const graph::NodeRefusal& refusal : survey.refusals) {
+    const auto [group, is_new] =
+        known.emplace(std::pair(refusal.op, refusal.reason), groups.size());
+    if (is_new) groups.push_back({&refusal, {}});
+    groups[group->second].nodes.push_back(refusal.node);
+  }
+  report::Table table({"refused", "version", "nodes", "where", "reason"});
+  for (Group& group : groups) {
+    const size_t count = group.nodes.size();
+    group.nodes.resize(std::min(count, kMaxNamedNodes));
+    table.AddRow(
+        {group.first->op, group.first->version, static_cast<int64_t>(count),
+         fmt::format("{}{}", fmt::join(group.nodes, ", "), count > kMaxNamedNodes ? ", ..." : ""),
+         group.first->reason});
+  }
+  return table;
+}
+
+nlohmann::json ToJson(const std::vector<graph::DescribedTensor>& tensors) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& tensor : tensors) json.push_back({{"name", tensor.name}, {"type", tensor.type}});
+  return json;
+}
+
+nlohmann::json ToJson(const std::vector<graph::OpenDimension>& dimensions) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& d : dimensions) json.push_back({{"name", d.name}, {"inputs", d.inputs}});
+  return json;
+}
+
+nlohmann::json ToJson(const CheckedModel& checked) {
+  const graph::ModelSurvey& survey = checked.survey;
+  nlohmann::json parameters = nlohmann::json::array();
+  for (const graph::ParameterCount& p : survey.parameters) {
+    parameters.push_back({{"type", p.type}, {"count", p.count}, {"bytes", p.bytes}});
+  }
+  nlohmann::json refusals = nlohmann::json::array();
+  for (const graph::NodeRefusal& r : survey.refusals) {
+    refusals.push_back({{"node", r.node},
+                        {"operator", r.op},
+                        {"version", r.version},
+                        {"reason", r.reason},
+                        {"inputs", r.inputs}});
+  }
+  nlohmann::json json = {{"producer", survey.producer},
+                         {"ir_version", survey.ir_version},
+                         {"operator_sets", survey.operator_sets},
+                         {"inputs", ToJson(survey.inputs)},
+                         {"outputs", ToJson(survey.outputs)},
+                         {"open", ToJson(survey.open)},
+                         {"missing", ToJson(survey.missing)},
+                         {"shapeless", survey.shapeless},
+                         {"assumed", survey.assumed},
+                         {"parameters", std::move(parameters)},
+                         {"operators", OperatorTable(survey).Json()},
+                         {"refusals", std::move(refusals)},
+                         {"unexamined_nodes", survey.unexamined_nodes},
+                         {"problems", survey.problems},
+                         {"ready", survey.IsComplete()},
+                         {"verdict", Verdict(survey)}};
+  if (survey.IsSupported() && survey.shapeless.empty()) {
+    json["flops"] = checked.flops;
+    json["tasks"] = checked.tasks;
+  }
+  return json;
+}
+
+std::string Header(const graph::ModelSurvey& survey) {
+  std::vector<std::string> sets;
+  for (const auto& [domain, version] : survey.operator_sets) {
+    sets.push_back(fmt::format("{} {}", domain, version));
+  }
+  std::string text = fmt::format(
+      "{}IR version {}, operator sets: {}\n",
+      survey.producer.empty() ? "" : fmt::format("written by {}, ", survey.producer),
+      survey.ir_version, sets.empty() ? "none" : fmt::format("{}", fmt::join(sets, ", ")));
+  for (const auto& input : survey.inputs)
+    text += fmt::format("input   {}  {}\n", input.name, input.type);
+  for (const auto& out : survey.outputs)
+    text += fmt::format("output  {}  {}\n", out.name, out.type);
+  for (const auto& dimension : survey.open) {
+    text += fmt::format("open    {}  in {}\n", base::InOneLine(dimension.name),
+                        base::InOneLine(fmt::format("{}", fmt::join(dimension.inputs, ", ")), 200));
+  }
+  for (const graph::ParameterCount& p : survey.parameters) {
+    text += fmt::format("data    {}  {} in {:.1f} MB\n", p.type, report::FormatCount(p.count),
+                        static_cast<double>(p.bytes) / 1e6);
+  }
+  return text;
+}
+
+std::string Text(const CheckedModel& checked) {
+  const graph::ModelSurvey& survey = checked.survey;
+  std::string text = Header(survey) + "\n" + OperatorTable(survey).Text();
+  const std::string assumed =
+      survey.assumed.empty() ? "" : fmt::format(" with {}", Assignments(survey.assumed));
+  if (!survey.refusals.empty()) text += "\n" + RefusalTable(survey).Text();
+  if (!survey.refusals.empty() && !assumed.empty()) {
+    text += fmt::format("examined{}: refusals may be due to these sizes\n", assumed);
+  }
+  if (survey.unexamined_nodes > 0) {
+    text += fmt::format("{} behind refused ones {} looked up only: their operators are supported\n",
+                        Plural(static_cast<size_t>(survey.unexamined_nodes), "node", "nodes"),
+                        survey.unexamined_nodes == 1 ? "was" : "were");
+  }
+  for (const std::string& problem : survey.problems) {
+    text += base::MessageInOneLine(problem) + "\n";
+  }
+  if (checked.tasks > 0) {
+    text += fmt::format("\n{} in {}{}\n", report::FormatFlops(checked.flops),
+                        Plural(static_cast<size_t>(checked.tasks), "task", "tasks"), assumed);
+  }
+  return text;
+}
+
+void Check(const CheckOptions& options) {
+  const CheckedModel checked = Examine(options.model);
+  const std::string verdict = Verdict(checked.survey);
+  if (options.json) {
+    fmt::print("{}\n", report::JsonText(ToJson(checked)));
+  } else {
+    fmt::print("{}", Text(checked));
+  }
+  const std::string path = base::InOneLine(options.model.path, 200);
+  if (!checked.survey.IsComplete()) throw CheckFailed(path + ": " + verdict);
+  if (!options.json) fmt::print("{}: {}\n", path, verdict);
+}
+
+}  // namespace
+
+void AddCheckCommand(CLI::App& app) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* check =
+      app.add_subcommand("check", "Say what of a model is supported, and what it needs");
+  options->model.AddTo(*check)->required();
+  check->add_flag("--json", options->json, "Print JSON");
+  check->footer(
+      "All nodes are examined. The exit code is 0 if the model can be tuned with the\n"
+      "options as they are, and 1 if it cannot or needs more of them.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom check bert.onnx\n"
+      "  bayloom check bert.onnx --dim batch=1 --dim sequence=128");
+  check->callback([options] { Check(*options); });
+}
+
+}  // namespace bayloom::cli

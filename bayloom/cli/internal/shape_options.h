@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/graph/import.h"
+
+namespace CLI {
+class App;
+}
+
+namespace bayloom::cli {
+
+/// One way of giving a model's open dimensions their extents.
+struct ModelShape {
+  /// What tells it from the others: "batch=1 sequence=64", dimensions with several values only;
+  /// empty if there are no others.
+  std::string label;
+  graph::ImportOptions options;
+};
+
+/// The options --dim, --shape and --freeze.
+struct ShapeOptions {
+  std::vector<std::string> dimensions;  ///< "sequence=128", "sequence=64,128"
+  std::vector<std::string> shapes;      ///< "input=1x3x224x224"
+  std::vector<std::string> frozen;      ///< "rate=16000", "axes=1,2", "table=table.pb"
+
+  void AddTo(CLI::App& command);
+  /// Every combination of the values. Throws InputError.
+  std::vector<ModelShape> All() const;
+  /// The options as they are written on a command line.
+  std::vector<std::string> Arguments() const;
+  /// What they give: "batch=1", "image=1x3x224x224".
+  std::vector<std::string> Given() const;
+};
+
+/// "--dim batch=1 --dim sequence=128": options that would give what is missing, as examples.
+std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
+                          const std::vector<std::string>& shapeless);
+
+/// ImportOnnx; what the model leaves open is explained with the options that give it.
+graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options);
+
+}  // namespace bayloom::cli

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/internal/store_option.h"
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/output.h"
+
+namespace bayloom::cli {
+
+void StoreOption::AddTo(CLI::App& command) {
+  command.add_flag("--no-store", off,
+                   WithDetails("Neither use nor keep programs of other tunings",
+                               "; they are in BAYLOOM_STORE, else\n"
+                               "~/.local/share/bayloom/programs.db"));
+}
+
+tuning::UserStore StoreOption::Open() const {
+  return tuning::UserStore(off ? std::nullopt : tuning::UserStore::DefaultPath(),
+                           tuning::UserStore::Mode::kWrite,
+                           [](const std::string& warning) { Say("warning: {}\n", warning); });
+}
+
+}  // namespace bayloom::cli

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/sum_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "bayloom/codegen/internal/emit/nest.h"
+
+namespace bayloom::codegen {
+namespace {
+
+/// Terms of a block, unless the sum is so long that more are better. A block costs one addition
+/// from and to memory per register, which other multiply-adds would wait for; sums without
+/// products wait for their terms or for each other anyway.
+constexpr int64_t kTermsOfProducts = 256, kTerms = 32;
+
+/// Products of different operands, as in matrix products and convolutions. Squares are not meant:
+/// their sums lose most digits, having one sign.
+bool IsProduct(const tensor::Expr& value) {
+  return value->op == tensor::ExprOp::kMul &&
+         !tensor::StructurallyEqual(value->operands[0], value->operands[1]);
+}
+
+/// A digit that the tile reduces over.
+struct ReducedDigit {
+  tensor::LoopId loop;
+  tensor::DigitId digit;
+  int64_t extent;
+};
+
+/// From the slowest to the fastest.
+std::vector<ReducedDigit> ReducedDigits(const tensor::Program& program,
+                                        const AccumulatorTile& tile) {
+  const tensor::Block& block = program.blocks[tile.block];
+  std::set<tensor::DigitId> reduced;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
+    for (const tensor::Affine::Term& term : block.bindings[i].terms) reduced.insert(term.digit);
+  }
+  std::vector<ReducedDigit> digits;
+  bool inside = false;
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(tile.block))) {
+    inside = inside || loop == tile.top;
+    if (!inside) continue;
+    for (tensor::DigitId digit : program.loops[loop].digits) {
+      const int64_t extent = program.digit_extents[digit];
+      if (extent > 1 && reduced.contains(digit)) digits.push_back({loop, digit, extent});
+    }
+  }
+  return digits;
+}
+
+/// The largest divisor of `extent` between max / 2 and max, or max: blocks of equal length need no
+/// computed end.
+int64_t BlockSteps(int64_t extent, int64_t max) {
+  for (int64_t steps = max; steps > max / 2; --steps) {
+    if (extent % steps == 0) return steps;
+  }
+  return max;
+}
+
+}  // namespace
+
+bool SumsFloats(const tensor::Program& program, const AccumulatorTile& tile) {
+  const tensor::Block& block = program.blocks[tile.block];
+  return block.reduction == tensor::Reduction::kSum &&
+         program.buffers[block.output].dtype == tensor::DType::kFloat32;
+}
+
+int64_t ChainLength(const tensor::Program& program, const AccumulatorTile& tile) {
+  int64_t length = 1;
+  for (const ReducedDigit& digit : ReducedDigits(program, tile)) length *= digit.extent;
+  return length;
+}
+
+std::optional<SumBlocks> PlanSumBlocks(const tensor::Program& program, const EmitPlan& plan,
+                                       const AccumulatorTile& tile) {
+  if (!SumsFloats(program, tile)) return std::nullopt;
+  const auto root = std::sqrt(static_cast<double>(ChainLength(program, tile)));
+  const bool products = IsProduct(program.blocks[tile.block].value);
+  const int64_t block_terms =
+      std::max(products ? kTermsOfProducts : kTerms, static_cast<int64_t>(root));
+  const std::vector<ReducedDigit> digits = ReducedDigits(program, tile);
+  int64_t terms = 1;
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    if (terms * digit->extent > block_terms && !plan.unrolled.contains(digit->loop)) {
+      const int64_t max = std::max<int64_t>(block_terms / terms, 1);
+      return SumBlocks{digit->loop, digit->digit, BlockSteps(digit->extent, max)};
+    }
+    terms *= digit->extent;
+  }
+  return std::nullopt;
+}
+
+llvm::AllocaInst* NestEmitter::NewSlot(llvm::Type* type) {
+  llvm::Value* slot = addresses_.AtEntry([&] { return builder_.CreateAlloca(type); });
+  slots_.push_back(llvm::cast<llvm::AllocaInst>(slot));
+  return slots_.back();
+}
+
+NestEmitter::Slots* NestEmitter::BlockedAt(tensor::LoopId loop) {
+  const auto slots = std::ranges::find_if(active_, [&](const Slots& candidate) {
+    return candidate.blocks && candidate.blocks->loop == loop;
+  });
+  return slots == active_.end() ? nullptr : &*slots;
+}
+
+void NestEmitter::IterateBlocks(const Slots& slots, bool unroll, const Body& body) {
+  const SumBlocks& blocks = *slots.blocks;
+  const std::vector<tensor::DigitId>& digits = program_.loops[blocks.loop].digits;
+  const auto cut = std::ranges::find(digits, blocks.digit);
+  const std::vector<tensor::DigitId> slower(digits.begin(), cut), faster(cut + 1, digits.end());
+  IterateDigits(slower, 0, unroll,
+                [&] { RunBlocks(slots, [&] { IterateDigits(faster, 0, unroll, body); }); });
+}
+
+void NestEmitter::RunBlocks(const Slots& slots, const Body& body) {
+  const auto& [loop, digit, steps] = *slots.blocks;
+  const int64_t extent = program_.digit_extents[digit];
+  const auto i64 = [&](int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
+  if (steps == 1) {
+    return RunLoop(digit, extent, 1, [&] {
+      body();
+      AddToTotals(slots);
+    });
+  }
+  EmitLoop(i64(0), i64((extent + steps - 1) / steps), [&](llvm::PHINode* number) {
+    llvm::Value* begin = builder_.CreateMul(number, i64(steps), "", true, true);
+    llvm::Value* end = builder_.CreateAdd(begin, i64(steps), "", true, true);
+    if (extent % steps != 0)
+      end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, i64(extent));
+    const DigitValue before = digits_[digit];
+    EmitLoop(begin, end, [&](llvm::PHINode* running) {
+      addresses_.Define({running}, running, depth_);
+      digits_[digit] = DigitValue::Running(running, extent);
+      body();
+    });
+    digits_[digit] = before;
+    AddToTotals(slots);
+  });
+}
+
+void NestEmitter::AddToTotals(const Slots& slots) {
+  for (const auto& [offset, slot] : slots.by_offset) {
+    llvm::Type* type = slot->getAllocatedType();
+    llvm::AllocaInst* total = slots.totals.at(offset);
+    llvm::Value* sum =
+        builder_.CreateFAdd(builder_.CreateLoad(type, total), builder_.CreateLoad(type, slot));
+    builder_.CreateStore(sum, total);
+    builder_.CreateStore(llvm::Constant::getNullValue(type), slot);
+  }
+}
+
+}  // namespace bayloom::codegen

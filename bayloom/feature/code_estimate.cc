@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/feature/code_estimate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "bayloom/feature/internal/cache_lines.h"
+#include "bayloom/feature/internal/call_time.h"
+#include "bayloom/feature/internal/register_nest.h"
+#include "bayloom/tensor/access.h"
+
+namespace bayloom::feature {
+namespace {
+
+// What cannot be measured in isolation, in vector multiply-adds; judged by the programs of
+// benchmarks/zero_trials.
+constexpr double kScalarOperation = 0.5;
+constexpr double kLoopStep = 0.6;         ///< of a loop that is not unrolled
+constexpr double kStridedElement = 1.3;   ///< of a register that is gathered or scattered
+constexpr double kIntegerRegisters = 12;  ///< that are left for values
+constexpr double kMaxInFlight = 8;        ///< multiply-adds, as codegen reckons
+
+constexpr double kGuard = 0.3;     ///< of an element that may lie in the padding
+constexpr double kUnhidden = 0.2;  ///< part of the loads that shows beside arithmetic
+
+/// Arithmetic and loads that are carried out at the same time.
+double Together(double arithmetic, double loads) {
+  return std::max(arithmetic, loads) + kUnhidden * std::min(arithmetic, loads);
+}
+
+/// Which of a nest's loops something changes with.
+using LoopMask = uint64_t;
+constexpr LoopMask kVector = 1;
+constexpr LoopMask kReductionMask = 2;
+constexpr int kFirstTile = 2;
+
+/// An operation of a block's value: what it costs and what it changes with.
+struct Operation {
+  LoopMask mask = 0;
+  double cost = 0;
+  bool is_load = false;
+};
+
+/// The machine's costs in seconds.
+struct Costs {
+  double multiply_add, load, division, transcendental, in_flight;
+
+  explicit Costs(const target::MachineModel& machine)
+      : multiply_add(machine.multiply_add.alone),
+        load(machine.vector_load),
+        division(machine.division),
+        transcendental(machine.transcendental),
+        in_flight(
+            std::min(machine.multiply_add_latency, kMaxInFlight * machine.multiply_add.alone)) {}
+};
+
+/// Lists the operations of a block's value.
+class OperationList {
+ public:
+  OperationList(const tensor::Program& program, const tensor::Block& block,
+                const RegisterNest& nest, const Costs& costs)
+      : program_(program), block_(block), nest_(nest), costs_(costs) {
+    for (const tensor::Affine& binding : block.bindings) masks_.push_back(MaskOf(binding));
+  }
+
+  std::vector<Operation> Take(const tensor::Expr& value) {
+    // A product that is summed is part of the multiply-add.
+    const bool fused = nest_.is_reduction && value->op == tensor::ExprOp::kMul &&
+                       block_.reduction == tensor::Reduction::kSum;
+    if (fused) {
+      for (const tensor::Expr& operand : value->operands) Add(operand);
+    } else {
+      Add(value);
+    }
+    return std::move(operations_);
+  }
+
+  /// Cost of a register's elements at the place, which the vectorized loop strides over or not.
+  double MemoryCost(const std::vector<tensor::Expr>& indices, tensor::BufferId buffer,
+                    LoopMask mask) const {
+    if ((mask & kVector) == 0) return kScalarOperation * costs_.multiply_add;
+    return IsContiguous(indices, buffer)
+               ? costs_.load
+               : kStridedElement * std::min(nest_.width, nest_.lanes) * costs_.multiply_add;
+  }
+
+  LoopMask MaskOf(const std::vector<tensor::Expr>& indices) const {
+    LoopMask mask = 0;
+    for (const tensor::Expr& index : indices) mask |= MaskOf(index);
+    return mask;
+  }
+
+ private:
+  bool Contains(const std::vector<tensor::LoopId>& loops, tensor::DigitId digit) const {
+    return std::ranges::any_of(loops, [&](tensor::LoopId loop) {
+      return std::ranges::find(program_.loops[loop].digits, digit) !=
+             program_.loops[loop].digits.end();
+    });
+  }
+
+  LoopMask MaskOf(const tensor::Affine& affine) const {
+    LoopMask mask = 0;
+    for (const tensor::Affine::Term& term : affine.terms) {
+      if (Contains(nest_.vectorized, term.digit)) mask |= kVector;
+      if (Contains(nest_.reduction, term.digit)) mask |= kReductionMask;
+      for (size_t i = 0; i < nest_.tile.size(); ++i) {
+        if (Contains({nest_.tile[i].loop}, term.digit)) mask |= LoopMask{1} << (kFirstTile + i);
+      }
+    }
+    return mask;
+  }
+
+  LoopMask MaskOf(const tensor::Expr& e) const {
+    if (e->op == tensor::ExprOp::kIter) return masks_[e->index];
+    LoopMask mask = 0;
+    for (const tensor::Expr& operand : e->operands) mask |= MaskOf(operand);
+    return mask;
+  }
+
+  bool IsContiguous(const std::vector<tensor::Expr>& indices, tensor::BufferId buffer) const {
+    tensor::Access access{buffer, false, {}};
+    for (const tensor::Expr& index : indices) {
+      access.indices.push_back(tensor::ComposeIndex(index, block_.bindings));
+    }
+    const std::optional<tensor::Affine> offset =
+        tensor::LinearOffset(program_, access, /*allocation=*/nullptr);
+    if (!offset) return false;
+    for (const tensor::LoopId loop : nest_.vectorized) {  // the innermost first
+      const std::vector<tensor::DigitId>& digits = program_.loops[loop].digits;
+      for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+        if (program_.digit_extents[*digit] > 1) return offset->CoefficientOf(*digit) == 1;
+      }
+    }
+    return false;
+  }
+
+  /// A value that is computed once, however often it is written down.
+  struct Value {
+    int id;
+    LoopMask mask;
+  };
+
+  /// Adds what an expression computes.
+  Value Add(const tensor::Expr& e) {
+    if (const auto known = by_node_.find(e.get()); known != by_node_.end()) return known->second;
+    LoopMask mask = 0;
+    std::vector<int64_t> key = {static_cast<int64_t>(e->op), static_cast<int64_t>(e->dtype),
+                                e->index, e->int_value, std::bit_cast<int64_t>(e->float_value)};
+    const size_t before = operations_.size();
+    for (const tensor::Expr& operand : e->operands) {
+      const Value value = Add(operand);
+      key.push_back(value.id);
+      mask |= value.mask;
+    }
+    if (e->op == tensor::ExprOp::kIter) mask = masks_[e->index];
+    const auto [place, is_new] =
+        by_content_.emplace(std::move(key), Value{static_cast<int>(by_content_.size()), mask});
+    if (is_new && e->op == tensor::ExprOp::kLoad) {
+      // Places are computed along with the loops.
+      if (IsAffine(*e)) operations_.resize(before);
+      operations_.push_back({mask, MemoryCost(e->operands, e->index, mask), true});
+    } else if (is_new) {
+      if (const double cost = CostOf(*e, mask); cost > 0) operations_.push_back({mask, cost});
+    }
+    by_node_.emplace(e.get(), place->second);
+    return place->second;
+  }
+
+  static bool IsAffine(const tensor::ExprNode& load) {
+    return std::ranges::all_of(load.operands,
+                               [](const tensor::Expr& index) { return ReadsNothing(*index); });
+  }
+
+  /// Whether it follows from the place alone, as the guards of padding do: code is split by those.
+  static bool ReadsNothing(const tensor::ExprNode& node) {
+    return node.op != tensor::ExprOp::kLoad &&
+           std::ranges::all_of(node.operands,
+                               [](const tensor::Expr& operand) { return ReadsNothing(*operand); });
+  }
+
+  /// A literal by which is divided by multiplying, or by shifting.
+  static bool IsPowerOfTwo(const tensor::ExprNode& node) {
+    int exponent = 0;
+    return node.op == tensor::ExprOp::kFloat
+               ? std::frexp(node.float_value, &exponent) == 0.5
+               : node.op == tensor::ExprOp::kInt && node.int_value > 0 &&
+                     std::has_single_bit(static_cast<uint64_t>(node.int_value));
+  }
+
+  double CostOf(const tensor::ExprNode& node, LoopMask mask) const {
+    if (node.operands.empty() || (ReadsNothing(node) && node.op != tensor::ExprOp::kCast)) return 0;
+    if (node.op == tensor::ExprOp::kSelect && ReadsNothing(*node.operands[0])) {
+      return kGuard * costs_.multiply_add;
+    }
+    if (tensor::IsTranscendental(node.op)) return costs_.transcendental;
+    if (node.op == tensor::ExprOp::kSqrt) return costs_.division;
+    const double operation = ((mask & kVector) != 0 ? 1 : kScalarOperation) * costs_.multiply_add;
+    const bool divides = node.op >= tensor::ExprOp::kDiv && node.op <= tensor::ExprOp::kMod &&
+                         node.op != tensor::ExprOp::kMul;
+    if (!divides || IsPowerOfTwo(*node.operands[1])) return operation;
+    if (tensor::IsFloat(node.dtype)) return costs_.division;
+    // Integer divisions have no vector form.
+    return costs_.division * ((mask & kVector) != 0 ? std::min(nest_.width, nest_.lanes) : 1);
+  }
+
+  const tensor::Program& program_;
+  const tensor::Block& block_;
+  const RegisterNest& nest_;
+  const Costs& costs_;
+  std::vector<LoopMask> masks_;  ///< of the iterators
+  std::vector<Operation> operations_;
+  std::map<const tensor::ExprNode*, Value> by_node_;
+  std::map<std::vector<int64_t>, Value> by_content_;
+};
+
+/// What an iteration of a reduction takes for each of its outputs that are in registers.
+class TileTime {
+ public:
+  TileTime(const RegisterNest& nest, const std::vector<Operation>& operations, const Costs& costs,
+           double combine, double step, double registers)
+      : nest_(nest),
+        operations_(operations),
+        costs_(costs),
+        combine_(combine),
+        step_(step),
+        registers_(registers) {}
+
+  /// With the best part of the loops in the tile.
+  double Best() {
+    taken_.assign(nest_.tile.size(), 1);
+    const auto chunks = static_cast<int64_t>(nest_.chunks);
+    for (int64_t taken = 1; taken <= std::min<int64_t>(chunks, 32); ++taken) {
+      if (chunks % taken == 0) Try(0, static_cast<double>(taken), static_cast<double>(taken));
+    }
+    return best_;
+  }
+
+ private:
+  void Try(size_t loop, double chunks, double outputs) {
+    if (loop == nest_.tile.size()) {
+      best_ = std::min(best_, Of(chunks, outputs));
+      return;
+    }
+    const int64_t steps = nest_.tile[loop].steps;
+    const auto limit = static_cast<int64_t>(registers_ / outputs);
+    for (int64_t taken = 1; taken <= std::min(steps, limit); ++taken) {
+      if (steps % taken != 0) continue;
+      taken_[loop] = taken;
+      Try(loop + 1, chunks, outputs * static_cast<double>(taken));
+    }
+    taken_[loop] = 1;
+  }
+
+  double Of(double chunks, double outputs) const {
+    double live = outputs, arithmetic = outputs * combine_ + step_, loads = 0;
+    for (const Operation& operation : operations_) {
+      if ((operation.mask & kReductionMask) == 0) continue;  // computed once before
+      double values = 1, kept = 1;
+      bool reused = false;
+      for (size_t i = 0; i <= taken_.size(); ++i) {
+        const bool is_vector = i == taken_.size();
+        const LoopMask bit = is_vector ? kVector : LoopMask{1} << (kFirstTile + i);
+        const double taken = is_vector ? chunks : static_cast<double>(taken_[i]);
+        const bool varies = (operation.mask & bit) != 0;
+        if (varies) values *= taken;
+        if (varies && reused) kept *= taken;
+        reused = reused || (!varies && taken > 1);
+      }
+      if (operation.is_load) live += kept;
+      (operation.is_load ? loads : arithmetic) += values * operation.cost;
+    }
+    if (live > registers_) return kNever;
+    return std::max(Together(arithmetic, loads), costs_.in_flight) / outputs;
+  }
+
+  static constexpr double kNever = 1e30;
+  const RegisterNest& nest_;
+  const std::vector<Operation>& operations_;
+  const Costs& costs_;
+  double combine_, step_, registers_;
+  std::vector<int64_t> taken_;
+  double best_ = kNever;
+};
+
+/// Statements that are unrolled together in a nest without a reduction, at most.
+constexpr int64_t kMaxUnrolled = 384;
+
+int64_t MaxStep(const tensor::Program& program, const std::vector<tensor::LoopId>& loops) {
+  int64_t max_step = 0;
+  for (tensor::LoopId loop : loops) {
+    max_step = std::max(max_step, program.loops[loop].unroll_max_step);
+  }
+  return max_step;
+}
+
+/// The innermost loops that are unrolled around a block, as the tile of its nest.
+void TakeUnrolled(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
+                  RegisterNest& nest) {
+  const int64_t limit = std::min(MaxStep(program, loops), kMaxUnrolled);
+  auto steps = static_cast<int64_t>(nest.chunks);
+  for (auto loop = loops.rbegin() + std::ssize(nest.vectorized); loop != loops.rend(); ++loop) {
+    const int64_t extent = program.ExtentOf(*loop);
+    steps *= extent;
+    if (steps > limit || program.loops[*loop].body.size() > 1 ||
+        program.loops[*loop].kind == tensor::LoopKind::kParallel) {
+      return;
+    }
+    if (extent > 1) nest.tile.push_back({*loop, extent, extent});
+  }
+}
+
+/// The innermost loop's step, unless it is unrolled.
+double StepSeconds(const tensor::Program& program, const std::vector<tensor::LoopId>& loops,
+                   const Costs& costs) {
+  const int64_t max_step = MaxStep(program, loops);
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    const int64_t extent = program.ExtentOf(*loop);
+    if (program.loops[*loop].kind == tensor::LoopKind::kVectorized || extent == 1) continue;
+    return extent <= std::max<int64_t>(max_step, 1) ? 0 : kLoopStep * costs.multiply_add;
+  }
+  return 0;
+}
+
+/// Seconds of one thread alone, without what the caches lack.
+double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
+                        const std::vector<tensor::LoopId>& loops, double iterations,
+                        const target::MachineModel& machine) {
+  const tensor::Block& block = program.blocks[id];
+  const Costs costs(machine);
+  RegisterNest nest = RegisterNestOf(program, id, loops, machine.vector_bytes);
+  if (!nest.is_reduction) TakeUnrolled(program, loops, nest);
+  OperationList list(program, block, nest, costs);
+  const double runs = iterations / nest.lanes * nest.chunks;  // of registers
+  const LoopMask output = list.MaskOf(block.output_index);
+  const double store = list.MemoryCost(block.output_index, block.output, output);
+  const double step = StepSeconds(program, loops, costs);
+  if (block.kind == tensor::BlockKind::kInit) return runs * (store + step / nest.chunks);
+  const std::vector<Operation> operations = list.Take(block.value);
+  double arithmetic = 0, loads = 0, once = 0;
+  for (const Operation& operation : operations) {
+    double shared = (operation.mask & kVector) != 0 ? 1 : nest.chunks;
+    for (size_t i = 0; !nest.is_reduction && i < nest.tile.size(); ++i) {
+      const bool varies = (operation.mask >> (kFirstTile + i) & 1) != 0;
+      if (!varies) shared *= static_cast<double>(nest.tile[i].steps);
+    }
+    (operation.is_load ? loads : arithmetic) += operation.cost / shared;
+    if ((operation.mask & kReductionMask) == 0) once += operation.cost;
+  }
+  const double all = Together(arithmetic, loads + store) + step / nest.chunks;
+  if (!nest.is_reduction) return runs * all;
+  const double combine = (nest.lanes > 1 ? 1 : kScalarOperation) * costs.multiply_add;
+  // In memory: what was stored must be loaded again.
+  const double in_memory = all + combine + costs.load;
+  if (!nest.in_registers) return runs * in_memory;
+  const bool is_integer = !tensor::IsFloat(program.buffers[block.output].dtype);
+  const double registers = is_integer && nest.lanes == 1 ? kIntegerRegisters
+                           : machine.vector_bytes >= 64  ? 32
+                                                         : 16;
+  const double each = TileTime(nest, operations, costs, combine, step, registers).Best();
+  double reduced = 1;
+  for (tensor::LoopId loop : nest.reduction) {
+    reduced *= static_cast<double>(program.ExtentOf(loop));
+  }
+  return runs * std::min(each, in_memory + costs.in_flight) + runs / reduced * (once + 2 * store);
+}
+
+double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
+                     const std::vector<tensor::LoopId>& loops,
+                     const target::MachineModel& machine) {
+  if (program.blocks[block].kind == tensor::BlockKind::kCall) {
+    return CallSeconds(program.blocks[block], machine);
+  }
+  double iterations = 1, jobs = 1;
+  for (tensor::LoopId id : loops) {
+    const auto extent = static_cast<double>(program.ExtentOf(id));
+    iterations *= extent;
+    if (program.loops[id].kind == tensor::LoopKind::kParallel) jobs *= extent;
+  }
+  const EstimateWeights weights;
+  const double busy = jobs / std::ceil(jobs / machine.threads);
+  const double slower = machine.multiply_add.PerThread(busy) / machine.multiply_add.alone;
+  const double seconds =
+      slower * OperationSeconds(program, block, loops, iterations, machine) +
+      LineSeconds(program, block, loops, iterations, CachesOf(machine, weights, busy),
+                  /*whole_lines=*/true);
+  return seconds / busy + (jobs > 1 ? weights.job * machine.job * jobs : 0);
+}
+
+}  // namespace
+
+double EstimateCodeTime(const tensor::Program& program, const target::MachineModel& machine) {
+  double seconds = 0;
+  std::set<tensor::LoopId> counted;
+  for (tensor::BlockId block : program.BlocksInOrder()) {
+    const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
+    seconds += EstimateBlock(program, block, loops, machine);
+    seconds += EstimateWeights().fork_join * ForkJoinSeconds(program, loops, machine, counted);
+  }
+  return seconds;
+}
+
+}  // namespace bayloom::feature

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "bayloom/target/machine_model.h"
+#include "bayloom/tensor/program.h"
+
+namespace bayloom::feature {
+
+/// What a program may take on the machine, in seconds, judged by its loops and by what the code
+/// generator makes of them: outputs of a reduction that stay in registers hide the latency of its
+/// sums and share loaded values; what does not change within such a tile is computed once for it;
+/// elements that do not lie side by side are loaded one by one.
+///
+/// EstimateTime knows none of that and orders random programs about as well. It is this estimate
+/// that can be maximized: programs which it takes for the fastest of many are fast
+/// (docs/studies/2026-11-zero-trials.md).
+double EstimateCodeTime(const tensor::Program& program, const target::MachineModel& machine);
+
+}  // namespace bayloom::feature

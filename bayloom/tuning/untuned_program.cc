@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tuning/untuned_program.h"
+
+#include <memory>
+#include <vector>
+
+#include "bayloom/base/hash.h"
+#include "bayloom/feature/code_estimate.h"
+#include "bayloom/sketch/default_schedule.h"
+#include "bayloom/strategy/evolution.h"
+
+namespace bayloom::tuning {
+namespace {
+
+/// Fitness for evolution: runs a second by the estimate.
+strategy::Scorer EstimatedRates(const target::MachineModel& machine, base::ThreadPool& pool) {
+  return [&machine, &pool](std::span<const sketch::Candidate* const> programs) {
+    std::vector<double> rates(programs.size());
+    pool.ParallelFor(std::ssize(programs), [&](int64_t i) {
+      rates[i] = 1 / feature::EstimateCodeTime(programs[i]->program, machine);
+    });
+    return rates;
+  };
+}
+
+strategy::StrategyOptions BreedingOptions(const sketch::SpaceGenerator& space,
+                                          const UntunedOptions& options, base::ThreadPool& pool) {
+  strategy::StrategyOptions breeding;
+  breeding.space = &space;
+  breeding.pool = &pool;
+  breeding.evolutionary.population = options.population;
+  breeding.evolutionary.generations = options.generations;
+  return breeding;
+}
+
+}  // namespace
+
+sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space) {
+  sketch::Candidate plain;
+  plain.program = sketch::DefaultSchedule(space.workload(), space.target());
+  plain.hash = plain.program.StructuralHash();
+  return plain;
+}
+
+sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
+                                    std::span<const sketch::Candidate> lent,
+                                    const UntunedOptions& options, base::ThreadPool& pool) {
+  sketch::Candidate plain = PlainCandidate(space);
+  if (options.population <= 0) return plain;
+  const strategy::Evolution evolution(BreedingOptions(space, options, pool));
+  base::RandomStream random(
+      base::Hasher().Add(options.seed).Add(space.workload().StructuralHash()).Digest());
+  std::vector<strategy::CandidatePtr> first = evolution.DrawFresh(options.population, random);
+  for (const sketch::Candidate& candidate : lent) {
+    first.push_back(std::make_shared<const sketch::Candidate>(candidate));
+  }
+  const target::MachineModel machine = target::MachineOf(space.target());
+  const std::vector<strategy::ScoredCandidate> best = evolution.Run(
+      {}, first, options.population, EstimatedRates(machine, pool), {}, /*keep=*/1, random);
+  if (best.empty()) return plain;
+  const double plain_rate = 1 / feature::EstimateCodeTime(plain.program, machine);
+  return best[0].rating > plain_rate ? *best[0].candidate : plain;
+}
+
+}  // namespace bayloom::tuning

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bayloom/base/thread_pool.h"
+#include "bayloom/sketch/design_space.h"
+
+namespace bayloom::tuning {
+
+/// How a program is chosen for a workload of which nothing was measured.
+struct UntunedOptions {
+  /// Programs of a generation, and generations bred from the random first one; 0 programs for the
+  /// plain program. 2,500 programs take a fifth of a second of one core.
+  int population = 512;
+  int generations = 4;
+  uint64_t seed = 0;
+};
+
+/// The workload's plain program (DefaultSchedule); its trace is empty.
+sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space);
+
+/// The program of the design spaces that the time estimate likes best: random ones and those
+/// `lent`, such as programs of similar workloads, are bred for a few generations. The plain program
+/// where the estimate likes none better. Nothing is compiled.
+///
+/// The same for the same seed and any number of threads.
+sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
+                                    std::span<const sketch::Candidate> lent,
+                                    const UntunedOptions& options, base::ThreadPool& pool);
+
+}  // namespace bayloom::tuning

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tuning/user_store.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/base/system_error.h"
+#include "bayloom/measure/measure_machine.h"
+#include "bayloom/target/target_json.h"
+#include "bayloom/tuning/restore.h"
+
+namespace bayloom::tuning {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::optional<std::string> UserStore::DefaultPath() {
+  const std::string named = Environment("BAYLOOM_STORE");
+  if (named == "off") return std::nullopt;
+  if (!named.empty()) return named;
+  std::filesystem::path data = Environment("XDG_DATA_HOME");
+  if (!data.is_absolute()) {  // as the XDG base directory specification has it
+    const std::filesystem::path home = Environment("HOME");
+    if (!home.is_absolute()) return std::nullopt;
+    data = home / ".local" / "share";
+  }
+  return (data / "bayloom" / "programs.db").string();
+}
+
+UserStore::UserStore(std::optional<std::string> path, Mode mode, Warning warning)
+    : mode_(mode), warning_(std::move(warning)) {
+  if (!path) return;
+  try {
+    if (mode == Mode::kRead) {
+      if (!std::filesystem::exists(*path)) return;
+      store_ = std::make_unique<record::Store>(*path, record::Store::Mode::kReadOnly);
+    } else {
+      const std::filesystem::path folder = std::filesystem::path(*path).parent_path();
+      std::error_code failed;  // a home that cannot be written to is no store, and no news
+      if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+      if (failed) return;
+      store_ = std::make_unique<record::Store>(*path);
+    }
+  } catch (const std::exception& error) {
+    warning_(fmt::format("the store of known programs is not used: {}",
+                         base::MessageInOneLine(error.what())));
+  }
+}
+
+void UserStore::With(const std::function<void(record::Store&)>& use) {
+  if (!store_) return;
+  try {
+    use(*store_);
+  } catch (const std::exception& error) {
+    warning_(fmt::format("the store of known programs is not used: {}",
+                         base::MessageInOneLine(error.what())));
+    store_.reset();
+  }
+}
+
+target::Target UserStore::WithMachine(target::Target target) {
+  With([&](record::Store& store) {
+    if (target.machine) return;
+    if (const std::optional<record::TargetId> known = store.FindTarget(target)) {
+      target.machine = store.TargetOf(*known).machine;
+    }
+    if (target.machine || mode_ == Mode::kRead) return;
+    Result<target::MachineModel> machine = measure::MeasuredMachineOf(target);
+    if (!machine) return;
+    target.machine = *std::move(machine);
+    store.AddTarget(target);
+  });
+  return target;
+}
+
+std::optional<MeasuredCandidate> UserStore::Find(const sketch::SpaceGenerator& space) {
+  std::optional<MeasuredCandidate> best;
+  With([&](record::Store& store) { best = RestoreBest(store, space); });
+  return best;
+}
+
+std::vector<sketch::Candidate> UserStore::Lend(const sketch::SpaceGenerator& space, int count) {
+  std::vector<sketch::Candidate> lent;
+  With([&](record::Store& store) {
+    const uint64_t target = target::HashOf(space.target());
+    if (!lent_ || lent_target_ != target) {
+      lent_.emplace(store, space.target());
+      lent_target_ = target;
+    }
+    lent = lent_->For(space, count);
+  });
+  return lent;
+}
+
+void UserStore::Add(const std::string& name, const target::Target& target,
+                    std::span<const Known> programs) {
+  With([&](record::Store& store) {
+    const record::TargetId target_id = store.AddTarget(target);
+    std::vector<record::StoredTrial> better;
+    for (const Known& known : programs) {
+      const record::TaskId task = store.AddTask(known.workload);
+      const std::vector<record::StoredTrial> best = store.BestOf(task, target_id, 1);
+      if (!best.empty() && best[0].outcome.value <= known.program.outcome.value) continue;
+      record::StoredTrial& trial = better.emplace_back();
+      trial.task = task;
+      trial.target = target_id;
+      trial.candidate = CandidateText(known.program.candidate);
+      trial.key = known.program.candidate.hash;
+      trial.proposer = "tune";
+      trial.outcome = known.program.outcome;
+    }
+    if (better.empty()) return;
+    record::RunRecord run;
+    run.name = name;
+    run.definition = "{}";
+    run.target = target_id;
+    run.objective = "seconds";
+    run.finished = true;
+    const record::RunId id = store.BeginRun(run).id;
+    for (record::StoredTrial& trial : better) trial.run = id;
+    store.AddTrials(better, 0);
+    store.SetFinished(id, true);
+  });
+}
+
+}  // namespace bayloom::tuning

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/record/store.h"
+#include "bayloom/target/target.h"
+#include "bayloom/tensor/workload.h"
+#include "bayloom/tuning/lent_programs.h"
+#include "bayloom/tuning/measured_candidate.h"
+
+namespace bayloom::tuning {
+
+/// The best programs that this user's tunings have found, for every task and target: a database as
+/// those of `bayloom tune`, in one place for all models. What is there is used without being named.
+///
+/// Several processes may read and write it. It only ever helps: a file that is damaged, not
+/// readable or locked for long is said once, and from then on nothing is known.
+class UserStore {
+ public:
+  enum class Mode : uint8_t {
+    kRead,   ///< a file that does not exist is an empty one
+    kWrite,  ///< creates the file and its folder
+  };
+  /// Told, in one line, why the store cannot be used.
+  using Warning = std::function<void(const std::string&)>;
+
+  /// The environment's BAYLOOM_STORE; else bayloom/programs.db in XDG_DATA_HOME, or in
+  /// ~/.local/share. nullopt where that is "off", or where no home is known.
+  static std::optional<std::string> DefaultPath();
+
+  /// No path: a store that is always empty.
+  UserStore(std::optional<std::string> path, Mode mode, Warning warning);
+
+  /// The target with its machine as measured earlier, or measured now and kept (kWrite), which
+  /// takes a second; the target itself where nothing can be kept or it is not this machine.
+  target::Target WithMachine(target::Target target);
+  /// The fastest program known of the space's workload and target.
+  std::optional<MeasuredCandidate> Find(const sketch::SpaceGenerator& space);
+  /// Programs of workloads that differ in their extents only, adapted to these.
+  std::vector<sketch::Candidate> Lend(const sketch::SpaceGenerator& space, int count);
+
+  struct Known {
+    tensor::Workload workload;
+    MeasuredCandidate program;
+  };
+  /// Keeps what is faster than all that is known of its workload. `name` says what was tuned.
+  void Add(const std::string& name, const target::Target& target, std::span<const Known> programs);
+
+ private:
+  /// Calls `use` with the store if there is one; what fails is warned of.
+  void With(const std::function<void(record::Store&)>& use);
+
+  Mode mode_;
+  Warning warning_;
+  std::unique_ptr<record::Store> store_;
+  std::optional<LentPrograms> lent_;
+  uint64_t lent_target_ = 0;  ///< hash of the one whose programs `lent_` has
+};
+
+}  // namespace bayloom::tuning

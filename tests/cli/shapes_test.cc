@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bayloom/base/file.h"
+#include "examples/models/graph_builder.h"
+#include "tests/cli/run_bayloom.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Models whose inputs are not of one shape.
+class Shapes : public testing::Test {
+ protected:
+  Shapes() {
+    models::GraphBuilder g("dense", 13, /*seed=*/1);
+    const models::Value a = g.Input("a", {1, 8, 4});
+    const models::Value b = g.Input("b", {1, 8, 4});
+    const models::Value w = g.Weight("w", {4, 6}, 4, 1);
+    g.Output(g.Node("Relu", {g.Node("MatMul", {g.Node("Add", {a, b}), w})}), {1, 8, 6});
+    dense_ = Save("dense.onnx", g, {"batch", "sequence"});
+
+    models::GraphBuilder h("reshape", 13, 0);
+    const models::Value x = h.Input("x", {6});
+    h.Output(h.Node("Reshape", {x, h.IndexInput("shape", {2})}), {2, 3});
+    reshape_ = Save("reshape.onnx", h, {});
+
+    models::GraphBuilder u("unsupported", 13, 0);
+    const models::Value y = u.Node("Relu", {u.Input("x", {6})});
+    const models::Value words = u.Node("StringNormalizer", {y});
+    u.Output(u.Node("Relu", {words}), {6});
+    u.Output(u.Node("CumSum", {y, y}), {6});
+    unsupported_ = Save("unsupported.onnx", u, {});
+  }
+
+  /// With these names for the first dimensions of all inputs.
+  std::string Save(const std::string& name, const models::GraphBuilder& builder,
+                   const std::vector<std::string>& dimensions) const {
+    onnx::ModelProto model = builder.model();
+    for (auto& input : *model.mutable_graph()->mutable_input()) {
+      auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+      for (size_t d = 0; d < dimensions.size(); ++d) {
+        shape.mutable_dim(static_cast<int>(d))->set_dim_param(dimensions[d]);
+      }
+    }
+    base::WriteFile(folder_ / name, model.SerializeAsString());
+    return folder_ / name;
+  }
+
+  TemporaryFolder folder_;
+  std::string dense_, reshape_, unsupported_;
+};
+
+TEST_F(Shapes, WhatIsMissingIsAskedForInOneLine) {
+  for (const char* command : {"run", "show", "bench", "compile", "tune"}) {
+    const Answer answer = RunBayloom({command, dense_, "--dim", "batch=1"});
+    EXPECT_EQ(answer.exit_code, 2) << command;
+    EXPECT_THAT(answer.error, HasSubstr("the model leaves a dimension open: sequence (inputs 'a', "
+                                        "'b'); give what is missing, such as --dim sequence=128"))
+        << command;
+  }
+  EXPECT_THAT(RunBayloom({"run", dense_}).error, HasSubstr("--dim batch=1 --dim sequence=128"));
+}
+
+TEST_F(Shapes, SizesAreGivenByNameOrByShape) {
+  const Answer named = RunBayloom({"run", dense_, "--dim", "batch=2", "--dim", "sequence=3"});
+  EXPECT_EQ(named.exit_code, 0) << named.error;
+  EXPECT_THAT(named.out, HasSubstr("float32[2, 3, 6]"));
+  const Answer shaped = RunBayloom({"run", dense_, "--shape", "a=2x3x4"});
+  EXPECT_EQ(shaped.exit_code, 0) << shaped.error;
+  EXPECT_EQ(shaped.out, named.out);
+  const Answer both = RunBayloom({"run", dense_, "--shape", "a=2x3x4", "--dim", "batch=1"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.error, HasSubstr("dimension 'batch' cannot be both"));
+}
+
+TEST_F(Shapes, WhatIsNoSizeIsRefused) {
+  for (const char* text : {"batch", "batch=", "=1", "batch=x", "batch=-1", "batch=1,", "batch=1x2",
+                           "batch=4,4", "batch=99999999999999999999"}) {
+    const Answer answer = RunBayloom({"run", dense_, "--dim", text, "--dim", "sequence=3"});
+    EXPECT_EQ(answer.exit_code, 2) << text;
+    EXPECT_THAT(answer.error, HasSubstr("--dim")) << text;
+  }
+  EXPECT_THAT(RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", "batch=2"}).error,
+              HasSubstr("'batch' is given twice"));
+  EXPECT_THAT(RunBayloom({"run", dense_, "--dim", "bach=1"}).error,
+              HasSubstr("no input has an open dimension 'bach'; there are: batch"));
+}
+
+TEST_F(Shapes, SeveralSizesAreTunedTogether) {
+  const std::string database = folder_ / "dense.db";
+  const Answer tuned =
+      RunBayloom({"tune", dense_, "--dim", "batch=1", "--dim", "sequence=4,8,16", "--trials", "12",
+                  "--strategy", "random", "--threads", "1", "--db", database});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.error;
+  EXPECT_THAT(tuned.error, HasSubstr("3 tasks of dense.onnx batch=1 sequence=4,8,16"));
+  EXPECT_THAT(tuned.out, HasSubstr("--dim batch=1 --dim sequence=4,8,16"));
+  for (const char* size : {"sequence=4", "sequence=16"}) {
+    const Answer run = RunBayloom(
+        {"run", dense_, "--dim", "batch=1", "--dim", size, "--threads", "1", "--db", database});
+    EXPECT_EQ(run.exit_code, 0) << run.error;
+    EXPECT_THAT(run.error, HasSubstr("1 of 1 tasks tuned")) << size;
+  }
+  const Answer several = RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", "sequence=4,8"});
+  EXPECT_EQ(several.exit_code, 2);
+  EXPECT_THAT(several.error, HasSubstr("give one"));
+}
+
+TEST_F(Shapes, WhatDependsOnAnInputIsKnownWithItFrozen) {
+  const Answer refused = RunBayloom({"run", reshape_});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("Reshape"), HasSubstr("freeze the input 'shape'"),
+                                   HasSubstr("--freeze shape=VALUE")));
+  const Answer run = RunBayloom({"run", reshape_, "--freeze", "shape=3,2"});
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_THAT(run.out, HasSubstr("float32[3, 2]"));
+  for (const char* text : {"shape=3,x", "shape=", "shape=1.5,2", "shape=1,2,3", "size=1"}) {
+    EXPECT_EQ(RunBayloom({"run", reshape_, "--freeze", text}).exit_code, 2) << text;
+  }
+}
+
+TEST_F(Shapes, AFrozenTensorMayBeInAFile) {
+  onnx::TensorProto tensor;
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(2);
+  tensor.add_int64_data(2);
+  tensor.add_int64_data(3);
+  base::WriteFile(folder_ / "shape.pb", tensor.SerializeAsString());
+  const Answer run = RunBayloom({"run", reshape_, "--freeze", "shape=" + (folder_ / "shape.pb")});
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_THAT(run.out, HasSubstr("float32[2, 3]"));
+}
+
+TEST_F(Shapes, CheckSaysWhatAModelNeeds) {
+  const Answer open = RunBayloom({"check", dense_});
+  EXPECT_EQ(open.exit_code, 1);
+  EXPECT_THAT(open.error, HasSubstr("dense.onnx: needs --dim batch=1 --dim sequence=128"));
+  EXPECT_THAT(open.out, AllOf(HasSubstr("input   a  float32[batch, sequence, 4]"),
+                              HasSubstr("open    sequence  in a, b"), HasSubstr("data    float32"),
+                              HasSubstr("MatMul"), HasSubstr("with batch=1 sequence=64")));
+  const Answer ready = RunBayloom({"check", dense_, "--shape", "a=1x8x4"});
+  EXPECT_EQ(ready.exit_code, 0) << ready.error;
+  EXPECT_THAT(ready.out, HasSubstr("dense.onnx: can be tuned as it is\n"));
+  const Answer frozen = RunBayloom({"check", reshape_});
+  EXPECT_EQ(frozen.exit_code, 1);
+  EXPECT_THAT(frozen.error, HasSubstr("needs --freeze shape=VALUE"));
+  EXPECT_EQ(RunBayloom({"check", dense_, "--dim", "bach=1"}).exit_code, 2);
+  EXPECT_EQ(RunBayloom({"check", folder_ / "missing.onnx"}).exit_code, 2);
+}
+
+TEST_F(Shapes, CheckExaminesAllNodes) {
+  const Answer table = RunBayloom({"check", unsupported_});
+  EXPECT_EQ(table.exit_code, 1);
+  EXPECT_THAT(table.error, HasSubstr("cannot be tuned: 2 nodes of 2 operators are refused"));
+  EXPECT_THAT(table.out, AllOf(HasSubstr("CumSum"), HasSubstr("1 node behind refused ones")));
+
+  const Answer answer = RunBayloom({"check", unsupported_, "--json"});
+  EXPECT_EQ(answer.exit_code, 1);
+  const nlohmann::json json = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(json["ready"], false);
+  ASSERT_EQ(json["refusals"].size(), 2u);
+  EXPECT_EQ(json["refusals"][0]["operator"], "StringNormalizer");
+  EXPECT_EQ(json["refusals"][0]["version"], 13);
+  EXPECT_EQ(json["refusals"][1]["operator"], "CumSum");
+  EXPECT_EQ(json["unexamined_nodes"], 1);
+  EXPECT_FALSE(json.contains("flops"));
+}
+
+TEST_F(Shapes, CheckAsJson) {
+  const Answer answer =
+      RunBayloom({"check", dense_, "--dim", "batch=2", "--dim", "sequence=5", "--json"});
+  ASSERT_EQ(answer.exit_code, 0) << answer.error;
+  const nlohmann::json json = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(json["ready"], true);
+  EXPECT_EQ(json["operator_sets"]["ai.onnx"], 13);
+  EXPECT_EQ(json["open"][0]["name"], "batch");
+  EXPECT_EQ(json["parameters"][0]["count"], 24);
+  EXPECT_EQ(json["parameters"][0]["bytes"], 96);
+  EXPECT_GE(json["flops"].get<double>(), 2 * 2 * 5 * 4 * 6);
+  EXPECT_TRUE(json["missing"].empty());
+  EXPECT_THAT(json["verdict"].get<std::string>(), Not(HasSubstr("needs")));
+}
+
+}  // namespace
+}  // namespace bayloom::cli

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+#include <onnx/onnx_pb.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/passes/passes.h"
+#include "tests/graph/pass_checks.h"
+
+namespace bayloom::graph {
+namespace {
+
+/// Imports a model given as a graph in ONNX's text format.
+Graph ImportText(const std::string& graph, int opset = 14, const ImportOptions& options = {}) {
+  const std::string text =
+      fmt::format("<ir_version: 7, opset_import: [\"\" : {}]> {}", opset, graph);
+  onnx::ModelProto model;
+  onnx::OnnxParser parser(text.c_str());
+  const auto status = parser.Parse(model);
+  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
+  const auto path =
+      std::filesystem::temp_directory_path() / fmt::format("bayloom_text_{}.onnx", getpid());
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  try {
+    Graph imported = ImportOnnx(path.string(), options);
+    std::filesystem::remove(path);
+    return imported;
+  } catch (...) {
+    std::filesystem::remove(path);
+    throw;
+  }
+}
+
+tensor::HostTensor Tensor(tensor::DType dtype, std::vector<int64_t> shape,
+                          const std::vector<double>& values) {
+  tensor::HostTensor tensor = tensor::HostTensor::Zeros(dtype, std::move(shape));
+  for (size_t i = 0; i < values.size(); ++i) tensor.Set(static_cast<int64_t>(i), values[i]);
+  return tensor;
+}
+tensor::HostTensor Floats(const std::vector<double>& values) {
+  return Tensor(tensor::DType::kFloat32, {std::ssize(values)}, values);
+}
+tensor::HostTensor Bool(bool value) { return Tensor(tensor::DType::kBool, {}, {value ? 1.0 : 0}); }
+
+std::vector<double> Values(const tensor::HostTensor& tensor) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < tensor.ElementCount(); ++i) values.push_back(tensor.Get(i));
+  return values;
+}
+
+/// The first output, interpreted as it is imported, and compiled; both have to agree.
+std::vector<double> OutputOf(const Graph& graph, const std::vector<tensor::HostTensor>& inputs) {
+  const std::vector<double> expected = Values(EvaluateGraph(graph, inputs)[0]);
+  Graph optimized = graph;
+  Optimize(optimized);
+  EXPECT_EQ(Values(RunCompiled(ExtractTasks(std::move(optimized)), inputs)[0]), expected);
+  return expected;
+}
+
+std::string RefusalOf(const std::string& graph, int opset = 14) {
+  try {
+    ImportText(graph, opset);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+using Doubles = std::vector<double>;
+
+constexpr char kTwoBranches[] = R"(g (bool c, float[2] x) => (float[2] y) {{
+  y = If (c) <then_branch = a () => (float[2] p) {{ p = Add (x, x) }},
+              else_branch = b () => (float{} q) {{ {} }}>
+}})";
+
+TEST(If, TakesTheBranchOfAKnownCondition) {
+  const std::string text = fmt::format(kTwoBranches, "[2]", "q = Neg (x)");
+  for (const bool condition : {false, true}) {
+    const Graph graph = ImportText(
+        text, 14,
+        {.dimensions = {},
+         .input_shapes = {},
+         .frozen_inputs = {{"c", std::make_shared<const tensor::HostTensor>(Bool(condition))}}});
+    EXPECT_EQ(graph.nodes.size(), 1u);
+    EXPECT_EQ(OutputOf(graph, {Floats({1, -3})}), condition ? (Doubles{2, -6}) : (Doubles{-1, 3}));
+  }
+}
+
+TEST(If, SelectsByAConditionKnownAtRunTime) {
+  const Graph graph = ImportText(fmt::format(kTwoBranches, "[2]", "q = Neg (x)"));
+  EXPECT_EQ(OutputOf(graph, {Bool(true), Floats({1, -3})}), (Doubles{2, -6}));
+  EXPECT_EQ(OutputOf(graph, {Bool(false), Floats({1, -3})}), (Doubles{-1, 3}));
+}
+
+TEST(If, RefusesBranchesOfDifferentShapes) {
+  try {
+    ImportText(fmt::format(kTwoBranches, "[4]", "q = Concat <axis = 0> (x, x)"));
+    FAIL();
+  } catch (const RunTimeDependence& error) {
+    EXPECT_EQ(error.inputs(), std::vector<std::string>{"c"});
+    EXPECT_NE(std::string(error.what()).find("output 0 is float32[2] or float32[4]"),
+              std::string::npos);
+  }
+}
+
+/// x doubles and one is added, as often as `m` says; every x is recorded.
+constexpr char kLoop[] = R"(g (float[2] x) => (float[2] last, float[n, 2] all) {{
+  m = Constant <value = int64 {{{}}}> ()
+  one = Constant <value = float {{1.0}}> ()
+  last, all = Loop (m, , x) <body = b (int64 i, bool c, float[2] v)
+      => (bool d, float[2] w, float[2] s) {{
+    d = Identity (c)
+    s = Identity (v)
+    f = Cast <to = 1> (i)
+    t = Add (v, v)
+    u = Add (t, f)
+    w = Add (u, one)
+  }}>
+}})";
+
+TEST(Loop, RunsAsOftenAsItsTripCountSays) {
+  const Graph graph = ImportText(fmt::format(kLoop, 3));
+  EXPECT_EQ(OutputOf(graph, {Floats({1, 0})}), (Doubles{19, 11}));
+  EXPECT_EQ(Values(EvaluateGraph(graph, {Floats({1, 0})})[1]), (Doubles{1, 0, 3, 1, 8, 4}));
+}
+
+TEST(Loop, WithoutIterationsScansNothing) {
+  const Graph graph = ImportText(fmt::format(kLoop, 0));
+  EXPECT_EQ(graph.values[graph.outputs[1].value].shape, (std::vector<int64_t>{0, 2}));
+  EXPECT_EQ(graph.outputs[0].value, graph.inputs[0]);
+}
+
+/// While the sum of x is below the bound, at most 6 times, x doubles.
+constexpr char kWhile[] = R"(g (float[2] x, float bound) => (float[2] y) {
+  m = Constant <value = int64 {6}> ()
+  start = ReduceSum <keepdims = 0> (x)
+  first = Less (start, bound)
+  y = Loop (m, first, x) <body = b (int64 i, bool c, float[2] v) => (bool d, float[2] w) {
+    w = Add (v, v)
+    sum = ReduceSum <keepdims = 0> (w)
+    d = Less (sum, bound)
+  }>
+})";
+
+TEST(Loop, KeepsItsValuesOnceAConditionOfTheRunFails) {
+  const Graph graph = ImportText(kWhile);
+  const auto scalar = [](double v) { return Tensor(tensor::DType::kFloat32, {}, {v}); };
+  EXPECT_EQ(OutputOf(graph, {Floats({1, 2}), scalar(10)}), (Doubles{4, 8}));
+  EXPECT_EQ(OutputOf(graph, {Floats({1, 2}), scalar(0)}), (Doubles{1, 2}));
+  EXPECT_EQ(OutputOf(graph, {Floats({1, 2}), scalar(1e9)}), (Doubles{64, 128}));
+}
+
+TEST(Loop, StopsWhenAKnownConditionFails) {
+  const Graph graph = ImportText(R"(g (float[1] x) => (float[1] y) {
+    start = Constant <value = bool {1}> ()
+    limit = Constant <value = int64 {4}> ()
+    m = Constant <value = int64 {9223372036854775807}> ()
+    y = Loop (m, start, x) <body = b (int64 i, bool c, float[1] v) => (bool d, float[1] w) {
+      w = Add (v, v)
+      d = Less (i, limit)
+    }>
+  })");
+  EXPECT_EQ(OutputOf(graph, {Floats({1})}), Doubles{32});
+}
+
+TEST(Loop, RefusesWhatCannotBeUnrolled) {
+  EXPECT_NE(RefusalOf(R"(g (float[1] x) => (float[1] y) {
+    m = Constant <value = int64 {9223372036854775807}> ()
+    y = Loop (m, , x) <body = b (int64 i, bool c, float[1] v) => (bool c, float[1] v) { }>
+  })")
+                .find("more iterations than can be unrolled"),
+            std::string::npos);
+  EXPECT_NE(RefusalOf(R"(g (int64 m, float[1] x) => (float[1] y) {
+    y = Loop (m, , x) <body = b (int64 i, bool c, float[1] v) => (bool c, float[1] v) { }>
+  })")
+                .find("known at run time only"),
+            std::string::npos);
+}
+
+/// Sums of x along an axis up to every place, from the front or from the back.
+constexpr char kScan[] = R"(g (float[2] s, float[{}] x) => (float[2] last, float[a, b] all) {{
+  last, all = Scan <num_scan_inputs = 1, scan_input_axes = [{}], scan_input_directions = [{}],
+                    scan_output_axes = [{}], scan_output_directions = [{}],
+                    body = b (float[2] v, float[2] e) => (float[2] w, float[2] o) {{
+    w = Add (v, e)
+    o = Identity (w)
+  }}> (s, x)
+}})";
+
+TEST(Scan, GoesAlongItsAxesInItsDirections) {
+  const tensor::HostTensor start = Floats({1, 0});
+  const auto all = [&](const Graph& graph, const tensor::HostTensor& x) {
+    return Values(EvaluateGraph(graph, {start, x})[1]);
+  };
+  const auto rows = Tensor(tensor::DType::kFloat32, {3, 2}, {1, 2, 3, 4, 5, 6});
+  const Graph forward = ImportText(fmt::format(kScan, "3, 2", 0, 0, 0, 0));
+  EXPECT_EQ(OutputOf(forward, {start, rows}), (Doubles{10, 12}));
+  EXPECT_EQ(all(forward, rows), (Doubles{2, 2, 5, 6, 10, 12}));
+  const Graph backward = ImportText(fmt::format(kScan, "3, 2", 0, 1, 0, 1));
+  EXPECT_EQ(all(backward, rows), (Doubles{10, 12, 9, 10, 6, 6}));
+  const auto columns = Tensor(tensor::DType::kFloat32, {2, 3}, {1, 3, 5, 2, 4, 6});
+  const Graph across = ImportText(fmt::format(kScan, "2, 3", 1, 0, -1, 0));
+  EXPECT_EQ(all(across, columns), (Doubles{2, 5, 10, 2, 6, 12}));
+}
+
+/// Every iteration reads its part of the input where it lies: iterations are calls of one task.
+TEST(Scan, IterationsShareTheirTasks) {
+  const Graph graph = ImportText(
+      R"(g (float[1, 16] s, float[100, 1, 16] x, float[16, 16] r) => (float[1, 16] last) {
+    last = Scan <num_scan_inputs = 1, body = b (float[1, 16] v, float[1, 16] e)
+        => (float[1, 16] w) {
+      p = MatMul (v, r)
+      q = Add (p, e)
+      w = Tanh (q)
+    }> (s, x)
+  })");
+  Graph optimized = graph;
+  Optimize(optimized);
+  const TaskGraph network = ExtractTasks(std::move(optimized));
+  EXPECT_EQ(network.tasks.size(), 1u);
+  EXPECT_EQ(network.calls.size(), 100u);
+  const std::vector<tensor::HostTensor> inputs = RandomInputs(graph);
+  const Doubles expected = Values(EvaluateGraph(graph, inputs)[0]);
+  const Doubles actual = Values(RunCompiled(network, inputs)[0]);
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-5);
+}
+
+}  // namespace
+}  // namespace bayloom::graph
