@@ -169,16 +169,18 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
 }
 
 /// Kernels of the library, where the network calls some. Returns what is to be compiled.
-std::vector<std::string> WriteLibrary(const TaskGraph& network, const base::ScratchFolder& scratch) {
+std::vector<std::string> WriteLibrary(const TaskGraph& network,
+                                      const base::ScratchFolder& scratch) {
   const bool calls = std::ranges::any_of(
       network.tasks, [](const GraphTask& task) { return tensor::IsCall(task.workload); });
   if (!calls) return {};
   scratch.Write("bayloom_kernels.h", kKernelsHeader);
   scratch.Write("bayloom_elements.h", kElementsHeader);
   std::vector<std::string> sources;
-  for (const auto& [name, text] :
-       {std::pair("bayloom_arg_extreme.c", kArgExtremeSource), {"bayloom_scan.c", kScanSource},
-        {"bayloom_scatter.c", kScatterSource}, {"bayloom_topk.c", kTopKSource}}) {
+  for (const auto& [name, text] : {std::pair("bayloom_arg_extreme.c", kArgExtremeSource),
+                                   {"bayloom_scan.c", kScanSource},
+                                   {"bayloom_scatter.c", kScatterSource},
+                                   {"bayloom_topk.c", kTopKSource}}) {
     scratch.Write(name, text);
     sources.emplace_back(name);
   }

@@ -41,8 +41,7 @@ bool AllPositive(std::span<const int64_t> extents) {
 std::optional<CallSizes> LineSizes(std::span<const int64_t> numbers, int64_t results) {
   if (!AllPositive(numbers.first(3)) || results < 1 || results > numbers[1]) return std::nullopt;
   const double lines = ProductOf(numbers.first(1)) * static_cast<double>(numbers[2]);
-  return CallSizes{{lines * static_cast<double>(numbers[1])},
-                   lines * static_cast<double>(results)};
+  return CallSizes{{lines * static_cast<double>(numbers[1])}, lines * static_cast<double>(results)};
 }
 
 std::optional<CallSizes> RowSizes(std::span<const int64_t> numbers) {

@@ -24,11 +24,13 @@ namespace bayloom::tensor {
 /// tensor; the numbers, which fix all sizes, are literals behind the operands. Tensors are
 /// row-major and dense, so a shape with the same elements in the same order will do.
 enum class LibraryKernel : uint8_t {
-  /// x[outer, n, inner] -> int64 [outer, k, inner]: where along n the k first elements in descending
+  /// x[outer, n, inner] -> int64 [outer, k, inner]: where along n the k first elements in
+  /// descending
   /// order (`largest`) or ascending order are, in that order, the lower index first among equal
   /// ones; NaN is greater than all numbers. Numbers: outer, n, inner, k, largest.
   kTopK,
-  /// x[outer, n, inner] -> int64 [outer, inner]: where along n the extreme is, the first or the last
+  /// x[outer, n, inner] -> int64 [outer, inner]: where along n the extreme is, the first or the
+  /// last
   /// of equal ones; NaN is more extreme than all numbers. Numbers: outer, n, inner, largest, last.
   kArgExtreme,
   /// x[outer, n, inner] -> sums or products along n up to each element, floats in double precision.

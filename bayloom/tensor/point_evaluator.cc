@@ -15,7 +15,7 @@ struct PointEvaluator::Impl {
   struct FlatStage {
     const Stage* stage;
     std::optional<FlatExpr> value;  ///< none of a call
-    size_t spatial = 0;  ///< number of spatial iterators
+    size_t spatial = 0;             ///< number of spatial iterators
   };
 
   Impl(const Workload& w, const std::vector<HostTensor>& arguments)

@@ -43,7 +43,7 @@ std::vector<int> Operands(int first, const std::vector<Var>& rest) {
 
 /// A step whose outputs, if any, are still to be numbered.
 Instruction InstructionOf(InstructionKind kind, std::vector<int> inputs,
-                 std::vector<int64_t> attributes = {}, std::string text = {}) {
+                          std::vector<int64_t> attributes = {}, std::string text = {}) {
   return {kind, std::move(inputs), std::move(attributes), {}, std::move(text), {}};
 }
 
@@ -74,8 +74,9 @@ Result<std::vector<BlockVar>> Schedule::GetConsumers(BlockVar block) {
 Result<std::vector<ValueVar>> Schedule::SamplePerfectTile(LoopVar loop, int parts,
                                                           int64_t max_innermost,
                                                           const Decision* decision) {
-  return AllVars<ValueVar>(Record(
-      InstructionOf(InstructionKind::kSamplePerfectTile, {loop.id}, {parts, max_innermost}), decision));
+  return AllVars<ValueVar>(
+      Record(InstructionOf(InstructionKind::kSamplePerfectTile, {loop.id}, {parts, max_innermost}),
+             decision));
 }
 
 Result<ValueVar> Schedule::SampleCategorical(const std::vector<int64_t>& candidates,
@@ -92,7 +93,8 @@ Result<LoopVar> Schedule::SampleComputeLocation(BlockVar block, const Decision* 
 }
 
 Result<std::vector<LoopVar>> Schedule::Split(LoopVar loop, const std::vector<ValueVar>& factors) {
-  return AllVars<LoopVar>(Record(InstructionOf(InstructionKind::kSplit, Operands(loop.id, factors))));
+  return AllVars<LoopVar>(
+      Record(InstructionOf(InstructionKind::kSplit, Operands(loop.id, factors))));
 }
 
 Result<std::vector<LoopVar>> Schedule::Split(LoopVar loop, const std::vector<int64_t>& factors) {
@@ -124,7 +126,8 @@ Status Schedule::AnnotateUnroll(LoopVar loop, ValueVar max_step) {
 }
 
 Status Schedule::Bind(LoopVar loop, LoopKind kind) {
-  return NoVar(Record(InstructionOf(InstructionKind::kBind, {loop.id}, {static_cast<int64_t>(kind)})));
+  return NoVar(
+      Record(InstructionOf(InstructionKind::kBind, {loop.id}, {static_cast<int64_t>(kind)})));
 }
 
 Status Schedule::Annotate(BlockVar block, const std::string& key, ValueVar value) {
@@ -152,13 +155,13 @@ Status Schedule::ReverseComputeAt(BlockVar block, LoopVar loop) {
 }
 
 Result<BlockVar> Schedule::CacheRead(BlockVar block, int read_index, StorageScope scope) {
-  return OneVar<BlockVar>(Record(
-      InstructionOf(InstructionKind::kCacheRead, {block.id}, {read_index, static_cast<int64_t>(scope)})));
+  return OneVar<BlockVar>(Record(InstructionOf(InstructionKind::kCacheRead, {block.id},
+                                               {read_index, static_cast<int64_t>(scope)})));
 }
 
 Result<BlockVar> Schedule::CacheWrite(BlockVar block, StorageScope scope) {
-  return OneVar<BlockVar>(
-      Record(InstructionOf(InstructionKind::kCacheWrite, {block.id}, {static_cast<int64_t>(scope)})));
+  return OneVar<BlockVar>(Record(
+      InstructionOf(InstructionKind::kCacheWrite, {block.id}, {static_cast<int64_t>(scope)})));
 }
 
 Result<BlockVar> Schedule::RFactor(BlockVar block, LoopVar loop) {
@@ -166,7 +169,8 @@ Result<BlockVar> Schedule::RFactor(BlockVar block, LoopVar loop) {
 }
 
 Result<BlockVar> Schedule::DecomposeReduction(BlockVar block, LoopVar loop) {
-  return OneVar<BlockVar>(Record(InstructionOf(InstructionKind::kDecomposeReduction, {block.id, loop.id})));
+  return OneVar<BlockVar>(
+      Record(InstructionOf(InstructionKind::kDecomposeReduction, {block.id, loop.id})));
 }
 
 Status Schedule::RewriteLayout(BlockVar block, int read_index) {
@@ -174,7 +178,8 @@ Status Schedule::RewriteLayout(BlockVar block, int read_index) {
 }
 
 Status Schedule::SetScope(BlockVar block, StorageScope scope) {
-  return NoVar(Record(InstructionOf(InstructionKind::kSetScope, {block.id}, {static_cast<int64_t>(scope)})));
+  return NoVar(
+      Record(InstructionOf(InstructionKind::kSetScope, {block.id}, {static_cast<int64_t>(scope)})));
 }
 
 Status Schedule::Apply(Instruction instruction, const Decision* decision) {

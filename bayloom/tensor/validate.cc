@@ -138,8 +138,7 @@ class Validator {
     }
     std::vector<CallTensor> operands;
     for (BufferId id : call->operands) operands.push_back(CallTensorOf(program_.buffers[id]));
-    const Status status =
-        CheckCall(*call, operands, CallTensorOf(program_.buffers[block.output]));
+    const Status status = CheckCall(*call, operands, CallTensorOf(program_.buffers[block.output]));
     if (!status) Fail("block {}: {}", block.name, status.error().message);
   }
 

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/codegen/library.h"
-
 #include <gtest/gtest.h>
 
+#include "bayloom/codegen/library.h"
 #include "bayloom/tensor/program.h"
 #include "tests/codegen/compiled.h"
 #include "tests/tensor/library_calls.h"

@@ -18,7 +18,9 @@ namespace {
 struct Axis {
   int64_t in, kernel, stride, dilation = 1, low = 0, high = 0, extra = 0;
 
-  int64_t out() const { return (in - 1) * stride + extra + (kernel - 1) * dilation + 1 - low - high; }
+  int64_t out() const {
+    return (in - 1) * stride + extra + (kernel - 1) * dilation + 1 - low - high;
+  }
 };
 
 struct Transposed {
@@ -64,7 +66,8 @@ tensor::HostTensor Reference(const Transposed& c, const tensor::HostTensor& x,
                              const std::vector<float>& weights, const std::vector<float>& bias) {
   const int64_t batch = x.shape[0];
   const std::vector<int64_t> shape = WithChannels(batch, c.groups * c.out, Extents(c, OutOf));
-  std::vector<double> sums(tensor::HostTensor::Zeros(tensor::DType::kFloat32, shape).ElementCount());
+  std::vector<double> sums(
+      tensor::HostTensor::Zeros(tensor::DType::kFloat32, shape).ElementCount());
   ForEachIndex(shape, [&](const auto& i) { sums[Flat(i, shape)] = bias[i[1]]; });
   const std::vector<int64_t> taps = WithChannels(c.groups * c.in, c.out, Extents(c, KernelOf));
   ForEachIndex(x.shape, [&](const std::vector<int64_t>& from) {
@@ -109,15 +112,14 @@ void ExpectTransposed(const Transposed& c) {
   }
   for (const Axis& axis : c.axes) pads.push_back(axis.high);
   const std::vector<int64_t> shape = WithChannels(kBatch, c.groups * c.in, Extents(c, InOf));
-  const models::Value y =
-      g.Node("ConvTranspose",
-             {g.Input("x", shape), g.Constant("w", taps, weights),
-              g.Constant("b", {c.groups * c.out}, bias)},
-             {{"group", c.groups},
-              {"strides", strides},
-              {"dilations", dilations},
-              {"pads", pads},
-              {"output_padding", extra}});
+  const models::Value y = g.Node("ConvTranspose",
+                                 {g.Input("x", shape), g.Constant("w", taps, weights),
+                                  g.Constant("b", {c.groups * c.out}, bias)},
+                                 {{"group", c.groups},
+                                  {"strides", strides},
+                                  {"dilations", dilations},
+                                  {"pads", pads},
+                                  {"output_padding", extra}});
   g.Output(y, WithChannels(kBatch, c.groups * c.out, Extents(c, OutOf)));
   const SmallModel model("transposed", std::move(g));
   const Graph graph = ImportOnnx(model.path());

@@ -69,9 +69,8 @@ TEST(LibraryKernels, ReadMovedElementsWhereTheyWereMovedTo) {
       b.Map("slice", {4, 6}, [&](const auto& i) { return moved(i[0] * 2 + 1, i[1]); });
   const tensor::Tensor sums = Sums(b, b.View(part, {24}), 4, 6, 1);
   const tensor::Tensor doubled =
-      b.Map("add", {4, 6}, [&, view = b.View(sums, {4, 6})](const auto& i) {
-        return view.At(i) + part.At(i);
-      });
+      b.Map("add", {4, 6},
+            [&, view = b.View(sums, {4, 6})](const auto& i) { return view.At(i) + part.At(i); });
   const std::vector<std::string> names = CheckTasks(b.Build({{"y", doubled.id()}}));
   EXPECT_EQ(names.size(), 3u);
 }
@@ -94,8 +93,8 @@ TEST(LibraryKernels, StayDenseBesideConcatenations) {
 TEST(LibraryKernels, ConstantsAreFolded) {
   GraphBuilder b("net");
   const tensor::Tensor x = b.Constant("x", RandomTensor({3, 7}, 4));
-  const tensor::Tensor order = b.Call("topk.index", {3, 7}, DType::kInt64, LibraryKernel::kTopK,
-                                      {x}, {3, 7, 1, 7, 1});
+  const tensor::Tensor order =
+      b.Call("topk.index", {3, 7}, DType::kInt64, LibraryKernel::kTopK, {x}, {3, 7, 1, 7, 1});
   ASSERT_NE(b.ConstantOf(order), nullptr);
   for (int64_t row = 0; row < 3; ++row) {
     for (int64_t i = 1; i < 7; ++i) {

@@ -114,7 +114,8 @@ Graph CallsOfTheLibrary() {
   const tensor::Tensor active = b.Map("pad", {4, 32}, [&](const auto& i) {
     return tensor::Select(i[1] < tensor::Expr(24), sums(i[0], i[1]), tensor::FloatLiteral(0));
   });
-  return b.Build({{"active", active.id()}, {"flat", b.View(scattered, {96}).id()}, {"same", x.id()}});
+  return b.Build(
+      {{"active", active.id()}, {"flat", b.View(scattered, {96}).id()}, {"same", x.id()}});
 }
 
 TEST_F(PackageTest, CarriesTheKernelsOfTheLibrary) {

@@ -230,7 +230,12 @@ TEST(LibraryCall, NumbersThatDoNotSuitAreRefused) {
     const SampleCall sample = RandomCall(random);
     nlohmann::json json = WorkloadToJson(sample.workload);
     nlohmann::json& nodes = json["stages"][0]["value"];
-    constexpr int64_t kOther[] = {-1, 0, 1, 2, 1000, std::numeric_limits<int64_t>::max(),
+    constexpr int64_t kOther[] = {-1,
+                                  0,
+                                  1,
+                                  2,
+                                  1000,
+                                  std::numeric_limits<int64_t>::max(),
                                   std::numeric_limits<int64_t>::min()};
     nlohmann::json& node = nodes[random.UniformInt(static_cast<int64_t>(nodes.size()) - 1)];
     if (node[0] != "int") continue;
@@ -279,8 +284,7 @@ TEST(LibraryCall, NoPrimitiveTransformsIt) {
 
 TEST(LibraryCall, PrintsOperandsAndNumbers) {
   base::RandomStream random(10);
-  const SampleCall sample =
-      bayloom::testing::SampleTopK(DType::kFloat32, 2, 8, 1, 3, true, random);
+  const SampleCall sample = bayloom::testing::SampleTopK(DType::kFloat32, 2, 8, 1, 3, true, random);
   EXPECT_THAT(Print(sample.workload), HasSubstr("topk(x; 2, 8, 1, 3, 1)"));
   EXPECT_THAT(Print(Lower(sample.workload)), HasSubstr("topk(x; 2, 8, 1, 3, 1)"));
 }

@@ -21,9 +21,9 @@ struct SampleCall {
 };
 
 inline constexpr tensor::DType kNumberTypes[] = {
-    tensor::DType::kInt8,    tensor::DType::kInt16,   tensor::DType::kInt32,
-    tensor::DType::kInt64,   tensor::DType::kUInt8,   tensor::DType::kUInt16,
-    tensor::DType::kUInt32,  tensor::DType::kUInt64,  tensor::DType::kFloat16,
+    tensor::DType::kInt8,     tensor::DType::kInt16,   tensor::DType::kInt32,
+    tensor::DType::kInt64,    tensor::DType::kUInt8,   tensor::DType::kUInt16,
+    tensor::DType::kUInt32,   tensor::DType::kUInt64,  tensor::DType::kFloat16,
     tensor::DType::kBFloat16, tensor::DType::kFloat32, tensor::DType::kFloat64};
 
 /// Few different values, so that many are equal; of floats now and then one that is no number.
@@ -117,11 +117,11 @@ inline SampleCall SampleScatterElements(tensor::DType dtype, int64_t reduction, 
   std::vector<int64_t> numbers = {reduction, axis, static_cast<int64_t>(dims.size())};
   numbers.insert(numbers.end(), dims.begin(), dims.end());
   numbers.insert(numbers.end(), index_dims.begin(), index_dims.end());
-  return MakeSampleCall(tensor::LibraryKernel::kScatterElements, dtype, dims,
-                        {RandomNumbers(dtype, dims, random),
-                         RandomIndices(dims[axis], index_dims, random),
-                         RandomNumbers(dtype, index_dims, random)},
-                        numbers);
+  return MakeSampleCall(
+      tensor::LibraryKernel::kScatterElements, dtype, dims,
+      {RandomNumbers(dtype, dims, random), RandomIndices(dims[axis], index_dims, random),
+       RandomNumbers(dtype, index_dims, random)},
+      numbers);
 }
 
 /// A small call of any kernel and type.

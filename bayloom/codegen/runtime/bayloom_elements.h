@@ -13,18 +13,18 @@
 #include "bayloom_kernels.h"
 
 /* X(name, code, type in memory, type to compute in, kind, how it is read and written) */
-#define BAYLOOM_FOR_EACH_NUMBER(X)                                       \
-  X(Int8, BAYLOOM_INT8, int8_t, int64_t, Integer, Plain)                 \
-  X(Int16, BAYLOOM_INT16, int16_t, int64_t, Integer, Plain)              \
-  X(Int32, BAYLOOM_INT32, int32_t, int64_t, Integer, Plain)              \
-  X(Int64, BAYLOOM_INT64, int64_t, int64_t, Integer, Plain)              \
-  X(UInt8, BAYLOOM_UINT8, uint8_t, uint64_t, Integer, Plain)             \
-  X(UInt16, BAYLOOM_UINT16, uint16_t, uint64_t, Integer, Plain)          \
-  X(UInt32, BAYLOOM_UINT32, uint32_t, uint64_t, Integer, Plain)          \
-  X(UInt64, BAYLOOM_UINT64, uint64_t, uint64_t, Integer, Plain)          \
-  X(Float16, BAYLOOM_FLOAT16, uint16_t, double, Real, Float16)           \
-  X(BFloat16, BAYLOOM_BFLOAT16, uint16_t, double, Real, BFloat16)        \
-  X(Float32, BAYLOOM_FLOAT32, float, double, Real, Plain)                \
+#define BAYLOOM_FOR_EACH_NUMBER(X)                                \
+  X(Int8, BAYLOOM_INT8, int8_t, int64_t, Integer, Plain)          \
+  X(Int16, BAYLOOM_INT16, int16_t, int64_t, Integer, Plain)       \
+  X(Int32, BAYLOOM_INT32, int32_t, int64_t, Integer, Plain)       \
+  X(Int64, BAYLOOM_INT64, int64_t, int64_t, Integer, Plain)       \
+  X(UInt8, BAYLOOM_UINT8, uint8_t, uint64_t, Integer, Plain)      \
+  X(UInt16, BAYLOOM_UINT16, uint16_t, uint64_t, Integer, Plain)   \
+  X(UInt32, BAYLOOM_UINT32, uint32_t, uint64_t, Integer, Plain)   \
+  X(UInt64, BAYLOOM_UINT64, uint64_t, uint64_t, Integer, Plain)   \
+  X(Float16, BAYLOOM_FLOAT16, uint16_t, double, Real, Float16)    \
+  X(BFloat16, BAYLOOM_BFLOAT16, uint16_t, double, Real, BFloat16) \
+  X(Float32, BAYLOOM_FLOAT32, float, double, Real, Plain)         \
   X(Float64, BAYLOOM_FLOAT64, double, double, Real, Plain)
 
 static inline int64_t BayloomElementBytes(int64_t type) {

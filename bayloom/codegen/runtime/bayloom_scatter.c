@@ -21,13 +21,13 @@ typedef struct {
   int64_t count, step, stride, extent;
 } Run;
 
-#define FOR_EACH_UPDATE(T, VALUE)                                                             \
-  for (int64_t c = 0; c < run->count; ++c) {                                                  \
-    const int64_t moved =                                                                     \
-        run->indices == 0 ? 0 : run->stride * BayloomWrap(run->indices[c], run->extent);      \
-    T* to = (T*)run->result + c * run->step + moved;                                          \
-    const T update = ((const T*)run->updates)[c];                                             \
-    *to = VALUE;                                                                              \
+#define FOR_EACH_UPDATE(T, VALUE)                                                        \
+  for (int64_t c = 0; c < run->count; ++c) {                                             \
+    const int64_t moved =                                                                \
+        run->indices == 0 ? 0 : run->stride * BayloomWrap(run->indices[c], run->extent); \
+    T* to = (T*)run->result + c * run->step + moved;                                     \
+    const T update = ((const T*)run->updates)[c];                                        \
+    *to = VALUE;                                                                         \
   }
 
 static void Replace(const Run* run, int64_t bytes) {
@@ -50,22 +50,22 @@ static void Replace(const Run* run, int64_t bytes) {
 #define COMBINED(OPERATION, T, W, KIND, ACCESS)                                            \
   BAYLOOM_WRITE_##ACCESS(T, BAYLOOM_##OPERATION##_##KIND(W, (W)BAYLOOM_READ_##ACCESS(*to), \
                                                          (W)BAYLOOM_READ_##ACCESS(update)))
-#define DEFINE_COMBINE(NAME, CODE, T, W, KIND, ACCESS)              \
-  static void Combine##NAME(const Run* run, int64_t reduction) {    \
-    switch (reduction) {                                            \
-      case BAYLOOM_ADD:                                             \
-        FOR_EACH_UPDATE(T, COMBINED(ADD, T, W, KIND, ACCESS))       \
-        break;                                                      \
-      case BAYLOOM_MULTIPLY:                                        \
-        FOR_EACH_UPDATE(T, COMBINED(MULTIPLY, T, W, KIND, ACCESS))  \
-        break;                                                      \
-      case BAYLOOM_MINIMUM:                                         \
-        FOR_EACH_UPDATE(T, COMBINED(MINIMUM, T, W, KIND, ACCESS))   \
-        break;                                                      \
-      default:                                                      \
-        FOR_EACH_UPDATE(T, COMBINED(MAXIMUM, T, W, KIND, ACCESS))   \
-        break;                                                      \
-    }                                                               \
+#define DEFINE_COMBINE(NAME, CODE, T, W, KIND, ACCESS)             \
+  static void Combine##NAME(const Run* run, int64_t reduction) {   \
+    switch (reduction) {                                           \
+      case BAYLOOM_ADD:                                            \
+        FOR_EACH_UPDATE(T, COMBINED(ADD, T, W, KIND, ACCESS))      \
+        break;                                                     \
+      case BAYLOOM_MULTIPLY:                                       \
+        FOR_EACH_UPDATE(T, COMBINED(MULTIPLY, T, W, KIND, ACCESS)) \
+        break;                                                     \
+      case BAYLOOM_MINIMUM:                                        \
+        FOR_EACH_UPDATE(T, COMBINED(MINIMUM, T, W, KIND, ACCESS))  \
+        break;                                                     \
+      default:                                                     \
+        FOR_EACH_UPDATE(T, COMBINED(MAXIMUM, T, W, KIND, ACCESS))  \
+        break;                                                     \
+    }                                                              \
   }
 BAYLOOM_FOR_EACH_NUMBER(DEFINE_COMBINE)
 
@@ -124,8 +124,8 @@ static void ScatterColumns(void* context, int64_t first_unit, int64_t end_unit, 
   for (int64_t t = 0; t < rows->tuples; ++t) {
     int64_t place = 0;
     for (int64_t d = 0; d < rows->depth; ++d) {
-      place = place * rows->dims[d] +
-              BayloomWrap(rows->indices[t * rows->depth + d], rows->dims[d]);
+      place =
+          place * rows->dims[d] + BayloomWrap(rows->indices[t * rows->depth + d], rows->dims[d]);
     }
     char* to = rows->result + (place * rows->row + begin) * rows->bytes;
     const char* update = rows->updates + (t * rows->row + begin) * rows->bytes;

@@ -49,11 +49,11 @@ static uint64_t KeyOfDouble(double x) {
 
 typedef void (*KeyFunction)(const void* x, int64_t first, int64_t stride, int64_t count,
                             uint64_t flip, uint64_t* keys);
-#define DEFINE_KEYS(NAME, CODE, T, W, KIND, ACCESS)                                       \
-  static void Keys##NAME(const void* x, int64_t first, int64_t stride, int64_t count,     \
-                         uint64_t flip, uint64_t* keys) {                                 \
-    const T* at = (const T*)x + first;                                                    \
-    for (int64_t i = 0; i < count; ++i) keys[i] = KEY_##NAME(at[i * stride]) ^ flip;      \
+#define DEFINE_KEYS(NAME, CODE, T, W, KIND, ACCESS)                                   \
+  static void Keys##NAME(const void* x, int64_t first, int64_t stride, int64_t count, \
+                         uint64_t flip, uint64_t* keys) {                             \
+    const T* at = (const T*)x + first;                                                \
+    for (int64_t i = 0; i < count; ++i) keys[i] = KEY_##NAME(at[i * stride]) ^ flip;  \
   }
 BAYLOOM_FOR_EACH_NUMBER(DEFINE_KEYS)
 
@@ -68,7 +68,8 @@ static KeyFunction KeysOf(int64_t type) {
   }
 }
 
-/* --- Sorting and selecting items, of which no two are equal ------------------------------------ */
+/* --- Sorting and selecting items, of which no two are equal ------------------------------------
+ */
 
 static int Before(const Item* a, const Item* b) {
   return a->key < b->key || (a->key == b->key && a->index < b->index);
@@ -237,16 +238,9 @@ bayloom_kernel_memory bayloom_topk_memory(const int64_t* numbers) {
 
 void bayloom_topk(void* const* tensors, const int64_t* numbers, void* workspace) {
   const int64_t outer = numbers[1], n = numbers[2], inner = numbers[3], k = numbers[4];
-  TopK top = {tensors[0],
-              tensors[1],
-              KeysOf(numbers[0]),
-              numbers[5] != 0 ? ~(uint64_t)0 : 0,
-              n,
-              inner,
-              k,
-              RoomFor(n, k),
-              workspace,
-              bayloom_topk_memory(numbers).worker};
+  TopK top = {
+      tensors[0], tensors[1],    KeysOf(numbers[0]), numbers[5] != 0 ? ~(uint64_t)0 : 0, n, inner,
+      k,          RoomFor(n, k), workspace,          bayloom_topk_memory(numbers).worker};
   if (top.keys == 0) return;
   if (outer * n * inner < kBayloomSerialElements) {
     TopKRows(&top, 0, outer * inner, 0);

@@ -136,7 +136,8 @@ class OpCounter {
 
 OpCounts CountOps(const tensor::Block& block) {
   OpCounter counter;
-  if (const auto call = tensor::AsCall(block.value); call && block.kind != tensor::BlockKind::kInit) {
+  if (const auto call = tensor::AsCall(block.value);
+      call && block.kind != tensor::BlockKind::kInit) {
     OpCounts counts{};
     counts[static_cast<int>(OpClass::kFloatOther)] = tensor::OperationsOf(*call);
     return counts;

@@ -247,7 +247,7 @@ tensor::Tensor TransposedByZeros(OperatorContext& context, const tensor::Tensor&
 struct PhasedWindows {
   std::vector<int64_t> phases, taps;
   std::vector<int64_t> first, counts;  ///< of q
-  std::vector<int64_t> cut;            ///< positions before the output's first, of those from `first`
+  std::vector<int64_t> cut;  ///< positions before the output's first, of those from `first`
 
   explicit PhasedWindows(const TransposedWindows& w) : phases(w.strides) {
     for (size_t d = 0; d < w.kernel.size(); ++d) {
@@ -303,9 +303,8 @@ tensor::Tensor PhasedBias(OperatorContext& context, const tensor::Tensor& bias,
                           const PhasedWindows& p, int64_t groups, int64_t out) {
   const int64_t phases = CheckedElementCount(p.phases);
   const tensor::Tensor tiled =
-      context.builder().Map("convtranspose.bias", {groups, phases, out}, [&](const Exprs& s) {
-        return bias(s[0] * tensor::Expr(out) + s[2]);
-      });
+      context.builder().Map("convtranspose.bias", {groups, phases, out},
+                            [&](const Exprs& s) { return bias(s[0] * tensor::Expr(out) + s[2]); });
   return context.builder().View(tiled, {groups * phases * out});
 }
 

@@ -15,8 +15,10 @@ namespace {
 /// Number of tensor::Reduction.
 int64_t ScatterReduction(OperatorContext& context, tensor::DType dtype) {
   static constexpr std::pair<std::string_view, tensor::Reduction> kReductions[] = {
-      {"none", tensor::Reduction::kNone}, {"add", tensor::Reduction::kSum},
-      {"mul", tensor::Reduction::kProduct}, {"min", tensor::Reduction::kMin},
+      {"none", tensor::Reduction::kNone},
+      {"add", tensor::Reduction::kSum},
+      {"mul", tensor::Reduction::kProduct},
+      {"min", tensor::Reduction::kMin},
       {"max", tensor::Reduction::kMax}};
   const std::string name = context.String("reduction", "none");
   for (const auto& [known, reduction] : kReductions) {

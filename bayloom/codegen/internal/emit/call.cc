@@ -26,8 +26,7 @@ static_assert(static_cast<int>(tensor::Reduction::kNone) == BAYLOOM_REPLACE &&
 
 /// As the kernels take them: the first operand's type before the call's own.
 std::vector<uint64_t> NumbersOf(const tensor::Program& program, const tensor::LibraryCall& call) {
-  std::vector<uint64_t> numbers = {
-      static_cast<uint64_t>(program.buffers[call.operands[0]].dtype)};
+  std::vector<uint64_t> numbers = {static_cast<uint64_t>(program.buffers[call.operands[0]].dtype)};
   for (const int64_t number : call.numbers) numbers.push_back(static_cast<uint64_t>(number));
   return numbers;
 }
@@ -57,16 +56,15 @@ bayloom_kernel_memory MemoryOfCall(const tensor::Program& program,
 void EmitCall(const tensor::Program& program, const tensor::LibraryCall& call,
               llvm::Function& function) {
   llvm::Module& module = *function.getParent();
-  llvm::IRBuilder<> builder(
-      llvm::BasicBlock::Create(module.getContext(), "entry", &function));
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", &function));
   std::vector<tensor::BufferId> tensors = call.operands;
   tensors.push_back(program.blocks[program.roots[0].id].output);
   llvm::Value* pointers =
       builder.CreateAlloca(builder.getPtrTy(), builder.getInt64(tensors.size()));
   const std::vector<tensor::BufferId> parameters = program.Parameters();
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const auto at = static_cast<uint64_t>(std::ranges::find(parameters, tensors[i]) -
-                                          parameters.begin());
+    const auto at =
+        static_cast<uint64_t>(std::ranges::find(parameters, tensors[i]) - parameters.begin());
     llvm::Value* pointer = builder.CreateLoad(
         builder.getPtrTy(), builder.CreateConstGEP1_64(builder.getPtrTy(), function.getArg(0), at));
     builder.CreateStore(pointer, builder.CreateConstGEP1_64(builder.getPtrTy(), pointers, i));
@@ -74,9 +72,8 @@ void EmitCall(const tensor::Program& program, const tensor::LibraryCall& call,
   llvm::Type* pointer = builder.getPtrTy();
   const llvm::FunctionCallee kernel = module.getOrInsertFunction(
       std::string(KernelOf(call.kernel).symbol), builder.getVoidTy(), pointer, pointer, pointer);
-  builder.CreateCall(kernel,
-                     {pointers, NumbersInMemory(module, NumbersOf(program, call)),
-                      function.getArg(1)});
+  builder.CreateCall(
+      kernel, {pointers, NumbersInMemory(module, NumbersOf(program, call)), function.getArg(1)});
   builder.CreateRetVoid();
 }
 

@@ -84,7 +84,7 @@ bool IsAnchor(const Node& node) {
 }
 
 bool IsCostlyInJoin(const Node& node, const Node& reader) {
-  constexpr int64_t kMaxJoinedCost = 24;  // a copy with computed indices
+  constexpr int64_t kMaxJoinedCost = 16;  // a copy with computed indices
   const tensor::Expr& value = reader.stage.value;
   return value->op == tensor::ExprOp::kSelect && !LoadsOf(value->operands[1]).empty() &&
          !LoadsOf(value->operands[2]).empty() &&

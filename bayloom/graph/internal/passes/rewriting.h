@@ -33,8 +33,8 @@ bool ReadsElementwise(const Graph& graph, const Node& node, ValueId value);
 bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value);
 
 bool IsAnchor(const Node& node);
-/// Whether the reader chooses between tensors, as a concatenation does, and the node costs more than
-/// a copy: chosen element by element, all sides would be computed everywhere.
+/// Whether the reader chooses between tensors, as a concatenation does, and the node costs more
+/// than a copy: chosen element by element, all sides would be computed everywhere.
 bool IsCostlyInJoin(const Node& node, const Node& reader);
 /// The spatial extents.
 std::vector<int64_t> ShapeOf(const Node& node);
