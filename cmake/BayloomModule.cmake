@@ -39,7 +39,7 @@ function(bayloom_module_tests name)
     bayloom_${name} bayloom_build_flags ${ARG_LIBRARIES} GTest::gtest_main GTest::gmock)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 900)
+    PROPERTIES TIMEOUT 900 ENVIRONMENT BAYLOOM_STORE=off)
 endfunction()
 
 # Compiles a text file into a target: `extern const char <symbol>[]` in the namespace of the

@@ -162,7 +162,8 @@ void AddBenchCommand(CLI::App& app) {
   bench->add_option("--time", options->time, "How long to measure, e.g. 500ms, 10s")
       ->option_text("TIME")
       ->capture_default_str();
-  bench->add_flag("--untuned", options->untuned, "Also time the untuned programs, and compare");
+  bench->add_flag("--untuned", options->untuned,
+                  "Also time the programs used without any trial, and compare");
   bench->add_flag("--json", options->json, "Print JSON");
   bench->footer(
       "The latency is the median of single runs; its spread is their interquartile\n"

@@ -5,7 +5,6 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/network_runner.h"
 #include "bayloom/report/table.h"
+#include "bayloom/tensor/comparison.h"
 
 namespace bayloom::cli {
 namespace {
@@ -24,26 +24,9 @@ struct RunOptions {
   std::string data;
   uint64_t seed = 0;
   double tolerance = 1e-4;
+  double absolute_tolerance = 1e-6;
   bool json = false;
 };
-
-/// Largest difference, relative to the largest expected magnitude; infinite where one side is not
-/// finite and the other is something else.
-double RelativeError(const tensor::HostTensor& actual, const tensor::HostTensor& expected) {
-  double difference = 0;
-  double magnitude = 0;
-  for (int64_t i = 0; i < expected.ElementCount(); ++i) {
-    const double a = actual.Get(i);
-    const double e = expected.Get(i);
-    const bool same = a == e || (std::isnan(a) && std::isnan(e));
-    if (!same && !(std::isfinite(a) && std::isfinite(e))) {
-      return std::numeric_limits<double>::infinity();
-    }
-    if (!same) difference = std::max(difference, std::abs(a - e));
-    if (std::isfinite(e)) magnitude = std::max(magnitude, std::abs(e));
-  }
-  return difference == 0 ? 0 : difference / std::max(magnitude, 1e-30);
-}
 
 report::Table DescribeOutputs(const graph::Graph& graph,
                               const std::vector<tensor::HostTensor>& outputs) {
@@ -68,24 +51,48 @@ report::Table DescribeOutputs(const graph::Graph& graph,
   return table;
 }
 
-/// How far the outputs are from those expected.
-report::Table CompareOutputs(const graph::Graph& graph,
-                             const std::vector<tensor::HostTensor>& outputs,
-                             const std::vector<tensor::HostTensor>& expected) {
-  report::Table table({"output", "type", "relative error"});
+/// Each output beside the one that is expected of it. Throws InputError for other shapes.
+std::vector<tensor::Comparison> CompareOutputs(const graph::Graph& graph,
+                                               const std::vector<tensor::HostTensor>& outputs,
+                                               const std::vector<tensor::HostTensor>& expected) {
+  std::vector<tensor::Comparison> comparisons;
   for (size_t i = 0; i < std::min(outputs.size(), expected.size()); ++i) {
     const tensor::HostTensor& e = expected[i];
-    if (e.shape != outputs[i].shape) {
+    if (e.shape != outputs[i].shape || e.dtype != outputs[i].dtype) {
       throw InputError(fmt::format("output '{}' is {}, but {} was expected", graph.outputs[i].name,
                                    graph::ToString(outputs[i].dtype, outputs[i].shape),
                                    graph::ToString(e.dtype, e.shape)));
     }
-    const double error = RelativeError(outputs[i], e);
+    comparisons.push_back(
+        tensor::Compare(e.dtype, outputs[i].data.data(), e.data.data(), e.ElementCount(), {}));
+  }
+  return comparisons;
+}
+
+report::Table TableOf(const graph::Graph& graph, const std::vector<tensor::HostTensor>& outputs,
+                      const std::vector<tensor::Comparison>& comparisons) {
+  report::Table table({"output", "type", "relative error", "absolute error"});
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    const double relative = comparisons[i].RelativeDifference();
+    const double absolute = comparisons[i].largest_difference;
     table.AddRow({graph.outputs[i].name,
-                  graph::ToString(e.dtype, e.shape),
-                  {error, fmt::format("{:.2e}", error)}});
+                  graph::ToString(outputs[i].dtype, outputs[i].shape),
+                  {relative, fmt::format("{:.2e}", relative)},
+                  {absolute, fmt::format("{:.2e}", absolute)}});
   }
   return table;
+}
+
+/// Throws CheckFailed for an output that is too far from what is expected.
+void CheckOutputs(const graph::Graph& graph, const std::vector<tensor::Comparison>& comparisons,
+                  const RunOptions& options) {
+  for (size_t i = 0; i < comparisons.size(); ++i) {
+    const double allowed =
+        options.absolute_tolerance + options.tolerance * comparisons[i].largest_expected;
+    if (comparisons[i].largest_difference <= allowed) continue;
+    throw CheckFailed(fmt::format("output '{}' is further than {:g} from what was expected",
+                                  graph.outputs[i].name, allowed));
+  }
 }
 
 void Run(const RunOptions& options) {
@@ -95,18 +102,14 @@ void Run(const RunOptions& options) {
                                                      : ReadTensors(options.data, "input"));
   runner.Run();
   const std::vector<tensor::HostTensor>& outputs = runner.outputs();
-  const bool compare = !options.data.empty();
-  const std::vector<tensor::HostTensor> expected =
-      compare ? ReadTensors(options.data, "output") : std::vector<tensor::HostTensor>();
-  const report::Table table =
-      compare ? CompareOutputs(graph, outputs, expected) : DescribeOutputs(graph, outputs);
-  fmt::print("{}", options.json ? table.Json().dump(2) + "\n" : table.Text());
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (!(RelativeError(outputs[i], expected[i]) <= options.tolerance)) {
-      throw CheckFailed(fmt::format("output '{}' is further than {:g} from what was expected",
-                                    graph.outputs[i].name, options.tolerance));
-    }
-  }
+  const auto print = [&](const report::Table& table) {
+    fmt::print("{}", options.json ? table.Json().dump(2) + "\n" : table.Text());
+  };
+  if (options.data.empty()) return print(DescribeOutputs(graph, outputs));
+  const std::vector<tensor::Comparison> comparisons =
+      CompareOutputs(graph, outputs, ReadTensors(options.data, "output"));
+  print(TableOf(graph, outputs, comparisons));
+  CheckOutputs(graph, comparisons, options);
 }
 
 }  // namespace
@@ -121,6 +124,10 @@ void AddRunCommand(CLI::App& app) {
       ->default_str("random inputs");
   run->add_option("--tolerance", options->tolerance,
                   "Largest error allowed, relative to the largest expected value")
+      ->option_text("X")
+      ->capture_default_str();
+  run->add_option("--absolute-tolerance", options->absolute_tolerance,
+                  "Error allowed besides, for outputs that are zero but for rounding")
       ->option_text("X")
       ->capture_default_str();
   Advanced(run->add_option("--seed", options->seed, "Seed of random inputs")

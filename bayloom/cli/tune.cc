@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "bayloom/cli/internal/next_commands.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
+#include "bayloom/cli/internal/store_option.h"
 #include "bayloom/cli/internal/target_option.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measurer.h"
@@ -34,6 +36,8 @@
 #include "bayloom/trial/command_trial.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/measured_target.h"
+#include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::cli {
 namespace {
@@ -48,6 +52,7 @@ struct TuneArguments {
   bool sandbox = false;
   bool json = false;
   TargetOption target;
+  StoreOption store;
 };
 
 tuning::TuningSubject LoadSubject(const TuneArguments& arguments) {
@@ -84,13 +89,13 @@ nlohmann::json ToJson(const tuning::TuningGain& gain) {
   return json;
 }
 
-/// "gain: 1.62x over the untuned programs (6.93 ms instead of 11.2 ms), 71 % of ...".
+/// "gain: 1.62x over the plain programs (6.93 ms instead of 11.2 ms), 71 % of ...".
 std::string GainText(const tuning::TuningGain& gain) {
   std::vector<std::string> parts;
   if (gain.compared_tasks > 0) {
     const auto tasks = static_cast<int>(gain.seconds.size());
     parts.push_back(fmt::format(
-        "gain: {} over the untuned program{} ({} instead of {}{})",
+        "gain: {} over the plain program{} ({} instead of {}{})",
         report::FormatRatio(gain.untuned_seconds / gain.compared_seconds), tasks == 1 ? "" : "s",
         report::FormatSeconds(gain.compared_seconds), report::FormatSeconds(gain.untuned_seconds),
         gain.compared_tasks < tasks ? fmt::format(" in {} of {} tasks", gain.compared_tasks, tasks)
@@ -183,6 +188,35 @@ target::Target MeasuredTargetFor(const target::Target& target, record::Store& st
   return tuning::MeasuredTarget(store, target);
 }
 
+/// What is known, lent or estimated of a task before its first trial.
+std::vector<sketch::Candidate> FirstCandidates(const sketch::SpaceGenerator& space,
+                                               tuning::UserStore& store, base::ThreadPool& pool,
+                                               uint64_t seed) {
+  constexpr int kLent = 3;
+  std::vector<sketch::Candidate> first = store.Lend(space, kLent);
+  sketch::Candidate estimated = tuning::FastestByEstimate(space, first, {.seed = seed}, pool);
+  if (!estimated.trace.instructions().empty()) first.insert(first.begin(), std::move(estimated));
+  if (auto known = store.Find(space)) first.insert(first.begin(), std::move(known->candidate));
+  std::vector<sketch::Candidate> distinct;
+  for (sketch::Candidate& candidate : first) {
+    const bool is_new = std::ranges::none_of(
+        distinct, [&](const sketch::Candidate& other) { return other.hash == candidate.hash; });
+    if (is_new) distinct.push_back(std::move(candidate));
+  }
+  return distinct;
+}
+
+/// Keeps the best programs for all of the user's models.
+void KeepPrograms(const tuning::Session& session, const std::string& name, record::Store& records,
+                  tuning::UserStore& store) {
+  std::vector<tuning::UserStore::Known> known;
+  for (const auto& task : session.tasks()) {
+    auto best = tuning::RestoreBest(records, task->space());
+    if (best) known.push_back({task->space().workload(), *std::move(best)});
+  }
+  if (!known.empty()) store.Add(name, session.tasks().front()->space().target(), known);
+}
+
 void Tune(TuneArguments arguments) {
   const tuning::TuningSubject subject = LoadSubject(arguments);
   if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
@@ -196,6 +230,11 @@ void Tune(TuneArguments arguments) {
   measuring.runner.sandbox = arguments.sandbox;
   measure::Measurer measurer(target, measuring);
   tuning::MeasureEvaluator evaluator(measurer);
+  tuning::UserStore user_store = arguments.store.Open();
+  base::ThreadPool pool;
+  options.first = [&](const sketch::SpaceGenerator& space) {
+    return FirstCandidates(space, user_store, pool, options.seed);
+  };
   tuning::Tuning tuning(subject, target, store, evaluator, options);
   tuning::Session& session = tuning.session();
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
@@ -216,6 +255,7 @@ void Tune(TuneArguments arguments) {
                                            status.all, status.all == 1 ? "" : "s"));
            }});
   progress.End();
+  KeepPrograms(session, subject.name, store, user_store);
   if (load.WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load.Average()));
   PrintResult(tuning, reason, arguments);
   ThrowIfLost(reason, tuning.lost());
@@ -265,6 +305,7 @@ void AddTuneCommand(CLI::App& app) {
   Advanced(tune->add_flag("--sandbox", options->sandbox,
                           "Programs get no network and cannot write files while they are timed"));
   tune->add_flag("--json", options->json, "Print JSON");
+  options->store.AddTo(*tune);
   options->target.AddTo(*tune);
   tune->footer(WithDetails(
       "Examples:\n"

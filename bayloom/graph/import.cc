@@ -86,7 +86,7 @@ class Importer {
 
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
     if (graph.sparse_initializer_size() > 0) {
-      throw InputError("sparse initializers are not supported");
+      NoteOrThrow("sparse initializers are not supported");
     }
     for (const auto& initializer : graph.initializer()) {
       const std::string name = Printable(initializer.name());

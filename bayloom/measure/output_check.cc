@@ -72,60 +72,55 @@ bool HasSteps(const tensor::Workload& workload) {
   return steps;
 }
 
-template <typename Load>
-double RootMeanSquare(const Load& load, const std::byte* data, int bytes, int64_t count) {
-  double sum = 0;
-  int64_t finite = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double value = load(data + i * bytes);
-    if (!std::isfinite(value)) continue;
-    sum += value * value;
-    ++finite;
-  }
-  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
-}
-
 bool IsPoison(const std::byte* at, int bytes) {
   return std::all_of(at, at + bytes, [](std::byte b) { return b == kPoison; });
 }
 
-/// `load` gives an element as a number.
-template <typename Load>
-Status Compare(const std::string& name, const Load& load, bool is_float, int bytes,
-               const std::byte* actual, const std::byte* expected, int64_t count,
-               const Tolerance& tolerance) {
-  const double typical = is_float ? RootMeanSquare(load, expected, bytes, count) : 0;
-  int64_t wrong = 0, unwritten = 0, first = -1;
+/// An element as text.
+std::string TextOf(tensor::DType dtype, const std::byte* at) {
+  if (dtype == tensor::DType::kFloat32) {
+    return fmt::format("{}", static_cast<float>(tensor::LoadFloat(dtype, at)));
+  }
+  return tensor::IsFloat(dtype) ? fmt::format("{}", tensor::LoadFloat(dtype, at))
+                                : fmt::format("{}", tensor::LoadInt(dtype, at));
+}
+
+/// Elements that differ and still have what was there before the run.
+int64_t CountUnwritten(const std::byte* actual, const std::byte* expected, int bytes,
+                       int64_t count) {
+  int64_t unwritten = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const auto a = load(actual + i * bytes);
-    const auto e = load(expected + i * bytes);
-    if (a == e || (a != a && e != e)) continue;
-    const double scale = std::max(std::abs(static_cast<double>(e)), typical);
-    const double difference = std::abs(static_cast<double>(a) - static_cast<double>(e));
-    if (is_float && std::isfinite(scale) && difference <= tolerance.relative * scale) continue;
-    if (first < 0) first = i;
-    ++wrong;
-    unwritten += IsPoison(actual + i * bytes, bytes);
+    const std::byte* at = actual + i * bytes;
+    unwritten += IsPoison(at, bytes) && !std::equal(at, at + bytes, expected + i * bytes);
   }
-  if (static_cast<double>(wrong) <= tolerance.outliers * static_cast<double>(count)) {
-    return Ok();
+  return unwritten;
+}
+
+/// The least normal number of the widest-ranged type there is.
+double LeastNormal(tensor::DType dtype) {
+  switch (dtype) {
+    case tensor::DType::kFloat16:
+      return 0x1p-24;  // its subnormal numbers are computed with; this is the least of them
+    case tensor::DType::kBFloat16:
+    case tensor::DType::kFloat32:
+      return 0x1p-126;
+    case tensor::DType::kFloat64:
+      return 0x1p-1022;
+    default:
+      return 0;
   }
-  const std::string what = IsPoison(actual + first * bytes, bytes) && is_float
-                               ? "was never written"
-                               : fmt::format("is {}, expected {}", load(actual + first * bytes),
-                                             load(expected + first * bytes));
-  return Error{fmt::format("element {} of '{}' {} ({} of {} elements differ, {} of them unwritten)",
-                           first, name, what, wrong, count, unwritten)};
 }
 
 }  // namespace
 
 Tolerance ToleranceOf(const tensor::Workload& workload) {
   double epsilon = 0;
+  Tolerance tolerance;
+  tolerance.of_tensor = true;
   for (const tensor::Buffer& buffer : workload.buffers) {
     epsilon = std::max(epsilon, Epsilon(buffer.dtype));
+    tolerance.absolute = std::max(tolerance.absolute, LeastNormal(buffer.dtype));
   }
-  Tolerance tolerance;
   tolerance.relative =
       epsilon * (kUnitsAlways + kUnitsPerRootTerm * std::sqrt(LongestSum(workload)));
   tolerance.outliers = HasSteps(workload) ? kOutliers : 0;
@@ -134,20 +129,17 @@ Tolerance ToleranceOf(const tensor::Workload& workload) {
 
 Status CheckOutput(const std::string& name, tensor::DType dtype, const std::byte* actual,
                    const std::byte* expected, int64_t count, const Tolerance& tolerance) {
+  const tensor::Comparison found = tensor::Compare(dtype, actual, expected, count, tolerance);
+  if (found.IsWithin(tolerance)) return Ok();
   const int bytes = tensor::ByteSize(dtype);
-  const auto compare = [&](const auto& load) {
-    return Compare(name, load, tensor::IsFloat(dtype), bytes, actual, expected, count, tolerance);
-  };
-  if (dtype == tensor::DType::kFloat32) {
-    return compare([](const std::byte* at) {
-      float value;
-      std::memcpy(&value, at, sizeof(value));
-      return value;
-    });
-  }
-  if (tensor::IsFloat(dtype))
-    return compare([=](const std::byte* at) { return tensor::LoadFloat(dtype, at); });
-  return compare([=](const std::byte* at) { return tensor::LoadInt(dtype, at); });
+  const std::byte* at = actual + found.first_wrong * bytes;
+  const std::string what = IsPoison(at, bytes) && tensor::IsFloat(dtype)
+                               ? "was never written"
+                               : fmt::format("is {}, expected {}", TextOf(dtype, at),
+                                             TextOf(dtype, expected + found.first_wrong * bytes));
+  return Error{fmt::format("element {} of '{}' {} ({} of {} elements differ, {} of them unwritten)",
+                           found.first_wrong, name, what, found.wrong, count,
+                           CountUnwritten(actual, expected, bytes, count))};
 }
 
 }  // namespace bayloom::measure

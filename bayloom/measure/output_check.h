@@ -8,23 +8,21 @@
 #include <string>
 
 #include "bayloom/base/result.h"
+#include "bayloom/tensor/comparison.h"
 #include "bayloom/tensor/dtype.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom::measure {
 
-/// How far two ways of computing a workload may differ. An element may deviate by `relative`
-/// times its own size or the root mean square of its tensor, whichever is larger.
-struct Tolerance {
-  double relative = 0;
-  /// Share of the elements that may differ by more: nonzero where rounding decides between
-  /// values far apart (floor, comparisons of computed numbers).
-  double outliers = 0;
-};
+/// How far two ways of computing a workload may differ: relative to the element or, if that is
+/// larger, to the root mean square of its tensor. The share of outliers is nonzero where rounding
+/// decides between values far apart (floor, comparisons of computed numbers).
+using tensor::Tolerance;
 
 /// The tolerance for reordered floating-point arithmetic. Errors of a sum of n terms grow like
 /// sqrt(n) units in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
 /// sec. 2.8); a constant allows for short polynomials in place of the mathematical library.
+/// The absolute part is the least normal number of the type: what underflows differs by that much.
 /// Workloads without floats are exact.
 Tolerance ToleranceOf(const tensor::Workload& workload);
 

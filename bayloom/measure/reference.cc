@@ -203,7 +203,7 @@ Result<Reference> Reference::Make(const tensor::Workload& workload, Builder& bui
     }
     failure = right.error().message;
   }
-  return Error{"the reference could not be computed: " + failure};
+  return Error{kNoReference + failure};
 }
 
 Reference& Reference::operator=(Reference&& other) noexcept {

@@ -13,6 +13,9 @@
 
 namespace bayloom::measure {
 
+/// What the reason of a failure to make a reference begins with.
+inline constexpr char kNoReference[] = "the reference could not be computed: ";
+
 /// A task's input data and the results that every program of it must compute, in shared memory.
 ///
 /// The results are those of a plainly scheduled program, run in a runner process; a sample of

@@ -63,7 +63,7 @@ void Unify(Expr& a, Expr& b) {
 void CheckBinary(ExprOp op, DType dtype) {
   const bool integers_only = op == ExprOp::kFloorDiv || op == ExprOp::kFloorMod ||
                              op == ExprOp::kShiftLeft || op == ExprOp::kShiftRight;
-  if (IsBoolean(op)           ? dtype != DType::kBool
+  if (IsBoolean(op)           ? IsFloat(dtype)
       : dtype == DType::kBool ? op != ExprOp::kEqual
                               : integers_only && IsFloat(dtype)) {
     Mismatch("binary operation", dtype);
@@ -82,7 +82,7 @@ Expr FoldLiterals(ExprOp op, const Expr& a, const Expr& b) {
 
 /// The result when one operand is a neutral or absorbing literal; undefined otherwise.
 Expr DropNeutral(ExprOp op, const Expr& a, const Expr& b) {
-  const bool integer = !IsFloat(a->dtype);
+  const bool integer = !IsFloat(a->dtype), logical = a->dtype == DType::kBool;
   switch (op) {
     case ExprOp::kAdd:
       if (IsZero(a)) return b;
@@ -107,12 +107,12 @@ Expr DropNeutral(ExprOp op, const Expr& a, const Expr& b) {
       if (integer && IsOne(b)) return IntLiteral(0, a->dtype);
       break;
     case ExprOp::kAnd:
-      if (IsOne(a) || IsZero(b)) return b;
-      if (IsOne(b) || IsZero(a)) return a;
+      if ((logical && IsOne(a)) || IsZero(b)) return b;
+      if ((logical && IsOne(b)) || IsZero(a)) return a;
       break;
     case ExprOp::kOr:
-      if (IsZero(a) || IsOne(b)) return b;
-      if (IsZero(b) || IsOne(a)) return a;
+      if (IsZero(a) || (logical && IsOne(b))) return b;
+      if (IsZero(b) || (logical && IsOne(a))) return a;
       break;
     case ExprOp::kXor:
       if (IsZero(a)) return b;

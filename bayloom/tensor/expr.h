@@ -40,7 +40,7 @@ enum class ExprOp : uint8_t {
   kLess,
   kLessEqual,
   kEqual,
-  // Boolean
+  // Boolean; kAnd, kOr and kXor of integers work on their bits
   kAnd,
   kOr,
   kXor,

@@ -108,6 +108,7 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
              const std::optional<cost::BatchMetrics>& metrics) {
         EndSlot(task, trials, metrics);
       }));
+  if (options_.first) tasks_.back()->TryFirst(options_.first(tasks_.back()->space()));
   run_->AddTask(*tasks_.back(), std::move(progress), options_.max_trials_per_task);
   log_->SetWeight(id, spec.weight);
 }

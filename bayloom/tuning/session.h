@@ -45,6 +45,8 @@ struct SessionOptions {
   std::optional<record::RunId> resume;
   strategy::EvolutionaryOptions evolutionary;
   strategy::BayesOptions bayes;
+  /// Candidates of a task to try before those of the strategy, where they were not tried yet.
+  std::function<std::vector<sketch::Candidate>(const sketch::SpaceGenerator&)> first = {};
   sketch::ProgramCheck check;  ///< what programs must fulfil besides
 };
 

@@ -112,6 +112,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   SessionOptions session;
   session.model = subject.name;
   session.seed = options_.seed;
+  session.first = options_.first;
   std::string cost_model = options_.cost_model.value_or("");
   nlohmann::json begun;
   if (resumed) {

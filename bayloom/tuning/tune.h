@@ -28,6 +28,8 @@ struct TuneOptions {
   /// File of a pre-trained cost model (see ActiveLearning) to begin with.
   std::optional<std::string> cost_model = {};
   uint64_t seed = 0;
+  /// As SessionOptions::first.
+  std::function<std::vector<sketch::Candidate>(const sketch::SpaceGenerator&)> first = {};
   /// Go on with the store's last session of this subject on this target, if there is one.
   bool resume = false;
   /// The best programs of each task are measured again at the end, beside the untuned one, unless

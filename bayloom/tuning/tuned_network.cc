@@ -13,6 +13,16 @@ namespace {
 
 /// Programs of other extents that the estimate compares with those of its own search.
 constexpr int kLent = 16;
+/// A network of more tasks has fewer programs estimated for each, but not less than these.
+constexpr int kManyTasks = 32, kMinPopulation = 128;
+
+UntunedOptions Shared(UntunedOptions options, int tasks) {
+  if (tasks > kManyTasks) {
+    options.population = std::min(
+        options.population, std::max(kMinPopulation, options.population * kManyTasks / tasks));
+  }
+  return options;
+}
 
 }  // namespace
 
@@ -30,7 +40,15 @@ ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Targ
     lent = options.user_store->Lend(space, kLent);
   }
   sketch::Candidate chosen = FastestByEstimate(space, lent, options.untuned, pool);
-  const bool is_plain = chosen.trace.instructions().empty();
+  bool is_plain = chosen.trace.instructions().empty();
+  if (!is_plain && options.check != nullptr) {
+    const Status checked = options.check->Check(workload, chosen.program);
+    if (!checked) {
+      if (options.warning) options.warning(checked.error().message);
+      chosen = PlainCandidate(space);
+      is_plain = true;
+    }
+  }
   return {std::move(chosen.program), std::nullopt,
           is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated};
 }
@@ -40,9 +58,11 @@ TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target
   TunedNetwork tuned{std::move(network), target, {}};
   base::ThreadPool pool(options.threads);
   const auto all = static_cast<int>(tuned.network.tasks.size());
+  ChoiceOptions shared = options;
+  shared.untuned = Shared(options.untuned, all);
   for (const graph::GraphTask& task : tuned.network.tasks) {
     if (options.observer) options.observer(static_cast<int>(tuned.chosen.size()), all);
-    tuned.chosen.push_back(ChooseProgram(task.workload, target, options, pool));
+    tuned.chosen.push_back(ChooseProgram(task.workload, target, shared, pool));
   }
   return tuned;
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bayloom/graph/tasks.h"
@@ -13,6 +14,7 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
+#include "bayloom/tuning/program_check.h"
 #include "bayloom/tuning/untuned_program.h"
 #include "bayloom/tuning/user_store.h"
 
@@ -38,9 +40,13 @@ struct ChoiceOptions {
   record::Store* store = nullptr;   ///< records of the network at hand
   UserStore* user_store = nullptr;  ///< records of all networks
   UntunedOptions untuned;
+  /// What is chosen by estimate is checked, and replaced by the plain program where that fails.
+  ProgramCheck* check = nullptr;
   int threads = 0;  ///< for choosing; 0: one per hardware thread
   /// Told of the tasks that have a program, and of how many there are.
   std::function<void(int done, int all)> observer = {};
+  /// Told why a program that was chosen by estimate is not used.
+  std::function<void(const std::string&)> warning = {};
 };
 
 /// The fastest program recorded for the workload on the target; without a record, one that the time

@@ -26,7 +26,14 @@ TuningTask::TuningTask(const TaskSpec& spec, record::TaskId id,
       store_(std::move(store)),
       on_slot_(std::move(on_slot)) {}
 
+void TuningTask::TryFirst(std::vector<sketch::Candidate> candidates) {
+  first_ = std::move(candidates);
+}
+
 run::TrialValue TuningTask::Restore(const TuningTrial& trial) {
+  std::erase_if(first_, [&](const sketch::Candidate& candidate) {
+    return candidate.hash == trial.candidate.hash;
+  });
   const trial::Outcome& outcome = trial.outcome;
   const measure::MeasurementDetails details = measure::DetailsOf(outcome);
   const bool is_candidate = trial.is_usable && outcome.ok() && !details.cut_short;
@@ -64,7 +71,14 @@ void TuningTask::BeginSlot() {
 
 std::vector<ProgramTrial> TuningTask::Propose(int n, const std::function<bool()>&) {
   std::vector<ProgramTrial> trials;
-  for (sketch::Candidate& candidate : strategy_->GenerateCandidates(n)) {
+  while (!first_.empty() && std::ssize(trials) < n) {
+    strategy_->Exclude(first_.front().hash);
+    trials.push_back({&space_->workload(), std::move(first_.front())});
+    first_.erase(first_.begin());
+  }
+  const int left = n - static_cast<int>(trials.size());
+  if (left == 0) return trials;
+  for (sketch::Candidate& candidate : strategy_->GenerateCandidates(left)) {
     trials.push_back({&space_->workload(), std::move(candidate)});
   }
   return trials;

@@ -70,6 +70,9 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   /// `trial` must outlive the sample.
   std::optional<TrainingSample> Learn(const TuningTrial& trial);
 
+  /// Proposes these before the strategy's own, but none that was tried.
+  void TryFirst(std::vector<sketch::Candidate> candidates);
+
   void BeginSlot() override;
   std::vector<ProgramTrial> Propose(int n, const std::function<bool()>& interrupted) override;
   trial::Evaluator<ProgramTrial>& evaluator() override { return evaluator_; }
@@ -93,8 +96,9 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
   std::unique_ptr<trial::TrialStore> store_;
   SlotObserver on_slot_;
   std::optional<MeasuredCandidate> best_;
-  std::vector<TuningTrial> slot_;      ///< trials of this slot
-  std::vector<TuningTrial> unlearnt_;  ///< trials of a slot that was interrupted
+  std::vector<sketch::Candidate> first_;  ///< to be proposed next
+  std::vector<TuningTrial> slot_;         ///< trials of this slot
+  std::vector<TuningTrial> unlearnt_;     ///< trials of a slot that was interrupted
   bool evaluator_knows_best_ = false;
 };
 

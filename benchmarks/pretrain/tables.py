@@ -17,6 +17,7 @@ goes on.
 import argparse
 import contextlib
 import json
+import os
 import pathlib
 import random
 import shlex
@@ -24,6 +25,9 @@ import shutil
 import sqlite3
 import statistics
 import subprocess
+
+# Programs of other tunings are no part of what is measured here.
+os.environ["BAYLOOM_STORE"] = "off"
 
 FAMILIES = ["conv2d", "conv2d-grouped", "conv2d-dilated", "depthwise", "dense", "batch-matmul",
             "pooling", "softmax", "layer-norm", "elementwise"]

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "bayloom/cli/command_line.h"
 #include "bayloom/measure/runner_main.h"
@@ -26,6 +27,7 @@ Answer RunBayloom(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   if (const std::optional<int> code = bayloom::measure::RunAsRunner(argc, argv)) return *code;
+  setenv("BAYLOOM_STORE", "off", 0);  // a user's programs are no part of a test
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

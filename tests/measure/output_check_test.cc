@@ -26,11 +26,19 @@ Status Check(const std::vector<float>& actual, const std::vector<float>& expecte
 
 TEST(OutputCheck, DeviationsAreRelativeToTheTensor) {
   const std::vector<float> expected = {1, -1, 0, 1e-4F};
-  const Tolerance tolerance = {1e-3, 0};
+  const Tolerance tolerance = {.relative = 1e-3, .of_tensor = true};
   EXPECT_TRUE(Check(expected, expected, tolerance));
   EXPECT_TRUE(Check({1.0005F, -1, 0.0005F, 0}, expected, tolerance));
   EXPECT_EQ(Check({1, -1, 0.01F, 1e-4F}, expected, tolerance).error().message,
             "element 2 of 'y' is 0.01, expected 0 (1 of 4 elements differ, 0 of them unwritten)");
+}
+
+TEST(OutputCheck, TheAbsoluteToleranceIsAFloor) {
+  const std::vector<float> expected = {1e-9F, 0, 1};
+  const Tolerance tolerance = {.relative = 1e-3, .absolute = 1e-6};
+  EXPECT_TRUE(Check({-5e-7F, 1e-6F, 1.0005F}, expected, tolerance));
+  EXPECT_FALSE(Check({1e-9F, 2e-6F, 1}, expected, tolerance));
+  EXPECT_FALSE(Check({1e-9F, 0, 1.002F}, expected, tolerance));
 }
 
 TEST(OutputCheck, SpecialValuesMustBeTheSame) {

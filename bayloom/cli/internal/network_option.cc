@@ -48,6 +48,8 @@ class ChoiceProgress {
     line_.Show(fmt::format("choosing programs: {} of {} tasks{}", done, all, left));
   }
 
+  void Keep(const std::string& text) { line_.Keep(text); }
+
  private:
   double start_ = base::MonotonicSeconds();
   report::StatusLine line_{stderr};
@@ -85,10 +87,12 @@ void NetworkOption::AddTo(CLI::App& command) {
   target.AddTo(command);
 }
 
-tuning::TunedNetwork NetworkOption::Load() const { return LoadFor({target.Resolve()}).front(); }
+tuning::TunedNetwork NetworkOption::Load() const {
+  return LoadFor({target.Resolve()}, /*runs_here=*/true).front();
+}
 
 std::vector<tuning::TunedNetwork> NetworkOption::LoadForAll() const {
-  return LoadFor(target.ResolveAll());
+  return LoadFor(target.ResolveAll(), target.name == "native");
 }
 
 tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network) const {
@@ -99,8 +103,8 @@ tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network)
        .observer = [&](int done, int all) { progress.Show(done, all); }});
 }
 
-std::vector<tuning::TunedNetwork> NetworkOption::LoadFor(
-    const std::vector<target::Target>& targets) const {
+std::vector<tuning::TunedNetwork> NetworkOption::LoadFor(const std::vector<target::Target>& targets,
+                                                         bool runs_here) const {
   const std::string path = database.empty() ? model.DefaultDatabase() : database;
   std::unique_ptr<record::Store> records;
   if (!database.empty() || std::filesystem::exists(path)) {
@@ -111,13 +115,20 @@ std::vector<tuning::TunedNetwork> NetworkOption::LoadFor(
   std::vector<tuning::TunedNetwork> all;
   for (const target::Target& wanted : targets) {
     {
+      std::unique_ptr<tuning::ProgramCheck> check;
+      if (runs_here) check = std::make_unique<tuning::ProgramCheck>(wanted);
       ChoiceProgress progress;
       all.push_back(tuning::TunedNetwork::Choose(
           network, user_store.WithMachine(wanted),
           {.store = records.get(),
            .user_store = &user_store,
            .untuned = OptionsFor(effort),
-           .observer = [&](int done, int count) { progress.Show(done, count); }}));
+           .check = check.get(),
+           .observer = [&](int done, int count) { progress.Show(done, count); },
+           .warning =
+               [&](const std::string& reason) {
+                 progress.Keep(fmt::format("warning: a plain program is used: {}", reason));
+               }}));
     }
     Say("{}: {}{}\n", base::InOneLine(model.path, 200), Describe(all.back()),
         records ? "" : "; there is no " + base::InOneLine(path, 200));

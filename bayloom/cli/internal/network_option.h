@@ -34,7 +34,8 @@ struct NetworkOption {
   tuning::TunedNetwork Untuned(const tuning::TunedNetwork& network) const;
 
  private:
-  std::vector<tuning::TunedNetwork> LoadFor(const std::vector<target::Target>& targets) const;
+  std::vector<tuning::TunedNetwork> LoadFor(const std::vector<target::Target>& targets,
+                                            bool runs_here) const;
 };
 
 }  // namespace bayloom::cli

@@ -36,7 +36,8 @@ ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvalu
 std::vector<ConformanceResult> RunConformanceTests(const std::string& root,
                                                    const GraphEvaluator& evaluate);
 
-/// What differs between two tensors beyond the tolerances; empty if nothing does.
+/// What differs between two tensors beyond the tolerances (tensor::Tolerance); empty if nothing
+/// does.
 std::string Difference(const tensor::HostTensor& actual, const tensor::HostTensor& expected,
                        double relative, double absolute);
 

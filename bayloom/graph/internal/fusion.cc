@@ -105,13 +105,36 @@ class Fuser {
     return rows;
   }
 
+  /// Rows of a tensor and the number of their elements in all. Of what a reduction leaves out
+  /// (SplitReductions) the number is not known: it is less than `slack`.
+  struct RowsOf {
+    int64_t rows, elements, slack;
+  };
+
+  /// The one reader of a reduction, if that combines its results along a further axis; -1 else.
+  int CombinerOf(int n) const {
+    const std::vector<int>& readers = consumers_[NodeAt(n).output()];
+    if (NodeAt(n).kind != NodeKind::kReduce || readers.size() != 1) return -1;
+    const Node& reader = NodeAt(readers[0]);
+    const bool combines = reader.kind == NodeKind::kReduce && PointsOf(reader) == Rows(NodeAt(n)) &&
+                          Rows(reader) < PointsOf(reader);
+    return combines ? readers[0] : -1;
+  }
+
+  RowsOf RowsFrom(int first) const {
+    const Node& node = NodeAt(first);
+    const int combiner = CombinerOf(first);
+    if (combiner < 0) return {Rows(node), PointsOf(node), 1};
+    return {Rows(NodeAt(combiner)), PointsOf(node), Rows(node)};
+  }
+
   /// A reduction and what follows in the same rows, kMaxReductions together. Of the nodes that
   /// could be taken, as many are taken as leave a single result.
   void FuseRows(int first) {
     // Softmax and normalization have two or three; each more doubles the ways to schedule them.
     constexpr int kMaxReductions = 6;
-    int reductions = 1;
-    const int64_t rows = Rows(NodeAt(first)), points = PointsOf(NodeAt(first));
+    int reductions = CombinerOf(first) < 0 ? 1 : 0;
+    const RowsOf rows = RowsFrom(first);
     std::vector<int> taken = {first};
     std::set<int> inside = {first};
     std::vector<bool> depends(graph_.nodes.size(), false);  // on what is inside
@@ -126,8 +149,9 @@ class Fuser {
         (inside.contains(producer) ? reads_inside : reads_outside) = true;
       }
       if (!reads_inside || reads_outside || group_of_[n] >= 0) continue;
-      if (!FitsRows(NodeAt(n), rows, points)) continue;
-      if (NodeAt(n).kind == NodeKind::kReduce && ++reductions > kMaxReductions) break;
+      if (!FitsRows(n, rows, inside)) continue;
+      const bool whole = NodeAt(n).kind == NodeKind::kReduce && CombinerOf(n) < 0;
+      if (whole && ++reductions > kMaxReductions) break;
       taken.push_back(n);
       inside.insert(n);
     }
@@ -136,9 +160,20 @@ class Fuser {
     for (int n : taken) Add(n, group);
   }
 
-  static bool FitsRows(const Node& node, int64_t rows, int64_t points) {
-    if (node.kind == NodeKind::kReduce) return Rows(node) == rows && PointsOf(node) == points;
-    return node.kind == NodeKind::kMap && (Rows(node) == rows || Rows(node) == points);
+  bool FitsRows(int n, const RowsOf& all, const std::set<int>& inside) const {
+    const Node& node = NodeAt(n);
+    const auto is_all = [&](int64_t elements) {
+      return all.elements <= elements && elements < all.elements + all.slack;
+    };
+    if (node.kind == NodeKind::kMap) return Rows(node) == all.rows || is_all(Rows(node));
+    if (node.kind != NodeKind::kReduce) return false;
+    if (const int combiner = CombinerOf(n); combiner >= 0) {
+      return Rows(NodeAt(combiner)) == all.rows && is_all(PointsOf(node));
+    }
+    const bool combines = std::any_of(operands_[n].begin(), operands_[n].end(), [&](ValueId v) {
+      return inside.contains(producers_[v]) && CombinerOf(producers_[v]) == n;
+    });
+    return Rows(node) == all.rows && (combines || is_all(PointsOf(node)));
   }
 
   bool HasOneResult(const std::vector<int>& nodes) const {

@@ -104,6 +104,22 @@ void GeluOperator(OperatorContext& context) {
   Apply(context, [](const tensor::Expr& x) { return tensor::Gelu(x); });
 }
 
+void Swish(OperatorContext& context) {
+  const double alpha = context.Float("alpha", 1.0f);
+  Apply(context,
+        [&](const tensor::Expr& x) { return x * tensor::Sigmoid(LiteralLike(alpha, x) * x); });
+}
+
+/// a * sigmoid(alpha * a) * b.
+void SwiGlu(OperatorContext& context) {
+  const double alpha = context.Float("alpha", 1.0f);
+  const tensor::Tensor a = context.Input(0), b = context.Input(1);
+  if (a.shape() != b.shape()) context.Refuse("the inputs need the same shape");
+  context.SetOutput(0, Elementwise(context, "swiglu", {a, b}, [&](const Exprs& e) {
+                      return e[0] * tensor::Sigmoid(LiteralLike(alpha, e[0]) * e[0]) * e[1];
+                    }));
+}
+
 void Shrink(OperatorContext& context) {
   const double lambda = context.Float("lambd", 0.5f), bias = context.Float("bias", 0.0f);
   Apply(context, [&](const tensor::Expr& x) {
@@ -131,6 +147,8 @@ std::span<const Operator> ActivationOperators() {
       {"Sigmoid", SigmoidOperator},
       {"Softplus", SoftplusOperator},
       {"Softsign", SoftsignOperator},
+      {"SwiGLU", SwiGlu},
+      {"Swish", Swish},
       {"ThresholdedRelu", ThresholdedReluOperator},
   };
   return operators;

@@ -149,6 +149,13 @@ void BitShift(OperatorContext& context) {
                                    [&](const Exprs& x) { return tensor::Binary(op, x[0], x[1]); }));
 }
 
+void BitwiseNot(OperatorContext& context) {
+  context.SetOutput(
+      0, Elementwise(context, "bitwisenot", context.Input(0), [](const tensor::Expr& x) {
+        return tensor::Binary(tensor::ExprOp::kXor, x, tensor::IntLiteral(-1, x->dtype));
+      }));
+}
+
 void IsInf(OperatorContext& context) {
   const bool negative = context.Int("detect_negative", 1) != 0;
   const bool positive = context.Int("detect_positive", 1) != 0;
@@ -227,6 +234,10 @@ std::span<const Operator> ArithmeticOperators() {
       {"Atan", UnaryOperator<tensor::ExprOp::kAtan>},
       {"Atanh", UnaryOperator<tensor::ExprOp::kAtanh>},
       {"BitShift", BitShift},
+      {"BitwiseAnd", BinaryOperator<tensor::ExprOp::kAnd>},
+      {"BitwiseNot", BitwiseNot},
+      {"BitwiseOr", BinaryOperator<tensor::ExprOp::kOr>},
+      {"BitwiseXor", BinaryOperator<tensor::ExprOp::kXor>},
       {"Cast", CastOperator},
       {"CastLike", CastLike},
       {"Ceil", UnaryOperator<tensor::ExprOp::kCeil>},

@@ -3,7 +3,7 @@
 
 /// Operators whose indices are data. Indices out of range, which ONNX leaves undefined, are
 /// clamped: a compiled program never reads or writes outside its tensors.
-#include "bayloom/graph/internal/operators/data_indices.h"
+#include "bayloom/graph/internal/operators/index_tuples.h"
 #include "bayloom/graph/internal/operators/helpers.h"
 
 namespace bayloom::graph {

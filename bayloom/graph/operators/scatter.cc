@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/operators/data_indices.h"
+#include "bayloom/graph/internal/operators/index_tuples.h"
 #include "bayloom/graph/internal/operators/helpers.h"
 
 namespace bayloom::graph {

@@ -16,6 +16,7 @@ void Optimize(Graph& graph) {
   AbsorbMoves(graph);
   InlineElementwise(graph);
   FoldConstants(graph);
+  SplitReductions(graph);
   JoinSlices(graph);
   WidenChannels(graph);
 }

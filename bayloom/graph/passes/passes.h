@@ -46,6 +46,10 @@ void AbsorbMoves(Graph& graph);
 /// compute a few channels more, which are never read: 1008 in place of 1000.
 void WidenChannels(Graph& graph);
 
+/// Reductions over rows whose length vectors do not divide (197, 18385) become two: partial results
+/// of the elements that lie a few vectors apart, and what combines them, with the row's rest.
+void SplitReductions(Graph& graph);
+
 /// The operands of concatenations are computed right into its result's memory (kJoin), where they
 /// can be; the rest is copied there.
 void JoinSlices(Graph& graph);

@@ -39,7 +39,7 @@ def bayloom(arguments):
 
 def bench(program, model, database, options, *more):
     return bayloom([program, "bench", model, "--db", database, "--threads", str(options.threads),
-                    "--time", f"{options.seconds}s", "--json", *more])
+                    "--time", f"{options.seconds}s", "--json", "--no-store", *more])
 
 
 def tune(model, seed, options):
@@ -48,7 +48,7 @@ def tune(model, seed, options):
     database = options.records / f"{stem}.threads{options.threads}.seed{seed}.db"
     start = time.perf_counter()
     bayloom([options.bayloom, "tune", model, "--trials", str(options.trials), "--seed", str(seed),
-             "--threads", str(options.threads), "--db", str(database), "--resume"])
+             "--threads", str(options.threads), "--db", str(database), "--resume", "--no-store"])
     return str(database), time.perf_counter() - start
 
 
@@ -56,7 +56,7 @@ def check_outputs(model, database, session, inputs, options):
     with tempfile.TemporaryDirectory() as folder:
         latency.save(pathlib.Path(folder), session, inputs)
         bayloom([options.bayloom, "run", model, "--db", database, "--data", folder,
-                 "--threads", str(options.threads), "--json"])
+                 "--threads", str(options.threads), "--json", "--no-store"])
 
 
 def compare(model, options):

@@ -41,7 +41,8 @@ llvm::Value* ExpressionEmitter::EmitNew(const tensor::Expr& e) {
     case tensor::ExprOp::kLoad:
       return EmitLoad(*e);
     case tensor::ExprOp::kAnd:
-      return EmitAnd(*e);
+      if (e->dtype == tensor::DType::kBool) return EmitAnd(*e);
+      break;
     case tensor::ExprOp::kSelect:
       return EmitSelect(*e);
     case tensor::ExprOp::kCast:

@@ -71,6 +71,13 @@ tensor::Tensor Elementwise(OperatorContext& context, const std::string& op, cons
                                [&](const Exprs& place) { return function(a.At(place)); });
 }
 
+tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
+  const tensor::Expr wide = tensor::Cast(tensor::DType::kInt64, index);
+  const tensor::Expr wrapped =
+      tensor::Select(wide < tensor::Expr(0), wide + tensor::Expr(extent), wide);
+  return tensor::Max(tensor::Min(wrapped, tensor::Expr(extent - 1)), tensor::Expr(0));
+}
+
 tensor::Expr LiteralLike(double value, const tensor::Expr& like) {
   return tensor::Literal(value, like->dtype);
 }

@@ -35,6 +35,9 @@ tensor::Tensor Elementwise(OperatorContext& context, const std::string& op,
 tensor::Tensor Elementwise(OperatorContext& context, const std::string& op, const tensor::Tensor& a,
                            const std::function<tensor::Expr(const tensor::Expr&)>& function);
 
+/// A data-dependent index: negative ones count from the end, those out of range are clamped.
+tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent);
+
 /// A literal of the expression's type.
 tensor::Expr LiteralLike(double value, const tensor::Expr& like);
 /// log(1 + exp(x)) without overflow.

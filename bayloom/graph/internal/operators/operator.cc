@@ -13,6 +13,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/microsoft.h"
 #include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
@@ -217,12 +218,45 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
   using Key = std::pair<std::string_view, std::string_view>;
   static const auto* table = [] {
     auto* operators = new std::map<Key, const Operator*>();
-    for (std::span<const Operator> family :
-         {ActivationOperators(), ArithmeticOperators(), ControlFlowOperators(),
-          ConvolutionOperators(), GatherOperators(), GenerationOperators(), IndexingOperators(),
-          LossOperators(), MatmulOperators(), NormalizationOperators(), PoolingOperators(),
-          QuantizationOperators(), RecurrentOperators(), ReductionOperators(), ResizeOperators(),
-          ScatterOperators(), SelectionOperators(), ShapeOperators(), SortingOperators()}) {
+    for (std::span<const Operator> family : {ActivationOperators(),
+                                             ArithmeticOperators(),
+                                             AttentionOperators(),
+                                             ComposedOperators(),
+                                             ControlFlowOperators(),
+                                             ConvolutionOperators(),
+                                             DeterminantOperators(),
+                                             GatherOperators(),
+                                             GenerationOperators(),
+                                             GroupNormalizationOperators(),
+                                             IndexingOperators(),
+                                             LossOperators(),
+                                             MatmulOperators(),
+                                             NormalizationOperators(),
+                                             PlacementOperators(),
+                                             PoolingOperators(),
+                                             QuantizationOperators(),
+                                             RandomOperators(),
+                                             RecurrentOperators(),
+                                             ReductionOperators(),
+                                             RegionOperators(),
+                                             ResizeOperators(),
+                                             SamplingOperators(),
+                                             ScatterOperators(),
+                                             SelectionOperators(),
+                                             ShapeOperators(),
+                                             SortingOperators(),
+                                             SpectrumOperators(),
+                                             microsoft::ActivationOperators(),
+                                             microsoft::AttentionOperators(),
+                                             microsoft::BlockQuantizationOperators(),
+                                             microsoft::ConvolutionOperators(),
+                                             microsoft::EmbeddingOperators(),
+                                             microsoft::MatmulOperators(),
+                                             microsoft::NormalizationOperators(),
+                                             microsoft::QuantizationOperators(),
+                                             microsoft::QuantizedMatmulOperators(),
+                                             microsoft::RefusedOperators(),
+                                             microsoft::ShapeOperators()}) {
       for (const Operator& entry : family)
         operators->emplace(Key(entry.domain, entry.name), &entry);
     }

@@ -42,6 +42,7 @@ class OperatorContext {
   GraphBuilder& builder() { return builder_; }
   /// The version of the operator set that the model uses.
   int opset() const { return opset_; }
+  const onnx::NodeProto& node() const { return node_; }
   std::string op() const;
   /// The operator's name as nodes are labelled: "conv" for Conv.
   std::string label() const;
@@ -129,22 +130,31 @@ const Operator* FindOperator(std::string_view domain, std::string_view name);
 // The families, one file each.
 std::span<const Operator> ActivationOperators();
 std::span<const Operator> ArithmeticOperators();
+std::span<const Operator> AttentionOperators();
+std::span<const Operator> ComposedOperators();
 std::span<const Operator> ControlFlowOperators();
 std::span<const Operator> ConvolutionOperators();
+std::span<const Operator> DeterminantOperators();
 std::span<const Operator> GatherOperators();
 std::span<const Operator> GenerationOperators();
+std::span<const Operator> GroupNormalizationOperators();
 std::span<const Operator> IndexingOperators();
 std::span<const Operator> LossOperators();
 std::span<const Operator> MatmulOperators();
 std::span<const Operator> NormalizationOperators();
+std::span<const Operator> PlacementOperators();
 std::span<const Operator> PoolingOperators();
 std::span<const Operator> QuantizationOperators();
+std::span<const Operator> RandomOperators();
 std::span<const Operator> RecurrentOperators();
 std::span<const Operator> ReductionOperators();
+std::span<const Operator> RegionOperators();
 std::span<const Operator> ResizeOperators();
+std::span<const Operator> SamplingOperators();
 std::span<const Operator> ScatterOperators();
 std::span<const Operator> SelectionOperators();
 std::span<const Operator> ShapeOperators();
 std::span<const Operator> SortingOperators();
+std::span<const Operator> SpectrumOperators();
 
 }  // namespace bayloom::graph

@@ -166,6 +166,13 @@ class RecurrentImporter {
     return step < tensor::Cast(tensor::DType::kInt64, (*lengths_)(batch));
   }
 
+  /// The element if the step is one of the sequence's, else 0.
+  tensor::Expr WithinSequence(const tensor::Expr& step, const tensor::Expr& batch,
+                              const tensor::Expr& element) const {
+    if (!lengths_) return element;
+    return tensor::Select(IsInside(step, batch), element, LiteralLike(0, element));
+  }
+
   void ReadActivations() {
     std::vector<std::string> defaults;
     for (int d = 0; d < directions_; ++d) {
@@ -177,7 +184,7 @@ class RecurrentImporter {
   void ChooseWidth() {
     const int64_t lanes = codegen::kBufferAlignment / tensor::ByteSize(dtype());
     width_ = (hidden_ + lanes - 1) / lanes * lanes;
-    // Elements that nobody reads must not grow to infinity either: times a weight of zero, that
+    // Elements that no one reads must not grow to infinity either: times a weight of zero, that
     // is no number.
     const bool bounded =
         std::none_of(activations_.begin(), activations_.end(),
@@ -284,26 +291,24 @@ class RecurrentImporter {
     tensor::Tensor y = ConcatenateRows(context_, std::move(parts));
     y = builder_.View(y, {sequence_.steps, directions_, sequence_.batch, width_});
     if (lengths_ || width_ != hidden_) {
-      y = builder_.Map(Label("outputs"), {sequence_.steps, directions_, sequence_.batch, hidden_},
-                       [&](const Exprs& place) {
-                         const tensor::Expr element = y.At(place);
-                         if (!lengths_) return element;
-                         return tensor::Select(IsInside(place[0], place[2]), element,
-                                               LiteralLike(0, element));
-                       });
+      y = builder_.Map(
+          Label("outputs"), {sequence_.steps, directions_, sequence_.batch, hidden_},
+          [&](const Exprs& place) { return WithinSequence(place[0], place[2], y.At(place)); });
     }
     return sequence_.batch_first ? BatchFirst(y, {2, 0, 1, 3}) : y;
   }
 
-  /// [directions, batch, hidden], or [batch, directions, hidden]
+  /// [directions, batch, hidden], or [batch, directions, hidden]. Those of a sequence without
+  /// steps are zero, as in onnxruntime; ONNX does not say.
   tensor::Tensor LastStates(size_t k) {
     std::vector<tensor::Tensor> parts;
     for (const std::vector<tensor::Tensor>& state : last_states_) parts.push_back(state[k]);
     tensor::Tensor last = ConcatenateRows(context_, std::move(parts));
     last = builder_.View(last, {directions_, sequence_.batch, width_});
-    if (width_ != hidden_) {
-      last = builder_.Map(Label("last"), {directions_, sequence_.batch, hidden_},
-                          [&](const Exprs& place) { return last.At(place); });
+    if (lengths_ || width_ != hidden_) {
+      last = builder_.Map(
+          Label("last"), {directions_, sequence_.batch, hidden_},
+          [&](const Exprs& place) { return WithinSequence(0, place[1], last.At(place)); });
     }
     return sequence_.batch_first ? BatchFirst(last, {1, 0, 2}) : last;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/operators/data_indices.h"
+#include "bayloom/graph/internal/operators/index_tuples.h"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,6 @@
 #include "bayloom/graph/internal/operators/helpers.h"
 
 namespace bayloom::graph {
-
-tensor::Expr WrappedIndex(const tensor::Expr& index, int64_t extent) {
-  const tensor::Expr wide = tensor::Cast(tensor::DType::kInt64, index);
-  const tensor::Expr wrapped =
-      tensor::Select(wide < tensor::Expr(0), wide + tensor::Expr(extent), wide);
-  return tensor::Max(tensor::Min(wrapped, tensor::Expr(extent - 1)), tensor::Expr(0));
-}
 
 IndexTuples CheckTuples(OperatorContext& context, const tensor::Tensor& x,
                         const tensor::Tensor& indices, int64_t batch) {

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Operators that put elements into larger images, or cut images out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "bayloom/graph/internal/operators/apply.h"
+
+namespace bayloom::graph {
+namespace {
+
+using tensor::Expr;
+
+std::vector<int64_t> NumbersPerAxis(OperatorContext& context, const char* name, size_t count,
+                                    int64_t otherwise, int64_t least) {
+  const std::vector<int64_t> values = context.Ints(name, std::vector<int64_t>(count, otherwise));
+  if (values.size() != count) {
+    context.Refuse(fmt::format("attribute {} needs {} numbers", name, count));
+  }
+  for (int64_t value : values) {
+    if (value < least || value > (int64_t{1} << 31)) {
+      context.RefuseAttribute(name, fmt::format("{}", value),
+                              fmt::format("has to be at least {}", least));
+    }
+  }
+  return values;
+}
+
+/// Blocks of an image, summed where they overlap. Every element of the image adds up what the
+/// blocks hold for it: element k of the block that begins k * dilation before.
+struct BlockSums {
+  std::vector<int64_t> image, block, strides, dilations, pads, counts;
+};
+
+BlockSums ReadBlockSums(OperatorContext& context, const tensor::Tensor& x) {
+  BlockSums b{context.IntsInput(1), context.IntsInput(2), {}, {}, {}, {}};
+  const size_t axes = b.image.size();
+  if (axes < 1 || b.block.size() != axes || Rank(x) != 3) {
+    context.Refuse("input, image_shape and block_shape do not fit together");
+  }
+  b.strides = NumbersPerAxis(context, "strides", axes, 1, 1);
+  b.dilations = NumbersPerAxis(context, "dilations", axes, 1, 1);
+  b.pads = NumbersPerAxis(context, "pads", 2 * axes, 0, 0);
+  for (size_t d = 0; d < axes; ++d) {
+    const int64_t reach = (b.block[d] - 1) * b.dilations[d] + 1;
+    const int64_t room = b.image[d] + b.pads[d] + b.pads[axes + d] - reach;
+    if (b.block[d] < 1 || b.image[d] < 1 || room < 0) context.Refuse("the blocks do not fit");
+    b.counts.push_back(room / b.strides[d] + 1);
+  }
+  const int64_t blocks = CheckedElementCount(b.counts), size = CheckedElementCount(b.block);
+  if (x.shape()[2] != blocks || x.shape()[1] % size != 0) {
+    context.Refuse(fmt::format("{} does not hold {} blocks of {}", ToString(x.dtype(), x.shape()),
+                               blocks, size));
+  }
+  return b;
+}
+
+void Col2Im(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const BlockSums b = ReadBlockSums(context, x);
+  const size_t axes = b.image.size();
+  const int64_t channels = x.shape()[1] / CheckedElementCount(b.block);
+  std::vector<int64_t> columns = {x.shape()[0], channels};
+  columns.insert(columns.end(), b.block.begin(), b.block.end());
+  columns.insert(columns.end(), b.counts.begin(), b.counts.end());
+  const tensor::Tensor blocks = context.builder().View(x, columns);
+  std::vector<int64_t> shape = {x.shape()[0], channels};
+  shape.insert(shape.end(), b.image.begin(), b.image.end());
+  std::vector<GraphBuilder::Axis> over;
+  for (size_t d = 0; d < axes; ++d) over.push_back({fmt::format("k{}", d), b.block[d]});
+  context.SetOutput(
+      0, context.builder().Reduce("col2im", shape, over, tensor::Reduction::kSum,
+                                  [&](const Exprs& s, const Exprs& r) {
+                                    Exprs place = {s[0], s[1]}, numbers;
+                                    Expr inside = tensor::BoolLiteral(true);
+                                    for (size_t d = 0; d < axes; ++d) {
+                                      const Expr start = s[2 + d] + Expr(b.pads[d]) -
+                                                         r[d] * Expr(b.dilations[d]);
+                                      const Expr step(b.strides[d]);
+                                      const Expr number = tensor::FloorDiv(start, step);
+                                      inside = inside && Expr(0) <= start &&
+                                               tensor::Equal(tensor::FloorMod(start, step), 0) &&
+                                               number < Expr(b.counts[d]);
+                                      numbers.push_back(number);
+                                      place.push_back(r[d]);
+                                    }
+                                    place.insert(place.end(), numbers.begin(), numbers.end());
+                                    const Expr zero = tensor::Literal(0, x.dtype());
+                                    return tensor::Select(inside, blocks.At(place), zero);
+                                  }));
+}
+
+/// The inverse of MaxPool: the indices count the elements of the whole output.
+void MaxUnpool(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0), indices = context.Input(1);
+  const std::vector<int64_t> kernel = context.Ints("kernel_shape");
+  const size_t axes = kernel.size();
+  if (axes < 1 || Rank(x) != static_cast<int>(axes) + 2 || indices.shape() != x.shape()) {
+    context.Refuse("input, indices and kernel_shape do not fit together");
+  }
+  const std::vector<int64_t> strides = NumbersPerAxis(context, "strides", axes, 1, 1);
+  const std::vector<int64_t> pads = NumbersPerAxis(context, "pads", 2 * axes, 0, 0);
+  std::vector<int64_t> shape = {x.shape()[0], x.shape()[1]};
+  for (size_t d = 0; d < axes; ++d) {
+    shape.push_back((x.shape()[d + 2] - 1) * strides[d] - pads[d] - pads[axes + d] + kernel[d]);
+    if (shape.back() < 1) context.Refuse("the output would have no elements");
+  }
+  const int64_t count = CheckedElementCount(shape), given = CheckedElementCount(x.shape());
+  GraphBuilder& b = context.builder();
+  const tensor::Tensor empty = b.Map("zeros", {count}, [&](const Exprs&) {
+    return tensor::Literal(0, x.dtype());
+  });
+  const tensor::Tensor flat =
+      ApplyOperator(context, "ScatterElements", {empty, b.View(indices, {given}), b.View(x, {given})},
+                    {{{"axis", int64_t{0}}}});
+  const tensor::Tensor y = b.View(flat, shape);
+  if (!context.HasInput(2)) return context.SetOutput(0, y);
+  const std::vector<int64_t> wanted = context.IntsInput(2);
+  std::vector<int64_t> low(shape.size(), 0), high;
+  for (size_t d = 0; d < shape.size() && wanted.size() == shape.size(); ++d) {
+    high.push_back(wanted[d] - shape[d]);
+    if (high.back() < 0) context.Refuse("output_shape is smaller than what the windows cover");
+  }
+  if (high.size() != shape.size()) context.Refuse("output_shape needs one number per axis");
+  context.SetOutput(0, PadWith(context, y, low, high, tensor::Literal(0, x.dtype())));
+}
+
+/// Each axis cut or padded to an extent, evenly on both sides; the odd element goes to the end.
+void CenterCropPad(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const std::vector<int64_t> wanted = context.IntsInput(1);
+  std::vector<int64_t> axes = context.Ints("axes");
+  if (!context.HasAttribute("axes")) {
+    for (int d = 0; d < Rank(x); ++d) axes.push_back(d);
+  }
+  context.CheckAxes(axes, Rank(x));
+  if (axes.size() != wanted.size()) context.Refuse("shape needs one number per axis");
+  std::vector<int64_t> low(Rank(x), 0), high(Rank(x), 0);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int d = context.CheckAxis(axes[k], Rank(x));
+    if (wanted[k] < 0) context.Refuse(fmt::format("an extent of {}", wanted[k]));
+    const int64_t missing = wanted[k] - x.shape()[d];
+    low[d] = missing / 2;
+    high[d] = missing - low[d];
+  }
+  context.SetOutput(0, PadWith(context, x, low, high, tensor::Literal(0, x.dtype())));
+}
+
+}  // namespace
+
+std::span<const Operator> PlacementOperators() {
+  static const Operator operators[] = {
+      {"CenterCropPad", CenterCropPad},
+      {"Col2Im", Col2Im},
+      {"MaxUnpool", MaxUnpool},
+  };
+  return operators;
+}
+
+}  // namespace bayloom::graph

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Runs one model under onnxruntime with random inputs; compare.py starts it.
+
+    python reference.py MODEL.onnx FOLDER '{"dims": {"batch": 1}, "shapes": {}, "values": {}}'
+
+Writes input_<i>.pb and output_<i>.pb into the folder. Prints JSON: the shapes of the inputs with
+open dimensions, and how far onnxruntime's outputs without graph optimizations are from those with.
+"""
+
+import json
+import pathlib
+import sys
+
+import numpy
+import onnx.numpy_helper
+import onnxruntime
+
+TYPES = {"tensor(float)": numpy.float32, "tensor(double)": numpy.float64, "tensor(float16)": numpy.float16,
+         "tensor(int64)": numpy.int64, "tensor(int32)": numpy.int32, "tensor(int8)": numpy.int8,
+         "tensor(uint8)": numpy.uint8, "tensor(bool)": numpy.bool_}
+# Integer inputs are indices, such as token ids; every vocabulary has this many.
+INDEX_BOUND = 90
+
+
+def shape_of(value, setting):
+    """The input's shape with the values of its open dimensions; those not named are 1."""
+    if value.name in setting.get("shapes", {}):
+        return setting["shapes"][value.name]
+    return [dim if isinstance(dim, int) else setting.get("dims", {}).get(dim, 1) for dim in value.shape]
+
+
+def random_input(value, setting, random):
+    shape, dtype = shape_of(value, setting), TYPES[value.type]
+    if value.name in setting.get("values", {}):
+        return numpy.full(shape, setting["values"][value.name], dtype)
+    if dtype == numpy.bool_:
+        return random.integers(0, 2, shape).astype(dtype)
+    if numpy.issubdtype(dtype, numpy.integer):
+        return random.integers(0, INDEX_BOUND, shape).astype(dtype)
+    return numpy.asarray(random.standard_normal(shape)).astype(dtype)
+
+
+def run(model, inputs, level):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = level
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)
+
+
+def relative_error(actual, expected):
+    """The largest difference over the largest expected magnitude."""
+    if actual.shape != expected.shape or not actual.size:
+        return 0.0 if actual.shape == expected.shape else float("inf")
+    actual, expected = actual.astype(numpy.float64), expected.astype(numpy.float64)
+    same = (actual == expected) | (numpy.isnan(actual) & numpy.isnan(expected))
+    difference = numpy.where(same, 0, numpy.abs(actual - expected))
+    if not numpy.all(numpy.isfinite(difference)):
+        return float("inf")
+    return float(difference.max() / max(numpy.abs(expected[numpy.isfinite(expected)]).max(initial=0), 1e-30))
+
+
+def write(folder, kind, arrays):
+    for i, (name, array) in enumerate(arrays):
+        tensor = onnx.numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
+        (folder / f"{kind}_{i}.pb").write_bytes(tensor.SerializeToString())
+
+
+def main():
+    model, folder, setting = sys.argv[1], pathlib.Path(sys.argv[2]), json.loads(sys.argv[3])
+    level = onnxruntime.GraphOptimizationLevel
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = level.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    random = numpy.random.default_rng(0)
+    inputs = {value.name: random_input(value, setting, random) for value in session.get_inputs()}
+    plain, outputs = run(model, inputs, level.ORT_DISABLE_ALL), run(model, inputs, level.ORT_ENABLE_ALL)
+    write(folder, "input", inputs.items())
+    write(folder, "output", zip([value.name for value in session.get_outputs()], outputs))
+    shapes = {value.name: list(inputs[value.name].shape) for value in session.get_inputs()
+              if not all(isinstance(dim, int) for dim in value.shape)}
+    print(json.dumps({"shapes": shapes,
+                      "spread": max(map(relative_error, plain, outputs)),
+                      "float16": any(array.dtype == numpy.float16 for array in [*outputs, *inputs.values()])}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tuning/untuned_program.h"
+
+#include <gtest/gtest.h>
+
+#include "bayloom/feature/code_estimate.h"
+#include "bayloom/tensor/interpreter.h"
+#include "bayloom/tensor/program.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom::tuning {
+namespace {
+
+target::Target TwoCores() {
+  target::Target target;
+  target.cores = 2;
+  return target;
+}
+
+constexpr UntunedOptions kQuick = {.population = 48, .generations = 2, .seed = 3};
+
+TEST(UntunedProgramTest, ComputesWhatTheWorkloadSays) {
+  base::ThreadPool pool;
+  for (const auto& [name, workload] : bayloom::testing::Catalogue()) {
+    const sketch::SpaceGenerator space(workload, TwoCores());
+    const sketch::Candidate chosen = FastestByEstimate(space, {}, kQuick, pool);
+    EXPECT_TRUE(tensor::Validate(chosen.program)) << name;
+    std::vector<tensor::HostTensor> expected = bayloom::testing::RandomArguments(workload, 5);
+    std::vector<tensor::HostTensor> actual = expected;
+    tensor::Interpret(tensor::Lower(workload), expected);
+    tensor::Interpret(chosen.program, actual);
+    EXPECT_LT(bayloom::testing::RelativeDifference(actual.back(), expected.back()), 1e-4) << name;
+  }
+}
+
+TEST(UntunedProgramTest, IsNoSlowerThanThePlainOneByEstimate) {
+  base::ThreadPool pool;
+  const target::MachineModel machine = target::MachineOf(TwoCores());
+  for (const auto& [name, workload] : bayloom::testing::Catalogue()) {
+    const sketch::SpaceGenerator space(workload, TwoCores());
+    EXPECT_LE(
+        feature::EstimateCodeTime(FastestByEstimate(space, {}, kQuick, pool).program, machine),
+        feature::EstimateCodeTime(PlainCandidate(space).program, machine))
+        << name;
+  }
+}
+
+TEST(UntunedProgramTest, IsTheSameForASeedAndAnyNumberOfThreads) {
+  const sketch::SpaceGenerator space(bayloom::testing::Catalogue().front().workload, TwoCores());
+  base::ThreadPool one(1), three(3);
+  const uint64_t hash = FastestByEstimate(space, {}, kQuick, one).hash;
+  EXPECT_EQ(FastestByEstimate(space, {}, kQuick, one).hash, hash);
+  EXPECT_EQ(FastestByEstimate(space, {}, kQuick, three).hash, hash);
+}
+
+TEST(UntunedProgramTest, WithoutASearchThePlainProgramRemains) {
+  base::ThreadPool pool(1);
+  const sketch::SpaceGenerator space(bayloom::testing::Catalogue().front().workload, TwoCores());
+  EXPECT_EQ(FastestByEstimate(space, {}, {.population = 0}, pool).hash, PlainCandidate(space).hash);
+}
+
+TEST(UntunedProgramTest, LentProgramsAreConsidered) {
+  base::ThreadPool pool(1);
+  const target::MachineModel machine = target::MachineOf(TwoCores());
+  const sketch::SpaceGenerator space(tensor::MatmulWorkload(96, 96, 96), TwoCores());
+  const sketch::Candidate good =
+      FastestByEstimate(space, {}, {.population = 256, .generations = 4}, pool);
+  const sketch::Candidate lent[] = {good};
+  const sketch::Candidate chosen =
+      FastestByEstimate(space, lent, {.population = 1, .generations = 0}, pool);
+  EXPECT_LE(feature::EstimateCodeTime(chosen.program, machine),
+            feature::EstimateCodeTime(good.program, machine));
+}
+
+}  // namespace
+}  // namespace bayloom::tuning
