@@ -46,9 +46,8 @@ TEST(SplitReductions, SplitsLongRowsThatVectorsDoNotDivide) {
 TEST(SplitReductions, LeavesColumnsAlone) {
   GraphBuilder b("columns");
   const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {197, 24});
-  const tensor::Tensor y =
-      b.Reduce("columns", {24}, {{"r", 197}}, Reduction::kSum,
-               [&](const auto& s, const auto& r) { return x(r[0], s[0]); });
+  const tensor::Tensor y = b.Reduce("columns", {24}, {{"r", 197}}, Reduction::kSum,
+                                    [&](const auto& s, const auto& r) { return x(r[0], s[0]); });
   EXPECT_EQ(OpsOf(CheckedPass(SplitReductions, b.Build({{"y", y.id()}}))), "columns");
 }
 
@@ -56,8 +55,8 @@ TEST(SplitReductions, KeepsPositions) {
   GraphBuilder b("argmax");
   const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 131});
   const tensor::Tensor best = Rows(b, x, Reduction::kMax);
-  const tensor::Tensor at = b.Reduce(
-      "index", {4}, {{"r", 131}}, Reduction::kMin, [&](const auto& s, const auto& r) {
+  const tensor::Tensor at =
+      b.Reduce("index", {4}, {{"r", 131}}, Reduction::kMin, [&](const auto& s, const auto& r) {
         return tensor::Select(tensor::Equal(x(s[0], r[0]), best(s[0])), r[0],
                               tensor::Expr(std::numeric_limits<int64_t>::max()));
       });

@@ -9,16 +9,6 @@
 namespace bayloom::graph {
 namespace {
 
-/// A node that only moves elements, each index affine: slices, transpositions.
-bool IsMove(const Node& node) {
-  if (node.kind != NodeKind::kMap || node.stage.value->op != tensor::ExprOp::kLoad) return false;
-  const std::vector<tensor::Expr>& indices = node.stage.value->operands;
-  const int iter_count = static_cast<int>(node.stage.iters.size());
-  return std::all_of(indices.begin(), indices.end(), [&](const tensor::Expr& index) {
-    return tensor::ToLinear(index, iter_count).has_value();
-  });
-}
-
 /// Where in the view's source the element of the view at `indices` lies, if that is affine.
 std::optional<std::vector<tensor::Expr>> IndicesBehindView(
     const std::vector<int64_t>& source, const std::vector<int64_t>& shown,

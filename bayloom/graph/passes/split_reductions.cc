@@ -68,8 +68,7 @@ Node PartialNode(Graph& graph, const Node& node, int64_t parts) {
   partial.stage.value = tensor::SubstituteIters(node.stage.value, places);
   partial.stage.name = node.stage.name + ".partial";
   partial.stage.output = static_cast<ValueId>(graph.values.size());
-  graph.values.push_back(
-      {partial.stage.name, node.stage.value->dtype, ShapeOf(partial), nullptr});
+  graph.values.push_back({partial.stage.name, node.stage.value->dtype, ShapeOf(partial), nullptr});
   return partial;
 }
 
@@ -83,10 +82,9 @@ void CombineParts(Node& node, ValueId partial, int64_t parts) {
   const tensor::DType dtype = node.stage.value->dtype;
   const tensor::Expr part = tensor::Load(partial, dtype, places);
   places[row] = whole + tensor::IterVar(row);
-  const tensor::Expr behind =
-      tensor::Select(tensor::IterVar(row) < tensor::Expr(rest),
-                     tensor::SubstituteIters(node.stage.value, places),
-                     tensor::NeutralElement(node.stage.reduction, dtype));
+  const tensor::Expr behind = tensor::Select(tensor::IterVar(row) < tensor::Expr(rest),
+                                             tensor::SubstituteIters(node.stage.value, places),
+                                             tensor::NeutralElement(node.stage.reduction, dtype));
   node.stage.iters[row].extent = parts;
   node.stage.value = rest == 0 ? part : tensor::Combine(node.stage.reduction, part, behind);
 }

@@ -139,6 +139,7 @@ tensor::Tensor ReduceAxesAt(OperatorContext& context, const std::string& op,
                             const std::vector<int64_t>& shape, const std::vector<int>& axes,
                             tensor::Reduction reduction,
                             const std::function<tensor::Expr(const Exprs&)>& term) {
+  if (axes.empty()) return context.builder().Map(op, shape, term);
   std::vector<GraphBuilder::Axis> reduced;
   for (int axis : axes) reduced.push_back({fmt::format("r{}", axis), shape[axis]});
   return context.builder().Reduce(op, ReducedShape(shape, axes, false), std::move(reduced),

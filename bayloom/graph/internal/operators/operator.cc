@@ -12,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/external_data.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/microsoft.h"
 #include "bayloom/graph/internal/small_types.h"
@@ -148,7 +149,7 @@ std::vector<std::string> OperatorContext::Strings(std::string_view name,
 
 tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
-  return TensorFromOnnx(a->t(), "");
+  return TensorFromOnnx(a->t(), data_folder_ ? *data_folder_ : DataFolder());
 }
 
 int OperatorContext::Axis(std::string_view name, std::optional<int64_t> otherwise, int rank) {

@@ -20,6 +20,7 @@ class NodeProto;
 
 namespace bayloom::graph {
 
+struct DataFolder;
 struct SmallType;
 
 /// One node of a model while it is imported: its inputs as tensors of the graph under
@@ -93,6 +94,8 @@ class OperatorContext {
   const SmallType* SmallTypeOf(int input) const;
   const SmallType* SmallTypeOfAttribute(std::string_view tensor) const;
   const SmallType* SmallTypeOfOutput(int i) const;
+  /// Where the files with data of the model lie.
+  void SetDataFolder(const DataFolder* folder) { data_folder_ = folder; }
   void SetSmallTypes(std::vector<const SmallType*> inputs) { small_inputs_ = std::move(inputs); }
 
   /// Throws InputError with the reason; the importer adds file and node.
@@ -113,6 +116,7 @@ class OperatorContext {
   std::vector<std::optional<tensor::Tensor>> outputs_;
   SubgraphImporter subgraph_;
   std::vector<const SmallType*> small_inputs_, small_outputs_;
+  const DataFolder* data_folder_ = nullptr;
 };
 
 using Exprs = GraphBuilder::Exprs;

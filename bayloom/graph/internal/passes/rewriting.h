@@ -22,6 +22,8 @@ tensor::Expr RewriteLoads(
     const tensor::Expr& e,
     const std::function<std::optional<tensor::Expr>(const tensor::Expr&)>& replace);
 
+/// The literal for a load of a constant of one element; undefined for other expressions.
+tensor::Expr AsLiteral(const Graph& graph, const tensor::Expr& e);
 /// Per index of a load: the iterator it is, -1 for the literal 0; nullopt if an index is
 /// something else or an iterator occurs twice.
 std::optional<std::vector<int>> BareIters(const tensor::Expr& load);
@@ -36,6 +38,8 @@ bool IsAnchor(const Node& node);
 /// Whether the reader chooses between tensors, as a concatenation does, and the node costs more
 /// than a copy: chosen element by element, all sides would be computed everywhere.
 bool IsCostlyInJoin(const Node& node, const Node& reader);
+/// A node that only moves elements, each index affine: slices, transpositions.
+bool IsMove(const Node& node);
 /// The spatial extents.
 std::vector<int64_t> ShapeOf(const Node& node);
 /// Product of all extents.
