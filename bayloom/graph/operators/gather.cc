@@ -3,8 +3,8 @@
 
 /// Operators whose indices are data. Indices out of range, which ONNX leaves undefined, are
 /// clamped: a compiled program never reads or writes outside its tensors.
-#include "bayloom/graph/internal/operators/index_tuples.h"
 #include "bayloom/graph/internal/operators/helpers.h"
+#include "bayloom/graph/internal/operators/index_tuples.h"
 
 namespace bayloom::graph {
 namespace {
