@@ -214,11 +214,13 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_package.h", kPackageHeader);
 }
 
-/// Kernels of the library, where the network calls some. Returns what is to be compiled.
-std::vector<std::string> WriteLibrary(const TaskGraph& network,
+/// Kernels of the library, where a network calls some. Returns what is to be compiled.
+std::vector<std::string> WriteLibrary(std::span<const PackageShape> shapes,
                                       const base::ScratchFolder& scratch) {
-  const bool calls = std::ranges::any_of(
-      network.tasks, [](const GraphTask& task) { return tensor::IsCall(task.workload); });
+  const bool calls = std::ranges::any_of(shapes, [](const PackageShape& shape) {
+    return std::ranges::any_of(shape.network->tasks,
+                               [](const GraphTask& task) { return tensor::IsCall(task.workload); });
+  });
   if (!calls) return {};
   scratch.Write("bayloom_kernels.h", kKernelsHeader);
   scratch.Write("bayloom_elements.h", kElementsHeader);
@@ -276,7 +278,7 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   arguments.insert(arguments.end(),
                    {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",
                     "constants.s", "-Wl,--version-script=visible"});
-  for (std::string& source : WriteLibrary(network, scratch)) arguments.push_back(std::move(source));
+  for (std::string& source : WriteLibrary(shapes, scratch)) arguments.push_back(std::move(source));
   const std::string library = fmt::format("lib{}.so", name);
   // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
   arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});
