@@ -29,6 +29,12 @@ std::vector<int64_t> NumbersPerAxis(OperatorContext& context, const char* name, 
   return values;
 }
 
+void CheckExtent(OperatorContext& context, int64_t extent) {
+  if (extent < 1 || extent > (int64_t{1} << 31)) {
+    context.Refuse(fmt::format("an extent of {}", extent));
+  }
+}
+
 /// Blocks of an image, summed where they overlap. Every element of the image adds up what the
 /// blocks hold for it: element k of the block that begins k * dilation before.
 struct BlockSums {
@@ -45,9 +51,11 @@ BlockSums ReadBlockSums(OperatorContext& context, const tensor::Tensor& x) {
   b.dilations = NumbersPerAxis(context, "dilations", axes, 1, 1);
   b.pads = NumbersPerAxis(context, "pads", 2 * axes, 0, 0);
   for (size_t d = 0; d < axes; ++d) {
+    CheckExtent(context, b.image[d]);
+    CheckExtent(context, b.block[d]);
     const int64_t reach = (b.block[d] - 1) * b.dilations[d] + 1;
     const int64_t room = b.image[d] + b.pads[d] + b.pads[axes + d] - reach;
-    if (b.block[d] < 1 || b.image[d] < 1 || room < 0) context.Refuse("the blocks do not fit");
+    if (room < 0) context.Refuse("the blocks do not fit");
     b.counts.push_back(room / b.strides[d] + 1);
   }
   const int64_t blocks = CheckedElementCount(b.counts), size = CheckedElementCount(b.block);
@@ -104,6 +112,8 @@ void MaxUnpool(OperatorContext& context) {
   const std::vector<int64_t> pads = NumbersPerAxis(context, "pads", 2 * axes, 0, 0);
   std::vector<int64_t> shape = {x.shape()[0], x.shape()[1]};
   for (size_t d = 0; d < axes; ++d) {
+    CheckExtent(context, kernel[d]);
+    CheckExtent(context, x.shape()[d + 2]);
     shape.push_back((x.shape()[d + 2] - 1) * strides[d] - pads[d] - pads[axes + d] + kernel[d]);
     if (shape.back() < 1) context.Refuse("the output would have no elements");
   }
@@ -119,6 +129,7 @@ void MaxUnpool(OperatorContext& context) {
   const std::vector<int64_t> wanted = context.IntsInput(2);
   std::vector<int64_t> low(shape.size(), 0), high;
   for (size_t d = 0; d < shape.size() && wanted.size() == shape.size(); ++d) {
+    CheckExtent(context, wanted[d]);
     high.push_back(wanted[d] - shape[d]);
     if (high.back() < 0) context.Refuse("output_shape is smaller than what the windows cover");
   }

@@ -349,7 +349,9 @@ void GroupQueryAttention(OperatorContext& context) {
   CheckGroupQueryAttention(context);
   Projections p = ReadGroups(context);
   const CachePlaces places = ReadCachePlaces(context, p.q.batch(), p.q.positions());
-  if (p.k.positions() != p.q.positions()) context.Refuse("queries and keys differ in length");
+  if (p.k.positions() != p.q.positions() || p.v.positions() != p.q.positions()) {
+    context.Refuse("queries, keys and values differ in length");
+  }
   NormalizeHeads(context, p.q, 14, "q_norm_epsilon");
   NormalizeHeads(context, p.k, 15, "k_norm_epsilon");
   if (context.Int("do_rotary", 0) != 0) RotateNew(context, p.q, p.k, places);

@@ -132,7 +132,8 @@ void GatherBlockQuantized(OperatorContext& context) {
                        scales = context.Input(2);
   const int64_t bits = ReadBits(context), size = context.Int("block_size", 128);
   const int rank = Rank(table);
-  if (table.dtype() != DType::kUInt8 || rank < 2 || Rank(scales) != rank || size < 1) {
+  if (table.dtype() != DType::kUInt8 || rank < 2 || Rank(scales) != rank || size < 1 ||
+      size > (int64_t{1} << 31)) {
     context.Refuse("needs a table of bytes with 2 dimensions at least, and its scales");
   }
   if (context.Axis("gather_axis", 0, rank) != 0 ||
@@ -141,7 +142,13 @@ void GatherBlockQuantized(OperatorContext& context) {
   }
   const int64_t per_byte = 8 / bits, width = table.shape().back() * per_byte;
   const int64_t blocks = CeilDivide(width, size);
-  if (scales.shape().back() != blocks) context.Refuse("the scales do not fit the blocks");
+  std::vector<int64_t> expected = table.shape();
+  expected.back() = blocks;
+  if (scales.shape() != expected) context.Refuse("the scales do not fit the blocks");
+  expected.back() = CeilDivide(blocks, per_byte);
+  if (context.HasInput(3) && context.Input(3).shape() != expected) {
+    context.Refuse("the zero points do not fit the blocks");
+  }
   std::vector<int64_t> shape = indices.shape();
   shape.insert(shape.end(), table.shape().begin() + 1, table.shape().end());
   shape.back() = width;

@@ -46,6 +46,7 @@ tensor::Tensor EmbeddingSum(OperatorContext& context, const EmbeddingInputs& in)
 tensor::Tensor MaskIndex(OperatorContext& context, int mask) {
   const std::vector<int64_t> batch = {context.Input(0).shape()[0]};
   if (!context.HasInput(mask)) return Filled(context, 0, tensor::DType::kInt32, batch);
+  if (Rank(context.Input(mask)) != 2) context.Refuse("the mask needs 2 dimensions");
   return ReduceAxes(context, "mask.index", context.Input(mask), {1}, tensor::Reduction::kSum,
                     [](const Expr& e) {
                       return tensor::Select(tensor::Equal(e, LiteralLike(1, e)),

@@ -47,16 +47,6 @@ void SkipSimplifiedLayerNormalization(OperatorContext& context) {
   if (context.WantsOutput(3)) context.SetOutput(3, sum);
 }
 
-void LayerNormalization(OperatorContext& context) {
-  const std::vector<tensor::Tensor> results =
-      ApplyOperatorAll(context, "LayerNormalization",
-                       {context.Input(0), context.Input(1), OptionalInput(context, 2)}, 3,
-                       {{}, {"axis", "epsilon"}});
-  for (int i = 0; i < 3; ++i) {
-    if (context.WantsOutput(i)) context.SetOutput(i, results[i]);
-  }
-}
-
 /// The channels of images are the last axis unless `channels_last` is 0.
 void GroupNormOf(OperatorContext& context, const tensor::Tensor& x) {
   const bool channels_last = context.Int("channels_last", 1) != 0;
@@ -96,7 +86,6 @@ void SkipGroupNorm(OperatorContext& context) {
 std::span<const Operator> NormalizationOperators() {
   static const Operator operators[] = {
       {"GroupNorm", GroupNorm, kDomain},
-      {"LayerNormalization", LayerNormalization, kDomain},
       {"SkipGroupNorm", SkipGroupNorm, kDomain},
       {"SkipLayerNormalization", SkipLayerNormalization, kDomain},
       {"SkipSimplifiedLayerNormalization", SkipSimplifiedLayerNormalization, kDomain},
