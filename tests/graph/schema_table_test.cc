@@ -88,15 +88,20 @@ std::string RefusalOfNode(int opset, const std::string& node) {
 }
 
 TEST(NodeChecks, OperatorsOfAnotherVersionOrDomain) {
-  EXPECT_EQ(RefusalOfNode(19, "op_type: 'Gelu' input: 'x'"),
-            "node 'it' (Gelu): the operator exists since operator set 20; the model uses 19");
-  EXPECT_EQ(RefusalOfNode(13, "op_type: 'Upsample' input: 'x' input: 'x'"),
-            "node 'it' (Upsample): the operator was removed in operator set 10; the model uses 13");
+  EXPECT_EQ(
+      RefusalOfNode(19, "op_type: 'Gelu' input: 'x'"),
+      "node 'it' (Gelu, operator set 19): the operator exists since operator set 20; the model "
+      "uses 19");
+  EXPECT_EQ(
+      RefusalOfNode(13, "op_type: 'Upsample' input: 'x' input: 'x'"),
+      "node 'it' (Upsample, operator set 13): the operator was removed in operator set 10; the "
+      "model uses 13");
   EXPECT_THAT(RefusalOfNode(13, "op_type: 'Geluu' input: 'x'"),
               HasSubstr("ONNX has no such operator"));
-  EXPECT_EQ(RefusalOfNode(13, "domain: 'com.microsoft' op_type: 'Geluu' input: 'x'"),
-            "node 'it' (com.microsoft.Geluu): domain com.microsoft: there is no operator Geluu "
-            "that Bayloom knows");
+  EXPECT_EQ(
+      RefusalOfNode(13, "domain: 'com.microsoft' op_type: 'Geluu' input: 'x'"),
+      "node 'it' (com.microsoft.Geluu, version 1): domain com.microsoft: there is no operator "
+      "Geluu that Bayloom knows");
   EXPECT_THAT(RefusalOfNode(13, "domain: 'mine' op_type: 'Gelu' input: 'x'"),
               HasSubstr("imports no operator set for the domain 'mine'"));
   EXPECT_THAT(RefusalOfNode(NewestOpset() + 1, "op_type: 'Relu' input: 'x'"),

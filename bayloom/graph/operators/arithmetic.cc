@@ -205,7 +205,12 @@ void Clip(OperatorContext& context) {
 
 void CastInputTo(OperatorContext& context, const ElementType& to) {
   const tensor::Tensor x = context.Input(0);
-  if (!to.small) return context.SetOutput(0, ConvertTo(context, to.dtype, x));
+  if (!to.small) {  // a tensor of its own: the type of a small one belongs to its tensor
+    const bool is_held = context.SmallTypeOf(0) && x.dtype() == to.dtype;
+    const tensor::Tensor y =
+        is_held ? Elementwise(context, "cast", x, Itself) : ConvertTo(context, to.dtype, x);
+    return context.SetOutput(0, y);
+  }
   if (to.small == context.SmallTypeOf(0)) return context.SetOutput(0, x, to.small);
   const bool saturate = context.Int("saturate", 1) != 0;
   const tensor::Tensor y = Elementwise(context, "cast", x, [&](const tensor::Expr& e) {
