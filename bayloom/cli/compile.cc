@@ -11,6 +11,7 @@
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/network_option.h"
 #include "bayloom/graph/package.h"
+#include "bayloom/report/printable.h"
 
 namespace bayloom::cli {
 namespace {
@@ -22,32 +23,51 @@ struct CompileOptions {
   bool json = false;
 };
 
-nlohmann::json ToJson(const graph::Package& package,
-                      const std::vector<tuning::TunedNetwork>& networks) {
+/// The networks of one shape: "tasks", and "tuned_tasks" for each target.
+nlohmann::json ToJson(const ShapedNetwork& shape) {
   nlohmann::json variants = nlohmann::json::array();
-  for (const tuning::TunedNetwork& network : networks) {
+  for (const tuning::TunedNetwork& network : shape.targets) {
     variants.push_back({{"target", network.target.name}, {"tuned_tasks", network.TunedTasks()}});
   }
-  return {{"library", package.library},
-          {"header", package.header},
-          {"tasks", networks.front().chosen.size()},
-          {"variants", std::move(variants)}};
+  return {{"tasks", shape.targets.front().chosen.size()}, {"variants", std::move(variants)}};
+}
+
+nlohmann::json ToJson(const graph::Package& package, const std::vector<ShapedNetwork>& shapes) {
+  nlohmann::json json = {{"library", package.library}, {"header", package.header}};
+  if (shapes.size() == 1) {
+    json.update(ToJson(shapes.front()));
+    return json;
+  }
+  for (const ShapedNetwork& shape : shapes) {
+    nlohmann::json described = ToJson(shape);
+    described["shape"] = shape.label;
+    json["shapes"].push_back(std::move(described));
+  }
+  return json;
+}
+
+std::vector<graph::PackageShape> PackageShapes(const std::vector<ShapedNetwork>& networks) {
+  std::vector<graph::PackageShape> shapes;
+  for (const ShapedNetwork& shape : networks) {
+    graph::PackageShape& added = shapes.emplace_back();
+    added.label = shape.label;
+    added.network = &shape.targets.front().network;
+    for (const tuning::TunedNetwork& network : shape.targets) {
+      added.variants.push_back({network.target, network.Programs()});
+    }
+  }
+  return shapes;
 }
 
 void Compile(const CompileOptions& options) {
-  const std::vector<tuning::TunedNetwork> networks = options.network.LoadForAll();
-  std::vector<graph::PackageVariant> variants;
-  for (const tuning::TunedNetwork& network : networks) {
-    variants.push_back({network.target, network.Programs()});
-  }
+  const std::vector<ShapedNetwork> networks = options.network.LoadForAll();
   const std::string name =
       options.name.empty()
           ? graph::ToPackageName(std::filesystem::path(options.network.model.path).stem().string())
           : options.name;
-  const graph::Package package =
-      graph::WritePackage(networks.front().network, variants, options.folder, name);
+  const graph::Package package = graph::WritePackage(PackageShapes(networks), options.folder, name);
   if (options.json) {
-    fmt::print("{}\n", ToJson(package, networks).dump(2));
+    fmt::print("{}\n", report::JsonText(ToJson(package, networks)));
     return;
   }
   const double megabytes = static_cast<double>(std::filesystem::file_size(package.library)) / 1e6;
@@ -74,7 +94,8 @@ void AddCompileCommand(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  bayloom compile resnet18.onnx --out lib\n"
-      "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native");
+      "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native\n"
+      "  bayloom compile bert.onnx --dim batch=1 --dim sequence=16,64,128");
   compile->callback([options] { Compile(*options); });
 }
 

@@ -190,11 +190,13 @@ target::Target MeasuredTargetFor(const target::Target& target, record::Store& st
 
 /// What is known, lent or estimated of a task before its first trial.
 std::vector<sketch::Candidate> FirstCandidates(const sketch::SpaceGenerator& space,
-                                               tuning::UserStore& store, base::ThreadPool& pool,
-                                               uint64_t seed) {
+                                               tuning::UserStore& store, base::ThreadPool& pool) {
   constexpr int kLent = 3;
+  // Strategies look at more themselves. The seed is the same for every session, so that one that is
+  // resumed knows these again.
+  constexpr tuning::UntunedOptions kFew = {.population = 128};
   std::vector<sketch::Candidate> first = store.Lend(space, kLent);
-  sketch::Candidate estimated = tuning::FastestByEstimate(space, first, {.seed = seed}, pool);
+  sketch::Candidate estimated = tuning::FastestByEstimate(space, first, kFew, pool);
   if (!estimated.trace.instructions().empty()) first.insert(first.begin(), std::move(estimated));
   if (auto known = store.Find(space)) first.insert(first.begin(), std::move(known->candidate));
   std::vector<sketch::Candidate> distinct;
@@ -233,7 +235,7 @@ void Tune(TuneArguments arguments) {
   tuning::UserStore user_store = arguments.store.Open();
   base::ThreadPool pool;
   options.first = [&](const sketch::SpaceGenerator& space) {
-    return FirstCandidates(space, user_store, pool, options.seed);
+    return FirstCandidates(space, user_store, pool);
   };
   tuning::Tuning tuning(subject, target, store, evaluator, options);
   tuning::Session& session = tuning.session();

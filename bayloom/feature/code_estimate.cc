@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bayloom/feature/internal/cache_lines.h"
+#include "bayloom/feature/internal/call_time.h"
 #include "bayloom/feature/internal/register_nest.h"
 #include "bayloom/tensor/access.h"
 
@@ -116,8 +117,13 @@ class OperationList {
     return mask;
   }
 
+  /// Blocks that are in no loop need not bind their iterators.
+  LoopMask MaskOfIter(int iter) const {
+    return iter < static_cast<int>(masks_.size()) ? masks_[iter] : 0;
+  }
+
   LoopMask MaskOf(const tensor::Expr& e) const {
-    if (e->op == tensor::ExprOp::kIter) return masks_[e->index];
+    if (e->op == tensor::ExprOp::kIter) return MaskOfIter(e->index);
     LoopMask mask = 0;
     for (const tensor::Expr& operand : e->operands) mask |= MaskOf(operand);
     return mask;
@@ -158,7 +164,7 @@ class OperationList {
       key.push_back(value.id);
       mask |= value.mask;
     }
-    if (e->op == tensor::ExprOp::kIter) mask = masks_[e->index];
+    if (e->op == tensor::ExprOp::kIter) mask = MaskOfIter(e->index);
     const auto [place, is_new] =
         by_content_.emplace(std::move(key), Value{static_cast<int>(by_content_.size()), mask});
     if (is_new && e->op == tensor::ExprOp::kLoad) {
@@ -340,7 +346,9 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   const LoopMask output = list.MaskOf(block.output_index);
   const double store = list.MemoryCost(block.output_index, block.output, output);
   const double step = StepSeconds(program, loops, costs);
-  if (block.kind == tensor::BlockKind::kInit) return runs * (store + step / nest.chunks);
+  if (block.kind == tensor::BlockKind::kInit || !block.value.defined()) {
+    return runs * (store + step / nest.chunks);
+  }
   const std::vector<Operation> operations = list.Take(block.value);
   double arithmetic = 0, loads = 0, once = 0;
   for (const Operation& operation : operations) {
@@ -370,9 +378,12 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   return runs * std::min(each, in_memory + costs.in_flight) + runs / reduced * (once + 2 * store);
 }
 
-double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
-                     const std::vector<tensor::LoopId>& loops,
-                     const target::MachineModel& machine) {
+double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,
+                         const std::vector<tensor::LoopId>& loops,
+                         const target::MachineModel& machine) {
+  if (program.blocks[block].kind == tensor::BlockKind::kCall) {
+    return CallSeconds(program.blocks[block], machine);
+  }
   double iterations = 1, jobs = 1;
   for (tensor::LoopId id : loops) {
     const auto extent = static_cast<double>(program.ExtentOf(id));
@@ -396,7 +407,7 @@ double EstimateCodeTime(const tensor::Program& program, const target::MachineMod
   std::set<tensor::LoopId> counted;
   for (tensor::BlockId block : program.BlocksInOrder()) {
     const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
-    seconds += EstimateBlock(program, block, loops, machine);
+    seconds += EstimateBlockCode(program, block, loops, machine);
     seconds += EstimateWeights().fork_join * ForkJoinSeconds(program, loops, machine, counted);
   }
   return seconds;

@@ -30,10 +30,9 @@ double Now() {
 
 }  // namespace
 
-std::vector<codegen::KernelObject> CompileTasks(const TaskGraph& network,
-                                                const std::vector<const tensor::Program*>& programs,
-                                                const target::Target& target,
-                                                const std::string& prefix) {
+std::vector<codegen::KernelObject> CompilePrograms(
+    const std::vector<const tensor::Program*>& programs, const target::Target& target,
+    const std::string& prefix) {
   std::vector<codegen::KernelObject> kernels(programs.size());
   std::vector<std::string> errors(programs.size());
   base::ThreadPool pool(std::clamp(target.cores, 1, codegen::AllowedProcessors()));
@@ -48,8 +47,8 @@ std::vector<codegen::KernelObject> CompileTasks(const TaskGraph& network,
   });
   for (size_t task = 0; task < errors.size(); ++task) {
     if (errors[task].empty()) continue;
-    throw InputError(fmt::format("task {} cannot be compiled: {}",
-                                 network.tasks[task].workload.name, errors[task]));
+    throw InputError(
+        fmt::format("task {} cannot be compiled: {}", programs[task]->name, errors[task]));
   }
   return kernels;
 }
@@ -65,7 +64,7 @@ struct Executor::Impl {
        const target::Target& target)
       : plan(PlanNetwork(network, programs)), threads(target.cores) {
     int64_t workspace_bytes = 0;
-    for (const codegen::KernelObject& object : CompileTasks(network, programs, target)) {
+    for (const codegen::KernelObject& object : CompilePrograms(programs, target)) {
       Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(object);
       if (!kernel) throw InputError("cannot load compiled code: " + kernel.error().message);
       kernels.push_back(*std::move(kernel));

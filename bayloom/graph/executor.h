@@ -14,13 +14,11 @@
 
 namespace bayloom::graph {
 
-/// Compiles one program per task on all cores; results in the order of the programs. The kernels'
-/// symbols are the prefix and the task's number. Throws InputError naming the task if one cannot be
-/// compiled.
-std::vector<codegen::KernelObject> CompileTasks(const TaskGraph& network,
-                                                const std::vector<const tensor::Program*>& programs,
-                                                const target::Target& target,
-                                                const std::string& prefix = "kernel_");
+/// Compiles programs on all cores; results in their order. The kernels' symbols are the prefix and
+/// the program's position. Throws InputError naming the program if one cannot be compiled.
+std::vector<codegen::KernelObject> CompilePrograms(
+    const std::vector<const tensor::Program*>& programs, const target::Target& target,
+    const std::string& prefix = "kernel_");
 
 /// A network ready to run in this process.
 ///

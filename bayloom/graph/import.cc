@@ -8,7 +8,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <new>
 #include <stdexcept>
@@ -17,15 +16,18 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/internal/external_data.h"
 #include "bayloom/graph/internal/functions.h"
 #include "bayloom/graph/internal/import_notes.h"
 #include "bayloom/graph/internal/input_shapes.h"
+#include "bayloom/graph/internal/legacy_nodes.h"
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/operator.h"
 #include "bayloom/graph/internal/opset_versions.h"
 #include "bayloom/graph/internal/scope.h"
+#include "bayloom/graph/internal/small_values.h"
 #include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
@@ -50,7 +52,7 @@ class Importer {
   /// With `notes` what is refused is noted there; the rest is imported.
   Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options,
            ImportNotes* notes = nullptr)
-      : directory_(std::filesystem::path(path).parent_path().string()),
+      : data_folder_(DataFolderOf(path)),
         model_(model),
         options_(options),
         notes_(notes),
@@ -77,6 +79,10 @@ class Importer {
 
  private:
   tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
+    if (const SmallType* small = small_values_.Find(tensor)) {
+      NoteOrThrow(fmt::format("output '{}': element type {} is not supported",
+                              Printable(output.name()), small->name));
+    }
     const int declared = output.type().tensor_type().elem_type();
     for (tensor::DType narrow : {tensor::DType::kFloat16, tensor::DType::kBFloat16}) {
       if (declared == DTypeToOnnx(narrow)) return widener_.AsDeclared(tensor, narrow);
@@ -85,21 +91,30 @@ class Importer {
   }
 
   void DefineInitializers(const onnx::GraphProto& graph, Scope& scope) {
-    if (graph.sparse_initializer_size() > 0) {
-      NoteOrThrow("sparse initializers are not supported");
-    }
     for (const auto& initializer : graph.initializer()) {
-      const std::string name = Printable(initializer.name());
-      try {
-        const auto [known, is_new] = initializers_.try_emplace(&initializer);
-        if (is_new) {
-          known->second = builder_.Constant(name, TensorFromOnnx(initializer, directory_));
-        }
-        scope.Define(initializer.name(), known->second);
-      } catch (const InputError& error) {
-        NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
-        scope.DefineOpaque(initializer.name());
+      DefineInitializer(initializer, scope,
+                        [&] { return TensorFromOnnx(initializer, data_folder_); });
+    }
+    for (const auto& initializer : graph.sparse_initializer()) {
+      DefineInitializer(initializer.values(), scope,
+                        [&] { return TensorFromSparse(initializer, data_folder_); });
+    }
+  }
+
+  /// `proto` has the name and the element type; `read` returns the data.
+  template <typename ReadData>
+  void DefineInitializer(const onnx::TensorProto& proto, Scope& scope, ReadData read) {
+    const std::string name = Printable(proto.name());
+    try {
+      auto known = initializers_.find(&proto);
+      if (known == initializers_.end()) {
+        known = initializers_.emplace(&proto, builder_.Constant(name, read())).first;
+        small_values_.Note(known->second, FindSmallType(proto.data_type()));
       }
+      scope.Define(proto.name(), known->second);
+    } catch (const InputError& error) {
+      NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
+      scope.DefineOpaque(proto.name());
     }
   }
 
@@ -124,8 +139,16 @@ class Importer {
   void DefineInput(const DeclaredInput& input, const InputShapes& shapes, Scope& scope) {
     const std::string name = Printable(input.name);
     if (auto frozen = shapes.Frozen(input.name)) {
-      scope.Define(input.name, builder_.Constant(name, std::move(frozen)));
+      const tensor::Tensor constant = builder_.Constant(name, std::move(frozen));
+      small_values_.Note(constant, input.small);
+      scope.Define(input.name, constant);
       return;
+    }
+    if (input.small) {
+      throw RunTimeDependence(
+          fmt::format("input '{}': element type {} is supported in constants only", name,
+                      input.small->name),
+          {input.name});
     }
     try {
       scope.Define(input.name, builder_.Input(name, input.dtype, shapes.ShapeOf(input)));
@@ -238,6 +261,7 @@ class Importer {
     const onnx::FunctionProto* local = nullptr;
     const Schema* schema = nullptr;
     int version = 0;
+    bool is_legacy = false;
     const Operator* op = nullptr;
     std::optional<onnx::FunctionProto> body;
   };
@@ -256,7 +280,7 @@ class Importer {
     if (handler.local) return handler;
     handler.schema = &SchemaOf(domain, node.op_type(), version->second);
     CheckAgainstSchema(node, *handler.schema);
-    CheckAge(*handler.schema, version->second);
+    handler.is_legacy = IsLegacy(*handler.schema, version->second);
     handler.op = FindOperator(domain, node.op_type());
     if (!handler.op) handler.body = FunctionBody(*handler.schema);
     if (!handler.op && !handler.body) throw InputError("the operator is not supported");
@@ -272,21 +296,17 @@ class Importer {
                                     : std::optional(widener_.Widen(scope.Lookup(name, "input"))));
     }
     if (handler.local) return ExpandFunction(node, *handler.local, inputs, scope, depth);
-    CheckTypes(*handler.schema, TypesOf(inputs));
-    if (handler.op) {
-      return ImportOperator(node, *handler.op, handler.version, inputs, scope, opsets, depth);
+    CheckTypes(*handler.schema, small_values_.NamesOf(inputs));
+    if (handler.is_legacy) {
+      const onnx::NodeProto modern = ModernForm(node, builder_, inputs);
+      const Handler oldest = FindHandler(modern, {{"", kOldestOpset}});
+      return ImportOperator(modern, oldest, inputs, scope, opsets, depth);
     }
+    if (handler.op) return ImportOperator(node, handler, inputs, scope, opsets, depth);
     ExpandFunction(WithDefaults(node, *handler.schema), *handler.body, inputs, scope, depth);
   }
 
-  static std::vector<std::string> TypesOf(
-      const std::vector<std::optional<tensor::Tensor>>& tensors) {
-    std::vector<std::string> types;
-    for (const auto& tensor : tensors) types.push_back(tensor ? OnnxName(tensor->dtype()) : "");
-    return types;
-  }
-
-  void ImportOperator(const onnx::NodeProto& node, const Operator& op, int opset,
+  void ImportOperator(const onnx::NodeProto& node, const Handler& handler,
                       std::vector<std::optional<tensor::Tensor>> inputs, Scope& scope,
                       const OpsetVersions& opsets, int depth) {
     const auto subgraph = [&](const onnx::AttributeProto& attribute,
@@ -294,14 +314,21 @@ class Importer {
       return ImportSubgraph(attribute.g(), arguments, scope, opsets, depth + 1);
     };
     builder_.SetScope(Printable(NodeName(node)));
-    OperatorContext context(builder_, node, opset, std::move(inputs), subgraph);
-    op.import(context);
+    const std::vector<const SmallType*> small = small_values_.TypesOf(inputs);
+    CheckSmallTypes(*handler.schema, small);
+    OperatorContext context(builder_, node, handler.version, std::move(inputs), subgraph);
+    context.SetDataFolder(&data_folder_);
+    context.SetSmallTypes(small);
+    handler.op->import(context);
     for (int i = 0; i < node.output_size(); ++i) {
       if (node.output(i).empty()) continue;
       if (i >= static_cast<int>(context.outputs().size()) || !context.outputs()[i]) {
         throw InputError(fmt::format("output {} is not supported", i));
       }
-      scope.Define(node.output(i), *context.outputs()[i]);
+      const tensor::Tensor& output = *context.outputs()[i];
+      const SmallType* given = context.SmallTypeOfOutput(i);
+      small_values_.Note(output, given ? given : SmallOutputType(*handler.schema, i, small));
+      scope.Define(node.output(i), output);
     }
   }
 
@@ -346,7 +373,7 @@ class Importer {
     }
   }
 
-  const std::string directory_;
+  const DataFolder data_folder_;
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
   ImportNotes* const notes_;
@@ -355,6 +382,7 @@ class Importer {
   /// Made once for all iterations of an unrolled loop.
   std::unordered_map<const onnx::TensorProto*, tensor::Tensor> initializers_;
   FloatWidener widener_{builder_};
+  SmallValues small_values_;
   int64_t imported_nodes_ = 0;
 };
 

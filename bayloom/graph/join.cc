@@ -69,9 +69,14 @@ std::optional<Concatenation> AsConcatenation(const Graph& graph, const Node& nod
 
 int64_t SliceStart(const Graph& graph, const Node& slice) {
   const tensor::Expr& load = slice.stage.value;
-  const auto row = tensor::ToLinear(load->operands[0], static_cast<int>(slice.stage.iters.size()));
-  const Value& source = graph.values[load->index];
-  return row->constant * (source.ElementCount() / source.shape[0]);
+  const std::vector<int64_t>& shape = graph.values[load->index].shape;
+  int64_t start = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const auto index =
+        tensor::ToLinear(load->operands[d], static_cast<int>(slice.stage.iters.size()));
+    start = start * shape[d] + index->constant;
+  }
+  return start;
 }
 
 std::vector<SlicePlace> SlicePlaces(const Graph& graph) {

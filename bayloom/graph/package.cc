@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
@@ -22,6 +24,7 @@
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/internal/c_names.h"
 #include "bayloom/graph/internal/package_source.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
 
@@ -33,6 +36,12 @@ extern const char kCpuHeader[];
 extern const char kModelSource[];
 extern const char kModelHeader[];
 extern const char kPackageHeader[];
+extern const char kKernelsHeader[];
+extern const char kElementsHeader[];
+extern const char kArgExtremeSource[];
+extern const char kScanSource[];
+extern const char kScatterSource[];
+extern const char kTopKSource[];
 
 namespace {
 
@@ -112,37 +121,81 @@ class ConstantPool {
   std::multimap<size_t, size_t> positions_;  // by hash
 };
 
-std::vector<PackageVariant> MostDemandingFirst(std::span<const PackageVariant> variants) {
-  std::vector<PackageVariant> ordered(variants.begin(), variants.end());
-  const auto demand = [](const PackageVariant& variant) {
-    return std::tuple(variant.target.vector_bytes,
-                      codegen::RequiredFeatures(variant.target).size());
+/// Positions of the variants; what asks most of a processor comes first.
+std::vector<size_t> MostDemandingFirst(std::span<const PackageVariant> variants) {
+  std::vector<size_t> order(variants.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto demand = [&](size_t variant) {
+    const target::Target& target = variants[variant].target;
+    return std::tuple(target.vector_bytes, codegen::RequiredFeatures(target).size());
   };
-  std::stable_sort(
-      ordered.begin(), ordered.end(),
-      [&](const PackageVariant& a, const PackageVariant& b) { return demand(a) > demand(b); });
-  return ordered;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return demand(a) > demand(b); });
+  return order;
 }
 
-/// Compiles a variant; its objects' names in the folder are added to `objects`.
-CompiledVariant CompileVariant(const TaskGraph& network, const PackageVariant& variant,
-                               size_t number, const base::ScratchFolder& scratch,
+/// The programs of all shapes for one target, each once.
+class KernelPool {
+ public:
+  /// Moves the calls of a plan from its network's tasks to the kernels here.
+  void Take(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
+            NetworkPlan& plan) {
+    std::vector<int> kernel_of;
+    for (size_t task = 0; task < programs.size(); ++task) {
+      const std::pair key(network.tasks[task].workload.StructuralHash(),
+                          programs[task]->StructuralHash());
+      const auto [kernel, is_new] = known_.emplace(key, static_cast<int>(programs_.size()));
+      if (is_new) programs_.push_back(programs[task]);
+      kernel_of.push_back(kernel->second);
+    }
+    for (PlannedCall& call : plan.calls) call.task = kernel_of[call.task];
+  }
+
+  const std::vector<const tensor::Program*>& programs() const { return programs_; }
+
+ private:
+  std::map<std::pair<uint64_t, uint64_t>, int> known_;  // by hashes of workload and program
+  std::vector<const tensor::Program*> programs_;
+};
+
+/// Compiles the code for one target; its objects' names in the folder are added to `objects`.
+CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t variant, size_t number,
+                               const base::ScratchFolder& scratch,
                                std::vector<std::string>& objects) {
   CompiledVariant compiled;
-  compiled.target = codegen::ShippedTarget(variant.target);
-  compiled.plan = PlanNetwork(network, variant.programs);
+  compiled.target = codegen::ShippedTarget(shapes[0].variants[variant].target);
+  KernelPool pool;
+  for (const PackageShape& shape : shapes) {
+    const std::vector<const tensor::Program*>& programs = shape.variants[variant].programs;
+    compiled.plans.push_back(PlanNetwork(*shape.network, programs));
+    pool.Take(*shape.network, programs, compiled.plans.back());
+  }
   const std::string prefix = KernelPrefix(number);
   const std::vector<codegen::KernelObject> kernels =
-      CompileTasks(network, variant.programs, compiled.target, prefix);
-  for (size_t task = 0; task < kernels.size(); ++task) {
-    objects.push_back(fmt::format("{}{}.o", prefix, task));
-    scratch.Write(objects.back(), kernels[task].object);
+      CompilePrograms(pool.programs(), compiled.target, prefix);
+  for (size_t kernel = 0; kernel < kernels.size(); ++kernel) {
+    objects.push_back(fmt::format("{}{}.o", prefix, kernel));
+    scratch.Write(objects.back(), kernels[kernel].object);
     compiled.shared_workspace_bytes =
-        std::max(compiled.shared_workspace_bytes, kernels[task].shared_workspace_bytes);
+        std::max(compiled.shared_workspace_bytes, kernels[kernel].shared_workspace_bytes);
     compiled.worker_workspace_bytes =
-        std::max(compiled.worker_workspace_bytes, kernels[task].worker_workspace_bytes);
+        std::max(compiled.worker_workspace_bytes, kernels[kernel].worker_workspace_bytes);
   }
   return compiled;
+}
+
+/// A call says by the sizes of its tensors which shape it has.
+void CheckShapesDiffer(std::span<const PackageShape> shapes, const CompiledVariant& compiled) {
+  std::map<std::pair<std::vector<int64_t>, std::vector<int64_t>>, size_t> known;
+  for (size_t s = 0; s < shapes.size(); ++s) {
+    const NetworkPlan& plan = compiled.plans[s];
+    const auto [other, is_new] = known.emplace(std::pair(plan.input_bytes, plan.output_bytes), s);
+    if (is_new) continue;
+    throw InputError(fmt::format(
+        "the tensors have the same sizes with {} and with {}: a library cannot tell "
+        "them apart",
+        base::InOneLine(shapes[other->second].label), base::InOneLine(shapes[s].label)));
+  }
 }
 
 /// The text after the lines of the licence, which are for the source tree.
@@ -161,6 +214,25 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_package.h", kPackageHeader);
 }
 
+/// Kernels of the library, where the network calls some. Returns what is to be compiled.
+std::vector<std::string> WriteLibrary(const TaskGraph& network,
+                                      const base::ScratchFolder& scratch) {
+  const bool calls = std::ranges::any_of(
+      network.tasks, [](const GraphTask& task) { return tensor::IsCall(task.workload); });
+  if (!calls) return {};
+  scratch.Write("bayloom_kernels.h", kKernelsHeader);
+  scratch.Write("bayloom_elements.h", kElementsHeader);
+  std::vector<std::string> sources;
+  for (const auto& [name, text] : {std::pair("bayloom_arg_extreme.c", kArgExtremeSource),
+                                   {"bayloom_scan.c", kScanSource},
+                                   {"bayloom_scatter.c", kScatterSource},
+                                   {"bayloom_topk.c", kTopKSource}}) {
+    scratch.Write(name, text);
+    sources.emplace_back(name);
+  }
+  return sources;
+}
+
 /// The code around the kernels runs on every processor of the kind: it says which lack something.
 std::vector<std::string> CompilerArguments(const target::Target& target) {
   std::vector<std::string> arguments = {"-shared", "-fPIC", "-O2", "-std=gnu11", "-pthread"};
@@ -174,21 +246,28 @@ std::vector<std::string> CompilerArguments(const target::Target& target) {
 
 Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> variants,
                      const std::string& directory, const std::string& name) {
+  const PackageShape shape = {"", &network, {variants.begin(), variants.end()}};
+  return WritePackage({&shape, 1}, directory, name);
+}
+
+Package WritePackage(std::span<const PackageShape> shapes, const std::string& directory,
+                     const std::string& name) {
   if (const std::optional<std::string> reason = WhyNotAPackageName(name)) {
     throw InputError(fmt::format("'{}' cannot be a library's name: {}; try '{}'",
                                  base::InOneLine(name), *reason, ToPackageName(name)));
   }
   base::CreateFolder(directory);
   const base::ScratchFolder scratch(directory);
-  std::vector<std::string> arguments = CompilerArguments(variants[0].target);
+  std::vector<std::string> arguments = CompilerArguments(shapes[0].variants[0].target);
   std::vector<CompiledVariant> compiled;
   ConstantPool constants;
-  for (const PackageVariant& variant : MostDemandingFirst(variants)) {
-    compiled.push_back(CompileVariant(network, variant, compiled.size(), scratch, arguments));
-    constants.Take(compiled.back().plan);
+  for (const size_t variant : MostDemandingFirst(shapes[0].variants)) {
+    compiled.push_back(CompileVariant(shapes, variant, compiled.size(), scratch, arguments));
+    for (NetworkPlan& plan : compiled.back().plans) constants.Take(plan);
   }
+  CheckShapesDiffer(shapes, compiled[0]);
   const std::string header =
-      scratch.Write(name + ".h", PackageHeader(network, compiled, name, CommonHeader()));
+      scratch.Write(name + ".h", PackageHeader(shapes, compiled, name, CommonHeader()));
   WriteRuntime(scratch);
   scratch.Write("constants.bin", constants.content());
   scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
@@ -197,6 +276,7 @@ Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> v
   arguments.insert(arguments.end(),
                    {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",
                     "constants.s", "-Wl,--version-script=visible"});
+  for (std::string& source : WriteLibrary(network, scratch)) arguments.push_back(std::move(source));
   const std::string library = fmt::format("lib{}.so", name);
   // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
   arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});

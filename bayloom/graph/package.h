@@ -19,6 +19,13 @@ struct PackageVariant {
   std::vector<const tensor::Program*> programs;  ///< one per task of the network
 };
 
+/// A network for inputs of one shape: the same model, imported with other extents.
+struct PackageShape {
+  std::string label;  ///< for people: "sequence=16"; empty where there is only one
+  const TaskGraph* network;
+  std::vector<PackageVariant> variants;  ///< one for each target, the same in all shapes
+};
+
 /// What WritePackage made.
 struct Package {
   std::string library;  ///< path of the shared library
@@ -36,12 +43,16 @@ struct Package {
 /// The library holds the compiled kernels for each of the variants, the weights in their final
 /// order, and the thread pool; it needs nothing but the C library. A model uses the variant with
 /// the most features among those that the processor can run; where it can run none, creating one
-/// fails. The files are `<directory>/lib<name>.so` and `<directory>/<name>.h`; both appear whole or
-/// not at all.
+/// fails. With several shapes a run takes the one whose tensors have the sizes in bytes that the
+/// call gives; weights and kernels that shapes share are there once. The files are
+/// `<directory>/lib<name>.so` and `<directory>/<name>.h`; both appear whole or not at all.
 ///
 /// Uses the system's C compiler (`CC`, else `cc`) to link. Throws InputError when the name is none
-/// that ToPackageName returns, the directory is unusable or there is no compiler, SystemError when
-/// the compiler or the disk fails.
+/// that ToPackageName returns, two shapes have tensors of the same sizes, the directory is unusable
+/// or there is no compiler, SystemError when the compiler or the disk fails.
+Package WritePackage(std::span<const PackageShape> shapes, const std::string& directory,
+                     const std::string& name);
+/// The same for one shape.
 Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> variants,
                      const std::string& directory, const std::string& name);
 

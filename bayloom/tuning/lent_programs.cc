@@ -18,7 +18,7 @@ namespace {
 /// Factorizations looked at for one tile; with more, replay's own rule decides.
 constexpr int64_t kMaxTilings = 200'000;
 /// Draws until one says what the extents are.
-constexpr int kAttempts = 32;
+constexpr int kExtentDraws = 32;
 
 double ExtentOf(const tensor::Decision& tile) {
   double extent = 1;
@@ -83,7 +83,7 @@ double ExtentDistance(const tensor::Trace& a, const tensor::Trace& b) {
 }
 
 std::optional<tensor::Trace> AnyTrace(const sketch::SpaceGenerator& space, int index) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kExtentDraws; ++attempt) {
     Result<sketch::Candidate> drawn = space.Sample(index, base::RandomStream(attempt));
     if (drawn) return std::move(drawn->trace);
   }

@@ -35,6 +35,14 @@ strategy::StrategyOptions BreedingOptions(const sketch::SpaceGenerator& space,
   return breeding;
 }
 
+/// Whether nothing can be decided and the plain program is what there is.
+bool IsOnlyOne(const sketch::SpaceGenerator& space, const sketch::Candidate& plain) {
+  if (space.spaces().empty()) return true;
+  if (space.spaces().size() > 1 || !space.spaces()[0].SamplingSteps().empty()) return false;
+  const Result<sketch::Candidate> only = space.Sample(0, base::RandomStream(0));
+  return !only || only->hash == plain.hash;
+}
+
 }  // namespace
 
 sketch::Candidate PlainCandidate(const sketch::SpaceGenerator& space) {
@@ -48,7 +56,7 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
                                     std::span<const sketch::Candidate> lent,
                                     const UntunedOptions& options, base::ThreadPool& pool) {
   sketch::Candidate plain = PlainCandidate(space);
-  if (options.population <= 0) return plain;
+  if (options.population <= 0 || IsOnlyOne(space, plain)) return plain;
   const strategy::Evolution evolution(BreedingOptions(space, options, pool));
   base::RandomStream random(
       base::Hasher().Add(options.seed).Add(space.workload().StructuralHash()).Digest());

@@ -195,10 +195,10 @@ def microsoft_products():
                   [floats(5, 40), packed4, scales, uniform(0, 15, 7, 3)], sizes | {"bits": 4},
                   constants=(1, 2, 3)),
         microsoft("matmul_nbits_4_groups", "MatMulNBits",
-                  [floats(5, 48), packed4, scales.ravel(), bytes_of(14),
+                  [floats(5, 48), packed4, scales.ravel(), None,  # onnxruntime ignores zero points here
                    RANDOM.integers(0, 3, 48).astype(np.int32)],
                   {"N": 7, "K": 48, "block_size": 16, "bits": 4},
-                  constants=(1, 2, 3, 4)),
+                  constants=(1, 2, 4)),
         microsoft("matmul_nbits_2", "MatMulNBits", [floats(5, 40), packed2, scales.ravel()],
                   sizes | {"bits": 2}, constants=(1, 2)),
         microsoft("matmul_nbits_8", "MatMulNBits",
@@ -299,7 +299,6 @@ def microsoft_rest():
                   constants=(1,)),
         microsoft("trilu", "Trilu", [floats(4, 5), scalar(1, np.int64)], {"upper": 0},
                   constants=(1,)),
-        microsoft("range", "Range", [scalar(1), scalar(8), scalar(1.5)], constants=(0, 1)),
         microsoft("gather_nd", "GatherND", [floats(3, 4, 2), RANDOM.integers(0, 3, (5, 2))]),
         microsoft("unfold", "UnfoldTensor", [floats(2, 9)], {"size": 3, "step": 2}),
         microsoft("cdist", "CDist", [floats(5, 8), floats(4, 8)], {"metric": "euclidean"}),
@@ -312,6 +311,155 @@ def microsoft_rest():
     ]
 
 
+def attention():
+    q4, k4, v4 = floats(2, 3, 4, 8), floats(2, 3, 6, 8), floats(2, 3, 6, 10)
+    q3, k3, v3 = floats(2, 4, 24), floats(2, 6, 24), floats(2, 6, 30)
+    heads = {"q_num_heads": 3, "kv_num_heads": 3}
+    grouped = [floats(2, 9, 4, 8), floats(2, 3, 6, 8), floats(2, 3, 6, 10)]
+    mask = RANDOM.integers(0, 2, (4, 6)).astype(bool)
+    hidden = mask.copy()
+    hidden[2] = False
+    past = [floats(2, 3, 5, 8), floats(2, 3, 5, 10)]
+
+    def case(name, inputs, attributes=None, opset=23, **options):
+        return Case(f"attention_{name}", "Attention", inputs, attributes or {}, opset=opset,
+                    reference=True, **options)
+
+    return [
+        case("4d", [q4, k4, v4]),
+        case("3d", [q3, k3, v3], heads | {"scale": 0.2}),
+        case("grouped", grouped, {"is_causal": 1}),
+        case("bool_mask", [q4, k4, v4, mask]),
+        case("hidden_row", [q4, k4, v4, hidden]),
+        case("float_mask", [q4, k4, v4, floats(2, 1, 4, 6)], {"softcap": 3.0}),
+        case("short_mask", [q4, k4, v4, floats(4, 5)]),
+        case("past", [q4, k4, v4, None, *past], {"is_causal": 1}, outputs=(0, 1, 2)),
+        case("past_3d", [q3, k3, v3, floats(2, 3, 4, 11), *past], heads, outputs=(0, 1, 2)),
+        *[case(f"qk_{mode}", [q4, k4, v4, mask],
+               {"qk_matmul_output_mode": mode, "softcap": 2.0 if mode else 0.0}, outputs=(0, 3))
+          for mode in (0, 1, 3)],
+        case("lengths", [q4, k4, v4, None, None, None, ints(6, 3)], {"is_causal": 1}, opset=24),
+        case("window", [q4, k4, v4], {"left_window_size": 2, "right_window_size": 1}, opset=25),
+    ]
+
+
+def sequences():
+    cos, sin = rotation_caches(10, 4)
+    cache, update = floats(2, 3, 8, 4), floats(2, 3, 2, 4)
+    x = floats(2, 3, 5, 8)
+    return [
+        Case("rotary_embedding", "RotaryEmbedding",
+             [x, cos, sin, RANDOM.integers(0, 10, (2, 5))], opset=23),
+        Case("rotary_embedding_3d", "RotaryEmbedding",
+             [floats(2, 5, 30), floats(2, 5, 4), floats(2, 5, 4)],
+             {"num_heads": 3, "rotary_embedding_dim": 8, "interleaved": 1}, opset=23),
+        Case("rms_normalization", "RMSNormalization", [x, floats(8)], opset=23),
+        Case("rms_normalization_axis", "RMSNormalization", [x, floats(3, 5, 8)], {"axis": 1},
+             opset=23),
+        Case("swish", "Swish", [x], {"alpha": 0.7}, opset=24, reference=True),
+        Case("tensor_scatter", "TensorScatter", [cache, update, ints(0, 5)], opset=24),
+        Case("tensor_scatter_circular", "TensorScatter", [cache, update, ints(7, 6)],
+             {"mode": "circular"}, opset=24),
+        Case("group_normalization", "GroupNormalization", [floats(2, 6, 5, 4), floats(6), floats(6)],
+             {"num_groups": 3}, opset=21),
+        Case("dynamic_quantize_linear", "DynamicQuantizeLinear", [x], opset=13,
+             outputs=(0, 1, 2)),
+        Case("mean_variance_normalization", "MeanVarianceNormalization", [x], opset=13),
+        *[Case(f"bitwise_{name.lower()}", f"Bitwise{name}",
+               [RANDOM.integers(-99, 99, (3, 4)).astype(np.int32) for _ in range(count)], opset=18)
+          for name, count in (("And", 2), ("Or", 2), ("Xor", 2), ("Not", 1))],
+        Case("det", "Det", [floats(3, 4, 4)], opset=22, tolerance=1e-4),
+        Case("det_singular", "Det", [np.ones((2, 3, 3), np.float32)], opset=22),
+    ]
+
+
+def images():
+    image, volume = floats(2, 3, 5, 6), floats(2, 2, 4, 5, 6)
+    grids = {"2d": uniform(-1.5, 1.5, 2, 4, 7, 2), "3d": uniform(-1.5, 1.5, 2, 3, 4, 2, 3)}
+    cases = []
+    for mode in ("linear", "nearest", "cubic"):
+        for padding in ("zeros", "border", "reflection"):
+            for corners in (0, 1):
+                name = f"grid_sample_{mode}_{padding}_{corners}"
+                attributes = {"mode": mode, "padding_mode": padding, "align_corners": corners}
+                cases.append(Case(name, "GridSample", [image, grids["2d"]], attributes, opset=20,
+                                  tolerance=1e-4))
+                if mode != "cubic":
+                    cases.append(Case(f"{name}_3d", "GridSample", [volume, grids["3d"]],
+                                      attributes, opset=20, tolerance=1e-4))
+    rois = np.array([[0, 0, 7, 7], [1, 2, 5, 6.5], [-1, 0, 12, 3], [3, 3, 3.2, 3.3]], np.float32)
+    batches = ints(0, 1, 1, 0)
+    regions = floats(2, 3, 9, 8)
+    for mode in ("avg", "max"):
+        for transform in ("half_pixel", "output_half_pixel"):
+            for ratio in (2, 0):
+                cases.append(Case(
+                    f"roi_align_{mode}_{transform}_{ratio}", "RoiAlign", [regions, rois, batches],
+                    {"mode": mode, "coordinate_transformation_mode": transform,
+                     "sampling_ratio": ratio, "output_height": 3, "output_width": 2},
+                    opset=16, constants=(1,) if ratio == 0 else (), tolerance=1e-4,
+                    reference=mode == "max"))
+    cases += [
+        Case("roi_align_run_time", "RoiAlign", [regions, np.clip(rois, 0, 8), batches],
+             {"output_height": 3, "output_width": 2, "spatial_scale": 0.9}, opset=16,
+             tolerance=1e-4),
+        Case("max_roi_pool", "MaxRoiPool",
+             [regions, np.array([[0, 0, 0, 7, 7], [1, 1, 2, 5, 6], [0, 3, 3, 3, 3]], np.float32)],
+             {"pooled_shape": [3, 2], "spatial_scale": 0.8}),
+        Case("deform_conv", "DeformConv",
+             [floats(1, 4, 6, 6), floats(6, 2, 3, 3), uniform(-2, 2, 1, 36, 6, 6), floats(6),
+              uniform(0, 1, 1, 18, 6, 6)],
+             {"group": 2, "offset_group": 2, "pads": [1, 1, 1, 1]}, opset=19, tolerance=1e-4,
+             reference=True),
+        Case("affine_grid", "AffineGrid", [floats(2, 2, 3), ints(2, 3, 4, 5)], {}, opset=20,
+             constants=(1,)),
+        Case("affine_grid_3d", "AffineGrid", [floats(2, 3, 4), ints(2, 3, 4, 5, 6)],
+             {"align_corners": 1}, opset=20, constants=(1,)),
+        Case("col2im", "Col2Im", [floats(1, 12, 6), ints(6, 7), ints(2, 2)],
+             {"strides": [2, 3], "dilations": [1, 1]}, opset=18, constants=(1, 2)),
+        Case("col2im_overlapping", "Col2Im", [floats(1, 18, 20), ints(5, 6), ints(3, 3)],
+             {"pads": [0, 1, 1, 0]}, opset=18, constants=(1, 2)),
+        Case("center_crop_pad", "CenterCropPad", [floats(5, 4, 3), ints(2, 7)], {"axes": [0, -1]},
+             opset=18, constants=(1,)),
+        Case("max_unpool", "MaxUnpool",
+             [floats(1, 1, 2, 2), ints(5, 7, 13, 15).reshape(1, 1, 2, 2)],
+             {"kernel_shape": [2, 2], "strides": [2, 2]}, opset=11),
+        Case("max_unpool_shape", "MaxUnpool",
+             [floats(1, 1, 2, 2), ints(5, 7, 13, 15).reshape(1, 1, 2, 2), ints(1, 1, 5, 5)],
+             {"kernel_shape": [2, 2], "strides": [2, 2]}, opset=11, constants=(2,),
+             reference=True),
+    ]
+    return cases
+
+
+def spectra():
+    real, complex_ = floats(2, 10, 1), floats(2, 10, 2)
+    return [
+        Case("dft_real", "DFT", [real], opset=20),
+        Case("dft_onesided", "DFT", [real], {"onesided": 1}, opset=20),
+        Case("dft_complex_length", "DFT", [complex_, scalar(13, np.int64)], opset=20,
+             constants=(1,)),
+        Case("dft_inverse", "DFT", [complex_, scalar(8, np.int64)], {"inverse": 1}, opset=20,
+             constants=(1,)),
+        Case("dft_axis", "DFT", [floats(4, 5, 3, 2), None, scalar(0, np.int64)], opset=20,
+             constants=(2,)),
+        Case("dft_17", "DFT", [floats(2, 5, 6, 1)], {"axis": 2, "onesided": 1}),
+        Case("dft_inverse_onesided", "DFT", [floats(2, 6, 2)], {"inverse": 1, "onesided": 1},
+             opset=20, reference=True),
+        Case("stft", "STFT", [floats(2, 40, 1), scalar(7, np.int64), floats(16)],
+             constants=(1,)),
+        Case("stft_length", "STFT",
+             [floats(2, 40, 1), scalar(5, np.int64), None, scalar(12, np.int64)],
+             {"onesided": 0}, constants=(1, 3)),
+        *[Case(f"{name.lower()}_window_{periodic}", f"{name}Window", [scalar(9, np.int64)],
+               {"periodic": periodic}, constants=(0,), tolerance=1e-6)
+          for name in ("Hann", "Hamming", "Blackman") for periodic in (0, 1)],
+        Case("mel_weight_matrix", "MelWeightMatrix",
+             [scalar(8, np.int64), scalar(64, np.int64), scalar(8192, np.int64), scalar(20.0),
+              scalar(4000.0)], constants=(0, 1, 2, 3, 4)),
+    ]
+
+
 CASES = [
     *microsoft_activations(),
     *microsoft_normalizations(),
@@ -319,4 +467,8 @@ CASES = [
     *microsoft_products(),
     *microsoft_attention(),
     *microsoft_rest(),
+    *attention(),
+    *sequences(),
+    *images(),
+    *spectra(),
 ]

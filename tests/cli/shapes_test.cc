@@ -105,17 +105,40 @@ TEST_F(Shapes, SeveralSizesAreTunedTogether) {
       RunBayloom({"tune", dense_, "--dim", "batch=1", "--dim", "sequence=4,8,16", "--trials", "12",
                   "--strategy", "random", "--threads", "1", "--db", database});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.error;
-  EXPECT_THAT(tuned.error, HasSubstr("3 tasks of dense.onnx batch=1 sequence=4,8,16"));
+  EXPECT_THAT(tuned.error, HasSubstr("6 tasks of dense.onnx batch=1 sequence=4,8,16"));
   EXPECT_THAT(tuned.out, HasSubstr("--dim batch=1 --dim sequence=4,8,16"));
   for (const char* size : {"sequence=4", "sequence=16"}) {
     const Answer run = RunBayloom(
         {"run", dense_, "--dim", "batch=1", "--dim", size, "--threads", "1", "--db", database});
     EXPECT_EQ(run.exit_code, 0) << run.error;
-    EXPECT_THAT(run.error, HasSubstr("1 of 1 tasks tuned")) << size;
+    EXPECT_THAT(run.error, HasSubstr("2 of 2 tasks tuned")) << size;
   }
   const Answer several = RunBayloom({"run", dense_, "--dim", "batch=1", "--dim", "sequence=4,8"});
   EXPECT_EQ(several.exit_code, 2);
   EXPECT_THAT(several.error, HasSubstr("give one"));
+}
+
+TEST_F(Shapes, SeveralSizesAreInOneLibrary) {
+  const std::vector<std::string> compile = {"compile", dense_,         "--effort", "none",
+                                            "--out",   folder_.path(), "--json"};
+  const auto with = [&](const std::vector<std::string>& sizes) {
+    std::vector<std::string> arguments = compile;
+    for (const std::string& size : sizes) arguments.insert(arguments.end(), {"--dim", size});
+    return RunBayloom(arguments);
+  };
+  const Answer two = with({"batch=1", "sequence=4,8"});
+  ASSERT_EQ(two.exit_code, 0) << two.error;
+  const nlohmann::json json = nlohmann::json::parse(two.out);
+  ASSERT_EQ(json["shapes"].size(), 2u);
+  EXPECT_EQ(json["shapes"][1]["shape"], "sequence=8");
+  EXPECT_EQ(json["shapes"][1]["variants"].size(), 1u);
+  EXPECT_THAT(base::ReadFile(json["header"].get<std::string>()),
+              AllOf(HasSubstr(" * sequence=4\n"), HasSubstr("float32[1, 8, 6], 192 bytes")));
+
+  const Answer alike = with({"batch=1,2", "sequence=4,8"});
+  EXPECT_EQ(alike.exit_code, 2);
+  EXPECT_THAT(alike.error, HasSubstr("the same sizes with batch=1 sequence=8 and with batch=2 "
+                                     "sequence=4"));
 }
 
 TEST_F(Shapes, WhatDependsOnAnInputIsKnownWithItFrozen) {
@@ -176,6 +199,18 @@ TEST_F(Shapes, CheckExaminesAllNodes) {
   EXPECT_EQ(json["refusals"][1]["operator"], "CumSum");
   EXPECT_EQ(json["unexamined_nodes"], 1);
   EXPECT_FALSE(json.contains("flops"));
+}
+
+TEST_F(Shapes, CheckSaysThatRefusalsMayBeDueToTheSizes) {
+  models::GraphBuilder g("split", 13, 0);
+  g.Output(g.Node("Concat", g.Node("Split", {g.Input("x", {6})}, {{"axis", int64_t{0}}}, 7),
+                  {{"axis", int64_t{0}}}),
+           {6});
+  const std::string path = Save("split.onnx", g, {"length"});
+  const Answer answer = RunBayloom({"check", path});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error, AllOf(HasSubstr("needs --dim length="), Not(HasSubstr("cannot"))));
+  EXPECT_EQ(RunBayloom({"check", path, "--dim", "length=14"}).exit_code, 0);
 }
 
 TEST_F(Shapes, CheckAsJson) {

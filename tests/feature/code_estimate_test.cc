@@ -31,7 +31,7 @@ tensor::Workload RowSums(bool divided) {
   const tensor::Tensor x = b.Input("x", {64, 512}), d = b.Input("d", {64});
   return b.Build({b.Reduce("sum", {64}, {{"r", 512}}, tensor::Reduction::kSum, [&](auto s, auto r) {
     const tensor::Expr value = x(s[0], r[0]);
-    return divided ? value + d(s[0]) / 3.0F : value;
+    return divided ? value + d(s[0]) / tensor::FloatLiteral(3) : value;
   })});
 }
 

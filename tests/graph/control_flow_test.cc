@@ -3,41 +3,14 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
-#include <onnx/onnx_pb.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
+#include "tests/graph/text_models.h"
 
 namespace bayloom::graph {
 namespace {
-
-/// Imports a model given as a graph in ONNX's text format.
-Graph ImportText(const std::string& graph, int opset = 14, const ImportOptions& options = {}) {
-  const std::string text =
-      fmt::format("<ir_version: 7, opset_import: [\"\" : {}]> {}", opset, graph);
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  const auto path =
-      std::filesystem::temp_directory_path() / fmt::format("bayloom_text_{}.onnx", getpid());
-  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
-  try {
-    Graph imported = ImportOnnx(path.string(), options);
-    std::filesystem::remove(path);
-    return imported;
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
-}
 
 tensor::HostTensor Tensor(tensor::DType dtype, std::vector<int64_t> shape,
                           const std::vector<double>& values) {
@@ -84,11 +57,9 @@ constexpr char kTwoBranches[] = R"(g (bool c, float[2] x) => (float[2] y) {{
 TEST(If, TakesTheBranchOfAKnownCondition) {
   const std::string text = fmt::format(kTwoBranches, "[2]", "q = Neg (x)");
   for (const bool condition : {false, true}) {
-    const Graph graph = ImportText(
-        text, 14,
-        {.dimensions = {},
-         .input_shapes = {},
-         .frozen_inputs = {{"c", std::make_shared<const tensor::HostTensor>(Bool(condition))}}});
+    ImportOptions options;
+    options.frozen_inputs["c"] = std::make_shared<const tensor::HostTensor>(Bool(condition));
+    const Graph graph = ImportText(text, 14, options);
     EXPECT_EQ(graph.nodes.size(), 1u);
     EXPECT_EQ(OutputOf(graph, {Floats({1, -3})}), condition ? (Doubles{2, -6}) : (Doubles{-1, 3}));
   }
@@ -217,8 +188,10 @@ TEST(Scan, IterationsShareTheirTasks) {
       R"(g (float[1, 16] s, float[100, 1, 16] x, float[16, 16] r) => (float[1, 16] last) {
     last = Scan <num_scan_inputs = 1, body = b (float[1, 16] v, float[1, 16] e)
         => (float[1, 16] w) {
+      tenth = Constant <value = float {0.1}> ()
       p = MatMul (v, r)
-      q = Add (p, e)
+      o = Mul (p, tenth)
+      q = Add (o, e)
       w = Tanh (q)
     }> (s, x)
   })");
@@ -227,6 +200,32 @@ TEST(Scan, IterationsShareTheirTasks) {
   const TaskGraph network = ExtractTasks(std::move(optimized));
   EXPECT_EQ(network.tasks.size(), 1u);
   EXPECT_EQ(network.calls.size(), 100u);
+  const std::vector<tensor::HostTensor> inputs = RandomInputs(graph);
+  const Doubles expected = Values(EvaluateGraph(graph, inputs)[0]);
+  const Doubles actual = Values(RunCompiled(network, inputs)[0]);
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-5);
+}
+
+/// The same for what a loop's body takes from outside by the number of the iteration.
+TEST(Loop, IterationsShareTheirTasks) {
+  const Graph graph = ImportText(R"(g (float[1, 16] s, float[64, 1, 16] x, float[16, 16] r)
+      => (float[1, 16] last) {
+    m = Constant <value = int64 {64}> ()
+    last = Loop (m, , s) <body = b (int64 i, bool c, float[1, 16] v)
+        => (bool d, float[1, 16] w) {
+      d = Identity (c)
+      e = Gather <axis = 0> (x, i)
+      tenth = Constant <value = float {0.1}> ()
+      p = MatMul (v, r)
+      o = Mul (p, tenth)
+      q = Add (o, e)
+      w = Tanh (q)
+    }>
+  })");
+  Graph optimized = graph;
+  Optimize(optimized);
+  const TaskGraph network = ExtractTasks(std::move(optimized));
+  EXPECT_EQ(network.tasks.size(), 1u);
   const std::vector<tensor::HostTensor> inputs = RandomInputs(graph);
   const Doubles expected = Values(EvaluateGraph(graph, inputs)[0]);
   const Doubles actual = Values(RunCompiled(network, inputs)[0]);

@@ -126,15 +126,67 @@ TEST_F(ExternalDataTest, OutsideTheModelsFolder) {
   }
 }
 
-TEST_F(ExternalDataTest, LinksAreNotFollowed) {
-  std::filesystem::create_symlink("/etc/passwd", folder_ / "link.bin");
-  std::filesystem::create_symlink("weights/w.bin", folder_ / "near.bin");
-  std::filesystem::create_directory_symlink("/etc", folder_ / "etc");
-  for (const char* location : {"link.bin", "near.bin", "etc/passwd"}) {
+TEST_F(ExternalDataTest, LinksOutOfTheFolderAreNotFollowed) {
+  const TemporaryFolder elsewhere;
+  std::filesystem::copy(folder_ / "weights/w.bin", elsewhere / "w.bin");
+  std::filesystem::create_symlink(elsewhere / "w.bin", folder_ / "link.bin");
+  std::filesystem::create_symlink("link.bin", folder_ / "twice.bin");
+  std::filesystem::create_symlink("circle.bin", folder_ / "circle.bin");
+  std::filesystem::create_directory_symlink(elsewhere.path(), folder_ / "folder");
+  for (const char* location : {"link.bin", "twice.bin", "circle.bin", "folder/w.bin"}) {
     model_.mutable_graph()->mutable_initializer(0)->clear_external_data();
     SetField("location", location);
-    ExpectRefusal("without links on the way");
+    ExpectRefusal("links lead elsewhere");
   }
+}
+
+TEST_F(ExternalDataTest, LinksWithinTheFolderAreFollowed) {
+  std::filesystem::create_symlink("weights/w.bin", folder_ / "near.bin");
+  std::filesystem::create_directory_symlink("weights", folder_ / "folder");
+  for (const char* location : {"near.bin", "folder/w.bin"}) {
+    model_.mutable_graph()->mutable_initializer(0)->clear_external_data();
+    SetField("location", location);
+    EXPECT_NO_THROW(ImportOnnx(Save()));
+  }
+}
+
+/// Caches of downloads keep files under the names of their contents, and links to them.
+class DownloadCacheTest : public ExternalDataTest {
+ protected:
+  void SetUp() override {
+    ExternalDataTest::SetUp();
+    SetField("location", "w.bin");
+    std::filesystem::create_directories(folder_ / "blobs");
+    std::filesystem::create_directories(folder_ / "snapshots/1");
+    std::filesystem::rename(Save(), folder_ / "blobs/a1");
+    std::filesystem::copy(folder_ / "weights/w.bin", folder_ / "blobs/b2");
+    std::filesystem::create_symlink("../../blobs/a1", folder_ / "snapshots/1/model.onnx");
+  }
+  std::string Outcome() const {
+    try {
+      ImportOnnx(folder_ / "snapshots/1/model.onnx");
+      return "imported";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  }
+};
+
+TEST_F(DownloadCacheTest, IsRead) {
+  std::filesystem::create_symlink("../../blobs/b2", folder_ / "snapshots/1/w.bin");
+  EXPECT_EQ(Outcome(), "imported");
+}
+
+TEST_F(DownloadCacheTest, LinksToOtherFoldersAreNotFollowed) {
+  std::filesystem::create_symlink("../../weights/w.bin", folder_ / "snapshots/1/w.bin");
+  EXPECT_THAT(Outcome(), HasSubstr("links lead elsewhere"));
+}
+
+TEST_F(DownloadCacheTest, AModelThatIsNoLinkHasNoSuchFolder) {
+  std::filesystem::create_symlink("../../blobs/b2", folder_ / "snapshots/1/w.bin");
+  std::filesystem::remove(folder_ / "snapshots/1/model.onnx");
+  std::filesystem::copy(folder_ / "blobs/a1", folder_ / "snapshots/1/model.onnx");
+  EXPECT_THAT(Outcome(), HasSubstr("links lead elsewhere"));
 }
 
 TEST_F(ExternalDataTest, WhatIsNoFileIsNotWaitedFor) {

@@ -98,6 +98,102 @@ TEST_F(PackageTest, ComputesTheSameWithNothingElse) {
   EXPECT_THAT(symbols.output, Not(HasSubstr("bayloom_")));
 }
 
+/// A network whose tensors have as many rows as one wants: their sums, and the rows times weights.
+Graph Rows(int64_t rows) {
+  GraphBuilder b("rows");
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {rows, 24});
+  const tensor::Tensor product = Multiply(b, x, b.Constant("w", RandomTensor({24, 4096}, 1)));
+  const tensor::Tensor active = Relu(b, b.View(product, {rows * 4096}));
+  return b.Build({{"y", active.id()}});
+}
+
+/// The package of several numbers of rows, named "net".
+Package WriteRows(const std::vector<int64_t>& all_rows, const std::string& folder) {
+  const target::Target target = codegen::HostTarget(2);
+  std::vector<std::unique_ptr<Compiled>> compiled;
+  std::vector<PackageShape> shapes;
+  for (const int64_t rows : all_rows) {
+    compiled.push_back(Compile(Rows(rows), target));
+    shapes.push_back({"rows=" + std::to_string(rows),
+                      &compiled.back()->network,
+                      {{target, compiled.back()->programs}}});
+  }
+  return WritePackage(shapes, folder, "net");
+}
+
+TEST_F(PackageTest, ALibraryTakesTheShapeOfTheCall) {
+  package_ = WriteRows({1, 3, 16}, folder_ / "package");
+  const std::string program = Build("shapes.c", folder_ / "package");
+  for (const int64_t rows : {16, 1, 3}) {
+    const tensor::HostTensor input = RandomTensor({rows, 24}, 7);
+    const tensor::HostTensor expected = EvaluateGraph(Rows(rows), {input})[0];
+    base::WriteFile(folder_ / "x",
+                    {reinterpret_cast<const char*>(input.data.data()), input.data.size()});
+    const base::CommandResult run = Execute({program, folder_ / "x", folder_ / "y"});
+    ASSERT_TRUE(run.status.Success()) << rows << ": " << Describe(run);
+    const std::string output = base::ReadFile(folder_ / "y");
+    ASSERT_EQ(output.size(), expected.data.size());
+    const auto* y = reinterpret_cast<const float*>(output.data());
+    for (int64_t i = 0; i < expected.ElementCount(); ++i) {
+      ASSERT_NEAR(y[i], expected.Get(i), 1e-4) << rows;
+    }
+  }
+  base::WriteFile(folder_ / "x", std::string(2 * 24 * 4, 'x'));
+  const base::CommandResult other = Execute({program, folder_ / "x", folder_ / "y"});
+  EXPECT_THAT(other.error_output, HasSubstr("sizes of the tensors"));
+  EXPECT_THAT(base::ReadFile(package_.header), HasSubstr(" * rows=16\n"));
+  ExpectCleanHeader("net");
+}
+
+TEST_F(PackageTest, EqualWeightsOfSeveralShapesAreThereOnce) {
+  const auto one = std::filesystem::file_size(WriteRows({8}, folder_ / "one").library);
+  const auto three = std::filesystem::file_size(WriteRows({8, 16, 32}, folder_ / "three").library);
+  EXPECT_LT(three, one + 24 * 4096 * 4 / 2);
+}
+
+TEST_F(PackageTest, ShapesThatACallCannotTellApartAreRefused) {
+  try {
+    WriteRows({3, 4, 3}, folder_ / "package");
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the same sizes with rows=3 and with rows=3"));
+  }
+}
+
+/// As TwoLayers to its callers; inside are kernels of the library.
+Graph CallsOfTheLibrary() {
+  using tensor::LibraryKernel;
+  constexpr auto kFloat = tensor::DType::kFloat32;
+  GraphBuilder b("calls");
+  const tensor::Tensor x = b.Input("x", kFloat, {4, 24});
+  const tensor::Tensor sums =
+      b.Call("cumsum", {4, 24}, kFloat, LibraryKernel::kScan, {x}, {4, 24, 1, 0, 0, 1});
+  const tensor::Tensor order =
+      b.Call("topk", {4, 24}, tensor::DType::kInt64, LibraryKernel::kTopK, {x}, {4, 24, 1, 24, 0});
+  const tensor::Tensor scattered =
+      b.Call("scatter", {4, 24}, kFloat, LibraryKernel::kScatterElements, {x, order, sums},
+             {1, 1, 2, 4, 24, 4, 24});
+  const tensor::Tensor active = b.Map("pad", {4, 32}, [&](const auto& i) {
+    return tensor::Select(i[1] < tensor::Expr(24), sums(i[0], i[1]), tensor::FloatLiteral(0));
+  });
+  return b.Build(
+      {{"active", active.id()}, {"flat", b.View(scattered, {96}).id()}, {"same", x.id()}});
+}
+
+TEST_F(PackageTest, CarriesTheKernelsOfTheLibrary) {
+  const std::string folder = Write({"x86-64-v2"}, "package", "net", CallsOfTheLibrary());
+  const tensor::HostTensor input = RandomTensor({4, 24}, 3);
+  base::WriteFile(folder_ / "x", {reinterpret_cast<const char*>(input.data.data()), 96 * 4});
+  const base::CommandResult run = Execute({Build("run.c", folder), folder_ / "x", folder_ / "y"});
+  ASSERT_TRUE(run.status.Success()) << Describe(run);
+  const tensor::HostTensor expected = EvaluateGraph(CallsOfTheLibrary(), {input})[1];
+  const std::string output = base::ReadFile(folder_ / "y");
+  const auto* y = reinterpret_cast<const float*>(output.data());
+  for (int i = 0; i < 96; ++i) ASSERT_NEAR(y[i], expected.Get(i), 1e-4);
+  const base::CommandResult symbols = Execute({"nm", "-D", "--defined-only", package_.library});
+  EXPECT_THAT(symbols.output, Not(HasSubstr("bayloom_")));
+}
+
 TEST_F(PackageTest, MisuseIsAnError) {
   const base::CommandResult run = Execute({Build("misuse.c", Write({"native"}))});
   EXPECT_TRUE(run.status.Success()) << Describe(run);

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/one_line.h"
@@ -70,6 +72,15 @@ std::string Describe(const tuning::TunedNetwork& network) {
   return text;
 }
 
+/// The target with its machine as it was when the records were made, if they have it.
+target::Target AsRecorded(target::Target target, record::Store* records) {
+  if (records == nullptr) return target;
+  if (const std::optional<record::TargetId> known = records->FindTarget(target)) {
+    target.machine = records->TargetOf(*known).machine;
+  }
+  return target;
+}
+
 }  // namespace
 
 void NetworkOption::AddTo(CLI::App& command) {
@@ -88,11 +99,13 @@ void NetworkOption::AddTo(CLI::App& command) {
 }
 
 tuning::TunedNetwork NetworkOption::Load() const {
-  return LoadFor({target.Resolve()}, /*runs_here=*/true).front();
+  std::vector<ShapedNetwork> loaded =
+      LoadFor({model.OnlyShape()}, {target.Resolve()}, /*runs_here=*/true);
+  return std::move(loaded.front().targets.front());
 }
 
-std::vector<tuning::TunedNetwork> NetworkOption::LoadForAll() const {
-  return LoadFor(target.ResolveAll(), target.name == "native");
+std::vector<ShapedNetwork> NetworkOption::LoadForAll() const {
+  return LoadFor(model.shapes.All(), target.ResolveAll(), target.name == "native");
 }
 
 tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network) const {
@@ -103,35 +116,44 @@ tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network)
        .observer = [&](int done, int all) { progress.Show(done, all); }});
 }
 
-std::vector<tuning::TunedNetwork> NetworkOption::LoadFor(const std::vector<target::Target>& targets,
-                                                         bool runs_here) const {
+tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
+                                           const target::Target& wanted, record::Store* records,
+                                           tuning::UserStore& user_store, bool runs_here) const {
+  std::unique_ptr<tuning::ProgramCheck> check;
+  if (runs_here) check = std::make_unique<tuning::ProgramCheck>(wanted);
+  ChoiceProgress progress;
+  return tuning::TunedNetwork::Choose(
+      network, user_store.WithMachine(AsRecorded(wanted, records)),
+      {.store = records,
+       .user_store = &user_store,
+       .untuned = OptionsFor(effort),
+       .check = check.get(),
+       .observer = [&](int done, int all) { progress.Show(done, all); },
+       .warning =
+           [&](const std::string& reason) {
+             progress.Keep(fmt::format("warning: a plain program is used: {}", reason));
+           }});
+}
+
+std::vector<ShapedNetwork> NetworkOption::LoadFor(const std::vector<ModelShape>& shapes,
+                                                  const std::vector<target::Target>& targets,
+                                                  bool runs_here) const {
   const std::string path = database.empty() ? model.DefaultDatabase() : database;
   std::unique_ptr<record::Store> records;
   if (!database.empty() || std::filesystem::exists(path)) {
     records = std::make_unique<record::Store>(path, record::Store::Mode::kReadOnly);
   }
   tuning::UserStore user_store = store.Open();
-  const graph::TaskGraph network = model.Load();
-  std::vector<tuning::TunedNetwork> all;
-  for (const target::Target& wanted : targets) {
-    {
-      std::unique_ptr<tuning::ProgramCheck> check;
-      if (runs_here) check = std::make_unique<tuning::ProgramCheck>(wanted);
-      ChoiceProgress progress;
-      all.push_back(tuning::TunedNetwork::Choose(
-          network, user_store.WithMachine(wanted),
-          {.store = records.get(),
-           .user_store = &user_store,
-           .untuned = OptionsFor(effort),
-           .check = check.get(),
-           .observer = [&](int done, int count) { progress.Show(done, count); },
-           .warning =
-               [&](const std::string& reason) {
-                 progress.Keep(fmt::format("warning: a plain program is used: {}", reason));
-               }}));
+  std::vector<ShapedNetwork> all;
+  for (const ModelShape& shape : shapes) {
+    const graph::TaskGraph network = model.Load(shape);
+    ShapedNetwork& loaded = all.emplace_back(ShapedNetwork{shape.label, {}});
+    for (const target::Target& wanted : targets) {
+      loaded.targets.push_back(Choose(network, wanted, records.get(), user_store, runs_here));
+      Say("{}{}{}: {}{}\n", base::InOneLine(model.path, 200), shape.label.empty() ? "" : " ",
+          base::InOneLine(shape.label), Describe(loaded.targets.back()),
+          records ? "" : "; there is no " + base::InOneLine(path, 200));
     }
-    Say("{}: {}{}\n", base::InOneLine(model.path, 200), Describe(all.back()),
-        records ? "" : "; there is no " + base::InOneLine(path, 200));
   }
   return all;
 }

@@ -14,6 +14,12 @@
 
 namespace bayloom::cli {
 
+/// A network for inputs of one shape, with the programs for each of several targets.
+struct ShapedNetwork {
+  std::string label;  ///< as ModelShape::label
+  std::vector<tuning::TunedNetwork> targets;
+};
+
 /// The arguments that name a model and the records to use for it.
 struct NetworkOption {
   ModelOption model;
@@ -27,15 +33,21 @@ struct NetworkOption {
   /// standard error how many there are of each. Throws InputError for what cannot be used, a
   /// database that is not there among it.
   tuning::TunedNetwork Load() const;
-  /// The same for each of the targets that --target lists, whose code runs elsewhere.
-  std::vector<tuning::TunedNetwork> LoadForAll() const;
+  /// The same for all shapes, and for each of the targets that --target lists, whose code runs
+  /// elsewhere.
+  std::vector<ShapedNetwork> LoadForAll() const;
 
   /// The same network as if nothing were recorded.
   tuning::TunedNetwork Untuned(const tuning::TunedNetwork& network) const;
 
  private:
-  std::vector<tuning::TunedNetwork> LoadFor(const std::vector<target::Target>& targets,
-                                            bool runs_here) const;
+  /// `runs_here`: the programs that are chosen are run once, to see that they are right.
+  std::vector<ShapedNetwork> LoadFor(const std::vector<ModelShape>& shapes,
+                                     const std::vector<target::Target>& targets,
+                                     bool runs_here) const;
+  tuning::TunedNetwork Choose(const graph::TaskGraph& network, const target::Target& wanted,
+                              record::Store* records, tuning::UserStore& user_store,
+                              bool runs_here) const;
 };
 
 }  // namespace bayloom::cli

@@ -68,6 +68,24 @@ static bool PrepareWorkspace(bayloom_model* model, int threads) {
   return model->workspace != NULL;
 }
 
+static int64_t LargestInput(const bayloom_network* network, size_t input) {
+  int64_t bytes = 0;
+  for (int s = 0; s < network->shape_count; ++s) {
+    const int64_t own = network->shapes[s].input_bytes[input];
+    if (own > bytes) bytes = own;
+  }
+  return bytes;
+}
+
+static int64_t LargestOutput(const bayloom_network* network, size_t output) {
+  int64_t bytes = 0;
+  for (int s = 0; s < network->shape_count; ++s) {
+    const int64_t own = network->shapes[s].output_bytes[output];
+    if (own > bytes) bytes = own;
+  }
+  return bytes;
+}
+
 static bool AllocateAll(bayloom_model* model) {
   const size_t inputs = (size_t)model->network->input_count;
   const size_t outputs = (size_t)model->network->output_count;
@@ -81,11 +99,11 @@ static bool AllocateAll(bayloom_model* model) {
     return false;
   }
   for (size_t i = 0; i < inputs; ++i) {
-    model->input_copies[i] = Allocate(model->network->input_bytes[i]);
+    model->input_copies[i] = Allocate(LargestInput(model->network, i));
     if (model->input_copies[i] == NULL) return false;
   }
   for (size_t i = 0; i < outputs; ++i) {
-    model->output_copies[i] = Allocate(model->network->output_bytes[i]);
+    model->output_copies[i] = Allocate(LargestOutput(model->network, i));
     if (model->output_copies[i] == NULL) return false;
   }
   return PrepareWorkspace(model, bayloom_threads());
@@ -129,23 +147,43 @@ static bool Overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes
   return a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes;
 }
 
-static int CheckBuffer(const void* data, size_t bytes, int64_t needed) {
-  if (bytes != (size_t)needed) return BAYLOOM_ERROR_SIZE;
+/* The shape whose tensors have the sizes of the buffers; -1: none. */
+static int FindShape(const bayloom_network* network, const bayloom_input* inputs,
+                     const bayloom_output* outputs) {
+  for (int s = 0; s < network->shape_count; ++s) {
+    const bayloom_shape* shape = &network->shapes[s];
+    bool fits = true;
+    for (int i = 0; i < network->input_count && fits; ++i) {
+      fits = inputs[i].bytes == (size_t)shape->input_bytes[i];
+    }
+    for (int i = 0; i < network->output_count && fits; ++i) {
+      fits = outputs[i].bytes == (size_t)shape->output_bytes[i];
+    }
+    if (fits) return s;
+  }
+  return -1;
+}
+
+static int CheckBuffer(const void* data, size_t bytes) {
   return data == NULL && bytes > 0 ? BAYLOOM_ERROR_NULL : BAYLOOM_OK;
 }
 
+/* Sets the shape that the buffers have. */
 static int CheckBuffers(const bayloom_network* network, const bayloom_input* inputs,
-                        int input_count, const bayloom_output* outputs, int output_count) {
+                        int input_count, const bayloom_output* outputs, int output_count,
+                        int* shape) {
   int code = BAYLOOM_OK;
   if (input_count != network->input_count || output_count != network->output_count) {
     return BAYLOOM_ERROR_COUNT;
   }
   if ((inputs == NULL && input_count > 0) || outputs == NULL) return BAYLOOM_ERROR_NULL;
+  *shape = FindShape(network, inputs, outputs);
+  if (*shape < 0) return BAYLOOM_ERROR_SIZE;
   for (int i = 0; i < input_count && code == BAYLOOM_OK; ++i) {
-    code = CheckBuffer(inputs[i].data, inputs[i].bytes, network->input_bytes[i]);
+    code = CheckBuffer(inputs[i].data, inputs[i].bytes);
   }
   for (int i = 0; i < output_count && code == BAYLOOM_OK; ++i) {
-    code = CheckBuffer(outputs[i].data, outputs[i].bytes, network->output_bytes[i]);
+    code = CheckBuffer(outputs[i].data, outputs[i].bytes);
   }
   if (code != BAYLOOM_OK) return code;
   for (int o = 0; o < output_count; ++o) {
@@ -159,7 +197,7 @@ static int CheckBuffers(const bayloom_network* network, const bayloom_input* inp
   return BAYLOOM_OK;
 }
 
-static void Compute(bayloom_model* model, const bayloom_input* inputs,
+static void Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
                     const bayloom_output* outputs) {
   const bayloom_network* network = model->network;
   for (int i = 0; i < network->input_count; ++i) {
@@ -170,7 +208,7 @@ static void Compute(bayloom_model* model, const bayloom_input* inputs,
   for (int i = 0; i < network->output_count; ++i) {
     model->outputs[i] = IsAligned(outputs[i].data) ? outputs[i].data : model->output_copies[i];
   }
-  model->variant->run(model->arena, model->workspace, model->inputs, model->outputs);
+  model->variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs);
   for (int i = 0; i < network->output_count; ++i) {
     if (model->outputs[i] == outputs[i].data) continue;
     memcpy(outputs[i].data, model->outputs[i], outputs[i].bytes);
@@ -181,11 +219,12 @@ int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
                       const bayloom_input* inputs, int input_count, const bayloom_output* outputs,
                       int output_count) {
   if (model == NULL || model->network != network) return BAYLOOM_ERROR_NULL;
-  const int wrong = CheckBuffers(network, inputs, input_count, outputs, output_count);
+  int shape = 0;
+  const int wrong = CheckBuffers(network, inputs, input_count, outputs, output_count, &shape);
   if (wrong != BAYLOOM_OK) return wrong;
   if (!Claim(model)) return BAYLOOM_ERROR_BUSY;
   const bool ready = PrepareWorkspace(model, bayloom_enter());
-  if (ready) Compute(model, inputs, outputs);
+  if (ready) Compute(model, shape, inputs, outputs);
   bayloom_leave();
   Release(model);
   return ready ? BAYLOOM_OK : BAYLOOM_ERROR_MEMORY;
@@ -216,7 +255,7 @@ const char* bayloom_error_text(const bayloom_network* network, int code) {
     case BAYLOOM_ERROR_COUNT:
       return "the network has another number of inputs or outputs";
     case BAYLOOM_ERROR_SIZE:
-      return "a buffer has not the size of its tensor";
+      return "the buffers have not the sizes of the tensors";
     case BAYLOOM_ERROR_OVERLAP:
       return "an output overlaps another buffer";
     case BAYLOOM_ERROR_BUSY:

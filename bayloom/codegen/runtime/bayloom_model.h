@@ -15,22 +15,31 @@
 extern "C" {
 #endif
 
+/* Runs all kernels for one shape. The buffers are aligned. */
+typedef void (*bayloom_run)(char* arena, void* workspace, const void* const* inputs,
+                            void* const* outputs);
+
 /* The code for one target. */
 typedef struct {
   const char* target;   /* for people: "x86-64-v3" */
   const char* features; /* what it needs, for bayloom_cpu_has */
-  int64_t arena_bytes;  /* values between kernels */
+  int64_t arena_bytes;  /* values between kernels, of the shape that needs most */
   int64_t shared_workspace_bytes;
   int64_t worker_workspace_bytes; /* for each thread */
-  /* Runs all kernels. The buffers are aligned. */
-  void (*run)(char* arena, void* workspace, const void* const* inputs, void* const* outputs);
+  const bayloom_run* runs;        /* one for each shape */
 } bayloom_variant;
+
+/* Bytes of the tensors of one shape that the network takes. */
+typedef struct {
+  const int64_t* input_bytes;
+  const int64_t* output_bytes;
+} bayloom_shape;
 
 typedef struct {
   int input_count;
   int output_count;
-  const int64_t* input_bytes;
-  const int64_t* output_bytes;
+  int shape_count;
+  const bayloom_shape* shapes; /* no two with the same sizes */
   int variant_count;
   const bayloom_variant* variants; /* the first that the processor can run is used */
   const char* processor_error;     /* the text of BAYLOOM_ERROR_PROCESSOR */

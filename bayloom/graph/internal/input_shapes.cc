@@ -13,6 +13,7 @@
 
 #include "bayloom/graph/internal/frozen_input.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 namespace {
@@ -75,7 +76,9 @@ DeclaredInput ReadDeclaredInput(const onnx::ValueInfoProto& input) {
     throw InputError("only tensors are supported, not sequences, maps or optionals");
   }
   const auto& type = input.type().tensor_type();
-  DeclaredInput declared{input.name(), DTypeFromOnnx(type.elem_type()), std::nullopt};
+  const SmallType* small = FindSmallType(type.elem_type());
+  const tensor::DType dtype = small ? small->holder : DTypeFromOnnx(type.elem_type());
+  DeclaredInput declared{input.name(), dtype, small, std::nullopt};
   if (!type.has_shape()) return declared;
   declared.shape.emplace();
   for (const auto& dim : type.shape().dim()) {

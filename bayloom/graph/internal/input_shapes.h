@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/small_types.h"
 
 namespace bayloom::graph {
 
@@ -26,6 +27,7 @@ struct DeclaredDimension {
 struct DeclaredInput {
   std::string name;
   tensor::DType dtype = tensor::DType::kFloat32;
+  const SmallType* small = nullptr;  ///< the values are of this type, `dtype` holds them
   /// nullopt: the model says nothing, not even how many dimensions there are.
   std::optional<std::vector<DeclaredDimension>> shape;
 };

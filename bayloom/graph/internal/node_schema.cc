@@ -157,15 +157,6 @@ void CheckTypes(const Schema& schema, const std::vector<std::string>& types) {
   }
 }
 
-void CheckAge(const Schema& schema, int version) {
-  if (!schema.domain.empty() || version >= kOldestOpset) return;
-  const Schema* oldest = FindSchema(schema.domain, schema.name, kOldestOpset);
-  if (oldest != &schema) {
-    throw InputError(fmt::format("operator set {} is not supported; supported are {} to {}",
-                                 version, kOldestOpset, NewestOpset()));
-  }
-}
-
 onnx::NodeProto WithDefaults(onnx::NodeProto node, const Schema& schema) {
   for (const SchemaAttribute& attribute : schema.attributes) {
     if (attribute.default_value && !HasAttribute(node, attribute.name)) {

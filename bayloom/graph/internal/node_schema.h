@@ -30,9 +30,6 @@ void CheckAgainstSchema(const onnx::NodeProto& node, const Schema& schema);
 /// `types` are ONNX's names of the inputs' element types; empty: the input is absent.
 void CheckTypes(const Schema& schema, const std::vector<std::string>& types);
 
-/// Operator sets before the oldest supported one are fine as far as nothing has changed since.
-void CheckAge(const Schema& schema, int version);
-
 /// The node with every attribute that it leaves out and that has a default.
 onnx::NodeProto WithDefaults(onnx::NodeProto node, const Schema& schema);
 

@@ -3,23 +3,19 @@
 
 #include "bayloom/graph/internal/onnx_tensor.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <bit>
-#include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/builder.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/external_data.h"
+#include "bayloom/graph/internal/small_types.h"
 
 static_assert(std::endian::native == std::endian::little, "ONNX stores raw data little-endian");
 
@@ -34,89 +30,6 @@ constexpr std::array<int, 13> kOnnxTypes = {
     TensorProto::INT64,  TensorProto::UINT8,   TensorProto::UINT16,   TensorProto::UINT32,
     TensorProto::UINT64, TensorProto::FLOAT16, TensorProto::BFLOAT16, TensorProto::FLOAT,
     TensorProto::DOUBLE};
-
-/// A field of "location, offset, length" of external data; -1 if absent.
-int64_t ExternalNumber(const std::string& key, const std::string& text) {
-  int64_t value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    throw InputError(fmt::format("external data with {} '{}'", key, Printable(text)));
-  }
-  return value;
-}
-
-/// An open file; -1: none.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-/// Opens a regular file in the directory or in a folder below it. A link on the way is not
-/// followed: the file could be any of this machine, and its content would be part of what is
-/// compiled.
-int OpenBelow(const std::string& directory, const std::filesystem::path& relative) {
-  int folder = open(directory.empty() ? "." : directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  for (auto part = relative.begin(); part != relative.end() && folder >= 0; ++part) {
-    const Descriptor in(folder);
-    const bool last = std::next(part) == relative.end();
-    // A pipe is opened without waiting for who writes to it, to be refused.
-    const int flags = last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY;
-    folder = openat(in.number(), part->c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
-  }
-  return folder;
-}
-
-std::vector<std::byte> ReadExternal(const TensorProto& proto, const std::string& directory,
-                                    int64_t bytes) {
-  std::string location;
-  int64_t offset = 0, length = bytes;
-  for (const auto& entry : proto.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = ExternalNumber("offset", entry.value());
-    if (entry.key() == "length") length = ExternalNumber("length", entry.value());
-  }
-  const std::filesystem::path relative(location);
-  bool inside = !location.empty() && relative.is_relative();
-  inside &= location.find('\0') == std::string::npos;
-  for (const auto& part : relative) inside &= part != "..";
-  if (!inside) {
-    throw InputError(fmt::format("external data at '{}', which is not a file beside the model",
-                                 Printable(location)));
-  }
-  const std::string path = Printable((std::filesystem::path(directory) / relative).string());
-  const Descriptor file(OpenBelow(directory, relative));
-  if (file.number() < 0 && (errno == ELOOP || errno == ENOTDIR)) {
-    throw InputError(fmt::format(
-        "external data in {}: has to be a file below the model's folder without links on the way",
-        path));
-  }
-  struct stat status = {};
-  if (file.number() < 0 || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    throw InputError(fmt::format("external data in {}: cannot be read", path));
-  }
-  if (length != bytes || offset > status.st_size || bytes > status.st_size - offset) {
-    throw InputError(fmt::format("{} bytes of external data needed; {} has {} from offset {}",
-                                 bytes, path, status.st_size, offset));
-  }
-  std::vector<std::byte> data(bytes);
-  for (int64_t done = 0; done < bytes;) {
-    const ssize_t count =
-        pread(file.number(), data.data() + done, static_cast<size_t>(bytes - done), offset + done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw InputError(fmt::format("external data in {}: cannot be read", path));
-    done += count;
-  }
-  return data;
-}
 
 void CheckSize(int64_t have, int64_t need, const char* what) {
   if (have != need) throw InputError(fmt::format("{} {} where {} are needed", have, what, need));
@@ -179,6 +92,9 @@ tensor::DType DTypeFromOnnx(int data_type) {
   for (size_t i = 0; i < kOnnxTypes.size(); ++i) {
     if (kOnnxTypes[i] == data_type) return static_cast<tensor::DType>(i);
   }
+  if (const SmallType* small = FindSmallType(data_type)) {
+    throw InputError(fmt::format("element type {} is not supported here", small->name));
+  }
   switch (data_type) {
     case TensorProto::STRING:
       throw InputError("element type string is not supported");
@@ -197,26 +113,84 @@ std::string OnnxName(tensor::DType dtype) {
   return dtype == tensor::DType::kFloat64 ? "double" : tensor::ToString(dtype);
 }
 
-tensor::HostTensor TensorFromOnnx(const TensorProto& proto, const std::string& directory) {
-  const tensor::DType dtype = DTypeFromOnnx(proto.data_type());
-  if (proto.has_segment()) throw InputError("a tensor in segments is not supported");
-  tensor::HostTensor tensor{dtype, {proto.dims().begin(), proto.dims().end()}, {}};
-  const int64_t count = CheckedElementCount(tensor.shape);
-  const int64_t bytes = count * tensor::ByteSize(dtype);
-  if (proto.data_location() == TensorProto::EXTERNAL) {
-    tensor.data = ReadExternal(proto, directory, bytes);
-  } else if (proto.has_raw_data()) {
-    const std::string& raw = proto.raw_data();
-    CheckSize(static_cast<int64_t>(raw.size()), bytes, "bytes of data");
-    const auto* first = reinterpret_cast<const std::byte*>(raw.data());
-    tensor.data.assign(first, first + raw.size());
-  } else {
-    tensor.data = FromTypedData(proto, dtype, count);
+namespace {
+
+/// Elements of small types as the list of numbers has them: a byte of packed elements each, but 6
+/// bits are a number each.
+std::vector<std::byte> SmallFromTypedData(const TensorProto& proto, const SmallType& type,
+                                          int64_t count) {
+  if (type.bits != 6) return FromList<uint8_t>(proto.int32_data(), type.PackedBytes(count));
+  CheckSize(proto.int32_data_size(), count, "elements");
+  std::vector<std::byte> packed(type.PackedBytes(count) + 1);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t bit = i * type.bits;
+    const uint32_t pattern = (proto.int32_data(static_cast<int>(i)) & 0x3F) << (bit % 8);
+    packed[bit / 8] |= std::byte(pattern & 0xFF);
+    packed[bit / 8 + 1] |= std::byte(pattern >> 8);
   }
+  return packed;
+}
+
+std::vector<std::byte> RawData(const TensorProto& proto, int64_t bytes, const DataFolder& folder) {
+  if (proto.data_location() == TensorProto::EXTERNAL) return ReadExternal(proto, folder, bytes);
+  const std::string& raw = proto.raw_data();
+  CheckSize(static_cast<int64_t>(raw.size()), bytes, "bytes of data");
+  const auto* first = reinterpret_cast<const std::byte*>(raw.data());
+  return {first, first + raw.size()};
+}
+
+}  // namespace
+
+tensor::HostTensor TensorFromOnnx(const TensorProto& proto, const DataFolder& folder) {
+  const SmallType* small = FindSmallType(proto.data_type());
+  const tensor::DType dtype = small ? small->holder : DTypeFromOnnx(proto.data_type());
+  if (proto.has_segment()) throw InputError("a tensor in segments is not supported");
+  const std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
+  const int64_t count = CheckedElementCount(shape);
+  const bool is_raw = proto.data_location() == TensorProto::EXTERNAL || proto.has_raw_data();
+  if (small) {
+    return UnpackSmall(*small,
+                       is_raw ? RawData(proto, small->PackedBytes(count), folder)
+                              : SmallFromTypedData(proto, *small, count),
+                       shape);
+  }
+  tensor::HostTensor tensor{dtype, shape, {}};
+  tensor.data = is_raw ? RawData(proto, count * tensor::ByteSize(dtype), folder)
+                       : FromTypedData(proto, dtype, count);
   if (dtype == tensor::DType::kBool) {
     for (std::byte& value : tensor.data) value = std::byte(value != std::byte(0));
   }
   return tensor;
+}
+
+tensor::HostTensor TensorFromSparse(const onnx::SparseTensorProto& proto,
+                                    const DataFolder& folder) {
+  constexpr int64_t kMaxElements = int64_t{1} << 31;
+  const std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
+  const int64_t elements = CheckedElementCount(shape);
+  if (elements > kMaxElements) throw InputError(fmt::format("{} elements are too many", elements));
+  const tensor::HostTensor values = TensorFromOnnx(proto.values(), folder);
+  const tensor::HostTensor indices = TensorFromOnnx(proto.indices(), folder);
+  const int64_t count = values.ElementCount(), rank = static_cast<int64_t>(shape.size());
+  const bool is_linear = indices.shape == std::vector<int64_t>{count};
+  if (indices.dtype != tensor::DType::kInt64 ||
+      (!is_linear && indices.shape != std::vector<int64_t>{count, rank})) {
+    throw InputError(fmt::format("indices {} do not fit {} values of {} dimensions",
+                                 ToString(indices.dtype, indices.shape), count, rank));
+  }
+  tensor::HostTensor dense = tensor::HostTensor::Zeros(values.dtype, shape);
+  const int64_t size = tensor::ByteSize(values.dtype);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = is_linear ? indices.GetInt(i) : 0;
+    for (int64_t d = 0; d < (is_linear ? 0 : rank); ++d) {
+      const int64_t index = indices.GetInt(i * rank + d);
+      if (index < 0 || index >= shape[d]) at = elements;
+      if (at < elements) at = at * shape[d] + index;
+    }
+    if (at < 0 || at >= elements) throw InputError(fmt::format("the index of value {}", i));
+    std::memcpy(dense.data.data() + at * size, values.data.data() + i * size, size);
+  }
+  return dense;
 }
 
 tensor::HostTensor ReadOnnxTensor(const std::string& path) {
@@ -225,7 +199,7 @@ tensor::HostTensor ReadOnnxTensor(const std::string& path) {
   TensorProto proto;
   if (!proto.ParseFromIstream(&file)) throw InputError(fmt::format("{}: not a tensor", path));
   try {
-    return TensorFromOnnx(proto, std::filesystem::path(path).parent_path().string());
+    return TensorFromOnnx(proto, DataFolderOf(path));
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }

@@ -8,6 +8,7 @@
 #include "bayloom/tensor/interpreter.h"
 
 namespace onnx {
+class SparseTensorProto;
 class TensorProto;
 }  // namespace onnx
 
@@ -19,10 +20,14 @@ int DTypeToOnnx(tensor::DType dtype);
 /// ONNX's name of the element type: "float" for float32.
 std::string OnnxName(tensor::DType dtype);
 
-/// The tensor's data. `directory` is where the files with external data lie. Throws InputError,
+struct DataFolder;
+
+/// The tensor's data; that of a small type (small_types.h) as its holder's. Throws InputError,
 /// naming what is wrong with the tensor; nothing is allocated before its size was checked against
 /// the data at hand.
-tensor::HostTensor TensorFromOnnx(const onnx::TensorProto& proto, const std::string& directory);
+tensor::HostTensor TensorFromOnnx(const onnx::TensorProto& proto, const DataFolder& folder);
+/// A sparse tensor with its zeros.
+tensor::HostTensor TensorFromSparse(const onnx::SparseTensorProto& proto, const DataFolder& folder);
 
 /// Text from a file made fit for one line of a message: unprintable characters are replaced and
 /// what is too long is cut.

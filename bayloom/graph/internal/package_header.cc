@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kHeader[] = R"(/* {name}: a network compiled by Bayloom {version}.
  *
- * Tensors are dense and row-major:
+ * Tensors are dense and row-major{choice}:
 {tensors} *
  * The code needs a processor with all features of one of these lines; the first that fits is used:
 {processors} *
@@ -63,12 +63,8 @@ std::string DescribeTensor(const char* list, size_t position, const Value& value
                      value.ElementCount() * tensor::ByteSize(value.dtype));
 }
 
-}  // namespace
-
-std::string PackageHeader(const TaskGraph& network, std::span<const CompiledVariant> variants,
-                          const std::string& name, std::string_view common) {
-  const Graph& graph = network.graph;
-  std::string tensors, processors;
+std::string DescribeTensors(const Graph& graph) {
+  std::string tensors;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     tensors += DescribeTensor("inputs", i, graph.values[graph.inputs[i]]);
   }
@@ -77,13 +73,29 @@ std::string PackageHeader(const TaskGraph& network, std::span<const CompiledVari
     value.name = graph.outputs[i].name;
     tensors += DescribeTensor("outputs", i, value);
   }
+  return tensors;
+}
+
+}  // namespace
+
+std::string PackageHeader(std::span<const PackageShape> shapes,
+                          std::span<const CompiledVariant> variants, const std::string& name,
+                          std::string_view common) {
+  const Graph& graph = shapes[0].network->graph;
+  std::string tensors, processors;
+  for (const PackageShape& shape : shapes) {
+    if (shapes.size() > 1) tensors += fmt::format(" * {}\n", InComment(shape.label));
+    tensors += DescribeTensors(shape.network->graph);
+  }
   for (const CompiledVariant& variant : variants) {
     processors += fmt::format(" *   {}: {}\n", variant.target.name,
                               fmt::join(codegen::RequiredFeatures(variant.target), " "));
   }
+  const char* choice =
+      shapes.size() > 1 ? ". The sizes in bytes of a call say which of these shapes it has" : "";
   return fmt::format(kHeader, fmt::arg("name", name), fmt::arg("version", base::Version()),
-                     fmt::arg("alignment", codegen::kBufferAlignment), fmt::arg("tensors", tensors),
-                     fmt::arg("processors", processors),
+                     fmt::arg("alignment", codegen::kBufferAlignment), fmt::arg("choice", choice),
+                     fmt::arg("tensors", tensors), fmt::arg("processors", processors),
                      fmt::arg("input_count", graph.inputs.size()),
                      fmt::arg("output_count", graph.outputs.size()), fmt::arg("common", common));
 }

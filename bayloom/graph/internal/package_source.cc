@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "bayloom/codegen/abi.h"
@@ -39,20 +40,26 @@ constexpr char kHead[] = R"(#include "{name}.h"
 
 extern const char bayloom_constants[];
 
-static const int64_t kInputBytes[] = {{{input_bytes}}};
-static const int64_t kOutputBytes[] = {{{output_bytes}}};
+)";
+
+constexpr char kShape[] = R"(
+static const int64_t kInputBytes{shape}[] = {{{input_bytes}}};
+static const int64_t kOutputBytes{shape}[] = {{{output_bytes}}};
 )";
 
 constexpr char kRunHead[] = R"(
-static void Run{variant}(char* arena, void* workspace, const void* const* in, void* const* out) {{
+static void Run{variant}_{shape}(char* arena, void* workspace, const void* const* in,
+    void* const* out) {{
   (void)arena, (void)workspace, (void)in, (void)out;
 )";
 
 constexpr char kTail[] = R"(
+static const bayloom_shape kShapes[] = {{
+{shapes}}};
 static const bayloom_variant kVariants[] = {{
 {variants}}};
 static const bayloom_network kNetwork = {{
-    {inputs}, {outputs}, kInputBytes, kOutputBytes, {variant_count}, kVariants, {processor_error}}};
+    {inputs}, {outputs}, {shape_count}, kShapes, {variant_count}, kVariants, {processor_error}}};
 
 int {name}_create(int abi_version, {name}_model** model) {{
   bayloom_model* made = NULL;
@@ -87,16 +94,23 @@ std::string List(const std::vector<int64_t>& values) {
   return text + "0";
 }
 
-/// The function that runs a variant's kernels.
-std::string RunFunction(const NetworkPlan& plan, size_t variant) {
-  std::string source;
-  std::set<int> tasks;
-  for (const PlannedCall& call : plan.calls) tasks.insert(call.task);
-  for (int task : tasks) {
-    source += fmt::format("void {}{}(void* const* parameters, void* workspace);\n",
-                          KernelPrefix(variant), task);
+std::string DeclareKernels(const CompiledVariant& compiled, size_t variant) {
+  std::set<int> kernels;
+  for (const NetworkPlan& plan : compiled.plans) {
+    for (const PlannedCall& call : plan.calls) kernels.insert(call.task);
   }
-  source += fmt::format(kRunHead, fmt::arg("variant", variant));
+  std::string source;
+  for (const int kernel : kernels) {
+    source += fmt::format("void {}{}(void* const* parameters, void* workspace);\n",
+                          KernelPrefix(variant), kernel);
+  }
+  return source;
+}
+
+/// The function that runs a variant's kernels for one shape.
+std::string RunFunction(const NetworkPlan& plan, size_t variant, size_t shape) {
+  std::string source =
+      fmt::format(kRunHead, fmt::arg("variant", variant), fmt::arg("shape", shape));
   for (const PlannedCall& call : plan.calls) {
     source += "  {\n    void* const parameters[] = {";
     for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -112,6 +126,22 @@ std::string RunFunction(const NetworkPlan& plan, size_t variant) {
   return source + "}\n";
 }
 
+/// The functions of a variant, one per shape, and their table.
+std::string RunFunctions(const CompiledVariant& compiled, size_t variant) {
+  std::string source = DeclareKernels(compiled, variant), table;
+  for (size_t shape = 0; shape < compiled.plans.size(); ++shape) {
+    source += RunFunction(compiled.plans[shape], variant, shape);
+    table += fmt::format("Run{}_{}, ", variant, shape);
+  }
+  return source + fmt::format("static const bayloom_run kRuns{}[] = {{{}}};\n", variant, table);
+}
+
+int64_t LargestArena(const CompiledVariant& compiled) {
+  int64_t bytes = 0;
+  for (const NetworkPlan& plan : compiled.plans) bytes = std::max(bytes, plan.arena_bytes);
+  return bytes;
+}
+
 /// What a processor lacks that cannot run even the least demanding variant.
 std::string ProcessorError(const target::Target& least) {
   return fmt::format("the code needs a processor that has all features of {}: {}", least.cpu,
@@ -123,24 +153,29 @@ std::string ProcessorError(const target::Target& least) {
 std::string KernelPrefix(size_t variant) { return fmt::format("kernel_{}_", variant); }
 
 std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name) {
-  const NetworkPlan& plan = variants[0].plan;
-  std::string source =
-      fmt::format(kHead, fmt::arg("name", name), fmt::arg("input_bytes", List(plan.input_bytes)),
-                  fmt::arg("output_bytes", List(plan.output_bytes)));
-  std::string table;
+  const std::vector<NetworkPlan>& plans = variants[0].plans;
+  std::string source = fmt::format(kHead, fmt::arg("name", name));
+  std::string shapes, table;
+  for (size_t s = 0; s < plans.size(); ++s) {
+    source += fmt::format(kShape, fmt::arg("shape", s),
+                          fmt::arg("input_bytes", List(plans[s].input_bytes)),
+                          fmt::arg("output_bytes", List(plans[s].output_bytes)));
+    shapes += fmt::format("    {{kInputBytes{0}, kOutputBytes{0}}},\n", s);
+  }
   for (size_t v = 0; v < variants.size(); ++v) {
     const CompiledVariant& variant = variants[v];
-    source += RunFunction(variant.plan, v);
-    table += fmt::format("    {{{}, \"{}\", {}, {}, {}, Run{}}},\n", CString(variant.target.name),
+    source += RunFunctions(variant, v);
+    table += fmt::format("    {{{}, \"{}\", {}, {}, {}, kRuns{}}},\n", CString(variant.target.name),
                          fmt::join(codegen::RequiredFeatures(variant.target), ","),
-                         variant.plan.arena_bytes, variant.shared_workspace_bytes,
+                         LargestArena(variant), variant.shared_workspace_bytes,
                          variant.worker_workspace_bytes, v);
   }
   return source +
-         fmt::format(kTail, fmt::arg("name", name), fmt::arg("variants", table),
+         fmt::format(kTail, fmt::arg("name", name), fmt::arg("shapes", shapes),
+                     fmt::arg("shape_count", plans.size()), fmt::arg("variants", table),
                      fmt::arg("variant_count", variants.size()),
-                     fmt::arg("inputs", plan.input_bytes.size()),
-                     fmt::arg("outputs", plan.output_bytes.size()),
+                     fmt::arg("inputs", plans[0].input_bytes.size()),
+                     fmt::arg("outputs", plans[0].output_bytes.size()),
                      fmt::arg("processor_error", CString(ProcessorError(variants.back().target))));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bayloom/graph/network_plan.h"
+#include "bayloom/graph/package.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/target/target.h"
 
@@ -17,20 +18,22 @@ namespace bayloom::graph {
 
 /// The C sources of a package (package.h), as text.
 
-/// One variant, compiled.
+/// The code for one target, compiled.
 struct CompiledVariant {
   target::Target target;               ///< as it is shipped (codegen/cpu_features.h)
-  NetworkPlan plan;                    ///< constants at positions in the package's
+  std::vector<NetworkPlan> plans;      ///< one per shape; constants at positions in the package's,
+                                       ///< PlannedCall::task is the number of a kernel
   int64_t shared_workspace_bytes = 0;  ///< of the kernel that needs most
   int64_t worker_workspace_bytes = 0;
 };
 
-/// The name of a task's kernel in a variant is this and the task's number.
+/// The name of a variant's kernel is this and the kernel's number.
 std::string KernelPrefix(size_t variant);
 
 /// The public header. `common`: the text of codegen/runtime/bayloom_package.h.
-std::string PackageHeader(const TaskGraph& network, std::span<const CompiledVariant> variants,
-                          const std::string& name, std::string_view common);
+std::string PackageHeader(std::span<const PackageShape> shapes,
+                          std::span<const CompiledVariant> variants, const std::string& name,
+                          std::string_view common);
 /// The functions the header declares, over the kernels and the constants' symbol; the first variant
 /// that the processor can run is used.
 std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name);

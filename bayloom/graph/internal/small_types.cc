@@ -11,27 +11,26 @@ namespace bayloom::graph {
 namespace {
 
 using Specials = SmallType::Specials;
-constexpr auto kSigned = tensor::DType::kInt8;
-constexpr auto kUnsigned = tensor::DType::kUInt8;
-constexpr auto kHalf = tensor::DType::kFloat16;
-constexpr auto kFloat = tensor::DType::kFloat32;
+constexpr auto kSignedHolder = tensor::DType::kInt8;
+constexpr auto kUnsignedHolder = tensor::DType::kUInt8;
+constexpr auto kFloatHolder = tensor::DType::kFloat32;
 
 /// float8e8m0 is a power of two: all bits are the exponent's.
 constexpr int kPowersOfTwo = 24;
 
-constexpr std::array<SmallType, 12> kTypes = {{
-    {17, "float8e4m3fn", kHalf, 8, true, 3, 7, 448, Specials::kAllOnes},
-    {18, "float8e4m3fnuz", kHalf, 8, true, 3, 8, 240, Specials::kMinusZero},
-    {19, "float8e5m2", kHalf, 8, true, 2, 15, 57344, Specials::kIeee},
-    {20, "float8e5m2fnuz", kHalf, 8, true, 2, 16, 57344, Specials::kMinusZero},
-    {21, "uint4", kUnsigned, 4, false},
-    {22, "int4", kSigned, 4},
-    {23, "float4e2m1", kHalf, 4, true, 1, 1, 6},
-    {kPowersOfTwo, "float8e8m0", kFloat, 8, false, 0, 127, 0x1p127, Specials::kAllOnes},
-    {25, "uint2", kUnsigned, 2, false},
-    {26, "int2", kSigned, 2},
-    {27, "float6e2m3", kHalf, 6, true, 3, 1, 7.5},
-    {28, "float6e3m2", kHalf, 6, true, 2, 3, 28},
+constexpr std::array<SmallType, 12> kSmallTypes = {{
+    {17, "float8e4m3fn", kFloatHolder, 8, true, 3, 7, 448, Specials::kAllOnes},
+    {18, "float8e4m3fnuz", kFloatHolder, 8, true, 3, 8, 240, Specials::kMinusZero},
+    {19, "float8e5m2", kFloatHolder, 8, true, 2, 15, 57344, Specials::kIeee},
+    {20, "float8e5m2fnuz", kFloatHolder, 8, true, 2, 16, 57344, Specials::kMinusZero},
+    {21, "uint4", kUnsignedHolder, 4, false},
+    {22, "int4", kSignedHolder, 4},
+    {23, "float4e2m1", kFloatHolder, 4, true, 1, 1, 6},
+    {kPowersOfTwo, "float8e8m0", kFloatHolder, 8, false, 0, 127, 0x1p127, Specials::kAllOnes},
+    {25, "uint2", kUnsignedHolder, 2, false},
+    {26, "int2", kSignedHolder, 2},
+    {27, "float6e2m3", kFloatHolder, 6, true, 3, 1, 7.5},
+    {28, "float6e3m2", kFloatHolder, 6, true, 2, 3, 28},
 }};
 
 }  // namespace
@@ -58,7 +57,7 @@ double SmallType::Decode(uint32_t pattern) const {
 }
 
 const SmallType* FindSmallType(int64_t onnx) {
-  for (const SmallType& type : kTypes) {
+  for (const SmallType& type : kSmallTypes) {
     if (type.onnx == onnx) return &type;
   }
   return nullptr;

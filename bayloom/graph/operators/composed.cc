@@ -30,8 +30,8 @@ void DynamicQuantizeLinear(OperatorContext& context) {
   const tensor::Tensor zero_point =
       Elementwise(context, "quantize.zero", {low, scale}, [](const Exprs& e) {
         const Expr none = LiteralLike(0, e[0]);
-        const Expr start = tensor::Select(tensor::Equal(e[1], none), none,
-                                          -tensor::Min(e[0], none) / e[1]);
+        const Expr start =
+            tensor::Select(tensor::Equal(e[1], none), none, -tensor::Min(e[0], none) / e[1]);
         const Expr level = tensor::Unary(tensor::ExprOp::kRound, start);
         return tensor::Cast(DType::kUInt8,
                             tensor::Max(tensor::Min(level, LiteralLike(255, level)), none));
@@ -53,17 +53,17 @@ void MeanVarianceNormalization(OperatorContext& context) {
   for (int axis : axes) count *= static_cast<double>(x.shape()[axis]);
   const tensor::Tensor sum =
       ReduceAxes(context, "mvn.sum", x, axes, tensor::Reduction::kSum, Itself);
-  const tensor::Tensor centred = context.builder().Map("mvn.centred", x.shape(), [&](const Exprs& s) {
-    const Expr total = sum.At(Without(s, axes));
-    return x.At(s) - total / LiteralLike(count, total);
-  });
+  const tensor::Tensor centred =
+      context.builder().Map("mvn.centred", x.shape(), [&](const Exprs& s) {
+        const Expr total = sum.At(Without(s, axes));
+        return x.At(s) - total / LiteralLike(count, total);
+      });
   const tensor::Tensor squares =
       ReduceAxes(context, "mvn.squares", centred, axes, tensor::Reduction::kSum,
                  [](const Expr& e) { return e * e; });
   context.SetOutput(0, context.builder().Map("mvn", x.shape(), [&](const Exprs& s) {
     const Expr total = squares.At(Without(s, axes));
-    const Expr deviation =
-        tensor::Unary(tensor::ExprOp::kSqrt, total / LiteralLike(count, total));
+    const Expr deviation = tensor::Unary(tensor::ExprOp::kSqrt, total / LiteralLike(count, total));
     return centred.At(s) / (deviation + LiteralLike(1e-9, total));
   }));
 }
@@ -76,7 +76,8 @@ void CausalConvWithState(OperatorContext& context) {
     context.Refuse("input and weights need 3 dimensions");
   }
   const int64_t kept = weights.shape()[2] - 1, channels = x.shape()[1];
-  tensor::Tensor padded = PadWith(context, x, {0, 0, kept}, {0, 0, 0}, tensor::Literal(0, x.dtype()));
+  tensor::Tensor padded =
+      PadWith(context, x, {0, 0, kept}, {0, 0, 0}, tensor::Literal(0, x.dtype()));
   if (context.HasInput(3)) {
     if (context.Input(3).shape() != std::vector<int64_t>{x.shape()[0], channels, kept}) {
       context.Refuse("past_state does not fit input and weights");

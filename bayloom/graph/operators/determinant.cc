@@ -27,9 +27,8 @@ Elimination Eliminate(OperatorContext& context, const tensor::Tensor& x) {
     return tensor::Unary(ExprOp::kAbs, x(s[0], s[1], 0));
   });
   const tensor::Tensor found = ArgExtreme(context, column, 1, true, false);
-  const tensor::Tensor row = b.Map("det.row", {count}, [&](const Exprs& s) {
-    return WrappedIndex(found.At(s), m);
-  });
+  const tensor::Tensor row =
+      b.Map("det.row", {count}, [&](const Exprs& s) { return WrappedIndex(found.At(s), m); });
   const tensor::Tensor pivot = b.Map("det.pivot", {count}, [&](const Exprs& s) {
     const Expr value = x(s[0], row(s[0]), 0);
     return tensor::Select(tensor::Equal(row(s[0]), 0), value, -value);

@@ -17,6 +17,20 @@ void RmsNormalization(OperatorContext& context) {
       0, RmsNormalize(context, x, context.Input(1), axis, context.Float("epsilon", 1e-5f)).y);
 }
 
+/// Scale and bias belong to groups in operator set 18, to channels from 21 on.
+void GroupNormalization(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0), scale = context.Input(1), bias = context.Input(2);
+  const int64_t groups = context.Int("num_groups");
+  const int64_t count = context.opset() < 21 ? groups : Rank(x) < 2 ? 0 : x.shape()[1];
+  if (CheckedElementCount(scale.shape()) != count) {
+    context.Refuse(fmt::format("scale {} has to have one element for each of {} {}",
+                               ToString(scale.dtype(), scale.shape()), count,
+                               context.opset() < 21 ? "groups" : "channels"));
+  }
+  const double epsilon = context.Float("epsilon", 1e-5f);
+  context.SetOutput(0, GroupNormalize(context, x, scale, bias, groups, epsilon));
+}
+
 /// onnxruntime's optimizer emits this in ONNX's own domain.
 void SimplifiedLayerNormalization(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
@@ -99,6 +113,7 @@ tensor::Tensor GroupNormalize(OperatorContext& context, const tensor::Tensor& x,
 
 std::span<const Operator> GroupNormalizationOperators() {
   static const Operator operators[] = {
+      {"GroupNormalization", GroupNormalization},
       {"RMSNormalization", RmsNormalization},
       {"SimplifiedLayerNormalization", SimplifiedLayerNormalization},
   };

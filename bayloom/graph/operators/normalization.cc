@@ -231,43 +231,6 @@ void LayerNormalization(OperatorContext& context) {
   }
 }
 
-/// Normalizes groups of channels of each sample together. Scale and bias belong to groups in
-/// operator set 18, to channels from 21 on.
-void GroupNormalization(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0), scale = context.Input(1), bias = context.Input(2);
-  if (Rank(x) < 3) context.Refuse("the input needs 3 dimensions at least");
-  const int64_t groups = context.Int("num_groups"), channels = x.shape()[1];
-  if (groups < 1 || channels % groups != 0) {
-    context.RefuseAttribute("num_groups", fmt::format("{}", groups),
-                            fmt::format("{} channels do not divide into them", channels));
-  }
-  const int64_t per_group = channels / groups;
-  const bool by_group = context.opset() < 21;
-  for (const tensor::Tensor& parameter : {scale, bias}) {
-    const int64_t count = by_group ? groups : channels;
-    if (parameter.shape() == std::vector<int64_t>{count}) continue;
-    context.Refuse(fmt::format("{} has to have one element for each of {} {}",
-                               ToString(parameter.dtype(), parameter.shape()), count,
-                               by_group ? "groups" : "channels"));
-  }
-  GraphBuilder& b = context.builder();
-  const bool is_wide = context.Int("stash_type", 1) == 1 && tensor::ByteSize(x.dtype()) == 2;
-  const tensor::DType computed = is_wide ? tensor::DType::kFloat32 : x.dtype();
-  std::vector<int64_t> split = x.shape();
-  split[1] = per_group;
-  split.insert(split.begin() + 1, groups);
-  std::vector<int> axes = AllAxes(Rank(x) + 1);
-  axes.erase(axes.begin(), axes.begin() + 2);
-  const Moments m = MomentsOf(context, ConvertTo(context, computed, b.View(x, split)), axes);
-  const double epsilon = context.Float("epsilon", 1e-5f);
-  const tensor::Tensor y = b.Map("groupnormalization", split, [&](const Exprs& s) {
-    const tensor::Expr normal = m.centred.At(s) / m.Deviation({s[0], s[1]}, epsilon);
-    const tensor::Expr at = by_group ? s[1] : s[1] * tensor::Expr(per_group) + s[2];
-    return tensor::Cast(x.dtype(), normal) * scale(at) + bias(at);
-  });
-  context.SetOutput(0, b.View(y, x.shape()));
-}
-
 /// Divides by a power of the mean square over neighbouring channels.
 void Lrn(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0);
@@ -314,30 +277,11 @@ void LpNormalization(OperatorContext& context) {
   }));
 }
 
-/// Every element is the sum of those up to it: a reduction over the axis with a condition.
-void CumSum(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
-  const int axis = context.CheckAxis(context.IntInput(1), Rank(x));
-  const bool exclusive = context.Int("exclusive", 0) != 0, reverse = context.Int("reverse", 0) != 0;
-  context.SetOutput(0, context.builder().Reduce(
-                           "cumsum", x.shape(), {{"k", x.shape()[axis]}}, tensor::Reduction::kSum,
-                           [&](const Exprs& s, const Exprs& r) {
-                             Exprs index = s;
-                             index[axis] = r[0];
-                             const tensor::Expr earlier = reverse ? s[axis] : r[0],
-                                                later = reverse ? r[0] : s[axis];
-                             return tensor::Select(exclusive ? earlier < later : earlier <= later,
-                                                   x.At(index), tensor::Literal(0, x.dtype()));
-                           }));
-}
-
 }  // namespace
 
 std::span<const Operator> NormalizationOperators() {
   static const Operator operators[] = {
       {"BatchNormalization", BatchNormalization},
-      {"CumSum", CumSum},
-      {"GroupNormalization", GroupNormalization},
       {"Hardmax", Hardmax},
       {"InstanceNormalization", InstanceNormalization},
       {"LRN", Lrn},

@@ -72,25 +72,24 @@ void Col2Im(OperatorContext& context) {
   std::vector<GraphBuilder::Axis> over;
   for (size_t d = 0; d < axes; ++d) over.push_back({fmt::format("k{}", d), b.block[d]});
   context.SetOutput(
-      0, context.builder().Reduce("col2im", shape, over, tensor::Reduction::kSum,
-                                  [&](const Exprs& s, const Exprs& r) {
-                                    Exprs place = {s[0], s[1]}, numbers;
-                                    Expr inside = tensor::BoolLiteral(true);
-                                    for (size_t d = 0; d < axes; ++d) {
-                                      const Expr start = s[2 + d] + Expr(b.pads[d]) -
-                                                         r[d] * Expr(b.dilations[d]);
-                                      const Expr step(b.strides[d]);
-                                      const Expr number = tensor::FloorDiv(start, step);
-                                      inside = inside && Expr(0) <= start &&
-                                               tensor::Equal(tensor::FloorMod(start, step), 0) &&
-                                               number < Expr(b.counts[d]);
-                                      numbers.push_back(number);
-                                      place.push_back(r[d]);
-                                    }
-                                    place.insert(place.end(), numbers.begin(), numbers.end());
-                                    const Expr zero = tensor::Literal(0, x.dtype());
-                                    return tensor::Select(inside, blocks.At(place), zero);
-                                  }));
+      0, context.builder().Reduce(
+             "col2im", shape, over, tensor::Reduction::kSum, [&](const Exprs& s, const Exprs& r) {
+               Exprs place = {s[0], s[1]}, numbers;
+               Expr inside = tensor::BoolLiteral(true);
+               for (size_t d = 0; d < axes; ++d) {
+                 const Expr start = s[2 + d] + Expr(b.pads[d]) - r[d] * Expr(b.dilations[d]);
+                 const Expr step(b.strides[d]);
+                 const Expr number = tensor::FloorDiv(start, step);
+                 inside = inside && Expr(0) <= start &&
+                          tensor::Equal(tensor::FloorMod(start, step), 0) &&
+                          number < Expr(b.counts[d]);
+                 numbers.push_back(number);
+                 place.push_back(r[d]);
+               }
+               place.insert(place.end(), numbers.begin(), numbers.end());
+               const Expr zero = tensor::Literal(0, x.dtype());
+               return tensor::Select(inside, blocks.At(place), zero);
+             }));
 }
 
 /// The inverse of MaxPool: the indices count the elements of the whole output.
@@ -110,12 +109,11 @@ void MaxUnpool(OperatorContext& context) {
   }
   const int64_t count = CheckedElementCount(shape), given = CheckedElementCount(x.shape());
   GraphBuilder& b = context.builder();
-  const tensor::Tensor empty = b.Map("zeros", {count}, [&](const Exprs&) {
-    return tensor::Literal(0, x.dtype());
-  });
-  const tensor::Tensor flat =
-      ApplyOperator(context, "ScatterElements", {empty, b.View(indices, {given}), b.View(x, {given})},
-                    {{{"axis", int64_t{0}}}});
+  const tensor::Tensor empty =
+      b.Map("zeros", {count}, [&](const Exprs&) { return tensor::Literal(0, x.dtype()); });
+  const tensor::Tensor flat = ApplyOperator(context, "ScatterElements",
+                                            {empty, b.View(indices, {given}), b.View(x, {given})},
+                                            {{{"axis", int64_t{0}}}});
   const tensor::Tensor y = b.View(flat, shape);
   if (!context.HasInput(2)) return context.SetOutput(0, y);
   const std::vector<int64_t> wanted = context.IntsInput(2);

@@ -70,8 +70,8 @@ class CounterGenerator {
   /// Standard normal, from two draws (Box and Muller 1958).
   Expr Normal(const Exprs& place, const std::vector<int64_t>& shape) const {
     const Expr u = Uniform(place, shape, 0, 2), v = Uniform(place, shape, 1, 2);
-    const Expr radius = tensor::Unary(
-        ExprOp::kSqrt, LiteralLike(-2, u) * tensor::Unary(ExprOp::kLog, u));
+    const Expr radius =
+        tensor::Unary(ExprOp::kSqrt, LiteralLike(-2, u) * tensor::Unary(ExprOp::kLog, u));
     return radius * tensor::Unary(ExprOp::kCos, LiteralLike(2 * std::numbers::pi, v) * v);
   }
 
@@ -124,8 +124,7 @@ void Bernoulli(OperatorContext& context) {
   const DType dtype = TypeOr(context, x.dtype());
   const CounterGenerator generator(context);
   context.SetOutput(0, context.builder().Map("bernoulli", x.shape(), [&](const Exprs& s) {
-    const Expr hit =
-        generator.Uniform(s, x.shape()) < tensor::Cast(DType::kFloat32, x.At(s));
+    const Expr hit = generator.Uniform(s, x.shape()) < tensor::Cast(DType::kFloat32, x.At(s));
     return tensor::Select(hit, tensor::Literal(1, dtype), tensor::Literal(0, dtype));
   }));
 }
@@ -140,10 +139,12 @@ void Multinomial(OperatorContext& context) {
   if (dtype != DType::kInt32 && dtype != DType::kInt64) context.Refuse("dtype is no index type");
   const CounterGenerator generator(context);
   const std::vector<int64_t> shape = {x.shape()[0], samples, x.shape()[1]};
-  const tensor::Tensor noisy = context.builder().Map("multinomial.noise", shape, [&](const Exprs& s) {
-    const auto log = [](const Expr& e) { return tensor::Unary(ExprOp::kLog, e); };
-    return tensor::Cast(DType::kFloat32, x(s[0], s[2])) - log(-log(generator.Uniform(s, shape)));
-  });
+  const tensor::Tensor noisy =
+      context.builder().Map("multinomial.noise", shape, [&](const Exprs& s) {
+        const auto log = [](const Expr& e) { return tensor::Unary(ExprOp::kLog, e); };
+        return tensor::Cast(DType::kFloat32, x(s[0], s[2])) -
+               log(-log(generator.Uniform(s, shape)));
+      });
   context.SetOutput(0, ConvertTo(context, dtype, ArgExtreme(context, noisy, 2, true, false)));
 }
 
@@ -151,12 +152,9 @@ void Multinomial(OperatorContext& context) {
 
 std::span<const Operator> RandomOperators() {
   static const Operator operators[] = {
-      {"Bernoulli", Bernoulli},
-      {"Multinomial", Multinomial},
-      {"RandomNormal", RandomNormal},
-      {"RandomNormalLike", RandomNormalLike},
-      {"RandomUniform", RandomUniform},
-      {"RandomUniformLike", RandomUniformLike},
+      {"Bernoulli", Bernoulli},         {"Multinomial", Multinomial},
+      {"RandomNormal", RandomNormal},   {"RandomNormalLike", RandomNormalLike},
+      {"RandomUniform", RandomUniform}, {"RandomUniformLike", RandomUniformLike},
   };
   return operators;
 }

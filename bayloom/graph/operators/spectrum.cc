@@ -46,9 +46,8 @@ tensor::Tensor TransformMatrix(OperatorContext& context, const Transform& t, int
     if (t.inverse && t.onesided && !single) factor *= 2;
     for (int64_t part = 0; part < parts; ++part) {
       for (int64_t k = 0; k < t.outputs(); ++k) {
-        const double angle =
-            (t.inverse ? 1 : -1) * kTurn * static_cast<double>(n * k % t.length) /
-            static_cast<double>(t.length);
+        const double angle = (t.inverse ? 1 : -1) * kTurn * static_cast<double>(n * k % t.length) /
+                             static_cast<double>(t.length);
         const double real = factor * std::cos(angle), imaginary = factor * std::sin(angle);
         matrix.Set(element++, part == 0 ? real : -imaginary);
         if (t.output_parts() == 2) matrix.Set(element++, part == 0 ? imaginary : real);
@@ -111,11 +110,10 @@ void Stft(OperatorContext& context) {
   int64_t length = x.shape()[1];
   if (context.HasInput(2)) length = CheckedElementCount(context.Input(2).shape());
   if (context.HasInput(3)) length = context.IntInput(3);
-  const Transform t =
-      CheckTransform(context, {length, false, context.Int("onesided", 1) != 0});
+  const Transform t = CheckTransform(context, {length, false, context.Int("onesided", 1) != 0});
   if (step < 1 || length > x.shape()[1]) {
-    context.Refuse(fmt::format("frames of {} in steps of {} over {} points", length, step,
-                               x.shape()[1]));
+    context.Refuse(
+        fmt::format("frames of {} in steps of {} over {} points", length, step, x.shape()[1]));
   }
   if (t.onesided && parts == 2) {
     context.RefuseAttribute("onesided", "1", "complex signals need both sides");
@@ -124,19 +122,18 @@ void Stft(OperatorContext& context) {
   if (context.HasInput(2)) {
     const tensor::Tensor window = context.Input(2);
     if (window.shape() != std::vector<int64_t>{length}) context.Refuse("the window does not fit");
-    matrix = context.builder().Map("windowed", matrix.shape(), [&](const Exprs& s) {
-      return matrix.At(s) * window(s[0]);
-    });
+    matrix = context.builder().Map("windowed", matrix.shape(),
+                                   [&](const Exprs& s) { return matrix.At(s) * window(s[0]); });
   }
   const int64_t frames = (x.shape()[1] - length) / step + 1;
-  context.SetOutput(
-      0, context.builder().Reduce(
-             "stft", {x.shape()[0], frames, t.outputs(), 2}, {{"n", length}, {"part", parts}},
-             tensor::Reduction::kSum,
-             [&](const Exprs& s, const Exprs& r) {
-               return x(s[0], s[1] * Expr(step) + r[0], r[1]) * matrix(r[0], r[1], s[2], s[3]);
-             },
-             NodeKind::kMatmul));
+  context.SetOutput(0, context.builder().Reduce(
+                           "stft", {x.shape()[0], frames, t.outputs(), 2},
+                           {{"n", length}, {"part", parts}}, tensor::Reduction::kSum,
+                           [&](const Exprs& s, const Exprs& r) {
+                             return x(s[0], s[1] * Expr(step) + r[0], r[1]) *
+                                    matrix(r[0], r[1], s[2], s[3]);
+                           },
+                           NodeKind::kMatmul));
 }
 
 tensor::DType TypeAttribute(OperatorContext& context, const char* name, int64_t otherwise) {
@@ -148,8 +145,7 @@ tensor::DType TypeAttribute(OperatorContext& context, const char* name, int64_t 
 void CosineWindow(OperatorContext& context, const std::vector<double>& coefficients) {
   const int64_t size = context.IntInput(0);
   if (size < 0 || size > int64_t{1} << 26) context.Refuse(fmt::format("a window of {}", size));
-  const double period =
-      static_cast<double>(context.Int("periodic", 1) != 0 ? size : size - 1);
+  const double period = static_cast<double>(context.Int("periodic", 1) != 0 ? size : size - 1);
   tensor::HostTensor window =
       tensor::HostTensor::Zeros(TypeAttribute(context, "output_datatype", 1), {size});
   for (int64_t n = 0; n < size; ++n) {
@@ -164,9 +160,7 @@ void CosineWindow(OperatorContext& context, const std::vector<double>& coefficie
 }
 
 void HannWindow(OperatorContext& context) { CosineWindow(context, {0.5, 0.5}); }
-void HammingWindow(OperatorContext& context) {
-  CosineWindow(context, {25.0 / 46, 21.0 / 46});
-}
+void HammingWindow(OperatorContext& context) { CosineWindow(context, {25.0 / 46, 21.0 / 46}); }
 void BlackmanWindow(OperatorContext& context) { CosineWindow(context, {0.42, 0.5, 0.08}); }
 
 /// Triangles over the bins of a spectrum, at equal distances on the mel scale.
@@ -208,8 +202,8 @@ void MelWeightMatrix(OperatorContext& context) {
 
 std::span<const Operator> SpectrumOperators() {
   static const Operator operators[] = {
-      {"BlackmanWindow", BlackmanWindow}, {"DFT", Dft},
-      {"HammingWindow", HammingWindow},   {"HannWindow", HannWindow},
+      {"BlackmanWindow", BlackmanWindow},   {"DFT", Dft},
+      {"HammingWindow", HammingWindow},     {"HannWindow", HannWindow},
       {"MelWeightMatrix", MelWeightMatrix}, {"STFT", Stft},
   };
   return operators;

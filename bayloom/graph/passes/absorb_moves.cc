@@ -9,16 +9,6 @@
 namespace bayloom::graph {
 namespace {
 
-/// A node that only moves elements, each index affine: slices, transpositions.
-bool IsMove(const Node& node) {
-  if (node.kind != NodeKind::kMap || node.stage.value->op != tensor::ExprOp::kLoad) return false;
-  const std::vector<tensor::Expr>& indices = node.stage.value->operands;
-  const int iter_count = static_cast<int>(node.stage.iters.size());
-  return std::all_of(indices.begin(), indices.end(), [&](const tensor::Expr& index) {
-    return tensor::ToLinear(index, iter_count).has_value();
-  });
-}
-
 /// Where in the view's source the element of the view at `indices` lies, if that is affine.
 std::optional<std::vector<tensor::Expr>> IndicesBehindView(
     const std::vector<int64_t>& source, const std::vector<int64_t>& shown,
@@ -82,7 +72,10 @@ std::optional<tensor::Expr> BehindMove(const Graph& graph, const std::vector<int
 void AbsorbMoves(Graph& graph) {
   const std::vector<int> producers = graph.Producers();
   for (Node& node : graph.nodes) {
-    if (node.kind == NodeKind::kView || node.kind == NodeKind::kSlice) continue;
+    if (node.kind == NodeKind::kView || node.kind == NodeKind::kSlice ||
+        node.kind == NodeKind::kCall) {
+      continue;
+    }
     node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
       return BehindMove(graph, producers, node, load);
     });

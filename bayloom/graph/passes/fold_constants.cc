@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cmath>
 
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
@@ -44,7 +43,7 @@ class Folder {
   /// The largest parts that can be folded, from the outside in.
   tensor::Expr FoldParts(const tensor::Expr& e) {
     if (e->operands.empty() && e->op != tensor::ExprOp::kLoad) return e;
-    if (const tensor::Expr literal = AsLiteral(e); literal.defined()) return literal;
+    if (const tensor::Expr literal = AsLiteral(graph_, e); literal.defined()) return literal;
     const Dependence dependence = DependenceOf(graph_, e);
     if (!dependence.constants) return e;
     if (!dependence.others && e->op != tensor::ExprOp::kLoad && Pays(e, dependence)) {
@@ -68,15 +67,6 @@ class Folder {
         return operands.size() == 1 ? tensor::Unary(e.op, operands[0])
                                     : tensor::Binary(e.op, operands[0], operands[1]);
     }
-  }
-
-  /// A load of a tensor of one element.
-  tensor::Expr AsLiteral(const tensor::Expr& e) const {
-    if (e->op != tensor::ExprOp::kLoad || !graph_.values[e->index].constant) return {};
-    const tensor::HostTensor& data = *graph_.values[e->index].constant;
-    if (data.ElementCount() != 1) return {};
-    if (!tensor::IsFloat(data.dtype)) return tensor::IntLiteral(data.GetInt(0), data.dtype);
-    return std::isnan(data.Get(0)) ? tensor::Expr() : tensor::FloatLiteral(data.Get(0), data.dtype);
   }
 
   /// Folding replaces arithmetic by a load: it pays where that does not read more memory than
@@ -122,7 +112,7 @@ class Folder {
 void FoldConstants(Graph& graph) {
   Folder folder(graph);
   for (Node& node : graph.nodes) {
-    if (node.kind != NodeKind::kView) folder.Fold(node);
+    if (node.kind != NodeKind::kView && node.kind != NodeKind::kCall) folder.Fold(node);
   }
   RemoveDeadNodes(graph);
 }

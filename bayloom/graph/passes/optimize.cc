@@ -7,6 +7,7 @@ namespace bayloom::graph {
 
 void Optimize(Graph& graph) {
   NormalizeViews(graph);
+  SliceInPlace(graph);
   FoldScales(graph);
   InlineElementwise(graph);
   NormalizeViews(graph);

@@ -42,6 +42,11 @@ void RemoveCopies(Graph& graph);
 /// product would lose the contiguous axis by that, or a convolution that of many channels.
 void AbsorbMoves(Graph& graph);
 
+/// Of values that are read part by part, as unrolled loops read their input, the parts are read
+/// where they lie (kSlice), if they are in one piece there: what reads them is the same task for
+/// all parts then.
+void SliceInPlace(Graph& graph);
+
 /// Convolutions and matrix products whose number of channels leaves the last vector nearly full
 /// compute a few channels more, which are never read: 1008 in place of 1000.
 void WidenChannels(Graph& graph);

@@ -12,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/internal/external_data.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/internal/operators/microsoft.h"
 #include "bayloom/graph/internal/small_types.h"
@@ -44,17 +45,19 @@ const tensor::HostTensor* OperatorContext::ConstantInput(int i) {
   return HasInput(i) ? builder_.ConstantOf(*inputs_[i]) : nullptr;
 }
 
+const tensor::HostTensor& OperatorContext::KnownInput(int i) {
+  const tensor::Tensor input = Input(i);
+  if (const tensor::HostTensor* tensor = ConstantInput(i)) return *tensor;
+  throw RunTimeDependence(
+      fmt::format("input {} is known at run time only; it has to be a constant", i),
+      builder_.InputsBehind(input));
+}
+
 namespace {
 
 const tensor::HostTensor& KnownList(OperatorContext& context, int i) {
   constexpr int64_t kMaxListLength = 1 << 16;
-  context.Input(i);
-  const tensor::HostTensor* tensor = context.ConstantInput(i);
-  if (!tensor) {
-    throw RunTimeDependence(
-        fmt::format("input {} is known at run time only; it has to be a constant", i),
-        context.builder().InputsBehind(context.Input(i)));
-  }
+  const tensor::HostTensor* tensor = &context.KnownInput(i);
   if (tensor->shape.size() > 1 || tensor->ElementCount() > kMaxListLength) {
     context.Refuse(fmt::format("input {} has to be a list, not {}", i,
                                ToString(tensor->dtype, tensor->shape)));
@@ -146,7 +149,7 @@ std::vector<std::string> OperatorContext::Strings(std::string_view name,
 
 tensor::HostTensor OperatorContext::TensorAttribute(std::string_view name) {
   const AttributeProto* a = Find(name, AttributeProto::TENSOR, "a tensor", true);
-  return TensorFromOnnx(a->t(), "");
+  return TensorFromOnnx(a->t(), data_folder_ ? *data_folder_ : DataFolder());
 }
 
 int OperatorContext::Axis(std::string_view name, std::optional<int64_t> otherwise, int rank) {
@@ -239,7 +242,10 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
                                              RegionOperators(),
                                              ResizeOperators(),
                                              SamplingOperators(),
+                                             ScatterOperators(),
+                                             SelectionOperators(),
                                              ShapeOperators(),
+                                             SortingOperators(),
                                              SpectrumOperators(),
                                              microsoft::ActivationOperators(),
                                              microsoft::AttentionOperators(),

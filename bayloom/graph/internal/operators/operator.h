@@ -20,6 +20,7 @@ class NodeProto;
 
 namespace bayloom::graph {
 
+struct DataFolder;
 struct SmallType;
 
 /// One node of a model while it is imported: its inputs as tensors of the graph under
@@ -55,6 +56,8 @@ class OperatorContext {
   std::vector<tensor::Tensor> Inputs();
   /// The input's data; null when absent or not known at compile time.
   const tensor::HostTensor* ConstantInput(int i);
+  /// Data that has to be known at compile time; throws RunTimeDependence if it is not.
+  const tensor::HostTensor& KnownInput(int i);
   /// A list or scalar of integers that has to be known at compile time; throws RunTimeDependence
   /// if it is not.
   std::vector<int64_t> IntsInput(int i);
@@ -91,6 +94,8 @@ class OperatorContext {
   const SmallType* SmallTypeOf(int input) const;
   const SmallType* SmallTypeOfAttribute(std::string_view tensor) const;
   const SmallType* SmallTypeOfOutput(int i) const;
+  /// Where the files with data of the model lie.
+  void SetDataFolder(const DataFolder* folder) { data_folder_ = folder; }
   void SetSmallTypes(std::vector<const SmallType*> inputs) { small_inputs_ = std::move(inputs); }
 
   /// Throws InputError with the reason; the importer adds file and node.
@@ -111,6 +116,7 @@ class OperatorContext {
   std::vector<std::optional<tensor::Tensor>> outputs_;
   SubgraphImporter subgraph_;
   std::vector<const SmallType*> small_inputs_, small_outputs_;
+  const DataFolder* data_folder_ = nullptr;
 };
 
 using Exprs = GraphBuilder::Exprs;
@@ -149,7 +155,10 @@ std::span<const Operator> ReductionOperators();
 std::span<const Operator> RegionOperators();
 std::span<const Operator> ResizeOperators();
 std::span<const Operator> SamplingOperators();
+std::span<const Operator> ScatterOperators();
+std::span<const Operator> SelectionOperators();
 std::span<const Operator> ShapeOperators();
+std::span<const Operator> SortingOperators();
 std::span<const Operator> SpectrumOperators();
 
 }  // namespace bayloom::graph

@@ -79,7 +79,10 @@ Expr Bounded(const Expr& x, double low, double high) {
 Expr SamplingPosition(const Expr& x, int64_t extent, const Sampling& sampling) {
   const double size = static_cast<double>(extent);
   Expr at = sampling.mode == SamplingMode::kNearest ? tensor::Unary(ExprOp::kRound, x) : x;
-  if (sampling.padding == SamplingPadding::kBorder) return Bounded(at, 0, size - 1);
+  // Cubic weights are those of the position itself: elements are clamped, as PyTorch has it.
+  const bool clamped =
+      sampling.padding == SamplingPadding::kBorder && sampling.mode != SamplingMode::kCubic;
+  if (clamped) return Bounded(at, 0, size - 1);
   if (sampling.padding == SamplingPadding::kReflection) {
     at = Reflected(at, extent, sampling.align_corners);
   }

@@ -4,6 +4,9 @@
 #include "bayloom/graph/internal/passes/rewriting.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "bayloom/tensor/evaluation_cost.h"
 
 namespace bayloom::graph {
 
@@ -35,6 +38,14 @@ tensor::Expr RewriteLoads(
   return tensor::Rewrite(e, [&](const tensor::Expr& leaf) -> std::optional<tensor::Expr> {
     return leaf->op == tensor::ExprOp::kLoad ? replace(leaf) : std::nullopt;
   });
+}
+
+tensor::Expr AsLiteral(const Graph& graph, const tensor::Expr& e) {
+  if (e->op != tensor::ExprOp::kLoad || !graph.values[e->index].constant) return {};
+  const tensor::HostTensor& data = *graph.values[e->index].constant;
+  if (data.ElementCount() != 1) return {};
+  if (!tensor::IsFloat(data.dtype)) return tensor::IntLiteral(data.GetInt(0), data.dtype);
+  return std::isnan(data.Get(0)) ? tensor::Expr() : tensor::FloatLiteral(data.Get(0), data.dtype);
 }
 
 std::optional<std::vector<int>> BareIters(const tensor::Expr& load) {
@@ -79,6 +90,23 @@ bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value) {
 
 bool IsAnchor(const Node& node) {
   return node.kind == NodeKind::kWindow || node.kind == NodeKind::kMatmul;
+}
+
+bool IsMove(const Node& node) {
+  if (node.kind != NodeKind::kMap || node.stage.value->op != tensor::ExprOp::kLoad) return false;
+  const std::vector<tensor::Expr>& indices = node.stage.value->operands;
+  const int iter_count = static_cast<int>(node.stage.iters.size());
+  return std::all_of(indices.begin(), indices.end(), [&](const tensor::Expr& index) {
+    return tensor::ToLinear(index, iter_count).has_value();
+  });
+}
+
+bool IsCostlyInJoin(const Node& node, const Node& reader) {
+  constexpr int64_t kMaxJoinedCost = 16;  // a copy with computed indices
+  const tensor::Expr& value = reader.stage.value;
+  return value->op == tensor::ExprOp::kSelect && !LoadsOf(value->operands[1]).empty() &&
+         !LoadsOf(value->operands[2]).empty() &&
+         tensor::EvaluationCost(node.stage.value) > kMaxJoinedCost;
 }
 
 std::vector<int64_t> ShapeOf(const Node& node) {

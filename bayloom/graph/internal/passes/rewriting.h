@@ -22,6 +22,8 @@ tensor::Expr RewriteLoads(
     const tensor::Expr& e,
     const std::function<std::optional<tensor::Expr>(const tensor::Expr&)>& replace);
 
+/// The literal for a load of a constant of one element; undefined for other expressions.
+tensor::Expr AsLiteral(const Graph& graph, const tensor::Expr& e);
 /// Per index of a load: the iterator it is, -1 for the literal 0; nullopt if an index is
 /// something else or an iterator occurs twice.
 std::optional<std::vector<int>> BareIters(const tensor::Expr& load);
@@ -33,6 +35,11 @@ bool ReadsElementwise(const Graph& graph, const Node& node, ValueId value);
 bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value);
 
 bool IsAnchor(const Node& node);
+/// A node that only moves elements, each index affine: slices, transpositions.
+bool IsMove(const Node& node);
+/// Whether the reader chooses between tensors, as a concatenation does, and the node costs more
+/// than a copy: chosen element by element, all sides would be computed everywhere.
+bool IsCostlyInJoin(const Node& node, const Node& reader);
 /// The spatial extents.
 std::vector<int64_t> ShapeOf(const Node& node);
 /// Product of all extents.

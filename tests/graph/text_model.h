@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+#include <vector>
+
+#include "bayloom/graph/graph.h"
+
+namespace bayloom::graph {
+
+/// A model from the text form of its graph (GraphProto of protobuf's text format).
+onnx::ModelProto TextModel(int opset, const std::string& graph);
+
+/// "name: 'x' type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } } } }": an input or
+/// output for the text of a graph; the type is ONNX's number.
+std::string Declare(const std::string& name, int type, const std::vector<int64_t>& shape);
+/// A list of 64-bit integers as an initializer.
+std::string Integers(const std::string& name, const std::vector<int64_t>& values);
+
+/// The graph of the model, by way of a file.
+Graph Import(const onnx::ModelProto& model);
+/// What the model computes.
+std::vector<tensor::HostTensor> Compute(const onnx::ModelProto& model,
+                                        const std::vector<tensor::HostTensor>& inputs = {});
+/// What its import is refused with, without the file's name; fails the test if it is accepted.
+std::string RefusalOf(const onnx::ModelProto& model);
+
+tensor::HostTensor Floats(const std::vector<int64_t>& shape, const std::vector<double>& values,
+                          tensor::DType dtype = tensor::DType::kFloat32);
+std::vector<double> Values(const tensor::HostTensor& tensor);
+
+}  // namespace bayloom::graph
