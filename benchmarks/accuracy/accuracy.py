@@ -11,7 +11,7 @@ tuned first; without, the untuned programs run. Needs numpy, onnx and onnxruntim
 """
 
 import argparse
-import json
+import ctypes
 import pathlib
 import subprocess
 import sys
@@ -150,7 +150,25 @@ def bayloom(*arguments):
     result = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"accuracy.py: {' '.join(map(str, arguments))}\n{result.stderr}")
-    return result.stdout
+
+
+class Buffer(ctypes.Structure):
+    """bayloom_input and bayloom_output of a compiled network's header."""
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+    def __init__(self, array):
+        super().__init__(array.ctypes.data, array.nbytes)
+
+
+def run_library(path, inputs, output):
+    library, network = ctypes.CDLL(str(path)), ctypes.c_void_p()
+    given = (Buffer * len(inputs))(*map(Buffer, inputs))
+    result = (Buffer * 1)(Buffer(output))
+    codes = [library.case_create(1, ctypes.byref(network)),
+             library.case_run(network, given, len(inputs), result, 1),
+             library.case_destroy(network)]
+    if any(codes):
+        sys.exit(f"accuracy.py: {path} fails with the codes {codes}")
 
 
 def bayloom_error(case, options):
@@ -158,17 +176,15 @@ def bayloom_error(case, options):
         folder = pathlib.Path(name)
         model, database = folder / "case.onnx", folder / "case.db"
         onnx.save(case.model, model)
-        for i, array in enumerate(case.inputs.values()):
-            tensor = numpy_helper.from_array(array).SerializeToString()
-            (folder / f"input_{i}.pb").write_bytes(tensor)
-        expected = numpy_helper.from_array(numpy.ascontiguousarray(case.expected))
-        (folder / "output_0.pb").write_bytes(expected.SerializeToString())
-        common = ["--db", database, "--threads", "1"]
+        common = ["--no-store", "--threads", "1"]
         if options.trials:
-            bayloom(options.bayloom, "tune", model, "--trials", options.trials, *common)
-        table = bayloom(options.bayloom, "run", model, "--data", folder, "--tolerance", "1e30",
-                        "--json", *(common if options.trials else common[2:]))
-        return json.loads(table)[0]["relative error"]
+            bayloom(options.bayloom, "tune", model, "--trials", options.trials, "--db", database,
+                    *common)
+        bayloom(options.bayloom, "compile", model, "--out", folder, *common)
+        inputs = [numpy.ascontiguousarray(array) for array in case.inputs.values()]
+        output = numpy.empty(case.expected.shape, inputs[0].dtype)
+        run_library(folder / "libcase.so", inputs, output)
+        return error_of(output, case.expected)
 
 
 def main():
