@@ -205,6 +205,11 @@ void Clip(OperatorContext& context) {
 
 void CastInputTo(OperatorContext& context, const ElementType& to) {
   const tensor::Tensor x = context.Input(0);
+  if (!to.small && context.SmallTypeOf(0) && x.dtype() == to.dtype) {
+    // The same numbers, but as a value of its own: a value has one element type.
+    return context.SetOutput(
+        0, Elementwise(context, "cast", x, [](const tensor::Expr& e) { return e; }));
+  }
   if (!to.small) return context.SetOutput(0, ConvertTo(context, to.dtype, x));
   if (to.small == context.SmallTypeOf(0)) return context.SetOutput(0, x, to.small);
   const bool saturate = context.Int("saturate", 1) != 0;
