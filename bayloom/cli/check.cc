@@ -78,26 +78,35 @@ std::vector<std::string> InputsToFreeze(const graph::ModelSurvey& survey) {
   return {inputs.begin(), inputs.end()};
 }
 
+/// "2 nodes of 1 operator are refused"; a problem of no node comes first.
+std::string RefusalText(const graph::ModelSurvey& survey) {
+  if (!survey.problems.empty()) return survey.problems.front();
+  std::set<std::string> operators;
+  for (const graph::NodeRefusal& refusal : survey.refusals) operators.insert(refusal.op);
+  return fmt::format("{} of {} {} refused", Plural(survey.refusals.size(), "node", "nodes"),
+                     Plural(operators.size(), "operator", "operators"),
+                     survey.refusals.size() == 1 ? "is" : "are");
+}
+
 /// What the check says in the end.
 std::string Verdict(const graph::ModelSurvey& survey) {
-  std::vector<std::string> needs;
-  if (!survey.missing.empty() || !survey.shapeless.empty()) {
-    needs.push_back(SuggestShapes(survey.missing, survey.shapeless));
-  }
   const std::vector<std::string> to_freeze =
       survey.problems.empty() ? InputsToFreeze(survey) : std::vector<std::string>();
+  const bool is_refused = !survey.IsSupported() && to_freeze.empty();
+  const bool lacks_sizes = !survey.missing.empty() || !survey.shapeless.empty();
+  if (is_refused && !lacks_sizes) return "cannot be tuned: " + RefusalText(survey);
+  std::vector<std::string> needs;
+  if (lacks_sizes) needs.push_back(SuggestShapes(survey.missing, survey.shapeless));
   for (const std::string& input : to_freeze) {
     needs.push_back(fmt::format("--freeze {}=VALUE", input));
   }
-  if (!survey.IsSupported() && to_freeze.empty()) {
-    if (survey.refusals.empty()) return "cannot be tuned: " + survey.problems.front();
-    std::set<std::string> operators;
-    for (const graph::NodeRefusal& refusal : survey.refusals) operators.insert(refusal.op);
-    return fmt::format("cannot be tuned: {} of {} refused",
-                       Plural(survey.refusals.size(), "node", "nodes"),
-                       Plural(operators.size(), "operator is", "operators are"));
-  }
-  return needs.empty() ? "can be tuned as it is" : fmt::format("needs {}", fmt::join(needs, " "));
+  if (needs.empty()) return "can be tuned as it is";
+  return fmt::format(
+      "needs {}{}", fmt::join(needs, " "),
+      !is_refused ? ""
+      : survey.assumed.empty()
+          ? "; " + RefusalText(survey)
+          : fmt::format("; with {} {}", Assignments(survey.assumed), RefusalText(survey)));
 }
 
 report::Table OperatorTable(const graph::ModelSurvey& survey) {

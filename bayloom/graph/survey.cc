@@ -31,7 +31,7 @@ constexpr int kMaxGraphDepth = 64;
 
 /// Extents that open dimensions but the batch are assumed to have; the first with which the fewest
 /// nodes are refused is kept.
-constexpr std::array<int64_t, 3> kAssumedExtents = {64, 224, 1};
+constexpr std::array<int64_t, 5> kAssumedExtents = {64, 32, 224, 1024, 1};
 
 /// The element type as people know it.
 std::string TypeName(int type) {

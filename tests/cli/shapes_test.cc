@@ -201,6 +201,18 @@ TEST_F(Shapes, CheckExaminesAllNodes) {
   EXPECT_FALSE(json.contains("flops"));
 }
 
+TEST_F(Shapes, CheckSaysThatRefusalsMayBeDueToTheSizes) {
+  models::GraphBuilder g("split", 13, 0);
+  g.Output(g.Node("Concat", g.Node("Split", {g.Input("x", {6})}, {{"axis", int64_t{0}}}, 7),
+                  {{"axis", int64_t{0}}}),
+           {6});
+  const std::string path = Save("split.onnx", g, {"length"});
+  const Answer answer = RunBayloom({"check", path});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error, AllOf(HasSubstr("needs --dim length="), Not(HasSubstr("cannot"))));
+  EXPECT_EQ(RunBayloom({"check", path, "--dim", "length=14"}).exit_code, 0);
+}
+
 TEST_F(Shapes, CheckAsJson) {
   const Answer answer =
       RunBayloom({"check", dense_, "--dim", "batch=2", "--dim", "sequence=5", "--json"});

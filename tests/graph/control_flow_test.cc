@@ -3,41 +3,14 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
-#include <onnx/onnx_pb.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
+#include "tests/graph/text_models.h"
 
 namespace bayloom::graph {
 namespace {
-
-/// Imports a model given as a graph in ONNX's text format.
-Graph ImportText(const std::string& graph, int opset = 14, const ImportOptions& options = {}) {
-  const std::string text =
-      fmt::format("<ir_version: 7, opset_import: [\"\" : {}]> {}", opset, graph);
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  const auto path =
-      std::filesystem::temp_directory_path() / fmt::format("bayloom_text_{}.onnx", getpid());
-  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
-  try {
-    Graph imported = ImportOnnx(path.string(), options);
-    std::filesystem::remove(path);
-    return imported;
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
-}
 
 tensor::HostTensor Tensor(tensor::DType dtype, std::vector<int64_t> shape,
                           const std::vector<double>& values) {

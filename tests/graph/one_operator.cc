@@ -140,7 +140,7 @@ tensor::HostTensor RandomIntegers(tensor::DType dtype, std::vector<int64_t> shap
   tensor::HostTensor tensor = tensor::HostTensor::Zeros(dtype, std::move(shape));
   base::RandomStream random(seed);
   for (int64_t i = 0; i < tensor.ElementCount(); ++i) {
-    tensor.SetInt(i, low + static_cast<int64_t>(random.Below(static_cast<uint64_t>(high - low))));
+    tensor.SetInt(i, low + random.UniformInt(high - low));
   }
   return tensor;
 }

@@ -13,10 +13,9 @@
 namespace bayloom::cli {
 
 void StoreOption::AddTo(CLI::App& command) {
-  command.add_flag("--no-store", off,
-                   WithDetails("Neither use nor keep programs of other tunings",
-                               "; they are in BAYLOOM_STORE, else\n"
-                               "~/.local/share/bayloom/programs.db"));
+  Advanced(command.add_flag("--no-store", off,
+                            "Neither use nor keep programs of other tunings, which are in the\n"
+                            "file BAYLOOM_STORE, else in ~/.local/share/bayloom/programs.db"));
 }
 
 tuning::UserStore StoreOption::Open() const {

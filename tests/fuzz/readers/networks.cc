@@ -12,6 +12,7 @@
 
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/survey.h"
 #include "bayloom/graph/tasks.h"
 #include "tests/fuzz/reader.h"
 #include "tests/graph/small_models.h"
@@ -115,6 +116,19 @@ void ChangeMessage(Message& message, base::RandomStream& random) {
   SetField(message, field, random);
 }
 
+/// Dimensions that the model leaves open get an extent.
+graph::Graph ImportWithSizes(const std::string& path) {
+  graph::ImportOptions options;
+  try {
+    return graph::ImportOnnx(path);
+  } catch (const graph::OpenShapeError& error) {
+    for (const graph::OpenDimension& dimension : error.dimensions()) {
+      options.dimensions[dimension.name] = 2;
+    }
+  }
+  return graph::ImportOnnx(path, options);
+}
+
 }  // namespace
 
 std::vector<std::string> Seeds() {
@@ -123,7 +137,9 @@ std::vector<std::string> Seeds() {
 }
 
 void Read(const std::string& input) {
-  graph::Graph graph = graph::ImportOnnx(WriteScratch("network.onnx", input));
+  const std::string path = WriteScratch("network.onnx", input);
+  (void)graph::SurveyOnnx(path);
+  graph::Graph graph = ImportWithSizes(path);
   graph::Optimize(graph);
   (void)graph::ExtractTasks(std::move(graph));
 }
