@@ -15,6 +15,7 @@
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/jit.h"
+#include "bayloom/codegen/library.h"
 #include "bayloom/codegen/object.h"
 #include "bayloom/codegen/probe.h"
 #include "bayloom/target.h"

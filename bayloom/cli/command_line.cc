@@ -144,9 +144,8 @@ void AddCommands(CLI::App& app) {
   app.set_version_flag("--version", "bayloom " + std::string(base::Version()), "Print the version");
   InstallHelp(app);
   app.footer(
-      "Examples:\n"
-      "  bayloom tune resnet18.onnx --time 10m    find fast programs for a network\n"
-      "  bayloom bench resnet18.onnx --untuned    measure the gain");
+      "Example:\n"
+      "  bayloom tune resnet18.onnx --time 10m    find fast programs for a network");
   app.require_subcommand(1);
   AddCheckCommand(app);
   AddTuneCommand(app);

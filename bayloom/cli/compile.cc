@@ -91,7 +91,6 @@ void AddCompileCommand(CLI::App& app) {
       "Writes libNAME.so, with code and weights, and NAME.h with its declarations.\n"
       "Neither depends on Bayloom. CC, else cc, links the library. --target takes\n"
       "several: the library uses the code for the best that its processor can run.\n"
-      "With several sizes of a dimension it takes the one that a call's buffers have.\n"
       "\n"
       "Examples:\n"
       "  bayloom compile resnet18.onnx --out lib\n"

@@ -126,10 +126,10 @@ void AddRunCommand(CLI::App& app) {
                   "Largest error allowed, relative to the largest expected value")
       ->option_text("X")
       ->capture_default_str();
-  run->add_option("--absolute-tolerance", options->absolute_tolerance,
-                  "Error allowed besides, for outputs that are zero but for rounding")
-      ->option_text("X")
-      ->capture_default_str();
+  Advanced(run->add_option("--absolute-tolerance", options->absolute_tolerance,
+                           "Error allowed besides, for outputs that are zero but for rounding")
+               ->option_text("X")
+               ->capture_default_str());
   Advanced(run->add_option("--seed", options->seed, "Seed of random inputs")
                ->option_text("N")
                ->capture_default_str());

@@ -12,6 +12,7 @@
 
 #include <atomic>
 
+#include "bayloom/codegen/library.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
 namespace bayloom::codegen {
@@ -57,6 +58,10 @@ class Linker {
     llvm::orc::SymbolMap symbols;
     symbols[session_->intern("bayloom_parallel_for")] = {
         llvm::orc::ExecutorAddr::fromPtr(&bayloom_parallel_for), llvm::JITSymbolFlags::Exported};
+    for (const RuntimeKernel& kernel : RuntimeKernels()) {
+      symbols[session_->intern(llvm::StringRef(kernel.symbol))] = {
+          llvm::orc::ExecutorAddr::fromPtr(kernel.function), llvm::JITSymbolFlags::Exported};
+    }
     llvm::cantFail(runtime_->define(llvm::orc::absoluteSymbols(std::move(symbols))));
     // The mathematical functions and memset, memcpy are the process's own.
     runtime_->addGenerator(

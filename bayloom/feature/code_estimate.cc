@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bayloom/feature/internal/cache_lines.h"
+#include "bayloom/feature/internal/call_time.h"
 #include "bayloom/feature/internal/register_nest.h"
 #include "bayloom/tensor/access.h"
 
@@ -380,6 +381,9 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
 double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,
                          const std::vector<tensor::LoopId>& loops,
                          const target::MachineModel& machine) {
+  if (program.blocks[block].kind == tensor::BlockKind::kCall) {
+    return CallSeconds(program.blocks[block], machine);
+  }
   double iterations = 1, jobs = 1;
   for (tensor::LoopId id : loops) {
     const auto extent = static_cast<double>(program.ExtentOf(id));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/feature/internal/cache_lines.h"
+#include "bayloom/feature/internal/call_time.h"
 #include "bayloom/feature/internal/op_counts.h"
 
 namespace bayloom::feature {
@@ -25,6 +26,9 @@ double OperationsOf(const tensor::Block& block, const target::MachineModel& mach
 double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
                      const std::vector<tensor::LoopId>& loops, const target::MachineModel& machine,
                      const EstimateWeights& weights) {
+  if (program.blocks[block].kind == tensor::BlockKind::kCall) {
+    return CallSeconds(program.blocks[block], machine);
+  }
   double iterations = 1, lanes = 1, jobs = 1;
   for (tensor::LoopId id : loops) {
     const auto extent = static_cast<double>(program.ExtentOf(id));

@@ -120,6 +120,16 @@ tensor::Tensor GraphBuilder::Reduce(std::string op, std::vector<int64_t> shape,
   return AddNode(std::move(node), std::move(shape));
 }
 
+tensor::Tensor GraphBuilder::Call(std::string op, std::vector<int64_t> shape, tensor::DType dtype,
+                                  tensor::LibraryKernel kernel,
+                                  const std::vector<tensor::Tensor>& operands,
+                                  const std::vector<int64_t>& numbers) {
+  Node node{.op = std::move(op), .kind = NodeKind::kCall};
+  node.stage.iters = SpatialIters(shape);
+  node.stage.value = tensor::MakeCall(kernel, dtype, operands, numbers);
+  return AddNode(std::move(node), std::move(shape));
+}
+
 tensor::Tensor GraphBuilder::View(const tensor::Tensor& source, std::vector<int64_t> shape) {
   if (CheckedElementCount(shape) != CheckedElementCount(source.shape())) {
     throw InputError(fmt::format("{} elements cannot take the shape {}",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/graph/graph.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
 
@@ -39,6 +40,10 @@ class GraphBuilder {
   tensor::Tensor Reduce(std::string op, std::vector<int64_t> shape, std::vector<Axis> axes,
                         tensor::Reduction reduction, const TermFunction& term,
                         NodeKind kind = NodeKind::kReduce);
+  /// What a kernel of the library computes (tensor/library_call.h).
+  tensor::Tensor Call(std::string op, std::vector<int64_t> shape, tensor::DType dtype,
+                      tensor::LibraryKernel kernel, const std::vector<tensor::Tensor>& operands,
+                      const std::vector<int64_t>& numbers);
   /// The same elements in the same order under another shape of equal element count.
   tensor::Tensor View(const tensor::Tensor& source, std::vector<int64_t> shape);
 

@@ -41,6 +41,7 @@ enum class NodeKind : uint8_t {
   kWindow,  ///< convolution or pooling over [batch, channels, positions...]; wants channels last
   kMatmul,  ///< contraction; wants the last output axis contiguous in its second operand
   kView,    ///< `source` under another shape: the same elements in the same row-major order
+  kCall,    ///< a kernel of the library (tensor/library_call.h), over tensors in row-major order
   kJoin,    ///< a concatenation whose operands are slices of its memory: nothing is left to do
   kSlice,   ///< elements that lie one after the other in its operand, read there: as kJoin
 };

@@ -67,8 +67,8 @@ class RunTimeDependence : public InputError {
 /// Reads an ONNX model (operator sets 7 to 28, tensors in the file or in files beside it) as a
 /// graph with static shapes: shape arithmetic and everything else that depends on constants is
 /// evaluated, functions are expanded, composite operators are decomposed, recurrent operators and
-/// loops are unrolled. Random operators draw the same numbers at every run, from their seed or their
-/// name.
+/// loops are unrolled. Random operators draw the same numbers at every run, from their seed or
+/// their name.
 ///
 /// Throws InputError, one line naming the file, the node with its operator, and the reason, for
 /// anything that cannot be used: damaged files, operators or attributes that are not supported,

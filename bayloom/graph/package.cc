@@ -24,6 +24,7 @@
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/internal/c_names.h"
 #include "bayloom/graph/internal/package_source.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
 
@@ -35,6 +36,12 @@ extern const char kCpuHeader[];
 extern const char kModelSource[];
 extern const char kModelHeader[];
 extern const char kPackageHeader[];
+extern const char kKernelsHeader[];
+extern const char kElementsHeader[];
+extern const char kArgExtremeSource[];
+extern const char kScanSource[];
+extern const char kScatterSource[];
+extern const char kTopKSource[];
 
 namespace {
 
@@ -207,6 +214,25 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_package.h", kPackageHeader);
 }
 
+/// Kernels of the library, where the network calls some. Returns what is to be compiled.
+std::vector<std::string> WriteLibrary(const TaskGraph& network,
+                                      const base::ScratchFolder& scratch) {
+  const bool calls = std::ranges::any_of(
+      network.tasks, [](const GraphTask& task) { return tensor::IsCall(task.workload); });
+  if (!calls) return {};
+  scratch.Write("bayloom_kernels.h", kKernelsHeader);
+  scratch.Write("bayloom_elements.h", kElementsHeader);
+  std::vector<std::string> sources;
+  for (const auto& [name, text] : {std::pair("bayloom_arg_extreme.c", kArgExtremeSource),
+                                   {"bayloom_scan.c", kScanSource},
+                                   {"bayloom_scatter.c", kScatterSource},
+                                   {"bayloom_topk.c", kTopKSource}}) {
+    scratch.Write(name, text);
+    sources.emplace_back(name);
+  }
+  return sources;
+}
+
 /// The code around the kernels runs on every processor of the kind: it says which lack something.
 std::vector<std::string> CompilerArguments(const target::Target& target) {
   std::vector<std::string> arguments = {"-shared", "-fPIC", "-O2", "-std=gnu11", "-pthread"};
@@ -250,6 +276,7 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   arguments.insert(arguments.end(),
                    {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",
                     "constants.s", "-Wl,--version-script=visible"});
+  for (std::string& source : WriteLibrary(network, scratch)) arguments.push_back(std::move(source));
   const std::string library = fmt::format("lib{}.so", name);
   // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
   arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});

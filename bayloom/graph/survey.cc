@@ -194,7 +194,7 @@ void SurveyNodes(const std::string& path, const onnx::ModelProto& model,
   survey.unexamined_nodes = notes.unexamined_nodes;
 }
 
-/// Options that do not fit the model are a mistake, whatever it contains.
+/// Options that do not fit the model are a mistake, also if the model cannot be used.
 void CheckOptions(const std::string& path, const std::vector<DeclaredInput>& inputs,
                   const ImportOptions& options) {
   try {

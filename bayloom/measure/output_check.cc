@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/scalar.h"
 
 namespace bayloom::measure {
@@ -44,6 +45,7 @@ double LongestSum(const tensor::Workload& workload) {
     for (const tensor::Iter& iter : stage.iters) {
       if (iter.kind == tensor::IterKind::kReduction) own *= static_cast<double>(iter.extent);
     }
+    if (const auto call = tensor::AsCall(stage.value)) own = tensor::LongestSum(*call);
     double before = 0;
     tensor::Visit(stage.value, [&](const tensor::Expr& e) {
       if (e->op == tensor::ExprOp::kLoad) before = std::max(before, length[e->index]);

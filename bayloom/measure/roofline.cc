@@ -85,7 +85,11 @@ double UsefulShare(const tensor::Program& program, const tensor::Workload& workl
 }
 
 /// Elements of the buffer that a run touches by one access; no more than there are.
-double TouchedElements(const tensor::Program& program, const tensor::Access& access) {
+double TouchedElements(const tensor::Program& program, const tensor::Block& block,
+                       const tensor::Access& access) {
+  if (block.kind == tensor::BlockKind::kCall) {
+    return static_cast<double>(program.buffers[access.buffer].ElementCount());
+  }
   const std::vector<bool> free(program.digit_extents.size(), true);
   double elements = 1;
   for (size_t d = 0; d < access.indices.size(); ++d) {
@@ -121,7 +125,7 @@ WorkloadDemand DemandOf(const tensor::Workload& workload) {
     demand.flops += FlopsOf(workload, stage) * (reduces ? UsefulShare(program, workload, id) : 1);
     for (const tensor::Access& access : tensor::AccessesOf(program, id)) {
       double& most = touched[access.buffer];
-      most = std::max(most, TouchedElements(program, access));
+      most = std::max(most, TouchedElements(program, program.blocks[id], access));
     }
   }
   for (tensor::BufferId id : workload.Parameters()) {

@@ -9,6 +9,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/primitives.h"
 
 namespace bayloom::sketch {
@@ -91,6 +92,7 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
 }  // namespace
 
 tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
+  if (tensor::IsCall(workload)) return tensor::Lower(workload);
   const std::span<const Rule> inlining = CpuRules().first(2);
   tensor::Program program = ApplyRules(workload, inlining, target).front().program();
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);

@@ -136,6 +136,8 @@ Expr Rebuild(const ExprNode& node, std::vector<Expr> operands) {
       return Select(operands[0], operands[1], operands[2]);
     case ExprOp::kCast:
       return Cast(node.dtype, operands[0]);
+    case ExprOp::kCall:
+      return Make({ExprOp::kCall, node.dtype, node.index, 0, 0, std::move(operands)});
     default:
       return operands.size() == 1 ? Unary(node.op, operands[0])
                                   : Binary(node.op, operands[0], operands[1]);

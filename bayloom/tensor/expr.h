@@ -74,6 +74,8 @@ enum class ExprOp : uint8_t {
   kAtanh,
   kIsNan,  ///< result is bool
   kIsInf,  ///< result is bool
+  // The whole tensor, by kernel `index` of the library; only as a stage's value (library_call.h)
+  kCall,
 };
 
 /// Powers, exponentials, logarithms and the trigonometric kind: dozens of instructions each.
@@ -113,7 +115,7 @@ class Expr {
 struct ExprNode {
   ExprOp op;
   DType dtype;
-  int index = -1;          ///< kIter: position of the iterator; kLoad: BufferId
+  int index = -1;          ///< kIter: position of the iterator; kLoad: BufferId; kCall: kernel
   int64_t int_value = 0;   ///< kInt
   double float_value = 0;  ///< kFloat
   std::vector<Expr> operands = {};

@@ -54,6 +54,9 @@ class StructureHasher {
       case ExprOp::kLoad:
         AddBufferReference(e->index);
         break;
+      case ExprOp::kCall:
+        AddSigned(e->index);
+        break;
       default:
         break;
     }

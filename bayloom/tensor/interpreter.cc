@@ -10,6 +10,7 @@
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/internal/flat_expr.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::tensor {
 namespace {
@@ -27,7 +28,7 @@ struct FlatBlock {
       : source(&block),
         dtype(buffers[block.output].dtype),
         output(buffers[block.output], block.output_index, static_cast<int>(block.iters.size())) {
-    if (block.kind != BlockKind::kInit) {
+    if (block.kind != BlockKind::kInit && block.kind != BlockKind::kCall) {
       value.emplace(block.value, buffers, static_cast<int>(block.iters.size()));
     }
     if (block.reduction != Reduction::kNone) {
@@ -116,7 +117,8 @@ class ProgramInterpreter {
       if (node.is_loop()) {
         RunLoop(node.id);
       } else {
-        RunBlock(*flat_blocks_[node.id]);
+        const FlatBlock& flat = *flat_blocks_[node.id];
+        flat.source->kind == BlockKind::kCall ? RunCall(*flat.source) : RunBlock(flat);
       }
     }
   }
@@ -136,6 +138,33 @@ class ProgramInterpreter {
       for (BufferId buffer : allocated_in_[id]) ++memory_[buffer].written;
       RunBody(loop.body);
     }
+  }
+
+  void RunCall(const Block& block) {
+    const LibraryCall call = *AsCall(block.value);
+    std::vector<HostTensor> operands;
+    for (BufferId id : call.operands) operands.push_back(TensorOf(id));
+    std::vector<const HostTensor*> pointers;
+    for (const HostTensor& operand : operands) pointers.push_back(&operand);
+    const Buffer& output = program_.buffers[block.output];
+    const HostTensor result = Evaluate(call, pointers, output.shape);
+    Memory& memory = memory_[block.output];
+    for (size_t i = 0; i < memory.values.size(); ++i) {
+      memory.values[i] = LoadScalar(output.dtype, &result.data[i * ByteSize(output.dtype)]);
+    }
+    memory.marks.assign(memory.values.size(), memory.written);
+  }
+
+  /// All elements of a buffer, which have to be written.
+  HostTensor TensorOf(BufferId id) const {
+    const Buffer& buffer = program_.buffers[id];
+    HostTensor tensor = HostTensor::Zeros(buffer.dtype, buffer.shape);
+    const Memory& memory = memory_[id];
+    for (size_t i = 0; i < memory.values.size(); ++i) {
+      if (memory.marks[i] != memory.written) ThrowNeverWritten(id, static_cast<int64_t>(i));
+      StoreScalar(buffer.dtype, &tensor.data[i * ByteSize(buffer.dtype)], memory.values[i]);
+    }
+    return tensor;
   }
 
   void RunBlock(const FlatBlock& flat) {

@@ -1,19 +1,21 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 
 #include "bayloom/tensor/internal/flat_expr.h"
 #include "bayloom/tensor/interpreter.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::tensor {
 
 struct PointEvaluator::Impl {
   struct FlatStage {
     const Stage* stage;
-    FlatExpr value;
-    size_t spatial = 0;  ///< number of spatial iterators
+    std::optional<FlatExpr> value;  ///< none of a call
+    size_t spatial = 0;             ///< number of spatial iterators
   };
 
   Impl(const Workload& w, const std::vector<HostTensor>& arguments)
@@ -26,11 +28,24 @@ struct PointEvaluator::Impl {
       inputs[parameters[p]] = &arguments[p];
     }
     for (const Stage& stage : workload.stages) {
-      const auto iter_count = static_cast<int>(stage.iters.size());
-      stages.push_back({&stage, FlatExpr(stage.value, workload.buffers, iter_count),
-                        workload.buffers[stage.output].shape.size()});
+      stages.push_back({&stage, std::nullopt, workload.buffers[stage.output].shape.size()});
       stage_of[stage.output] = stages.size() - 1;
+      if (stage.value->op == ExprOp::kCall) {
+        calls.emplace(stage.output, EvaluateCall(stage));
+        inputs[stage.output] = &calls.at(stage.output);
+      } else {
+        const auto iter_count = static_cast<int>(stage.iters.size());
+        stages.back().value.emplace(stage.value, workload.buffers, iter_count);
+      }
     }
+  }
+
+  /// All elements; what a call reads are parameters.
+  HostTensor EvaluateCall(const Stage& stage) const {
+    const LibraryCall call = *AsCall(stage.value);
+    std::vector<const HostTensor*> operands;
+    for (BufferId id : call.operands) operands.push_back(inputs[id]);
+    return tensor::Evaluate(call, operands, workload.buffers[stage.output].shape);
   }
 
   ScalarValue Element(BufferId id, int64_t place) {
@@ -51,13 +66,14 @@ struct PointEvaluator::Impl {
       iters[d] = place % output.shape[d];
     }
     const auto load = [this](BufferId id, int64_t at) { return Element(id, at); };
-    if (stage.reduction == Reduction::kNone) return flat.value.Evaluate(iters.data(), load);
+    if (stage.reduction == Reduction::kNone) return flat.value->Evaluate(iters.data(), load);
 
     // Floats are summed up in double precision and rounded once.
     const DType wide = IsFloat(output.dtype) ? DType::kFloat64 : output.dtype;
     ScalarValue total = ScalarOf(NeutralElement(stage.reduction, wide));
     for (;;) {
-      total = CombineScalars(stage.reduction, wide, total, flat.value.Evaluate(iters.data(), load));
+      total =
+          CombineScalars(stage.reduction, wide, total, flat.value->Evaluate(iters.data(), load));
       size_t r = iters.size();
       while (r > flat.spatial && ++iters[r - 1] == stage.iters[r - 1].extent) iters[--r] = 0;
       if (r == flat.spatial) break;
@@ -70,6 +86,7 @@ struct PointEvaluator::Impl {
   std::vector<const HostTensor*> inputs;  ///< by buffer; null where computed
   std::vector<FlatStage> stages;
   std::unordered_map<BufferId, size_t> stage_of;
+  std::unordered_map<BufferId, HostTensor> calls;  ///< results of the library, by buffer
   std::vector<std::unordered_map<int64_t, ScalarValue>> memo;  ///< by buffer
 };
 

@@ -74,6 +74,9 @@ std::string PrintEquation(const Stage& stage, const std::vector<Buffer>& buffers
 /// What a block does, in its own iterators.
 std::string PrintStatement(const Block& block, const std::vector<Buffer>& buffers) {
   const ExprPrinter printer(block.iters, buffers);
+  if (block.kind == BlockKind::kCall) {
+    return fmt::format("{} = {}", printer.BufferName(block.output), printer.Print(block.value));
+  }
   const std::string target =
       fmt::format("{}[{}]", printer.BufferName(block.output), printer.List(block.output_index));
   if (block.kind == BlockKind::kInit) {

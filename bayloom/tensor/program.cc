@@ -21,6 +21,17 @@ bool HasRole(const Buffer& buffer, bool output) {
                 : buffer.role == BufferRole::kInput || buffer.role == BufferRole::kConstant;
 }
 
+/// A call of the library has no iterators: it writes the whole output.
+Block CallBlock(const Stage& stage, const Buffer& output) {
+  Block block;
+  block.name = stage.name;
+  block.kind = BlockKind::kCall;
+  block.output = stage.output;
+  block.output_index.assign(output.shape.size(), Expr(0));
+  block.value = stage.value;
+  return block;
+}
+
 Block NaiveBlock(const Stage& stage) {
   Block block;
   block.name = stage.name;
@@ -137,8 +148,9 @@ Program Lower(const Workload& workload) {
   program.name = workload.name;
   program.buffers = workload.buffers;
   for (const Stage& stage : workload.stages) {
-    Block block = NaiveBlock(stage);
-    for (const Iter& iter : stage.iters) {
+    const bool calls = stage.value->op == ExprOp::kCall;
+    Block block = calls ? CallBlock(stage, program.buffers[stage.output]) : NaiveBlock(stage);
+    for (const Iter& iter : block.iters) {
       const auto digit = static_cast<DigitId>(program.digit_extents.size());
       const auto loop = static_cast<LoopId>(program.loops.size());
       program.digit_extents.push_back(iter.extent);

@@ -81,6 +81,7 @@ enum class BlockKind : uint8_t {
   kReduce,  ///< initializes when all reduction iterators are 0, then combines `value` into it
   kInit,    ///< stores the neutral element: split off a reduction by DecomposeReduction
   kUpdate,  ///< combines only; its kInit block has run before
+  kCall,    ///< calls a library kernel, `value`, for the whole output; in no loop
 };
 
 /// A computation at a leaf of the loop tree, isolated from how it is iterated: `value` and
@@ -132,7 +133,7 @@ struct Program {
   std::vector<BlockId> BlocksInOrder() const { return BlocksBelow(NodeRef::Root()); }
   /// The live block of that name, or -1.
   BlockId FindBlock(const std::string& name) const;
-  /// Live kPlain / kReduce / kUpdate block writing the buffer, or -1.
+  /// Live block that is no kInit writing the buffer, or -1.
   BlockId WriterOf(BufferId buffer) const;
   /// Live blocks whose value loads the buffer, in execution order.
   std::vector<BlockId> ReadersOf(BufferId buffer) const;
@@ -144,7 +145,8 @@ struct Program {
   uint64_t StructuralHash() const;
 };
 
-/// The naive program: stages in order, one loop per iterator, reductions innermost.
+/// The naive program: stages in order, one loop per iterator, reductions innermost; calls of the
+/// library without loops.
 Program Lower(const Workload& workload);
 
 /// Checks the invariants; used by tests and after postprocessing.

@@ -42,8 +42,8 @@ std::vector<int> Operands(int first, const std::vector<Var>& rest) {
 }
 
 /// A step whose outputs, if any, are still to be numbered.
-Instruction Step(InstructionKind kind, std::vector<int> inputs,
-                 std::vector<int64_t> attributes = {}, std::string text = {}) {
+Instruction InstructionOf(InstructionKind kind, std::vector<int> inputs,
+                          std::vector<int64_t> attributes = {}, std::string text = {}) {
   return {kind, std::move(inputs), std::move(attributes), {}, std::move(text), {}};
 }
 
@@ -60,121 +60,126 @@ LoopId Schedule::Get(LoopVar loop) const { return static_cast<LoopId>(values_.at
 int64_t Schedule::Get(ValueVar value) const { return values_.at(value.id); }
 
 Result<BlockVar> Schedule::GetBlock(const std::string& name) {
-  return OneVar<BlockVar>(Record(Step(InstructionKind::kGetBlock, {}, {}, name)));
+  return OneVar<BlockVar>(Record(InstructionOf(InstructionKind::kGetBlock, {}, {}, name)));
 }
 
 Result<std::vector<LoopVar>> Schedule::GetLoops(BlockVar block) {
-  return AllVars<LoopVar>(Record(Step(InstructionKind::kGetLoops, {block.id})));
+  return AllVars<LoopVar>(Record(InstructionOf(InstructionKind::kGetLoops, {block.id})));
 }
 
 Result<std::vector<BlockVar>> Schedule::GetConsumers(BlockVar block) {
-  return AllVars<BlockVar>(Record(Step(InstructionKind::kGetConsumers, {block.id})));
+  return AllVars<BlockVar>(Record(InstructionOf(InstructionKind::kGetConsumers, {block.id})));
 }
 
 Result<std::vector<ValueVar>> Schedule::SamplePerfectTile(LoopVar loop, int parts,
                                                           int64_t max_innermost,
                                                           const Decision* decision) {
-  return AllVars<ValueVar>(Record(
-      Step(InstructionKind::kSamplePerfectTile, {loop.id}, {parts, max_innermost}), decision));
+  return AllVars<ValueVar>(
+      Record(InstructionOf(InstructionKind::kSamplePerfectTile, {loop.id}, {parts, max_innermost}),
+             decision));
 }
 
 Result<ValueVar> Schedule::SampleCategorical(const std::vector<int64_t>& candidates,
                                              const std::vector<double>& probabilities,
                                              const Decision* decision) {
-  Instruction step = Step(InstructionKind::kSampleCategorical, {}, candidates);
+  Instruction step = InstructionOf(InstructionKind::kSampleCategorical, {}, candidates);
   step.weights = probabilities;
   return OneVar<ValueVar>(Record(std::move(step), decision));
 }
 
 Result<LoopVar> Schedule::SampleComputeLocation(BlockVar block, const Decision* decision) {
   return OneVar<LoopVar>(
-      Record(Step(InstructionKind::kSampleComputeLocation, {block.id}), decision));
+      Record(InstructionOf(InstructionKind::kSampleComputeLocation, {block.id}), decision));
 }
 
 Result<std::vector<LoopVar>> Schedule::Split(LoopVar loop, const std::vector<ValueVar>& factors) {
-  return AllVars<LoopVar>(Record(Step(InstructionKind::kSplit, Operands(loop.id, factors))));
+  return AllVars<LoopVar>(
+      Record(InstructionOf(InstructionKind::kSplit, Operands(loop.id, factors))));
 }
 
 Result<std::vector<LoopVar>> Schedule::Split(LoopVar loop, const std::vector<int64_t>& factors) {
-  return AllVars<LoopVar>(Record(Step(InstructionKind::kSplit, {loop.id}, factors)));
+  return AllVars<LoopVar>(Record(InstructionOf(InstructionKind::kSplit, {loop.id}, factors)));
 }
 
 Result<LoopVar> Schedule::Fuse(const std::vector<LoopVar>& loops) {
-  return OneVar<LoopVar>(Record(Step(InstructionKind::kFuse, Operands(-1, loops))));
+  return OneVar<LoopVar>(Record(InstructionOf(InstructionKind::kFuse, Operands(-1, loops))));
 }
 
 Status Schedule::Reorder(const std::vector<LoopVar>& order) {
-  return NoVar(Record(Step(InstructionKind::kReorder, Operands(-1, order))));
+  return NoVar(Record(InstructionOf(InstructionKind::kReorder, Operands(-1, order))));
 }
 
 Status Schedule::Parallelize(LoopVar loop) {
-  return NoVar(Record(Step(InstructionKind::kParallelize, {loop.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kParallelize, {loop.id})));
 }
 
 Status Schedule::Vectorize(LoopVar loop) {
-  return NoVar(Record(Step(InstructionKind::kVectorize, {loop.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kVectorize, {loop.id})));
 }
 
 Status Schedule::Unroll(LoopVar loop) {
-  return NoVar(Record(Step(InstructionKind::kUnroll, {loop.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kUnroll, {loop.id})));
 }
 
 Status Schedule::AnnotateUnroll(LoopVar loop, ValueVar max_step) {
-  return NoVar(Record(Step(InstructionKind::kAnnotateUnroll, {loop.id, max_step.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kAnnotateUnroll, {loop.id, max_step.id})));
 }
 
 Status Schedule::Bind(LoopVar loop, LoopKind kind) {
-  return NoVar(Record(Step(InstructionKind::kBind, {loop.id}, {static_cast<int64_t>(kind)})));
+  return NoVar(
+      Record(InstructionOf(InstructionKind::kBind, {loop.id}, {static_cast<int64_t>(kind)})));
 }
 
 Status Schedule::Annotate(BlockVar block, const std::string& key, ValueVar value) {
-  return NoVar(Record(Step(InstructionKind::kAnnotate, {block.id, value.id}, {}, key)));
+  return NoVar(Record(InstructionOf(InstructionKind::kAnnotate, {block.id, value.id}, {}, key)));
 }
 
 Status Schedule::Annotate(BlockVar block, const std::string& key, int64_t value) {
-  return NoVar(Record(Step(InstructionKind::kAnnotate, {block.id}, {value}, key)));
+  return NoVar(Record(InstructionOf(InstructionKind::kAnnotate, {block.id}, {value}, key)));
 }
 
 Status Schedule::ComputeInline(BlockVar block) {
-  return NoVar(Record(Step(InstructionKind::kComputeInline, {block.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kComputeInline, {block.id})));
 }
 
 Status Schedule::ReverseComputeInline(BlockVar block) {
-  return NoVar(Record(Step(InstructionKind::kReverseComputeInline, {block.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kReverseComputeInline, {block.id})));
 }
 
 Status Schedule::ComputeAt(BlockVar block, LoopVar loop) {
-  return NoVar(Record(Step(InstructionKind::kComputeAt, {block.id, loop.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kComputeAt, {block.id, loop.id})));
 }
 
 Status Schedule::ReverseComputeAt(BlockVar block, LoopVar loop) {
-  return NoVar(Record(Step(InstructionKind::kReverseComputeAt, {block.id, loop.id})));
+  return NoVar(Record(InstructionOf(InstructionKind::kReverseComputeAt, {block.id, loop.id})));
 }
 
 Result<BlockVar> Schedule::CacheRead(BlockVar block, int read_index, StorageScope scope) {
-  return OneVar<BlockVar>(Record(
-      Step(InstructionKind::kCacheRead, {block.id}, {read_index, static_cast<int64_t>(scope)})));
+  return OneVar<BlockVar>(Record(InstructionOf(InstructionKind::kCacheRead, {block.id},
+                                               {read_index, static_cast<int64_t>(scope)})));
 }
 
 Result<BlockVar> Schedule::CacheWrite(BlockVar block, StorageScope scope) {
-  return OneVar<BlockVar>(
-      Record(Step(InstructionKind::kCacheWrite, {block.id}, {static_cast<int64_t>(scope)})));
+  return OneVar<BlockVar>(Record(
+      InstructionOf(InstructionKind::kCacheWrite, {block.id}, {static_cast<int64_t>(scope)})));
 }
 
 Result<BlockVar> Schedule::RFactor(BlockVar block, LoopVar loop) {
-  return OneVar<BlockVar>(Record(Step(InstructionKind::kRFactor, {block.id, loop.id})));
+  return OneVar<BlockVar>(Record(InstructionOf(InstructionKind::kRFactor, {block.id, loop.id})));
 }
 
 Result<BlockVar> Schedule::DecomposeReduction(BlockVar block, LoopVar loop) {
-  return OneVar<BlockVar>(Record(Step(InstructionKind::kDecomposeReduction, {block.id, loop.id})));
+  return OneVar<BlockVar>(
+      Record(InstructionOf(InstructionKind::kDecomposeReduction, {block.id, loop.id})));
 }
 
 Status Schedule::RewriteLayout(BlockVar block, int read_index) {
-  return NoVar(Record(Step(InstructionKind::kRewriteLayout, {block.id}, {read_index})));
+  return NoVar(Record(InstructionOf(InstructionKind::kRewriteLayout, {block.id}, {read_index})));
 }
 
 Status Schedule::SetScope(BlockVar block, StorageScope scope) {
-  return NoVar(Record(Step(InstructionKind::kSetScope, {block.id}, {static_cast<int64_t>(scope)})));
+  return NoVar(
+      Record(InstructionOf(InstructionKind::kSetScope, {block.id}, {static_cast<int64_t>(scope)})));
 }
 
 Status Schedule::Apply(Instruction instruction, const Decision* decision) {

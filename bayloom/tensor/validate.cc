@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::tensor {
@@ -105,6 +106,7 @@ class Validator {
     seen_blocks_[id] = true;
     order_.push_back(id);
     CheckKind(block);
+    if (block.kind == BlockKind::kCall) return CheckCallBlock(block);
     if (block.bindings.size() != block.iters.size()) {
       return Fail("block {} does not bind each iterator", block.name);
     }
@@ -120,13 +122,24 @@ class Validator {
     const bool reduces = std::any_of(block.iters.begin(), block.iters.end(), [](const Iter& iter) {
       return iter.kind == IterKind::kReduction;
     });
-    const bool plain = block.kind == BlockKind::kPlain;
+    const bool plain = block.kind == BlockKind::kPlain || block.kind == BlockKind::kCall;
     if (plain != (block.reduction == Reduction::kNone)) {
       Fail("block {} has a reduction that does not suit its kind", block.name);
     }
     if (reduces && (plain || block.kind == BlockKind::kInit)) {
       Fail("block {} has reduction iterators it must not have", block.name);
     }
+  }
+
+  void CheckCallBlock(const Block& block) {
+    const std::optional<LibraryCall> call = AsCall(block.value);
+    if (!call || !loops_around_.empty() || program_.roots.size() != 1) {
+      return Fail("block {} calls the library beside other blocks", block.name);
+    }
+    std::vector<CallTensor> operands;
+    for (BufferId id : call->operands) operands.push_back(CallTensorOf(program_.buffers[id]));
+    const Status status = CheckCall(*call, operands, CallTensorOf(program_.buffers[block.output]));
+    if (!status) Fail("block {}: {}", block.name, status.error().message);
   }
 
   void CheckBinding(const Block& block, size_t i) {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "bayloom/tensor/library_call.h"
+
 namespace bayloom::tensor {
 namespace {
 
@@ -132,6 +134,10 @@ int Workload::Producer(BufferId buffer) const {
 double Workload::Flops() const {
   double total = 0;
   for (const Stage& stage : stages) {
+    if (const std::optional<LibraryCall> call = AsCall(stage.value)) {
+      total += OperationsOf(*call);
+      continue;
+    }
     double points = 1;
     for (const Iter& iter : stage.iters) points *= static_cast<double>(iter.extent);
     const double combine = stage.reduction == Reduction::kNone ? 0 : 1;
@@ -214,6 +220,12 @@ Tensor WorkloadBuilder::Reduce(std::string name, std::vector<int64_t> shape,
   }
   return AddStage(std::move(name), std::move(shape), std::move(iters), reduction,
                   value(spatial, reduced));
+}
+
+Tensor WorkloadBuilder::Call(std::string name, std::vector<int64_t> shape, Expr call) {
+  std::vector<Iter> iters = SpatialIters(shape, {});
+  return AddStage(std::move(name), std::move(shape), std::move(iters), Reduction::kNone,
+                  std::move(call));
 }
 
 Workload WorkloadBuilder::Build(const std::vector<Tensor>& outputs) {

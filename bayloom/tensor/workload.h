@@ -74,7 +74,8 @@ Expr Combine(Reduction reduction, Expr a, Expr b);
 ///     output[s0, s1, ...] = value(s, r)                     without reduction axes
 ///     output[s0, s1, ...] = combine over all r of value(s, r)
 ///
-/// The spatial iterators come first, one per output dimension and in its order.
+/// The spatial iterators come first, one per output dimension and in its order. Where loops are
+/// the wrong form, the value is a call of the library (library_call.h) that gives all elements.
 struct Stage {
   std::string name;
   BufferId output;
@@ -151,6 +152,8 @@ class WorkloadBuilder {
   Tensor Reduce(std::string name, std::vector<int64_t> shape, std::vector<Axis> reduction_axes,
                 Reduction reduction, const std::function<Expr(const Exprs&, const Exprs&)>& value,
                 std::vector<std::string> axis_names = {});
+  /// A call of the library (library_call.h); it has to be the only stage.
+  Tensor Call(std::string name, std::vector<int64_t> shape, Expr call);
   /// Makes `outputs` the workload's outputs (each must be a computed tensor) and gives the whole.
   /// Throws std::invalid_argument where something computed is neither read nor an output.
   ///

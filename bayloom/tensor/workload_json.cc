@@ -19,6 +19,7 @@
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/tensor/internal/names.h"
+#include "bayloom/tensor/library_call.h"
 
 namespace bayloom::tensor {
 namespace {
@@ -56,6 +57,7 @@ class NodeWriter {
     if (e->op == Op::kInt) node.push_back(e->int_value);
     if (e->op == Op::kFloat) node.push_back(FloatToJson(e->float_value));
     if (e->op == Op::kIter || e->op == Op::kLoad) node.push_back(e->index);
+    if (e->op == Op::kCall) node.push_back(NameOf(static_cast<LibraryKernel>(e->index)));
     for (const Expr& operand : e->operands) node.push_back(Write(operand));
     nodes_.push_back(std::move(node));
     const int place = static_cast<int>(nodes_.size()) - 1;
@@ -146,19 +148,37 @@ void CheckTypes(const ExprNode& node) {
   }
 }
 
+/// Operands first, each a load of its first element, then int64 literals.
+void CheckCallOperands(const ExprNode& call) {
+  bool numbers = false;
+  for (const Expr& operand : call.operands) {
+    const bool is_number = operand->op == Op::kInt && operand->dtype == DType::kInt64;
+    Require(is_number || (operand->op == Op::kLoad && !numbers),
+            "a call takes tensors and then integers");
+    numbers |= is_number;
+    for (const Expr& index : operand->operands) {
+      Require(IsIntLiteral(index, 0), "a call takes whole tensors");
+    }
+  }
+}
+
 Expr NodeFromJson(const Json& json, const std::vector<Expr>& nodes, const Stage& stage,
                   const std::vector<Buffer>& buffers) {
   Require(json.is_array() && json.size() >= 2, "a node is a list of operation, type, operands");
   auto node = std::make_shared<ExprNode>();
   node->op = ValueIn(kOpNames, json[0], "operation");
   node->dtype = DTypeFromJson(json[1]);
-  const bool is_leaf = node->op <= Op::kLoad;
+  const bool is_leaf = node->op <= Op::kLoad, is_call = node->op == Op::kCall;
   Require(!is_leaf || json.size() > 2, "a literal, iterator or load lacks its number");
-  for (size_t i = is_leaf ? 3 : 2; i < json.size(); ++i) {
+  Require(!is_call || json.size() > 2, "a call lacks its kernel");
+  for (size_t i = is_leaf || is_call ? 3 : 2; i < json.size(); ++i) {
     const auto known = static_cast<int64_t>(nodes.size());
     node->operands.push_back(nodes[IndexFromJson(json[i], known, "node")]);
   }
-  if (!is_leaf) {
+  if (is_call) {
+    node->index = static_cast<int>(ValueIn(kLibraryKernelNames, json[2], "kernel"));
+    CheckCallOperands(*node);
+  } else if (!is_leaf) {
     CheckTypes(*node);
   } else if (node->op == Op::kInt) {
     node->int_value = IntFromJson(json[2]);
@@ -271,6 +291,10 @@ Stage StageFromJson(const Json& json, const std::vector<Buffer>& buffers) {
   }
   Require(!nodes.empty(), "a stage has a value");
   stage.value = nodes.back();
+  for (const Expr& node : nodes) {
+    Require(node->op != Op::kCall || node.get() == stage.value.get(),
+            "a call of the library is all of a stage's value");
+  }
   Require(stage.value->dtype == buffers[stage.output].dtype, "a stage has its output's type");
   return stage;
 }
@@ -289,6 +313,23 @@ void CheckOrder(const Workload& workload) {
     written[stage.output] = true;
   }
   for (bool done : written) Require(done, "a buffer is never written");
+}
+
+/// A call of the library is a workload's only stage, over dense tensors that suit it.
+void CheckCalls(const Workload& workload) {
+  for (const Stage& stage : workload.stages) {
+    const std::optional<LibraryCall> call = AsCall(stage.value);
+    if (!call) continue;
+    Require(workload.stages.size() == 1, "a call of the library is a workload's only stage");
+    Require(stage.reduction == Reduction::kNone, "a call of the library does not reduce");
+    for (const Buffer& buffer : workload.buffers) {
+      Require(buffer.layout.empty() && buffer.slice_of.empty(), "a call takes dense tensors");
+    }
+    std::vector<CallTensor> operands;
+    for (BufferId id : call->operands) operands.push_back(CallTensorOf(workload.buffers[id]));
+    const Status status = CheckCall(*call, operands, CallTensorOf(workload.buffers[stage.output]));
+    if (!status) throw std::invalid_argument(status.error().message);
+  }
 }
 
 }  // namespace
@@ -315,6 +356,8 @@ Result<Workload> WorkloadFromJson(const Json& json) {
     }
     place = "the stages' order";
     CheckOrder(workload);
+    place = "the call of the library";
+    CheckCalls(workload);
   } catch (const std::invalid_argument& e) {
     return Error{fmt::format("workload JSON, {}: {}", place, e.what())};
   } catch (const Json::exception& e) {

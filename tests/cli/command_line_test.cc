@@ -20,7 +20,7 @@ using testing::HasSubstr;
 TEST(CommandLine, HelpsWithExamples) {
   const Answer answer = RunBayloom({"--help"});
   EXPECT_EQ(answer.exit_code, 0);
-  EXPECT_THAT(answer.out, HasSubstr("Examples:"));
+  EXPECT_THAT(answer.out, HasSubstr("Example:"));
   EXPECT_EQ(answer.error, "");
 }
 

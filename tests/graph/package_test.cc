@@ -160,6 +160,40 @@ TEST_F(PackageTest, ShapesThatACallCannotTellApartAreRefused) {
   }
 }
 
+/// As TwoLayers to its callers; inside are kernels of the library.
+Graph CallsOfTheLibrary() {
+  using tensor::LibraryKernel;
+  constexpr auto kFloat = tensor::DType::kFloat32;
+  GraphBuilder b("calls");
+  const tensor::Tensor x = b.Input("x", kFloat, {4, 24});
+  const tensor::Tensor sums =
+      b.Call("cumsum", {4, 24}, kFloat, LibraryKernel::kScan, {x}, {4, 24, 1, 0, 0, 1});
+  const tensor::Tensor order =
+      b.Call("topk", {4, 24}, tensor::DType::kInt64, LibraryKernel::kTopK, {x}, {4, 24, 1, 24, 0});
+  const tensor::Tensor scattered =
+      b.Call("scatter", {4, 24}, kFloat, LibraryKernel::kScatterElements, {x, order, sums},
+             {1, 1, 2, 4, 24, 4, 24});
+  const tensor::Tensor active = b.Map("pad", {4, 32}, [&](const auto& i) {
+    return tensor::Select(i[1] < tensor::Expr(24), sums(i[0], i[1]), tensor::FloatLiteral(0));
+  });
+  return b.Build(
+      {{"active", active.id()}, {"flat", b.View(scattered, {96}).id()}, {"same", x.id()}});
+}
+
+TEST_F(PackageTest, CarriesTheKernelsOfTheLibrary) {
+  const std::string folder = Write({"x86-64-v2"}, "package", "net", CallsOfTheLibrary());
+  const tensor::HostTensor input = RandomTensor({4, 24}, 3);
+  base::WriteFile(folder_ / "x", {reinterpret_cast<const char*>(input.data.data()), 96 * 4});
+  const base::CommandResult run = Execute({Build("run.c", folder), folder_ / "x", folder_ / "y"});
+  ASSERT_TRUE(run.status.Success()) << Describe(run);
+  const tensor::HostTensor expected = EvaluateGraph(CallsOfTheLibrary(), {input})[1];
+  const std::string output = base::ReadFile(folder_ / "y");
+  const auto* y = reinterpret_cast<const float*>(output.data());
+  for (int i = 0; i < 96; ++i) ASSERT_NEAR(y[i], expected.Get(i), 1e-4);
+  const base::CommandResult symbols = Execute({"nm", "-D", "--defined-only", package_.library});
+  EXPECT_THAT(symbols.output, Not(HasSubstr("bayloom_")));
+}
+
 TEST_F(PackageTest, MisuseIsAnError) {
   const base::CommandResult run = Execute({Build("misuse.c", Write({"native"}))});
   EXPECT_TRUE(run.status.Success()) << Describe(run);

@@ -41,8 +41,7 @@ class QuantizedLstm {
   }
 
   std::string Text() const {
-    const std::string shape =
-        parameters_ == 1 ? "[1]" : fmt::format("[1, {}]", parameters_);
+    const std::string shape = parameters_ == 1 ? "[1]" : fmt::format("[1, {}]", parameters_);
     const auto constant = [](const char* name, const std::string& type, const auto& values) {
       return fmt::format("  {} = Constant <value = {} {{{}}}> ()\n", name, type,
                          fmt::join(values, ", "));
@@ -54,9 +53,10 @@ class QuantizedLstm {
            constant("b", fmt::format("float[1, {}]", 2 * kColumns), b_) +
            constant("ws", "float" + shape, w_scale_) + constant("wz", "int8" + shape, w_zero_) +
            constant("rs", "float" + shape, r_scale_) + constant("rz", "int8" + shape, r_zero_) +
-           fmt::format("  y = com.microsoft.DynamicQuantizeLSTM <hidden_size = {}> "
-                       "(x, w, r, b, , , , , ws, wz, rs, rz)\n}}",
-                       kHidden);
+           fmt::format(
+               "  y = com.microsoft.DynamicQuantizeLSTM <hidden_size = {}> "
+               "(x, w, r, b, , , , , ws, wz, rs, rz)\n}}",
+               kHidden);
   }
 
   Doubles Input() const { return x_; }
@@ -121,8 +121,7 @@ TEST(DynamicQuantizeLstm, ComputesWhatIntegersCompute) {
   for (const bool per_column : {false, true}) {
     const QuantizedLstm lstm(per_column);
     const Graph graph = ImportText(lstm.Text());
-    tensor::HostTensor x =
-        tensor::HostTensor::Zeros(tensor::DType::kFloat32, {kSteps, 1, kInputs});
+    tensor::HostTensor x = tensor::HostTensor::Zeros(tensor::DType::kFloat32, {kSteps, 1, kInputs});
     for (int64_t i = 0; i < x.ElementCount(); ++i) x.Set(i, lstm.Input()[i]);
     const Doubles expected = lstm.Run();
     const tensor::HostTensor evaluated = EvaluateGraph(graph, {x})[0];

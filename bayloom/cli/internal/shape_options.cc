@@ -166,7 +166,7 @@ std::string Quoted(const std::string& argument) {
 void ShapeOptions::AddTo(CLI::App& command) {
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
                        const char* details, const char* form) {
-    command.add_option(name, values, WithDetails(text, details))
+    return command.add_option(name, values, WithDetails(text, details))
         ->option_text(form)
         ->expected(1)
         ->take_all();
@@ -176,10 +176,10 @@ void ShapeOptions::AddTo(CLI::App& command) {
       "position, image.0; may be repeated; 'tune' and 'compile' take several sizes,\n"
       "sequence=64,128",
       "NAME=SIZE");
-  add("--shape", shapes, "Shape of an input: input=1x3x224x224",
-      "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE");
-  add("--freeze", frozen, "Make an input a constant: rate=16000",
-      ", axes=1,2 or a tensor in a file, table=table.pb; may be repeated", "NAME=VALUE");
+  Advanced(add("--shape", shapes, "Shape of an input: input=1x3x224x224",
+               "; open dimensions have these sizes in all inputs; may be repeated", "NAME=SHAPE"));
+  Advanced(add("--freeze", frozen, "Make an input a constant: rate=16000",
+               ", axes=1,2 or a tensor in a file, table=table.pb; may be repeated", "NAME=VALUE"));
 }
 
 std::vector<ModelShape> ShapeOptions::All() const {

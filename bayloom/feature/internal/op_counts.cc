@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "bayloom/tensor/library_call.h"
+
 namespace bayloom::feature {
 namespace {
 
@@ -134,6 +136,12 @@ class OpCounter {
 
 OpCounts CountOps(const tensor::Block& block) {
   OpCounter counter;
+  if (const auto call = tensor::AsCall(block.value);
+      call && block.kind != tensor::BlockKind::kInit) {
+    OpCounts counts{};
+    counts[static_cast<int>(OpClass::kFloatOther)] = tensor::OperationsOf(*call);
+    return counts;
+  }
   if (block.kind == tensor::BlockKind::kReduce || block.kind == tensor::BlockKind::kUpdate) {
     counter.CountCombine(block.reduction, block.value);
   } else {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bayloom/graph/internal/evaluate_copy.h"
+#include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/scalar.h"
 
 namespace bayloom::graph {
@@ -424,11 +425,16 @@ class Accumulator {
 }  // namespace
 
 tensor::HostTensor EvaluateStage(const tensor::Stage& stage, const TensorLookup& operands) {
-  if (auto copied = CopyStage(stage, operands)) return *std::move(copied);
   std::vector<int64_t> shape;
   for (const tensor::Iter& iter : stage.iters) {
     if (iter.kind == tensor::IterKind::kSpatial) shape.push_back(iter.extent);
   }
+  if (const auto call = tensor::AsCall(stage.value)) {
+    std::vector<const tensor::HostTensor*> tensors;
+    for (ValueId operand : call->operands) tensors.push_back(&operands(operand));
+    return tensor::Evaluate(*call, tensors, shape);
+  }
+  if (auto copied = CopyStage(stage, operands)) return *std::move(copied);
   tensor::HostTensor out = tensor::HostTensor::Zeros(stage.value->dtype, shape);
   const int64_t points = DomainSize(stage, tensor::IterKind::kSpatial) *
                          DomainSize(stage, tensor::IterKind::kReduction);

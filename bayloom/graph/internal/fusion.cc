@@ -35,6 +35,9 @@ class Fuser {
     });
     for (int anchor : anchors) FuseAnchor(anchor);
     ForEachUngrouped([&](int n) {
+      if (graph_.nodes[n].kind == NodeKind::kCall) Add(n, static_cast<int>(groups_.size()));
+    });
+    ForEachUngrouped([&](int n) {
       if (graph_.nodes[n].kind == NodeKind::kReduce) FuseRows(n);
     });
     ForEachUngrouped([&](int n) {
@@ -190,8 +193,11 @@ class Fuser {
     Add(first, group);
     // Unrolled loops are as long as their data; parts of them are equal tasks.
     constexpr size_t kMaxChain = 16;
-    for (int next = first; (next = OnlyReader(next)) >= 0;) {
-      if (NodeAt(next).kind != NodeKind::kMap || groups_[group].nodes.size() == kMaxChain) break;
+    for (int last = first, next; (next = OnlyReader(last)) >= 0; last = next) {
+      if (NodeAt(next).kind != NodeKind::kMap || IsCostlyInJoin(NodeAt(last), NodeAt(next)) ||
+          groups_[group].nodes.size() == kMaxChain) {
+        break;
+      }
       Add(next, group);
     }
   }

@@ -212,13 +212,10 @@ tensor::Tensor Dilated(OperatorContext& context, const tensor::Tensor& x,
   });
 }
 
-void ConvTranspose(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0), weights = context.Input(1);
-  const int64_t groups = context.Int("group", 1);
-  const bool fits = weights.shape().size() >= 3 && x.shape().size() == weights.shape().size() &&
-                    groups >= 1 && x.shape()[1] == weights.shape()[0] && x.shape()[1] % groups == 0;
-  if (!fits) context.Refuse("input, weights and groups do not fit together");
-  const TransposedWindows w = ReadTransposedWindows(context, x, SpatialShape(weights));
+/// As a convolution of the input with zeros between its elements.
+tensor::Tensor TransposedByZeros(OperatorContext& context, const tensor::Tensor& x,
+                                 const tensor::Tensor& weights, const TransposedWindows& w,
+                                 int64_t groups) {
   const int rank = static_cast<int>(w.kernel.size());
   const tensor::Tensor image = Dilated(context, x, w);
   const int64_t in = x.shape()[1] / groups, out = weights.shape()[1];
@@ -240,8 +237,131 @@ void ConvTranspose(OperatorContext& context) {
                taps.At(Join({s[1], ci, s[2]}, mirrored));
       },
       NodeKind::kWindow);
-  const tensor::Tensor y =
-      context.builder().View(conv, ShapeOf({x.shape()[0], groups * out}, w.counts));
+  return context.builder().View(conv, ShapeOf({x.shape()[0], groups * out}, w.counts));
+}
+
+/// A transposed convolution without dilation, by phases. Before `low` elements are cut off, output
+/// position stride * q + phase of an axis takes the kernel's elements phase + stride * t at the
+/// input's positions q - t. So each phase is a convolution of stride 1 with `taps` taps, and all of
+/// them are one with so many times the output channels, in the order [group, phases..., channel].
+struct PhasedWindows {
+  std::vector<int64_t> phases, taps;
+  std::vector<int64_t> first, counts;  ///< of q
+  std::vector<int64_t> cut;  ///< positions before the output's first, of those from `first`
+
+  explicit PhasedWindows(const TransposedWindows& w) : phases(w.strides) {
+    for (size_t d = 0; d < w.kernel.size(); ++d) {
+      const int64_t stride = w.strides[d], last = (w.low[d] + w.counts[d] - 1) / stride;
+      taps.push_back((w.kernel[d] + stride - 1) / stride);
+      first.push_back(w.low[d] / stride);
+      counts.push_back(last - first[d] + 1);
+      cut.push_back(w.low[d] - first[d] * stride);
+    }
+  }
+
+  size_t rank() const { return phases.size(); }
+};
+
+/// The input as far as windows of `taps` read it, zeros around it.
+tensor::Tensor PhasedImage(OperatorContext& context, const tensor::Tensor& x,
+                           const PhasedWindows& p) {
+  std::vector<int64_t> low = {0, 0}, high = {0, 0};
+  for (size_t d = 0; d < p.rank(); ++d) {
+    low.push_back(p.taps[d] - 1 - p.first[d]);
+    high.push_back(p.counts[d] + p.taps[d] - 1 - x.shape()[d + 2] - low.back());
+  }
+  return PadWith(context, x, low, high, tensor::Literal(0, x.dtype()));
+}
+
+/// [groups * phases * out, in, taps...]; taps that a phase lacks are zeros.
+tensor::Tensor PhasedWeights(OperatorContext& context, const tensor::Tensor& weights,
+                             const PhasedWindows& p, int64_t groups) {
+  const int64_t in = weights.shape()[0] / groups, out = weights.shape()[1];
+  const size_t rank = p.rank();
+  std::vector<int64_t> shape = ShapeOf({groups}, p.phases);
+  shape.insert(shape.end(), {out, in});
+  shape = ShapeOf(shape, p.taps);
+  const tensor::Tensor all =
+      context.builder().Map("convtranspose.weights", shape, [&](const Exprs& s) {
+        tensor::Expr inside = tensor::BoolLiteral(true);
+        Exprs index = {s[0] * tensor::Expr(in) + s[rank + 2], s[rank + 1]};
+        for (size_t d = 0; d < rank; ++d) {
+          const tensor::Expr tap = tensor::Expr(p.taps[d] - 1) - s[rank + 3 + d];
+          index.push_back(s[d + 1] + tap * tensor::Expr(p.phases[d]));
+          if (weights.shape()[d + 2] % p.phases[d] != 0) {
+            inside = inside && index.back() < tensor::Expr(weights.shape()[d + 2]);
+          }
+        }
+        return tensor::Select(inside, weights.At(index), tensor::Literal(0, weights.dtype()));
+      });
+  const int64_t channels = CheckedElementCount(ShapeOf({groups, out}, p.phases));
+  return context.builder().View(all, ShapeOf({channels, in}, p.taps));
+}
+
+/// One element per output channel of PhasedWeights.
+tensor::Tensor PhasedBias(OperatorContext& context, const tensor::Tensor& bias,
+                          const PhasedWindows& p, int64_t groups, int64_t out) {
+  const int64_t phases = CheckedElementCount(p.phases);
+  const tensor::Tensor tiled =
+      context.builder().Map("convtranspose.bias", {groups, phases, out},
+                            [&](const Exprs& s) { return bias(s[0] * tensor::Expr(out) + s[2]); });
+  return context.builder().View(tiled, {groups * phases * out});
+}
+
+/// [batch, groups * phases * out, counts...] with the phases side by side where they belong.
+tensor::Tensor Interleaved(OperatorContext& context, const tensor::Tensor& y,
+                           const PhasedWindows& p, const TransposedWindows& w, int64_t groups,
+                           int64_t out) {
+  const int64_t batch = y.shape()[0];
+  const int rank = static_cast<int>(p.rank());
+  std::vector<int64_t> apart = ShapeOf({batch, groups}, p.phases), together = {batch, groups * out};
+  apart.push_back(out);
+  apart = ShapeOf(apart, p.counts);
+  std::vector<int> order = {0, 1, rank + 2};
+  std::vector<int64_t> low = {0, 0}, high = {0, 0};
+  for (int d = 0; d < rank; ++d) {
+    order.insert(order.end(), {rank + 3 + d, d + 2});
+    together.push_back(p.counts[d] * p.phases[d]);
+    low.push_back(-p.cut[d]);
+    high.push_back(w.counts[d] + p.cut[d] - together.back());
+  }
+  const tensor::Tensor side_by_side = Permute(context, context.builder().View(y, apart), order);
+  return PadWith(context, context.builder().View(side_by_side, together), low, high,
+                 tensor::Literal(0, y.dtype()));
+}
+
+tensor::Tensor TransposedByPhases(OperatorContext& context, const tensor::Tensor& x,
+                                  const tensor::Tensor& weights, const TransposedWindows& w,
+                                  int64_t groups) {
+  const PhasedWindows p(w);
+  const std::vector<int64_t> ones(p.rank(), 1), zeros(p.rank(), 0);
+  const Windows windows{p.taps, ones, ones, zeros, zeros, p.counts};
+  const tensor::Tensor image = PhasedImage(context, x, p);
+  const tensor::Tensor taps = PhasedWeights(context, weights, p, groups);
+  tensor::Tensor y = groups == 1 ? PlainConv(context, image, taps, windows)
+                                 : GroupedConv(context, image, taps, windows, groups);
+  const int64_t out = weights.shape()[1];
+  if (context.HasInput(2)) {
+    const tensor::Tensor bias = context.Input(2);
+    if (bias.shape() != std::vector<int64_t>{groups * out}) {
+      context.Refuse("the bias needs one element per output channel");
+    }
+    y = AddBias(context, y, PhasedBias(context, bias, p, groups, out));
+  }
+  return Interleaved(context, y, p, w, groups, out);
+}
+
+void ConvTranspose(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0), weights = context.Input(1);
+  const int64_t groups = context.Int("group", 1);
+  const bool fits = weights.shape().size() >= 3 && x.shape().size() == weights.shape().size() &&
+                    groups >= 1 && x.shape()[1] == weights.shape()[0] && x.shape()[1] % groups == 0;
+  if (!fits) context.Refuse("input, weights and groups do not fit together");
+  const TransposedWindows w = ReadTransposedWindows(context, x, SpatialShape(weights));
+  const bool dilated = std::any_of(w.dilations.begin(), w.dilations.end(),
+                                   [](int64_t dilation) { return dilation > 1; });
+  if (!dilated) return context.SetOutput(0, TransposedByPhases(context, x, weights, w, groups));
+  const tensor::Tensor y = TransposedByZeros(context, x, weights, w, groups);
   context.SetOutput(0, context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y);
 }
 

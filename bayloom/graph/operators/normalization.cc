@@ -277,29 +277,11 @@ void LpNormalization(OperatorContext& context) {
   }));
 }
 
-/// Every element is the sum of those up to it: a reduction over the axis with a condition.
-void CumSum(OperatorContext& context) {
-  const tensor::Tensor x = context.Input(0);
-  const int axis = context.CheckAxis(context.IntInput(1), Rank(x));
-  const bool exclusive = context.Int("exclusive", 0) != 0, reverse = context.Int("reverse", 0) != 0;
-  context.SetOutput(0, context.builder().Reduce(
-                           "cumsum", x.shape(), {{"k", x.shape()[axis]}}, tensor::Reduction::kSum,
-                           [&](const Exprs& s, const Exprs& r) {
-                             Exprs index = s;
-                             index[axis] = r[0];
-                             const tensor::Expr earlier = reverse ? s[axis] : r[0],
-                                                later = reverse ? r[0] : s[axis];
-                             return tensor::Select(exclusive ? earlier < later : earlier <= later,
-                                                   x.At(index), tensor::Literal(0, x.dtype()));
-                           }));
-}
-
 }  // namespace
 
 std::span<const Operator> NormalizationOperators() {
   static const Operator operators[] = {
       {"BatchNormalization", BatchNormalization},
-      {"CumSum", CumSum},
       {"Hardmax", Hardmax},
       {"InstanceNormalization", InstanceNormalization},
       {"LRN", Lrn},

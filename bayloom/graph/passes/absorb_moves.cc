@@ -72,7 +72,10 @@ std::optional<tensor::Expr> BehindMove(const Graph& graph, const std::vector<int
 void AbsorbMoves(Graph& graph) {
   const std::vector<int> producers = graph.Producers();
   for (Node& node : graph.nodes) {
-    if (node.kind == NodeKind::kView || node.kind == NodeKind::kSlice) continue;
+    if (node.kind == NodeKind::kView || node.kind == NodeKind::kSlice ||
+        node.kind == NodeKind::kCall) {
+      continue;
+    }
     node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
       return BehindMove(graph, producers, node, load);
     });

@@ -252,7 +252,7 @@ class LayoutConverter {
   tensor::Expr ConvertLoad(const Node& node, const tensor::Expr& load, const WindowIters& window) {
     const bool computed = IsComputed(load->index);
     const size_t rank = load->operands.size();
-    Order order = computed ? orders_[load->index] : Identity(rank);
+    Order order = computed && node.kind != NodeKind::kCall ? orders_[load->index] : Identity(rank);
     if (node.kind == NodeKind::kWindow) {
       order = computed ? WindowDataOrder(load, window) : WindowWeightOrder(node, load, window);
     } else if (node.kind == NodeKind::kMatmul && rank > 0) {
@@ -277,6 +277,7 @@ class LayoutConverter {
     const size_t rank = ShapeOf(node).size();
     if (node.kind == NodeKind::kWindow) return WindowOutputOrder(node, window);
     if (node.kind == NodeKind::kMatmul) return MatmulOutputOrder(node);
+    if (node.kind == NodeKind::kCall) return Identity(rank);
     const Demand& demand = demands_[node.output()];
     if (demand.exact) return *demand.exact;
     const Order following = FollowingOrder(node);

@@ -112,7 +112,7 @@ class Folder {
 void FoldConstants(Graph& graph) {
   Folder folder(graph);
   for (Node& node : graph.nodes) {
-    if (node.kind != NodeKind::kView) folder.Fold(node);
+    if (node.kind != NodeKind::kView && node.kind != NodeKind::kCall) folder.Fold(node);
   }
   RemoveDeadNodes(graph);
 }

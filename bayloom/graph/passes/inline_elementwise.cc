@@ -55,7 +55,7 @@ bool WillBeJoined(const Graph& graph, const Node& node, const std::vector<bool>&
 bool MayInline(const Graph& graph, const Node& node, const Node& reader,
                const std::vector<bool>& anchored) {
   if (reader.kind != NodeKind::kMap && reader.kind != NodeKind::kReduce) return false;
-  if (WillBeJoined(graph, node, anchored)) return false;
+  if (WillBeJoined(graph, node, anchored) || IsCostlyInJoin(node, reader)) return false;
   const std::vector<tensor::Expr> loads = LoadsOf(reader.stage.value, node.output());
   if (!OnePlace(loads) || !sketch::MayRepeat(node.stage.value, std::ssize(loads))) return false;
   if (CostTogether(node, reader) > tensor::kMaxInlinedCost) return false;

@@ -23,8 +23,12 @@ class SliceJoiner {
         is_output_(graph.IsOutput()),
         seen_whole_(graph.values.size(), false) {
     for (const Node& node : graph.nodes) {
-      if (node.kind != NodeKind::kView && node.kind != NodeKind::kSlice) continue;
+      if (node.kind != NodeKind::kView && node.kind != NodeKind::kSlice &&
+          node.kind != NodeKind::kCall) {
+        continue;
+      }
       for (ValueId operand : OperandsOf(node)) seen_whole_[operand] = true;
+      if (node.kind == NodeKind::kCall) seen_whole_[node.output()] = true;
     }
   }
 

@@ -13,13 +13,13 @@ namespace bayloom::graph {
 namespace {
 
 /// Vector registers hold 16 floats at most.
-constexpr int64_t kLanes = 16;
+constexpr int64_t kChannelLanes = 16;
 /// Part of the work that may be added for the sake of whole vectors.
 constexpr double kMaxGrowth = 1.0 / 16;
 
 /// The extent that the channels should have; nullopt if theirs is as good as another.
 std::optional<int64_t> WiderExtent(int64_t channels) {
-  const int64_t wider = (channels + kLanes - 1) / kLanes * kLanes;
+  const int64_t wider = (channels + kChannelLanes - 1) / kChannelLanes * kChannelLanes;
   const bool pays = wider > channels && static_cast<double>(wider - channels) <=
                                             kMaxGrowth * static_cast<double>(channels);
   return pays ? std::optional(wider) : std::nullopt;
@@ -76,7 +76,9 @@ class ChannelWidener {
     for (;;) {
       const ValueId value = graph_.nodes[chain.back()].output();
       const std::vector<int>& readers = consumers_[value];
-      const auto views = [&](int reader) { return graph_.nodes[reader].IsAlias(); };
+      const auto views = [&](int reader) {
+        return graph_.nodes[reader].IsAlias() || graph_.nodes[reader].kind == NodeKind::kCall;
+      };
       if (is_output_[value] || std::any_of(readers.begin(), readers.end(), views)) return {};
       const Node* reader = readers.size() == 1 ? &graph_.nodes[readers[0]] : nullptr;
       if (!reader || reader->kind != NodeKind::kMap || !ReadsInPlace(graph_, *reader, value)) {

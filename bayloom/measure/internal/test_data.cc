@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "bayloom/base/random.h"
+#include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/scalar.h"
 
 namespace bayloom::measure {
@@ -31,6 +32,13 @@ std::vector<int64_t> IndexBounds(const tensor::Workload& workload) {
     });
   };
   for (auto stage = workload.stages.rbegin(); stage != workload.stages.rend(); ++stage) {
+    if (const auto call = tensor::AsCall(stage->value)) {
+      for (size_t i = 0; i < call->operands.size(); ++i) {
+        const auto bound = tensor::IndexBound(*call, static_cast<int>(i));
+        if (bound) bounds[call->operands[i]] = *bound;
+      }
+      continue;
+    }
     const int64_t own = bounds[stage->output];
     if (own != kUnbounded) bound_loads(stage->value, own);
     tensor::Visit(stage->value, [&](const tensor::Expr& e) {

@@ -97,6 +97,7 @@ void VectorizeBlock(tensor::Program& program, tensor::BlockId block, int64_t lan
 
 void VectorizeInnerLoops(tensor::Program& program, const target::Target& target) {
   for (tensor::BlockId block : program.BlocksInOrder()) {
+    if (program.blocks[block].kind == tensor::BlockKind::kCall) continue;
     const int64_t lanes =
         target.vector_bytes / tensor::ByteSize(program.buffers[program.blocks[block].output].dtype);
     VectorizeBlock(program, block, std::max<int64_t>(lanes, 1));

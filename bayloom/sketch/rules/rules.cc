@@ -8,6 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include "bayloom/tensor/library_call.h"
+
 namespace bayloom::sketch {
 namespace {
 
@@ -65,6 +67,7 @@ std::vector<tensor::Schedule> ApplyRules(const tensor::Workload& workload,
                                          const target::Target& target) {
   std::vector<tensor::Schedule> schedules;
   schedules.emplace_back(workload, /*seed=*/0);
+  if (tensor::IsCall(workload)) return schedules;  // nothing to decide
   for (const Rule& rule : rules) {
     std::vector<tensor::Schedule> next;
     const size_t max_each = std::max<size_t>(kMaxDesignSpaces / schedules.size(), 1);

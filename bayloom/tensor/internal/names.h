@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::tensor {
@@ -64,6 +65,7 @@ inline constexpr auto kOpNames = std::to_array<std::pair<ExprOp, std::string_vie
     {ExprOp::kAtanh, "atanh"},
     {ExprOp::kIsNan, "isnan"},
     {ExprOp::kIsInf, "isinf"},
+    {ExprOp::kCall, "call"},
 });
 inline constexpr auto kRoleNames = std::to_array<std::pair<BufferRole, std::string_view>>({
     {BufferRole::kInput, "input"},
@@ -84,6 +86,14 @@ inline constexpr auto kReductionNames = std::to_array<std::pair<Reduction, std::
     {Reduction::kMax, "max"},
 });
 
+inline constexpr auto kLibraryKernelNames =
+    std::to_array<std::pair<LibraryKernel, std::string_view>>({
+        {LibraryKernel::kTopK, "topk"},
+        {LibraryKernel::kArgExtreme, "arg_extreme"},
+        {LibraryKernel::kScan, "scan"},
+        {LibraryKernel::kScatterRows, "scatter_rows"},
+        {LibraryKernel::kScatterElements, "scatter_elements"},
+    });
 inline constexpr auto kLoopKindNames = std::to_array<std::pair<LoopKind, std::string_view>>({
     {LoopKind::kSerial, "serial"},
     {LoopKind::kParallel, "parallel"},
@@ -113,5 +123,8 @@ constexpr std::string_view NameOf(Reduction reduction) {
   return NameIn(kReductionNames, reduction);
 }
 constexpr std::string_view NameOf(LoopKind kind) { return NameIn(kLoopKindNames, kind); }
+constexpr std::string_view NameOf(LibraryKernel kernel) {
+  return NameIn(kLibraryKernelNames, kernel);
+}
 
 }  // namespace bayloom::tensor

@@ -4,6 +4,7 @@
 #include "bayloom/tensor/internal/print_expr.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bayloom/tensor/internal/names.h"
 #include "bayloom/tensor/program.h"
@@ -91,6 +92,8 @@ std::string ExprPrinter::Print(const Expr& e, int context) const {
                                                            : fmt::format("i{}", e->index);
     case ExprOp::kLoad:
       return fmt::format("{}[{}]", BufferName(e->index), List(e->operands));
+    case ExprOp::kCall:
+      return PrintCall(e);
     case ExprOp::kCast:
       return fmt::format("{}({})", ToString(e->dtype), List(e->operands));
     case ExprOp::kNegate:
@@ -101,6 +104,15 @@ std::string ExprPrinter::Print(const Expr& e, int context) const {
       if (FindInfix(e->op)) return PrintInfix(*e, context);
       return fmt::format("{}({})", NameOf(e->op), List(e->operands));
   }
+}
+
+/// Operands stand for whole tensors.
+std::string ExprPrinter::PrintCall(const Expr& e) const {
+  const LibraryCall call = *AsCall(e);
+  std::vector<std::string> operands;
+  for (BufferId operand : call.operands) operands.push_back(BufferName(operand));
+  return fmt::format("{}({}; {})", NameOf(call.kernel), fmt::join(operands, ", "),
+                     fmt::join(call.numbers, ", "));
 }
 
 std::string ExprPrinter::PrintInfix(const ExprNode& node, int context) const {

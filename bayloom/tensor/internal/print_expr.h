@@ -24,6 +24,7 @@ class ExprPrinter {
  private:
   /// `context`: how strongly the context binds; weaker operators need parentheses.
   std::string Print(const Expr& e, int context) const;
+  std::string PrintCall(const Expr& e) const;
   std::string PrintInfix(const ExprNode& node, int context) const;
 
   std::span<const Iter> iters_;

@@ -3,6 +3,7 @@
 
 #include "bayloom/codegen/internal/emit/module.h"
 
+#include "bayloom/codegen/internal/emit/call.h"
 #include "bayloom/codegen/internal/emit/nest.h"
 
 namespace bayloom::codegen {
@@ -14,6 +15,10 @@ std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tenso
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer}, false);
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, *module);
+  if (const auto call = ProgramCall(program)) {
+    EmitCall(program, *call, *function);
+    return module;
+  }
   const AliasScopes scopes(context, program.buffers.size());
   ModuleState state{program, plan, *module, scopes, symbol};
   IrBuilder entry(llvm::BasicBlock::Create(context, "entry", function));

@@ -3,6 +3,8 @@
 
 #include "bayloom/codegen/internal/emit/plan.h"
 
+#include "bayloom/codegen/internal/emit/call.h"
+
 namespace bayloom::codegen {
 namespace {
 
@@ -30,6 +32,12 @@ void LeaveOut(const tensor::Program& program, tensor::NodeRef nest, EmitPlan& pl
 Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Target& target) {
   EmitPlan plan;
   plan.memory = PlanMemory(program);
+  if (const auto call = ProgramCall(program)) {
+    const bayloom_kernel_memory memory = MemoryOfCall(program, *call);
+    plan.memory.shared_bytes = memory.shared;
+    plan.memory.worker_bytes = memory.worker;
+    return plan;
+  }
   for (tensor::BlockId block : program.BlocksInOrder()) {
     Result<BlockAccesses> accesses = PlaceAccesses(program, plan.memory, program.blocks[block]);
     if (!accesses) return accesses.error();

@@ -101,6 +101,12 @@ tensor::Tensor ConvertTo(OperatorContext& context, tensor::DType dtype, const te
                      [&](const tensor::Expr& e) { return ConvertTo(dtype, e); });
 }
 
+std::vector<int64_t> LinesAlong(const std::vector<int64_t>& shape, int axis) {
+  const auto at = shape.begin() + axis;
+  return {CheckedElementCount({shape.begin(), at}), *at,
+          CheckedElementCount({at + 1, shape.end()})};
+}
+
 bool Contains(const std::vector<int>& axes, int axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
@@ -269,17 +275,12 @@ tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a,
 
 tensor::Tensor ArgExtreme(OperatorContext& context, const tensor::Tensor& x, int axis, bool maximum,
                           bool last_index) {
-  const tensor::Reduction extreme = maximum ? tensor::Reduction::kMax : tensor::Reduction::kMin;
-  const tensor::Tensor best = ReduceAxes(context, context.label() + ".extreme", x, {axis}, extreme,
-                                         [](const tensor::Expr& e) { return e; });
-  const tensor::Expr never =
-      last_index ? tensor::Expr(-1) : tensor::Expr(std::numeric_limits<int64_t>::max());
-  return ReduceAxesAt(
-      context, context.label() + ".index", x.shape(), {axis},
-      last_index ? tensor::Reduction::kMax : tensor::Reduction::kMin, [&](const Exprs& place) {
-        return tensor::Select(tensor::Equal(x.At(place), best.At(Without(place, {axis}))),
-                              place[axis], never);
-      });
+  if (x.dtype() == tensor::DType::kBool) context.Refuse("bool has no order");
+  std::vector<int64_t> numbers = LinesAlong(x.shape(), axis);
+  numbers.insert(numbers.end(), {maximum, last_index});
+  return context.builder().Call(context.label(), ReducedShape(x.shape(), {axis}, false),
+                                tensor::DType::kInt64, tensor::LibraryKernel::kArgExtreme, {x},
+                                numbers);
 }
 
 }  // namespace bayloom::graph

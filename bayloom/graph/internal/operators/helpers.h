@@ -60,6 +60,9 @@ std::vector<int64_t> ReducedShape(const std::vector<int64_t>& shape, const std::
                                   bool keep);
 /// `place` without the axes: where a reduction's result over `axes` belongs.
 Exprs Without(const Exprs& place, const std::vector<int>& axes);
+/// Elements before the axis, along it and behind it: what kernels of the library call outer, n and
+/// inner.
+std::vector<int64_t> LinesAlong(const std::vector<int64_t>& shape, int axis);
 bool Contains(const std::vector<int>& axes, int axis);
 std::vector<int> AllAxes(int rank);
 
@@ -83,8 +86,8 @@ tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Ten
 /// Batch axes broadcast.
 tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a, const tensor::Tensor& b);
 
-/// Position of the first extreme along each axis-reduced row: two stages, the extreme and then
-/// the least (or greatest) index that has it. The result has no `axis`.
+/// Where along the axis the extreme is, the first or the last of equal ones; NaN is more extreme
+/// than all numbers. The result has no `axis`.
 tensor::Tensor ArgExtreme(OperatorContext& context, const tensor::Tensor& x, int axis, bool maximum,
                           bool last_index);
 

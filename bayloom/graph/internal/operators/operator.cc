@@ -45,17 +45,19 @@ const tensor::HostTensor* OperatorContext::ConstantInput(int i) {
   return HasInput(i) ? builder_.ConstantOf(*inputs_[i]) : nullptr;
 }
 
+const tensor::HostTensor& OperatorContext::KnownInput(int i) {
+  const tensor::Tensor input = Input(i);
+  if (const tensor::HostTensor* tensor = ConstantInput(i)) return *tensor;
+  throw RunTimeDependence(
+      fmt::format("input {} is known at run time only; it has to be a constant", i),
+      builder_.InputsBehind(input));
+}
+
 namespace {
 
 const tensor::HostTensor& KnownList(OperatorContext& context, int i) {
   constexpr int64_t kMaxListLength = 1 << 16;
-  context.Input(i);
-  const tensor::HostTensor* tensor = context.ConstantInput(i);
-  if (!tensor) {
-    throw RunTimeDependence(
-        fmt::format("input {} is known at run time only; it has to be a constant", i),
-        context.builder().InputsBehind(context.Input(i)));
-  }
+  const tensor::HostTensor* tensor = &context.KnownInput(i);
   if (tensor->shape.size() > 1 || tensor->ElementCount() > kMaxListLength) {
     context.Refuse(fmt::format("input {} has to be a list, not {}", i,
                                ToString(tensor->dtype, tensor->shape)));
@@ -240,7 +242,10 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
                                              RegionOperators(),
                                              ResizeOperators(),
                                              SamplingOperators(),
+                                             ScatterOperators(),
+                                             SelectionOperators(),
                                              ShapeOperators(),
+                                             SortingOperators(),
                                              SpectrumOperators(),
                                              microsoft::ActivationOperators(),
                                              microsoft::AttentionOperators(),

@@ -56,6 +56,8 @@ class OperatorContext {
   std::vector<tensor::Tensor> Inputs();
   /// The input's data; null when absent or not known at compile time.
   const tensor::HostTensor* ConstantInput(int i);
+  /// Data that has to be known at compile time; throws RunTimeDependence if it is not.
+  const tensor::HostTensor& KnownInput(int i);
   /// A list or scalar of integers that has to be known at compile time; throws RunTimeDependence
   /// if it is not.
   std::vector<int64_t> IntsInput(int i);
@@ -153,7 +155,10 @@ std::span<const Operator> ReductionOperators();
 std::span<const Operator> RegionOperators();
 std::span<const Operator> ResizeOperators();
 std::span<const Operator> SamplingOperators();
+std::span<const Operator> ScatterOperators();
+std::span<const Operator> SelectionOperators();
 std::span<const Operator> ShapeOperators();
+std::span<const Operator> SortingOperators();
 std::span<const Operator> SpectrumOperators();
 
 }  // namespace bayloom::graph

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/tensor/evaluation_cost.h"
+
 namespace bayloom::graph {
 
 bool MentionsIter(const tensor::Expr& e, int iter) {
@@ -97,6 +99,14 @@ bool IsMove(const Node& node) {
   return std::all_of(indices.begin(), indices.end(), [&](const tensor::Expr& index) {
     return tensor::ToLinear(index, iter_count).has_value();
   });
+}
+
+bool IsCostlyInJoin(const Node& node, const Node& reader) {
+  constexpr int64_t kMaxJoinedCost = 16;  // a copy with computed indices
+  const tensor::Expr& value = reader.stage.value;
+  return value->op == tensor::ExprOp::kSelect && !LoadsOf(value->operands[1]).empty() &&
+         !LoadsOf(value->operands[2]).empty() &&
+         tensor::EvaluationCost(node.stage.value) > kMaxJoinedCost;
 }
 
 std::vector<int64_t> ShapeOf(const Node& node) {

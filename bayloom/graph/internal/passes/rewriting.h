@@ -37,6 +37,9 @@ bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value);
 bool IsAnchor(const Node& node);
 /// A node that only moves elements, each index affine: slices, transpositions.
 bool IsMove(const Node& node);
+/// Whether the reader chooses between tensors, as a concatenation does, and the node costs more
+/// than a copy: chosen element by element, all sides would be computed everywhere.
+bool IsCostlyInJoin(const Node& node, const Node& reader);
 /// The spatial extents.
 std::vector<int64_t> ShapeOf(const Node& node);
 /// Product of all extents.

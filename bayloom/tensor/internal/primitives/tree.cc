@@ -45,6 +45,10 @@ Status CheckBlock(const Program& program, BlockId block) {
     return Error{
         fmt::format("block {} was removed by an earlier step", program.blocks[block].name)};
   }
+  if (program.blocks[block].kind == BlockKind::kCall) {
+    return Error{fmt::format("block {} calls the library and cannot be transformed",
+                             program.blocks[block].name)};
+  }
   return Ok();
 }
 
