@@ -63,7 +63,8 @@ def reference(entry, model, options):
     or the message of its error."""
     folder = options.folder.resolve() / "reference" / entry["name"]
     kept = folder / "reference.json"
-    setting = json.dumps({key: entry[key] for key in ("dims", "shapes", "values", "bounds", "freeze") if key in entry})
+    keys = ("dims", "shapes", "values", "bounds", "freeze")
+    setting = json.dumps({key: entry[key] for key in keys if key in entry})
     if not kept.exists() or json.loads(kept.read_text())["setting"] != setting:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
