@@ -18,6 +18,7 @@ import argparse
 import collections
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,6 @@ import make_model
 sys.path.insert(0, str(make_model.HERE.parent))
 import result_file  # noqa: E402
 
-DIM=False
 TOLERANCE, FLOAT16_TOLERANCE = 1e-4, 1e-2
 
 
@@ -43,11 +43,11 @@ def start(command, folder, seconds):
 
 
 def shape_options(entry, shapes):
-    """--dim for dimensions that the list names, --shape for the other open ones."""
-    options = [f"--dim={name}={value}" for name, value in entry.get("dims", {}).items()] if DIM else []
+    """--dim for dimensions that the list names, --shape for inputs whose open ones have no names."""
+    options = [f"--dim={name}={value}" for name, value in entry.get("dims", {}).items()]
     if not options:
         options = [f"--shape={name}={'x'.join(map(str, shape))}" for name, shape in shapes.items() if shape]
-    return options
+    return options + [f"--freeze={name}={value}" for name, value in entry.get("freeze", {}).items()]
 
 
 def judge(row, reference, errors):
@@ -58,26 +58,41 @@ def judge(row, reference, errors):
         "close" if row["error"] <= 2 * reference["spread"] else "different")
 
 
-def compare(entry, options):
-    model = (options.folder / f"{entry['name']}.onnx").resolve()
-    row = {key: entry[key] for key in ("name", "group", "source")}
-    setting = json.dumps({key: entry.get(key, {}) for key in ("dims", "shapes", "values")})
-    with tempfile.TemporaryDirectory() as folder:
+def reference(entry, model, options):
+    """onnxruntime's inputs and outputs in a folder, which is kept, and what reference.py says of them;
+    or the message of its error."""
+    folder = options.folder.resolve() / "reference" / entry["name"]
+    kept = folder / "reference.json"
+    keys = ("dims", "shapes", "values", "bounds", "freeze")
+    setting = json.dumps({key: entry[key] for key in keys if key in entry})
+    if not kept.exists() or json.loads(kept.read_text())["setting"] != setting:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
         status, text, message, _ = start([sys.executable, make_model.HERE / "reference.py", model, folder,
                                           setting], folder, options.seconds)
         if status != 0:
-            return {**row, "outcome": "no reference", "message": (message.splitlines() or [f"status {status}"])[-1]}
-        reference = json.loads(text)
-        row["spread"] = reference["spread"]
+            return folder, (message.splitlines() or [f"status {status}"])[-1]
+        kept.write_text(json.dumps({**json.loads(text), "setting": setting}))
+    return folder, json.loads(kept.read_text())
+
+
+def compare(entry, options):
+    model = (options.folder / f"{entry['name']}.onnx").resolve()
+    row = {key: entry[key] for key in ("name", "group", "source")}
+    folder, expected = reference(entry, model, options)
+    if isinstance(expected, str):
+        return {**row, "outcome": "no reference", "message": expected}
+    row["spread"] = expected["spread"]
+    with tempfile.TemporaryDirectory() as scratch:
         status, text, message, row["seconds"] = start(
             [options.bayloom, "run", model, "--data", folder, "--tolerance", "1e300", "--json", "--threads", "1",
-             *shape_options(entry, reference["shapes"]), *options.options], folder, options.seconds)
+             *shape_options(entry, expected["shapes"]), *options.options], scratch, options.seconds)
     if status == 0:
         # JSON has no infinity: such an error is written as null.
         errors = [float("inf") if e["relative error"] is None else e["relative error"] for e in json.loads(text)]
-        judge(row, reference, errors)
+        judge(row, expected, errors)
         return row
-    row["message"] = (message.splitlines() or [""])[-1].replace(str(model.parent) + "/", "")
+    row["message"] = (message.splitlines() or [""])[-1].replace(f"{model.parent}/", "")
     if status is None:
         row["outcome"] = "out of time"
     elif status < 0 or len(message.splitlines()) != 1:

@@ -33,12 +33,14 @@ def shape_of(value, setting):
 
 def random_input(value, setting, random):
     shape, dtype = shape_of(value, setting), TYPES[value.type]
-    if value.name in setting.get("values", {}):
-        return numpy.full(shape, setting["values"][value.name], dtype)
+    values = {**setting.get("values", {}), **setting.get("freeze", {})}
+    if value.name in values:
+        return numpy.full(shape, values[value.name], dtype)
     if dtype == numpy.bool_:
         return random.integers(0, 2, shape).astype(dtype)
     if numpy.issubdtype(dtype, numpy.integer):
-        return random.integers(0, INDEX_BOUND, shape).astype(dtype)
+        bound = setting.get("bounds", {}).get(value.name, INDEX_BOUND)
+        return random.integers(0, bound, shape).astype(dtype)
     return numpy.asarray(random.standard_normal(shape)).astype(dtype)
 
 
@@ -79,7 +81,7 @@ def main():
     random = numpy.random.default_rng(0)
     inputs = {value.name: random_input(value, setting, random) for value in session.get_inputs()}
     plain, outputs = run(model, inputs, level.ORT_DISABLE_ALL), run(model, inputs, level.ORT_ENABLE_ALL)
-    write(folder, "input", inputs.items())
+    write(folder, "input", [item for item in inputs.items() if item[0] not in setting.get("freeze", {})])
     write(folder, "output", zip([value.name for value in session.get_outputs()], outputs))
     shapes = {value.name: list(inputs[value.name].shape) for value in session.get_inputs()
               if not all(isinstance(dim, int) for dim in value.shape)}

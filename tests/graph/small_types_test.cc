@@ -90,6 +90,20 @@ TEST(SmallTypes, ValuesAreMovedAndConverted) {
   EXPECT_THAT(Values(y), ElementsAre(0.5, -6, 6, -0.5));
 }
 
+/// Also where a cast changes no number.
+TEST(SmallTypes, ACastValueIsOfTheNewType) {
+  constexpr int kInt8 = 3, kFloat16 = 10, kBfloat16 = 16;
+  const std::vector<std::pair<int, int>> casts = {
+      {kE4m3fn, kFloat}, {kE5m2, kFloat16}, {kE4m3fn, kBfloat16}, {kInt4, kInt8}};
+  for (const auto& [from, to] : casts) {
+    const auto y = Compute(TextModel(
+        23, Constant(from, {1}, "raw_data: '\\x02'") +
+                Node("Cast", {"w"}, "c", Attribute("to", to)) + Node("Add", {"c", "c"}, "s") +
+                Node("Cast", {"s"}, "y", Attribute("to", kFloat)) + "output { name: 'y' }"))[0];
+    EXPECT_THAT(Values(y), ElementsAre(2 * Decode(from, 2))) << from << " to " << to;
+  }
+}
+
 TEST(SmallTypes, ArithmeticAndOutputsAreRefused) {
   const std::string w = Constant(kInt4, {2}, "raw_data: '\\xE1'");
   EXPECT_THAT(RefusalOf(TextModel(21, w + "output { name: 'w' }")),
