@@ -113,15 +113,6 @@ def from_diffusers(entry, folder):
     export(entry, folder, network, inputs)
 
 
-def from_torchaudio(entry, folder):
-    import torch
-    import torchaudio
-    network = getattr(torchaudio.models, entry["model"])(**entry.get("options", {}))
-    inputs = [torch.randn(item) if isinstance(item, list) else torch.tensor([item])
-              for item in entry["inputs"]]
-    export(entry, folder, network, inputs)
-
-
 def from_torch(entry, folder):
     import networks
     import torch
@@ -142,7 +133,7 @@ def from_model(entry, folder):
 MAKERS = {"package": from_package, "torchvision": from_torchvision, "timm": from_timm,
           "transformers": from_transformers, "ultralytics": from_ultralytics,
           "segmentation_models": from_segmentation_models, "diffusers": from_diffusers,
-          "torchaudio": from_torchaudio, "torch": from_torch, "tool": from_model}
+          "torch": from_torch, "tool": from_model}
 
 
 def main():
