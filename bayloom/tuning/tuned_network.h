@@ -39,7 +39,7 @@ struct ChosenProgram {
 struct ChoiceOptions {
   record::Store* store = nullptr;   ///< records of the network at hand
   UserStore* user_store = nullptr;  ///< records of all networks
-  UntunedOptions untuned;
+  UntunedOptions untuned = {};
   /// What is chosen by estimate is checked, and replaced by the plain program where that fails.
   ProgramCheck* check = nullptr;
   int threads = 0;  ///< for choosing; 0: one per hardware thread
