@@ -143,8 +143,8 @@ void RotaryEmbedding(OperatorContext& context) {
     if (ids.shape() != places || Rank(rotation.cosines) != 2) {
       context.Refuse("position_ids and the caches do not fit the input");
     }
-    rotation.row = [&](const Expr& b, const Expr& p) {
-      return Exprs{WrappedIndex(ids(b, p), rotation.cosines.shape()[0])};
+    rotation.row = [ids, rows = rotation.cosines.shape()[0]](const Expr& b, const Expr& p) {
+      return Exprs{WrappedIndex(ids(b, p), rows)};
     };
   } else {
     const std::vector<int64_t>& shape = rotation.cosines.shape();
