@@ -117,7 +117,7 @@ Value GraphBuilder::Constant(const std::string& name, const Shape& shape,
                              const std::vector<float>& values) {
   std::string& bytes = AddInitializer(*model_->mutable_graph(), name, onnx::TensorProto::FLOAT,
                                       shape, sizeof(float));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return name;
 }
 
@@ -125,7 +125,7 @@ Value GraphBuilder::Constant(const std::string& name, const Shape& shape,
                              const std::vector<int64_t>& values) {
   std::string& bytes = AddInitializer(*model_->mutable_graph(), name, onnx::TensorProto::INT64,
                                       shape, sizeof(int64_t));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return name;
 }
 
