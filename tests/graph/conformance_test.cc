@@ -29,7 +29,7 @@ void ExpectConformance(const GraphEvaluator& evaluate) {
     passed += result.verdict == ConformanceVerdict::kPassed;
   }
   testing::Test::RecordProperty("passed", passed);
-  EXPECT_GE(passed, 819);
+  EXPECT_GE(passed, 878);
 }
 
 TEST(Conformance, ImportedGraphs) { ExpectConformance(EvaluateGraph); }
