@@ -222,10 +222,26 @@ Database::Database(std::string path, Mode mode, double patience_seconds)
     Open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     // A file without write permission opens for reading only, without being asked to.
     if (sqlite3_db_readonly(handle_.get(), "main") == 1) Fail(SQLITE_READONLY);
-    Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    WriteAheadLog();
+    Execute("PRAGMA synchronous = FULL");
   } else {
     OpenForReading();
     Freeze();
+  }
+}
+
+void Database::WriteAheadLog() {
+  // Of two that change the mode of a new file at once, SQLite refuses one without asking its busy
+  // handler, as each would wait for the other.
+  constexpr useconds_t kPause = 1000;
+  const double last_attempt = base::MonotonicSeconds() + patience_seconds_;
+  for (;;) {
+    const int code =
+        sqlite3_exec(handle_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
+    if (code == SQLITE_OK) return;
+    const bool is_busy = (code & 0xff) == SQLITE_BUSY;
+    if (!is_busy || base::StopRequested() || base::MonotonicSeconds() >= last_attempt) Fail(code);
+    usleep(kPause);
   }
 }
 

@@ -144,6 +144,8 @@ class Database {
   void Open(const std::string& file, int flags);
   /// The same; whether it can be read. Throws for other reasons than that it cannot be written.
   bool OpensReadable(const std::string& file, int flags);
+  /// Chooses the write-ahead log, once no other process is doing so.
+  void WriteAheadLog();
   void OpenForReading();
   /// Goes on with a copy of the file and its log.
   void OpenCopyWithLog();

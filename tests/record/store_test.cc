@@ -3,6 +3,7 @@
 
 #include "bayloom/record/store.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -341,6 +342,22 @@ TEST(Store, ManyThreadsMayWrite) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(store.CountTrials(context.run), 40);
+}
+
+TEST(Store, SeveralMayCreateTheSameFileAtOnce) {
+  TemporaryFolder folder;
+  for (int round = 0; round < 25; ++round) {
+    const std::string path = folder / fmt::format("{}.db", round);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&path] {
+        Store store(path);
+        Context context(store);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(Store(path).Runs().size(), 4U) << round;
+  }
 }
 
 }  // namespace

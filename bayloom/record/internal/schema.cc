@@ -262,19 +262,26 @@ void CheckKinds(Database& database) {
       base::InOneLine(rows.Text(1))));
 }
 
-}  // namespace
-
-std::span<const Migration> StoreMigrations() { return kStoreMigrations; }
-
-void Migrate(Database& database, std::span<const Migration> migrations) {
+/// The version of the tables, of a file that is empty or one of records. Read at one moment: another
+/// process may be creating the tables.
+int64_t CheckedVersion(Database& database) {
+  const Transaction snapshot(database, Transaction::Kind::kRead);
   const bool is_ours = Pragma(database, "application_id") == kApplicationId;
   if (!is_ours && !IsEmpty(database)) {
     throw InputError(
         fmt::format("cannot use {}: it is a database of another program", database.path()));
   }
   CheckKinds(database);
+  return Pragma(database, "user_version");
+}
+
+}  // namespace
+
+std::span<const Migration> StoreMigrations() { return kStoreMigrations; }
+
+void Migrate(Database& database, std::span<const Migration> migrations) {
   const int newest = migrations.back().version;
-  const int64_t found = Pragma(database, "user_version");
+  const int64_t found = CheckedVersion(database);
   if (found > newest) {
     throw InputError(
         fmt::format("cannot use {}: its schema version {} is newer than {}, the newest this "
