@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "bayloom/cli/internal/search_options.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/run_summary.h"
@@ -261,6 +263,10 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   return line;
 }
 
+bool LooksUpValues(const tuning::SearchMember& member) {
+  return member.scenario.evaluator.kind == external::EvaluatorKind::kRecorded;
+}
+
 NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
                            trial::StopReason reason) {
   NextCommands next;
@@ -275,10 +281,8 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::Scena
   } else if (reason != trial::StopReason::kExhausted) {
     resume({"--trials", trials}, "more trials");
   }
-  const bool is_recorded = std::ranges::any_of(search.members(), [](const auto& member) {
-    return member.scenario.evaluator.kind == external::EvaluatorKind::kRecorded;
-  });
-  if (!is_recorded && arguments.options.repeat.candidates == 0) {
+  if (std::ranges::none_of(search.members(), LooksUpValues) &&
+      arguments.options.repeat.candidates == 0) {
     resume({"--trials", std::to_string(search.Status().trials), "--repeat-best", "5"},
            "whether the best was only lucky");
   }
@@ -347,6 +351,26 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
              CommandsAfter(arguments, search, reason).Text());
 }
 
+/// Says beside the progress that other programs disturb what its commands may time.
+trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs) {
+  report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
+  std::optional<measure::LoadMonitor> load;
+  if (!std::ranges::all_of(search.members(), LooksUpValues)) {
+    load.emplace(measure::LoadMonitorOptions{.threads = jobs});
+  }
+  run::RunObserver observer = progress.Observer();
+  observer.on_trial = [&](const run::RunStatus& status, const trial::Outcome& last) {
+    if (load && load->Look()) progress.Note(measure::DescribeBusy(load->last()));
+    progress.Trial(status, last);
+  };
+  const trial::StopReason reason = search.Run(observer, [&](const tuning::RepeatStatus& status) {
+    progress.Activity(fmt::format("evaluating the best again: {} of {}", status.done, status.all));
+  });
+  progress.End();
+  if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));
+  return reason;
+}
+
 void RunSearchCommand(const SearchArguments& arguments) {
   std::vector<tuning::SearchMember> members = LoadMembers(arguments);
   tuning::SearchOptions options = arguments.options;
@@ -355,13 +379,7 @@ void RunSearchCommand(const SearchArguments& arguments) {
   options.seed = static_cast<uint64_t>(arguments.scenario.seed.value_or(0));
   tuning::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
-  report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
-  const trial::StopReason reason =
-      search.Run(progress.Observer(), [&](const tuning::RepeatStatus& status) {
-        progress.Activity(
-            fmt::format("evaluating the best again: {} of {}", status.done, status.all));
-      });
-  progress.End();
+  const trial::StopReason reason = RunWithProgress(search, options.jobs);
   if (search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());
