@@ -27,6 +27,7 @@
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"
@@ -140,7 +141,7 @@ void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments&
   Say("{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
       search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
       space.size() == 1 ? "" : "s", FormatSize(space.CountFeasible()), member.scenario.optimizer,
-      member.database);
+      base::InOneLine(member.database, 200));
   const run::RunStatus status = search.Status();
   if (status.trials >= status.max_trials) {
     Say("Its {} trials are done already; more --trials go on\n",
@@ -174,7 +175,7 @@ nlohmann::json SummaryOf(const tuning::ScenarioSearch& search, int member) {
 void Export(const SearchArguments& arguments, const tuning::ScenarioSearch& search) {
   const external::Scenario& scenario = search.members()[0].scenario;
   if (!arguments.out.empty()) {
-    base::WriteFile(arguments.out, SummaryOf(search, 0).dump(2) + "\n");
+    base::WriteFile(arguments.out, report::JsonText(SummaryOf(search, 0)) + "\n");
   }
   if (arguments.csv.empty() && arguments.chart.empty()) return;
   const std::vector<external::StudyTrial> trials = search.TrialsOf(0);
@@ -319,7 +320,7 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
   if (arguments.json) {
     nlohmann::json summary = is_single ? SummaryOf(search, 0) : SummaryOfAll(search, arguments);
     summary["end"] = trial::ToString(reason);
-    fmt::print("{}\n", summary.dump(2));
+    fmt::print("{}\n", report::JsonText(summary));
     return;
   }
   const run::RunStatus status = search.Status();
