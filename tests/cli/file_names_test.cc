@@ -92,7 +92,8 @@ TEST_F(FileNames, OfScenarios) {
                  File(".csv"), "--chart", File(".svg")});
   Succeed({"show", database, "--run", "1"});
   Succeed({"report", database});
-  Succeed({"records", "export", database, "--run", "1", "--format", "t4", "--out", File("_T4.json")});
+  Succeed(
+      {"records", "export", database, "--run", "1", "--format", "t4", "--out", File("_T4.json")});
   SucceedInJson({"search", scenario, "--recorded", File("_T4.json"), "--db", File("2.db")});
 }
 
