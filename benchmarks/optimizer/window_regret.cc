@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // regret_optimizer [--trials N] [--limit L] [--exact E] [--seeds S]: what it costs in quality that
-// a Gaussian process learns from a part of the trials. Searches that learn from all up to L feasible
-// trials and then from a selection, beside the same searches with the limit E, over S seeds and
-// several objectives; both are alike up to L trials.
+// a Gaussian process learns from a part of the trials. Searches that learn from all up to L
+// feasible trials and then from a selection, beside the same searches with the limit E, over S
+// seeds and several objectives; both are alike up to L trials.
 
 #include <fmt/format.h>
 #include <time.h>
