@@ -6,7 +6,8 @@
     python reference.py MODEL.onnx FOLDER '{"dims": {"batch": 1}, "shapes": {}, "values": {}}'
 
 Writes input_<i>.pb and output_<i>.pb into the folder. Prints JSON: the shapes of the inputs with
-open dimensions, and how far onnxruntime's outputs without graph optimizations are from those with.
+open dimensions, and how far onnxruntime's own outputs are from those that it computes with graph
+optimizations: "spread" without them, "nudged" with inputs that are one rounding away.
 """
 
 import json
@@ -65,6 +66,13 @@ def relative_error(actual, expected):
     return float(difference.max() / max(numpy.abs(expected[numpy.isfinite(expected)]).max(initial=0), 1e-30))
 
 
+def nudged(array, random):
+    """Each element of a float32 or float64 tensor moved to a neighbouring number, up or down."""
+    if array.dtype not in (numpy.float32, numpy.float64):
+        return array
+    return numpy.nextafter(array, random.choice([-numpy.inf, numpy.inf], array.shape).astype(array.dtype))
+
+
 def write(folder, kind, arrays):
     for i, (name, array) in enumerate(arrays):
         tensor = onnx.numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
@@ -81,12 +89,16 @@ def main():
     random = numpy.random.default_rng(0)
     inputs = {value.name: random_input(value, setting, random) for value in session.get_inputs()}
     plain, outputs = run(model, inputs, level.ORT_DISABLE_ALL), run(model, inputs, level.ORT_ENABLE_ALL)
+    moved = {name: array if name in setting.get("freeze", {}) else nudged(array, random)
+             for name, array in inputs.items()}
+    near = run(model, moved, level.ORT_ENABLE_ALL)
     write(folder, "input", [item for item in inputs.items() if item[0] not in setting.get("freeze", {})])
     write(folder, "output", zip([value.name for value in session.get_outputs()], outputs))
     shapes = {value.name: list(inputs[value.name].shape) for value in session.get_inputs()
               if not all(isinstance(dim, int) for dim in value.shape)}
     print(json.dumps({"shapes": shapes,
                       "spread": max(map(relative_error, plain, outputs)),
+                      "nudged": max(map(relative_error, near, outputs)),
                       "float16": any(array.dtype == numpy.float16 for array in [*outputs, *inputs.values()])}))
 
 
