@@ -8,8 +8,8 @@
 Every model is imported as it was exported, with values for its open dimensions only, and runs once
 on random inputs, in a process of its own. Compared is the largest difference over the largest output
 of onnxruntime: "equal" is at most 1e-4, with float16 1e-2. "close" is above that, but no more than twice
-what onnxruntime's own outputs differ by without graph optimizations, or with inputs that are one
-rounding away: rounding decides there, as in quantized models.
+what onnxruntime's own outputs differ by without graph optimizations, or with inputs that are some
+roundings away: rounding decides there, as in quantized models.
 
 Rows stay in FOLDER/compared, one file each; --again compares anew.
 """
