@@ -7,7 +7,8 @@
 
 Writes input_<i>.pb and output_<i>.pb into the folder. Prints JSON: the shapes of the inputs with
 open dimensions, and how far onnxruntime's own outputs are from those that it computes with graph
-optimizations: "spread" without them, "nudged" with inputs that are some roundings away.
+optimizations: "spread" without them, "nudged" with inputs that are some roundings away, "response"
+with other random inputs. Where the response is small, equal outputs say little.
 """
 
 import json
@@ -101,11 +102,13 @@ def main():
     outputs = session.run(None, inputs)
     write(folder, "input", [item for item in inputs.items() if item[0] not in setting.get("freeze", {})])
     write(folder, "output", zip([value.name for value in session.get_outputs()], outputs))
+    other = {value.name: random_input(value, setting, random) for value in session.get_inputs()}
     shapes = {value.name: list(inputs[value.name].shape) for value in session.get_inputs()
               if not all(isinstance(dim, int) for dim in value.shape)}
     print(json.dumps({"shapes": shapes,
                       "spread": max(map(relative_error, plain, outputs)),
                       "nudged": sensitivity(session, inputs, outputs, setting.get("freeze", {})),
+                      "response": max(map(relative_error, session.run(None, other), outputs)),
                       "float16": any(array.dtype == numpy.float16 for array in [*outputs, *inputs.values()])}))
 
 
