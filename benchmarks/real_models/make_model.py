@@ -113,10 +113,10 @@ def from_transformers(entry, folder):
 
 
 def from_ultralytics(entry, folder):
-    from ultralytics import YOLO
+    from ultralytics import RTDETR, YOLO
     scratch = folder / "packages" / entry["name"]
     scratch.mkdir(parents=True, exist_ok=True)
-    network = YOLO(entry["model"])
+    network = (RTDETR if entry["model"].startswith("rtdetr") else YOLO)(entry["model"])
     network.ckpt_path = str(scratch / "model.pt")
     network.model.pt_path = str(scratch / "model.pt")
     size = entry.get("size", 640)
