@@ -46,6 +46,11 @@ Status Unroll(Program& program, LoopId loop);
 Status AnnotateUnroll(Program& program, LoopId loop, int64_t max_step);
 /// Binds a loop to an accelerator's block or thread index; legality as Parallelize.
 Status Bind(Program& program, LoopId loop, LoopKind kind);
+/// Marks a serial loop whose products of narrow elements an instruction sums up at once: the
+/// fastest part of one reduction axis of a dot product (dot_product.h), as long as the
+/// instruction's depth. Below it there may be spatial loops only; the vectorized one among them
+/// becomes the instruction's lanes. A target that lacks the instruction runs the loop as it is.
+Status Tensorize(Program& program, LoopId loop);
 
 // --- Blocks ----------------------------------------------------------------------------------
 
@@ -97,7 +102,8 @@ Result<BlockId> DecomposeReduction(Program& program, BlockId block, LoopId loop)
 /// Stores a constant input, or a cache made by CacheRead and read by one block only, in the order
 /// in which its only reader visits it: each dimension is cut at the digits of the reader's loops
 /// and the pieces are laid out by loop depth, except that the piece of the row-major innermost
-/// dimension which is contiguous now stays innermost. The copying block's own nest is rebuilt to
+/// dimension which is contiguous now stays innermost, but for the digit of a tensorized loop: its
+/// elements are next to each other. The copying block's own nest is rebuilt to
 /// walk the new layout. Refused when the reader's index is not a plain mixed-radix number of
 /// digits.
 Status RewriteLayout(Program& program, BufferId buffer);

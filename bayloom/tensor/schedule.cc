@@ -130,6 +130,10 @@ Status Schedule::Bind(LoopVar loop, LoopKind kind) {
       Record(InstructionOf(InstructionKind::kBind, {loop.id}, {static_cast<int64_t>(kind)})));
 }
 
+Status Schedule::Tensorize(LoopVar loop) {
+  return NoVar(Record(InstructionOf(InstructionKind::kTensorize, {loop.id})));
+}
+
 Status Schedule::Annotate(BlockVar block, const std::string& key, ValueVar value) {
   return NoVar(Record(InstructionOf(InstructionKind::kAnnotate, {block.id, value.id}, {}, key)));
 }

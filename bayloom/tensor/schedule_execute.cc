@@ -49,6 +49,7 @@ Result<Schedule::Effect> Schedule::Execute(const Instruction& instruction,
     case InstructionKind::kUnroll:
     case InstructionKind::kAnnotateUnroll:
     case InstructionKind::kBind:
+    case InstructionKind::kTensorize:
       return ExecuteOnLoops(instruction);
     default:
       return ExecuteOnBlock(instruction);
@@ -107,6 +108,8 @@ Result<Schedule::Effect> Schedule::ExecuteOnLoops(const Instruction& instruction
       return done(bayloom::tensor::Unroll(program_, loops[0]));
     case InstructionKind::kAnnotateUnroll:
       return done(bayloom::tensor::AnnotateUnroll(program_, loops[0], values_[inputs[1]]));
+    case InstructionKind::kTensorize:
+      return done(bayloom::tensor::Tensorize(program_, loops[0]));
     default:
       return done(bayloom::tensor::Bind(program_, loops[0],
                                         static_cast<LoopKind>(instruction.attributes[0])));

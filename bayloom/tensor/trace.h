@@ -52,6 +52,7 @@ enum class InstructionKind : uint8_t {
   kDecomposeReduction,
   kRewriteLayout,
   kSetScope,
+  kTensorize,
 };
 
 bool IsSampling(InstructionKind kind);

@@ -85,7 +85,7 @@ class Validator {
 
   void CheckLoopKind(LoopId id) {
     const Loop& loop = program_.loops[id];
-    if (loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kUnrolled) return;
+    if (RunsInOrder(loop.kind)) return;
     if (Status status = CheckParallel(program_, id); !status) {
       return Fail("loop {} may not run in parallel: {}", id, status.error().message);
     }

@@ -32,7 +32,8 @@ class RandomScheduler {
                                                     "cache read",     "cache write",
                                                     "decompose",      "rfactor",
                                                     "rewrite layout", "annotate unroll",
-                                                    "bind",           "compute at a listed place"};
+                                                    "bind",           "tensorize",
+                                                    "compute at a listed place"};
   static constexpr int kPrimitiveCount = std::size(kPrimitiveNames);
 
  private:
@@ -43,6 +44,7 @@ class RandomScheduler {
     return Done(result ? Ok() : Status(result.error()), std::move(what));
   }
   bool Split(tensor::LoopId loop);
+  bool Tensorize(tensor::BlockId block);
   bool Reorder(tensor::LoopId loop);
   tensor::LoopId AnyLoop();
   tensor::BlockId AnyBlock();

@@ -94,13 +94,34 @@ Status Pack(tensor::Schedule& schedule, tensor::BlockVar block, const Variant& v
   return Ok();
 }
 
-/// Splits every loop of the block into its levels and orders them S S R S R S. Returns the last
-/// loop of each of the two outer spatial levels.
-Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block) {
+/// Splits off the part of a dot product's loop that an instruction sums up; the rest takes its
+/// place. nullopt if there is none.
+Result<std::optional<tensor::LoopVar>> SplitOffDepth(tensor::Schedule& schedule,
+                                                     const std::optional<DotAxis>& axis,
+                                                     std::vector<tensor::LoopVar>& loops,
+                                                     std::vector<tensor::Iter>& iters) {
+  if (!axis) return std::optional<tensor::LoopVar>();
+  const int64_t rest = iters[axis->iter].extent / axis->depth;
+  Result<std::vector<tensor::LoopVar>> split =
+      schedule.Split(loops[axis->iter], std::vector<int64_t>{rest, axis->depth});
+  if (!split) return split.error();
+  loops[axis->iter] = split->front();
+  iters[axis->iter].extent = rest;
+  return std::optional(split->back());
+}
+
+/// Splits every loop of the block into its levels and orders them S S R S R S; what an instruction
+/// sums up at once goes between the last two. Returns the last loop of each of the two outer
+/// spatial levels.
+Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block,
+                                            const target::Target& target) {
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
   if (!loops) return loops.error();
   std::vector<tensor::LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
-  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  const std::optional<DotAxis> axis = FindDotAxis(schedule.program(), schedule.Get(block), target);
+  Result<std::optional<tensor::LoopVar>> at_once = SplitOffDepth(schedule, axis, *loops, iters);
+  if (!at_once) return at_once.error();
   for (size_t i = 0; i < iters.size(); ++i) {
     const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
     std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
@@ -117,17 +138,21 @@ Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::
     for (int level = 0; level < parts; ++level) levels[level].push_back((*split)[level]);
   }
   std::vector<tensor::LoopVar> order;
+  if (*at_once) reduction[1].push_back(**at_once);
   for (const std::vector<tensor::LoopVar>* level :
        {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
     order.insert(order.end(), level->begin(), level->end());
   }
   if (Status s = schedule.Reorder(order); !s) return s.error();
+  if (*at_once) {
+    if (Status s = schedule.Tensorize(**at_once); !s) return s.error();
+  }
   const tensor::LoopVar first = spatial[0].back();
   return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
 }
 
 Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& name,
-                               const Variant& variant) {
+                               const Variant& variant, const target::Target& target) {
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
   std::optional<tensor::BlockVar> epilogue;
@@ -141,7 +166,7 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
     epilogue = *copy;
   }
   if (Status s = Pack(schedule, *block, variant); !s) return s.error();
-  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block);
+  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block, target);
   if (!levels) return levels.error();
   if (epilogue && variant.epilogue_level > 0) {
     const tensor::LoopVar at = (*levels)[variant.epilogue_level - 1];
@@ -154,13 +179,13 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
 }  // namespace
 
 std::vector<tensor::Schedule> MultiLevelTiling(tensor::Schedule schedule, const std::string& name,
-                                               const target::Target&) {
+                                               const target::Target& target) {
   const tensor::BlockId id = schedule.program().FindBlock(name);
   if (!HasDataReuse(schedule.program(), id)) return {std::move(schedule)};
   const bool has_epilogue = ElementwiseConsumer(schedule.program(), id) >= 0;
   std::vector<tensor::Schedule> alternatives;
   for (const Variant& variant : VariantsFor(schedule.program(), id, has_epilogue)) {
-    Result<tensor::Schedule> tiled = Apply(schedule, name, variant);
+    Result<tensor::Schedule> tiled = Apply(schedule, name, variant, target);
     if (tiled) alternatives.push_back(*std::move(tiled));
   }
   if (alternatives.empty()) alternatives.push_back(std::move(schedule));
