@@ -101,6 +101,13 @@ Result<std::vector<LoopVar>> Schedule::Split(LoopVar loop, const std::vector<int
   return AllVars<LoopVar>(Record(InstructionOf(InstructionKind::kSplit, {loop.id}, factors)));
 }
 
+Result<std::array<LoopVar, 2>> Schedule::SplitOverlapping(LoopVar loop, ValueVar tile) {
+  Result<std::vector<LoopVar>> nest = AllVars<LoopVar>(
+      Record(InstructionOf(InstructionKind::kSplitOverlapping, {loop.id, tile.id})));
+  if (!nest) return nest.error();
+  return std::array<LoopVar, 2>{(*nest)[0], (*nest)[1]};
+}
+
 Result<LoopVar> Schedule::Fuse(const std::vector<LoopVar>& loops) {
   return OneVar<LoopVar>(Record(InstructionOf(InstructionKind::kFuse, Operands(-1, loops))));
 }

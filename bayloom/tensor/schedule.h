@@ -59,6 +59,7 @@ class Schedule {
   // Primitives; see primitives.h.
   Result<std::vector<LoopVar>> Split(LoopVar loop, const std::vector<ValueVar>& factors);
   Result<std::vector<LoopVar>> Split(LoopVar loop, const std::vector<int64_t>& factors);
+  Result<std::array<LoopVar, 2>> SplitOverlapping(LoopVar loop, ValueVar tile);
   Result<LoopVar> Fuse(const std::vector<LoopVar>& loops);
   Status Reorder(const std::vector<LoopVar>& order);
   Status Parallelize(LoopVar loop);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/internal/instruction.h"
@@ -42,6 +43,7 @@ Result<Schedule::Effect> Schedule::Execute(const Instruction& instruction,
     case InstructionKind::kSampleComputeLocation:
       return ExecuteSampleLocation(instruction, decision);
     case InstructionKind::kSplit:
+    case InstructionKind::kSplitOverlapping:
     case InstructionKind::kFuse:
     case InstructionKind::kReorder:
     case InstructionKind::kParallelize:
@@ -90,6 +92,12 @@ Result<Schedule::Effect> Schedule::ExecuteOnLoops(const Instruction& instruction
       std::vector<int64_t> factors = instruction.attributes;
       for (size_t i = 1; i < inputs.size(); ++i) factors.push_back(values_[inputs[i]]);
       Result<std::vector<LoopId>> nest = bayloom::tensor::Split(program_, loops[0], factors);
+      if (!nest) return nest.error();
+      return Effect{{nest->begin(), nest->end()}, std::nullopt};
+    }
+    case InstructionKind::kSplitOverlapping: {
+      Result<std::array<LoopId, 2>> nest =
+          bayloom::tensor::SplitOverlapping(program_, loops[0], values_[inputs[1]]);
       if (!nest) return nest.error();
       return Effect{{nest->begin(), nest->end()}, std::nullopt};
     }

@@ -53,6 +53,7 @@ enum class InstructionKind : uint8_t {
   kRewriteLayout,
   kSetScope,
   kTensorize,
+  kSplitOverlapping,
 };
 
 bool IsSampling(InstructionKind kind);

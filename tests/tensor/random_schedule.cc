@@ -14,8 +14,8 @@ namespace bayloom::testing {
 
 bool RandomScheduler::Step() {
   // Restructuring loops is what makes the other primitives interesting: it is tried more often.
-  static const std::vector<double> weights = {5, 2, 5, 0.7, 0.7, 0.3, 1,   1,   3,
-                                              3, 1, 1, 1,   1.5, 0.5, 0.1, 0.3, 1,   2};
+  static const std::vector<double> weights = {5, 2, 5, 0.7, 0.7, 0.3, 1,   1, 3, 3,
+                                              1, 1, 1, 1.5, 0.5, 0.1, 0.3, 2, 2, 2};
   const int primitive = random_.Weighted(weights);
   const uint64_t before = program_.StructuralHash();
   const bool applied = Apply(primitive);
@@ -107,6 +107,12 @@ bool RandomScheduler::Apply(int primitive) {
     }
     case 17:
       return Tensorize(block);
+    case 18: {
+      const int64_t tile = 1 + random_.UniformInt(program_.ExtentOf(loop));
+      const auto split = tensor::SplitOverlapping(program_, loop, tile);
+      const std::string into = split ? fmt::format("{}", fmt::join(*split, " ")) : "";
+      return Done(split, fmt::format("split {} into overlapping {} as {}", loop, tile, into));
+    }
     default: {
       const std::vector<tensor::LoopId> places = tensor::ComputeLocations(program_, block);
       if (places.empty()) return false;
@@ -144,8 +150,8 @@ bool RandomScheduler::Tensorize(tensor::BlockId block) {
     }
   }
   const tensor::LoopId loop = AnyLoopAround(block);
-  return loop >= 0 && Done(bayloom::tensor::Tensorize(program_, loop),
-                           fmt::format("tensorize {}", loop));
+  return loop >= 0 &&
+         Done(bayloom::tensor::Tensorize(program_, loop), fmt::format("tensorize {}", loop));
 }
 
 bool RandomScheduler::Reorder(tensor::LoopId loop) {

@@ -88,6 +88,9 @@ inline std::vector<NamedWorkload> MatmulCatalogue() {
   add("matmul", tensor::MatmulWorkload(16, 24, 12));
   add("matmul_square", tensor::MatmulWorkload(32, 32, 32));
   add("matmul_prime", tensor::MatmulWorkload(13, 17, 19));
+  add("matmul_prime_rows",
+      tensor::MatmulWorkload(37, 20, 9, tensor::DType::kFloat32, {.bias = true, .relu = true}));
+  add("conv2d_prime_rows", tensor::Conv2dWorkload(ConvShape(19, 3, 5, 3, 1)));
   add("matmul_vector", tensor::MatmulWorkload(1, 64, 30));
   add("matmul_column", tensor::MatmulWorkload(21, 1, 40));
   add("matmul_float64", tensor::MatmulWorkload(10, 14, 8, tensor::DType::kFloat64));

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 
@@ -19,8 +22,9 @@ struct Variant {
   /// Tile level (1: outermost, 2) under which the epilogue or the write cache's copy runs; 0:
   /// the block stores its output itself.
   int epilogue_level;
-  bool pack_first;   ///< store the operand that is broadcast along vectors in tile order
-  bool pack_second;  ///< store the operand that is vectorized in tile order
+  bool pack_first;       ///< store the operand that is broadcast along vectors in tile order
+  bool pack_second;      ///< store the operand that is vectorized in tile order
+  bool overlap = false;  ///< tiles overlap where the extent has no good divisors
 };
 
 /// An operand that is read again and again, one iterator per dimension, and whose order in memory
@@ -70,7 +74,9 @@ std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId
   for (const Operand& operand : PackableOperands(program, id)) {
     (operand.vectorized ? second : first) = true;
   }
-  const int level = has_epilogue ? 2 : 0;
+  // Tiles that overlap are computed aside: only what is stored at the end is the same in both.
+  const bool overlap = !OverlappingIters(program.blocks[id]).empty();
+  const int level = has_epilogue || overlap ? 2 : 0;
   std::vector<Variant> variants = {{level, false, false}};
   if (second) {
     variants.push_back({level, false, true});
@@ -79,6 +85,7 @@ std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId
     variants.push_back({1, false, false});
     if (first) variants.push_back({level, true, false});
   }
+  for (Variant& variant : variants) variant.overlap = overlap;
   return variants;
 }
 
@@ -110,15 +117,28 @@ Result<std::optional<tensor::LoopVar>> SplitOffDepth(tensor::Schedule& schedule,
   return std::optional(split->back());
 }
 
+/// The loop over the tiles and the loop within one, whose size is left open.
+Result<std::array<tensor::LoopVar, 2>> SplitIntoOverlapping(tensor::Schedule& schedule,
+                                                            tensor::LoopVar loop, int64_t extent) {
+  const std::vector<int64_t> sizes = OverlappingTileSizes(extent);
+  const std::vector<double> weights(sizes.size(), 1.0 / static_cast<double>(sizes.size()));
+  Result<tensor::ValueVar> size = schedule.SampleCategorical(sizes, weights);
+  if (!size) return size.error();
+  return schedule.SplitOverlapping(loop, *size);
+}
+
 /// Splits every loop of the block into its levels and orders them S S R S R S; what an instruction
 /// sums up at once goes between the last two. Returns the last loop of each of the two outer
 /// spatial levels.
 Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block,
-                                            const target::Target& target) {
+                                            const Variant& variant, const target::Target& target) {
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
   if (!loops) return loops.error();
   std::vector<tensor::LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
   std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  std::vector<int> overlapping;
+  if (variant.overlap)
+    overlapping = OverlappingIters(schedule.program().blocks[schedule.Get(block)]);
   const std::optional<DotAxis> axis = FindDotAxis(schedule.program(), schedule.Get(block), target);
   Result<std::optional<tensor::LoopVar>> at_once = SplitOffDepth(schedule, axis, *loops, iters);
   if (!at_once) return at_once.error();
@@ -129,13 +149,22 @@ Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::
       levels[0].push_back((*loops)[i]);
       continue;
     }
-    const int parts = is_spatial ? kSpatialLevels : kReductionLevels;
+    int level = 0;
+    if (std::find(overlapping.begin(), overlapping.end(), static_cast<int>(i)) !=
+        overlapping.end()) {
+      Result<std::array<tensor::LoopVar, 2>> tiles =
+          SplitIntoOverlapping(schedule, (*loops)[i], iters[i].extent);
+      if (!tiles) return tiles.error();
+      levels[level++].push_back((*tiles)[0]);
+      (*loops)[i] = (*tiles)[1];
+    }
+    const int parts = (is_spatial ? kSpatialLevels : kReductionLevels) - level;
     Result<std::vector<tensor::ValueVar>> tile =
         schedule.SamplePerfectTile((*loops)[i], parts, kMaxInnermostFactor);
     if (!tile) return tile.error();
     Result<std::vector<tensor::LoopVar>> split = schedule.Split((*loops)[i], *tile);
     if (!split) return split.error();
-    for (int level = 0; level < parts; ++level) levels[level].push_back((*split)[level]);
+    for (tensor::LoopVar loop : *split) levels[level++].push_back(loop);
   }
   std::vector<tensor::LoopVar> order;
   if (*at_once) reduction[1].push_back(**at_once);
@@ -166,7 +195,7 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
     epilogue = *copy;
   }
   if (Status s = Pack(schedule, *block, variant); !s) return s.error();
-  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block, target);
+  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block, variant, target);
   if (!levels) return levels.error();
   if (epilogue && variant.epilogue_level > 0) {
     const tensor::LoopVar at = (*levels)[variant.epilogue_level - 1];
@@ -184,8 +213,11 @@ std::vector<tensor::Schedule> MultiLevelTiling(tensor::Schedule schedule, const 
   if (!HasDataReuse(schedule.program(), id)) return {std::move(schedule)};
   const bool has_epilogue = ElementwiseConsumer(schedule.program(), id) >= 0;
   std::vector<tensor::Schedule> alternatives;
-  for (const Variant& variant : VariantsFor(schedule.program(), id, has_epilogue)) {
+  for (Variant variant : VariantsFor(schedule.program(), id, has_epilogue)) {
     Result<tensor::Schedule> tiled = Apply(schedule, name, variant, target);
+    if (!tiled && std::exchange(variant.overlap, false)) {
+      tiled = Apply(schedule, name, variant, target);
+    }
     if (tiled) alternatives.push_back(*std::move(tiled));
   }
   if (alternatives.empty()) alternatives.push_back(std::move(schedule));
