@@ -45,8 +45,8 @@ TEST(OverlappingTileSizes, AreWhatProductsOfPrimeRowsAreTiledBy) {
   target.vector_bytes = 64;
   const SpaceGenerator generator(tensor::MatmulWorkload(197, 64, 32), target);
   bool overlaps = false;
-  for (const DesignSpace& space : generator.spaces()) {
-    const std::vector<tensor::Instruction>& steps = space.trace.instructions();
+  for (const tensor::Trace& space : generator.spaces()) {
+    const std::vector<tensor::Instruction>& steps = space.instructions();
     overlaps |= std::any_of(steps.begin(), steps.end(), [](const tensor::Instruction& step) {
       return step.kind == tensor::InstructionKind::kSplitOverlapping;
     });

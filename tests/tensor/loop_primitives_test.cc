@@ -90,7 +90,7 @@ TEST_F(LoopPrimitivesTest, NothingIsAddedTwiceInOverlappingTiles) {
   Start(tensor::MatmulWorkload(13, 5, 7));
   Must(tensor::Reorder(program_,
                        std::vector<tensor::LoopId>{LoopOf("matmul", 2), LoopOf("matmul", 0)}));
-  ExpectRefused("would add to an element twice", overlapping(LoopOf("matmul", 1), 5));
+  ExpectRefused("would add to an element twice", overlapping(LoopOf("matmul", 2), 5));
 }
 
 TEST_F(LoopPrimitivesTest, OverlappingTilesMayStoreTheSameAtTheSameTime) {
