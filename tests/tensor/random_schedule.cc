@@ -14,8 +14,8 @@ namespace bayloom::testing {
 
 bool RandomScheduler::Step() {
   // Restructuring loops is what makes the other primitives interesting: it is tried more often.
-  static const std::vector<double> weights = {5, 2, 5, 0.7, 0.7, 0.3, 1,   1,   3,
-                                              3, 1, 1, 1,   1.5, 0.5, 0.1, 0.3, 1,   2};
+  static const std::vector<double> weights = {5, 2, 5, 0.7, 0.7, 0.3, 1,   1, 3, 3,
+                                              1, 1, 1, 1.5, 0.5, 0.1, 0.3, 1, 2};
   const int primitive = random_.Weighted(weights);
   const uint64_t before = program_.StructuralHash();
   const bool applied = Apply(primitive);
@@ -144,8 +144,8 @@ bool RandomScheduler::Tensorize(tensor::BlockId block) {
     }
   }
   const tensor::LoopId loop = AnyLoopAround(block);
-  return loop >= 0 && Done(bayloom::tensor::Tensorize(program_, loop),
-                           fmt::format("tensorize {}", loop));
+  return loop >= 0 &&
+         Done(bayloom::tensor::Tensorize(program_, loop), fmt::format("tensorize {}", loop));
 }
 
 bool RandomScheduler::Reorder(tensor::LoopId loop) {

@@ -24,15 +24,24 @@ class RandomScheduler {
   /// How often each primitive was applied, by its position in kPrimitiveNames.
   const std::vector<int>& applied() const { return applied_; }
 
-  static constexpr const char* kPrimitiveNames[] = {"split",          "fuse",
-                                                    "reorder",        "parallelize",
-                                                    "vectorize",      "unroll",
-                                                    "inline",         "reverse inline",
-                                                    "compute at",     "reverse compute at",
-                                                    "cache read",     "cache write",
-                                                    "decompose",      "rfactor",
-                                                    "rewrite layout", "annotate unroll",
-                                                    "bind",           "tensorize",
+  static constexpr const char* kPrimitiveNames[] = {"split",
+                                                    "fuse",
+                                                    "reorder",
+                                                    "parallelize",
+                                                    "vectorize",
+                                                    "unroll",
+                                                    "inline",
+                                                    "reverse inline",
+                                                    "compute at",
+                                                    "reverse compute at",
+                                                    "cache read",
+                                                    "cache write",
+                                                    "decompose",
+                                                    "rfactor",
+                                                    "rewrite layout",
+                                                    "annotate unroll",
+                                                    "bind",
+                                                    "tensorize",
                                                     "compute at a listed place"};
   static constexpr int kPrimitiveCount = std::size(kPrimitiveNames);
 
