@@ -153,8 +153,8 @@ class FeatureExtractor {
 
   /// What an instruction sums up at once is carried out at once, as lanes are.
   static bool Counts(tensor::LoopKind kind, tensor::LoopKind annotation) {
-    return kind == annotation || (kind == tensor::LoopKind::kTensorized &&
-                                  annotation == tensor::LoopKind::kVectorized);
+    return kind == annotation ||
+           (kind == tensor::LoopKind::kTensorized && annotation == tensor::LoopKind::kVectorized);
   }
 
   /// The ordinal-th of `count` loops from outside; `inner` and its successors name the answer.

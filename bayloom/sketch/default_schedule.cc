@@ -60,8 +60,8 @@ tensor::LoopId ParallelLoop(const tensor::Program& program, std::span<const tens
 
 /// Splits off the part of a dot product's loop that an instruction sums up; -1 if there is none.
 tensor::LoopId TakeDepth(tensor::Program& program, const std::optional<DotAxis>& axis,
-                             std::span<const tensor::LoopId> loops,
-                             std::vector<tensor::LoopId>& reduction) {
+                         std::span<const tensor::LoopId> loops,
+                         std::vector<tensor::LoopId>& reduction) {
   if (!axis) return -1;
   const auto place = std::ranges::find(reduction, loops[axis->iter]);
   const int64_t factors[] = {-1, axis->depth};

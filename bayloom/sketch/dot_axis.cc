@@ -13,8 +13,7 @@ namespace {
 bool ReadsNeighbours(const tensor::Program& program, const tensor::Block& block,
                      const tensor::Expr& load, int iter) {
   if (program.buffers[load->index].role == tensor::BufferRole::kConstant) return true;
-  const auto form =
-      tensor::ToLinear(load->operands.back(), static_cast<int>(block.iters.size()));
+  const auto form = tensor::ToLinear(load->operands.back(), static_cast<int>(block.iters.size()));
   return form && form->coefficients[iter] == 1;
 }
 

@@ -105,10 +105,10 @@ Result<BlockId> BlockToTensorize(const Program& program, LoopId loop) {
         "cannot tensorize loop {}: it is not the fastest part of one reduction axis", loop)};
   }
   if (program.ExtentOf(loop) != product->depth()) {
-    return Error{fmt::format("cannot tensorize loop {} of extent {}: instructions sum up {} "
-                             "products of {}",
-                             loop, program.ExtentOf(loop), product->depth(),
-                             ToString(product->a.dtype()))};
+    return Error{
+        fmt::format("cannot tensorize loop {} of extent {}: instructions sum up {} "
+                    "products of {}",
+                    loop, program.ExtentOf(loop), product->depth(), ToString(product->a.dtype()))};
   }
   if (ReducesBelow(program, block, NodeRef::Loop(loop))) {
     return Error{fmt::format("cannot tensorize loop {}: {} reduces over a loop inside of it", loop,

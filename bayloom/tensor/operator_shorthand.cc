@@ -81,8 +81,7 @@ Workload ParseConvolution(base::Shorthand& line, bool depthwise) {
   shape.options.pad_before = shape.options.pad_after = line.PairOption("pad", 0);
   shape.dtype = TypeOption(line);
   shape.epilogue = TakeEpilogue(line);
-  const std::optional<QuantizedTypes> quantized =
-      TakeQuantized(line, shape.dtype, shape.epilogue);
+  const std::optional<QuantizedTypes> quantized = TakeQuantized(line, shape.dtype, shape.epilogue);
   line.ExpectNoMore();
   if (shape.in_channels % shape.groups != 0 || shape.out_channels % shape.groups != 0) {
     line.Refuse("both numbers of channels must be multiples of the " +

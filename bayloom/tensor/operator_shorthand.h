@@ -20,9 +20,9 @@ namespace bayloom::tensor {
 ///     depthwise:56x56x144,3x3,pad=1                     HxWxC,kernel
 ///
 /// Extents come first, in this order; then, in any order, `bias`, `residual`, `relu` and the
-/// options batch, dtype and, for convolutions, stride, pad, dilation and groups. A `quantized` operator (quantized_operators.h) is one of bytes; its
-/// dtype, uint8 or int8, is that of the activations. A kernel, stride,
-/// pad or dilation is one number or two, rows x columns.
+/// options batch, dtype and, for convolutions, stride, pad, dilation and groups. A `quantized`
+/// operator (quantized_operators.h) is one of bytes; its dtype, uint8 or int8, is that of the
+/// activations. A kernel, stride, pad or dilation is one number or two, rows x columns.
 ///
 /// Throws InputError, naming the argument that is wrong and showing a line that works.
 Workload ParseOperator(std::string_view text);

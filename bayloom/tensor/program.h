@@ -62,7 +62,7 @@ enum class LoopKind : uint8_t {
   kThreadY,
   kThreadZ,  ///< bound to threadIdx (accelerators)
   kVirtualThread,
-  kTensorized,  ///< the products of all iterations are summed by one instruction, where there is one
+  kTensorized,  ///< an instruction sums up the products of all iterations, where there is one
 };
 
 /// Whether the iterations may depend on each other.

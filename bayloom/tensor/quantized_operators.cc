@@ -14,8 +14,7 @@ Tensor Requantize(WorkloadBuilder& b, const std::string& name, const Tensor& sum
   const auto low = static_cast<double>(NeutralElement(Reduction::kMax, dtype)->int_value);
   const auto high = static_cast<double>(NeutralElement(Reduction::kMin, dtype)->int_value);
   return b.Compute(name, sums.shape(), [&](const WorkloadBuilder::Exprs& at) {
-    const Expr level =
-        Cast(DType::kFloat32, sums.At(at) + bias(at.back())) * scale(at.back());
+    const Expr level = Cast(DType::kFloat32, sums.At(at) + bias(at.back())) * scale(at.back());
     return Cast(dtype, Clip(Unary(ExprOp::kRound, level), low, high));
   });
 }

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/target/dot_instruction.h"
-
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/sketch/default_schedule.h"
+#include "bayloom/target/dot_instruction.h"
 #include "bayloom/target/named_target.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/quantized_operators.h"
@@ -83,8 +82,8 @@ std::vector<NamedWorkload> Workloads() {
     for (DType b : {DType::kInt8, DType::kUInt8}) {
       all.push_back({"matmul" + name(a, b), Product(a, b, {13, 40, 24})});
       all.push_back({"transposed" + name(a, b), Product(a, b, {6, 48, 16}, true)});
-      all.push_back({"inputs" + name(a, b),
-                     Product(a, b, {7, 34, 20}, false, tensor::BufferRole::kInput)});
+      all.push_back(
+          {"inputs" + name(a, b), Product(a, b, {7, 34, 20}, false, tensor::BufferRole::kInput)});
       all.push_back({"conv" + name(a, b), Convolution(a, b, 1, 0)});
       all.push_back({"conv_stride" + name(a, b), Convolution(a, b, 2, 5)});
     }
@@ -144,8 +143,7 @@ tensor::Program RandomProgram(const tensor::Workload& workload, uint64_t seed) {
   if (consumer >= 0 && random.UniformInt(3) > 0) {
     const tensor::LoopId at = outer[random.UniformInt(static_cast<int64_t>(outer.size()))];
     (void)tensor::ReverseComputeAt(program, consumer, at);
-    const std::vector<tensor::LoopId> loops =
-        program.LoopsAround(tensor::NodeRef::Block(consumer));
+    const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(consumer));
     (void)tensor::Vectorize(program, loops.back());
   }
   if (random.UniformInt(4) > 0) (void)tensor::RewriteLayout(program, 1);
@@ -205,7 +203,8 @@ tensor::Program PackedProduct(const tensor::Workload& workload, int64_t depth) {
 }
 
 std::string AssemblyOf(DType a, DType b, const target::Target& target) {
-  const tensor::Program program = PackedProduct(Product(a, b, {4, 32, 16}), tensor::ByteSize(a) == 1 ? 4 : 2);
+  const tensor::Program program =
+      PackedProduct(Product(a, b, {4, 32, 16}), tensor::ByteSize(a) == 1 ? 4 : 2);
   const Result<std::string> assembly = codegen::EmitAssembly(program, target, "kernel");
   EXPECT_TRUE(assembly) << (assembly ? "" : assembly.error().message);
   return assembly ? *assembly : "";
@@ -270,8 +269,8 @@ TEST(DotInstructions, WrapLikeIntegers) {
 
 TEST(DotInstructions, AreInProgramsThatNobodyTuned) {
   const target::Target target = Level("x86-64-v4", ",+avx512vnni");
-  for (const tensor::Workload& workload :
-       {tensor::QuantizedMatmulWorkload(64, 64, 64), Convolution(DType::kUInt8, DType::kInt8, 1, 0)}) {
+  for (const tensor::Workload& workload : {tensor::QuantizedMatmulWorkload(64, 64, 64),
+                                           Convolution(DType::kUInt8, DType::kInt8, 1, 0)}) {
     const tensor::Program program = sketch::DefaultSchedule(workload, target);
     const Result<std::string> assembly = codegen::EmitAssembly(program, target, "kernel");
     ASSERT_TRUE(assembly);

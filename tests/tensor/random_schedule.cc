@@ -15,7 +15,7 @@ namespace bayloom::testing {
 bool RandomScheduler::Step() {
   // Restructuring loops is what makes the other primitives interesting: it is tried more often.
   static const std::vector<double> weights = {5, 2, 5, 0.7, 0.7, 0.3, 1,   1, 3, 3,
-                                              1, 1, 1, 1.5, 0.5, 0.1, 0.3, 2, 2, 2};
+                                              1, 1, 1, 1.5, 0.5, 0.1, 0.3, 4, 2, 2};
   const int primitive = random_.Weighted(weights);
   const uint64_t before = program_.StructuralHash();
   const bool applied = Apply(primitive);

@@ -70,8 +70,8 @@ TEST_F(TensorizeTest, KeepsPaddingInside) {
 }
 
 TEST_F(TensorizeTest, TakesPairsOfWiderElements) {
-  for (const auto& [narrow, wide] : {std::pair{DType::kInt16, DType::kInt32},
-                                     std::pair{DType::kBFloat16, DType::kFloat32}}) {
+  for (const auto& [narrow, wide] :
+       {std::pair{DType::kInt16, DType::kInt32}, std::pair{DType::kBFloat16, DType::kFloat32}}) {
     Start(Product(narrow, narrow, wide));
     Must(tensor::Tensorize(program_, MustSplit(LoopOf("matmul", 2), {8, 2})[1]));
     ExpectSameResult();
@@ -81,15 +81,14 @@ TEST_F(TensorizeTest, TakesPairsOfWiderElements) {
 TEST_F(TensorizeTest, RefusesOtherNests) {
   const char* kNoProducts = "no sum of products of two elements of 8 or 16 bits";
   ExpectRefused("is no longer serial", Tensorize([&] {
-                  const tensor::LoopId k = StartMatmul(Product(DType::kInt8, DType::kInt8,
-                                                               DType::kInt32));
+                  const tensor::LoopId k =
+                      StartMatmul(Product(DType::kInt8, DType::kInt8, DType::kInt32));
                   Must(tensor::Tensorize(program_, k));
                   return k;
                 }()));
   ExpectRefused("is not the fastest part of one reduction axis",
                 Tensorize(LoopsOf("matmul").front()));
-  ExpectRefused("is not the fastest part of one reduction axis",
-                Tensorize(LoopsOf("matmul")[1]));
+  ExpectRefused("is not the fastest part of one reduction axis", Tensorize(LoopsOf("matmul")[1]));
   for (DType sum : {DType::kInt8, DType::kInt16, DType::kInt64, DType::kFloat32}) {
     ExpectRefused(kNoProducts, Tensorize(StartMatmul(Product(DType::kInt8, DType::kInt8, sum))));
   }
@@ -122,9 +121,8 @@ TEST_F(TensorizeTest, AMarkedLoopStaysAsItIs) {
   ExpectRefused("no longer serial", [&](tensor::Program& p) {
     return tensor::Split(p, k, std::vector<int64_t>{2, 2});
   });
-  ExpectRefused("is tensorized", [&](tensor::Program& p) {
-    return tensor::RFactor(p, BlockNamed("matmul"), k);
-  });
+  ExpectRefused("is tensorized",
+                [&](tensor::Program& p) { return tensor::RFactor(p, BlockNamed("matmul"), k); });
   const tensor::BlockId copy = Must(tensor::CacheRead(
       program_, BlockNamed("matmul"), BufferNamed("x"), tensor::StorageScope::kLocal));
   ExpectRefused("is tensorized: nothing can be placed inside",

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/codegen/internal/emit/dot_product.h"
-
 #include <algorithm>
 
+#include "bayloom/codegen/internal/emit/dot_product.h"
 #include "bayloom/codegen/internal/emit/nest.h"
 
 namespace bayloom::codegen {

@@ -45,9 +45,8 @@ bool CanBeTaken(const tensor::Program& program, const tensor::Block& block,
 }
 
 bool VariesInLanes(const PlacedAccess& access, const VectorLoop& vector) {
-  return std::ranges::any_of(vector.lanes, [&](tensor::DigitId digit) {
-    return access.affine.CoefficientOf(digit) != 0;
-  });
+  return std::ranges::any_of(
+      vector.lanes, [&](tensor::DigitId digit) { return access.affine.CoefficientOf(digit) != 0; });
 }
 
 std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Target& target,
@@ -61,9 +60,8 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
   const auto method = target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
                                            tensor::ToString(product->b.dtype()));
   if (vector == nullptr || !method) return std::nullopt;
-  DotPlan plan{loop,       tensor::OnlyDigit(program, loop),
-               *method,    product->a,
-               product->b, product->depth()};
+  DotPlan plan{
+      loop, tensor::OnlyDigit(program, loop), *method, product->a, product->b, product->depth()};
   for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
     if (!CanBeTaken(program, block, accesses, *factor, plan.digit)) return std::nullopt;
   }

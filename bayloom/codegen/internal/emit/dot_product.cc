@@ -34,10 +34,10 @@ constexpr std::array kIntrinsics = {
                {llvm::Intrinsic::x86_sse2_pmadd_wd, llvm::Intrinsic::x86_avx2_pmadd_wd,
                 llvm::Intrinsic::x86_avx512_pmaddw_d_512}},
     Intrinsics{"pmaddwd", {llvm::Intrinsic::x86_sse2_pmadd_wd, kNone, kNone}},
-    Intrinsics{"vdpbf16ps",
-               {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
-                llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
-                llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512}},
+    Intrinsics{
+        "vdpbf16ps",
+        {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
+         llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512}},
 };
 
 llvm::Intrinsic::ID IntrinsicFor(std::string_view name, int lanes) {
@@ -76,9 +76,8 @@ llvm::Value* PairProducts(IrBuilder& b, const target::DotMethod& method, const P
                           const PackedFactor& y) {
   const auto id = IntrinsicFor(method.instruction->name, LanesOf(x.value));
   if (method.operands != target::DotOperands::kWidened) {
-    return b.CreateIntrinsic(id, {},
-                             {AsElements(b, x.value, b.getInt16Ty()),
-                              AsElements(b, y.value, b.getInt16Ty())});
+    return b.CreateIntrinsic(
+        id, {}, {AsElements(b, x.value, b.getInt16Ty()), AsElements(b, y.value, b.getInt16Ty())});
   }
   const auto part = [&](bool odd) {
     return b.CreateIntrinsic(id, {},
@@ -98,8 +97,8 @@ llvm::Value* EmitFull(IrBuilder& b, const target::DotMethod& method, const Packe
   }
   if (name != "vdpbf16ps") return b.CreateIntrinsic(id, {}, {sums, x.value, y.value});
   llvm::Type* bfloat = llvm::Type::getBFloatTy(b.getContext());
-  return b.CreateIntrinsic(
-      id, {}, {sums, AsElements(b, x.value, bfloat), AsElements(b, y.value, bfloat)});
+  return b.CreateIntrinsic(id, {},
+                           {sums, AsElements(b, x.value, bfloat), AsElements(b, y.value, bfloat)});
 }
 
 }  // namespace

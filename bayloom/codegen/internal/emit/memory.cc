@@ -174,8 +174,12 @@ MemoryEmitter::LoadKey MemoryEmitter::KeyOf(tensor::BufferId buffer, const Index
                                             Chunk chunk, int count) {
   const int64_t bytes = tensor::ByteSize(program_.buffers[buffer].dtype);
   const bool uniform = index.lanes.empty();
-  return {addresses_.RunningPointer(Base(buffer), index, bytes), index.constant, index.lanes,
-          uniform ? 1 : chunk.width, uniform ? 1 : chunk.active, count};
+  return {addresses_.RunningPointer(Base(buffer), index, bytes),
+          index.constant,
+          index.lanes,
+          uniform ? 1 : chunk.width,
+          uniform ? 1 : chunk.active,
+          count};
 }
 
 llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& index,

@@ -101,8 +101,7 @@ class NestEmitter {
   llvm::Value* IsFirst(const tensor::Block& block);
   llvm::Value* Combined(tensor::BlockId block, ExpressionEmitter& values, llvm::Value* old,
                         const Slots* slots);
-  llvm::Value* WithOneMore(const tensor::Block& block, ExpressionEmitter& values,
-                           llvm::Value* old);
+  llvm::Value* WithOneMore(const tensor::Block& block, ExpressionEmitter& values, llvm::Value* old);
   llvm::Value* Neutral(const tensor::Block& block);
 
   // Dot products (dot_products.cc).
