@@ -135,7 +135,9 @@ tensor::Program RandomProgram(const tensor::Workload& workload, uint64_t seed) {
   const tensor::BlockId anchor = Anchor(program);
   if (random.UniformInt(2) == 0) {
     const tensor::BlockId pad = program.FindBlock("image");
-    if (pad >= 0) EXPECT_TRUE(tensor::ComputeInline(program, pad).ok());
+    if (pad >= 0) {
+      EXPECT_TRUE(tensor::ComputeInline(program, pad).ok());
+    }
   }
   const int64_t depth = tensor::ByteSize(program.buffers[0].dtype) == 1 ? 4 : 2;
   const std::vector<tensor::LoopId> outer = TileAtRandom(program, anchor, random, depth);

@@ -45,7 +45,9 @@ inline std::vector<tensor::LoopId> TileAtRandom(tensor::Program& program, tensor
     order.insert(order.end(), level.begin(), level.end());
   }
   EXPECT_TRUE(tensor::Reorder(program, order).ok());
-  if (at_once >= 0) EXPECT_TRUE(tensor::Tensorize(program, at_once).ok());
+  if (at_once >= 0) {
+    EXPECT_TRUE(tensor::Tensorize(program, at_once).ok());
+  }
   if (order.back() == lanes) (void)tensor::Vectorize(program, lanes);
   std::vector<tensor::LoopId> outer = levels[0];
   outer.insert(outer.end(), levels[1].begin(), levels[1].end());
