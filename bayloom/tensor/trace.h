@@ -52,6 +52,7 @@ enum class InstructionKind : uint8_t {
   kDecomposeReduction,
   kRewriteLayout,
   kSetScope,
+  kWinograd,
 };
 
 bool IsSampling(InstructionKind kind);

@@ -5,14 +5,12 @@
 #include <optional>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 
 namespace bayloom::sketch {
 namespace {
-
-constexpr int kSpatialLevels = 4;
-constexpr int kReductionLevels = 2;
 
 /// One alternative of the rule.
 struct Variant {
@@ -94,38 +92,6 @@ Status Pack(tensor::Schedule& schedule, tensor::BlockVar block, const Variant& v
   return Ok();
 }
 
-/// Splits every loop of the block into its levels and orders them S S R S R S. Returns the last
-/// loop of each of the two outer spatial levels.
-Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block) {
-  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
-  if (!loops) return loops.error();
-  std::vector<tensor::LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
-  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
-  for (size_t i = 0; i < iters.size(); ++i) {
-    const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
-    std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
-    if (iters[i].extent == 1) {
-      levels[0].push_back((*loops)[i]);
-      continue;
-    }
-    const int parts = is_spatial ? kSpatialLevels : kReductionLevels;
-    Result<std::vector<tensor::ValueVar>> tile =
-        schedule.SamplePerfectTile((*loops)[i], parts, kMaxInnermostFactor);
-    if (!tile) return tile.error();
-    Result<std::vector<tensor::LoopVar>> split = schedule.Split((*loops)[i], *tile);
-    if (!split) return split.error();
-    for (int level = 0; level < parts; ++level) levels[level].push_back((*split)[level]);
-  }
-  std::vector<tensor::LoopVar> order;
-  for (const std::vector<tensor::LoopVar>* level :
-       {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
-    order.insert(order.end(), level->begin(), level->end());
-  }
-  if (Status s = schedule.Reorder(order); !s) return s.error();
-  const tensor::LoopVar first = spatial[0].back();
-  return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
-}
-
 Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& name,
                                const Variant& variant) {
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
@@ -141,7 +107,9 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
     epilogue = *copy;
   }
   if (Status s = Pack(schedule, *block, variant); !s) return s.error();
-  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block);
+  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
+  if (!loops) return loops.error();
+  Result<std::array<tensor::LoopVar, 2>> levels = TileInLevels(schedule, *block, *loops);
   if (!levels) return levels.error();
   if (epilogue && variant.epilogue_level > 0) {
     const tensor::LoopVar at = (*levels)[variant.epilogue_level - 1];

@@ -41,6 +41,7 @@ constexpr std::array kForms = {
     InstructionForm{kDecomposeReduction, "decompose_reduction", "bl", "b", 0},
     InstructionForm{kRewriteLayout, "rewrite_layout", "b", "", 1},
     InstructionForm{kSetScope, "set_scope", "b", "", 1},
+    InstructionForm{kWinograd, "winograd", "b", "b*", 1},
 };
 
 constexpr bool FormsAreInOrder() {
