@@ -62,8 +62,7 @@ std::vector<std::byte> ApplyTo(const ConstantTransform& transform, const std::by
     int64_t width = count;
     for (size_t d = mapped; d-- > 0; width *= shape[d]) {
       if (transform.matrices[d].empty()) continue;
-      block =
-          MultiplyDimension(block, transform.source_shape[d], width, transform.matrices[d]);
+      block = MultiplyDimension(block, transform.source_shape[d], width, transform.matrices[d]);
     }
     for (int64_t i = 0; i < after; ++i) {
       std::transform(&block[static_cast<size_t>(i * count)],

@@ -12,8 +12,8 @@
 namespace bayloom::tensor {
 
 /// What a program reads in place of a constant that the caller has: the constant with some of its
-/// dimensions multiplied by matrices. It is computed once, when the constant is prepared (PackLayout),
-/// in double precision, and rounded once.
+/// dimensions multiplied by matrices. It is computed once, when the constant is prepared
+/// (PackLayout), in double precision, and rounded once.
 ///
 ///     prepared[a, b, c] = sum over r, s of A[a, r] * B[b, s] * source[r, s, c]
 struct ConstantTransform {

@@ -183,8 +183,7 @@ Status Schedule::SetScope(BlockVar block, StorageScope scope) {
 }
 
 Result<std::vector<BlockVar>> Schedule::Winograd(BlockVar block, int64_t tile) {
-  return AllVars<BlockVar>(
-      Record(InstructionOf(InstructionKind::kWinograd, {block.id}, {tile})));
+  return AllVars<BlockVar>(Record(InstructionOf(InstructionKind::kWinograd, {block.id}, {tile})));
 }
 
 Status Schedule::Apply(Instruction instruction, const Decision* decision) {

@@ -162,8 +162,7 @@ Result<Schedule::Effect> Schedule::ExecuteOnBlock(const Instruction& instruction
       return done(bayloom::tensor::RewriteLayout(program_, *buffer));
     }
     case InstructionKind::kWinograd: {
-      Result<std::vector<BlockId>> made =
-          bayloom::tensor::Winograd(program_, block, attributes[0]);
+      Result<std::vector<BlockId>> made = bayloom::tensor::Winograd(program_, block, attributes[0]);
       if (!made) return made.error();
       return Effect{{made->begin(), made->end()}, std::nullopt};
     }

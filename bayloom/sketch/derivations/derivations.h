@@ -12,8 +12,8 @@
 namespace bayloom::sketch {
 
 /// A derivation computes what a block computes by another algorithm: a primitive replaces the block
-/// by other blocks, and a sketch of its own schedules those. Both are steps of one trace, so that its
-/// design spaces are design spaces of the workload like any others.
+/// by other blocks, and a sketch of its own schedules those. Both are steps of one trace, so that
+/// its design spaces are design spaces of the workload like any others.
 ///
 /// The schedules of all derivations of all blocks, for the workload after the rules for inlining;
 /// none where no derivation suits or promises to be faster.

@@ -35,8 +35,8 @@ struct WinogradStages {
 
 /// Products that the definition needs over those that tiles need, for an image [n, h, w, k].
 double SavingOf(const std::vector<int64_t>& shape, int64_t tile) {
-  const auto tiles = static_cast<double>(((shape[1] + tile - 1) / tile) *
-                                         ((shape[2] + tile - 1) / tile));
+  const auto tiles =
+      static_cast<double>(((shape[1] + tile - 1) / tile) * ((shape[2] + tile - 1) / tile));
   const auto size = static_cast<double>(tile + 2);
   return 9.0 * static_cast<double>(shape[1] * shape[2]) / (size * size * tiles);
 }
@@ -49,8 +49,7 @@ bool Promises(const tensor::Program& program, const tensor::Block& block, int64_
 }
 
 /// Splits the channels' loop so that its inner part is one vector.
-Result<std::vector<tensor::LoopVar>> SplitChannels(tensor::Schedule& schedule,
-                                                   tensor::LoopVar loop,
+Result<std::vector<tensor::LoopVar>> SplitChannels(tensor::Schedule& schedule, tensor::LoopVar loop,
                                                    const target::Target& target) {
   const int64_t extent = schedule.program().ExtentOf(schedule.Get(loop));
   int64_t lanes = std::min<int64_t>(std::max(target.vector_bytes / 4, 1), extent);

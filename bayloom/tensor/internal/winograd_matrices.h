@@ -27,8 +27,8 @@ struct WinogradMatrices {
 WinogradMatrices MakeWinogradMatrices(int64_t outputs, int64_t taps);
 
 /// The largest error over the largest output to expect in two dimensions, in float32, with so many
-/// channels: the roundings of inputs, products and sums, taken for independent, as they are amplified
-/// by the transformation.
+/// channels: the roundings of inputs, products and sums, taken for independent, as they are
+/// amplified by the transformation.
 double ExpectedWinogradError(const WinogradMatrices& matrices, int64_t channels);
 
 }  // namespace bayloom::tensor

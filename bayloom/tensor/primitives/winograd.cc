@@ -93,8 +93,7 @@ class WinogradBuilder {
         columns_(DivideUp(convolution.columns, tile)) {}
 
   std::vector<BlockId> Build() {
-    const NodeRef top =
-        ChildTowards(program_, NodeRef::Root(), NodeRef::Block(conv_.block));
+    const NodeRef top = ChildTowards(program_, NodeRef::Root(), NodeRef::Block(conv_.block));
     index_ = IndexInParent(program_, top);
     Detach(program_, NodeRef::Block(conv_.block));
     program_.blocks[conv_.block].alive = false;
@@ -145,9 +144,7 @@ class WinogradBuilder {
     PlaceBlock(program_, blocks_.back(), placement);
   }
 
-  static Iter Over(const char* name, int64_t extent) {
-    return {name, extent, IterKind::kSpatial};
-  }
+  static Iter Over(const char* name, int64_t extent) { return {name, extent, IterKind::kSpatial}; }
   static std::vector<Expr> Iters(int count) {
     std::vector<Expr> iters;
     for (int i = 0; i < count; ++i) iters.push_back(IterVar(i));
@@ -167,24 +164,23 @@ class WinogradBuilder {
     Expr inside = BoolLiteral(true);
     if (rows > shape[1]) inside = std::move(inside) && at[1] < Expr(shape[1]);
     if (columns > shape[2]) inside = std::move(inside) && at[2] < Expr(shape[2]);
-    AddBlock(name_ + "_image",
-             {Over("n", conv_.batch), Over("h", rows), Over("w", columns),
-              Over("c", conv_.channels)},
-             extended, at, Select(inside, Read(conv_.image, at), FloatLiteral(0)));
+    AddBlock(
+        name_ + "_image",
+        {Over("n", conv_.batch), Over("h", rows), Over("w", columns), Over("c", conv_.channels)},
+        extended, at, Select(inside, Read(conv_.image, at), FloatLiteral(0)));
     return extended;
   }
 
   /// rows[i, n, th, w, c] = sum over k: B^T[i, k] * image[n, m th + k, w, c]
   BufferId TransformRows(BufferId image) {
     const int64_t width = columns_ * tile_ + kTaps - 1;
-    const BufferId rows =
-        NewBuffer("rows", {size_, conv_.batch, rows_, width, conv_.channels});
+    const BufferId rows = NewBuffer("rows", {size_, conv_.batch, rows_, width, conv_.channels});
     std::vector<Expr> elements, values;
     for (int64_t k = 0; k < size_; ++k) {
-      elements.push_back(
-          Read(image, {IterVar(1), Scaled(2) + Expr(k), IterVar(3), IterVar(4)}));
+      elements.push_back(Read(image, {IterVar(1), Scaled(2) + Expr(k), IterVar(3), IterVar(4)}));
     }
-    for (const std::vector<double>& row : matrices_.input) values.push_back(InputRow(row, elements));
+    for (const std::vector<double>& row : matrices_.input)
+      values.push_back(InputRow(row, elements));
     AddBlock(name_ + "_rows",
              {Over("i", size_), Over("n", conv_.batch), Over("th", rows_), Over("w", width),
               Over("c", conv_.channels)},
@@ -201,18 +197,20 @@ class WinogradBuilder {
       elements.push_back(
           Read(rows, {IterVar(0), IterVar(2), IterVar(3), Scaled(4) + Expr(l), IterVar(5)}));
     }
-    for (const std::vector<double>& row : matrices_.input) values.push_back(InputRow(row, elements));
+    for (const std::vector<double>& row : matrices_.input)
+      values.push_back(InputRow(row, elements));
     AddBlock(name_ + "_tiles", TileIters(size_, "c", conv_.channels), tiles, Iters(6),
              Choose(IterVar(1), values));
     return tiles;
   }
 
   std::vector<Iter> TileIters(int64_t first, const char* channel, int64_t channels) const {
-    return {Over("i", first),    Over("j", size_),      Over("n", conv_.batch),
-            Over("th", rows_),   Over("tw", columns_),  Over(channel, channels)};
+    return {Over("i", first),  Over("j", size_),     Over("n", conv_.batch),
+            Over("th", rows_), Over("tw", columns_), Over(channel, channels)};
   }
 
-  /// The weights become weights[i, j, c, k] = sum over r, s: G[i, r] * G[j, s] * weights[r, s, c, k].
+  /// The weights become weights[i, j, c, k] = sum over r, s: G[i, r] * G[j, s] * weights[r, s, c,
+  /// k].
   void TransformWeights() {
     Buffer& weights = program_.buffers[conv_.weights];
     ConstantTransform transform;
@@ -234,10 +232,9 @@ class WinogradBuilder {
         NewBuffer("products", {size_, size_, conv_.batch, rows_, columns_, conv_.outputs});
     std::vector<Iter> iters = TileIters(size_, "k", conv_.outputs);
     iters.push_back({"c", conv_.channels, IterKind::kReduction});
-    const Expr tile = Read(tiles, {IterVar(0), IterVar(1), IterVar(2), IterVar(3), IterVar(4),
-                                   IterVar(6)});
-    const Expr weight =
-        Read(conv_.weights, {IterVar(0), IterVar(1), IterVar(6), IterVar(5)});
+    const Expr tile =
+        Read(tiles, {IterVar(0), IterVar(1), IterVar(2), IterVar(3), IterVar(4), IterVar(6)});
+    const Expr weight = Read(conv_.weights, {IterVar(0), IterVar(1), IterVar(6), IterVar(5)});
     AddBlock(name_ + "_products", std::move(iters), products, Iters(6), tile * weight);
     return products;
   }
@@ -248,8 +245,8 @@ class WinogradBuilder {
         NewBuffer("sums", {tile_, size_, conv_.batch, rows_, columns_, conv_.outputs});
     std::vector<Expr> elements, values;
     for (int64_t i = 0; i < size_; ++i) {
-      elements.push_back(Read(products, {Expr(i), IterVar(1), IterVar(2), IterVar(3), IterVar(4),
-                                         IterVar(5)}));
+      elements.push_back(
+          Read(products, {Expr(i), IterVar(1), IterVar(2), IterVar(3), IterVar(4), IterVar(5)}));
     }
     for (const std::vector<double>& row : matrices_.output)
       values.push_back(OutputRow(row, elements));
@@ -262,16 +259,15 @@ class WinogradBuilder {
   void CombineColumns(BufferId sums, BufferId outputs) {
     std::vector<Expr> elements, values;
     for (int64_t j = 0; j < size_; ++j) {
-      elements.push_back(Read(
-          sums, {IterVar(2), Expr(j), IterVar(0), IterVar(1), IterVar(3), IterVar(5)}));
+      elements.push_back(
+          Read(sums, {IterVar(2), Expr(j), IterVar(0), IterVar(1), IterVar(3), IterVar(5)}));
     }
     for (const std::vector<double>& row : matrices_.output)
       values.push_back(OutputRow(row, elements));
     AddBlock(name_ + "_outputs",
              {Over("n", conv_.batch), Over("th", rows_), Over("p", tile_), Over("tw", columns_),
               Over("q", tile_), Over("k", conv_.outputs)},
-             outputs,
-             {IterVar(0), Scaled(1) + IterVar(2), Scaled(3) + IterVar(4), IterVar(5)},
+             outputs, {IterVar(0), Scaled(1) + IterVar(2), Scaled(3) + IterVar(4), IterVar(5)},
              Choose(IterVar(4), values));
   }
 
