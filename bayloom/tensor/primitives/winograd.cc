@@ -157,7 +157,7 @@ class WinogradBuilder {
 
   /// The image with zeros behind it, as many as whole tiles need.
   BufferId Extend() {
-    const std::vector<int64_t>& shape = program_.buffers[conv_.image].shape;
+    const std::vector<int64_t> shape = program_.buffers[conv_.image].shape;
     const int64_t rows = rows_ * tile_ + kTaps - 1, columns = columns_ * tile_ + kTaps - 1;
     const BufferId extended = NewBuffer("image", {conv_.batch, rows, columns, conv_.channels});
     const std::vector<Expr> at = Iters(4);
