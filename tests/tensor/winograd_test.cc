@@ -126,7 +126,7 @@ TEST(ConstantTransformTest, LongInnerDimensionsAreAllTransformed) {
 }
 
 TEST(Winograd, ComputesConvolutionsOfAnyExtentUnderAnySchedule) {
-  constexpr int kShapes = 120, kSchedules = 3;
+  constexpr int kShapes = 250, kSchedules = 4;
   base::RandomStream random(1);
   for (int i = 0; i < kShapes; ++i) {
     const Workload workload = Conv2dWorkload(AnyShape(random, 9));
@@ -182,7 +182,7 @@ TEST(Winograd, RefusesWhatItIsNotFor) {
     Program program = Lower(Conv2dWorkload(shape));
     const uint64_t before = program.StructuralHash();
     const Result<std::vector<BlockId>> made = Winograd(program, ConvolutionOf(program), tile);
-    EXPECT_EQ(program.StructuralHash(), before);
+    if (!made) EXPECT_EQ(program.StructuralHash(), before);
     return made ? std::string() : made.error().message;
   };
   Conv2dShape shape = testing::ConvShape(12, 8, 8, 3);
