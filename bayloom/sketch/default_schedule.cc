@@ -113,8 +113,7 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
 
 tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
   if (tensor::IsCall(workload)) return tensor::Lower(workload);
-  const std::span<const Rule> inlining = CpuRules().first(2);
-  tensor::Program program = ApplyRules(workload, inlining, target).front().program();
+  tensor::Program program = ApplyRules(workload, InliningRules(), target).front().program();
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);
   return program;
 }
