@@ -142,7 +142,7 @@ Status ScheduleProducts(tensor::Schedule& schedule, const WinogradStages& stages
   loops->erase(loops->begin(), loops->begin() + static_cast<std::ptrdiff_t>(outer));
   constexpr size_t kBatch = 3;  // i, j, n
   Result<std::array<tensor::LoopVar, 2>> levels =
-      TileInLevels(schedule, stages.products, *loops, kBatch);
+      TileInLevels(schedule, stages.products, *std::move(loops), {.batch = kBatch});
   if (!levels) return levels.error();
   return schedule.Annotate(stages.products, kTiled, 1);
 }
