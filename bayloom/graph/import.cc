@@ -24,6 +24,7 @@
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
+#include "bayloom/graph/internal/operators/integer_operators.h"
 #include "bayloom/graph/internal/operators/operator.h"
 #include "bayloom/graph/internal/opset_versions.h"
 #include "bayloom/graph/internal/scope.h"
@@ -319,7 +320,7 @@ class Importer {
     OperatorContext context(builder_, node, handler.version, std::move(inputs), subgraph);
     context.SetDataFolder(&data_folder_);
     context.SetSmallTypes(small);
-    handler.op->import(context);
+    ImportOnIntegersOrFloats(*handler.op, context);
     for (int i = 0; i < node.output_size(); ++i) {
       if (node.output(i).empty()) continue;
       if (i >= static_cast<int>(context.outputs().size()) || !context.outputs()[i]) {

@@ -236,6 +236,7 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
                                              PlacementOperators(),
                                              PoolingOperators(),
                                              QuantizationOperators(),
+                                             QuantizedProductOperators(),
                                              RandomOperators(),
                                              RecurrentOperators(),
                                              ReductionOperators(),

@@ -149,6 +149,7 @@ std::span<const Operator> NormalizationOperators();
 std::span<const Operator> PlacementOperators();
 std::span<const Operator> PoolingOperators();
 std::span<const Operator> QuantizationOperators();
+std::span<const Operator> QuantizedProductOperators();
 std::span<const Operator> RandomOperators();
 std::span<const Operator> RecurrentOperators();
 std::span<const Operator> ReductionOperators();
