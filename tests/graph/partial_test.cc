@@ -80,7 +80,8 @@ using Tensors = std::map<std::string, tensor::HostTensor>;
 Tensors RunSteps(const PartialNetwork& network, Tensors values) {
   for (const PartialStep& step : network.steps) {
     if (!step.part) {
-      for (const onnx::NodeProto& node : LeftModel(step).graph().node()) {
+      const onnx::ModelProto left = LeftModel(step);
+      for (const onnx::NodeProto& node : left.graph().node()) {
         tensor::HostTensor value = values.at(node.input(0));
         const double factor = node.op_type() == "Triple" ? 3 : 1;
         for (int64_t i = 0; i < value.ElementCount(); ++i) value.Set(i, factor * value.Get(i));
@@ -173,8 +174,8 @@ TEST(Partial, PartsWithHardlyAnyWorkAreLeftOut) {
   const std::string graph =
       Declared("input", "x", kFloat, {64, 64}) + weights +
       Declared("output", "y", kFloat, {64, 64}) + Declared("output", "z", kFloat, {1}) +
-      Declared("input", "s", kFloat, {1}) + Node("MatMul", {"x", "v"}, "a") +
-      Node("MatMul", {"a", "v"}, "y") + Unknown("Triple", "s", "p") + Node("Neg", {"p"}, "q") +
+      Node("MatMul", {"x", "v"}, "a") +
+      Node("MatMul", {"a", "v"}, "y") + Unknown("Triple", "a", "p") + Node("Neg", {"p"}, "q") +
       Unknown("Same", "q", "z") + Declared("value_info", "p", kFloat, {1});
   const PartialNetwork network = Divide(TextModel(17, graph));
   EXPECT_EQ(network.PartCount(), 1);
