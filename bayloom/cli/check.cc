@@ -235,6 +235,7 @@ std::string Text(const CheckedModel& checked) {
                         Plural(static_cast<size_t>(survey.unexamined_nodes), "node", "nodes"),
                         survey.unexamined_nodes == 1 ? "was" : "were");
   }
+  if (!survey.refusals.empty()) text += "--partial says which parts can be compiled without these\n";
   for (const std::string& problem : survey.problems) {
     text += base::MessageInOneLine(problem) + "\n";
   }
