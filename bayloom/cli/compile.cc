@@ -10,6 +10,7 @@
 #include <span>
 
 #include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/network_option.h"
@@ -103,9 +104,9 @@ void CompileParts(const CompileOptions& options) {
   }
   for (const StepFiles& step : files) {
     const std::string& file = step.model.empty() ? step.package.library : step.model;
-    fmt::print("{} ({:.1f} MB)\n", file, Megabytes(file));
+    fmt::print("{} ({:.1f} MB)\n", base::InOneLine(file, 200), Megabytes(file));
   }
-  fmt::print("{}: {}\n", plan, Summary(network));
+  fmt::print("{}: {}\n", base::InOneLine(plan, 200), Summary(network));
 }
 
 void Compile(const CompileOptions& options) {
@@ -117,7 +118,8 @@ void Compile(const CompileOptions& options) {
     fmt::print("{}\n", report::JsonText(ToJson(package, networks)));
     return;
   }
-  fmt::print("{} ({:.1f} MB), {}\n", package.library, Megabytes(package.library), package.header);
+  fmt::print("{} ({:.1f} MB), {}\n", base::InOneLine(package.library, 200),
+             Megabytes(package.library), base::InOneLine(package.header, 200));
 }
 
 }  // namespace

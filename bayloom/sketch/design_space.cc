@@ -3,8 +3,10 @@
 
 #include "bayloom/sketch/design_space.h"
 
+#include <iterator>
 #include <utility>
 
+#include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 
@@ -12,7 +14,12 @@ namespace bayloom::sketch {
 
 SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
-  for (const tensor::Schedule& schedule : ApplyRules(workload_, CpuRules(), target_)) {
+  std::vector<tensor::Schedule> schedules = ApplyRules(workload_, CpuRules(), target_);
+  const tensor::Schedule inlined = ApplyRules(workload_, InliningRules(), target_).front();
+  std::vector<tensor::Schedule> derived = Derive(inlined, target_);
+  if (!derived.empty()) derived = ApplyRules(std::move(derived), FinishingRules(), target_);
+  std::move(derived.begin(), derived.end(), std::back_inserter(schedules));
+  for (const tensor::Schedule& schedule : schedules) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
 }

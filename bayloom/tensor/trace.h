@@ -52,6 +52,9 @@ enum class InstructionKind : uint8_t {
   kDecomposeReduction,
   kRewriteLayout,
   kSetScope,
+  kTensorize,
+  kSplitOverlapping,
+  kWinograd,
 };
 
 bool IsSampling(InstructionKind kind);
