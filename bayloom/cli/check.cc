@@ -46,7 +46,8 @@ struct CheckedModel {
 PartWork WorkOf(graph::Graph network) {
   const graph::TaskGraph tasks = TasksOf(std::move(network));
   PartWork work = {0, std::ssize(tasks.tasks)};
-  for (const graph::GraphTask& task : tasks.tasks) work.flops += task.weight * task.workload.Flops();
+  for (const graph::GraphTask& task : tasks.tasks)
+    work.flops += task.weight * task.workload.Flops();
   return work;
 }
 
@@ -235,7 +236,8 @@ std::string Text(const CheckedModel& checked) {
                         Plural(static_cast<size_t>(survey.unexamined_nodes), "node", "nodes"),
                         survey.unexamined_nodes == 1 ? "was" : "were");
   }
-  if (!survey.refusals.empty()) text += "--partial says which parts can be compiled without these\n";
+  if (!survey.refusals.empty())
+    text += "--partial says which parts can be compiled without these\n";
   for (const std::string& problem : survey.problems) {
     text += base::MessageInOneLine(problem) + "\n";
   }

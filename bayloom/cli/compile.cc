@@ -84,8 +84,8 @@ void CompileParts(const CompileOptions& options) {
   for (size_t i = 0; i < files.size(); ++i) {
     if (!network.steps[i].left.empty()) continue;
     files[i].symbols = fmt::format("{}_part{}", name, part + 1);
-    files[i].package = graph::WritePackage(PackageShapes({&parts[part], 1}), options.folder,
-                                           files[i].symbols);
+    files[i].package =
+        graph::WritePackage(PackageShapes({&parts[part], 1}), options.folder, files[i].symbols);
     described.push_back(ToJson(files[i].package, {&parts[part], 1}));
     ++part;
   }

@@ -157,8 +157,8 @@ class PartialPlanner {
     return small ? fmt::format("its result is of {}", small->name) : "";
   }
 
-  /// Nodes whose results would have to pass between steps, but cannot, are left out. Returns whether
-  /// there are any.
+  /// Nodes whose results would have to pass between steps, but cannot, are left out. Returns
+  /// whether there are any.
   bool LeaveWhatCannotPass() {
     const size_t left = import_.leave.size();
     for (const PartialNode* node : nodes_) {
@@ -176,8 +176,7 @@ class PartialPlanner {
   BorderValue BorderOf(const std::string& name) const {
     const NamedValue& value = *Find(name);
     const bool is_known = value.type != 0 && !FindSmallType(value.type);
-    return {value.tensor->id(), name,
-            is_known ? DTypeFromOnnx(value.type) : value.tensor->dtype()};
+    return {value.tensor->id(), name, is_known ? DTypeFromOnnx(value.type) : value.tensor->dtype()};
   }
 
   /// What a part may read: inputs of the model and results of the other steps. Of names of one
@@ -298,8 +297,8 @@ class PartialPlanner {
       if (step_of_node_[i] != step) continue;
       const onnx::NodeProto& node = *nodes_[i]->node;
       nodes.push_back(&node);
-      built.left.push_back({Printable(NodeName(node)), QualifiedName(node), nodes_[i]->version,
-                            nodes_[i]->reason});
+      built.left.push_back(
+          {Printable(NodeName(node)), QualifiedName(node), nodes_[i]->version, nodes_[i]->reason});
       ForEachNameRead(node, [&](const std::string& name) {
         // Names of inner graphs are no values of this one.
         const bool is_read = !name.empty() && Find(name) && !writer_->IsConstant(name) &&
@@ -334,7 +333,8 @@ class PartialPlanner {
 }  // namespace
 
 int64_t PartialNetwork::PartCount() const {
-  return std::ranges::count_if(steps, [](const PartialStep& step) { return step.part.has_value(); });
+  return std::ranges::count_if(steps,
+                               [](const PartialStep& step) { return step.part.has_value(); });
 }
 
 int64_t PartialNetwork::TranslatedNodes() const {

@@ -148,8 +148,7 @@ TEST(Partial, WhatIsNotDeclaredIsLeftOutUntilItIsKnownAgain) {
 }
 
 TEST(Partial, ModelsThatAreSupportedAreOnePart) {
-  const PartialNetwork network =
-      Divide(TextModel(17, TwoProducts(Node("Mul", {"b", "b"}, "c"))));
+  const PartialNetwork network = Divide(TextModel(17, TwoProducts(Node("Mul", {"b", "b"}, "c"))));
   ASSERT_EQ(network.steps.size(), 1u);
   EXPECT_EQ(network.LeftNodes(), 0);
   EXPECT_EQ(NamesOf(network.steps[0].outputs), std::vector<std::string>{"y"});
@@ -171,12 +170,12 @@ TEST(Partial, PartsAreAsFewAsTheOrderAllows) {
 
 TEST(Partial, PartsWithHardlyAnyWorkAreLeftOut) {
   const std::string weights = Declared("input", "v", kFloat, {64, 64});
-  const std::string graph =
-      Declared("input", "x", kFloat, {64, 64}) + weights +
-      Declared("output", "y", kFloat, {64, 64}) + Declared("output", "z", kFloat, {1}) +
-      Node("MatMul", {"x", "v"}, "a") +
-      Node("MatMul", {"a", "v"}, "y") + Unknown("Triple", "a", "p") + Node("Neg", {"p"}, "q") +
-      Unknown("Same", "q", "z") + Declared("value_info", "p", kFloat, {1});
+  const std::string graph = Declared("input", "x", kFloat, {64, 64}) + weights +
+                            Declared("output", "y", kFloat, {64, 64}) +
+                            Declared("output", "z", kFloat, {1}) + Node("MatMul", {"x", "v"}, "a") +
+                            Node("MatMul", {"a", "v"}, "y") + Unknown("Triple", "a", "p") +
+                            Node("Neg", {"p"}, "q") + Unknown("Same", "q", "z") +
+                            Declared("value_info", "p", kFloat, {1});
   const PartialNetwork network = Divide(TextModel(17, graph));
   EXPECT_EQ(network.PartCount(), 1);
   EXPECT_EQ(network.LeftNodes(), 3);
@@ -216,8 +215,8 @@ TEST(Partial, ConstantsOfLeftNodesComeWithThem) {
 }
 
 TEST(Partial, NodesThatNothingNeedsCutNothing) {
-  const PartialNetwork network = Divide(TextModel(
-      17, TwoProducts(Node("Mul", {"b", "b"}, "c") + Unknown("Triple", "c", "unused"))));
+  const PartialNetwork network = Divide(
+      TextModel(17, TwoProducts(Node("Mul", {"b", "b"}, "c") + Unknown("Triple", "c", "unused"))));
   EXPECT_EQ(network.steps.size(), 1u);
 }
 
@@ -229,14 +228,15 @@ TEST(Partial, RefusesWhereNothingCanBeTranslated) {
 }
 
 TEST(Partial, RefusesDamagedModels) {
-  const std::string ends = Declared("input", "x", kFloat, {2}) + Declared("output", "y", kFloat, {2});
+  const std::string ends =
+      Declared("input", "x", kFloat, {2}) + Declared("output", "y", kFloat, {2});
   EXPECT_THAT(RefusalOfParts(TextModel(17, ends + Node("Relu", {"nothing"}, "y"))),
               HasSubstr("'nothing' is not defined"));
   EXPECT_THAT(RefusalOfParts(TextModel(17, ends + Node("Relu", {"x"}, "z"))),
               HasSubstr("output 'y' is not defined"));
-  EXPECT_THAT(RefusalOfParts(TextModel(
-                  17, ends + Node("Relu", {"x"}, "y") + Unknown("Triple", "x", "y"))),
-              HasSubstr("'y' is defined twice"));
+  EXPECT_THAT(
+      RefusalOfParts(TextModel(17, ends + Node("Relu", {"x"}, "y") + Unknown("Triple", "x", "y"))),
+      HasSubstr("'y' is defined twice"));
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ struct NetworkOption {
   tuning::TunedNetwork Untuned(const tuning::TunedNetwork& network) const;
 
  private:
-  /// The networks that `load` returns for the labels. `runs_here`: the programs that are chosen are run once, to see that they are right.
+  /// The networks that `load` returns for the labels. `runs_here`: the programs that are chosen are
+  /// run once, to see that they are right.
   std::vector<ShapedNetwork> LoadFor(const std::vector<std::string>& labels,
                                      const std::function<graph::TaskGraph(size_t)>& load,
                                      const std::vector<target::Target>& targets,

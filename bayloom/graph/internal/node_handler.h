@@ -33,10 +33,9 @@ NodeHandler FindHandler(const onnx::NodeProto& node, const OpsetVersions& opsets
 
 /// Calls `found` for every node in the graphs of a node, and in the functions that it calls, whose
 /// operator is not supported. `budget` is the number of nodes that may be looked at yet.
-void ForEachUnsupportedInside(
-    const onnx::NodeProto& node, const OpsetVersions& opsets, const LocalFunctions& functions,
-    int64_t& budget,
-    const std::function<void(const onnx::NodeProto&, const OpsetVersions&, const InputError&)>&
-        found);
+void ForEachUnsupportedInside(const onnx::NodeProto& node, const OpsetVersions& opsets,
+                              const LocalFunctions& functions, int64_t& budget,
+                              const std::function<void(const onnx::NodeProto&, const OpsetVersions&,
+                                                       const InputError&)>& found);
 
 }  // namespace bayloom::graph

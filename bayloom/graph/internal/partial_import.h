@@ -45,7 +45,7 @@ struct PartialImport {
 
   // What is found.
   Graph graph;  ///< without outputs; inputs are the model's, then what left nodes compute
-  std::vector<PartialNode> nodes;  ///< in the order of execution
+  std::vector<PartialNode> nodes;                      ///< in the order of execution
   std::unordered_map<std::string, NamedValue> values;  ///< of the model's own graph, by name
 
   // For the importer.

@@ -38,8 +38,9 @@ class LoopUnroller {
     }
     for (size_t k = 0; k < stacks_.size(); ++k) {
       const int output = static_cast<int>(carried_.size() + k);
-      context_.SetOutput(output, iteration == 0 ? EmptyStack(context_, Scanned(Body(0).at(1 + output)))
-                                                : Stack(context_, std::move(stacks_[k])));
+      context_.SetOutput(output, iteration == 0
+                                     ? EmptyStack(context_, Scanned(Body(0).at(1 + output)))
+                                     : Stack(context_, std::move(stacks_[k])));
     }
   }
 
@@ -113,7 +114,7 @@ class LoopUnroller {
     const tensor::Tensor &before = *value.tensor, &after = *next.tensor;
     if (after.shape() != before.shape() || after.dtype() != before.dtype()) {
       RefuseRunning(fmt::format("{} becomes {}", ToString(before.dtype(), before.shape()),
-                               ToString(after.dtype(), after.shape())));
+                                ToString(after.dtype(), after.shape())));
     }
     value = {.tensor = Choose(context_, *running_, after, before),
              .type = value.type == next.type ? value.type : 0};

@@ -44,23 +44,20 @@ void FlexAttention(OperatorContext& context) {
   const double scale =
       context.Float("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(q.size()))));
   const int64_t rows = q.count() / k.count() * q.positions();
-  const tensor::Tensor queries =
-      builder.View(q.data, {q.batch(), k.count(), rows, q.size()});
+  const tensor::Tensor queries = builder.View(q.data, {q.batch(), k.count(), rows, q.size()});
   const tensor::Tensor products =
       Contract(context, queries, Permute(context, k.data, {0, 1, 3, 2}));
   const tensor::DType type = SoftmaxType(context, q.data);
-  const tensor::Tensor scaled =
-      Elementwise(context, "flexattention.scale", products, [&](const tensor::Expr& e) {
-        return tensor::Cast(type, e * LiteralLike(scale, e));
-      });
+  const tensor::Tensor scaled = Elementwise(
+      context, "flexattention.scale", products,
+      [&](const tensor::Expr& e) { return tensor::Cast(type, e * LiteralLike(scale, e)); });
   const std::vector<int64_t> shape = {q.batch(), q.count(), q.positions(), k.positions()};
   const tensor::Tensor scores = Modified(context, "score_mod", builder.View(scaled, shape));
   const tensor::Tensor softmax =
       ApplyOperator(context, "Softmax", {scores}, {{{"axis", int64_t{-1}}}});
   const tensor::Tensor weights = builder.View(Modified(context, "prob_mod", softmax),
                                               {q.batch(), k.count(), rows, k.positions()});
-  const tensor::Tensor output =
-      Contract(context, weights, ConvertTo(context, type, v.data));
+  const tensor::Tensor output = Contract(context, weights, ConvertTo(context, type, v.data));
   context.SetOutput(
       0, ConvertTo(context, v.data.dtype(),
                    builder.View(output, {q.batch(), q.count(), q.positions(), v.size()})));

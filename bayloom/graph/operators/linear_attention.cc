@@ -39,8 +39,8 @@ LinearSizes ReadSizes(OperatorContext& context) {
   const std::vector<int64_t> values = {sizes.batch, sizes.positions, sizes.heads * sizes.value};
   if (k != keys || v != values) context.Refuse("query, key and value do not fit each other");
   if (sizes.positions < 1 || sizes.positions > kMaxIterations) {
-    context.Refuse(fmt::format("{} positions; 1 to {} are supported", sizes.positions,
-                               kMaxIterations));
+    context.Refuse(
+        fmt::format("{} positions; 1 to {} are supported", sizes.positions, kMaxIterations));
   }
   return sizes;
 }
@@ -66,8 +66,8 @@ std::optional<Tensor> Factors(OperatorContext& context, int input, const char* n
                     x.shape()[1] == sizes.positions &&
                     (x.shape()[2] == sizes.heads || x.shape()[2] == wide);
   if (!fits) {
-    context.Refuse(fmt::format("{} does not fit the heads: {}", name,
-                               ToString(x.dtype(), x.shape())));
+    context.Refuse(
+        fmt::format("{} does not fit the heads: {}", name, ToString(x.dtype(), x.shape())));
   }
   return PositionsFirst(context, x, x.shape()[2] == 1 ? 1 : sizes.heads);
 }
@@ -107,13 +107,12 @@ class LinearAttentionImport {
       outputs.push_back(Read(PartOf(context_, q, t)));
     }
     const Tensor stacked = Permute(context_, Stack(context_, std::move(outputs)), {1, 0, 2, 3});
-    context_.SetOutput(
-        0, context_.builder().View(stacked, {sizes_.batch, sizes_.positions,
-                                             sizes_.query_heads * sizes_.value}));
+    context_.SetOutput(0, context_.builder().View(stacked, {sizes_.batch, sizes_.positions,
+                                                            sizes_.query_heads * sizes_.value}));
     if (!context_.WantsOutput(1)) return;
     const int given = context_.InputType(3);
-    context_.SetOutput(1, NamedValue{.tensor = state_,
-                                     .type = given != 0 ? given : context_.InputType(0)});
+    context_.SetOutput(
+        1, NamedValue{.tensor = state_, .type = given != 0 ? given : context_.InputType(0)});
   }
 
  private:
@@ -128,8 +127,8 @@ class LinearAttentionImport {
       const Tensor decay = PartOf(context_, *decay_, t), state = *state_;
       const bool per_key = decay.shape()[2] == sizes_.key;
       state_ = builder.Map("linearattention.decay", StateShape(), [&](const Exprs& at) {
-        return state.At(at) * tensor::Unary(tensor::ExprOp::kExp,
-                                            decay(at[0], at[1], per_key ? at[2] : Expr(0)));
+        return state.At(at) *
+               tensor::Unary(tensor::ExprOp::kExp, decay(at[0], at[1], per_key ? at[2] : Expr(0)));
       });
     }
     const Tensor stored = beta_ ? Corrected(t, k, v) : v;

@@ -162,8 +162,8 @@ void SequenceMap(OperatorContext& context) {
     }
     const std::vector<NamedValue> values = context.Subgraph("body", arguments);
     if (values.size() != results.size()) {
-      context.Refuse(fmt::format("the body has {} outputs, the node {}", values.size(),
-                                 results.size()));
+      context.Refuse(
+          fmt::format("the body has {} outputs, the node {}", values.size(), results.size()));
     }
     for (size_t r = 0; r < results.size(); ++r) {
       if (!values[r].tensor) context.Refuse("the body returns a sequence");
@@ -182,24 +182,17 @@ void OptionalHasElement(OperatorContext& context) {
   context.SetOutput(0, Filled(context, is_there ? 1 : 0, tensor::DType::kBool, {}));
 }
 
-void OptionalGetElement(OperatorContext& context) {
-  context.SetOutput(0, context.InputValue(0));
-}
+void OptionalGetElement(OperatorContext& context) { context.SetOutput(0, context.InputValue(0)); }
 
 }  // namespace
 
 std::span<const Operator> SequenceOperators() {
   static const Operator operators[] = {
-      {"ConcatFromSequence", ConcatFromSequence},
-      {"OptionalGetElement", OptionalGetElement},
-      {"OptionalHasElement", OptionalHasElement},
-      {"SequenceAt", SequenceAt},
-      {"SequenceConstruct", SequenceConstruct},
-      {"SequenceEmpty", SequenceEmpty},
-      {"SequenceErase", SequenceErase},
-      {"SequenceInsert", SequenceInsert},
-      {"SequenceLength", SequenceLength},
-      {"SequenceMap", SequenceMap},
+      {"ConcatFromSequence", ConcatFromSequence}, {"OptionalGetElement", OptionalGetElement},
+      {"OptionalHasElement", OptionalHasElement}, {"SequenceAt", SequenceAt},
+      {"SequenceConstruct", SequenceConstruct},   {"SequenceEmpty", SequenceEmpty},
+      {"SequenceErase", SequenceErase},           {"SequenceInsert", SequenceInsert},
+      {"SequenceLength", SequenceLength},         {"SequenceMap", SequenceMap},
       {"SplitToSequence", SplitToSequence},
   };
   return operators;
