@@ -40,7 +40,7 @@ struct CheckOptions {
 /// A model's survey, and what it is as tasks if all of it is supported.
 struct CheckedModel {
   graph::ModelSurvey survey;
-  PartWork work;
+  PartWork work = {};
 };
 
 PartWork WorkOf(graph::Graph network) {
