@@ -115,6 +115,8 @@ def main():
     parser.add_argument("inputs", nargs="*", help=".npy files in the order of the inputs")
     parser.add_argument("--out", type=pathlib.Path, help="folder for the outputs")
     arguments = parser.parse_args()
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
     plan = Plan(arguments.plan)
     if len(arguments.inputs) != len(plan.inputs):
         parser.error(f"the network has {len(plan.inputs)} inputs: "
