@@ -18,6 +18,7 @@ void Optimize(Graph& graph) {
   InlineElementwise(graph);
   FoldConstants(graph);
   SplitReductions(graph);
+  PadReductions(graph);
   JoinSlices(graph);
   WidenChannels(graph);
 }

@@ -51,6 +51,10 @@ void SliceInPlace(Graph& graph);
 /// compute a few channels more, which are never read: 1008 in place of 1000.
 void WidenChannels(Graph& graph);
 
+/// Sums of products of bytes over channels that instructions cannot take four by four (the three of
+/// an image) get a few that are zero.
+void PadReductions(Graph& graph);
+
 /// Reductions over rows whose length vectors do not divide (197, 18385) become two: partial results
 /// of the elements that lie a few vectors apart, and what combines them, with the row's rest.
 void SplitReductions(Graph& graph);
