@@ -53,6 +53,8 @@ struct Node {
   /// output only.
   tensor::Stage stage = {};
   ValueId source = -1;  ///< kView only
+  /// Nodes of one number are one task, whatever else could be fused with them; -1: no matter.
+  int group = -1;
 
   ValueId output() const { return stage.output; }
   /// Whether its value is another name for memory that other nodes write.

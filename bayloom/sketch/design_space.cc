@@ -6,13 +6,26 @@
 #include <utility>
 
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
+namespace {
+
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
+                                       const target::Target& target) {
+  if (const auto chain = FindProductChain(workload)) {
+    std::vector<tensor::Schedule> spaces = ProductChainSpaces(workload, *chain, target);
+    if (!spaces.empty()) return spaces;
+  }
+  return ApplyRules(workload, CpuRules(), target);
+}
+
+}  // namespace
 
 SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
-  for (const tensor::Schedule& schedule : ApplyRules(workload_, CpuRules(), target_)) {
+  for (const tensor::Schedule& schedule : SpacesOf(workload_, target_)) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
 }
