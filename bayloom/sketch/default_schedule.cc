@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/primitives.h"
@@ -93,7 +94,9 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
 
 tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
   if (tensor::IsCall(workload)) return tensor::Lower(workload);
-  const std::span<const Rule> inlining = CpuRules().first(2);
+  // Between two products, copies are in the order of vectors: inlined, they would not be.
+  const bool chain = FindProductChain(workload).has_value();
+  const std::span<const Rule> inlining = CpuRules().first(chain ? 0 : 2);
   tensor::Program program = ApplyRules(workload, inlining, target).front().program();
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);
   return program;

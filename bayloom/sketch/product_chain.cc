@@ -220,8 +220,8 @@ class ChainScheduler {
     if (!row) return row.error();
     Result<Loops> group = Tile((*own)[rows], 2, kMaxTileRows);
     if (!group) return group.error();
-    if (Status s = schedule_.Reorder({(*group)[0], (*row)[0], (*own)[rows + 2], (*row)[1],
-                                      (*group)[1], (*own)[rows + 1]});
+    if (Status s = schedule_.Reorder(
+            {(*group)[0], (*row)[0], (*own)[rows + 2], (*row)[1], (*group)[1], (*own)[rows + 1]});
         !s) {
       return s;
     }
@@ -301,8 +301,8 @@ class ChainScheduler {
       const tensor::BlockId writer = schedule_.program().WriterOf(e->index);
       if (writer < 0) return;
       const std::string& name = schedule_.program().blocks[writer].name;
-      const bool inside = std::find(chain_.between.begin(), chain_.between.end(), name) !=
-                          chain_.between.end();
+      const bool inside =
+          std::find(chain_.between.begin(), chain_.between.end(), name) != chain_.between.end();
       reads |= inside && schedule_.program().buffers[e->index].shape.size() < outer_.size() + 3;
     });
     return reads;
@@ -341,8 +341,8 @@ class ChainScheduler {
 
   const ProductChain& chain_;
   tensor::Schedule schedule_;
-  Loops outer_;         // per row axis but the last: its loop, if it has one
-  LoopVar block_loop_;  // over blocks of rows
+  Loops outer_;                             // per row axis but the last: its loop, if it has one
+  LoopVar block_loop_;                      // over blocks of rows
   std::map<std::string, LoopVar> rows_of_;  // a block's loop over a few rows at a time
 };
 

@@ -59,7 +59,9 @@ class AttentionWriter {
   }
 
  private:
-  static Iter Spatial(const char* name, int64_t extent) { return {name, extent, IterKind::kSpatial}; }
+  static Iter Spatial(const char* name, int64_t extent) {
+    return {name, extent, IterKind::kSpatial};
+  }
   static Iter Reduced(const char* name, int64_t extent) {
     return {name, extent, IterKind::kReduction};
   }
@@ -85,9 +87,7 @@ class AttentionWriter {
   Expr LoadOf(ValueId value, Exprs indices) const {
     return tensor::Load(value, graph_.values[value].dtype, std::move(indices));
   }
-  static Expr KeyAt(const Expr& group, const Expr& lane) {
-    return group * Expr(kKeyLanes) + lane;
-  }
+  static Expr KeyAt(const Expr& group, const Expr& lane) { return group * Expr(kKeyLanes) + lane; }
   /// `value` for keys that there are, else `padding`.
   Expr Guarded(const Expr& group, const Expr& lane, Expr value, Expr padding) const {
     if (!has_padding()) return value;
@@ -239,8 +239,8 @@ class AttentionWriter {
 
   ValueId WriteReduction(const Node& node) {
     const Expr lane = IterVar(rows_), group = IterVar(rows_ + 1);
-    const Expr term = OfGroup(node.stage.value, RowVarsAnd({KeyAt(group, lane)}),
-                              RowVarsAnd({group, lane}));
+    const Expr term =
+        OfGroup(node.stage.value, RowVarsAnd({KeyAt(group, lane)}), RowVarsAnd({group, lane}));
     const tensor::Reduction reduction = node.stage.reduction;
     std::vector<Iter> iters = row_iters_;
     iters.insert(iters.end(), {Spatial("lane", kKeyLanes), Reduced("group", groups_)});
@@ -249,7 +249,8 @@ class AttentionWriter {
             Guarded(group, lane, term, tensor::NeutralElement(reduction, term->dtype)), reduction);
     iters = row_iters_;
     iters.push_back(Reduced("lane", kKeyLanes));
-    return Add(NodeKind::kReduce, OpOf(node), iters, LoadOf(partial, RowVarsAnd({lane})), reduction);
+    return Add(NodeKind::kReduce, OpOf(node), iters, LoadOf(partial, RowVarsAnd({lane})),
+               reduction);
   }
 
   ValueId WriteProduct() {
@@ -264,8 +265,8 @@ class AttentionWriter {
       to[pattern_.row_iters[used[j]]] = IterVar(j);
       at.push_back(IterVar(used[j]));
     }
-    iters.insert(iters.end(), {Spatial("group", groups_), Spatial("lane", kKeyLanes),
-                               Spatial("c", channels_)});
+    iters.insert(iters.end(),
+                 {Spatial("group", groups_), Spatial("lane", kKeyLanes), Spatial("c", channels_)});
     to[pattern_.channel_iter] = IterVar(u + 2);
     to[pattern_.channel_iter + 1] = KeyAt(IterVar(u), IterVar(u + 1));
     const Expr copied = tensor::SubstituteIters(value, to);
@@ -276,8 +277,8 @@ class AttentionWriter {
     at.insert(at.end(), {group, lane, channel});
     const ValueId weights = values_.at(graph_.nodes[pattern_.weights].output());
     std::vector<Iter> all = row_iters_;
-    all.insert(all.end(), {Spatial("c", channels_), Reduced("group", groups_),
-                           Reduced("lane", kKeyLanes)});
+    all.insert(all.end(),
+               {Spatial("c", channels_), Reduced("group", groups_), Reduced("lane", kKeyLanes)});
     return Add(NodeKind::kMatmul, "attention.product", all,
                LoadOf(weights, RowVarsAnd({group, lane})) * LoadOf(values, at),
                tensor::Reduction::kSum);

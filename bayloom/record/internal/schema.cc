@@ -262,8 +262,8 @@ void CheckKinds(Database& database) {
       base::InOneLine(rows.Text(1))));
 }
 
-/// The version of the tables, of a file that is empty or one of records. Read at one moment: another
-/// process may be creating the tables.
+/// The version of the tables, of a file that is empty or one of records. Read at one moment:
+/// another process may be creating the tables.
 int64_t CheckedVersion(Database& database) {
   const Transaction snapshot(database, Transaction::Kind::kRead);
   const bool is_ours = Pragma(database, "application_id") == kApplicationId;
