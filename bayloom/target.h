@@ -3,9 +3,11 @@
 
 #pragma once
 
-/// Module target: what machines there are and what they can do: targets, the machine model (rates
-/// of arithmetic, caches, memory, threads), both as JSON.
+/// Module target: what machines there are and what they can do: targets, their instructions for dot
+/// products, the machine model (rates of arithmetic, caches, memory, threads), targets and machines
+/// as JSON.
 
+#include "bayloom/target/dot_instruction.h"
 #include "bayloom/target/machine_model.h"
 #include "bayloom/target/named_target.h"
 #include "bayloom/target/target.h"

@@ -13,6 +13,7 @@
 ///     std::puts(tensor::Print(schedule.program()).c_str());
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/dtype.h"
 #include "bayloom/tensor/evaluation_cost.h"
 #include "bayloom/tensor/expr.h"
@@ -24,6 +25,7 @@
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/primitives/region.h"
 #include "bayloom/tensor/program.h"
+#include "bayloom/tensor/quantized_operators.h"
 #include "bayloom/tensor/scalar.h"
 #include "bayloom/tensor/schedule.h"
 #include "bayloom/tensor/trace.h"

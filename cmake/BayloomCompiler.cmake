@@ -41,6 +41,6 @@ set(BAYLOOM_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,und
 if(BAYLOOM_SANITIZE)
   # Between sanitizers' checks g++ 12 takes parts of std::regex for uninitialized.
   add_compile_options(-fsanitize=${BAYLOOM_SANITIZE} -fno-omit-frame-pointer -O1 -g1
-    -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${BAYLOOM_SANITIZE})
 endif()

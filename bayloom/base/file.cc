@@ -15,8 +15,8 @@
 #include <memory>
 #include <ostream>
 #include <streambuf>
-#include <utility>
 
+#include "bayloom/base/descriptor.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 
@@ -32,24 +32,6 @@ namespace fs = std::filesystem;
 [[noreturn]] void ThrowWriteError(const std::string& path, int error_number) {
   ThrowPathError(fmt::format("cannot write '{}'", path), error_number);
 }
-
-/// An open file; closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-  /// 0, or what is wrong: some file systems say so only now.
-  int Close() { return close(std::exchange(number_, -1)) == 0 ? 0 : errno; }
-
- private:
-  int number_;
-};
 
 /// Writes to a descriptor and remembers the first error's number, which std::filebuf does not.
 class WriteBuffer final : public std::streambuf {

@@ -3,6 +3,10 @@
 
 #include "bayloom/base/shell_text.h"
 
+#include <limits>
+
+#include "bayloom/base/one_line.h"
+
 namespace bayloom::base {
 namespace {
 
@@ -91,6 +95,12 @@ std::string QuotedFor(ShellContext context, std::string_view text) {
   const bool is_harmless =
       !text.empty() && text.find_first_not_of(kUnquotedCharacters) == std::string_view::npos;
   return is_harmless ? std::string(text) : "'" + inner + "'";
+}
+
+std::string QuotedForDisplay(std::string_view text) {
+  constexpr size_t kAnyLength = std::numeric_limits<size_t>::max();
+  if (InOneLine(text, kAnyLength) == text) return QuotedFor(ShellContext::kPlain, text);
+  return "$'" + InOneLine(Escaped(text, "\\'", "\\"), kAnyLength) + "'";
 }
 
 }  // namespace bayloom::base

@@ -49,4 +49,9 @@ class ShellScanner {
 /// plain, as a part of the quoted one else.
 std::string QuotedFor(ShellContext context, std::string_view text);
 
+/// The text as one word of a command that a person is shown and may type: what a terminal does not
+/// show as it is (bytes that are not UTF-8, control characters) is escaped within $'...', which
+/// bash, ksh and zsh take back.
+std::string QuotedForDisplay(std::string_view text);
+
 }  // namespace bayloom::base

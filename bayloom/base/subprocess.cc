@@ -30,33 +30,9 @@ namespace {
 /// How long a guard may take to end what it guards before it is ended itself, seconds.
 constexpr double kKillSeconds = 3;
 
-void CloseDescriptor(int& descriptor) {
-  if (descriptor >= 0) close(descriptor);
-  descriptor = -1;
-}
-
 [[noreturn]] void ThrowSystemError(const char* what, int error = errno) {
   throw SystemError(fmt::format("{}: {}", what, strerror(error)));
 }
-
-/// A descriptor that is closed unless it is taken over.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { CloseDescriptor(number_); }
-
-  int get() const { return number_; }
-  int Release() { return std::exchange(number_, -1); }
-
- private:
-  int number_ = -1;
-};
 
 /// Both ends of what a child's stream needs.
 struct StreamEnds {
@@ -74,7 +50,7 @@ StreamEnds OpenStream(ChildStream kind, int number) {
   if (kind == ChildStream::kInherit) return {};
   if (kind == ChildStream::kPipe) return OpenPipe(number == 0);
   Descriptor null(open("/dev/null", (number == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
-  if (null.get() < 0) ThrowSystemError("cannot open /dev/null");
+  if (null.number() < 0) ThrowSystemError("cannot open /dev/null");
   return {{}, std::move(null)};
 }
 
@@ -231,12 +207,12 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   std::vector<int> given;
   for (int i = 0; i < 3; ++i) {
     streams[i] = OpenStream(kinds[i], i);
-    given.push_back(streams[i].child.get());
+    given.push_back(streams[i].child.number());
   }
   given.insert(given.end(), options.descriptors.begin(), options.descriptors.end());
   StreamEnds report = OpenPipe(/*child_reads=*/false);
   const int report_number = static_cast<int>(given.size());
-  given.push_back(report.child.get());
+  given.push_back(report.child.number());
 
   Subprocess child;
   {
@@ -246,11 +222,11 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
         plan.Start(GuardArguments(options, report_number), GuardEnvironment(options.environment));
   }
   report.child = Descriptor();
-  for (int i = 0; i < 3; ++i) child.pipes_[i] = streams[i].parent.Release();
-  child.report_ = report.parent.Release();
+  for (int i = 0; i < 3; ++i) child.pipes_[i] = std::move(streams[i].parent);
+  child.report_ = std::move(report.parent);
 
   GuardStart start;
-  if (!ReadReport(child.report_, start)) {
+  if (!ReadReport(child.report_.number(), start)) {
     Reap(std::exchange(child.guard_, -1));
     throw SystemError("cannot start a process: its guard was killed");
   }
@@ -275,16 +251,14 @@ Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
 
 Subprocess::~Subprocess() {
   if (guard_ > 0) Kill();
-  for (int& pipe : pipes_) CloseDescriptor(pipe);
-  CloseDescriptor(report_);
 }
 
-void Subprocess::CloseInput() { CloseDescriptor(pipes_[0]); }
+void Subprocess::CloseInput() { pipes_[0].Close(); }
 
 ExitStatus Subprocess::ReadEnd() {
   GuardEnd end;
   ExitStatus status = {true, SIGKILL};  // if the guard was killed, the child went with it
-  if (ReadReport(report_, end)) {
+  if (ReadReport(report_.number(), end)) {
     status = Decode(end.status);
     status.exceeded_memory = end.exceeded_memory != 0;
   } else if (pid_ > 0) {
@@ -299,7 +273,7 @@ std::optional<ExitStatus> Subprocess::Wait(double seconds) {
   const double deadline = MonotonicSeconds() + seconds;
   while (seconds >= 0) {
     const double left = std::max(0.0, deadline - MonotonicSeconds());
-    pollfd end = {report_, POLLIN, 0};
+    pollfd end = {report_.number(), POLLIN, 0};
     const int ready = poll(&end, 1, static_cast<int>(std::ceil(std::min(left, 1e6) * 1000)));
     if (ready > 0) break;
     if (ready == 0 && MonotonicSeconds() >= deadline) return std::nullopt;

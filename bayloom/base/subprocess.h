@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/base/descriptor.h"
 #include "bayloom/base/result.h"
 
 namespace bayloom::base {
@@ -78,9 +79,9 @@ class Subprocess {
   /// The child's, not its guard's.
   pid_t pid() const { return pid_; }
   /// This end of a stream opened as kPipe, else -1. Owned here.
-  int input() const { return pipes_[0]; }
-  int output() const { return pipes_[1]; }
-  int error() const { return pipes_[2]; }
+  int input() const { return pipes_[0].number(); }
+  int output() const { return pipes_[1].number(); }
+  int error() const { return pipes_[2].number(); }
   /// Says end-of-file to a child that reads its piped input.
   void CloseInput();
 
@@ -97,8 +98,8 @@ class Subprocess {
 
   pid_t pid_ = -1;
   pid_t guard_ = -1;
-  int report_ = -1;  ///< what the guard reports
-  int pipes_[3] = {-1, -1, -1};
+  Descriptor report_;  ///< what the guard reports
+  Descriptor pipes_[3];
   std::optional<ExitStatus> ended_;
 };
 

@@ -21,6 +21,7 @@
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/timing.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/tuning_subject.h"
 
@@ -140,7 +141,7 @@ void Bench(const BenchOptions& options) {
                             {"peak_bytes_per_second", MemoryBytesPerSecond(*machine)},
                             {"tasks", breakdown.Json()}};
     if (untuned) shown["untuned"] = ToJson(*untuned);
-    fmt::print("{}\n", shown.dump(2));
+    fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   fmt::print("{}\n", breakdown.Text());

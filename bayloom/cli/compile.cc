@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/network_option.h"
 #include "bayloom/graph/package.h"
@@ -71,7 +72,8 @@ void Compile(const CompileOptions& options) {
     return;
   }
   const double megabytes = static_cast<double>(std::filesystem::file_size(package.library)) / 1e6;
-  fmt::print("{} ({:.1f} MB), {}\n", package.library, megabytes, package.header);
+  fmt::print("{} ({:.1f} MB), {}\n", base::InOneLine(package.library, 200), megabytes,
+             base::InOneLine(package.header, 200));
 }
 
 }  // namespace

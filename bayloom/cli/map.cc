@@ -53,7 +53,7 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
     about["architecture"] = architecture.name;
     about["mapping"] = mapspace::ToJson(mapping, problem, architecture);
     about["model"] = mapspace::ToJson(evaluation, mapping, problem, architecture);
-    fmt::print("{}\n", about.dump(2));
+    fmt::print("{}\n", report::JsonText(about));
     return;
   }
   const bool is_model = arguments.evaluator == "model";
@@ -157,7 +157,7 @@ void MapNetwork(const MapArguments& arguments) {
     json["architecture"] = architecture.name;
     json["objective"] = arguments.objective;
     json["mapper"] = run.mapper();
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", report::JsonText(json));
   } else {
     fmt::print("{}\n{}\n", report::LayerTable(run).Text(), report::TotalsLine(run));
   }

@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "bayloom/base/file.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/shell_text.h"
+#include "bayloom/base/text_limits.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
@@ -26,6 +29,7 @@
 #include "bayloom/pretrain/operator_families.h"
 #include "bayloom/pretrain/pretraining.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/status_line.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/measure_evaluator.h"
@@ -53,8 +57,9 @@ pretrain::PoolOptions PoolFor(const PretrainArguments& arguments) {
   for (const std::string& path : arguments.networks) {
     ModelOption model;
     model.path = path;
-    pool.networks.push_back(
-        tuning::NetworkSubject(std::filesystem::path(path).stem().string(), model.Load()));
+    pool.networks.push_back(tuning::NetworkSubject(
+        base::InOneLine(std::filesystem::path(path).stem().string(), base::kMaxPathBytes),
+        model.Load()));
   }
   if (pool.networks.empty() && pool.families.empty()) pool.families = pretrain::FamilyNames();
   pool.seed = arguments.options.learning.seed;
@@ -143,13 +148,14 @@ void Pretrain(PretrainArguments arguments) {
   if (arguments.json) {
     nlohmann::json shown = {{"end", trial::ToString(reason)}, {"pool", table.Json()}};
     if (has_model) shown["model"] = arguments.out;
-    fmt::print("{}\n", shown.dump(2));
+    fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   fmt::print("{}\n", table.Text());
   if (has_model) {
     fmt::print("{}: wrote {}\nUse it with 'bayloom tune MODEL --cost-model {}'.\n",
-               trial::Describe(reason), arguments.out, arguments.out);
+               trial::Describe(reason), base::InOneLine(arguments.out, 200),
+               base::QuotedForDisplay(arguments.out));
   }
   if (is_stopped) fmt::print("stopped; the same command continues\n");
 }

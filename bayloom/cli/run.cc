@@ -13,6 +13,7 @@
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/network_runner.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tensor/comparison.h"
 
@@ -103,7 +104,7 @@ void Run(const RunOptions& options) {
   runner.Run();
   const std::vector<tensor::HostTensor>& outputs = runner.outputs();
   const auto print = [&](const report::Table& table) {
-    fmt::print("{}", options.json ? table.Json().dump(2) + "\n" : table.Text());
+    fmt::print("{}", options.json ? report::JsonText(table.Json()) + "\n" : table.Text());
   };
   if (options.data.empty()) return print(DescribeOutputs(graph, outputs));
   const std::vector<tensor::Comparison> comparisons =

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +25,9 @@
 #include "bayloom/cli/internal/search_options.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/run_summary.h"
 #include "bayloom/report/search_report.h"
@@ -138,7 +141,7 @@ void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments&
   Say("{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
       search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
       space.size() == 1 ? "" : "s", FormatSize(space.CountFeasible()), member.scenario.optimizer,
-      member.database);
+      base::InOneLine(member.database, 200));
   const run::RunStatus status = search.Status();
   if (status.trials >= status.max_trials) {
     Say("Its {} trials are done already; more --trials go on\n",
@@ -172,7 +175,7 @@ nlohmann::json SummaryOf(const tuning::ScenarioSearch& search, int member) {
 void Export(const SearchArguments& arguments, const tuning::ScenarioSearch& search) {
   const external::Scenario& scenario = search.members()[0].scenario;
   if (!arguments.out.empty()) {
-    base::WriteFile(arguments.out, SummaryOf(search, 0).dump(2) + "\n");
+    base::WriteFile(arguments.out, report::JsonText(SummaryOf(search, 0)) + "\n");
   }
   if (arguments.csv.empty() && arguments.chart.empty()) return;
   const std::vector<external::StudyTrial> trials = search.TrialsOf(0);
@@ -261,6 +264,10 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   return line;
 }
 
+bool LooksUpValues(const tuning::SearchMember& member) {
+  return member.scenario.evaluator.kind == external::EvaluatorKind::kRecorded;
+}
+
 NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
                            trial::StopReason reason) {
   NextCommands next;
@@ -275,10 +282,8 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::Scena
   } else if (reason != trial::StopReason::kExhausted) {
     resume({"--trials", trials}, "more trials");
   }
-  const bool is_recorded = std::ranges::any_of(search.members(), [](const auto& member) {
-    return member.scenario.evaluator.kind == external::EvaluatorKind::kRecorded;
-  });
-  if (!is_recorded && arguments.options.repeat.candidates == 0) {
+  if (std::ranges::none_of(search.members(), LooksUpValues) &&
+      arguments.options.repeat.candidates == 0) {
     resume({"--trials", std::to_string(search.Status().trials), "--repeat-best", "5"},
            "whether the best was only lucky");
   }
@@ -315,7 +320,7 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
   if (arguments.json) {
     nlohmann::json summary = is_single ? SummaryOf(search, 0) : SummaryOfAll(search, arguments);
     summary["end"] = trial::ToString(reason);
-    fmt::print("{}\n", summary.dump(2));
+    fmt::print("{}\n", report::JsonText(summary));
     return;
   }
   const run::RunStatus status = search.Status();
@@ -347,6 +352,26 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
              CommandsAfter(arguments, search, reason).Text());
 }
 
+/// Says beside the progress that other programs disturb what its commands may time.
+trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs) {
+  report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
+  std::optional<measure::LoadMonitor> load;
+  if (!std::ranges::all_of(search.members(), LooksUpValues)) {
+    load.emplace(measure::LoadMonitorOptions{.threads = jobs});
+  }
+  run::RunObserver observer = progress.Observer();
+  observer.on_trial = [&](const run::RunStatus& status, const trial::Outcome& last) {
+    if (load && load->Look()) progress.Note(measure::DescribeBusy(load->last()));
+    progress.Trial(status, last);
+  };
+  const trial::StopReason reason = search.Run(observer, [&](const tuning::RepeatStatus& status) {
+    progress.Activity(fmt::format("evaluating the best again: {} of {}", status.done, status.all));
+  });
+  progress.End();
+  if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));
+  return reason;
+}
+
 void RunSearchCommand(const SearchArguments& arguments) {
   std::vector<tuning::SearchMember> members = LoadMembers(arguments);
   tuning::SearchOptions options = arguments.options;
@@ -355,13 +380,7 @@ void RunSearchCommand(const SearchArguments& arguments) {
   options.seed = static_cast<uint64_t>(arguments.scenario.seed.value_or(0));
   tuning::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
-  report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
-  const trial::StopReason reason =
-      search.Run(progress.Observer(), [&](const tuning::RepeatStatus& status) {
-        progress.Activity(
-            fmt::format("evaluating the best again: {} of {}", status.done, status.all));
-      });
-  progress.End();
+  const trial::StopReason reason = RunWithProgress(search, options.jobs);
   if (search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());

@@ -19,6 +19,7 @@
 #include "bayloom/external/scenario.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/record/store.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/sensitivity_table.h"
 #include "bayloom/tuning/durable_study.h"
 
@@ -99,7 +100,7 @@ void RunSensitivity(const SensitivityOptions& options) {
   const report::Table table =
       options.scenario.empty() ? RankOperation(options) : RankScenario(options);
   if (options.json) {
-    fmt::print("{}\n", table.Json().dump(2));
+    fmt::print("{}\n", report::JsonText(table.Json()));
   } else {
     fmt::print("{}", table.Text());
   }

@@ -29,6 +29,7 @@
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/strategy/strategy.h"
@@ -173,7 +174,7 @@ void PrintResult(const tuning::Tuning& tuning, trial::StopReason reason,
                                   {"total", gain.total_seconds},
                                   {"gain", ToJson(gain)},
                                   {"tasks", tasks.Json()}};
-    fmt::print("{}\n", shown.dump(2));
+    fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   fmt::print("\n{}\n{}: {}\n{}{}", tasks.Text(), DescribeEnd(reason), report::SummaryLine(status),
@@ -183,7 +184,7 @@ void PrintResult(const tuning::Tuning& tuning, trial::StopReason reason,
 /// The target with its machine model, which takes seconds where the store does not have it.
 target::Target MeasuredTargetFor(const target::Target& target, record::Store& store) {
   if (!store.FindTarget(target)) {
-    Say("Measuring this machine, once for {}\n", store.path());
+    Say("Measuring this machine, once for {}\n", base::InOneLine(store.path(), 200));
   }
   return tuning::MeasuredTarget(store, target);
 }
@@ -242,7 +243,7 @@ void Tune(TuneArguments arguments) {
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
       tuning.resumed() ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
       subject.specs.size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu, target.cores,
-      arguments.database);
+      base::InOneLine(arguments.database, 200));
   report::RunProgress progress(stderr, session.Status(), report::TuningProgress());
   const trial::StopReason reason = tuning.Run(
       {.on_trial =

@@ -15,6 +15,7 @@
 #include "bayloom/feature/internal/call_time.h"
 #include "bayloom/feature/internal/register_nest.h"
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::feature {
 namespace {
@@ -71,6 +72,14 @@ class OperationList {
   }
 
   std::vector<Operation> Take(const tensor::Expr& value) {
+    if (const auto product = tensor::MatchDotProduct(block_); product && nest_.at_once > 1) {
+      // The instruction takes elements as they are.
+      for (const tensor::DotFactor* factor : {&product->a, &product->b}) {
+        Add(factor->load);
+        if (factor->condition.defined()) operations_.push_back({0, kGuard * costs_.multiply_add});
+      }
+      return std::move(operations_);
+    }
     // A product that is summed is part of the multiply-add.
     const bool fused = nest_.is_reduction && value->op == tensor::ExprOp::kMul &&
                        block_.reduction == tensor::Reduction::kSum;
@@ -85,10 +94,16 @@ class OperationList {
   /// Cost of a register's elements at the place, which the vectorized loop strides over or not.
   double MemoryCost(const std::vector<tensor::Expr>& indices, tensor::BufferId buffer,
                     LoopMask mask) const {
-    if ((mask & kVector) == 0) return kScalarOperation * costs_.multiply_add;
-    return IsContiguous(indices, buffer)
-               ? costs_.load
-               : kStridedElement * std::min(nest_.width, nest_.lanes) * costs_.multiply_add;
+    if ((mask & kVector) == 0 && nest_.at_once == 1) return kScalarOperation * costs_.multiply_add;
+    const std::optional<tensor::Affine> offset = OffsetOf(indices, buffer);
+    const int64_t at_once = offset ? offset->CoefficientOf(nest_.at_once_digit) : 0;
+    // Elements that are summed up at once and do not lie next to each other are put together.
+    const double parts = at_once == 0 || at_once == 1 ? 1 : static_cast<double>(nest_.at_once);
+    const double together = parts > 1 ? 2 * parts * costs_.multiply_add : 0;
+    if ((mask & kVector) == 0) return parts * kScalarOperation * costs_.multiply_add + together;
+    const double strided = kStridedElement * std::min(nest_.width, nest_.lanes);
+    const bool contiguous = offset && IsContiguous(*offset, at_once == 1 ? nest_.at_once : 1);
+    return together + parts * (contiguous ? costs_.load : strided * costs_.multiply_add);
   }
 
   LoopMask MaskOf(const std::vector<tensor::Expr>& indices) const {
@@ -129,18 +144,21 @@ class OperationList {
     return mask;
   }
 
-  bool IsContiguous(const std::vector<tensor::Expr>& indices, tensor::BufferId buffer) const {
+  std::optional<tensor::Affine> OffsetOf(const std::vector<tensor::Expr>& indices,
+                                         tensor::BufferId buffer) const {
     tensor::Access access{buffer, false, {}};
     for (const tensor::Expr& index : indices) {
       access.indices.push_back(tensor::ComposeIndex(index, block_.bindings));
     }
-    const std::optional<tensor::Affine> offset =
-        tensor::LinearOffset(program_, access, /*allocation=*/nullptr);
-    if (!offset) return false;
+    return tensor::LinearOffset(program_, access, /*allocation=*/nullptr);
+  }
+
+  /// Whether the vectorized loop's elements, so many at each place, lie next to each other.
+  bool IsContiguous(const tensor::Affine& offset, int64_t elements) const {
     for (const tensor::LoopId loop : nest_.vectorized) {  // the innermost first
       const std::vector<tensor::DigitId>& digits = program_.loops[loop].digits;
       for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-        if (program_.digit_extents[*digit] > 1) return offset->CoefficientOf(*digit) == 1;
+        if (program_.digit_extents[*digit] > 1) return offset.CoefficientOf(*digit) == elements;
       }
     }
     return false;
@@ -327,7 +345,11 @@ double StepSeconds(const tensor::Program& program, const std::vector<tensor::Loo
   const int64_t max_step = MaxStep(program, loops);
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
     const int64_t extent = program.ExtentOf(*loop);
-    if (program.loops[*loop].kind == tensor::LoopKind::kVectorized || extent == 1) continue;
+    const tensor::LoopKind kind = program.loops[*loop].kind;
+    if (kind == tensor::LoopKind::kVectorized || kind == tensor::LoopKind::kTensorized ||
+        extent == 1) {
+      continue;
+    }
     return extent <= std::max<int64_t>(max_step, 1) ? 0 : kLoopStep * costs.multiply_add;
   }
   return 0;
@@ -342,7 +364,8 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   RegisterNest nest = RegisterNestOf(program, id, loops, machine.vector_bytes);
   if (!nest.is_reduction) TakeUnrolled(program, loops, nest);
   OperationList list(program, block, nest, costs);
-  const double runs = iterations / nest.lanes * nest.chunks;  // of registers
+  const auto at_once = static_cast<double>(nest.at_once);
+  const double runs = iterations / (nest.lanes * at_once) * nest.chunks;  // of registers
   const LoopMask output = list.MaskOf(block.output_index);
   const double store = list.MemoryCost(block.output_index, block.output, output);
   const double step = StepSeconds(program, loops, costs);
@@ -371,7 +394,7 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
                            : machine.vector_bytes >= 64  ? 32
                                                          : 16;
   const double each = TileTime(nest, operations, costs, combine, step, registers).Best();
-  double reduced = 1;
+  double reduced = 1 / at_once;
   for (tensor::LoopId loop : nest.reduction) {
     reduced *= static_cast<double>(program.ExtentOf(loop));
   }

@@ -135,7 +135,7 @@ class FeatureExtractor {
     LoopPosition position = LoopPosition::kNone;
     for (size_t i = 0; i < nest_.loops.size(); ++i) {
       ++(reduces_[i] ? reduction : spatial);
-      if (program_.loops[nest_.loops[i]].kind != kind) continue;
+      if (!Counts(program_.loops[nest_.loops[i]].kind, kind)) continue;
       innermost = static_cast<double>(program_.ExtentOf(nest_.loops[i]));
       product *= innermost;
       position = ++count > 1 ? LoopPosition::kMixed
@@ -149,6 +149,12 @@ class FeatureExtractor {
       row_[column + kAnnotatedInnermost] = SLog(innermost);
     }
     row_[column + kAnnotatedPosition + static_cast<int>(position)] = 1;
+  }
+
+  /// What an instruction sums up at once is carried out at once, as lanes are.
+  static bool Counts(tensor::LoopKind kind, tensor::LoopKind annotation) {
+    return kind == annotation ||
+           (kind == tensor::LoopKind::kTensorized && annotation == tensor::LoopKind::kVectorized);
   }
 
   /// The ordinal-th of `count` loops from outside; `inner` and its successors name the answer.

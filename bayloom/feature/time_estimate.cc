@@ -29,17 +29,18 @@ double EstimateBlock(const tensor::Program& program, tensor::BlockId block,
   if (program.blocks[block].kind == tensor::BlockKind::kCall) {
     return CallSeconds(program.blocks[block], machine);
   }
-  double iterations = 1, lanes = 1, jobs = 1;
+  double iterations = 1, lanes = 1, at_once = 1, jobs = 1;
   for (tensor::LoopId id : loops) {
     const auto extent = static_cast<double>(program.ExtentOf(id));
     iterations *= extent;
     if (program.loops[id].kind == tensor::LoopKind::kVectorized) lanes *= extent;
+    if (program.loops[id].kind == tensor::LoopKind::kTensorized) at_once *= extent;
     if (program.loops[id].kind == tensor::LoopKind::kParallel) jobs *= extent;
   }
   const double width = machine.lanes();
   const double busy = jobs / std::ceil(jobs / machine.threads);
   const double operations = OperationsOf(program.blocks[block], machine, weights) * iterations /
-                            lanes * std::ceil(lanes / width);
+                            (lanes * at_once) * std::ceil(lanes / width);
   const double penalty = lanes > 4 * width ? weights.long_vector : 0;
   const double seconds =
       weights.operation * machine.multiply_add.PerThread(busy) * (1 + penalty) * operations +

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/text_limits.h"
 #include "bayloom/mapspace/internal/directive_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
@@ -300,15 +302,19 @@ Architecture ReadDocument(const yaml::YamlValue& document, const std::string& na
   return architecture;
 }
 
+/// What an architecture is called that does not say so. Files may be called in any bytes.
+std::string NameAfter(const std::string& file) {
+  return base::InOneLine(std::filesystem::path(file).stem().string(), base::kMaxPathBytes);
+}
+
 }  // namespace
 
 Architecture ReadArchitecture(const std::string& file) {
-  return ReadDocument(yaml::YamlValue::Load(file), std::filesystem::path(file).stem().string());
+  return ReadDocument(yaml::YamlValue::Load(file), NameAfter(file));
 }
 
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file) {
-  return ReadDocument(yaml::YamlValue::Parse(text, file),
-                      std::filesystem::path(file).stem().string());
+  return ReadDocument(yaml::YamlValue::Parse(text, file), NameAfter(file));
 }
 
 std::vector<Directive> ReadConstraints(const std::string& file) {

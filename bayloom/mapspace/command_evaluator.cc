@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/shell_text.h"
@@ -35,7 +36,19 @@ struct FileHole {
   std::string path;
 };
 
-/// The shell's text with the paths in place of the holes, each quoted as its place needs it.
+/// The path as its place needs it. Throws InputError where it would have to be quoted and cannot
+/// be.
+std::string InPlace(const FileHole& hole, base::ShellContext context) {
+  if (context != base::ShellContext::kUnsafe) return base::QuotedFor(context, hole.path);
+  if (base::QuotedFor(base::ShellContext::kPlain, hole.path) == hole.path) return hole.path;
+  throw InputError(
+      fmt::format("'{}' stands where nothing can be quoted for a shell, and its path, {}, has to "
+                  "be: write v={} "
+                  "before it and use \"$v\", or set TMPDIR to another folder",
+                  hole.name, base::InOneLine(hole.path, 200), hole.name));
+}
+
+/// The shell's text with the paths in place of the holes.
 std::string FillPaths(std::string_view text, const std::vector<FileHole>& holes) {
   base::ShellScanner scanner;
   std::string filled;
@@ -52,9 +65,7 @@ std::string FillPaths(std::string_view text, const std::vector<FileHole>& holes)
     scanner.Feed(text.substr(0, at));
     text.remove_prefix(at);
     if (next == nullptr) break;
-    filled += scanner.context() == base::ShellContext::kUnsafe
-                  ? next->path
-                  : base::QuotedFor(scanner.context(), next->path);
+    filled += InPlace(*next, scanner.context());
     text.remove_prefix(next->name.size());
   }
   return filled;

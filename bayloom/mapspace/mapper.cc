@@ -86,7 +86,7 @@ std::vector<Mapping> MapperTask::Propose(int n, const std::function<bool()>& int
     if (!mapping) break;
     if (context_->options().evaluate_once) {
       const auto [known, is_new] =
-          known_.try_emplace(PrintCompact(*mapping, context_->mapspace().problem()));
+          known_.try_emplace(HashOf(*mapping, context_->mapspace().problem()));
       if (!is_new) {
         context_->CountDraw(false);
         if (context_->Done()) break;
@@ -101,7 +101,7 @@ std::vector<Mapping> MapperTask::Propose(int n, const std::function<bool()>& int
 
 run::TrialValue MapperTask::Tell(Mapping&& mapping, const trial::Outcome& outcome, double) {
   if (context_->options().evaluate_once) {
-    known_[PrintCompact(mapping, context_->mapspace().problem())] = outcome;
+    known_[HashOf(mapping, context_->mapspace().problem())] = outcome;
   }
   context_->Count(mapping, outcome);
   mapper_->Tell(std::move(mapping), outcome, *context_);

@@ -113,7 +113,7 @@ class MapperTask final : public run::RunTask<Mapping> {
   trial::TrialStore* store_;
   std::function<void()> on_begin_;
   /// What was evaluated, if nothing is to be evaluated twice; without an outcome while it is tried.
-  std::unordered_map<std::string, std::optional<trial::Outcome>> known_;
+  std::unordered_map<uint64_t, std::optional<trial::Outcome>> known_;
 };
 
 /// A search from its beginning to its end, without a store.

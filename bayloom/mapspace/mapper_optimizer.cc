@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <string>
+#include <unordered_map>
 
 #include "bayloom/mapspace/internal/mapper_context.h"
 #include "bayloom/mapspace/sensitivity.h"
@@ -41,7 +41,7 @@ class OptimizerMapper final : public Mapper {
       if (!mapping) {
         Learn(*next, trial::Outcome::Infeasible(trial::Verdict::kMemory, "does not fit"));
       } else {
-        const auto [known, is_new] = known_.try_emplace(Name(*mapping));
+        const auto [known, is_new] = known_.try_emplace(HashOf(*mapping, problem_));
         if (known->second.waiting) {
           known->second.configurations.push_back(*next);
         } else {
@@ -55,7 +55,7 @@ class OptimizerMapper final : public Mapper {
   }
 
   void Tell(Mapping mapping, const trial::Outcome& outcome, MapperContext& context) override {
-    Known& known = known_[Name(mapping)];
+    Known& known = known_[HashOf(mapping, problem_)];
     if (known.configurations.empty()) {
       const Result<space::Configuration> encoded = encoding_->Encode(mapping);
       if (encoded) known.configurations.push_back(encoding_->Canonical(*encoded));
@@ -89,7 +89,8 @@ class OptimizerMapper final : public Mapper {
       offered_.pop_back();
       if (!encoded) continue;
       const std::optional<Mapping> mapping = encoding_->Decode(*encoded);
-      if (mapping && !known_.contains(Name(*mapping))) return encoding_->Canonical(*encoded);
+      if (mapping && !known_.contains(HashOf(*mapping, problem_)))
+        return encoding_->Canonical(*encoded);
     }
     std::vector<space::Configuration> asked = optimizer_->Ask(1);
     if (asked.empty()) return std::nullopt;
@@ -136,8 +137,6 @@ class OptimizerMapper final : public Mapper {
     return optimizer;
   }
 
-  std::string Name(const Mapping& mapping) const { return PrintCompact(mapping, problem_); }
-
   void Learn(const space::Configuration& configuration, const trial::Outcome& outcome) {
     optimizer_->Tell(configuration, outcome);
     ++told_;
@@ -158,7 +157,7 @@ class OptimizerMapper final : public Mapper {
   int64_t improved_ = 0;    ///< how many it had been told when it last found a better one
   bool found_new_ = false;  ///< a mapping not known before
   /// Configurations that differ only in loops that run once are the same mapping: known already.
-  std::map<std::string, Known> known_;
+  std::unordered_map<uint64_t, Known> known_;  ///< by HashOf
   std::vector<Mapping> offered_;
 };
 

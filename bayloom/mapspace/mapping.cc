@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "bayloom/base/hash.h"
+
 namespace bayloom::mapspace {
 
 Mapping OutermostMapping(const Problem& problem, const Architecture& architecture) {
@@ -120,6 +122,24 @@ std::string PrintLoopNest(const Mapping& mapping, const Problem& problem,
     text += "\n";
   }
   return text;
+}
+
+uint64_t HashOf(const Mapping& mapping, const Problem& problem) {
+  base::Hasher hasher;
+  for (const MappingLevel& level : mapping.levels) {
+    hasher.Add(level.keep & ((uint64_t{1} << problem.TensorCount()) - 1));
+    for (int i = 0; i < problem.DimensionCount(); ++i) {
+      const int d = level.order[i];
+      if (level.temporal[d] == 1) continue;
+      hasher.Add(static_cast<uint64_t>(d)).Add(static_cast<uint64_t>(level.temporal[d]));
+    }
+    hasher.Add(~uint64_t{0});  // its end
+    for (int d = 0; d < problem.DimensionCount(); ++d) {
+      hasher.Add(static_cast<uint64_t>(level.spatial[d]));
+      hasher.Add(static_cast<uint64_t>(level.spatial[d] > 1 && level.AlongY(d)));
+    }
+  }
+  return hasher.Digest();
 }
 
 std::string PrintCompact(const Mapping& mapping, const Problem& problem) {

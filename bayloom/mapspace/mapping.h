@@ -60,6 +60,10 @@ Mapping OutermostMapping(const Problem& problem, const Architecture& architectur
 Status CheckMapping(const Mapping& mapping, const Problem& problem,
                     const Architecture& architecture);
 
+/// A hash that mappings share if and only if they run the same loops and keep the same tiles: the
+/// places of loops that run once do not count.
+uint64_t HashOf(const Mapping& mapping, const Problem& problem);
+
 /// The loop nest as a person reads it (Kannan 2023, listing 6): the tiles each level keeps, then
 /// its loops, outermost first.
 std::string PrintLoopNest(const Mapping& mapping, const Problem& problem,

@@ -11,7 +11,7 @@
 namespace bayloom::model {
 namespace {
 
-constexpr double kSmallest = 1 / ValueRange::kMaxExpressionNodes;
+constexpr double kSmallest = 1 / ValueRange::kMaxMagnitude;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ ValueRange::ValueRange(const Eigen::VectorXd& values) {
   if (values.size() == 0) return;
   double least = std::numeric_limits<double>::infinity(), most = -least;
   for (const double value : values) {
-    if (std::abs(value) > kMaxExpressionNodes) continue;
+    if (std::abs(value) > kMaxMagnitude) continue;
     least = std::min(least, value);
     most = std::max(most, value);
   }
@@ -30,8 +30,8 @@ ValueRange::ValueRange(const Eigen::VectorXd& values) {
     return;
   }
   const double beyond = most > least ? most - least : std::max(1.0, std::abs(most));
-  if (values.maxCoeff() > kMaxExpressionNodes) high_ = most + beyond;
-  if (values.minCoeff() < -kMaxExpressionNodes) low_ = least - beyond;
+  if (values.maxCoeff() > kMaxMagnitude) high_ = most + beyond;
+  if (values.minCoeff() < -kMaxMagnitude) low_ = least - beyond;
 }
 
 double ValueRange::operator()(double value) const {

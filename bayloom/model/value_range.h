@@ -8,15 +8,15 @@
 namespace bayloom::model {
 
 /// Brings finite values of any magnitude to where their squares and sums neither overflow nor
-/// vanish. Values up to kMaxExpressionNodes stay exactly as they are. Larger ones, mostly penalties
+/// vanish. Values up to kMaxMagnitude stay exactly as they are. Larger ones, mostly penalties
 /// such as the largest double, count as one range of the others beyond the worst (or the best) of
 /// those: they stay extreme, and what the others say is not drowned. If there are no others, or all
 /// are too small, all are multiplied by a power of two.
 class ValueRange {
  public:
-  static constexpr double kMaxExpressionNodes = 1e100;
+  static constexpr double kMaxMagnitude = 1e100;
 
-  /// Values beyond kMaxExpressionNodes count as kMaxExpressionNodes.
+  /// Values beyond kMaxMagnitude count as kMaxMagnitude.
   ValueRange() = default;
   explicit ValueRange(const Eigen::VectorXd& values);
 
@@ -28,7 +28,7 @@ class ValueRange {
 
  private:
   int exponent_ = 0;  ///< of the power of two
-  double low_ = -kMaxExpressionNodes, high_ = kMaxExpressionNodes;
+  double low_ = -kMaxMagnitude, high_ = kMaxMagnitude;
 };
 
 }  // namespace bayloom::model

@@ -104,6 +104,10 @@ struct BayesianOptions {
   /// (0: none does, nor the best known).
   int random_candidates = 1000;
   int local_searches = 5;
+  /// Feasible trials that the surrogate learns from at most, before it gets a selection of them; 0:
+  /// 1,200 for a Gaussian process, 12,000 for a forest. What a suggestion costs grows with their
+  /// square at least.
+  int max_observations = 0;
   /// Users' priors over good values weigh like this many trials (pi-BO's beta); 0 ignores them.
   double prior_weight = 10;
 };

@@ -29,16 +29,6 @@ std::vector<tensor::Expr> LoadsOf(const tensor::Expr& value) {
   return loads;
 }
 
-bool MovesWith(const tensor::Expr& load, int iter) {
-  bool moves = false;
-  for (const tensor::Expr& index : load->operands) {
-    tensor::Visit(index, [&](const tensor::Expr& e) {
-      moves |= e->op == tensor::ExprOp::kIter && e->index == iter;
-    });
-  }
-  return moves;
-}
-
 bool AllIndicesLinear(const tensor::Expr& load, int iter_count) {
   return std::all_of(load->operands.begin(), load->operands.end(), [&](const tensor::Expr& index) {
     return tensor::ToLinear(index, iter_count).has_value();
@@ -80,7 +70,7 @@ bool HasDataReuse(const tensor::Program& program, tensor::BlockId id) {
     if (!seen.insert(load->index).second) return false;
     for (int i = 0; i < iter_count; ++i) {
       const tensor::Iter& iter = block.iters[i];
-      if (iter.kind == tensor::IterKind::kSpatial && iter.extent > 1 && !MovesWith(load, i))
+      if (iter.kind == tensor::IterKind::kSpatial && iter.extent > 1 && !Mentions(load, i))
         reuse = true;
     }
   }
@@ -124,6 +114,14 @@ bool MayRepeat(const tensor::Expr& value, int64_t loads) {
 bool ContainsSelect(const tensor::Expr& value) {
   bool found = false;
   tensor::Visit(value, [&](const tensor::Expr& e) { found |= e->op == tensor::ExprOp::kSelect; });
+  return found;
+}
+
+bool Mentions(const tensor::Expr& e, int iter) {
+  bool found = false;
+  tensor::Visit(e, [&](const tensor::Expr& node) {
+    found |= node->op == tensor::ExprOp::kIter && node->index == iter;
+  });
   return found;
 }
 

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::sketch {
@@ -27,6 +29,17 @@ bool HasDataReuse(const tensor::Program& program, tensor::BlockId block);
 /// per element at a permutation of its iterators; else -1.
 tensor::BlockId ElementwiseConsumer(const tensor::Program& program, tensor::BlockId block);
 
+/// The reduction whose neighbouring products an instruction of the target sums up.
+struct DotAxis {
+  int iter;       ///< of the block
+  int64_t depth;  ///< products at once; divides the iterator's extent
+};
+/// The best such axis of a dot product (tensor/dot_product.h): one along which operands lie next
+/// to each other, or can be put so ahead of time. nullopt for other blocks, for targets without an
+/// instruction and where no extent is a multiple of its depth.
+std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::BlockId block,
+                                   const target::Target& target);
+
 /// Evaluating the value costs at least as much as a transcendental function: computing it for
 /// every reader again is a loss.
 bool IsExpensive(const tensor::Expr& value);
@@ -34,6 +47,7 @@ bool IsExpensive(const tensor::Expr& value);
 /// once, or costs little.
 bool MayRepeat(const tensor::Expr& value, int64_t loads);
 bool ContainsSelect(const tensor::Expr& value);
+bool Mentions(const tensor::Expr& e, int iter);
 
 /// Dimensions of the last spatial iterator: whether every access moves by at most one element of
 /// its buffer's innermost dimension with it (contiguous or broadcast).

@@ -4,6 +4,7 @@
 #include "bayloom/sketch/default_schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,11 +59,26 @@ tensor::LoopId ParallelLoop(const tensor::Program& program, std::span<const tens
   return found == loops.end() ? -1 : *found;
 }
 
+/// Splits off the part of a dot product's loop that an instruction sums up; -1 if there is none.
+tensor::LoopId TakeDepth(tensor::Program& program, const std::optional<DotAxis>& axis,
+                         std::span<const tensor::LoopId> loops,
+                         std::vector<tensor::LoopId>& reduction) {
+  if (!axis) return -1;
+  const auto place = std::ranges::find(reduction, loops[axis->iter]);
+  const int64_t factors[] = {-1, axis->depth};
+  Result<std::vector<tensor::LoopId>> parts = tensor::Split(program, *place, factors);
+  if (!parts) return -1;
+  *place = parts->front();
+  reduction.push_back(parts->back());
+  return parts->back();
+}
+
 void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::Target& target) {
   const tensor::Block block = program.blocks[id];
   std::vector<tensor::LoopId> spatial, reduction;
   int last_spatial = -1;
-  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(id))) {
+  const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(id));
+  for (tensor::LoopId loop : loops) {
     (IsSpatial(program, block, loop) ? spatial : reduction).push_back(loop);
   }
   for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
@@ -74,6 +90,9 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
     if (parallel >= 0) Try(tensor::Parallelize(program, parallel));
     return;
   }
+  std::optional<DotAxis> axis;
+  if (IsUntransformed(program, id)) axis = FindDotAxis(program, id, target);
+  const tensor::LoopId at_once = TakeDepth(program, axis, loops, reduction);
   const int lanes = target.vector_bytes / tensor::ByteSize(program.buffers[block.output].dtype);
   const auto [rest, vector] = SplitVectorPart(program, spatial.back(), std::max(lanes, 1));
   spatial.pop_back();
@@ -85,6 +104,7 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
   if (rest >= 0 && rest != parallel) order.push_back(rest);
   if (vector >= 0) order.push_back(vector);
   if (order.size() == 1 || tensor::Reorder(program, order)) {
+    if (at_once >= 0) Try(tensor::Tensorize(program, at_once));
     if (vector >= 0) Try(tensor::Vectorize(program, vector));
   }
   if (parallel >= 0) Try(tensor::Parallelize(program, parallel));

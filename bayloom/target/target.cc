@@ -5,6 +5,18 @@
 
 namespace bayloom::target {
 
+bool HasFeature(const Target& target, std::string_view feature) {
+  bool has = false;
+  std::string_view rest = target.features;
+  while (!rest.empty()) {
+    const size_t end = rest.find(',');
+    const std::string_view part = rest.substr(0, end);
+    if (part.size() > 1 && part.substr(1) == feature) has = part[0] == '+';
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+  }
+  return has;
+}
+
 /// Each rate is what was fitted on that processor, as it shows in the estimate, over the estimate's
 /// weight for it, so that estimates are those of before there were machine models, to the last bit.
 /// Latency and loads are two units of each kind with a latency of four cycles.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "bayloom/target/machine_model.h"
 
@@ -25,6 +26,9 @@ struct Target {
   /// differ in nothing else hash the same.
   std::optional<MachineModel> machine = {};
 };
+
+/// Whether the feature string turns the feature on.
+bool HasFeature(const Target& target, std::string_view feature);
 
 /// A machine of the target's shape with rates that, under the weights of the time estimate, are
 /// those fitted on an AMD EPYC of the Zen 5 generation: the same numbers everywhere, for tests and

@@ -64,8 +64,17 @@ NodeRef AllocationScope(const Program& program, BufferId buffer);
 std::optional<Affine> LinearOffset(const Program& program, const Access& access,
                                    const Allocation* allocation);
 
+/// What iterations that run at the same time may store.
+enum class ParallelStores : uint8_t {
+  kDisjoint,   ///< each its own elements
+  kMayRepeat,  ///< also elements of another, if both store the same value (overlapping tiles)
+};
+
 /// True if iterations of the loop can run at the same time: no block below reduces over it, and
-/// every buffer written below is private to an iteration or written disjointly.
-Status CheckParallel(const Program& program, LoopId loop);
+/// every buffer written below is private to an iteration or written as `stores` says.
+Status CheckParallel(const Program& program, LoopId loop,
+                     ParallelStores stores = ParallelStores::kDisjoint);
+/// The same with what loops of that kind may store; true for kinds that run in order.
+Status CheckKindOfLoop(const Program& program, LoopId loop);
 
 }  // namespace bayloom::tensor

@@ -125,8 +125,7 @@ class ProgramInterpreter {
 
   void RunLoop(LoopId id) {
     const Loop& loop = program_.loops[id];
-    const bool backwards =
-        strict_ && loop.kind != LoopKind::kSerial && loop.kind != LoopKind::kUnrolled;
+    const bool backwards = strict_ && !RunsInOrder(loop.kind);
     const int64_t count = program_.ExtentOf(id);
     for (int64_t i = 0; i < count; ++i) {
       int64_t rest = backwards ? count - 1 - i : i;

@@ -9,6 +9,7 @@
 
 #include "bayloom/base/shorthand.h"
 #include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/quantized_operators.h"
 
 namespace bayloom::tensor {
 namespace {
@@ -30,6 +31,21 @@ Epilogue TakeEpilogue(base::Shorthand& line) {
   return epilogue;
 }
 
+/// The types of a quantized operator: those of its activations, if a dtype was given, and int8
+/// weights.
+std::optional<QuantizedTypes> TakeQuantized(base::Shorthand& line, DType dtype,
+                                            const Epilogue& epilogue) {
+  if (!line.Flag("quantized")) return std::nullopt;
+  if (epilogue.bias || epilogue.residual || epilogue.relu) {
+    line.Refuse("a quantized operator has a bias and takes no residual or relu");
+  }
+  if (dtype == DType::kFloat32) dtype = DType::kUInt8;
+  if (dtype != DType::kInt8 && dtype != DType::kUInt8) {
+    line.Refuse("a quantized operator's dtype is int8 or uint8");
+  }
+  return QuantizedTypes{dtype, DType::kInt8};
+}
+
 Workload ParseMatmul(base::Shorthand& line) {
   const int64_t m = line.Number("M");
   const int64_t n = line.Number("N");
@@ -37,7 +53,12 @@ Workload ParseMatmul(base::Shorthand& line) {
   const int64_t batch = line.NumberOption("batch", 1);
   const DType dtype = TypeOption(line);
   const Epilogue epilogue = TakeEpilogue(line);
+  const std::optional<QuantizedTypes> quantized = TakeQuantized(line, dtype, epilogue);
   line.ExpectNoMore();
+  if (quantized) {
+    if (batch != 1) line.Refuse("a batch of products is not quantized");
+    return QuantizedMatmulWorkload(m, n, k, *quantized);
+  }
   if (batch == 1) return MatmulWorkload(m, n, k, dtype, epilogue);
   if (epilogue.bias || epilogue.residual || epilogue.relu) {
     line.Refuse("a batch of products takes no bias, residual or relu");
@@ -60,12 +81,15 @@ Workload ParseConvolution(base::Shorthand& line, bool depthwise) {
   shape.options.pad_before = shape.options.pad_after = line.PairOption("pad", 0);
   shape.dtype = TypeOption(line);
   shape.epilogue = TakeEpilogue(line);
+  const std::optional<QuantizedTypes> quantized = TakeQuantized(line, shape.dtype, shape.epilogue);
   line.ExpectNoMore();
   if (shape.in_channels % shape.groups != 0 || shape.out_channels % shape.groups != 0) {
     line.Refuse("both numbers of channels must be multiples of the " +
                 std::to_string(shape.groups) + " groups");
   }
-  return Conv2dWorkload(shape);
+  if (!quantized) return Conv2dWorkload(shape);
+  if (shape.groups != 1) line.Refuse("a quantized convolution takes no groups");
+  return QuantizedConv2dWorkload(shape, *quantized);
 }
 
 struct OperatorKind {
@@ -116,6 +140,7 @@ std::string OperatorExamples() {
   return "  matmul:512,512,512                                M,N,K\n"
          "  matmul:128,768,768,bias,relu                      what follows elementwise\n"
          "  matmul:128,128,64,batch=12                        a batch of 12 products\n"
+         "  matmul:512,512,512,quantized                      bytes, sums in int32\n"
          "  conv2d:56x56x64,128,3x3,stride=2,pad=1,bias,relu  HxWxC,outputs,kernel\n"
          "  depthwise:56x56x144,3x3,pad=1                     HxWxC,kernel\n";
 }

@@ -9,6 +9,7 @@
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/loop_tree.h"
+#include "bayloom/tensor/primitives/region.h"
 
 namespace bayloom::tensor {
 namespace {
@@ -25,8 +26,11 @@ struct Cell {
 
 class ParallelChecker {
  public:
-  ParallelChecker(const Program& program, LoopId loop)
-      : program_(program), loop_(loop), place_(program.digit_extents.size(), Place::kBelow) {
+  ParallelChecker(const Program& program, LoopId loop, ParallelStores stores)
+      : program_(program),
+        loop_(loop),
+        stores_(stores),
+        place_(program.digit_extents.size(), Place::kBelow) {
     for (LoopId above : program.LoopsAround(NodeRef::Loop(loop))) Mark(above, Place::kAbove);
     Mark(loop, Place::kLoop);
   }
@@ -133,7 +137,8 @@ class ParallelChecker {
     }
     for (DigitId digit : program_.loops[loop_].digits) {
       if (!IsLoopDigit(digit)) continue;
-      if (std::find(told_apart.begin(), told_apart.end(), digit) == told_apart.end()) {
+      if (std::find(told_apart.begin(), told_apart.end(), digit) == told_apart.end() &&
+          !StoresTheSame(block, digit, blocks)) {
         return Error{fmt::format("iterations of the loop write the same elements of {}", name)};
       }
     }
@@ -147,6 +152,23 @@ class ParallelChecker {
       }
     }
     return Ok();
+  }
+
+  /// Tiles along the digit overlap, and what they share is stored by both with the same value: the
+  /// element says at which point the block is, and nothing below reads it or adds to it.
+  bool StoresTheSame(const Block& block, DigitId digit, const std::vector<BlockId>& blocks) const {
+    if (stores_ == ParallelStores::kDisjoint || block.kind != BlockKind::kPlain) return false;
+    if (!IterOfDimension(program_, block)) return false;
+    const bool moves =
+        std::any_of(block.bindings.begin(), block.bindings.end(),
+                    [&](const Affine& binding) { return binding.CoefficientOf(digit) != 0; });
+    return moves && std::none_of(blocks.begin(), blocks.end(), [&](BlockId other) {
+             const std::vector<Access> accesses = AccessesOf(program_, other);
+             return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+               const bool own_store = access.is_write && &program_.blocks[other] == &block;
+               return access.buffer == block.output && !own_store;
+             });
+           });
   }
 
   bool StaysInCells(const Access& access, const std::vector<Cell>& cells) const {
@@ -189,13 +211,22 @@ class ParallelChecker {
 
   const Program& program_;
   LoopId loop_;
+  ParallelStores stores_;
   std::vector<Place> place_;
 };
 
 }  // namespace
 
-Status CheckParallel(const Program& program, LoopId loop) {
-  return ParallelChecker(program, loop).Check();
+Status CheckParallel(const Program& program, LoopId loop, ParallelStores stores) {
+  return ParallelChecker(program, loop, stores).Check();
+}
+
+Status CheckKindOfLoop(const Program& program, LoopId loop) {
+  const LoopKind kind = program.loops[loop].kind;
+  if (RunsInOrder(kind)) return Ok();
+  return CheckParallel(
+      program, loop,
+      kind == LoopKind::kParallel ? ParallelStores::kMayRepeat : ParallelStores::kDisjoint);
 }
 
 }  // namespace bayloom::tensor

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +22,16 @@ namespace bayloom::tensor {
 /// They change the program in place (replaying a trace is the tuner's hot path); copy it first
 /// to keep the old one: a Program is a value.
 
+/// Tiles that cover an extent: `count` of them, each `step` after the one before.
+struct OverlappingTiles {
+  int64_t count;
+  int64_t step;
+};
+
+/// With the largest step that is at most `tile` and makes whole tiles: extent = (count - 1) * step
+/// + tile. None unless 1 <= tile <= extent.
+std::optional<OverlappingTiles> FindOverlappingTiles(int64_t extent, int64_t tile);
+
 // --- Loops -----------------------------------------------------------------------------------
 
 /// Splits a loop into a nest of `factors.size()` loops with these extents, outermost first. The
@@ -27,6 +39,13 @@ namespace bayloom::tensor {
 /// fall on or divide its digits. One factor may be -1: it is inferred. Returns the new loops;
 /// the first keeps no identity with the old one.
 Result<std::vector<LoopId>> Split(Program& program, LoopId loop, std::span<const int64_t> factors);
+/// Splits a spatial loop of one digit into tiles of a size that need not divide its extent: as many
+/// as are needed, at equal distances of at most `tile`, the first at 0 and the last ending with the
+/// loop (OverlappingTiles). Elements where two tiles overlap are computed in both. Refused where no
+/// such distance makes whole tiles (only a tile of 1 always fits), and where an element computed
+/// twice would change the result: a block below that reduces over a loop further out. Returns the
+/// loop over the tiles and the loop within one.
+Result<std::array<LoopId, 2>> SplitOverlapping(Program& program, LoopId loop, int64_t tile);
 /// Fuses perfectly nested serial loops, outermost first, into one. Reduction and spatial loops
 /// may not be mixed.
 Result<LoopId> Fuse(Program& program, std::span<const LoopId> loops);
@@ -46,6 +65,11 @@ Status Unroll(Program& program, LoopId loop);
 Status AnnotateUnroll(Program& program, LoopId loop, int64_t max_step);
 /// Binds a loop to an accelerator's block or thread index; legality as Parallelize.
 Status Bind(Program& program, LoopId loop, LoopKind kind);
+/// Marks a serial loop whose products of narrow elements an instruction sums up at once: the
+/// fastest part of one reduction axis of a dot product (dot_product.h), as long as the
+/// instruction's depth. Below it there may be spatial loops only; the vectorized one among them
+/// becomes the instruction's lanes. A target that lacks the instruction runs the loop as it is.
+Status Tensorize(Program& program, LoopId loop);
 
 // --- Blocks ----------------------------------------------------------------------------------
 
@@ -97,7 +121,8 @@ Result<BlockId> DecomposeReduction(Program& program, BlockId block, LoopId loop)
 /// Stores a constant input, or a cache made by CacheRead and read by one block only, in the order
 /// in which its only reader visits it: each dimension is cut at the digits of the reader's loops
 /// and the pieces are laid out by loop depth, except that the piece of the row-major innermost
-/// dimension which is contiguous now stays innermost. The copying block's own nest is rebuilt to
+/// dimension which is contiguous now stays innermost, but for the digit of a tensorized loop: its
+/// elements are next to each other. The copying block's own nest is rebuilt to
 /// walk the new layout. Refused when the reader's index is not a plain mixed-radix number of
 /// digits.
 Status RewriteLayout(Program& program, BufferId buffer);

@@ -62,7 +62,13 @@ enum class LoopKind : uint8_t {
   kThreadY,
   kThreadZ,  ///< bound to threadIdx (accelerators)
   kVirtualThread,
+  kTensorized,  ///< an instruction sums up the products of all iterations, where there is one
 };
+
+/// Whether the iterations may depend on each other.
+constexpr bool RunsInOrder(LoopKind kind) {
+  return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kTensorized;
+}
 
 /// One loop of the tree.
 struct Loop {

@@ -101,6 +101,13 @@ Result<std::vector<LoopVar>> Schedule::Split(LoopVar loop, const std::vector<int
   return AllVars<LoopVar>(Record(InstructionOf(InstructionKind::kSplit, {loop.id}, factors)));
 }
 
+Result<std::array<LoopVar, 2>> Schedule::SplitOverlapping(LoopVar loop, ValueVar tile) {
+  Result<std::vector<LoopVar>> nest = AllVars<LoopVar>(
+      Record(InstructionOf(InstructionKind::kSplitOverlapping, {loop.id, tile.id})));
+  if (!nest) return nest.error();
+  return std::array<LoopVar, 2>{(*nest)[0], (*nest)[1]};
+}
+
 Result<LoopVar> Schedule::Fuse(const std::vector<LoopVar>& loops) {
   return OneVar<LoopVar>(Record(InstructionOf(InstructionKind::kFuse, Operands(-1, loops))));
 }
@@ -128,6 +135,10 @@ Status Schedule::AnnotateUnroll(LoopVar loop, ValueVar max_step) {
 Status Schedule::Bind(LoopVar loop, LoopKind kind) {
   return NoVar(
       Record(InstructionOf(InstructionKind::kBind, {loop.id}, {static_cast<int64_t>(kind)})));
+}
+
+Status Schedule::Tensorize(LoopVar loop) {
+  return NoVar(Record(InstructionOf(InstructionKind::kTensorize, {loop.id})));
 }
 
 Status Schedule::Annotate(BlockVar block, const std::string& key, ValueVar value) {

@@ -59,6 +59,7 @@ class Schedule {
   // Primitives; see primitives.h.
   Result<std::vector<LoopVar>> Split(LoopVar loop, const std::vector<ValueVar>& factors);
   Result<std::vector<LoopVar>> Split(LoopVar loop, const std::vector<int64_t>& factors);
+  Result<std::array<LoopVar, 2>> SplitOverlapping(LoopVar loop, ValueVar tile);
   Result<LoopVar> Fuse(const std::vector<LoopVar>& loops);
   Status Reorder(const std::vector<LoopVar>& order);
   Status Parallelize(LoopVar loop);
@@ -66,6 +67,7 @@ class Schedule {
   Status Unroll(LoopVar loop);
   Status AnnotateUnroll(LoopVar loop, ValueVar max_step);
   Status Bind(LoopVar loop, LoopKind kind);
+  Status Tensorize(LoopVar loop);
   Status Annotate(BlockVar block, const std::string& key, ValueVar value);
   Status Annotate(BlockVar block, const std::string& key, int64_t value);
   Status ComputeInline(BlockVar block);

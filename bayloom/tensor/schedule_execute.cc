@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/internal/instruction.h"
@@ -42,6 +43,7 @@ Result<Schedule::Effect> Schedule::Execute(const Instruction& instruction,
     case InstructionKind::kSampleComputeLocation:
       return ExecuteSampleLocation(instruction, decision);
     case InstructionKind::kSplit:
+    case InstructionKind::kSplitOverlapping:
     case InstructionKind::kFuse:
     case InstructionKind::kReorder:
     case InstructionKind::kParallelize:
@@ -49,6 +51,7 @@ Result<Schedule::Effect> Schedule::Execute(const Instruction& instruction,
     case InstructionKind::kUnroll:
     case InstructionKind::kAnnotateUnroll:
     case InstructionKind::kBind:
+    case InstructionKind::kTensorize:
       return ExecuteOnLoops(instruction);
     default:
       return ExecuteOnBlock(instruction);
@@ -92,6 +95,12 @@ Result<Schedule::Effect> Schedule::ExecuteOnLoops(const Instruction& instruction
       if (!nest) return nest.error();
       return Effect{{nest->begin(), nest->end()}, std::nullopt};
     }
+    case InstructionKind::kSplitOverlapping: {
+      Result<std::array<LoopId, 2>> nest =
+          bayloom::tensor::SplitOverlapping(program_, loops[0], values_[inputs[1]]);
+      if (!nest) return nest.error();
+      return Effect{{nest->begin(), nest->end()}, std::nullopt};
+    }
     case InstructionKind::kFuse: {
       Result<LoopId> fused = bayloom::tensor::Fuse(program_, loops);
       if (!fused) return fused.error();
@@ -107,6 +116,8 @@ Result<Schedule::Effect> Schedule::ExecuteOnLoops(const Instruction& instruction
       return done(bayloom::tensor::Unroll(program_, loops[0]));
     case InstructionKind::kAnnotateUnroll:
       return done(bayloom::tensor::AnnotateUnroll(program_, loops[0], values_[inputs[1]]));
+    case InstructionKind::kTensorize:
+      return done(bayloom::tensor::Tensorize(program_, loops[0]));
     default:
       return done(bayloom::tensor::Bind(program_, loops[0],
                                         static_cast<LoopKind>(instruction.attributes[0])));

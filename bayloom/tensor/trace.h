@@ -52,6 +52,8 @@ enum class InstructionKind : uint8_t {
   kDecomposeReduction,
   kRewriteLayout,
   kSetScope,
+  kTensorize,
+  kSplitOverlapping,
 };
 
 bool IsSampling(InstructionKind kind);

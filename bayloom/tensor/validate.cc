@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/internal/primitives/injective.h"
 #include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/program.h"
 
@@ -85,8 +86,7 @@ class Validator {
 
   void CheckLoopKind(LoopId id) {
     const Loop& loop = program_.loops[id];
-    if (loop.kind == LoopKind::kSerial || loop.kind == LoopKind::kUnrolled) return;
-    if (Status status = CheckParallel(program_, id); !status) {
+    if (Status status = CheckKindOfLoop(program_, id); !status) {
       return Fail("loop {} may not run in parallel: {}", id, status.error().message);
     }
     for (NodeRef child : loop.body) {
@@ -230,12 +230,24 @@ class Validator {
     return {};
   }
 
+  /// True if the digits of the binding reach every value of the iterator, some of them twice.
+  bool CoversRange(const Block& block, size_t i) const {
+    const Affine& binding = block.bindings[i];
+    for (const Affine::Term& term : binding.terms) {
+      if (program_.digit_extents[term.digit] > 1 && UsedElsewhere(block, i, term.digit))
+        return false;
+    }
+    const IndexRange range = RangeOf(program_, binding, digit_in_scope_);
+    return range.min == 0 && range.max == block.iters[i].extent - 1 &&
+           IsDense(program_, binding.terms);
+  }
+
   /// Every element of an output is written.
   void CheckCoverage(const Block& block) {
     if (program_.buffers[block.output].role != BufferRole::kOutput) return;
     for (size_t i = 0; i < block.iters.size(); ++i) {
-      if (block.iters[i].kind == IterKind::kSpatial && !IsMixedRadix(block, i)) {
-        Fail("{} does not write its output exactly once along {}", block.name, block.iters[i].name);
+      if (block.iters[i].kind == IterKind::kSpatial && !CoversRange(block, i)) {
+        Fail("{} does not write all of its output along {}", block.name, block.iters[i].name);
       }
     }
   }

@@ -8,8 +8,9 @@
 Every model is imported as it was exported, with values for its open dimensions only, and runs once
 on random inputs, in a process of its own. Compared is the largest difference over the largest output
 of onnxruntime: "equal" is at most 1e-4, with float16 1e-2. "close" is above that, but no more than twice
-what onnxruntime's two ways of running the model, with and without graph optimizations, differ from
-each other: rounding decides there, as in quantized models.
+what onnxruntime's own outputs differ by without graph optimizations, or with inputs that are some
+roundings away: rounding decides there, as in quantized models. "response" is how far the outputs move
+with other random inputs: of a model that hardly responds, equal outputs say little.
 
 Rows stay in FOLDER/compared, one file each; --again compares anew.
 """
@@ -55,7 +56,7 @@ def judge(row, reference, errors):
     row["error"] = max(errors, default=0.0)
     bound = FLOAT16_TOLERANCE if reference["float16"] else TOLERANCE
     row["outcome"] = "equal" if row["error"] <= bound else (
-        "close" if row["error"] <= 2 * reference["spread"] else "different")
+        "close" if row["error"] <= 2 * max(reference["spread"], reference["nudged"]) else "different")
 
 
 def reference(entry, model, options):
@@ -82,7 +83,7 @@ def compare(entry, options):
     folder, expected = reference(entry, model, options)
     if isinstance(expected, str):
         return {**row, "outcome": "no reference", "message": expected}
-    row["spread"] = expected["spread"]
+    row.update({key: expected[key] for key in ("spread", "nudged", "response")})
     with tempfile.TemporaryDirectory() as scratch:
         status, text, message, row["seconds"] = start(
             [options.bayloom, "run", model, "--data", folder, "--tolerance", "1e300", "--json", "--threads", "1",
@@ -112,10 +113,11 @@ def print_tables(rows):
     print("| group | models | " + " | ".join(outcomes) + " |\n|---|" + "---:|" * (len(outcomes) + 1))
     for group, counts in groups.items():
         print(f"| {group} | {counts.total()} | " + " | ".join(str(counts[o]) for o in outcomes) + " |")
-    print("\n| model | outcome | error | onnxruntime's own | s | message |\n|---|---|---:|---:|---:|---|")
+    print("\n| model | outcome | error | unoptimized | nudged | response | s | message |\n"
+          "|---|---|---:|---:|---:|---:|---:|---|")
     for row in sorted(rows, key=lambda row: outcomes.index(row["outcome"])):
-        numbers = [f"{row[key]:.1e}" if key in row else "" for key in ("error", "spread")]
-        print(f"| {row['name']} | {row['outcome']} | {numbers[0]} | {numbers[1]} | {row.get('seconds', 0):.1f} "
+        numbers = [f"{row[key]:.1e}" if key in row else "" for key in ("error", "spread", "nudged", "response")]
+        print(f"| {row['name']} | {row['outcome']} | {' | '.join(numbers)} | {row.get('seconds', 0):.1f} "
               f"| {row.get('message', '')} |")
 
 

@@ -36,10 +36,35 @@ def from_package(entry, folder):
                 shutil.copyfileobj(source, target)
 
 
+def enliven(network, inputs=()):
+    """Weights with which outputs depend on inputs. What networks set to a constant before training
+    (biases, scales of branches, last layers) becomes random; the statistics of batch
+    normalizations become those of the inputs, so that no signal fades from layer to layer."""
+    import torch
+    for parameter in network.parameters():
+        if parameter.numel() > 1 and parameter.min() == parameter.max():
+            middle = parameter.flatten()[0].item()
+            parameter.data.normal_(middle if abs(middle) > 0.1 else 0.0, 0.1)
+    norms = [module for module in network.modules() if isinstance(module, torch.nn.modules.batchnorm._BatchNorm)]
+    if not norms or not inputs:
+        return
+    network.eval()
+    for norm in norms:
+        norm.train()
+        norm.momentum = None  # the mean of all batches
+        norm.reset_running_stats()
+    with torch.no_grad():
+        for _ in range(2):
+            network(*(torch.randn(2, *x.shape[1:]) for x in inputs))
+    network.eval()
+
+
 def export(entry, folder, network, inputs):
     """`inputs` are arguments by position, or a dictionary of named ones."""
     import torch
     named = isinstance(inputs, dict)
+    floats = not named and all(x.is_floating_point() and x.dim() > 1 for x in inputs)
+    enliven(network, inputs if floats else ())
     options = dict(entry.get("export", {}))
     if "dynamic_shapes" in options:
         options["dynamic_shapes"] = dynamic_shapes(options["dynamic_shapes"])
@@ -88,13 +113,15 @@ def from_transformers(entry, folder):
 
 
 def from_ultralytics(entry, folder):
-    from ultralytics import YOLO
+    from ultralytics import RTDETR, YOLO
     scratch = folder / "packages" / entry["name"]
     scratch.mkdir(parents=True, exist_ok=True)
-    network = YOLO(entry["model"])
+    network = (RTDETR if entry["model"].startswith("rtdetr") else YOLO)(entry["model"])
     network.ckpt_path = str(scratch / "model.pt")
     network.model.pt_path = str(scratch / "model.pt")
-    written = network.export(format="onnx", imgsz=entry.get("size", 640), **entry.get("export", {}))
+    size = entry.get("size", 640)
+    enliven(network.model, [image({}, (1, 3, size, size))])
+    written = network.export(format="onnx", imgsz=size, **entry.get("export", {}))
     shutil.move(written, folder / f"{entry['name']}.onnx")
 
 

@@ -6,7 +6,9 @@
     python reference.py MODEL.onnx FOLDER '{"dims": {"batch": 1}, "shapes": {}, "values": {}}'
 
 Writes input_<i>.pb and output_<i>.pb into the folder. Prints JSON: the shapes of the inputs with
-open dimensions, and how far onnxruntime's outputs without graph optimizations are from those with.
+open dimensions, and how far onnxruntime's own outputs are from those that it computes with graph
+optimizations: "spread" without them, "nudged" with inputs that are some roundings away, "response"
+with other random inputs. Where the response is small, equal outputs say little.
 """
 
 import json
@@ -22,6 +24,8 @@ TYPES = {"tensor(float)": numpy.float32, "tensor(double)": numpy.float64, "tenso
          "tensor(uint8)": numpy.uint8, "tensor(bool)": numpy.bool_}
 # Integer inputs are indices, such as token ids; every vocabulary has this many.
 INDEX_BOUND = 90
+# Float inputs are moved by up to so many roundings, so many times.
+NUDGE_ROUNDINGS, NUDGES = 8, 4
 
 
 def shape_of(value, setting):
@@ -44,13 +48,12 @@ def random_input(value, setting, random):
     return numpy.asarray(random.standard_normal(shape)).astype(dtype)
 
 
-def run(model, inputs, level):
+def load(model, level):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = level
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return session.run(None, inputs)
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def relative_error(actual, expected):
@@ -65,6 +68,23 @@ def relative_error(actual, expected):
     return float(difference.max() / max(numpy.abs(expected[numpy.isfinite(expected)]).max(initial=0), 1e-30))
 
 
+def nudged(array, random):
+    """A float tensor with each element moved by a few roundings; others as they are."""
+    if array.dtype not in (numpy.float32, numpy.float64):
+        return array
+    roundings = random.uniform(-NUDGE_ROUNDINGS, NUDGE_ROUNDINGS, array.shape)
+    return (array * (1 + roundings * numpy.finfo(array.dtype).eps)).astype(array.dtype)
+
+
+def sensitivity(session, inputs, outputs, frozen):
+    """How far onnxruntime's outputs move with nudged inputs: the most of several draws."""
+    random, largest = numpy.random.default_rng(1), 0.0
+    for _ in range(NUDGES):
+        near = {name: array if name in frozen else nudged(array, random) for name, array in inputs.items()}
+        largest = max([largest, *map(relative_error, session.run(None, near), outputs)])
+    return largest
+
+
 def write(folder, kind, arrays):
     for i, (name, array) in enumerate(arrays):
         tensor = onnx.numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
@@ -74,19 +94,21 @@ def write(folder, kind, arrays):
 def main():
     model, folder, setting = sys.argv[1], pathlib.Path(sys.argv[2]), json.loads(sys.argv[3])
     level = onnxruntime.GraphOptimizationLevel
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = level.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session = load(model, level.ORT_DISABLE_ALL)
     random = numpy.random.default_rng(0)
     inputs = {value.name: random_input(value, setting, random) for value in session.get_inputs()}
-    plain, outputs = run(model, inputs, level.ORT_DISABLE_ALL), run(model, inputs, level.ORT_ENABLE_ALL)
+    plain = session.run(None, inputs)
+    session = load(model, level.ORT_ENABLE_ALL)
+    outputs = session.run(None, inputs)
     write(folder, "input", [item for item in inputs.items() if item[0] not in setting.get("freeze", {})])
     write(folder, "output", zip([value.name for value in session.get_outputs()], outputs))
+    other = {value.name: random_input(value, setting, random) for value in session.get_inputs()}
     shapes = {value.name: list(inputs[value.name].shape) for value in session.get_inputs()
               if not all(isinstance(dim, int) for dim in value.shape)}
     print(json.dumps({"shapes": shapes,
                       "spread": max(map(relative_error, plain, outputs)),
+                      "nudged": sensitivity(session, inputs, outputs, setting.get("freeze", {})),
+                      "response": max(map(relative_error, session.run(None, other), outputs)),
                       "float16": any(array.dtype == numpy.float16 for array in [*outputs, *inputs.values()])}))
 
 

@@ -9,10 +9,11 @@
     python3 benchmarks/reliability/soak.py build/release/bin/bayloom map --trials 1000000
 
 Each run is sampled at trials that are about a factor of two apart and at the end. For a sample,
-`trials`, `seconds` since the start, milliseconds a trial since the sample before, resident memory
-of the program (its own processes, not the evaluator's), its open descriptors, threads and bytes of
-database a trial are printed; `--result` writes all as JSON. A limit of time ends a run, so that a
-slow optimizer shows its curve up to there.
+`trials`, `seconds` since the start, milliseconds a trial since the sample before (of the clock and
+of the processor, which does not count what other programs take), resident memory of the program
+(not of its evaluators, compilers and runners), its open descriptors, threads and bytes of database
+a trial are printed; `--result` writes all as JSON. A limit of time ends a run, so that a slow
+optimizer shows its curve up to there.
 """
 
 import argparse
@@ -69,10 +70,13 @@ def count(database, table):
 
 
 def usage(pid):
-    """Resident KiB, open descriptors and threads of a process."""
+    """Processor time, resident KiB, open descriptors and threads of a process."""
     folder = pathlib.Path("/proc") / str(pid)
     status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
-    return {"memory_kib": int(status["VmRSS"].split()[0]),
+    fields = (folder / "stat").read_text().rpartition(")")[2].split()
+    ticks = int(fields[11]) + int(fields[12])
+    return {"processor_seconds": ticks / os.sysconf("SC_CLK_TCK"),
+            "memory_kib": int(status["VmRSS"].split()[0]),
             "descriptors": len(os.listdir(folder / "fd")), "threads": int(status["Threads"])}
 
 
@@ -121,14 +125,15 @@ def watch(command, folder, trials, seconds):
 
 def show(name, run):
     print(f"{name}: {run['trials']} trials in {run['seconds']} s, exit code {run['exit_code']}")
-    print(f"{'trials':>10} {'s':>8} {'ms/trial':>9} {'MiB':>7} {'fds':>5} {'threads':>8} "
-          f"{'B/trial':>8}")
-    before = {"trials": 0, "seconds": 0}
+    print(f"{'trials':>10} {'s':>8} {'ms/trial':>9} {'processor':>10} {'MiB':>7} {'fds':>5} "
+          f"{'threads':>8} {'B/trial':>8}")
+    before = {"trials": 0, "seconds": 0, "processor_seconds": 0}
     for sample in run["samples"]:
         step = max(1, sample["trials"] - before["trials"])
-        milliseconds = 1000 * (sample["seconds"] - before["seconds"]) / step
+        milliseconds, processor = (1000 * (sample[kind] - before[kind]) / step
+                                   for kind in ("seconds", "processor_seconds"))
         print(f"{sample['trials']:>10} {sample['seconds']:>8} {milliseconds:>9.2f} "
-              f"{sample['memory_kib'] / 1024:>7.1f} {sample['descriptors']:>5} "
+              f"{processor:>10.2f} {sample['memory_kib'] / 1024:>7.1f} {sample['descriptors']:>5} "
               f"{sample['threads']:>8} {sample['database_bytes'] / max(1, sample['trials']):>8.0f}")
         before = sample
     sys.stdout.flush()

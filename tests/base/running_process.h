@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "bayloom/base/clock.h"
+#include "tests/patience.h"
 
 namespace bayloom::base {
 
@@ -20,10 +21,10 @@ inline bool IsRunning(const std::string& pid) {
   return stat.size() > stat.rfind(')') + 2 && stat[stat.rfind(')') + 2] != 'Z';
 }
 
-/// Whether the process ends within ten seconds.
+/// Whether the process ends before long.
 inline bool EndsSoon(const std::string& pid) {
   const double begun = MonotonicSeconds();
-  while (IsRunning(pid) && MonotonicSeconds() - begun < 10) {
+  while (IsRunning(pid) && MonotonicSeconds() - begun < kPatienceSeconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return !IsRunning(pid);

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
+#include "tests/with_variable.h"
 
 namespace bayloom::base {
 namespace {
@@ -26,27 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
-
-/// Sets TMPDIR for a while.
-class WithTmpdir {
- public:
-  explicit WithTmpdir(const std::string& folder) {
-    if (const char* before = getenv("TMPDIR")) before_ = before;
-    setenv("TMPDIR", folder.c_str(), 1);
-  }
-  ~WithTmpdir() {
-    if (before_.empty()) {
-      unsetenv("TMPDIR");
-    } else {
-      setenv("TMPDIR", before_.c_str(), 1);
-    }
-  }
-  WithTmpdir(const WithTmpdir&) = delete;
-  WithTmpdir& operator=(const WithTmpdir&) = delete;
-
- private:
-  std::string before_;
-};
 
 TEST(ScratchFolder, IsRemovedWithItsContents) {
   std::string path;
@@ -76,7 +55,7 @@ TEST(ScratchFolder, EachIsAnother) {
 
 TEST(ScratchFolder, GoesWhereTmpdirSaysOrWhereTold) {
   const ScratchFolder outer;
-  const WithTmpdir tmpdir(outer.path());
+  const WithVariable tmpdir("TMPDIR", outer.path());
   const ScratchFolder inner;
   EXPECT_EQ(fs::path(inner.path()).parent_path(), outer.path());
   const ScratchFolder innermost(inner.path());
@@ -84,7 +63,7 @@ TEST(ScratchFolder, GoesWhereTmpdirSaysOrWhereTold) {
 }
 
 TEST(ScratchFolder, SaysWhereNoneCanBeCreated) {
-  const WithTmpdir tmpdir("/nonexistent");
+  const WithVariable tmpdir("TMPDIR", "/nonexistent");
   try {
     const ScratchFolder folder;
     FAIL() << folder.path();

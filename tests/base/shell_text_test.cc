@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/run_command.h"
 
 namespace bayloom::base {
@@ -57,6 +58,21 @@ TEST(ShellScanner, KnowsWhereNoQuotingIsSafe) {
                                  "echo `cat @`", "echo \"${x:-@}\"", "echo \"${x:-\"@\"}\"",
                                  "true # @", "cat <<END\n@\nEND", "echo \\@", "echo $'@'"}) {
     EXPECT_EQ(Template(text).context, ShellContext::kUnsafe) << text;
+  }
+}
+
+TEST(QuotedForDisplay, WhatIsShownIsPrintableAndBashTakesItBack) {
+  EXPECT_EQ(QuotedForDisplay("plain.onnx"), "plain.onnx");
+  EXPECT_EQ(QuotedForDisplay("it's"), "'it'\\''s'");
+  EXPECT_EQ(QuotedForDisplay("café"), "'café'");
+  for (const std::string text :
+       {"caf\xe9.onnx", "\x1b[31m", "a\nb", "\xff'\\n\"$(x)\\", "\u202e1"}) {
+    const std::string shown = QuotedForDisplay(text);
+    EXPECT_EQ(InOneLine(shown), shown);
+    Command command;
+    command.arguments = {"bash", "-c", "printf %s " + shown};
+    command.environment = {"LC_ALL=C.UTF-8"};
+    EXPECT_EQ(RunCommand(command).output, text) << shown;
   }
 }
 

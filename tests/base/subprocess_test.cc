@@ -209,8 +209,10 @@ TEST(Subprocess, AStoppedGuardIsEndedAsWell) {
 TEST(Subprocess, TheMemoryOfAllItsProcessesIsLimited) {
   for (const int processes : {1, 4}) {
     SubprocessOptions options =
+        // Those that together use too much wait to be ended.
         Shell("for i in $(seq " + std::to_string(processes) +
-              "); do head -c 60M /dev/zero | tail -c 50M | (sleep 1; wc -c) & done; wait");
+              "); do head -c 60M /dev/zero | tail -c 50M | (sleep " +
+              (processes == 1 ? "1" : "60") + "; wc -c) & done; wait");
     options.standard_output = ChildStream::kNull;
     options.resident_limit_bytes = int64_t{130} << 20;
     Result<Subprocess> child = Subprocess::Start(options);

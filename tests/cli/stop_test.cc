@@ -5,19 +5,23 @@
 #include <signal.h>
 
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/subprocess.h"
 #include "bayloom/record/store.h"
 #include "tests/cli/run_bayloom.h"
+#include "tests/patience.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::cli {
 namespace {
 
+/// The time of each processor that a command may still use when it was asked to stop.
 constexpr double kMaxStopSeconds = 1;
 
 /// A command of the program, and how long to wait before it is interrupted: until a file is there
@@ -66,12 +70,33 @@ class StopTest : public testing::Test {
     return !runs.empty() && runs[0].finished;
   }
 
+  /// What commands have made.
+  void Forget() const {
+    for (const char* file : {"busy", "first", "tuning.db"}) {
+      std::filesystem::remove(folder_ / file);
+    }
+  }
+
   TemporaryFolder folder_;
 };
 
-class InterruptedCommand : public StopTest, public testing::WithParamInterface<Interruption> {};
+/// Processor time of a process that runs; nullopt if it does not.
+std::optional<double> ProcessorSeconds(pid_t process) {
+  clockid_t clock;
+  timespec time = {};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+    return std::nullopt;
+  }
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
-TEST_P(InterruptedCommand, EndsWithinASecondOfCtrlC) {
+class InterruptedCommand : public StopTest, public testing::WithParamInterface<Interruption> {
+ protected:
+  /// False if the command ended before it could be interrupted.
+  void Interrupt(bool& was_interrupted);
+};
+
+void InterruptedCommand::Interrupt(bool& was_interrupted) {
   const Interruption& test = GetParam();
   base::SubprocessOptions options;
   options.arguments = {BAYLOOM_PROGRAM};
@@ -84,18 +109,36 @@ TEST_P(InterruptedCommand, EndsWithinASecondOfCtrlC) {
   const double begun = base::MonotonicSeconds();
   while ((test.waits_for_file && !std::filesystem::exists(folder_ / "busy")) ||
          (test.waits_for_trials && !TrialsAreDone())) {
-    ASSERT_LT(base::MonotonicSeconds() - begun, 60) << "it never became busy";
+    ASSERT_LT(base::MonotonicSeconds() - begun, 300) << "it never became busy";
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(test.seconds));
-  ASSERT_FALSE(started->Wait(0)) << "it ended before it was interrupted";
+  const std::optional<double> before = ProcessorSeconds(started->pid());
+  was_interrupted = before.has_value() && !started->Wait(0);
+  if (!was_interrupted) return;
   const double asked = base::MonotonicSeconds();
   kill(started->pid(), SIGINT);
-  ASSERT_TRUE(started->Wait(30)) << "it goes on";
-  EXPECT_LT(base::MonotonicSeconds() - asked, kMaxStopSeconds);
-  // Before the command has begun, the signal ends it as any other program.
+  double used = 0;
+  while (!started->Wait(0.005)) {
+    ASSERT_LT(base::MonotonicSeconds() - asked, kPatienceSeconds) << "it goes on";
+    used = ProcessorSeconds(started->pid()).value_or(*before + used) - *before;
+  }
+  EXPECT_LT(used, kMaxStopSeconds * std::thread::hardware_concurrency());
   const base::ExitStatus ended = *started->Wait();
+  was_interrupted = !ended.Success();
+  if (!was_interrupted) return;  // it had done all already
+  // Before the command has begun, the signal ends it as any other program.
   EXPECT_EQ(ended.code, ended.signaled ? SIGINT : 128 + SIGINT);
+}
+
+TEST_P(InterruptedCommand, EndsSoonAfterCtrlC) {
+  // On a busy machine the moment may be missed.
+  bool was_interrupted = false;
+  for (int i = 0; i < 5 && !was_interrupted && !HasFatalFailure(); ++i) {
+    Forget();
+    Interrupt(was_interrupted);
+  }
+  EXPECT_TRUE(was_interrupted) << "it ended before it was interrupted";
 }
 
 TEST_F(StopTest, TheExitCodeTellsTheEnd) {

@@ -19,7 +19,9 @@ int Effort() {
 /// A program for accelerators becomes one for CPUs.
 void Unbind(tensor::Program& program) {
   for (tensor::Loop& loop : program.loops) {
-    if (loop.kind > tensor::LoopKind::kUnrolled) loop.kind = tensor::LoopKind::kSerial;
+    if (loop.kind > tensor::LoopKind::kUnrolled && loop.kind != tensor::LoopKind::kTensorized) {
+      loop.kind = tensor::LoopKind::kSerial;
+    }
   }
 }
 

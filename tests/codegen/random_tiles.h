@@ -13,12 +13,20 @@
 namespace bayloom::testing {
 
 /// Splits every loop around a block into random tiles, ordered S S R S R S as a tuner would; the
-/// innermost spatial loop is vectorized. Returns the loops of the two outer spatial levels,
+/// innermost spatial loop is vectorized. Where `depth` is more than 1, the last reduction's
+/// innermost part is so long and tensorized. Returns the loops of the two outer spatial levels,
 /// outermost first.
 inline std::vector<tensor::LoopId> TileAtRandom(tensor::Program& program, tensor::BlockId block,
-                                                base::RandomStream& random) {
-  const std::vector<tensor::Iter> iters = program.blocks[block].iters;
-  const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
+                                                base::RandomStream& random, int64_t depth = 1) {
+  std::vector<tensor::Iter> iters = program.blocks[block].iters;
+  std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
+  tensor::LoopId at_once = -1;
+  if (depth > 1) {
+    const auto parts = *tensor::Split(program, loops.back(), std::vector<int64_t>{-1, depth});
+    loops.back() = parts[0];
+    iters.back().extent /= depth;
+    at_once = parts[1];
+  }
   std::vector<std::vector<tensor::LoopId>> levels(6);
   tensor::LoopId lanes = -1;
   for (size_t i = 0; i < iters.size(); ++i) {
@@ -30,12 +38,16 @@ inline std::vector<tensor::LoopId> TileAtRandom(tensor::Program& program, tensor
     for (int part = 0; part < parts; ++part) levels[order[part]].push_back(split[part]);
     if (spatial) lanes = split.back();
   }
+  if (at_once >= 0) levels[4].push_back(at_once);
   std::vector<tensor::LoopId> order;
   for (std::vector<tensor::LoopId>& level : levels) {
-    if (random.UniformInt(4) == 0) random.Shuffle(level);
+    if (random.UniformInt(4) == 0 && &level != &levels[4]) random.Shuffle(level);
     order.insert(order.end(), level.begin(), level.end());
   }
   EXPECT_TRUE(tensor::Reorder(program, order).ok());
+  if (at_once >= 0) {
+    EXPECT_TRUE(tensor::Tensorize(program, at_once).ok());
+  }
   if (order.back() == lanes) (void)tensor::Vectorize(program, lanes);
   std::vector<tensor::LoopId> outer = levels[0];
   outer.insert(outer.end(), levels[1].begin(), levels[1].end());

@@ -18,6 +18,7 @@
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/base/subprocess.h"
 #include "bayloom/external/scenario.h"
+#include "tests/patience.h"
 #include "tests/temporary_folder.h"
 #include "tests/trial/evaluate_one.h"
 
@@ -167,7 +168,7 @@ TEST(ProcessEvaluator, CancelEndsTheProcessAndTheNextTrialStartsAnother) {
   }
   const double begun = base::MonotonicSeconds();
   evaluator->Cancel();
-  EXPECT_LT(base::MonotonicSeconds() - begun, 1);
+  EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
   EXPECT_EQ(kill(process, 0), -1);
   std::ofstream(folder / "pid.go") << "\n";
   EXPECT_EQ(trial::EvaluateOne(*evaluator, *scenario.default_configuration).value, 7);
@@ -224,7 +225,7 @@ TEST(CommandEvaluator, RefusesAHoleThatCannotBeQuoted) {
 
 TEST(CommandEvaluator, LimitsTheMemoryOfAllProcessesTogether) {
   const trial::Outcome outcome = OutcomeOf(
-      "  shell: for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 50M | (sleep 1; wc -c) & "
+      "  shell: for i in 1 2 3 4; do head -c 60M /dev/zero | tail -c 50M | (sleep 60; wc -c) & "
       "done; "
       "wait; echo 1\n  memory: 130MiB\n");
   EXPECT_EQ(outcome.verdict, trial::Verdict::kMemory) << outcome.reason;

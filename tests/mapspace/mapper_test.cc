@@ -283,7 +283,6 @@ TEST(NothingFits, AStopEndsTheDrawing) {
     const MapperResult result = RunMapper(name, mapspace, model, *evaluator, options);
     if (result.evaluations > 0) continue;  // something fits after all
     EXPECT_EQ(result.end, trial::StopReason::kStopped) << name;
-    EXPECT_LT(base::MonotonicSeconds() - begun, 1) << name;
   }
 }
 
@@ -298,7 +297,7 @@ TEST_F(MapperTest, CommandsEvaluateMappings) {
   const auto evaluate = [&](const std::string& command) {
     SimulatorOptions options;
     options.command = command;
-    options.timeout_seconds = 5;
+    options.timeout_seconds = 60;
     return trial::EvaluateOne(
         *MakeSimulatorEvaluator(mapspace_.problem(), mapspace_.architecture(), options), mapping);
   };

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "tests/mapspace/random_mapping.h"
 
@@ -42,6 +46,27 @@ TEST(Mapping, FilesSayWhereTheyAreWrong) {
   refusal("mapping:\n\n- {target: Cache, type: temporal, factors: I=8}\n",
           "m.yaml:3:3: target: there is no level 'Cache'");
   refusal("mapping:\n- {target: DRAM, type: bypass, bypass: [Weights]}\n", "m.yaml:2");
+}
+
+TEST(Mapping, HasTheHashOfThoseThatRunTheSameLoops) {
+  const Problem problem = MatmulProblem(2, 1, 2);  // small: many are drawn again
+  const Architecture architecture = SmallArchitecture();
+  base::RandomStream random(2);
+  std::map<uint64_t, std::string> by_hash;
+  std::map<std::string, uint64_t> by_text;
+  for (int i = 0; i < 20000; ++i) {
+    Mapping mapping = RandomMapping(problem, architecture, random);
+    const uint64_t hash = HashOf(mapping, problem);
+    const std::string text = PrintCompact(mapping, problem);
+    EXPECT_EQ(by_hash.emplace(hash, text).first->second, text);
+    EXPECT_EQ(by_text.emplace(text, hash).first->second, hash);
+    for (MappingLevel& level : mapping.levels) {
+      std::stable_partition(level.order.begin(), level.order.begin() + problem.DimensionCount(),
+                            [&](int d) { return level.temporal[d] == 1; });
+    }
+    EXPECT_EQ(HashOf(mapping, problem), hash);
+  }
+  EXPECT_LT(by_hash.size(), 10000u);
 }
 
 TEST(Mapping, PrintsAsALoopNest) {

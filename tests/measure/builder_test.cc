@@ -71,9 +71,12 @@ void PrintTo(const Misdeed& misdeed, std::ostream* out) { *out << misdeed.name; 
 
 class BuilderMisdeed : public testing::TestWithParam<Misdeed> {};
 
+/// Enough for a program on which nothing goes wrong.
+constexpr double kTimeout = 2;
+
 TEST_P(BuilderMisdeed, CostsTheProgramThatItHappensOnAndNoOther) {
   for (int threads : {1, 2}) {
-    Builder builder(codegen::HostTarget(2), {threads, 0.3, Misbehave});
+    Builder builder(codegen::HostTarget(2), {threads, kTimeout, Misbehave});
     const std::vector<tensor::Program> programs = Named({"a", GetParam().name, "b", "c", "d"});
     const std::vector<Build> builds = builder.BuildAll(Pointers(programs));
     ASSERT_EQ(builds.size(), programs.size());
@@ -96,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
         Misdeed{"abort", trial::Verdict::kBuildError, "(SIGABRT): COMPILER ERROR: cannot select"},
         Misdeed{"crash", trial::Verdict::kBuildError, "the compiler ended with"},
         Misdeed{"leave", trial::Verdict::kBuildError, "the compiler ended with exit code 3"},
-        Misdeed{"hang", trial::Verdict::kTimeout, "compiling did not end within 0.3 s"},
-        Misdeed{"stop", trial::Verdict::kTimeout, "compiling did not end within 0.3 s"},
+        Misdeed{"hang", trial::Verdict::kTimeout, "compiling did not end within 2 s"},
+        Misdeed{"stop", trial::Verdict::kTimeout, "compiling did not end within 2 s"},
         Misdeed{"throw", trial::Verdict::kBuildError, "thrown"},
         Misdeed{"refuse", trial::Verdict::kBuildError, "refused"}),
     [](const auto& instance) { return instance.param.name; });
@@ -113,7 +116,7 @@ TEST(Builder, ABatchOfMisdeedsEnds) {
 }
 
 TEST(Builder, AWorkerThatTheSystemKillsSaysNothingAboutItsProgram) {
-  Builder builder(codegen::HostTarget(2), {2, 0.2, Misbehave});
+  Builder builder(codegen::HostTarget(2), {2, 60, Misbehave});
   const std::vector<tensor::Program> programs = Named({"a", "be killed", "b"});
   EXPECT_THROW(builder.BuildAll(Pointers(programs)), SystemError);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no process is left";

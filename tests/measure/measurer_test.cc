@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/primitives.h"
+#include "tests/patience.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::measure {
@@ -141,15 +143,15 @@ TEST(Measurer, DriftIsSeenAndAllowedFor) {
   // As if the machine were thousands of times slower now than when this was recorded.
   measurer.SetIncumbent(workload, tensor::Lower(workload), 1e-9);
   const std::vector<trial::Outcome> outcomes =
-      MeasureAll(measurer, workload,
-                 {tensor::Lower(workload), tensor::Lower(workload), tensor::Lower(workload)});
+      MeasureAll(measurer, workload, std::vector(9, tensor::Lower(workload)));
   EXPECT_EQ(DetailsOf(outcomes[0]).drift, 1);
   EXPECT_TRUE(DetailsOf(outcomes[0]).cut_short);
   EXPECT_GT(DetailsOf(outcomes[1]).drift, 100);
   EXPECT_EQ(DetailsOf(outcomes[2]).drift, DetailsOf(outcomes[1]).drift);
-  EXPECT_EQ(measurer.statistics().drift, DetailsOf(outcomes[2]).drift);
-  // Three times the slowed incumbent is what it takes now.
-  EXPECT_FALSE(DetailsOf(outcomes[1]).cut_short && DetailsOf(outcomes[2]).cut_short);
+  EXPECT_EQ(measurer.statistics().drift, DetailsOf(outcomes[8]).drift);
+  // Three times the slowed incumbent is what it takes now, unless it is disturbed.
+  EXPECT_FALSE(std::ranges::all_of(
+      outcomes, [](const trial::Outcome& outcome) { return DetailsOf(outcome).cut_short; }));
 }
 
 TEST(Measurer, AStopIsHeardBetweenCandidatesAndItGoesOnAfterwards) {
@@ -199,7 +201,7 @@ TEST(Measurer, AStopEndsWhatIsBeingBuilt) {
   EXPECT_THROW(
       measurer.BuildAll(workload, programs, [&] { return base::MonotonicSeconds() > begun + 0.3; }),
       Interrupted);
-  EXPECT_LT(base::MonotonicSeconds() - begun, 1.3);
+  EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
   EXPECT_EQ(Children(), children);
   std::filesystem::remove(folder / "hang");
   EXPECT_TRUE(MeasureAll(measurer, workload, {program})[0].ok());

@@ -26,6 +26,7 @@
 #include "bayloom/measure/interruption.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/runner_main.h"
+#include "tests/patience.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::measure {
@@ -112,7 +113,8 @@ TEST_P(RunnerMisdeed, CostsOneTrial) {
   }
   const HandMadeTask task;
   RunnerOptions options = Options();
-  if (misdeed.verdict == trial::Verdict::kTimeout) options.timeout_seconds = 0.3;
+  if (misdeed.verdict == trial::Verdict::kTimeout)
+    options.timeout_seconds = 2;  // that suffices for the good
   Runner runner(options);
   EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
   EXPECT_EQ(runner.starts(), 1);
@@ -134,10 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
         Misdeed{"leave", trial::Verdict::kCrash, "exit code 0 in its first run", true},
         Misdeed{"divide", trial::Verdict::kCrash, "signal 8 (SIGFPE)", true},
         Misdeed{"overflow_stack", trial::Verdict::kCrash, "signal 11 (SIGSEGV)", true},
-        Misdeed{"hang", trial::Verdict::kTimeout, "did not end within 0.3 s in its first run",
-                true},
-        Misdeed{"stop", trial::Verdict::kTimeout, "did not end within 0.3 s in its first run",
-                true},
+        Misdeed{"hang", trial::Verdict::kTimeout, "did not end within 2 s in its first run", true},
+        Misdeed{"stop", trial::Verdict::kTimeout, "did not end within 2 s in its first run", true},
         Misdeed{"eat_memory", trial::Verdict::kMemory, "needs more memory than the 1074 MB", true},
         Misdeed{"wrong", trial::Verdict::kWrongOutput, "element 777 of 'y' is", true},
         Misdeed{"unwritten", trial::Verdict::kWrongOutput, "element 999 of 'y' was never written",
@@ -177,12 +177,10 @@ TEST(Runner, SlowKernelsAreCutShort) {
   Runner runner(Options());
   TrialMessage trial = Kernel("slow");
   trial.cut_seconds = 1e-3;
-  const double start = base::MonotonicSeconds();
   const trial::Outcome outcome = runner.Run(task.data(), trial);
   ASSERT_TRUE(outcome.ok()) << outcome.reason;
   EXPECT_TRUE(DetailsOf(outcome).cut_short);
   EXPECT_GE(outcome.value, 0.03);
-  EXPECT_LT(base::MonotonicSeconds() - start, 1);
 }
 
 TEST(Runner, NoiseOnStandardStreamsDoesNotDisturb) {
@@ -233,7 +231,7 @@ TEST(Runner, TheRunnerProcessEndsWithTheTuner) {
   const double start = base::MonotonicSeconds();
   char byte;
   EXPECT_EQ(read(ends[0], &byte, 1), 0);
-  EXPECT_LT(base::MonotonicSeconds() - start, 5);
+  EXPECT_LT(base::MonotonicSeconds() - start, kPatienceSeconds);
   close(ends[0]);
 }
 
@@ -246,7 +244,7 @@ TEST(Runner, AStopEndsAKernelThatHangsAndTheNextOneRuns) {
     EXPECT_THROW(runner.Run(task.data(), Kernel(kernel),
                             [&] { return base::MonotonicSeconds() > begun + 0.3; }),
                  Interrupted);
-    EXPECT_LT(base::MonotonicSeconds() - begun, 1.3);
+    EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no process is left";
     EXPECT_TRUE(runner.Run(task.data(), Kernel("good")).ok());
     EXPECT_EQ(runner.starts(), 2);

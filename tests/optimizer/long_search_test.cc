@@ -82,12 +82,16 @@ class LongSearch : public testing::Test {
     space::Space::Builder builder;
     builder.Add(space::MakeInteger("a", 1, 100'000)).Add(space::MakeInteger("b", 1, 100'000));
     space_ = *builder.Build();
+    Begin(/*max_observations=*/0);
+  }
+  void Begin(int max_observations) {
     const BayesianSearch::SurrogateFactory make = [this](const Features&, const BayesianOptions&) {
       return std::make_unique<SmallSurrogate>(work_, fails_, babbles_);
     };
     OptimizerOptions options{.seed = 1, .initial_samples = 4};
     options.bayesian.random_candidates = 20;
     options.bayesian.local_searches = 1;
+    options.bayesian.max_observations = max_observations;
     search_ = std::make_unique<BayesianSearch>(space_, std::span(&make, 1), options);
   }
   void Run(int trials) {
@@ -135,6 +139,13 @@ TEST_F(LongSearch, LearnsFromABoundedNumberOfTrials) {
   // A fit every ten trials or so.
   EXPECT_LT(work_.fits, kTrials / 8);
   EXPECT_LE(work_.fitted_rows, int64_t{work_.fits} * SmallSurrogate::kMax);
+}
+
+TEST_F(LongSearch, LearnsFromAsManyTrialsAsItIsTold) {
+  Begin(/*max_observations=*/24);
+  Run(300);
+  EXPECT_THAT(search_->TakeNotices(), ElementsAre(HasSubstr("learns from 12 to 16 trials")));
+  EXPECT_LE(work_.max_held, 24);
 }
 
 TEST(MemoryRanking, FollowsOutcomesThatChange) {

@@ -15,13 +15,13 @@
 namespace bayloom::report {
 namespace {
 
-constexpr double kMaxExpressionNodes = std::numeric_limits<double>::max();
+constexpr double kMaxMagnitude = std::numeric_limits<double>::max();
 constexpr double kTiny = std::numeric_limits<double>::denorm_min();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A number of any sign and size, with a liking for the extremes.
 double AnyNumber(base::RandomStream& random) {
-  static const double kExtremes[] = {0, 1, kTiny, kMaxExpressionNodes, 1e17, 1e-300, 1e300, 0.1};
+  static const double kExtremes[] = {0, 1, kTiny, kMaxMagnitude, 1e17, 1e-300, 1e300, 0.1};
   const double sign = random.UniformInt(2) == 0 ? 1 : -1;
   if (random.UniformInt(3) == 0) {
     return sign * kExtremes[random.UniformInt(std::size(kExtremes))];

@@ -42,6 +42,64 @@ TEST_F(LoopPrimitivesTest, SplitDealsTheDigitsOfAFusedLoop) {
   ExpectSameResult();
 }
 
+// --- SplitOverlapping -------------------------------------------------------------------------
+
+TEST_F(LoopPrimitivesTest, OverlappingTilesCoverTheExtentAtEqualSteps) {
+  for (int64_t extent = 1; extent <= 200; ++extent) {
+    for (int64_t tile = 1; tile <= extent; ++tile) {
+      const std::optional<tensor::OverlappingTiles> tiles =
+          tensor::FindOverlappingTiles(extent, tile);
+      ASSERT_TRUE(tiles) << extent << ' ' << tile;
+      EXPECT_EQ((tiles->count - 1) * tiles->step + tile, extent);
+      EXPECT_LE(tiles->step, tile);
+      const bool divides = extent % tile == 0;
+      EXPECT_EQ(tiles->count * tile == extent, divides) << "overlap only where they must";
+    }
+  }
+  EXPECT_EQ(tensor::FindOverlappingTiles(197, 50)->step, 49);
+  EXPECT_FALSE(tensor::FindOverlappingTiles(8, 0));
+  EXPECT_FALSE(tensor::FindOverlappingTiles(8, 9));
+}
+
+TEST_F(LoopPrimitivesTest, SplitOverlappingComputesSharedElementsInBothTiles) {
+  Start(tensor::MatmulWorkload(13, 5, 7));
+  const auto [tiles, within] = Must(tensor::SplitOverlapping(program_, LoopOf("matmul", 0), 5));
+  EXPECT_THAT(ExtentsOf("matmul"), ElementsAre(3, 5, 5, 7));  // rows 0, 4 and 8 begin tiles
+  EXPECT_EQ(program_.ExtentOf(tiles), 3);
+  EXPECT_EQ(program_.ExtentOf(within), 5);
+  ExpectSameResult();
+}
+
+TEST_F(LoopPrimitivesTest, NothingIsAddedTwiceInOverlappingTiles) {
+  Start(tensor::MatmulWorkload(13, 5, 7));
+  const auto overlapping = [](tensor::LoopId loop, int64_t tile) {
+    return [loop, tile](tensor::Program& p) { return tensor::SplitOverlapping(p, loop, tile); };
+  };
+  const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
+  ExpectRefused("would add to an element twice", overlapping(loops[2], 5));
+  ExpectRefused("between 1 and the extent", overlapping(loops[0], 14));
+  ExpectRefused("between 1 and the extent", overlapping(loops[0], 0));
+  const auto [tiles, within] = Must(tensor::SplitOverlapping(program_, loops[0], 5));
+  ExpectRefused("computes elements of it again", [&](tensor::Program& p) {
+    return tensor::Reorder(p, std::vector<tensor::LoopId>{loops[2], tiles});
+  });
+  ExpectRefused("write the same elements",
+                [&](tensor::Program& p) { return tensor::Parallelize(p, tiles); });
+  Must(tensor::Reorder(program_, std::vector<tensor::LoopId>{loops[2], within}));
+  ExpectSameResult();
+  Start(tensor::MatmulWorkload(13, 5, 7));
+  Must(tensor::Reorder(program_,
+                       std::vector<tensor::LoopId>{LoopOf("matmul", 2), LoopOf("matmul", 0)}));
+  ExpectRefused("would add to an element twice", overlapping(LoopOf("matmul", 2), 5));
+}
+
+TEST_F(LoopPrimitivesTest, OverlappingTilesMayStoreTheSameAtTheSameTime) {
+  Start(TwoStages({13, 6}));
+  const auto [tiles, within] = Must(tensor::SplitOverlapping(program_, LoopOf("y", 0), 5));
+  Must(tensor::Parallelize(program_, tiles));
+  ExpectSameResult();
+}
+
 TEST_F(LoopPrimitivesTest, SplitRefuses) {
   Start(TwoStages({4, 6}));
   const tensor::LoopId outer = LoopOf("y", 0);

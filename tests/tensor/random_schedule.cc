@@ -14,8 +14,8 @@ namespace bayloom::testing {
 
 bool RandomScheduler::Step() {
   // Restructuring loops is what makes the other primitives interesting: it is tried more often.
-  static const std::vector<double> weights = {5, 2, 5, 0.7, 0.7, 0.3, 1,   1,   3,
-                                              3, 1, 1, 1,   1.5, 0.5, 0.1, 0.3, 2};
+  static const std::vector<double> weights = {5, 2, 5, 0.7, 0.7, 0.3, 1,   1, 3, 3,
+                                              1, 1, 1, 1.5, 0.5, 0.1, 0.3, 4, 2, 2};
   const int primitive = random_.Weighted(weights);
   const uint64_t before = program_.StructuralHash();
   const bool applied = Apply(primitive);
@@ -105,6 +105,14 @@ bool RandomScheduler::Apply(int primitive) {
                                                       random_.UniformInt(7));
       return Done(tensor::Bind(program_, loop, kind), fmt::format("bind {}", loop));
     }
+    case 17:
+      return Tensorize(block);
+    case 18: {
+      const int64_t tile = 1 + random_.UniformInt(program_.ExtentOf(loop));
+      const auto split = tensor::SplitOverlapping(program_, loop, tile);
+      const std::string into = split ? fmt::format("{}", fmt::join(*split, " ")) : "";
+      return Done(split, fmt::format("split {} into overlapping {} as {}", loop, tile, into));
+    }
     default: {
       const std::vector<tensor::LoopId> places = tensor::ComputeLocations(program_, block);
       if (places.empty()) return false;
@@ -128,6 +136,22 @@ bool RandomScheduler::Split(tensor::LoopId loop) {
   Result<std::vector<tensor::LoopId>> loops = bayloom::tensor::Split(program_, loop, factors);
   const std::string into = loops ? fmt::format("{}", fmt::join(*loops, " ")) : "";
   return Done(loops, fmt::format("split {} by {} into {}", loop, fmt::join(factors, " x "), into));
+}
+
+/// A loop of the block, or the part of it that is as long as instructions take.
+bool RandomScheduler::Tensorize(tensor::BlockId block) {
+  for (tensor::LoopId loop : program_.LoopsAround(tensor::NodeRef::Block(block))) {
+    tensor::Program split = program_;
+    const Result<std::vector<tensor::LoopId>> parts =
+        bayloom::tensor::Split(split, loop, std::vector<int64_t>{-1, 4});
+    if (parts && bayloom::tensor::Tensorize(split, parts->back())) {
+      program_ = std::move(split);
+      return Done(Ok(), fmt::format("split {} by 4 and tensorize {}", loop, parts->back()));
+    }
+  }
+  const tensor::LoopId loop = AnyLoopAround(block);
+  return loop >= 0 &&
+         Done(bayloom::tensor::Tensorize(program_, loop), fmt::format("tensorize {}", loop));
 }
 
 bool RandomScheduler::Reorder(tensor::LoopId loop) {

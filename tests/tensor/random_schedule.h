@@ -24,15 +24,26 @@ class RandomScheduler {
   /// How often each primitive was applied, by its position in kPrimitiveNames.
   const std::vector<int>& applied() const { return applied_; }
 
-  static constexpr const char* kPrimitiveNames[] = {"split",          "fuse",
-                                                    "reorder",        "parallelize",
-                                                    "vectorize",      "unroll",
-                                                    "inline",         "reverse inline",
-                                                    "compute at",     "reverse compute at",
-                                                    "cache read",     "cache write",
-                                                    "decompose",      "rfactor",
-                                                    "rewrite layout", "annotate unroll",
-                                                    "bind",           "compute at a listed place"};
+  static constexpr const char* kPrimitiveNames[] = {"split",
+                                                    "fuse",
+                                                    "reorder",
+                                                    "parallelize",
+                                                    "vectorize",
+                                                    "unroll",
+                                                    "inline",
+                                                    "reverse inline",
+                                                    "compute at",
+                                                    "reverse compute at",
+                                                    "cache read",
+                                                    "cache write",
+                                                    "decompose",
+                                                    "rfactor",
+                                                    "rewrite layout",
+                                                    "annotate unroll",
+                                                    "bind",
+                                                    "tensorize",
+                                                    "split overlapping",
+                                                    "compute at a listed place"};
   static constexpr int kPrimitiveCount = std::size(kPrimitiveNames);
 
  private:
@@ -43,6 +54,7 @@ class RandomScheduler {
     return Done(result ? Ok() : Status(result.error()), std::move(what));
   }
   bool Split(tensor::LoopId loop);
+  bool Tensorize(tensor::BlockId block);
   bool Reorder(tensor::LoopId loop);
   tensor::LoopId AnyLoop();
   tensor::BlockId AnyBlock();

@@ -24,10 +24,8 @@ int Effort() {
 Status CheckMarks(const tensor::Program& program) {
   for (size_t i = 0; i < program.loops.size(); ++i) {
     const tensor::Loop& loop = program.loops[i];
-    if (!loop.alive || loop.kind == tensor::LoopKind::kSerial ||
-        loop.kind == tensor::LoopKind::kUnrolled)
-      continue;
-    if (Status s = tensor::CheckParallel(program, static_cast<tensor::LoopId>(i)); !s) return s;
+    if (!loop.alive) continue;
+    if (Status s = tensor::CheckKindOfLoop(program, static_cast<tensor::LoopId>(i)); !s) return s;
   }
   return Ok();
 }

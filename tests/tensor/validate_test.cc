@@ -42,7 +42,7 @@ TEST(ValidateTest, CatchesBrokenBindings) {
               HasSubstr("normal form"));
   EXPECT_THAT(Broken([](Program& p) { Conv(p).bindings[4] = {}; }), HasSubstr("exactly once"));
   EXPECT_THAT(Broken([](Program& p) { p.blocks.back().bindings[1] = {}; }),
-              HasSubstr("does not write its output"));
+              HasSubstr("does not write all of its output"));
 }
 
 TEST(ValidateTest, CatchesBrokenReductions) {

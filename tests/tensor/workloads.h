@@ -11,6 +11,7 @@
 #include "bayloom/base/random.h"
 #include "bayloom/tensor/interpreter.h"
 #include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/quantized_operators.h"
 
 namespace bayloom::testing {
 
@@ -60,6 +61,7 @@ inline std::vector<NamedWorkload> ConvolutionCatalogue() {
     s.options.stride = {2, 1};
   });
   conv("conv2d_batch", ConvShape(6, 3, 5, 2), [](Shape& s) { s.batch = 3; });
+  all.push_back({"quantized_conv2d", tensor::QuantizedConv2dWorkload(ConvShape(5, 8, 9, 3, 1))});
   conv("conv2d_1x1", ConvShape(7, 16, 12, 1), [](Shape&) {});
   conv("conv2d_1x1_stride", ConvShape(7, 6, 8, 1), [](Shape& s) { s.options.stride = {2, 2}; });
   conv("conv2d_grouped", ConvShape(6, 6, 9, 3, 1), [](Shape& s) { s.groups = 3; });
@@ -86,12 +88,18 @@ inline std::vector<NamedWorkload> MatmulCatalogue() {
   add("matmul", tensor::MatmulWorkload(16, 24, 12));
   add("matmul_square", tensor::MatmulWorkload(32, 32, 32));
   add("matmul_prime", tensor::MatmulWorkload(13, 17, 19));
+  add("matmul_prime_rows",
+      tensor::MatmulWorkload(37, 20, 9, tensor::DType::kFloat32, {.bias = true, .relu = true}));
+  add("conv2d_prime_rows", tensor::Conv2dWorkload(ConvShape(19, 3, 5, 3, 1)));
   add("matmul_vector", tensor::MatmulWorkload(1, 64, 30));
   add("matmul_column", tensor::MatmulWorkload(21, 1, 40));
   add("matmul_float64", tensor::MatmulWorkload(10, 14, 8, tensor::DType::kFloat64));
   add("matmul_bias",
       tensor::MatmulWorkload(12, 20, 9, tensor::DType::kFloat32, {.bias = true, .relu = true}));
   add("batch_matmul", tensor::BatchMatmulWorkload(3, 8, 10, 6));
+  add("quantized_matmul", tensor::QuantizedMatmulWorkload(6, 20, 16));
+  add("quantized_matmul_signed",
+      tensor::QuantizedMatmulWorkload(5, 17, 8, {tensor::DType::kInt8, tensor::DType::kInt8}));
 
   {
     tensor::WorkloadBuilder b("matmul_bias_gelu");

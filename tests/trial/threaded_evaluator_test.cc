@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "bayloom/base/clock.h"
+#include "tests/patience.h"
 
 namespace bayloom::trial {
 namespace {
@@ -32,7 +33,7 @@ TEST(ThreadedEvaluator, HandsBackEveryTrialWithItsNumber) {
   for (TrialId i = 0; i < 3; ++i) evaluator.Submit(i, candidates[i]);
   std::set<TrialId> seen;
   while (seen.size() < 3) {
-    for (const FinishedTrial& trial : evaluator.Collect(10, Never)) {
+    for (const FinishedTrial& trial : evaluator.Collect(kPatienceSeconds, Never)) {
       EXPECT_EQ(trial.outcome->value, 2 * candidates[trial.id]);
       EXPECT_TRUE(seen.insert(trial.id).second);
     }
@@ -47,7 +48,7 @@ TEST(ThreadedEvaluator, CollectWaitsAsLongAsAskedToOrUntilAStop) {
   EXPECT_TRUE(evaluator.Collect(0.05, Never).empty());
   EXPECT_GE(base::MonotonicSeconds() - begun, 0.04);
   EXPECT_TRUE(evaluator.Collect(60, [] { return true; }).empty());
-  EXPECT_LT(base::MonotonicSeconds() - begun, 5);
+  EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
 }
 
 TEST(ThreadedEvaluator, CancelEndsWhatRunsAndItGoesOnAfterwards) {
@@ -60,7 +61,7 @@ TEST(ThreadedEvaluator, CancelEndsWhatRunsAndItGoesOnAfterwards) {
   evaluator.Cancel();
   sleeps = false;
   evaluator.Submit(1, candidate);
-  const std::vector<FinishedTrial> finished = evaluator.Collect(10, Never);
+  const std::vector<FinishedTrial> finished = evaluator.Collect(kPatienceSeconds, Never);
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_EQ(finished[0].id, 1);
 }
@@ -74,12 +75,12 @@ TEST(ThreadedEvaluator, WhatTheMachineRefusesLosesATrialAndOtherFailuresAreThrow
       }});
   const int candidate = 1;
   evaluator.Submit(0, candidate);
-  const std::vector<FinishedTrial> finished = evaluator.Collect(10, Never);
+  const std::vector<FinishedTrial> finished = evaluator.Collect(kPatienceSeconds, Never);
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_FALSE(finished[0].outcome);
   EXPECT_EQ(finished[0].lost, "the disk is full");
   evaluator.Submit(1, candidate);
-  EXPECT_THROW(evaluator.Collect(10, Never), std::logic_error);
+  EXPECT_THROW(evaluator.Collect(kPatienceSeconds, Never), std::logic_error);
 }
 
 }  // namespace

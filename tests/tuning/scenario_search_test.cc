@@ -15,6 +15,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/trial/inline_evaluator.h"
+#include "tests/patience.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::tuning {
@@ -174,13 +175,13 @@ TEST_F(ScenarioSearchTest, KeepsALimitOfItsOwn) {
   EXPECT_EQ(search.study(1).trials(), 11);
 }
 
-TEST_F(ScenarioSearchTest, AStopEndsItsCommandsWithinASecond) {
+TEST_F(ScenarioSearchTest, AStopEndsItsCommands) {
   const double begun = base::MonotonicSeconds();
   SearchOptions options = Options(10);
   options.budget.stop = [&] { return base::MonotonicSeconds() > begun + 0.3; };
   ScenarioSearch search({Member("slow", "sleep 77; echo 1")}, std::move(options));
   EXPECT_EQ(search.Run(), trial::StopReason::kStopped);
-  EXPECT_LT(base::MonotonicSeconds() - begun, 1.3);
+  EXPECT_LT(base::MonotonicSeconds() - begun, kPatienceSeconds);
   EXPECT_EQ(search.Status().trials, 0);
   EXPECT_FALSE(record::Store(folder_ / "slow.db").RunOf(search.record(0).id).finished);
 }

@@ -19,8 +19,7 @@ constexpr size_t kMaxAligned = 60;
 
 void NextCommands::Add(const std::vector<std::string>& arguments, std::string purpose) {
   std::string line = "bayloom";
-  for (const std::string& argument : arguments)
-    line += " " + base::QuotedFor(base::ShellContext::kPlain, argument);
+  for (const std::string& argument : arguments) line += " " + base::QuotedForDisplay(argument);
   commands_.emplace_back(std::move(line), std::move(purpose));
 }
 

@@ -38,6 +38,11 @@ llvm::Value* NestEmitter::Neutral(const tensor::Block& block) {
 
 void NestEmitter::EmitTile(const AccumulatorTile& tile) {
   active_.push_back({&tile, GuardsOf(program_.blocks[tile.block], plan_.accesses.at(tile.block))});
+  if (IsShifted(tile)) {
+    // What is left out must be missing in the part that is taken away, too.
+    active_.back().guards.clear();
+    active_.back().unshifted = UnshiftedIndex(tile);
+  }
   active_.back().blocks = PlanSumBlocks(program_, plan_, tile);
   active_.back().adds_old = !tile.starts_neutral && SumsFloats(program_, tile) &&
                             ChainLength(program_, tile) >= kMinChainOfItsOwn;
@@ -65,6 +70,13 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
       llvm::AllocaInst* total = slots.totals[at] = NewSlot(type);
       builder_.CreateStore(llvm::Constant::getNullValue(type), total);
     }
+    if (IsShifted(tile) && state_.chunk.width > 1) {
+      llvm::AllocaInst*& shift = slots.shifts[digits_.Evaluate(slots.unshifted).constant];
+      if (!shift) {
+        shift = NewSlot(type);
+        builder_.CreateStore(llvm::Constant::getNullValue(type), shift);
+      }
+    }
     const bool from_zero = slots.blocks || slots.adds_old;
     builder_.CreateStore(from_zero ? llvm::Constant::getNullValue(type) : StartValue(tile), slot);
   });
@@ -85,11 +97,16 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
   });
   slots.by_offset.clear();
   slots.totals.clear();
+  slots.shifts.clear();
 }
 
 llvm::Value* NestEmitter::FinalValue(const Slots& slots, int64_t offset) {
   llvm::AllocaInst* slot = slots.by_offset.at(offset);
   llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
+  if (!slots.shifts.empty() && state_.chunk.width > 1) {
+    llvm::AllocaInst* shift = slots.shifts.at(digits_.Evaluate(slots.unshifted).constant);
+    value = builder_.CreateSub(value, builder_.CreateLoad(shift->getAllocatedType(), shift));
+  }
   if (slots.blocks) {
     llvm::AllocaInst* total = slots.totals.at(offset);
     value = builder_.CreateFAdd(builder_.CreateLoad(total->getAllocatedType(), total), value);
@@ -156,8 +173,8 @@ llvm::Value* NestEmitter::OldValue(tensor::BlockId id) {
                                Splat(builder_, Neutral(block), LanesOf(old)), old);
 }
 
-llvm::Value* NestEmitter::Combined(const tensor::Block& block, ExpressionEmitter& values,
-                                   llvm::Value* old) {
+llvm::Value* NestEmitter::WithOneMore(const tensor::Block& block, ExpressionEmitter& values,
+                                      llvm::Value* old) {
   const tensor::DType dtype = program_.buffers[block.output].dtype;
   const bool fusable = dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat64;
   const tensor::Expr& value = block.value;
@@ -168,19 +185,27 @@ llvm::Value* NestEmitter::Combined(const tensor::Block& block, ExpressionEmitter
   return EmitBinary(builder_, CombiningOp(block.reduction), dtype, old, values.Emit(value));
 }
 
+llvm::Value* NestEmitter::Combined(tensor::BlockId id, ExpressionEmitter& values, llvm::Value* old,
+                                   const Slots* slots) {
+  const auto dot = plan_.dots.find(id);
+  if (dot == plan_.dots.end()) return WithOneMore(program_.blocks[id], values, old);
+  if (state_.chunk.width == 1) return CombinedOneByOne(dot->second, id, old);
+  return CombinedDot(dot->second, plan_.accesses.at(id), values, old, slots);
+}
+
 void NestEmitter::EmitReduction(tensor::BlockId id, ExpressionEmitter& values) {
   const tensor::Block& block = program_.blocks[id];
   const IndexValue index = digits_.Evaluate(plan_.accesses.at(id).store.affine);
   const auto slots = std::ranges::find_if(
       active_, [&](const Slots& candidate) { return candidate.tile->block == id; });
   if (slots == active_.end()) {
-    llvm::Value* combined = Combined(block, values, OldValue(id));
+    llvm::Value* combined = Combined(id, values, OldValue(id), nullptr);
     memory_.Store(block.output, index, state_.chunk, combined);
     return;
   }
   llvm::AllocaInst* slot = slots->by_offset.at(index.constant);
   llvm::Value* old = builder_.CreateLoad(slot->getAllocatedType(), slot);
-  llvm::Value* combined = Combined(block, values, old);
+  llvm::Value* combined = Combined(id, values, old, &*slots);
   builder_.CreateStore(Splat(builder_, combined, state_.chunk.width), slot);
 }
 

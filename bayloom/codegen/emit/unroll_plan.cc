@@ -115,7 +115,7 @@ class Unroller {
                    Size& size) {
     int64_t extent = 1;
     for (tensor::DigitId digit : digits) extent *= program_.digit_extents[digit];
-    if (extent == 1) return;
+    if (extent == 1 || plan_.DotIn(id) != nullptr) return;
     if (ShouldUnroll(program_.loops[id], extent, size, max_step)) {
       plan_.unrolled.insert(id);
       size.steps *= extent;
@@ -130,7 +130,9 @@ class Unroller {
     if (loop.kind == tensor::LoopKind::kParallel) return false;
     const int64_t statements = extent * body.statements;
     if (statements > kMaxUnrolled) return false;
-    if (loop.kind == tensor::LoopKind::kUnrolled) return true;
+    if (loop.kind == tensor::LoopKind::kUnrolled || loop.kind == tensor::LoopKind::kTensorized) {
+      return true;
+    }
     if (!body.flat) return false;
     return extent * body.steps <= max_step || (!body.reduces && statements <= kUnrolledAnyway);
   }

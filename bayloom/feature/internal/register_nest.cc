@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/tensor/dot_product.h"
+
 namespace bayloom::feature {
 namespace {
 
@@ -66,6 +68,11 @@ RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
   nest.is_reduction =
       block.kind == tensor::BlockKind::kReduce || block.kind == tensor::BlockKind::kUpdate;
   if (!nest.is_reduction) return nest;
+  for (tensor::LoopId loop : loops) {
+    if (program.loops[loop].kind != tensor::LoopKind::kTensorized) continue;
+    nest.at_once = program.ExtentOf(loop);
+    nest.at_once_digit = tensor::OnlyDigit(program, loop);
+  }
 
   double outputs = nest.chunks;
   const auto take_spatial = [&](bool optional) {

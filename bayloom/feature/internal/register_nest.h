@@ -26,6 +26,8 @@ struct RegisterNest {
   double width = 1;   ///< of which a register holds so many
   double chunks = 1;  ///< registers that they take
   std::vector<tensor::LoopId> vectorized;
+  int64_t at_once = 1;                 ///< products that an instruction sums up
+  tensor::DigitId at_once_digit = -1;  ///< that counts them
   bool is_reduction = false;
   bool in_registers = false;              ///< a reduction's outputs are
   std::vector<TileLoop> tile;             ///< spatial loops of a reduction, outermost first

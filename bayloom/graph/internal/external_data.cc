@@ -14,6 +14,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "bayloom/base/descriptor.h"
 #include "bayloom/base/result.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 
@@ -30,40 +31,28 @@ int64_t ExternalNumber(const std::string& key, const std::string& text) {
   return value;
 }
 
-/// An open file; -1: none.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 /// Opens a file in the directory or in a folder below it, without following links.
-int OpenBelow(const std::string& directory, const std::filesystem::path& relative) {
-  int folder = open(directory.empty() ? "." : directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  for (auto part = relative.begin(); part != relative.end() && folder >= 0; ++part) {
-    const Descriptor in(folder);
+base::Descriptor OpenBelow(const std::string& directory, const std::filesystem::path& relative) {
+  base::Descriptor opened(
+      open(directory.empty() ? "." : directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (auto part = relative.begin(); part != relative.end() && opened.number() >= 0; ++part) {
     const bool last = std::next(part) == relative.end();
     // A pipe is opened without waiting for who writes to it, to be refused.
     const int flags = last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY;
-    folder = openat(in.number(), part->c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
+    const int next = openat(opened.number(), part->c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
+    const int error = errno;
+    opened = base::Descriptor(next);
+    errno = error;
   }
-  return folder;
+  return opened;
 }
 
-/// Opens a file of the model as ReadExternal has it; -1 and errno if it cannot be opened. Links are
+/// Opens a file of the model as ReadExternal has it; errno if it cannot be opened. Links are
 /// resolved first, then the file is opened without following any: what changes in between is
 /// noticed.
-int OpenData(const DataFolder& folder, const std::filesystem::path& relative) {
-  const int file = OpenBelow(folder.path, relative);
-  if (file >= 0 || (errno != ELOOP && errno != ENOTDIR)) return file;
+base::Descriptor OpenData(const DataFolder& folder, const std::filesystem::path& relative) {
+  base::Descriptor file = OpenBelow(folder.path, relative);
+  if (file.number() >= 0 || (errno != ELOOP && errno != ENOTDIR)) return file;
   std::error_code error;
   const std::filesystem::path base = std::filesystem::path(folder.path) / ".";
   const std::filesystem::path home = std::filesystem::canonical(base, error);
@@ -74,7 +63,7 @@ int OpenData(const DataFolder& folder, const std::filesystem::path& relative) {
     if (target.parent_path() == folder.linked) return OpenBelow(folder.linked, target.filename());
     errno = ELOOP;
   }
-  return -1;
+  return {};
 }
 
 }  // namespace
@@ -107,7 +96,7 @@ std::vector<std::byte> ReadExternal(const onnx::TensorProto& proto, const DataFo
                                  Printable(location)));
   }
   const std::string path = Printable((std::filesystem::path(folder.path) / relative).string());
-  const Descriptor file(OpenData(folder, relative));
+  const base::Descriptor file = OpenData(folder, relative);
   if (file.number() < 0 && (errno == ELOOP || errno == ENOTDIR)) {
     throw InputError(fmt::format(
         "external data in {}: has to be a file below the model's folder; links lead elsewhere",

@@ -61,7 +61,8 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
   for (const SurrogateFactory& make : make_surrogates) {
-    advisers_.push_back({ObjectiveModel(make(features_, options_), features_, options_.objective)});
+    advisers_.push_back({ObjectiveModel(make(features_, options_), features_, options_.objective,
+                                        options_.max_observations)});
   }
   const bool knows_others = !options.transfer.tasks.empty();
   initial_samples_ = options.initial_samples > 0 ? options.initial_samples

@@ -44,14 +44,14 @@ void Memory::Record(const space::Configuration& configuration, const trial::Outc
 
 void Memory::AddValue(double value, int place) {
   ranking_.emplace(value, place);
-  if (std::abs(value) > model::ValueRange::kMaxExpressionNodes) return;
+  if (std::abs(value) > model::ValueRange::kMaxMagnitude) return;
   ++ordinary_;
   mean_ += (value - mean_) / static_cast<double>(ordinary_);
 }
 
 void Memory::RemoveValue(double value, int place) {
   ranking_.erase({value, place});
-  if (std::abs(value) > model::ValueRange::kMaxExpressionNodes) return;
+  if (std::abs(value) > model::ValueRange::kMaxMagnitude) return;
   --ordinary_;
   mean_ = ordinary_ > 0 ? mean_ - (value - mean_) / static_cast<double>(ordinary_) : 0;
 }

@@ -27,7 +27,7 @@ bool ObjectiveModel::Update(const Memory& memory, base::RandomStream& random) {
     fresh.push_back(static_cast<int>(i));
     accepts = accepts && transform_.Accepts(trials[i].outcome.value);
   }
-  const size_t most = is_selective_ ? MaxSelected() : MaxObservations();
+  const size_t most = is_selective_ ? MaxSelected() : max_observations_;
   const size_t held = learnt_ == 0 ? 0 : held_;
   const bool has_grown =
       held == memory.feasible() - fresh.size() &&
@@ -46,13 +46,13 @@ bool ObjectiveModel::Update(const Memory& memory, base::RandomStream& random) {
 /// the search is to go on at this pace: the best, the newest, and the others evenly by their rank.
 std::vector<int> ObjectiveModel::Selected(const Memory& memory) {
   std::vector<int> places;
-  if (memory.feasible() <= MaxObservations()) {
+  if (memory.feasible() <= max_observations_) {
     for (size_t i = 0; i < memory.trials().size(); ++i) {
       if (memory.trials()[i].outcome.ok()) places.push_back(static_cast<int>(i));
     }
     return places;
   }
-  const size_t count = MaxObservations() / 2;
+  const size_t count = max_observations_ / 2;
   if (!std::exchange(is_selective_, true)) {
     notice_ = fmt::format(
         "from now on the model of the objective learns from {} to {} trials: the best, the newest "

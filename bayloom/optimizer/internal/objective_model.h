@@ -23,9 +23,14 @@ namespace bayloom::optimizer {
 /// from, it gets a selection.
 class ObjectiveModel {
  public:
+  /// `max_observations`: what the surrogate can learn from, if 0.
   ObjectiveModel(std::unique_ptr<model::Surrogate> surrogate, const Features& features,
-                 model::ObjectiveScale scale)
-      : surrogate_(std::move(surrogate)), features_(features), scale_(scale) {}
+                 model::ObjectiveScale scale, int max_observations)
+      : surrogate_(std::move(surrogate)),
+        features_(features),
+        scale_(scale),
+        max_observations_(max_observations > 0 ? max_observations
+                                               : surrogate_->max_observations()) {}
 
   /// Whether it was learnt again. The memory has a feasible trial.
   bool Update(const Memory& memory, base::RandomStream& random);
@@ -39,9 +44,8 @@ class ObjectiveModel {
   std::optional<std::string> TakeNotice() { return std::exchange(notice_, std::nullopt); }
 
  private:
-  size_t MaxObservations() const { return static_cast<size_t>(surrogate_->max_observations()); }
-  /// From half of that on, before a selection is made again.
-  size_t MaxSelected() const { return 2 * MaxObservations() / 3; }
+  /// From half of the most on, before a selection is made again.
+  size_t MaxSelected() const { return 2 * max_observations_ / 3; }
   std::vector<int> Selected(const Memory& memory);
   model::RowMatrix Rows(const Memory& memory, std::span<const int> places) const;
   Eigen::VectorXd Transformed(const Memory& memory, std::span<const int> places) const;
@@ -51,6 +55,7 @@ class ObjectiveModel {
   std::unique_ptr<model::Surrogate> surrogate_;
   const Features& features_;
   model::ObjectiveScale scale_;
+  size_t max_observations_;
   ObjectiveTransform transform_;
   double least_ = 0;                   ///< transformed
   size_t learnt_ = 0;                  ///< trials of the memory, feasible or not

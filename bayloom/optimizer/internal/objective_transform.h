@@ -32,7 +32,7 @@ class ObjectiveTransform {
   void ChoosePower(std::span<const double> values);
 
   double power_ = 1;
-  double largest_ = model::ValueRange::kMaxExpressionNodes;  ///< magnitude that it accepts
+  double largest_ = model::ValueRange::kMaxMagnitude;  ///< magnitude that it accepts
 };
 
 }  // namespace bayloom::optimizer

@@ -13,7 +13,7 @@
 namespace bayloom::report {
 namespace {
 
-constexpr double kMaxExpressionNodes = std::numeric_limits<double>::max();
+constexpr double kMaxValue = std::numeric_limits<double>::max();
 
 /// Multiples of a round step within [low, high], counted: their number does not depend on whether
 /// a sum of doubles grows.
@@ -98,10 +98,10 @@ void Axis::Finish() {
   const double margin = std::max(0.5 * std::abs(low_), 0.5);
   if (logarithmic_) {
     low_ = std::max(low_ / 2, std::numeric_limits<double>::denorm_min());
-    high_ = high_ > kMaxExpressionNodes / 2 ? kMaxExpressionNodes : high_ * 2;
+    high_ = high_ > kMaxValue / 2 ? kMaxValue : high_ * 2;
   } else {
-    low_ = low_ < margin - kMaxExpressionNodes ? -kMaxExpressionNodes : low_ - margin;
-    high_ = high_ > kMaxExpressionNodes - margin ? kMaxExpressionNodes : high_ + margin;
+    low_ = low_ < margin - kMaxValue ? -kMaxValue : low_ - margin;
+    high_ = high_ > kMaxValue - margin ? kMaxValue : high_ + margin;
   }
 }
 

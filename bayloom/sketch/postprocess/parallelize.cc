@@ -25,7 +25,7 @@ void ParallelizeNest(tensor::Program& program, tensor::LoopId outermost, int64_t
   int64_t product = 1;
   for (tensor::LoopId loop = outermost; product < jobs;) {
     if (program.loops[loop].kind != tensor::LoopKind::kSerial ||
-        !tensor::CheckParallel(program, loop))
+        !tensor::CheckParallel(program, loop, tensor::ParallelStores::kMayRepeat))
       break;
     chain.push_back(loop);
     product *= program.ExtentOf(loop);

@@ -7,15 +7,32 @@
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/primitives.h"
 
 namespace bayloom::sketch {
 namespace {
 
+/// The tensorized loop around a block; -1 if there is none.
+tensor::LoopId TensorizedAround(const tensor::Program& program, tensor::BlockId block) {
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
+    if (program.loops[loop].kind == tensor::LoopKind::kTensorized) return loop;
+  }
+  return -1;
+}
+
+/// A place in memory, and the elements that are taken from there: more than one where an
+/// instruction sums up neighbours.
+struct Offset {
+  tensor::Affine place;
+  int64_t elements = 1;
+};
+
 /// Memory offsets of all accesses of a block; nullopt when one of them is not affine.
-std::optional<std::vector<tensor::Affine>> OffsetsOf(const tensor::Program& program,
-                                                     tensor::BlockId block) {
-  std::vector<tensor::Affine> offsets;
+std::optional<std::vector<Offset>> OffsetsOf(const tensor::Program& program,
+                                             tensor::BlockId block) {
+  std::vector<Offset> offsets;
+  const tensor::LoopId at_once = TensorizedAround(program, block);
   for (const tensor::Access& access : tensor::AccessesOf(program, block)) {
     std::optional<tensor::Allocation> allocation;
     if (program.buffers[access.buffer].role == tensor::BufferRole::kIntermediate) {
@@ -24,21 +41,25 @@ std::optional<std::vector<tensor::Affine>> OffsetsOf(const tensor::Program& prog
     std::optional<tensor::Affine> offset =
         tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
     if (!offset) return std::nullopt;
-    offsets.push_back(*std::move(offset));
+    int64_t elements = 1;
+    if (at_once >= 0 && offset->CoefficientOf(tensor::OnlyDigit(program, at_once)) == 1) {
+      elements = program.ExtentOf(at_once);
+    }
+    offsets.push_back({*std::move(offset), elements});
   }
   return offsets;
 }
 
-/// Whether stepping through the digits (slowest first) moves every access by one element a step,
+/// Whether stepping through the digits (slowest first) moves every access by what it takes a step,
 /// or not at all.
 bool IsContiguous(const tensor::Program& program, const std::vector<tensor::DigitId>& digits,
-                  const std::vector<tensor::Affine>& offsets) {
-  for (const tensor::Affine& offset : offsets) {
+                  const std::vector<Offset>& offsets) {
+  for (const Offset& offset : offsets) {
     int64_t radix = 1;
-    const int64_t step = offset.CoefficientOf(digits.back());
-    if (step != 0 && step != 1) return false;
+    const int64_t step = offset.place.CoefficientOf(digits.back());
+    if (step != 0 && step != offset.elements) return false;
     for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-      if (offset.CoefficientOf(*digit) != step * radix) return false;
+      if (offset.place.CoefficientOf(*digit) != step * radix) return false;
       radix *= program.digit_extents[*digit];
     }
   }
@@ -57,7 +78,7 @@ int64_t VectorFactor(int64_t extent, int64_t lanes) {
 }
 
 void VectorizeBlock(tensor::Program& program, tensor::BlockId block, int64_t lanes) {
-  const std::optional<std::vector<tensor::Affine>> offsets = OffsetsOf(program, block);
+  const std::optional<std::vector<Offset>> offsets = OffsetsOf(program, block);
   if (!offsets) return;
   const std::vector<tensor::LoopId> around = program.LoopsAround(tensor::NodeRef::Block(block));
   std::vector<tensor::LoopId> chain;  // outermost first

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/evaluation_cost.h"
 
 namespace bayloom::sketch {
@@ -31,11 +34,20 @@ int64_t LoadsByReaders(const tensor::Program& program, const tensor::Block& bloc
   return loads;
 }
 
+/// An instruction takes elements as they lie in memory.
+bool FeedsDotProduct(const tensor::Program& program, const tensor::Block& block) {
+  const std::vector<tensor::BlockId> readers = program.ReadersOf(block.output);
+  return std::any_of(readers.begin(), readers.end(), [&](tensor::BlockId reader) {
+    return tensor::MatchDotProduct(program.blocks[reader]).has_value();
+  });
+}
+
 /// Whether folding the block into its readers never repeats costly work.
 bool IsFreeToInline(const tensor::Program& program, tensor::BlockId id) {
   const tensor::Block& block = program.blocks[id];
   if (!MayRepeat(block.value, LoadsByReaders(program, block))) return false;
   if (AllSpatial(program)) return true;
+  if (FeedsDotProduct(program, block)) return false;
   if (ContainsSelect(block.value)) {
     // A guard in a reduction's inner loop would be tested again for every product.
     for (tensor::BlockId reader : program.ReadersOf(block.output)) {
@@ -86,7 +98,7 @@ std::vector<tensor::Schedule> AutoInline(tensor::Schedule schedule, const std::s
 /// Generated code leaves out what only adds padding's zeros, so that a reduction can read the
 /// tensor itself: no copy is made. A copy is closer together in memory; both are worth a trial.
 std::vector<tensor::Schedule> InlinePadding(tensor::Schedule schedule, const std::string& name,
-                                            const target::Target&) {
+                                            const target::Target& target) {
   const tensor::Program& program = schedule.program();
   const tensor::Block& block = program.blocks[program.FindBlock(name)];
   const std::vector<tensor::BlockId> readers = program.ReadersOf(block.output);
@@ -95,8 +107,10 @@ std::vector<tensor::Schedule> InlinePadding(tensor::Schedule schedule, const std
       program.blocks[readers[0]].kind != tensor::BlockKind::kReduce) {
     return alternatives;
   }
+  const bool has_axis = FindDotAxis(program, readers[0], target).has_value();
   Result<tensor::BlockVar> padding = schedule.GetBlock(name);
-  if (padding && schedule.ComputeInline(*padding)) {
+  if (padding && schedule.ComputeInline(*padding) &&
+      has_axis == FindDotAxis(schedule.program(), readers[0], target).has_value()) {
     alternatives.insert(alternatives.begin(), std::move(schedule));
   }
   return alternatives;

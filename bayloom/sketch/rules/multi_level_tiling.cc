@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 
@@ -19,8 +22,9 @@ struct Variant {
   /// Tile level (1: outermost, 2) under which the epilogue or the write cache's copy runs; 0:
   /// the block stores its output itself.
   int epilogue_level;
-  bool pack_first;   ///< store the operand that is broadcast along vectors in tile order
-  bool pack_second;  ///< store the operand that is vectorized in tile order
+  bool pack_first;       ///< store the operand that is broadcast along vectors in tile order
+  bool pack_second;      ///< store the operand that is vectorized in tile order
+  bool overlap = false;  ///< tiles overlap where the extent has no good divisors
 };
 
 /// An operand that is read again and again, one iterator per dimension, and whose order in memory
@@ -70,7 +74,9 @@ std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId
   for (const Operand& operand : PackableOperands(program, id)) {
     (operand.vectorized ? second : first) = true;
   }
-  const int level = has_epilogue ? 2 : 0;
+  // Tiles that overlap are computed aside: only what is stored at the end is the same in both.
+  const bool overlap = !OverlappingIters(program.blocks[id]).empty();
+  const int level = has_epilogue || overlap ? 2 : 0;
   std::vector<Variant> variants = {{level, false, false}};
   if (second) {
     variants.push_back({level, false, true});
@@ -79,6 +85,7 @@ std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId
     variants.push_back({1, false, false});
     if (first) variants.push_back({level, true, false});
   }
+  for (Variant& variant : variants) variant.overlap = overlap;
   return variants;
 }
 
@@ -94,13 +101,47 @@ Status Pack(tensor::Schedule& schedule, tensor::BlockVar block, const Variant& v
   return Ok();
 }
 
-/// Splits every loop of the block into its levels and orders them S S R S R S. Returns the last
-/// loop of each of the two outer spatial levels.
-Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block) {
+/// Splits off the part of a dot product's loop that an instruction sums up; the rest takes its
+/// place. nullopt if there is none.
+Result<std::optional<tensor::LoopVar>> SplitOffDepth(tensor::Schedule& schedule,
+                                                     const std::optional<DotAxis>& axis,
+                                                     std::vector<tensor::LoopVar>& loops,
+                                                     std::vector<tensor::Iter>& iters) {
+  if (!axis) return std::optional<tensor::LoopVar>();
+  const int64_t rest = iters[axis->iter].extent / axis->depth;
+  Result<std::vector<tensor::LoopVar>> split =
+      schedule.Split(loops[axis->iter], std::vector<int64_t>{rest, axis->depth});
+  if (!split) return split.error();
+  loops[axis->iter] = split->front();
+  iters[axis->iter].extent = rest;
+  return std::optional(split->back());
+}
+
+/// The loop over the tiles and the loop within one, whose size is left open.
+Result<std::array<tensor::LoopVar, 2>> SplitIntoOverlapping(tensor::Schedule& schedule,
+                                                            tensor::LoopVar loop, int64_t extent) {
+  const std::vector<int64_t> sizes = OverlappingTileSizes(extent);
+  const std::vector<double> weights(sizes.size(), 1.0 / static_cast<double>(sizes.size()));
+  Result<tensor::ValueVar> size = schedule.SampleCategorical(sizes, weights);
+  if (!size) return size.error();
+  return schedule.SplitOverlapping(loop, *size);
+}
+
+/// Splits every loop of the block into its levels and orders them S S R S R S; what an instruction
+/// sums up at once goes between the last two. Returns the last loop of each of the two outer
+/// spatial levels.
+Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block,
+                                            const Variant& variant, const target::Target& target) {
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
   if (!loops) return loops.error();
   std::vector<tensor::LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
-  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  std::vector<int> overlapping;
+  if (variant.overlap)
+    overlapping = OverlappingIters(schedule.program().blocks[schedule.Get(block)]);
+  const std::optional<DotAxis> axis = FindDotAxis(schedule.program(), schedule.Get(block), target);
+  Result<std::optional<tensor::LoopVar>> at_once = SplitOffDepth(schedule, axis, *loops, iters);
+  if (!at_once) return at_once.error();
   for (size_t i = 0; i < iters.size(); ++i) {
     const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
     std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
@@ -108,26 +149,39 @@ Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::
       levels[0].push_back((*loops)[i]);
       continue;
     }
-    const int parts = is_spatial ? kSpatialLevels : kReductionLevels;
+    int level = 0;
+    if (std::find(overlapping.begin(), overlapping.end(), static_cast<int>(i)) !=
+        overlapping.end()) {
+      Result<std::array<tensor::LoopVar, 2>> tiles =
+          SplitIntoOverlapping(schedule, (*loops)[i], iters[i].extent);
+      if (!tiles) return tiles.error();
+      levels[level++].push_back((*tiles)[0]);
+      (*loops)[i] = (*tiles)[1];
+    }
+    const int parts = (is_spatial ? kSpatialLevels : kReductionLevels) - level;
     Result<std::vector<tensor::ValueVar>> tile =
         schedule.SamplePerfectTile((*loops)[i], parts, kMaxInnermostFactor);
     if (!tile) return tile.error();
     Result<std::vector<tensor::LoopVar>> split = schedule.Split((*loops)[i], *tile);
     if (!split) return split.error();
-    for (int level = 0; level < parts; ++level) levels[level].push_back((*split)[level]);
+    for (tensor::LoopVar loop : *split) levels[level++].push_back(loop);
   }
   std::vector<tensor::LoopVar> order;
+  if (*at_once) reduction[1].push_back(**at_once);
   for (const std::vector<tensor::LoopVar>* level :
        {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
     order.insert(order.end(), level->begin(), level->end());
   }
   if (Status s = schedule.Reorder(order); !s) return s.error();
+  if (*at_once) {
+    if (Status s = schedule.Tensorize(**at_once); !s) return s.error();
+  }
   const tensor::LoopVar first = spatial[0].back();
   return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
 }
 
 Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& name,
-                               const Variant& variant) {
+                               const Variant& variant, const target::Target& target) {
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
   std::optional<tensor::BlockVar> epilogue;
@@ -141,7 +195,7 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
     epilogue = *copy;
   }
   if (Status s = Pack(schedule, *block, variant); !s) return s.error();
-  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block);
+  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block, variant, target);
   if (!levels) return levels.error();
   if (epilogue && variant.epilogue_level > 0) {
     const tensor::LoopVar at = (*levels)[variant.epilogue_level - 1];
@@ -154,13 +208,16 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
 }  // namespace
 
 std::vector<tensor::Schedule> MultiLevelTiling(tensor::Schedule schedule, const std::string& name,
-                                               const target::Target&) {
+                                               const target::Target& target) {
   const tensor::BlockId id = schedule.program().FindBlock(name);
   if (!HasDataReuse(schedule.program(), id)) return {std::move(schedule)};
   const bool has_epilogue = ElementwiseConsumer(schedule.program(), id) >= 0;
   std::vector<tensor::Schedule> alternatives;
-  for (const Variant& variant : VariantsFor(schedule.program(), id, has_epilogue)) {
-    Result<tensor::Schedule> tiled = Apply(schedule, name, variant);
+  for (Variant variant : VariantsFor(schedule.program(), id, has_epilogue)) {
+    Result<tensor::Schedule> tiled = Apply(schedule, name, variant, target);
+    if (!tiled && std::exchange(variant.overlap, false)) {
+      tiled = Apply(schedule, name, variant, target);
+    }
     if (tiled) alternatives.push_back(*std::move(tiled));
   }
   if (alternatives.empty()) alternatives.push_back(std::move(schedule));

@@ -41,6 +41,8 @@ constexpr std::array kForms = {
     InstructionForm{kDecomposeReduction, "decompose_reduction", "bl", "b", 0},
     InstructionForm{kRewriteLayout, "rewrite_layout", "b", "", 1},
     InstructionForm{kSetScope, "set_scope", "b", "", 1},
+    InstructionForm{kTensorize, "tensorize", "l", "", 0},
+    InstructionForm{kSplitOverlapping, "split_overlapping", "lv", "ll", 0},
 };
 
 constexpr bool FormsAreInOrder() {

@@ -106,6 +106,7 @@ inline constexpr auto kLoopKindNames = std::to_array<std::pair<LoopKind, std::st
     {LoopKind::kThreadY, "thread_y"},
     {LoopKind::kThreadZ, "thread_z"},
     {LoopKind::kVirtualThread, "virtual_thread"},
+    {LoopKind::kTensorized, "tensorized"},
 });
 
 template <typename Table, typename Value>

@@ -33,7 +33,7 @@ Status Parallelize(Program& program, LoopId loop) {
   if (HasParallelLoopBelow(program, loop)) {
     return Error{fmt::format("cannot run loop {} in parallel: a loop inside it is already", loop)};
   }
-  if (Status s = CheckParallel(program, loop); !s) return s;
+  if (Status s = CheckParallel(program, loop, ParallelStores::kMayRepeat); !s) return s;
   program.loops[loop].kind = LoopKind::kParallel;
   return Ok();
 }

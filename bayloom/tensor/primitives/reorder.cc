@@ -59,6 +59,17 @@ Status CheckVectorizedStayInnermost(const Program& program, const std::vector<Lo
   return Ok();
 }
 
+/// Loops that run in parallel and were moved still may.
+Status CheckMarks(const Program& program, const std::vector<LoopId>& chain) {
+  for (LoopId loop : chain) {
+    if (Status s = CheckKindOfLoop(program, loop); !s) {
+      return Error{fmt::format("cannot reorder: loop {} could no longer run in parallel: {}", loop,
+                               s.error().message)};
+    }
+  }
+  return Ok();
+}
+
 /// A block that initializes at the first point of its reduction, and one that only adds up, must
 /// meet every element once per reduction point: below its outermost reduction loop, no two
 /// iterations of the other loops may be at the same element.
@@ -86,6 +97,20 @@ Status CheckReductions(const Program& program, const std::vector<LoopId>& old_ch
   return Ok();
 }
 
+/// Puts the loops of a chain into another order.
+void Rearrange(Program& program, const std::vector<LoopId>& from, std::vector<LoopId> to) {
+  std::vector<NodeRef> body = std::move(program.loops[from.back()].body);
+  const NodeRef old_top = NodeRef::Loop(from.front());
+  const NodeRef parent = program.ParentOf(old_top);
+  const int index = IndexInParent(program, old_top);
+  SetBody(program, to.back(), std::move(body));
+  const NodeRef bottom = NodeRef::Loop(to.back());
+  to.pop_back();
+  const NodeRef top = Nest(program, to, bottom);
+  program.BodyOf(parent)[index] = top;
+  program.loops[top.id].parent = parent;
+}
+
 }  // namespace
 
 Status Reorder(Program& program, std::span<const LoopId> order) {
@@ -100,17 +125,10 @@ Status Reorder(Program& program, std::span<const LoopId> order) {
   if (Status s = CheckVectorizedStayInnermost(program, chain); !s) return s;
   if (Status s = CheckReductions(program, *old_chain, chain); !s) return s;
 
-  std::vector<NodeRef> body = std::move(program.loops[old_chain->back()].body);
-  const NodeRef old_top = NodeRef::Loop(old_chain->front());
-  const NodeRef parent = program.ParentOf(old_top);
-  const int index = IndexInParent(program, old_top);
-  SetBody(program, chain.back(), std::move(body));
-  const NodeRef bottom = NodeRef::Loop(chain.back());
-  chain.pop_back();
-  const NodeRef top = Nest(program, chain, bottom);
-  program.BodyOf(parent)[index] = top;
-  program.loops[top.id].parent = parent;
-  return Ok();
+  Rearrange(program, *old_chain, chain);
+  Status marks = CheckMarks(program, chain);
+  if (!marks) Rearrange(program, chain, *old_chain);
+  return marks;
 }
 
 }  // namespace bayloom::tensor

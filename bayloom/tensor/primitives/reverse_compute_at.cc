@@ -22,20 +22,35 @@ struct Leader {
   std::vector<int> consumer_iter;  ///< per dimension; -1 for a constant
 };
 
+/// True if the index reaches each of `extent` elements just once, or once in each tile that
+/// overlaps with others and is computed as a whole within one iteration of the outer loops.
+bool ReachesAll(const Program& program, const Affine& index, int64_t extent,
+                const DigitMask& outer) {
+  if (index.constant != 0) return false;
+  std::vector<Affine::Term> inner = index.terms;
+  std::erase_if(inner, [&](const Affine::Term& term) { return outer[term.digit]; });
+  int64_t last = 0;
+  for (const Affine::Term& term : index.terms) {
+    if (term.coefficient < 0) return false;
+    last += term.coefficient * (program.digit_extents[term.digit] - 1);
+  }
+  return last == extent - 1 && IsDense(program, index.terms) &&
+         (IsMixedRadix(program, index.terms) || IsMixedRadix(program, inner));
+}
+
 /// Every iteration of the loops around the producer, reductions aside, writes an element of its
-/// own, and together they write all of the buffer.
-Status CheckWritesEachElementOnce(const Program& program, const Leader& leader) {
+/// own (where tiles overlap, of its tile), and together they write all of the buffer.
+Status CheckWritesEachElementOnce(const Program& program, const Leader& leader,
+                                  const DigitMask& outer) {
   const Block& block = program.blocks[leader.block];
   const Buffer& buffer = program.buffers[block.output];
   std::vector<DigitId> used;
   for (size_t d = 0; d < leader.index.size(); ++d) {
     const Affine& index = leader.index[d];
-    int64_t count = 1;
     for (const Affine::Term& term : index.terms) {
-      count *= program.digit_extents[term.digit];
       if (program.digit_extents[term.digit] > 1) used.push_back(term.digit);
     }
-    if (index.constant != 0 || count != buffer.shape[d] || !IsMixedRadix(program, index.terms)) {
+    if (!ReachesAll(program, index, buffer.shape[d], outer)) {
       return Error{
           fmt::format("{} does not write each element of {} just once", block.name, buffer.name)};
     }
@@ -70,7 +85,7 @@ Result<Leader> MakeLeader(const Program& program, const Block& consumer, BlockId
       return Error{fmt::format("{} writes at an index that is not linear", producer.name)};
     leader.index.push_back(*std::move(index));
   }
-  if (Status s = CheckWritesEachElementOnce(program, leader); !s) return s.error();
+  if (Status s = CheckWritesEachElementOnce(program, leader, outer); !s) return s.error();
   for (size_t i = 0; i < producer.iters.size(); ++i) {
     if (producer.iters[i].kind == IterKind::kSpatial) continue;
     for (const Affine::Term& term : producer.bindings[i].terms) {

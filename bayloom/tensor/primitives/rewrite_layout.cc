@@ -70,17 +70,21 @@ Result<std::vector<Piece>> CutDimensions(const Program& program, const Buffer& b
   return pieces;
 }
 
-/// By loop depth, but what is contiguous in memory now stays so.
+/// By loop depth, but what is contiguous in memory now stays so, and what one instruction sums up
+/// is next to each other.
 void SortByDepth(const Program& program, const Buffer& buffer, BlockId reader,
                  std::vector<Piece>& pieces) {
-  std::vector<DigitId> order;
+  std::vector<DigitId> order, summed_at_once;
   for (LoopId loop : program.LoopsAround(NodeRef::Block(reader))) {
     const std::vector<DigitId>& digits = program.loops[loop].digits;
     order.insert(order.end(), digits.begin(), digits.end());
+    if (program.loops[loop].kind == LoopKind::kTensorized) summed_at_once = digits;
   }
   int innermost = static_cast<int>(buffer.shape.size()) - 1;
   while (innermost > 0 && buffer.shape[innermost] == 1) --innermost;
   auto depth = [&](const Piece& piece) {
+    const auto at_once = std::find(summed_at_once.begin(), summed_at_once.end(), piece.digit);
+    if (at_once != summed_at_once.end()) return order.size() + 1;
     if (piece.axis.dimension == innermost && piece.axis.stride == 1) return order.size();
     return static_cast<size_t>(std::find(order.begin(), order.end(), piece.digit) - order.begin());
   };

@@ -65,6 +65,9 @@ Status CheckFactorable(const Program& program, BlockId id, LoopId loop) {
   if (!IsBelow(program, NodeRef::Block(id), NodeRef::Loop(loop))) {
     return Error{fmt::format("loop {} is not around {}", loop, block.name)};
   }
+  if (program.loops[loop].kind == LoopKind::kTensorized) {
+    return Error{fmt::format("cannot factor {}: loop {} is tensorized", block.name, loop)};
+  }
   for (DigitId digit : program.loops[loop].digits) {
     if (program.digit_extents[digit] > 1 && !ReducesOver(program, block, {digit})) {
       return Error{

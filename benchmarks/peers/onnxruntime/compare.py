@@ -10,7 +10,8 @@ Every model is tuned once per seed; the records stay in --records, where an inte
 on. Outputs must equal onnxruntime's within 1e-4 of their largest value. Then come the turns: each
 times every seed's program and onnxruntime for --seconds, one after the other. The ratio is
 onnxruntime's time over Bayloom's of the same turn: above 1 Bayloom is faster. A seed's ratio is
-the median over the turns; printed are the median seed and the extremes.
+the median over the turns; printed are the median seed and the extremes. With --openvino (PyPI's
+package `openvino`), it takes part in every turn, in float32, and has a ratio of its own.
 """
 
 import argparse
@@ -59,6 +60,11 @@ def check_outputs(model, database, session, inputs, options):
                  "--threads", str(options.threads), "--json", "--no-store"])
 
 
+def ratios_of(peer, ours):
+    """One a seed, ascending: the median over the turns of the peer's time over Bayloom's."""
+    return sorted(statistics.median(p / o for p, o in zip(peer, times)) for times in ours)
+
+
 def compare(model, options):
     """One row: latencies in seconds, ratios of the seeds."""
     tunings = [tune(model, seed, options) for seed in options.seeds]
@@ -66,33 +72,42 @@ def compare(model, options):
     inputs = latency.random_inputs(session, seed=0)
     for database, _ in tunings:
         check_outputs(model, database, session, inputs, options)
-    ours, peers = [[] for _ in tunings], []
+    openvino = latency.open_openvino(model, options.threads)[0] if options.openvino else None
+    ours, peers, openvinos = [[] for _ in tunings], [], []
     for _ in range(options.turns):
         for times, (database, _) in zip(ours, tunings):
             times.append(bench(options.bayloom, model, database, options)["latency"]["seconds"])
         durations = latency.measure(lambda: session.run(None, inputs), options.seconds)
         peers.append(statistics.median(durations))
+        if openvino:
+            durations = latency.measure(lambda: openvino(inputs), options.seconds)
+            openvinos.append(statistics.median(durations))
     untuned = bench(options.bayloom, model, tunings[0][0], options, "--untuned")
-    ratios = [statistics.median(p / o for p, o in zip(peers, times)) for times in ours]
-    return {
+    row = {
         "model": pathlib.Path(model).stem,
         "threads": options.threads,
         "tuning_seconds": statistics.median(seconds for _, seconds in tunings),
         "seconds": statistics.median(statistics.median(times) for times in ours),
         "onnxruntime_seconds": statistics.median(peers),
-        "ratios": sorted(ratios),
-        "ratio": statistics.median(ratios),
+        "ratios": ratios_of(peers, ours),
         "gain": untuned["untuned"]["seconds"] / untuned["latency"]["seconds"],
     }
+    row["ratio"] = statistics.median(row["ratios"])
+    if openvino:
+        row["openvino_seconds"] = statistics.median(openvinos)
+        row["openvino_ratio"] = statistics.median(ratios_of(openvinos, ours))
+    return row
 
 
 def result_row(row):
+    openvino = {"openvino_ms": round(row["openvino_seconds"] * 1e3, 4),
+                "openvino_ratio": round(row["openvino_ratio"], 4)} if "openvino_ratio" in row else {}
     return {"network": row["model"], "threads": row["threads"],
             "tuning_s": round(row["tuning_seconds"], 1),
             "bayloom_ms": round(row["seconds"] * 1e3, 4),
             "onnxruntime_ms": round(row["onnxruntime_seconds"] * 1e3, 4),
             "ratio": round(row["ratio"], 4), "ratio_low": round(row["ratios"][0], 4),
-            "ratio_high": round(row["ratios"][-1], 4), "untuned_ratio": round(row["gain"], 4)}
+            "ratio_high": round(row["ratios"][-1], 4), "untuned_ratio": round(row["gain"], 4), **openvino}
 
 
 def main():
@@ -105,6 +120,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=1, help="measuring time of each in a turn")
+    parser.add_argument("--openvino", action="store_true", help="compare with OpenVINO as well")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     parser.add_argument("--result", metavar="FILE", help="also write a result file")
     options = parser.parse_args()
@@ -114,7 +130,8 @@ def main():
         print(f"onnxruntime {onnxruntime.__version__}, {options.threads} threads, "
               f"{options.trials} trials, seeds {options.seeds}")
         print(f"{'network':<16}{'tuning s':>9}{'Bayloom ms':>12}{'onnxrt ms':>11}{'ratio':>7}"
-              f"   {'of seeds':<14}{'untuned/tuned':>14}")
+              f"   {'of seeds':<14}{'untuned/tuned':>14}"
+              + (f"{'OpenVINO ms':>13}{'ratio':>7}" if options.openvino else ""))
     for model in options.models:
         row = compare(model, options)
         rows.append(row)
@@ -124,7 +141,10 @@ def main():
         spread = f"{row['ratios'][0]:.2f} .. {row['ratios'][-1]:.2f}"
         print(f"{row['model']:<16}{row['tuning_seconds']:>9.0f}{row['seconds'] * 1e3:>12.2f}"
               f"{row['onnxruntime_seconds'] * 1e3:>11.2f}{row['ratio']:>7.2f}   {spread:<14}"
-              f"{row['gain']:>14.1f}", flush=True)
+              f"{row['gain']:>14.1f}", end="", flush=True)
+        if options.openvino:
+            print(f"{row['openvino_seconds'] * 1e3:>13.2f}{row['openvino_ratio']:>7.2f}", end="")
+        print(flush=True)
     if options.result:
         result_file.write(options.result, "Networks beside onnxruntime", list(map(result_row, rows)),
                           {"onnxruntime": onnxruntime.__version__})

@@ -55,6 +55,18 @@ def open_session(path, threads):
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
+def open_openvino(path, threads, precision="f32"):
+    """An OpenVINO network for the latency of one request, and the version: a function of inputs by
+    name. The precision is named because OpenVINO computes in bfloat16 where the processor can."""
+    import openvino  # only those who compare with it need it
+    core = openvino.Core()
+    compiled = core.compile_model(core.read_model(path), "CPU", {
+        "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
+        "INFERENCE_PRECISION_HINT": precision})
+    request = compiled.create_infer_request()
+    return lambda inputs: request.infer(inputs, share_inputs=True), openvino.__version__
+
+
 def measure(run, seconds):
     """Durations of at least ten runs filling at least `seconds`, after a warm-up."""
     for _ in range(5):

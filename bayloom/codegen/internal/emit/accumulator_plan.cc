@@ -19,10 +19,12 @@ class TilePlanner {
  public:
   TilePlanner(const tensor::Program& program, const target::Target& target,
               const std::map<tensor::BlockId, BlockAccesses>& accesses,
-              const std::map<tensor::LoopId, VectorLoop>& vector_loops, tensor::BlockId block)
+              const std::map<tensor::LoopId, VectorLoop>& vector_loops, TileWork work,
+              tensor::BlockId block)
       : program_(program),
         accesses_(accesses.at(block)),
-        cost_(accesses_, VectorRegisters(target), TileRates::Of(target::MachineOf(target))),
+        cost_(accesses_, VectorRegisters(target), TileRates::Of(target::MachineOf(target)),
+              std::move(work)),
         vector_loops_(vector_loops),
         id_(block),
         block_(program.blocks[block]),
@@ -70,8 +72,7 @@ TilePlanner::Role TilePlanner::RoleOf(tensor::LoopId id) const {
     spatial = spatial && spatial_.contains(digit) && !reduction_.contains(digit);
     reduction = reduction && reduction_.contains(digit) && !spatial_.contains(digit);
   }
-  const bool in_order =
-      loop.kind == tensor::LoopKind::kSerial || loop.kind == tensor::LoopKind::kUnrolled;
+  const bool in_order = tensor::RunsInOrder(loop.kind);
   if (!in_order && loop.kind != tensor::LoopKind::kVectorized) return Role::kOther;
   if (program_.ExtentOf(id) == 1) return Role::kUnit;
   if (spatial) return Role::kSpatial;
@@ -269,12 +270,15 @@ int64_t AccumulatorTile::StepsOf(const tensor::Program& program, tensor::DigitId
 std::vector<AccumulatorTile> PlanAccumulators(
     const tensor::Program& program, const target::Target& target,
     const std::map<tensor::BlockId, BlockAccesses>& accesses,
-    const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
+    const std::map<tensor::LoopId, VectorLoop>& vector_loops,
+    const std::map<tensor::BlockId, DotPlan>& dots) {
   std::vector<AccumulatorTile> tiles;
   for (tensor::BlockId block : program.BlocksInOrder()) {
     const tensor::BlockKind kind = program.blocks[block].kind;
     if (kind != tensor::BlockKind::kReduce && kind != tensor::BlockKind::kUpdate) continue;
-    TilePlanner planner(program, target, accesses, vector_loops, block);
+    const auto dot = dots.find(block);
+    TileWork work = dot == dots.end() ? TileWork{} : WorkOf(dot->second, accesses.at(block));
+    TilePlanner planner(program, target, accesses, vector_loops, std::move(work), block);
     if (auto tile = planner.Plan()) tiles.push_back(std::move(*tile));
   }
   return tiles;

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "bayloom/codegen/internal/emit/dot_plan.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 
 namespace bayloom::codegen {
@@ -54,6 +55,7 @@ struct AccumulatorTile {
 std::vector<AccumulatorTile> PlanAccumulators(
     const tensor::Program& program, const target::Target& target,
     const std::map<tensor::BlockId, BlockAccesses>& accesses,
-    const std::map<tensor::LoopId, VectorLoop>& vector_loops);
+    const std::map<tensor::LoopId, VectorLoop>& vector_loops,
+    const std::map<tensor::BlockId, DotPlan>& dots);
 
 }  // namespace bayloom::codegen

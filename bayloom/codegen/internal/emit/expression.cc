@@ -4,6 +4,7 @@
 #include "bayloom/codegen/internal/emit/expression.h"
 
 #include "bayloom/codegen/internal/emit/arithmetic.h"
+#include "bayloom/codegen/internal/emit/float_range.h"
 #include "bayloom/codegen/internal/emit/guard.h"
 
 namespace bayloom::codegen {
@@ -46,6 +47,10 @@ llvm::Value* ExpressionEmitter::EmitNew(const tensor::Expr& e) {
     case tensor::ExprOp::kSelect:
       return EmitSelect(*e);
     case tensor::ExprOp::kCast:
+      if (tensor::IsInteger(e->dtype) && tensor::IsFloat(e->operands[0]->dtype) &&
+          FloatRangeOf(e->operands[0]).FitsInt32()) {
+        return EmitSmallFloatToInteger(b_, Emit(e->operands[0]), e->dtype);
+      }
       return EmitCast(b_, Emit(e->operands[0]), e->operands[0]->dtype, e->dtype);
     default:
       break;

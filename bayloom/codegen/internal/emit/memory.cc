@@ -12,11 +12,11 @@
 namespace bayloom::codegen {
 namespace {
 
-/// True if the active lanes lie next to each other.
-bool IsContiguous(const IndexValue& index, Chunk chunk) {
+/// True if the active lanes' elements, so many each, lie next to each other.
+bool IsContiguous(const IndexValue& index, Chunk chunk, int elements = 1) {
   if (index.lanes.empty()) return false;
   for (int l = 0; l < chunk.active; ++l) {
-    if (index.lanes[l] != l) return false;
+    if (index.lanes[l] != l * elements) return false;
   }
   return true;
 }
@@ -102,26 +102,23 @@ llvm::Value* MemoryEmitter::ActiveMask(Chunk chunk) const {
 }
 
 /// A pointer that must not be followed is replaced by the buffer's own, which may be.
-llvm::Value* MemoryEmitter::LoadScalar(tensor::BufferId buffer, llvm::Value* pointer,
-                                       llvm::Align align, llvm::Value* guard) {
-  const tensor::DType dtype = program_.buffers[buffer].dtype;
+llvm::Value* MemoryEmitter::LoadScalar(const Piece& piece, llvm::Value* pointer, llvm::Align align,
+                                       llvm::Value* guard) {
   if (!IsScalar(guard)) guard = builder_.CreateOrReduce(guard);
-  if (guard) pointer = builder_.CreateSelect(guard, pointer, Base(buffer));
-  llvm::LoadInst* load =
-      builder_.CreateAlignedLoad(MemoryType(builder_.getContext(), dtype), pointer, align);
-  scopes_.Annotate(load, buffer);
-  return FromMemory(builder_, load, dtype);
+  if (guard) pointer = builder_.CreateSelect(guard, pointer, Base(piece.buffer));
+  llvm::LoadInst* load = builder_.CreateAlignedLoad(piece.type, pointer, align);
+  scopes_.Annotate(load, piece.buffer);
+  return load;
 }
 
-llvm::Value* MemoryEmitter::LoadVector(tensor::BufferId buffer, llvm::Value* pointer,
-                                       llvm::Align align, Chunk chunk, llvm::Value* guard) {
-  const tensor::DType dtype = program_.buffers[buffer].dtype;
-  llvm::Type* type = WithLanes(MemoryType(builder_.getContext(), dtype), chunk.width);
+llvm::Value* MemoryEmitter::LoadVector(const Piece& piece, llvm::Value* pointer, llvm::Align align,
+                                       Chunk chunk, llvm::Value* guard) {
+  llvm::Type* type = WithLanes(piece.type, chunk.width);
   const bool whole = chunk.active == chunk.width;
   llvm::Instruction* load = nullptr;
   if (whole && guard && IsScalar(guard) &&
-      plan_.buffers[buffer].bytes >= chunk.width * tensor::ByteSize(dtype)) {
-    pointer = builder_.CreateSelect(guard, pointer, Base(buffer));
+      plan_.buffers[piece.buffer].bytes >= chunk.width * piece.bytes()) {
+    pointer = builder_.CreateSelect(guard, pointer, Base(piece.buffer));
     guard = nullptr;
   }
   if (whole && !guard) {
@@ -132,17 +129,15 @@ llvm::Value* MemoryEmitter::LoadVector(tensor::BufferId buffer, llvm::Value* poi
     load =
         builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type));
   }
-  scopes_.Annotate(load, buffer);
-  return FromMemory(builder_, load, dtype);
+  scopes_.Annotate(load, piece.buffer);
+  return load;
 }
 
-llvm::Value* MemoryEmitter::Gather(tensor::BufferId buffer, llvm::Value* pointer,
+llvm::Value* MemoryEmitter::Gather(const Piece& piece, llvm::Value* pointer,
                                    const IndexValue& index, llvm::Value* dynamic, Chunk chunk,
                                    llvm::Value* guard) {
-  const tensor::DType dtype = program_.buffers[buffer].dtype;
-  const int64_t bytes = tensor::ByteSize(dtype);
-  llvm::Type* type = RegisterType(builder_.getContext(), dtype, chunk.width);
-  llvm::Value* result = llvm::Constant::getNullValue(type);
+  const int64_t bytes = piece.bytes() / piece.elements;
+  llvm::Value* result = llvm::Constant::getNullValue(WithLanes(piece.type, chunk.width));
   for (int l = 0; l < chunk.active; ++l) {
     llvm::Value* at = pointer;
     if (!index.lanes.empty()) at = addresses_.OffsetPointer(at, index.lanes[l] * bytes);
@@ -152,39 +147,62 @@ llvm::Value* MemoryEmitter::Gather(tensor::BufferId buffer, llvm::Value* pointer
     }
     llvm::Value* lane_guard = IsScalar(guard) ? guard : builder_.CreateExtractElement(guard, l);
     llvm::Value* element =
-        LoadScalar(buffer, at, llvm::Align(static_cast<uint64_t>(bytes)), lane_guard);
+        LoadScalar(piece, at, llvm::Align(static_cast<uint64_t>(bytes)), lane_guard);
     result = builder_.CreateInsertElement(result, element, l);
   }
   return result;
 }
 
-llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& index,
-                                 llvm::Value* dynamic, Chunk chunk, llvm::Value* guard) {
-  const int64_t bytes = tensor::ByteSize(program_.buffers[buffer].dtype);
-  const bool uniform = index.lanes.empty() && IsScalar(dynamic);
-  llvm::Value* running = addresses_.RunningPointer(Base(buffer), index, bytes);
-  const LoadKey key{running, index.constant, uniform ? 1 : chunk.width, uniform ? 1 : chunk.active};
-  const bool may_reuse = !dynamic && !guard;
-  if (may_reuse) {
-    const auto& known = loaded_[buffer];
-    if (const auto found = known.find(key); found != known.end()) return found->second;
-  }
+llvm::Value* MemoryEmitter::LoadPieces(const Piece& piece, const IndexValue& index,
+                                       llvm::Value* dynamic, Chunk chunk, llvm::Value* guard) {
+  const int64_t bytes = piece.bytes() / piece.elements;
+  llvm::Value* running = addresses_.RunningPointer(Base(piece.buffer), index, bytes);
   llvm::Align align = AlignmentOf(index, bytes);
   llvm::Value* pointer = addresses_.OffsetPointer(running, index.constant * bytes);
   if (dynamic && IsScalar(dynamic)) {
     pointer = builder_.CreatePtrAdd(pointer, builder_.CreateMul(dynamic, builder_.getInt64(bytes)));
     align = llvm::Align(static_cast<uint64_t>(bytes));
   }
-  llvm::Value* value = nullptr;
-  if (uniform) {
-    value = LoadScalar(buffer, pointer, align, guard);
-  } else if (IsScalar(dynamic) && IsContiguous(index, chunk)) {
-    value = LoadVector(buffer, pointer, align, chunk, guard);
-  } else {
-    value = Gather(buffer, pointer, index, IsScalar(dynamic) ? nullptr : dynamic, chunk, guard);
+  if (index.lanes.empty() && IsScalar(dynamic)) return LoadScalar(piece, pointer, align, guard);
+  if (IsScalar(dynamic) && IsContiguous(index, chunk, piece.elements)) {
+    return LoadVector(piece, pointer, align, chunk, guard);
   }
-  if (may_reuse) loaded_[buffer][key] = value;
-  return value;
+  return Gather(piece, pointer, index, IsScalar(dynamic) ? nullptr : dynamic, chunk, guard);
+}
+
+MemoryEmitter::LoadKey MemoryEmitter::KeyOf(tensor::BufferId buffer, const IndexValue& index,
+                                            Chunk chunk, int count) {
+  const int64_t bytes = tensor::ByteSize(program_.buffers[buffer].dtype);
+  const bool uniform = index.lanes.empty();
+  return {addresses_.RunningPointer(Base(buffer), index, bytes),
+          index.constant,
+          index.lanes,
+          uniform ? 1 : chunk.width,
+          uniform ? 1 : chunk.active,
+          count};
+}
+
+llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& index,
+                                 llvm::Value* dynamic, Chunk chunk, llvm::Value* guard) {
+  const tensor::DType dtype = program_.buffers[buffer].dtype;
+  const Piece piece{buffer, MemoryType(builder_.getContext(), dtype)};
+  const auto load = [&] {
+    return FromMemory(builder_, LoadPieces(piece, index, dynamic, chunk, guard), dtype);
+  };
+  if (dynamic || guard) return load();
+  llvm::Value*& known = loaded_[buffer][KeyOf(buffer, index, chunk, 0)];
+  if (!known) known = load();
+  return known;
+}
+
+llvm::Value* MemoryEmitter::LoadBits(tensor::BufferId buffer, const IndexValue& index, int count,
+                                     Chunk chunk, llvm::Value* guard) {
+  const auto bits = static_cast<unsigned>(8 * tensor::ByteSize(program_.buffers[buffer].dtype));
+  const Piece piece{buffer, builder_.getIntNTy(bits * static_cast<unsigned>(count)), count};
+  if (guard) return LoadPieces(piece, index, nullptr, chunk, guard);
+  llvm::Value*& known = loaded_[buffer][KeyOf(buffer, index, chunk, count)];
+  if (!known) known = LoadPieces(piece, index, nullptr, chunk, nullptr);
+  return known;
 }
 
 void MemoryEmitter::Store(tensor::BufferId buffer, const IndexValue& index, Chunk chunk,

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "bayloom/codegen/internal/emit/address.h"
 #include "bayloom/codegen/internal/emit/memory_plan.h"
@@ -40,27 +41,42 @@ class MemoryEmitter {
   /// one or per lane; null for true) is false, memory is not touched and the value is arbitrary.
   llvm::Value* Load(tensor::BufferId buffer, const IndexValue& index, llvm::Value* dynamic,
                     Chunk chunk, llvm::Value* guard);
+  /// The bits in memory of `count` neighbouring elements from each place on, as one integer each.
+  llvm::Value* LoadBits(tensor::BufferId buffer, const IndexValue& index, int count, Chunk chunk,
+                        llvm::Value* guard);
   /// Stores a register value, a scalar meaning the same in all lanes.
   void Store(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, llvm::Value* value);
 
   /// To be called where control flow joins or splits: what was loaded before may not be known
   /// or not be valid after.
   void ForgetLoads() { loaded_.clear(); }
-  /// What has been loaded, by buffer: (running pointer, displacement, lanes, active lanes) ->
-  /// register value. Code that may be skipped and stores nothing leaves it as it was.
-  using LoadKey = std::tuple<llvm::Value*, int64_t, int, int>;
+  /// What has been loaded, by buffer: (running pointer, displacement, lanes, lanes and active lanes
+  /// of the register, elements whose bits were asked for or 0) -> register value. Code that may be
+  /// skipped and stores nothing leaves it as it was.
+  using LoadKey = std::tuple<llvm::Value*, int64_t, std::vector<int64_t>, int, int, int>;
   using Loaded = std::map<tensor::BufferId, std::map<LoadKey, llvm::Value*>>;
   const Loaded& loaded() const { return loaded_; }
   void RestoreLoads(Loaded loaded) { loaded_ = std::move(loaded); }
 
  private:
+  /// What is read at one place.
+  struct Piece {
+    tensor::BufferId buffer;
+    llvm::Type* type;  ///< in memory
+    int elements = 1;
+    int64_t bytes() const { return type->getScalarSizeInBits() / 8; }
+  };
+
+  llvm::Value* LoadPieces(const Piece& piece, const IndexValue& index, llvm::Value* dynamic,
+                          Chunk chunk, llvm::Value* guard);
+  LoadKey KeyOf(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, int count);
   llvm::Value* Base(tensor::BufferId buffer);
   llvm::Value* MakeBase(tensor::BufferId buffer);
-  llvm::Value* LoadScalar(tensor::BufferId buffer, llvm::Value* pointer, llvm::Align align,
+  llvm::Value* LoadScalar(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                           llvm::Value* guard);
-  llvm::Value* LoadVector(tensor::BufferId buffer, llvm::Value* pointer, llvm::Align align,
-                          Chunk chunk, llvm::Value* guard);
-  llvm::Value* Gather(tensor::BufferId buffer, llvm::Value* pointer, const IndexValue& index,
+  llvm::Value* LoadVector(const Piece& piece, llvm::Value* pointer, llvm::Align align, Chunk chunk,
+                          llvm::Value* guard);
+  llvm::Value* Gather(const Piece& piece, llvm::Value* pointer, const IndexValue& index,
                       llvm::Value* dynamic, Chunk chunk, llvm::Value* guard);
   llvm::Align AlignmentOf(const IndexValue& index, int64_t element_bytes) const;
   llvm::Value* ActiveMask(Chunk chunk) const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/codegen/internal/emit/dot_product.h"
 #include "bayloom/codegen/internal/emit/expression.h"
 #include "bayloom/codegen/internal/emit/guard.h"
 #include "bayloom/codegen/internal/emit/plan.h"
@@ -55,6 +56,10 @@ class NestEmitter {
     bool adds_old = false;
     std::map<int64_t, llvm::AllocaInst*> by_offset = {};
     std::map<int64_t, llvm::AllocaInst*> totals = {};  ///< of `blocks`
+    /// Of shifted operands: what is to be taken away from the sums, by the constant part of
+    /// `unshifted`, the other operand's index as far as it depends on the position.
+    std::map<int64_t, llvm::AllocaInst*> shifts = {};
+    tensor::Affine unshifted = {};
   };
 
   void EmitNode(tensor::NodeRef node);
@@ -94,8 +99,21 @@ class NestEmitter {
   llvm::Value* StartValue(const AccumulatorTile& tile);
   llvm::Value* OldValue(tensor::BlockId block);
   llvm::Value* IsFirst(const tensor::Block& block);
-  llvm::Value* Combined(const tensor::Block& block, ExpressionEmitter& values, llvm::Value* old);
+  llvm::Value* Combined(tensor::BlockId block, ExpressionEmitter& values, llvm::Value* old,
+                        const Slots* slots);
+  llvm::Value* WithOneMore(const tensor::Block& block, ExpressionEmitter& values, llvm::Value* old);
   llvm::Value* Neutral(const tensor::Block& block);
+
+  // Dot products (dot_products.cc).
+  bool IsShifted(const AccumulatorTile& tile) const;
+  llvm::Value* CombinedDot(const DotPlan& dot, const BlockAccesses& accesses,
+                           ExpressionEmitter& values, llvm::Value* old, const Slots* slots);
+  llvm::Value* CombinedOneByOne(const DotPlan& dot, tensor::BlockId block, llvm::Value* old);
+  PackedFactor EmitFactor(const DotPlan& dot, const tensor::DotFactor& factor,
+                          const BlockAccesses& accesses, ExpressionEmitter& values);
+  llvm::Value* LoadPacked(const DotPlan& dot, const PlacedAccess& access, llvm::Value* guard);
+  tensor::Affine UnshiftedIndex(const AccumulatorTile& tile) const;
+  bool IsFirstWithShift(const Slots& slots) const;
 
   // Sums in blocks (sum_blocks.cc).
   llvm::AllocaInst* NewSlot(llvm::Type* type);

@@ -3,12 +3,16 @@
 
 #include "bayloom/codegen/internal/emit/plan.h"
 
+#include <algorithm>
+
 #include "bayloom/codegen/internal/emit/call.h"
 
 namespace bayloom::codegen {
 namespace {
 
-bool IsForCpu(tensor::LoopKind kind) { return kind <= tensor::LoopKind::kUnrolled; }
+bool IsForCpu(tensor::LoopKind kind) {
+  return kind <= tensor::LoopKind::kUnrolled || kind == tensor::LoopKind::kTensorized;
+}
 
 /// All live loops, outer ones before inner ones.
 std::vector<tensor::LoopId> LoopsBelow(const tensor::Program& program, tensor::NodeRef node) {
@@ -28,6 +32,12 @@ void LeaveOut(const tensor::Program& program, tensor::NodeRef nest, EmitPlan& pl
 }
 
 }  // namespace
+
+const DotPlan* EmitPlan::DotIn(tensor::LoopId loop) const {
+  const auto found =
+      std::ranges::find_if(dots, [&](const auto& dot) { return dot.second.loop == loop; });
+  return found == dots.end() ? nullptr : &found->second;
+}
 
 Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Target& target) {
   EmitPlan plan;
@@ -58,8 +68,9 @@ Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Targ
       plan.vector_loops.emplace(loop, std::move(*vector));
     }
   }
+  plan.dots = PlanDots(program, target, plan.accesses, plan.vector_loops);
   for (AccumulatorTile& tile :
-       PlanAccumulators(program, target, plan.accesses, plan.vector_loops)) {
+       PlanAccumulators(program, target, plan.accesses, plan.vector_loops, plan.dots)) {
     const auto [place, added] = plan.tiles.emplace(tile.root, std::move(tile));
     if (!added) continue;
     if (place->second.init != tensor::NodeRef::Root()) LeaveOut(program, place->second.init, plan);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "bayloom/codegen/internal/emit/dot_plan.h"
 #include "bayloom/codegen/internal/emit/epilogue_plan.h"
 #include "bayloom/codegen/internal/emit/memory_plan.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
@@ -17,11 +18,15 @@ struct EmitPlan {
   MemoryPlan memory;
   std::map<tensor::BlockId, BlockAccesses> accesses;
   std::map<tensor::LoopId, VectorLoop> vector_loops;  ///< others are run serially
+  std::map<tensor::BlockId, DotPlan> dots;
   std::map<tensor::LoopId, AccumulatorTile> tiles;    ///< by AccumulatorTile::root
   std::map<tensor::BlockId, TileEpilogue> epilogues;  ///< by AccumulatorTile::block
   std::set<tensor::LoopId> unrolled;
   std::set<tensor::BlockId> absorbed;  ///< kInit blocks and consumers that tiles make superfluous
   std::set<tensor::LoopId> absorbed_loops;  ///< and the nests around them
+
+  /// How an instruction sums up all products of the loop; null if none does.
+  const DotPlan* DotIn(tensor::LoopId loop) const;
 };
 
 /// Fails when the program cannot be emitted for a CPU or would become too long.

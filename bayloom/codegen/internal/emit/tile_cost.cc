@@ -22,6 +22,7 @@ std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
   int64_t accumulators = 1;
   for (int64_t s : steps) accumulators *= s;
   int64_t live = accumulators, loaded = 0;
+  double operations = work_.combine * static_cast<double>(accumulators);
   for (const auto& [node, load] : accesses_.loads) {
     int64_t values = 1, kept = 1;
     bool reused = false;
@@ -32,13 +33,15 @@ std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
       reused = reused || (!varies && steps[i] > 1);
     }
     loaded += values;
-    live += kept;
+    const auto found = work_.values.find(node);
+    const TileWork::Value work = found == work_.values.end() ? TileWork::Value{} : found->second;
+    operations += work.operations * static_cast<double>(values);
+    live += work.registers * kept + work.sums * values;
   }
   if (live > registers_) return std::nullopt;
   constexpr double kLoadWeight = 0.04;  // of two equals, the one with fewer loads
-  const auto multiply_adds = static_cast<double>(accumulators);
-  const double time = std::max({multiply_adds, rates_.load * loaded, rates_.in_flight});
-  return (time + kLoadWeight * loaded) / multiply_adds;
+  const double time = std::max({operations, rates_.load * loaded, rates_.in_flight});
+  return (time + kLoadWeight * loaded) / static_cast<double>(accumulators);
 }
 
 std::vector<int64_t> TileCost::Best(const std::vector<TileDigit>& digits) const {

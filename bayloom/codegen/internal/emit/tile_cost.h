@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "bayloom/codegen/internal/emit/memory_plan.h"
@@ -33,11 +35,23 @@ struct TileRates {
   static TileRates Of(const target::MachineModel& machine);
 };
 
+/// What adding to an accumulator takes, in multiply-adds and registers.
+struct TileWork {
+  /// Of each value that is loaded.
+  struct Value {
+    double operations = 0;  ///< until it can be used
+    int64_t registers = 1;  ///< while it is used
+    int64_t sums = 0;       ///< registers in which it is summed up besides
+  };
+  double combine = 1;                               ///< of each accumulator
+  std::map<const tensor::ExprNode*, Value> values;  ///< by load, where it is not the default
+};
+
 /// Estimates what a reduction's innermost iteration costs for tiles of various sizes.
 class TileCost {
  public:
-  TileCost(const BlockAccesses& accesses, int registers, TileRates rates)
-      : accesses_(accesses), registers_(registers), rates_(rates) {}
+  TileCost(const BlockAccesses& accesses, int registers, TileRates rates, TileWork work = {})
+      : accesses_(accesses), registers_(registers), rates_(rates), work_(std::move(work)) {}
 
   /// Time per accumulator and iteration of a tile of so many steps per digit (slowest first), in
   /// that of a multiply-add; nullopt when accumulators and operands do not fit into the registers.
@@ -52,6 +66,7 @@ class TileCost {
   const BlockAccesses& accesses_;
   const int registers_;
   const TileRates rates_;
+  const TileWork work_;
 };
 
 }  // namespace bayloom::codegen

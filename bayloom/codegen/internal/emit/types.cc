@@ -130,6 +130,13 @@ llvm::Value* EmitCast(IrBuilder& b, llvm::Value* value, tensor::DType from, tens
   return RoundToType(b, converted, to);
 }
 
+llvm::Value* EmitSmallFloatToInteger(IrBuilder& b, llvm::Value* value, tensor::DType to) {
+  llvm::Constant* zero = llvm::Constant::getNullValue(value->getType());
+  llvm::Value* number = b.CreateSelect(b.CreateFCmpORD(value, zero), value, zero);
+  llvm::Value* wide = b.CreateFPToSI(number, Like(value, b.getInt32Ty()));
+  return b.CreateIntCast(wide, RegisterType(b.getContext(), to, LanesOf(value)), true);
+}
+
 llvm::Value* Splat(IrBuilder& b, llvm::Value* value, int lanes) {
   if (lanes == 1 || value->getType()->isVectorTy()) return value;
   return b.CreateVectorSplat(static_cast<unsigned>(lanes), value);

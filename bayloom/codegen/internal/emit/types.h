@@ -35,6 +35,9 @@ llvm::Value* RoundToType(IrBuilder& builder, llvm::Value* value, tensor::DType d
 /// integers wrap, anything but zero is true.
 llvm::Value* EmitCast(IrBuilder& builder, llvm::Value* value, tensor::DType from, tensor::DType to);
 
+/// The same for floats all of whose numbers fit into an int32, which processors convert at once.
+llvm::Value* EmitSmallFloatToInteger(IrBuilder& builder, llvm::Value* value, tensor::DType to);
+
 /// A value of all lanes from a scalar; vectors stay as they are.
 llvm::Value* Splat(IrBuilder& builder, llvm::Value* value, int lanes);
 

@@ -65,8 +65,10 @@ void MoveBlock(Program& program, BlockId block, const Placement& placement) {
 
 Status CheckMayContainLoops(const Program& program, NodeRef place) {
   for (; place.is_loop(); place = program.ParentOf(place)) {
-    if (program.loops[place.id].kind == LoopKind::kVectorized) {
-      return Error{fmt::format("loop {} is vectorized: nothing can be placed inside", place.id)};
+    const LoopKind kind = program.loops[place.id].kind;
+    if (kind == LoopKind::kVectorized || kind == LoopKind::kTensorized) {
+      return Error{fmt::format("loop {} is {}: nothing can be placed inside", place.id,
+                               kind == LoopKind::kVectorized ? "vectorized" : "tensorized")};
     }
   }
   return Ok();

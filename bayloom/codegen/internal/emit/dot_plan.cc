@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/dot_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bayloom/tensor/loop_tree.h"
+
+namespace bayloom::codegen {
+namespace {
+
+/// The vectorized loop between `outer` and the block whose lanes an instruction's lanes become.
+const VectorLoop* VectorLoopInside(const tensor::Program& program, tensor::LoopId outer,
+                                   tensor::BlockId block,
+                                   const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
+    const auto found = vector_loops.find(loop);
+    if (found != vector_loops.end() &&
+        tensor::IsBelow(program, tensor::NodeRef::Loop(loop), tensor::NodeRef::Loop(outer))) {
+      return &found->second;
+    }
+  }
+  return nullptr;
+}
+
+bool MovesWith(const tensor::Program& program, const tensor::Block& block, const tensor::Expr& e,
+               tensor::DigitId digit) {
+  bool moves = false;
+  tensor::Visit(e, [&](const tensor::Expr& node) {
+    moves = moves || (node->op == tensor::ExprOp::kIter &&
+                      block.bindings[node->index].CoefficientOf(digit) != 0);
+  });
+  return moves && program.digit_extents[digit] > 1;
+}
+
+/// Whether all that an instruction takes is there where the condition holds, and nothing else.
+bool CanBeTaken(const tensor::Program& program, const tensor::Block& block,
+                const BlockAccesses& accesses, const tensor::DotFactor& factor,
+                tensor::DigitId digit) {
+  const bool decided = factor.condition.defined();
+  return accesses.loads.at(factor.load.get()).dynamic.empty() &&
+         !(decided && MovesWith(program, block, factor.condition, digit));
+}
+
+bool VariesInLanes(const PlacedAccess& access, const VectorLoop& vector) {
+  return std::ranges::any_of(
+      vector.lanes, [&](tensor::DigitId digit) { return access.affine.CoefficientOf(digit) != 0; });
+}
+
+std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Target& target,
+                               const std::map<tensor::BlockId, BlockAccesses>& all_accesses,
+                               const std::map<tensor::LoopId, VectorLoop>& vector_loops,
+                               tensor::LoopId loop, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  const BlockAccesses& accesses = all_accesses.at(id);
+  const VectorLoop* vector = VectorLoopInside(program, loop, id, vector_loops);
+  std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
+  const auto method = target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
+                                           tensor::ToString(product->b.dtype()));
+  if (vector == nullptr || !method) return std::nullopt;
+  DotPlan plan{
+      loop, tensor::OnlyDigit(program, loop), *method, product->a, product->b, product->depth()};
+  for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
+    if (!CanBeTaken(program, block, accesses, *factor, plan.digit)) return std::nullopt;
+  }
+  if (method->operands == target::DotOperands::kSwapped) std::swap(plan.a, plan.b);
+  if (plan.IsShifted()) {
+    // What is taken away belongs to the operand that is not shifted: it is needed once for all
+    // sums that share it, so it must be there for all of them.
+    const bool a_in_lanes = VariesInLanes(accesses.loads.at(plan.a.load.get()), *vector);
+    const bool b_padded = plan.b.condition.defined();
+    if (b_padded || (a_in_lanes && !plan.a.condition.defined())) std::swap(plan.a, plan.b);
+    const bool b_in_lanes = VariesInLanes(accesses.loads.at(plan.b.load.get()), *vector);
+    if (plan.b.condition.defined() || !b_in_lanes) return std::nullopt;
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::map<tensor::BlockId, DotPlan> PlanDots(
+    const tensor::Program& program, const target::Target& target,
+    const std::map<tensor::BlockId, BlockAccesses>& accesses,
+    const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
+  std::map<tensor::BlockId, DotPlan> plans;
+  for (tensor::LoopId loop = 0; loop < static_cast<int>(program.loops.size()); ++loop) {
+    const tensor::Loop& candidate = program.loops[loop];
+    if (!candidate.alive || candidate.kind != tensor::LoopKind::kTensorized) continue;
+    const Result<tensor::BlockId> block = tensor::BlockToTensorize(program, loop);
+    if (!block) continue;
+    if (auto plan = PlanDot(program, target, accesses, vector_loops, loop, *block)) {
+      plans.emplace(*block, *std::move(plan));
+    }
+  }
+  return plans;
+}
+
+TileWork WorkOf(const DotPlan& plan, const BlockAccesses& accesses) {
+  TileWork work;
+  work.combine = plan.method.Operations();
+  for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
+    TileWork::Value& value = work.values[factor->load.get()];
+    const bool adjacent =
+        accesses.loads.at(factor->load.get()).affine.CoefficientOf(plan.digit) == 1;
+    if (!adjacent) value.operations += static_cast<double>(2 * plan.depth);
+    if (plan.method.operands == target::DotOperands::kWidened) {
+      value.operations += 3;
+      value.registers = 2;
+    }
+    if (!plan.IsShifted()) continue;
+    value.operations += 1;
+    if (factor == &plan.b) value.sums = 1;
+  }
+  return work;
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/dot_product.h"
+
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <stdexcept>
+
+namespace bayloom::codegen {
+namespace {
+
+constexpr unsigned kPackedBits = 32;
+constexpr int kMinLanes = 4;  // of the instructions
+
+/// LLVM's names of an instruction for 4, 8 and 16 lanes.
+struct Intrinsics {
+  std::string_view name;
+  std::array<llvm::Intrinsic::ID, 3> by_width;
+};
+
+constexpr llvm::Intrinsic::ID kNone = llvm::Intrinsic::not_intrinsic;
+constexpr std::array kIntrinsics = {
+    Intrinsics{"vpdpbusd",
+               {llvm::Intrinsic::x86_avx512_vpdpbusd_128, llvm::Intrinsic::x86_avx512_vpdpbusd_256,
+                llvm::Intrinsic::x86_avx512_vpdpbusd_512}},
+    Intrinsics{"vpdpwssd",
+               {llvm::Intrinsic::x86_avx512_vpdpwssd_128, llvm::Intrinsic::x86_avx512_vpdpwssd_256,
+                llvm::Intrinsic::x86_avx512_vpdpwssd_512}},
+    Intrinsics{"vpmaddwd",
+               {llvm::Intrinsic::x86_sse2_pmadd_wd, llvm::Intrinsic::x86_avx2_pmadd_wd,
+                llvm::Intrinsic::x86_avx512_pmaddw_d_512}},
+    Intrinsics{"pmaddwd", {llvm::Intrinsic::x86_sse2_pmadd_wd, kNone, kNone}},
+    Intrinsics{
+        "vdpbf16ps",
+        {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
+         llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512}},
+};
+
+llvm::Intrinsic::ID IntrinsicFor(std::string_view name, int lanes) {
+  const auto found = std::ranges::find(kIntrinsics, name, &Intrinsics::name);
+  const size_t width = lanes == 4 ? 0 : lanes == 8 ? 1 : 2;
+  if (found == kIntrinsics.end() || found->by_width[width] == kNone || lanes > 16) {
+    throw std::logic_error("an instruction without a form for its lanes");
+  }
+  return found->by_width[width];
+}
+
+/// The first lanes of a vector, or further ones without a value.
+llvm::Value* WithWidth(IrBuilder& b, llvm::Value* vector, int lanes) {
+  std::vector<int> from(static_cast<size_t>(lanes), llvm::PoisonMaskElem);
+  std::iota(from.begin(), from.begin() + std::min(lanes, LanesOf(vector)), 0);
+  return b.CreateShuffleVector(vector, from);
+}
+
+/// A vector of so many lanes as a vector of elements of another width.
+llvm::Value* AsElements(IrBuilder& b, llvm::Value* packed, llvm::Type* element) {
+  const unsigned each = kPackedBits / element->getScalarSizeInBits();
+  const auto lanes = static_cast<unsigned>(LanesOf(packed));
+  return b.CreateBitCast(packed, llvm::FixedVectorType::get(element, lanes * each));
+}
+
+/// Bytes at even or at odd places of their pairs, as 16-bit numbers.
+llvm::Value* Widened(IrBuilder& b, llvm::Value* packed, bool is_unsigned, bool odd) {
+  llvm::Value* pairs = AsElements(b, packed, b.getInt16Ty());
+  if (odd) return is_unsigned ? b.CreateLShr(pairs, 8) : b.CreateAShr(pairs, 8);
+  if (!is_unsigned) return b.CreateAShr(b.CreateShl(pairs, 8), 8);
+  return b.CreateAnd(pairs, llvm::ConstantInt::get(pairs->getType(), 0xff));
+}
+
+/// Sums of the products of neighbouring 16-bit numbers, or of bytes in their place.
+llvm::Value* PairProducts(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
+                          const PackedFactor& y) {
+  const auto id = IntrinsicFor(method.instruction->name, LanesOf(x.value));
+  if (method.operands != target::DotOperands::kWidened) {
+    return b.CreateIntrinsic(
+        id, {}, {AsElements(b, x.value, b.getInt16Ty()), AsElements(b, y.value, b.getInt16Ty())});
+  }
+  const auto part = [&](bool odd) {
+    return b.CreateIntrinsic(id, {},
+                             {Widened(b, x.value, tensor::IsUnsigned(x.dtype), odd),
+                              Widened(b, y.value, tensor::IsUnsigned(y.dtype), odd)});
+  };
+  return b.CreateAdd(part(false), part(true));
+}
+
+llvm::Value* EmitFull(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
+                      const PackedFactor& y, llvm::Value* sums) {
+  const std::string_view name = method.instruction->name;
+  if (name.ends_with("pmaddwd")) return b.CreateAdd(sums, PairProducts(b, method, x, y));
+  const auto id = IntrinsicFor(name, LanesOf(sums));
+  if (name == "vpdpbusd" && !tensor::IsUnsigned(x.dtype)) {
+    return b.CreateIntrinsic(id, {}, {sums, y.value, x.value});
+  }
+  if (name != "vdpbf16ps") return b.CreateIntrinsic(id, {}, {sums, x.value, y.value});
+  llvm::Type* bfloat = llvm::Type::getBFloatTy(b.getContext());
+  return b.CreateIntrinsic(id, {},
+                           {sums, AsElements(b, x.value, bfloat), AsElements(b, y.value, bfloat)});
+}
+
+}  // namespace
+
+llvm::Value* EmitDot(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
+                     const PackedFactor& y, llvm::Value* sums) {
+  const int lanes = LanesOf(sums), width = std::max(lanes, kMinLanes);
+  const auto widen = [&](const PackedFactor& factor) {
+    llvm::Value* value = factor.value;
+    if (LanesOf(value) == 1) return PackedFactor{Splat(b, value, width), factor.dtype};
+    return PackedFactor{lanes == width ? value : WithWidth(b, value, width), factor.dtype};
+  };
+  if (lanes == width) return EmitFull(b, method, widen(x), widen(y), sums);
+  return WithWidth(b, EmitFull(b, method, widen(x), widen(y), WithWidth(b, sums, width)), lanes);
+}
+
+PackedFactor Shifted(IrBuilder& b, const PackedFactor& factor, int lanes) {
+  llvm::Value* value = Splat(b, factor.value, lanes);
+  const tensor::DType other =
+      factor.dtype == tensor::DType::kInt8 ? tensor::DType::kUInt8 : tensor::DType::kInt8;
+  return {b.CreateXor(value, llvm::ConstantInt::get(value->getType(), 0x80808080U)), other};
+}
+
+PackedFactor ShiftOf(const PackedFactor& shifted) {
+  return {llvm::ConstantInt::get(shifted.value->getType(), 0x80808080U), shifted.dtype};
+}
+
+llvm::Value* Pack(IrBuilder& b, const std::vector<llvm::Value*>& elements) {
+  const int count = static_cast<int>(elements.size()), lanes = LanesOf(elements[0]);
+  if (lanes == 1) {
+    llvm::Value* packed = nullptr;
+    for (int i = 0; i < count; ++i) {
+      llvm::Value* element = b.CreateZExt(elements[i], b.getInt32Ty());
+      const unsigned shift = static_cast<unsigned>(i) * kPackedBits / static_cast<unsigned>(count);
+      element = b.CreateShl(element, shift);
+      packed = packed ? b.CreateOr(packed, element) : element;
+    }
+    return packed;
+  }
+  std::vector<llvm::Value*> parts = elements;
+  while (parts.size() > 1) {
+    std::vector<llvm::Value*> longer;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      std::vector<int> all(2 * static_cast<size_t>(LanesOf(parts[i])));
+      std::iota(all.begin(), all.end(), 0);
+      longer.push_back(b.CreateShuffleVector(parts[i], parts[i + 1], all));
+    }
+    parts = std::move(longer);
+  }
+  std::vector<int> from;
+  for (int lane = 0; lane < lanes; ++lane) {
+    for (int i = 0; i < count; ++i) from.push_back(i * lanes + lane);
+  }
+  llvm::Value* together = b.CreateShuffleVector(parts[0], from);
+  return b.CreateBitCast(together, WithLanes(b.getInt32Ty(), lanes));
+}
+
+llvm::Constant* PackedLiteral(IrBuilder& b, tensor::DType dtype, int64_t value) {
+  const int bits = 8 * tensor::ByteSize(dtype);
+  const uint64_t mask = (uint64_t{1} << bits) - 1;
+  uint64_t packed = 0;
+  for (unsigned shift = 0; shift < kPackedBits; shift += static_cast<unsigned>(bits)) {
+    packed |= (static_cast<uint64_t>(value) & mask) << shift;
+  }
+  return b.getInt32(static_cast<uint32_t>(packed));
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "bayloom/codegen/internal/emit/types.h"
+#include "bayloom/target/dot_instruction.h"
+#include "bayloom/tensor/dtype.h"
+
+namespace bayloom::codegen {
+
+/// A factor of a dot product in registers: a 32-bit integer that holds the neighbouring elements of
+/// this type, the first in its lowest bits, for each lane or the same for all.
+struct PackedFactor {
+  llvm::Value* value;
+  tensor::DType dtype;
+};
+
+/// sums + the products, by the method's instruction; at least two lanes. Where operands are to be
+/// shifted, `a` has been (Shifted).
+llvm::Value* EmitDot(IrBuilder& builder, const target::DotMethod& method, const PackedFactor& a,
+                     const PackedFactor& b, llvm::Value* sums);
+
+/// All bytes moved by 128 into the other sign: uint8 becomes int8 and int8 uint8.
+PackedFactor Shifted(IrBuilder& builder, const PackedFactor& factor, int lanes);
+/// What a byte of 128, moved into the type, adds: the shifted factor of nothing.
+PackedFactor ShiftOf(const PackedFactor& shifted);
+
+/// Elements that were loaded one by one (as bits in memory), scalars or one for each lane, as the
+/// packed ones.
+llvm::Value* Pack(IrBuilder& builder, const std::vector<llvm::Value*>& elements);
+
+/// The same element so many times.
+llvm::Constant* PackedLiteral(IrBuilder& builder, tensor::DType dtype, int64_t value);
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/target/dot_instruction.h"
+
+#include <array>
+
+namespace bayloom::target {
+namespace {
+
+constexpr std::array kInstructions = {
+    DotInstruction{"vpdpbusd", "uint8", "int8", "int32", 4, 64, "avx512vnni,avx512vl", 1},
+    DotInstruction{"vpdpbusd", "uint8", "int8", "int32", 4, 32, "avxvnni", 1},
+    DotInstruction{"vpdpwssd", "int16", "int16", "int32", 2, 64, "avx512vnni,avx512vl", 1},
+    DotInstruction{"vpdpwssd", "int16", "int16", "int32", 2, 32, "avxvnni", 1},
+    DotInstruction{"vpmaddwd", "int16", "int16", "int32", 2, 64, "avx512bw", 2},
+    DotInstruction{"vpmaddwd", "int16", "int16", "int32", 2, 32, "avx2", 2},
+    DotInstruction{"pmaddwd", "int16", "int16", "int32", 2, 16, "sse4.1", 2},
+    DotInstruction{"vdpbf16ps", "bfloat16", "bfloat16", "float32", 2, 64, "avx512bf16,avx512vl", 1},
+};
+
+bool IsByte(std::string_view type) { return type == "int8" || type == "uint8"; }
+
+/// What the instruction needs to take these elements; nullopt where it cannot.
+std::optional<DotOperands> Adapt(const DotInstruction& instruction, std::string_view a,
+                                 std::string_view b) {
+  if (a == instruction.a && b == instruction.b) return DotOperands::kAsTheyAre;
+  if (b == instruction.a && a == instruction.b) return DotOperands::kSwapped;
+  if (!IsByte(a) || !IsByte(b)) return std::nullopt;
+  if (IsByte(instruction.a)) return DotOperands::kShifted;
+  return instruction.a == "int16" ? std::optional(DotOperands::kWidened) : std::nullopt;
+}
+
+bool HasAll(const Target& target, std::string_view features) {
+  while (!features.empty()) {
+    const size_t end = features.find(',');
+    if (!HasFeature(target, features.substr(0, end))) return false;
+    features = end == std::string_view::npos ? "" : features.substr(end + 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::span<const DotInstruction> DotInstructions() { return kInstructions; }
+
+int DotMethod::Operations() const {
+  return operands == DotOperands::kWidened ? 2 * instruction->operations : instruction->operations;
+}
+
+std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a,
+                                      std::string_view b) {
+  for (const DotInstruction& instruction : kInstructions) {
+    if (instruction.vector_bytes < target.vector_bytes || !HasAll(target, instruction.features)) {
+      continue;
+    }
+    if (const auto operands = Adapt(instruction, a, b)) return DotMethod{&instruction, *operands};
+  }
+  return std::nullopt;
+}
+
+}  // namespace bayloom::target

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "bayloom/target/target.h"
+
+namespace bayloom::target {
+
+/// An instruction that adds dot products of a few neighbouring elements to a register of sums:
+///
+///     sum[l] += a[depth * l + 0] * b[depth * l + 0] + ... + a[depth * l + depth - 1] * b[...]
+///
+/// without saturation, modulo 2^32 where sums are integers. Element types are named as
+/// tensor::ToString names them.
+struct DotInstruction {
+  std::string_view name;  ///< the assembler's
+  std::string_view a, b;  ///< element types of the operands
+  std::string_view sum;
+  int depth;
+  int vector_bytes;           ///< of the widest register that it works on
+  std::string_view features;  ///< of LLVM, all needed, separated by commas
+  int operations;             ///< instructions for a register, the addition included
+};
+
+/// All that are known, the better ones of a kind first.
+std::span<const DotInstruction> DotInstructions();
+
+/// What has to happen to operands before an instruction takes them.
+enum class DotOperands : uint8_t {
+  kAsTheyAre,
+  kSwapped,  ///< the second is the first
+  /// Both are of one sign: one operand's numbers move by 128 into the other sign, and what that
+  /// adds, 128 times the other operand, is summed up too and taken away again.
+  kShifted,
+  kWidened,  ///< bytes become 16 bits wide, those at even and those at odd places apart
+};
+
+/// How a target sums up products.
+struct DotMethod {
+  const DotInstruction* instruction;
+  DotOperands operands;
+  /// Instructions that add 32 bits of each operand's lane to a register of sums.
+  int Operations() const;
+};
+
+/// For elements of these types; nullopt where the target has no instruction for its registers.
+std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a, std::string_view b);
+
+}  // namespace bayloom::target

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tensor/dot_product.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bayloom/tensor/internal/primitives/tree.h"
+
+namespace bayloom::tensor {
+namespace {
+
+bool IsNarrow(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kUInt8 || dtype == DType::kInt16 ||
+         dtype == DType::kBFloat16;
+}
+
+std::optional<int64_t> PaddingOf(const Expr& e) {
+  if (e->op == ExprOp::kInt) return e->int_value;
+  if (e->op == ExprOp::kFloat && e->float_value == 0) return 0;
+  return std::nullopt;
+}
+
+/// cast(element) or cast(select(condition, element, padding)).
+std::optional<DotFactor> MatchFactor(const Expr& e) {
+  if (e->op != ExprOp::kCast) return std::nullopt;
+  const Expr& narrow = e->operands[0];
+  if (!IsNarrow(narrow->dtype)) return std::nullopt;
+  if (narrow->op == ExprOp::kLoad) return DotFactor{narrow, {}, 0};
+  if (narrow->op != ExprOp::kSelect || narrow->operands[1]->op != ExprOp::kLoad) {
+    return std::nullopt;
+  }
+  const std::optional<int64_t> padding = PaddingOf(narrow->operands[2]);
+  if (!padding) return std::nullopt;
+  return DotFactor{narrow->operands[1], narrow->operands[0], *padding};
+}
+
+/// Two factors that one instruction takes, and the type that it sums up in.
+bool GoTogether(DType a, DType b, DType sum) {
+  if (IsFloat(a) || IsFloat(b)) return a == b && sum == DType::kFloat32;
+  return ByteSize(a) == ByteSize(b) && sum == DType::kInt32;
+}
+
+/// Whether the digit counts neighbouring values of one reduction iterator, and of nothing else.
+bool IsFastestOfOneAxis(const Block& block, DigitId digit) {
+  int moved = 0;
+  bool fastest = false;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    const int64_t coefficient = block.bindings[i].CoefficientOf(digit);
+    if (coefficient == 0) continue;
+    ++moved;
+    fastest = coefficient == 1 && block.iters[i].kind == IterKind::kReduction;
+  }
+  return moved == 1 && fastest;
+}
+
+bool ReducesBelow(const Program& program, const Block& block, NodeRef node) {
+  return std::ranges::any_of(program.BodyOf(node), [&](NodeRef child) {
+    return child.is_loop() && (ReducesOver(program, block, program.loops[child.id].digits) ||
+                               ReducesBelow(program, block, child));
+  });
+}
+
+}  // namespace
+
+std::optional<DotProduct> MatchDotProduct(const Block& block) {
+  if (block.kind != BlockKind::kReduce && block.kind != BlockKind::kUpdate) return std::nullopt;
+  const Expr& value = block.value;
+  if (block.reduction != Reduction::kSum || value->op != ExprOp::kMul) return std::nullopt;
+  std::optional<DotFactor> a = MatchFactor(value->operands[0]);
+  std::optional<DotFactor> b = MatchFactor(value->operands[1]);
+  if (!a || !b || !GoTogether(a->dtype(), b->dtype(), value->dtype)) return std::nullopt;
+  return DotProduct{*std::move(a), *std::move(b)};
+}
+
+DigitId OnlyDigit(const Program& program, LoopId loop) {
+  DigitId only = -1;
+  for (DigitId digit : program.loops[loop].digits) {
+    if (program.digit_extents[digit] == 1) continue;
+    if (only >= 0) return -1;
+    only = digit;
+  }
+  return only;
+}
+
+Result<BlockId> BlockToTensorize(const Program& program, LoopId loop) {
+  const std::vector<BlockId> blocks = program.BlocksBelow(NodeRef::Loop(loop));
+  if (blocks.size() != 1) {
+    return Error{fmt::format("cannot tensorize loop {}: {} blocks are computed in it, not one",
+                             loop, blocks.size())};
+  }
+  const Block& block = program.blocks[blocks[0]];
+  const std::optional<DotProduct> product = MatchDotProduct(block);
+  if (!product) {
+    return Error{
+        fmt::format("cannot tensorize loop {}: {} is no sum of products of two elements of 8 or "
+                    "16 bits",
+                    loop, block.name)};
+  }
+  const DigitId digit = OnlyDigit(program, loop);
+  if (digit < 0 || !IsFastestOfOneAxis(block, digit)) {
+    return Error{fmt::format(
+        "cannot tensorize loop {}: it is not the fastest part of one reduction axis", loop)};
+  }
+  if (program.ExtentOf(loop) != product->depth()) {
+    return Error{
+        fmt::format("cannot tensorize loop {} of extent {}: instructions sum up {} "
+                    "products of {}",
+                    loop, program.ExtentOf(loop), product->depth(), ToString(product->a.dtype()))};
+  }
+  if (ReducesBelow(program, block, NodeRef::Loop(loop))) {
+    return Error{fmt::format("cannot tensorize loop {}: {} reduces over a loop inside of it", loop,
+                             block.name)};
+  }
+  return blocks[0];
+}
+
+}  // namespace bayloom::tensor

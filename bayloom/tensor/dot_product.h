@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "bayloom/tensor/program.h"
+
+namespace bayloom::tensor {
+
+/// A factor of a dot product's terms: an element, or padding where a condition on indices does not
+/// hold.
+struct DotFactor {
+  Expr load;
+  Expr condition;         ///< undefined: always the element
+  int64_t otherwise = 0;  ///< the padding; 0 for floats
+  DType dtype() const { return load->dtype; }
+};
+
+/// A sum of products of two narrow elements in a 32-bit type:
+///
+///     sum += cast(a[...]) * cast(b[...])      int8 and uint8, mixed or not, into int32
+///                                             int16 into int32, bfloat16 into float32
+///
+/// Processors have instructions that sum up as many neighbouring products at once as fit into 32
+/// bits of each operand: the depth.
+struct DotProduct {
+  DotFactor a, b;
+  int64_t depth() const { return 4 / ByteSize(a.dtype()); }
+};
+
+/// The dot product that a reduction block is; nullopt for other blocks.
+std::optional<DotProduct> MatchDotProduct(const Block& block);
+
+/// The only digit of a loop that has more than one value; -1 if there are none or several.
+DigitId OnlyDigit(const Program& program, LoopId loop);
+
+/// The block below a loop whose products an instruction can sum up (Tensorize says when), or why
+/// there is none.
+Result<BlockId> BlockToTensorize(const Program& program, LoopId loop);
+
+}  // namespace bayloom::tensor

@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "bayloom/codegen/cpu_features.h"
+#include "bayloom/sketch/default_schedule.h"
+#include "bayloom/target/dot_instruction.h"
+#include "bayloom/target/named_target.h"
+#include "bayloom/tensor/primitives.h"
+#include "bayloom/tensor/quantized_operators.h"
+#include "tests/codegen/compiled.h"
+#include "tests/codegen/random_tiles.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom::testing {
+namespace {
+
+using tensor::DType;
+
+/// A level of x86-64 with further features.
+target::Target Level(std::string_view level, std::string_view more = "", int vector_bytes = 0) {
+  target::Target target = *target::LevelTarget(level, 1);
+  target.features.append(more);
+  if (vector_bytes > 0) target.vector_bytes = vector_bytes;
+  return target;
+}
+
+struct NamedTarget {
+  const char* name;
+  target::Target target;
+};
+
+std::vector<NamedTarget> Targets() {
+  return {{"v2", Level("x86-64-v2")},
+          {"v3", Level("x86-64-v3")},
+          {"v4", Level("x86-64-v4")},
+          {"vnni", Level("x86-64-v4", ",+avx512vnni")},
+          {"vnni256", Level("x86-64-v4", ",+avx512vnni", 32)},
+          {"bf16", Level("x86-64-v4", ",+avx512vnni,+avx512bf16")}};
+}
+
+bool HostRuns(const target::Target& target) { return !codegen::MissingFeature(target); }
+
+/// Sums of products alone, both operands inputs, or the second a constant.
+tensor::Workload Product(DType a, DType b, std::array<int64_t, 3> mnk, bool transposed = false,
+                         tensor::BufferRole role = tensor::BufferRole::kConstant) {
+  const auto [m, n, k] = mnk;
+  tensor::WorkloadBuilder builder("product");
+  const tensor::Tensor x = builder.Input("x", {m, k}, a);
+  const std::vector<int64_t> shape =
+      transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n};
+  const tensor::Tensor w = role == tensor::BufferRole::kConstant ? builder.Constant("w", shape, b)
+                                                                 : builder.Input("w", shape, b);
+  tensor::MatmulOptions options;
+  options.transpose_b = transposed;
+  options.accumulator = tensor::IsFloat(a) ? DType::kFloat32 : DType::kInt32;
+  return builder.Build({tensor::Matmul(builder, "matmul", x, w, options)});
+}
+
+tensor::Workload Convolution(DType data, DType weights, int64_t stride, double padding_value) {
+  tensor::WorkloadBuilder b("conv");
+  const tensor::Tensor x = b.Input("x", {1, 7, 6, 8}, data);
+  const tensor::Tensor w = b.Constant("w", {3, 2, 8, 21}, weights);
+  const tensor::Tensor padded =
+      tensor::Pad(b, "image", x, {0, 1, 1, 0}, {0, 2, 1, 0}, tensor::Literal(padding_value, data));
+  tensor::Conv2dOptions options;
+  options.stride = {stride, stride};
+  options.accumulator = DType::kInt32;
+  const tensor::Tensor sums = tensor::Conv2d(b, "conv", padded, w, options);
+  return b.Build({tensor::Requantize(b, "quantized", sums, data)});
+}
+
+std::vector<NamedWorkload> Workloads() {
+  std::vector<NamedWorkload> all;
+  const auto name = [](DType a, DType b) {
+    return "_" + tensor::ToString(a) + "_" + tensor::ToString(b);
+  };
+  for (DType a : {DType::kUInt8, DType::kInt8}) {
+    for (DType b : {DType::kInt8, DType::kUInt8}) {
+      all.push_back({"matmul" + name(a, b), Product(a, b, {13, 40, 24})});
+      all.push_back({"transposed" + name(a, b), Product(a, b, {6, 48, 16}, true)});
+      all.push_back(
+          {"inputs" + name(a, b), Product(a, b, {7, 34, 20}, false, tensor::BufferRole::kInput)});
+      all.push_back({"conv" + name(a, b), Convolution(a, b, 1, 0)});
+      all.push_back({"conv_stride" + name(a, b), Convolution(a, b, 2, 5)});
+    }
+    all.push_back({"quantized_" + tensor::ToString(a),
+                   tensor::QuantizedMatmulWorkload(9, 37, 32, {a, DType::kInt8})});
+  }
+  all.push_back({"pairs", Product(DType::kInt16, DType::kInt16, {5, 33, 12})});
+  all.push_back({"bfloat16", Product(DType::kBFloat16, DType::kBFloat16, {6, 35, 24})});
+  return all;
+}
+
+/// Numbers of the whole range, its ends among them; floats that sums of products hold exactly.
+std::vector<tensor::HostTensor> FullRangeArguments(const tensor::Workload& workload,
+                                                   uint64_t seed) {
+  std::vector<tensor::HostTensor> arguments = RandomArguments(workload, seed);
+  base::RandomStream random(seed);
+  const std::vector<tensor::BufferId> parameters = workload.Parameters();
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    tensor::HostTensor& values = arguments[p];
+    if (workload.buffers[parameters[p]].role == tensor::BufferRole::kOutput) continue;
+    const int bits = 8 * tensor::ByteSize(values.dtype);
+    const int64_t least = tensor::IsUnsigned(values.dtype) ? 0 : -(int64_t{1} << (bits - 1));
+    for (int64_t i = 0; i < values.ElementCount(); ++i) {
+      if (values.dtype == DType::kBFloat16) {
+        values.Set(i, static_cast<double>(random.UniformInt(15) - 7));
+      } else if (values.dtype == DType::kFloat32) {
+        values.Set(i, 0.0005 * random.Uniform());
+      } else if (bits <= 16) {
+        const int64_t last = (int64_t{1} << bits) - 1, kind = random.UniformInt(4);
+        values.SetInt(i, least + (kind == 0 ? 0 : kind == 1 ? last : random.UniformInt(last + 1)));
+      }
+    }
+  }
+  return arguments;
+}
+
+tensor::BlockId Anchor(const tensor::Program& program) {
+  for (tensor::BlockId id : program.BlocksInOrder()) {
+    if (program.blocks[id].kind == tensor::BlockKind::kReduce) return id;
+  }
+  ADD_FAILURE() << "no reduction";
+  return -1;
+}
+
+/// As a tuner schedules it, with random tiles.
+tensor::Program RandomProgram(const tensor::Workload& workload, uint64_t seed) {
+  base::RandomStream random(seed);
+  tensor::Program program = tensor::Lower(workload);
+  const tensor::BlockId anchor = Anchor(program);
+  if (random.UniformInt(2) == 0) {
+    const tensor::BlockId pad = program.FindBlock("image");
+    if (pad >= 0) {
+      EXPECT_TRUE(tensor::ComputeInline(program, pad).ok());
+    }
+  }
+  const int64_t depth = tensor::ByteSize(program.buffers[0].dtype) == 1 ? 4 : 2;
+  const std::vector<tensor::LoopId> outer = TileAtRandom(program, anchor, random, depth);
+  const tensor::BlockId consumer = program.FindBlock("quantized");
+  if (consumer >= 0 && random.UniformInt(3) > 0) {
+    const tensor::LoopId at = outer[random.UniformInt(static_cast<int64_t>(outer.size()))];
+    (void)tensor::ReverseComputeAt(program, consumer, at);
+    const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(consumer));
+    (void)tensor::Vectorize(program, loops.back());
+  }
+  if (random.UniformInt(4) > 0) (void)tensor::RewriteLayout(program, 1);
+  if (random.UniformInt(3) == 0) (void)tensor::DecomposeReduction(program, anchor, outer.back());
+  UnrollAndParallelizeAtRandom(program, random);
+  return program;
+}
+
+/// BAYLOOM_FUZZ=n makes the test n times as long.
+int DotEffort() {
+  const char* text = std::getenv("BAYLOOM_FUZZ");
+  return text == nullptr ? 1 : std::max(1, std::atoi(text));
+}
+
+class DotProducts : public ::testing::TestWithParam<NamedWorkload> {};
+
+TEST_P(DotProducts, ComputeWhatTheInterpreterComputes) {
+  const tensor::Workload& workload = GetParam().workload;
+  const std::vector<tensor::HostTensor> inputs = FullRangeArguments(workload, 5);
+  std::vector<tensor::HostTensor> expected = inputs;
+  tensor::Interpret(tensor::Lower(workload), expected);
+  int seed = 0;
+  for (const NamedTarget& named : Targets()) {
+    for (int i = 0; i < 6 * DotEffort(); ++i, ++seed) {
+      const tensor::Program program = RandomProgram(workload, static_cast<uint64_t>(seed));
+      SCOPED_TRACE(std::string(named.name) + ", seed " + std::to_string(seed) + "\n" +
+                   tensor::Print(program));
+      ASSERT_TRUE(tensor::Validate(program));
+      if (!HostRuns(named.target)) {
+        ASSERT_TRUE(codegen::CompileProgram(program, named.target, "kernel"));
+        continue;
+      }
+      std::vector<tensor::HostTensor> actual = inputs;
+      RunCompiled(program, actual, named.target);
+      ASSERT_FALSE(HasFatalFailure());
+      ExpectClose(actual.back(), expected.back(), 1e-6, "output");
+      ASSERT_FALSE(HasFatalFailure());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DotProducts, ::testing::ValuesIn(Workloads()),
+                         [](const auto& named) { return named.param.name; });
+
+/// The program in which columns are lanes and the weights lie as the instruction takes them.
+tensor::Program PackedProduct(const tensor::Workload& workload, int64_t depth) {
+  tensor::Program program = tensor::Lower(workload);
+  const std::vector<tensor::LoopId> loops =
+      program.LoopsAround(tensor::NodeRef::Block(Anchor(program)));
+  const auto n = *tensor::Split(program, loops[1], std::vector<int64_t>{-1, 16});
+  const auto k = *tensor::Split(program, loops[2], std::vector<int64_t>{-1, depth});
+  EXPECT_TRUE(tensor::Reorder(program, std::vector{n[0], k[0], k[1], loops[0], n[1]}));
+  EXPECT_TRUE(tensor::Tensorize(program, k[1]));
+  EXPECT_TRUE(tensor::Vectorize(program, n[1]));
+  EXPECT_TRUE(tensor::RewriteLayout(program, 1));
+  return program;
+}
+
+std::string AssemblyOf(DType a, DType b, const target::Target& target) {
+  const tensor::Program program =
+      PackedProduct(Product(a, b, {4, 32, 16}), tensor::ByteSize(a) == 1 ? 4 : 2);
+  const Result<std::string> assembly = codegen::EmitAssembly(program, target, "kernel");
+  EXPECT_TRUE(assembly) << (assembly ? "" : assembly.error().message);
+  return assembly ? *assembly : "";
+}
+
+TEST(DotInstructions, AreThoseOfTheTarget) {
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  const target::Target vnni = Level("x86-64-v4", ",+avx512vnni,+avx512bf16");
+  for (DType a : {DType::kUInt8, DType::kInt8}) {
+    for (DType b : {DType::kInt8, DType::kUInt8}) {
+      EXPECT_THAT(AssemblyOf(a, b, vnni), HasSubstr("vpdpbusd"));
+      const std::string plain = AssemblyOf(a, b, Level("x86-64-v3"));
+      EXPECT_THAT(plain, HasSubstr("vpmaddwd"));
+      EXPECT_THAT(plain, Not(HasSubstr("vpdpbusd")));
+      EXPECT_THAT(plain, Not(HasSubstr("vpmaddubsw")));  // it saturates
+      EXPECT_THAT(plain, Not(HasSubstr("zmm")));
+    }
+  }
+  EXPECT_THAT(AssemblyOf(DType::kUInt8, DType::kInt8, Level("x86-64-v3", ",+avxvnni")),
+              HasSubstr("vpdpbusd"));
+  EXPECT_THAT(AssemblyOf(DType::kInt16, DType::kInt16, vnni), HasSubstr("vpdpwssd"));
+  EXPECT_THAT(AssemblyOf(DType::kBFloat16, DType::kBFloat16, vnni), HasSubstr("vdpbf16ps"));
+  EXPECT_THAT(AssemblyOf(DType::kUInt8, DType::kInt8, Level("x86-64-v2")), HasSubstr("pmaddwd"));
+}
+
+TEST(DotInstructions, SumUpWithoutSaturation) {
+  // All products are as large as they can be, in every pair and every four; sums wrap at 2^31.
+  const std::pair<DType, int64_t> kExtremes[] = {
+      {DType::kUInt8, 255}, {DType::kInt8, -128}, {DType::kInt8, 127}, {DType::kUInt8, 0}};
+  for (const auto& [a, x] : kExtremes) {
+    for (const auto& [b, w] : kExtremes) {
+      const tensor::Workload workload = Product(a, b, {3, 32, 64});
+      std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 1);
+      for (int64_t i = 0; i < inputs[0].ElementCount(); ++i) inputs[0].SetInt(i, x);
+      for (int64_t i = 0; i < inputs[1].ElementCount(); ++i) inputs[1].SetInt(i, w);
+      for (const NamedTarget& named : Targets()) {
+        if (!HostRuns(named.target)) continue;
+        std::vector<tensor::HostTensor> actual = inputs;
+        RunCompiled(PackedProduct(workload, 4), actual, named.target);
+        ASSERT_FALSE(HasFatalFailure());
+        for (int64_t i = 0; i < actual[2].ElementCount(); ++i) {
+          ASSERT_EQ(actual[2].GetInt(i), 64 * x * w) << named.name << " " << x << " " << w;
+        }
+      }
+    }
+  }
+}
+
+TEST(DotInstructions, WrapLikeIntegers) {
+  // Pairs of -32768 * -32768 are 2^31, which int32 does not hold.
+  const tensor::Workload workload = Product(DType::kInt16, DType::kInt16, {2, 16, 6});
+  std::vector<tensor::HostTensor> arguments = RandomArguments(workload, 1);
+  for (tensor::HostTensor* tensor : {&arguments[0], &arguments[1]}) {
+    for (int64_t i = 0; i < tensor->ElementCount(); ++i) tensor->SetInt(i, -32768);
+  }
+  for (const NamedTarget& named : Targets()) {
+    if (!HostRuns(named.target)) continue;
+    ExpectMatchesInterpreter(PackedProduct(workload, 2), arguments, named.name, named.target);
+  }
+}
+
+TEST(DotInstructions, AreInProgramsThatNobodyTuned) {
+  const target::Target target = Level("x86-64-v4", ",+avx512vnni");
+  for (const tensor::Workload& workload : {tensor::QuantizedMatmulWorkload(64, 64, 64),
+                                           Convolution(DType::kUInt8, DType::kInt8, 1, 0)}) {
+    const tensor::Program program = sketch::DefaultSchedule(workload, target);
+    const Result<std::string> assembly = codegen::EmitAssembly(program, target, "kernel");
+    ASSERT_TRUE(assembly);
+    EXPECT_THAT(*assembly, ::testing::HasSubstr("vpdpbusd"));
+    if (!HostRuns(target)) continue;
+    ExpectMatchesInterpreter(program, FullRangeArguments(workload, 3), workload.name, target);
+  }
+}
+
+}  // namespace
+}  // namespace bayloom::testing
