@@ -53,7 +53,7 @@ struct Node {
   /// output only.
   tensor::Stage stage = {};
   ValueId source = -1;  ///< kView only
-  /// Nodes of one number are one task, whatever else could be fused with them; -1: no matter.
+  /// Nodes of one number are one task; those of -1 may be fused with any.
   int group = -1;
 
   ValueId output() const { return stage.output; }

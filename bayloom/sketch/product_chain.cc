@@ -4,10 +4,11 @@
 #include "bayloom/sketch/product_chain.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <set>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -159,6 +160,19 @@ class ChainScheduler {
     return schedule_.Split(loop, *tile);
   }
 
+  /// Blocks of rows overlap where their number has no good divisors.
+  Result<Loops> CutIntoBlocks(LoopVar loop) {
+    const std::vector<int64_t> sizes =
+        OverlappingTileSizes(schedule_.program().ExtentOf(schedule_.Get(loop)));
+    if (sizes.empty()) return Tile(loop, 2, kMaxBlockRows);
+    const std::vector<double> weights(sizes.size(), 1.0 / static_cast<double>(sizes.size()));
+    Result<ValueVar> size = schedule_.SampleCategorical(sizes, weights);
+    if (!size) return size.error();
+    Result<std::array<LoopVar, 2>> tiles = schedule_.SplitOverlapping(loop, *size);
+    if (!tiles) return tiles.error();
+    return Loops(tiles->begin(), tiles->end());
+  }
+
   /// Brings the output's loops into the order of the second product's rows and cuts the last.
   Status TileOutput() {
     Result<BlockVar> block = schedule_.GetBlock(chain_.output);
@@ -172,7 +186,7 @@ class ChainScheduler {
     });
     if (iters.size() < 2 || iters[iters.size() - 2] < 0) return Error{"no rows to cut into blocks"};
     const size_t rows = iters.size() - 1;
-    Result<Loops> blocks = Tile((*loops)[iters[rows - 1]], 2, kMaxBlockRows);
+    Result<Loops> blocks = CutIntoBlocks((*loops)[iters[rows - 1]]);
     if (!blocks) return blocks.error();
     outer_.assign(rows - 1, LoopVar{});
     std::vector<bool> used(loops->size(), false);

@@ -214,7 +214,7 @@ class AttentionWriter {
   }
 
   static std::string OpOf(const Node& node) {
-    return "attention." + node.op.substr(node.op.find_last_of('.') + 1);
+    return "attention." + node.op.substr(node.op.find_last_of(".+") + 1);
   }
 
   /// An expression of rows and keys in the group's iterators: at `place`, with the group's values
