@@ -330,9 +330,10 @@ void TakeUnrolled(const tensor::Program& program, const std::vector<tensor::Loop
   auto steps = static_cast<int64_t>(nest.chunks);
   for (auto loop = loops.rbegin() + std::ssize(nest.vectorized); loop != loops.rend(); ++loop) {
     const int64_t extent = program.ExtentOf(*loop);
+    const tensor::LoopKind kind = program.loops[*loop].kind;
     steps *= extent;
-    if (steps > limit || program.loops[*loop].body.size() > 1 ||
-        program.loops[*loop].kind == tensor::LoopKind::kParallel) {
+    if (steps > (kind == tensor::LoopKind::kUnrolled ? kMaxUnrolled : limit) ||
+        program.loops[*loop].body.size() > 1 || kind == tensor::LoopKind::kParallel) {
       return;
     }
     if (extent > 1) nest.tile.push_back({*loop, extent, extent});
@@ -347,7 +348,7 @@ double StepSeconds(const tensor::Program& program, const std::vector<tensor::Loo
     const int64_t extent = program.ExtentOf(*loop);
     const tensor::LoopKind kind = program.loops[*loop].kind;
     if (kind == tensor::LoopKind::kVectorized || kind == tensor::LoopKind::kTensorized ||
-        extent == 1) {
+        kind == tensor::LoopKind::kUnrolled || extent == 1) {
       continue;
     }
     return extent <= std::max<int64_t>(max_step, 1) ? 0 : kLoopStep * costs.multiply_add;

@@ -15,11 +15,13 @@
 namespace bayloom::graph {
 namespace {
 
-uint64_t HashOf(const std::vector<tensor::LayoutAxis>& layout) {
+/// Of the form in which a program reads a constant.
+uint64_t HashOfForm(const tensor::Buffer& buffer) {
   base::Hasher hasher;
-  for (const tensor::LayoutAxis& axis : layout) {
+  for (const tensor::LayoutAxis& axis : buffer.layout) {
     hasher.Add(axis.dimension).Add(axis.stride).Add(axis.extent);
   }
+  if (buffer.transform) hasher.Add(buffer.transform->Hash());
   return hasher.Digest();
 }
 
@@ -127,7 +129,7 @@ class Planner {
   }
 
   Storage PlaceConstant(ValueId value, const tensor::Buffer& buffer) {
-    const auto key = std::make_pair(value, HashOf(buffer.layout));
+    const auto key = std::make_pair(value, HashOfForm(buffer));
     const auto it = constants_.find(key);
     if (it != constants_.end()) return it->second;
     const std::vector<std::byte> packed =

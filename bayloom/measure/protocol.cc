@@ -54,8 +54,11 @@ TrialMessage TrialMessage::For(const tensor::Program& program, codegen::KernelOb
                                int threads) {
   TrialMessage trial;
   trial.kernel = std::move(kernel);
-  for (tensor::BufferId id : program.Parameters())
-    trial.layouts.push_back(program.buffers[id].layout);
+  for (tensor::BufferId id : program.Parameters()) {
+    const tensor::Buffer& buffer = program.buffers[id];
+    trial.layouts.push_back(buffer.layout);
+    trial.transforms.push_back(buffer.transform ? *buffer.transform : tensor::ConstantTransform());
+  }
   trial.threads = threads;
   return trial;
 }
@@ -67,6 +70,11 @@ std::string TrialMessage::Encode() const {
   writer.Put(kernel.shared_workspace_bytes);
   writer.Put(kernel.worker_workspace_bytes);
   writer.Put(layouts);
+  writer.Put(uint64_t{transforms.size()});
+  for (const tensor::ConstantTransform& transform : transforms) {
+    writer.Put(transform.source_shape);
+    writer.Put(transform.matrices);
+  }
   writer.Put(threads);
   writer.Put(is_reference);
   writer.Put(cut_seconds);
@@ -82,6 +90,13 @@ TrialMessage TrialMessage::Decode(const std::string& body) {
   reader.Get(message.kernel.shared_workspace_bytes);
   reader.Get(message.kernel.worker_workspace_bytes);
   reader.Get(message.layouts);
+  uint64_t count;
+  reader.Get(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    tensor::ConstantTransform& transform = message.transforms.emplace_back();
+    reader.Get(transform.source_shape);
+    reader.Get(transform.matrices);
+  }
   reader.Get(message.threads);
   reader.Get(message.is_reference);
   reader.Get(message.cut_seconds);

@@ -54,6 +54,8 @@ struct TrialMessage {
   codegen::KernelObject kernel;
   /// Per parameter, as Buffer::layout.
   std::vector<std::vector<tensor::LayoutAxis>> layouts;
+  /// Per parameter, as Buffer::transform; without a source_shape: none.
+  std::vector<tensor::ConstantTransform> transforms;
   int threads = 1;
   /// Runs it once and keeps its outputs as what the task's other programs must compute.
   bool is_reference = false;

@@ -26,7 +26,8 @@ WorkloadDemand DemandOf(const tensor::Workload& workload);
 double RooflineSeconds(const target::MachineModel& machine, const WorkloadDemand& demand);
 
 /// Part of the machine's ability that `seconds` for the demand are, 0 to 1. A run that beats the
-/// roofline shows that the machine was busier when it was measured; it uses all of it.
+/// roofline shows that the machine was busier when it was measured, or is of a derivation that
+/// needs less arithmetic; it uses all of it.
 double RooflineShare(const target::MachineModel& machine, const WorkloadDemand& demand,
                      double seconds);
 

@@ -115,8 +115,8 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
 tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
   if (tensor::IsCall(workload)) return tensor::Lower(workload);
   // Between two products, copies are in the order of vectors: inlined, they would not be.
-  const bool chain = FindProductChain(workload).has_value();
-  const std::span<const Rule> inlining = CpuRules().first(chain ? 0 : 2);
+  const std::span<const Rule> inlining =
+      FindProductChain(workload) ? std::span<const Rule>() : InliningRules();
   tensor::Program program = ApplyRules(workload, inlining, target).front().program();
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);
   return program;

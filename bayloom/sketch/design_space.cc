@@ -3,8 +3,10 @@
 
 #include "bayloom/sketch/design_space.h"
 
+#include <iterator>
 #include <utility>
 
+#include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
@@ -18,7 +20,12 @@ std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
     std::vector<tensor::Schedule> spaces = ProductChainSpaces(workload, *chain, target);
     if (!spaces.empty()) return spaces;
   }
-  return ApplyRules(workload, CpuRules(), target);
+  std::vector<tensor::Schedule> schedules = ApplyRules(workload, CpuRules(), target);
+  const tensor::Schedule inlined = ApplyRules(workload, InliningRules(), target).front();
+  std::vector<tensor::Schedule> derived = Derive(inlined, target);
+  if (!derived.empty()) derived = ApplyRules(std::move(derived), FinishingRules(), target);
+  std::move(derived.begin(), derived.end(), std::back_inserter(schedules));
+  return schedules;
 }
 
 }  // namespace

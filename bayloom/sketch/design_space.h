@@ -42,7 +42,8 @@ struct ReplayCounts {
 /// sketch/rules build one to a few per workload (Rocke 2024, section 2.2.2; Shao et al. 2022);
 /// each holds up to billions of programs. A trace becomes a program by replaying it and running
 /// the postprocessors under sketch/postprocess; either step may refuse, which makes the decisions
-/// infeasible.
+/// infeasible. Spaces of derivations (sketch/derivations), which compute the workload by another
+/// algorithm, come after those of the rules.
 ///
 /// Immutable after construction and safe to use from several threads.
 class SpaceGenerator {

@@ -46,13 +46,13 @@ std::vector<int64_t> OverlappingTileSizes(int64_t extent) {
   return tiles;
 }
 
-std::vector<int> OverlappingIters(const tensor::Block& block) {
-  std::vector<int> spatial;
+std::vector<size_t> OverlappingIters(const tensor::Block& block) {
+  std::vector<size_t> spatial;
   for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (block.iters[i].kind == tensor::IterKind::kSpatial) spatial.push_back(static_cast<int>(i));
+    if (block.iters[i].kind == tensor::IterKind::kSpatial) spatial.push_back(i);
   }
   if (!spatial.empty()) spatial.pop_back();
-  std::erase_if(spatial, [&](int i) { return OverlappingTileSizes(block.iters[i].extent).empty(); });
+  std::erase_if(spatial, [&](size_t i) { return OverlappingTileSizes(block.iters[i].extent).empty(); });
   return spatial;
 }
 

@@ -17,6 +17,6 @@ namespace bayloom::sketch {
 std::vector<int64_t> OverlappingTileSizes(int64_t extent);
 
 /// The block's spatial iterators, but the innermost, along which tiles are to overlap.
-std::vector<int> OverlappingIters(const tensor::Block& block);
+std::vector<size_t> OverlappingIters(const tensor::Block& block);
 
 }  // namespace bayloom::sketch

@@ -77,6 +77,7 @@ class StructureHasher {
       AddSigned(axis.stride);
       AddSigned(axis.extent);
     }
+    if (buffer.transform) Add(buffer.transform->Hash());
   }
 
   std::span<const Buffer> buffers_;

@@ -84,14 +84,17 @@ class ProgramInterpreter {
  private:
   void ReadArgument(BufferId id, const HostTensor& argument) {
     const Buffer& buffer = program_.buffers[id];
-    if (argument.dtype != buffer.dtype || argument.shape != buffer.shape) {
+    if (argument.dtype != buffer.dtype || argument.shape != buffer.CallerShape()) {
       throw std::invalid_argument("the argument for " + buffer.name + " has another type or shape");
     }
     if (buffer.role == BufferRole::kOutput) return;
     Memory& memory = memory_[id];
     const int size = ByteSize(buffer.dtype);
+    std::vector<std::byte> transformed;
+    if (buffer.transform) transformed = buffer.transform->Apply(buffer.dtype, argument.data.data());
+    const std::byte* data = buffer.transform ? transformed.data() : argument.data.data();
     for (size_t i = 0; i < memory.values.size(); ++i) {
-      memory.values[i] = LoadScalar(buffer.dtype, argument.data.data() + i * size);
+      memory.values[i] = LoadScalar(buffer.dtype, data + i * size);
     }
     memory.marks.assign(memory.values.size(), memory.written);
   }

@@ -55,10 +55,11 @@ class PointEvaluator {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Reorders a row-major array into the buffer's layout (constants, before a program is run), and
-/// back.
+/// Brings the caller's row-major array into the form in which a program reads it (constants, before
+/// a program is run): transformed where the buffer says so, then in its layout.
 std::vector<std::byte> PackLayout(const Buffer& buffer, const std::byte* row_major);
 void PackLayout(const Buffer& buffer, const std::byte* row_major, std::byte* packed);
+/// A row-major array from one in the buffer's layout.
 std::vector<std::byte> UnpackLayout(const Buffer& buffer, const std::byte* packed);
 
 /// Puts a row-major array where the elements of a slice lie (Buffer::slice_of), leaving what is

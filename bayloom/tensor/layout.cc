@@ -119,12 +119,14 @@ void Reorder(const Buffer& buffer, const std::byte* from, std::byte* to, Directi
 }  // namespace
 
 void PackLayout(const Buffer& buffer, const std::byte* row_major, std::byte* packed) {
-  Reorder(buffer, row_major, packed, Direction::kPack);
+  if (!buffer.transform) return Reorder(buffer, row_major, packed, Direction::kPack);
+  const std::vector<std::byte> transformed = buffer.transform->Apply(buffer.dtype, row_major);
+  Reorder(buffer, transformed.data(), packed, Direction::kPack);
 }
 
 std::vector<std::byte> PackLayout(const Buffer& buffer, const std::byte* row_major) {
   std::vector<std::byte> packed(ByteCount(buffer));
-  Reorder(buffer, row_major, packed.data(), Direction::kPack);
+  PackLayout(buffer, row_major, packed.data());
   return packed;
 }
 

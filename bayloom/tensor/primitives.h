@@ -129,4 +129,23 @@ Status RewriteLayout(Program& program, BufferId buffer);
 /// Changes where a buffer lives.
 Status SetScope(Program& program, BufferId buffer, StorageScope scope);
 
+// --- Derivations -----------------------------------------------------------------------------
+
+/// The largest error over the largest output that a derivation may be expected to have.
+inline constexpr double kMaxDerivationError = 1e-4;
+
+/// Computes a convolution by Winograd's minimal filtering F(tile x tile, 3 x 3) (Lavin and Gray
+/// 2016): 2.25 times less products than by its definition for tiles of 2, 4 times for 4, 5 times
+/// for
+/// 6. The block is replaced by blocks, each in a nest of its own: the image extended to whole tiles
+/// (`_image`), its tiles transformed by rows (`_rows`) and by columns (`_tiles`), their products
+/// with the transformed weights (`_products`), those combined by rows (`_sums`) and by columns
+/// (`_outputs`), and the copy of what is needed of that (`_crop`); first and last only where the
+/// output is not made of whole tiles. The weights, a constant that nothing else may read, become
+/// a transformed constant (Buffer::transform). Returns the blocks in that order.
+///
+/// For float32 images with channels last, stride and dilation 1, kernels of 3 x 3, no groups, and
+/// expected errors up to kMaxDerivationError.
+Result<std::vector<BlockId>> Winograd(Program& program, BlockId block, int64_t tile);
+
 }  // namespace bayloom::tensor

@@ -39,11 +39,18 @@ std::string PrintLayout(const Buffer& buffer) {
   return fmt::format(" as [{}]", fmt::join(axes, ", "));
 }
 
+/// What it is made from, e.g. " from [3, 3, 64, 64]".
+std::string PrintTransform(const Buffer& buffer) {
+  if (!buffer.transform) return "";
+  return fmt::format(" from [{}]", fmt::join(buffer.transform->source_shape, ", "));
+}
+
 /// "name(a: float32[4, 8], const w: float32[8, 8]) -> c: float32[4, 8]".
 std::string PrintSignature(const std::string& name, std::span<const Buffer> buffers) {
   std::vector<std::string> inputs, outputs;
   for (const Buffer& buffer : buffers) {
-    const std::string text = buffer.name + ": " + PrintShape(buffer) + PrintLayout(buffer);
+    const std::string text =
+        buffer.name + ": " + PrintShape(buffer) + PrintTransform(buffer) + PrintLayout(buffer);
     if (buffer.role == BufferRole::kInput) inputs.push_back(text);
     if (buffer.role == BufferRole::kConstant) inputs.push_back("const " + text);
     if (buffer.role == BufferRole::kOutput) outputs.push_back(text);

@@ -193,6 +193,10 @@ Status Schedule::SetScope(BlockVar block, StorageScope scope) {
       Record(InstructionOf(InstructionKind::kSetScope, {block.id}, {static_cast<int64_t>(scope)})));
 }
 
+Result<std::vector<BlockVar>> Schedule::Winograd(BlockVar block, int64_t tile) {
+  return AllVars<BlockVar>(Record(InstructionOf(InstructionKind::kWinograd, {block.id}, {tile})));
+}
+
 Status Schedule::Apply(Instruction instruction, const Decision* decision) {
   return NoVar(Record(std::move(instruction), decision));
 }

@@ -82,6 +82,7 @@ class Schedule {
   /// The block's read_index-th distinct read buffer (order of AccessesOf).
   Status RewriteLayout(BlockVar block, int read_index);
   Status SetScope(BlockVar block, StorageScope scope);
+  Result<std::vector<BlockVar>> Winograd(BlockVar block, int64_t tile);
 
   /// Runs an instruction whose operands are variables of this schedule's trace and appends it
   /// (its outputs are numbered again); `decision` only for sampling instructions.

@@ -172,6 +172,11 @@ Result<Schedule::Effect> Schedule::ExecuteOnBlock(const Instruction& instruction
       if (!buffer) return buffer.error();
       return done(bayloom::tensor::RewriteLayout(program_, *buffer));
     }
+    case InstructionKind::kWinograd: {
+      Result<std::vector<BlockId>> made = bayloom::tensor::Winograd(program_, block, attributes[0]);
+      if (!made) return made.error();
+      return Effect{{made->begin(), made->end()}, std::nullopt};
+    }
     default:
       return done(bayloom::tensor::SetScope(program_, program_.blocks[block].output,
                                             static_cast<StorageScope>(attributes[0])));

@@ -54,6 +54,7 @@ enum class InstructionKind : uint8_t {
   kSetScope,
   kTensorize,
   kSplitOverlapping,
+  kWinograd,
 };
 
 bool IsSampling(InstructionKind kind);

@@ -36,6 +36,7 @@ class Validator {
     }
     for (size_t b = 0; b < program_.buffers.size(); ++b) {
       CheckLayout(program_.buffers[b]);
+      CheckTransform(program_.buffers[b]);
       if (ok()) CheckBuffer(static_cast<BufferId>(b));
     }
     for (size_t i = 0; ok() && i < program_.loops.size(); ++i) {
@@ -319,6 +320,13 @@ class Validator {
       covered[axis.dimension] *= axis.extent;
     }
     if (covered != buffer.shape) Fail("the layout of {} does not cover it", buffer.name);
+  }
+
+  void CheckTransform(const Buffer& buffer) {
+    if (!buffer.transform) return;
+    if (buffer.role != BufferRole::kConstant || buffer.transform->Shape() != buffer.shape) {
+      Fail("{} is not what its transform makes of a constant", buffer.name);
+    }
   }
 
   /// Written once (with its initialization before), and before it is read.

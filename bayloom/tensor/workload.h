@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "bayloom/tensor/constant_transform.h"
 #include "bayloom/tensor/expr.h"
 
 namespace bayloom::tensor {
@@ -44,8 +46,15 @@ struct Buffer {
   /// Shape of the tensor in whose memory the elements lie, for a slice of something larger: where
   /// it begins is what the caller passes. At least `shape` in each dimension; empty: no slice.
   std::vector<int64_t> slice_of;
+  /// Of a constant of a program: how it is made from the caller's, `shape` being what comes out;
+  /// null: it is the caller's.
+  std::shared_ptr<const ConstantTransform> transform = {};
 
   int64_t ElementCount() const;
+  /// The shape of the caller's tensor.
+  const std::vector<int64_t>& CallerShape() const {
+    return transform ? transform->source_shape : shape;
+  }
   /// The extents that decide how far apart the elements lie (without a layout).
   const std::vector<int64_t>& MemoryShape() const { return slice_of.empty() ? shape : slice_of; }
   /// From the first element to behind the last, in elements.

@@ -239,6 +239,23 @@ TEST(Measurer, WorkloadsWithoutValuesEverywhereAreStillChecked) {
   }
 }
 
+/// Programs that read other forms of the same constant, in turns.
+TEST(Measurer, ConstantsAreTransformedAsEachProgramWants) {
+  const tensor::Workload workload = tensor::ParseOperator("conv2d:14x14x32,64,3x3,pad=1");
+  Measurer measurer(codegen::HostTarget(2), Options());
+  const tensor::Program plain = sketch::DefaultSchedule(workload, measurer.target());
+  std::vector<tensor::Program> programs = {plain};
+  for (int64_t tile : {4, 2}) {
+    tensor::Program derived = tensor::Lower(workload);
+    ASSERT_TRUE(tensor::Winograd(derived, derived.FindBlock("conv"), tile));
+    programs.push_back(derived);
+    programs.push_back(plain);
+  }
+  for (const trial::Outcome& outcome : MeasureAll(measurer, workload, programs)) {
+    EXPECT_TRUE(outcome.ok()) << outcome.reason;
+  }
+}
+
 TEST(Measurer, IndicesAndIntegersAndBoolsAreFine) {
   Measurer measurer(codegen::HostTarget(1), Options());
   tensor::WorkloadBuilder b("mixed");

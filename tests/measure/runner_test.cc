@@ -81,6 +81,7 @@ TrialMessage Kernel(const std::string& symbol) {
   trial.kernel.object = object;
   trial.kernel.shared_workspace_bytes = 100;
   trial.layouts = {{}, {}};
+  trial.transforms = {{}, {}};
   trial.cut_seconds = std::numeric_limits<double>::infinity();
   trial.timing.min_total_seconds = 1e-3;
   return trial;

@@ -149,10 +149,10 @@ TEST(TraceTest, SpaceHashIsBlindToDecisionsOnly) {
 
 TEST(TraceTest, EveryInstructionHasAName) {
   std::set<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(InstructionKind::kSplitOverlapping); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(InstructionKind::kWinograd); ++kind) {
     names.insert(ToString(static_cast<InstructionKind>(kind)));
   }
-  EXPECT_EQ(names.size(), static_cast<size_t>(InstructionKind::kSplitOverlapping) + 1);
+  EXPECT_EQ(names.size(), static_cast<size_t>(InstructionKind::kWinograd) + 1);
   EXPECT_FALSE(names.contains(""));
 }
 

@@ -48,6 +48,10 @@ const char* RoleName(tensor::BufferRole role) {
   }
 }
 
+GuardedMemory MemoryFor(const TaskParameter& parameter, int64_t bytes) {
+  return {fmt::format("{} '{}'", RoleName(parameter.role), parameter.name), bytes};
+}
+
 }  // namespace
 
 TrialRunner::~TrialRunner() { DropTask(); }
@@ -77,8 +81,7 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
   packed_.resize(task_.parameters.size());
   try {
     for (const TaskParameter& parameter : task_.parameters) {
-      memory_.emplace_back(fmt::format("{} '{}'", RoleName(parameter.role), parameter.name),
-                           parameter.ByteCount());
+      memory_.push_back(MemoryFor(parameter, parameter.ByteCount()));
       if (parameter.role != tensor::BufferRole::kInput) continue;
       std::memcpy(memory_.back().data(), DataOf(parameter),
                   static_cast<size_t>(parameter.ByteCount()));
@@ -94,19 +97,35 @@ OutcomeMessage TrialRunner::SetTask(TaskMessage task, int data_descriptor) {
 void TrialRunner::PackConstants(const TrialMessage& trial) {
   for (size_t i = 0; i < memory_.size(); ++i) {
     const TaskParameter& parameter = task_.parameters[i];
-    if (parameter.role != tensor::BufferRole::kConstant || packed_[i] == trial.layouts.at(i))
-      continue;
+    if (parameter.role != tensor::BufferRole::kConstant) continue;
+    ConstantForm form{trial.layouts.at(i), trial.transforms.at(i)};
+    if (packed_[i] == form) continue;
+    packed_[i].reset();
     tensor::Buffer buffer;
     buffer.name = parameter.name;
     buffer.dtype = parameter.dtype;
     buffer.shape = parameter.shape;
     buffer.role = parameter.role;
-    buffer.layout = trial.layouts[i];
-    memory_[i].AllowWrites();
-    tensor::PackLayout(buffer, DataOf(parameter), memory_[i].data());
-    memory_[i].ProtectFromWrites();
-    packed_[i] = trial.layouts[i];
+    buffer.layout = form.layout;
+    if (!form.transform.source_shape.empty()) {
+      buffer.shape = form.transform.Shape();
+      buffer.transform = std::make_shared<const tensor::ConstantTransform>(form.transform);
+    }
+    PackConstant(i, buffer);
+    packed_[i] = std::move(form);
   }
+}
+
+void TrialRunner::PackConstant(size_t position, const tensor::Buffer& form) {
+  GuardedMemory& memory = memory_[position];
+  const int64_t bytes = form.ElementCount() * tensor::ByteSize(form.dtype);
+  if (memory.size() != bytes) {
+    memory = GuardedMemory();
+    memory = MemoryFor(task_.parameters[position], bytes);
+  }
+  memory.AllowWrites();
+  tensor::PackLayout(form, DataOf(task_.parameters[position]), memory.data());
+  memory.ProtectFromWrites();
 }
 
 void TrialRunner::Watch() {

@@ -29,8 +29,9 @@ class TrialRunner {
  private:
   OutcomeMessage RunLoaded(const TrialMessage& trial);
   void DropTask();
-  /// Gives every constant the layout the trial wants.
+  /// Gives every constant the form that the trial wants.
   void PackConstants(const TrialMessage& trial);
+  void PackConstant(size_t position, const tensor::Buffer& form);
   void Watch();
   void FillResults(std::byte value);
   /// Fails unless the last run wrote what it should, and only that.
@@ -43,8 +44,13 @@ class TrialRunner {
   int data_descriptor_ = -1;
   const std::byte* data_ = nullptr;    ///< the mapped task data
   std::vector<GuardedMemory> memory_;  ///< one per parameter
-  /// Per parameter: the layout in which a constant's content lies in memory_, if it does.
-  std::vector<std::optional<std::vector<tensor::LayoutAxis>>> packed_;
+  /// Per parameter: the form in which a constant's content lies in memory_, if it does.
+  struct ConstantForm {
+    std::vector<tensor::LayoutAxis> layout;
+    tensor::ConstantTransform transform;
+    bool operator==(const ConstantForm&) const = default;
+  };
+  std::vector<std::optional<ConstantForm>> packed_;
   GuardedMemory workspace_;
 };
 

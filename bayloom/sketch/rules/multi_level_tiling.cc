@@ -1,21 +1,18 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/tile_levels.h"
 #include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
 
 namespace bayloom::sketch {
 namespace {
-
-constexpr int kSpatialLevels = 4;
-constexpr int kReductionLevels = 2;
 
 /// One alternative of the rule.
 struct Variant {
@@ -101,85 +98,6 @@ Status Pack(tensor::Schedule& schedule, tensor::BlockVar block, const Variant& v
   return Ok();
 }
 
-/// Splits off the part of a dot product's loop that an instruction sums up; the rest takes its
-/// place. nullopt if there is none.
-Result<std::optional<tensor::LoopVar>> SplitOffDepth(tensor::Schedule& schedule,
-                                                     const std::optional<DotAxis>& axis,
-                                                     std::vector<tensor::LoopVar>& loops,
-                                                     std::vector<tensor::Iter>& iters) {
-  if (!axis) return std::optional<tensor::LoopVar>();
-  const int64_t rest = iters[axis->iter].extent / axis->depth;
-  Result<std::vector<tensor::LoopVar>> split =
-      schedule.Split(loops[axis->iter], std::vector<int64_t>{rest, axis->depth});
-  if (!split) return split.error();
-  loops[axis->iter] = split->front();
-  iters[axis->iter].extent = rest;
-  return std::optional(split->back());
-}
-
-/// The loop over the tiles and the loop within one, whose size is left open.
-Result<std::array<tensor::LoopVar, 2>> SplitIntoOverlapping(tensor::Schedule& schedule,
-                                                            tensor::LoopVar loop, int64_t extent) {
-  const std::vector<int64_t> sizes = OverlappingTileSizes(extent);
-  const std::vector<double> weights(sizes.size(), 1.0 / static_cast<double>(sizes.size()));
-  Result<tensor::ValueVar> size = schedule.SampleCategorical(sizes, weights);
-  if (!size) return size.error();
-  return schedule.SplitOverlapping(loop, *size);
-}
-
-/// Splits every loop of the block into its levels and orders them S S R S R S; what an instruction
-/// sums up at once goes between the last two. Returns the last loop of each of the two outer
-/// spatial levels.
-Result<std::array<tensor::LoopVar, 2>> Tile(tensor::Schedule& schedule, tensor::BlockVar block,
-                                            const Variant& variant, const target::Target& target) {
-  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
-  if (!loops) return loops.error();
-  std::vector<tensor::LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
-  std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
-  std::vector<int> overlapping;
-  if (variant.overlap)
-    overlapping = OverlappingIters(schedule.program().blocks[schedule.Get(block)]);
-  const std::optional<DotAxis> axis = FindDotAxis(schedule.program(), schedule.Get(block), target);
-  Result<std::optional<tensor::LoopVar>> at_once = SplitOffDepth(schedule, axis, *loops, iters);
-  if (!at_once) return at_once.error();
-  for (size_t i = 0; i < iters.size(); ++i) {
-    const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
-    std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
-    if (iters[i].extent == 1) {
-      levels[0].push_back((*loops)[i]);
-      continue;
-    }
-    int level = 0;
-    if (std::find(overlapping.begin(), overlapping.end(), static_cast<int>(i)) !=
-        overlapping.end()) {
-      Result<std::array<tensor::LoopVar, 2>> tiles =
-          SplitIntoOverlapping(schedule, (*loops)[i], iters[i].extent);
-      if (!tiles) return tiles.error();
-      levels[level++].push_back((*tiles)[0]);
-      (*loops)[i] = (*tiles)[1];
-    }
-    const int parts = (is_spatial ? kSpatialLevels : kReductionLevels) - level;
-    Result<std::vector<tensor::ValueVar>> tile =
-        schedule.SamplePerfectTile((*loops)[i], parts, kMaxInnermostFactor);
-    if (!tile) return tile.error();
-    Result<std::vector<tensor::LoopVar>> split = schedule.Split((*loops)[i], *tile);
-    if (!split) return split.error();
-    for (tensor::LoopVar loop : *split) levels[level++].push_back(loop);
-  }
-  std::vector<tensor::LoopVar> order;
-  if (*at_once) reduction[1].push_back(**at_once);
-  for (const std::vector<tensor::LoopVar>* level :
-       {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
-    order.insert(order.end(), level->begin(), level->end());
-  }
-  if (Status s = schedule.Reorder(order); !s) return s.error();
-  if (*at_once) {
-    if (Status s = schedule.Tensorize(**at_once); !s) return s.error();
-  }
-  const tensor::LoopVar first = spatial[0].back();
-  return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
-}
-
 Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& name,
                                const Variant& variant, const target::Target& target) {
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
@@ -195,7 +113,13 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
     epilogue = *copy;
   }
   if (Status s = Pack(schedule, *block, variant); !s) return s.error();
-  Result<std::array<tensor::LoopVar, 2>> levels = Tile(schedule, *block, variant, target);
+  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
+  if (!loops) return loops.error();
+  LevelTiling tiling;
+  tiling.overlap = variant.overlap;
+  tiling.dot = FindDotAxis(schedule.program(), schedule.Get(*block), target);
+  Result<std::array<tensor::LoopVar, 2>> levels =
+      TileInLevels(schedule, *block, *std::move(loops), tiling);
   if (!levels) return levels.error();
   if (epilogue && variant.epilogue_level > 0) {
     const tensor::LoopVar at = (*levels)[variant.epilogue_level - 1];

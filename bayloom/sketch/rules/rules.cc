@@ -62,12 +62,27 @@ std::span<const Rule> CpuRules() {
   return kRules;
 }
 
+std::span<const Rule> InliningRules() { return CpuRules().first(2); }
+
+std::span<const Rule> FinishingRules() {
+  static constexpr std::array kRules = {
+      Rule{"parallelize, vectorize, unroll", ParallelizeVectorizeUnroll},
+  };
+  return kRules;
+}
+
 std::vector<tensor::Schedule> ApplyRules(const tensor::Workload& workload,
                                          std::span<const Rule> rules,
                                          const target::Target& target) {
   std::vector<tensor::Schedule> schedules;
   schedules.emplace_back(workload, /*seed=*/0);
   if (tensor::IsCall(workload)) return schedules;  // nothing to decide
+  return ApplyRules(std::move(schedules), rules, target);
+}
+
+std::vector<tensor::Schedule> ApplyRules(std::vector<tensor::Schedule> schedules,
+                                         std::span<const Rule> rules,
+                                         const target::Target& target) {
   for (const Rule& rule : rules) {
     std::vector<tensor::Schedule> next;
     const size_t max_each = std::max<size_t>(kMaxDesignSpaces / schedules.size(), 1);

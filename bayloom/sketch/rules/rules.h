@@ -26,6 +26,10 @@ struct Rule {
 
 /// The rule set for CPU targets, in order.
 std::span<const Rule> CpuRules();
+/// Those of them that fold stages into others wherever that is free.
+std::span<const Rule> InliningRules();
+/// Those of them that finish what a derivation (derivations.h) has scheduled.
+std::span<const Rule> FinishingRules();
 
 /// Alternatives that the rules make of one workload at most. Ordinary ones have up to nine; a chain
 /// of reductions would have twice as many with each.
@@ -33,6 +37,9 @@ inline constexpr size_t kMaxDesignSpaces = 16;
 
 /// The alternatives the rules make of the workload, lowered as it is.
 std::vector<tensor::Schedule> ApplyRules(const tensor::Workload& workload,
+                                         std::span<const Rule> rules, const target::Target& target);
+/// The alternatives they make of schedules that have begun, of which there must be one at least.
+std::vector<tensor::Schedule> ApplyRules(std::vector<tensor::Schedule> schedules,
                                          std::span<const Rule> rules, const target::Target& target);
 
 /// Innermost tile factor a perfect tile may have.

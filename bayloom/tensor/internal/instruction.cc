@@ -43,6 +43,7 @@ constexpr std::array kForms = {
     InstructionForm{kSetScope, "set_scope", "b", "", 1},
     InstructionForm{kTensorize, "tensorize", "l", "", 0},
     InstructionForm{kSplitOverlapping, "split_overlapping", "lv", "ll", 0},
+    InstructionForm{kWinograd, "winograd", "b", "b*", 1},
 };
 
 constexpr bool FormsAreInOrder() {

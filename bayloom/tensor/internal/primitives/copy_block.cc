@@ -27,6 +27,7 @@ BufferId NewCache(Program& program, BufferId buffer, StorageScope scope) {
   cache.role = BufferRole::kIntermediate;
   cache.scope = scope;
   cache.slice_of.clear();
+  cache.transform = nullptr;
   program.buffers.push_back(std::move(cache));
   return static_cast<BufferId>(program.buffers.size()) - 1;
 }

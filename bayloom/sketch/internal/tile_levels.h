@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "bayloom/sketch/analysis.h"
+#include "bayloom/tensor/schedule.h"
+
+namespace bayloom::sketch {
+
+/// How a block's loops are cut into tile levels.
+struct LevelTiling {
+  /// The first iterators, with which all operands move, stay whole in the outermost level: tiling
+  /// them reuses nothing.
+  size_t batch = 0;
+  /// Tiles overlap where the extent has no good divisors (overlapping_tiles.h). What stores the
+  /// block's result must be computed at one of the two outer spatial levels.
+  bool overlap = false;
+  /// What an instruction for dot products sums up at once is split off and tensorized.
+  std::optional<DotAxis> dot = {};
+};
+
+/// Splits the block's loops (one per iterator, in a chain) into their tile levels and orders them
+/// S S R S R S; what an instruction sums up at once goes between the last two. Returns the last
+/// loop of each of the two outer spatial levels.
+Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
+                                                    tensor::BlockVar block,
+                                                    std::vector<tensor::LoopVar> loops,
+                                                    const LevelTiling& tiling = {});
+
+}  // namespace bayloom::sketch

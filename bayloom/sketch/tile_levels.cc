@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/sketch/internal/tile_levels.h"
+
+#include <algorithm>
+
+#include "bayloom/sketch/overlapping_tiles.h"
+#include "bayloom/sketch/rules/rules.h"
+
+namespace bayloom::sketch {
+namespace {
+
+constexpr int kSpatialLevels = 4;
+constexpr int kReductionLevels = 2;
+
+/// Splits off the part of a dot product's loop that an instruction sums up; the rest takes its
+/// place. nullopt if there is none.
+Result<std::optional<tensor::LoopVar>> SplitOffDepth(tensor::Schedule& schedule,
+                                                     const std::optional<DotAxis>& axis,
+                                                     std::vector<tensor::LoopVar>& loops,
+                                                     std::vector<tensor::Iter>& iters) {
+  if (!axis) return std::optional<tensor::LoopVar>();
+  const int64_t rest = iters[axis->iter].extent / axis->depth;
+  Result<std::vector<tensor::LoopVar>> split =
+      schedule.Split(loops[axis->iter], std::vector<int64_t>{rest, axis->depth});
+  if (!split) return split.error();
+  loops[axis->iter] = split->front();
+  iters[axis->iter].extent = rest;
+  return std::optional(split->back());
+}
+
+/// The loop over the tiles and the loop within one, whose size is left open.
+Result<std::array<tensor::LoopVar, 2>> SplitIntoOverlapping(tensor::Schedule& schedule,
+                                                            tensor::LoopVar loop, int64_t extent) {
+  const std::vector<int64_t> sizes = OverlappingTileSizes(extent);
+  const std::vector<double> weights(sizes.size(), 1.0 / static_cast<double>(sizes.size()));
+  Result<tensor::ValueVar> size = schedule.SampleCategorical(sizes, weights);
+  if (!size) return size.error();
+  return schedule.SplitOverlapping(loop, *size);
+}
+
+/// Splits one loop into as many levels as there are; the outermost may be one of tiles that overlap.
+Result<std::vector<tensor::LoopVar>> SplitIntoLevels(tensor::Schedule& schedule,
+                                                     tensor::LoopVar loop, int levels,
+                                                     std::optional<int64_t> overlapping_extent) {
+  std::vector<tensor::LoopVar> nest;
+  if (overlapping_extent) {
+    Result<std::array<tensor::LoopVar, 2>> tiles =
+        SplitIntoOverlapping(schedule, loop, *overlapping_extent);
+    if (!tiles) return tiles.error();
+    nest.push_back((*tiles)[0]);
+    loop = (*tiles)[1];
+    --levels;
+  }
+  Result<std::vector<tensor::ValueVar>> tile =
+      schedule.SamplePerfectTile(loop, levels, kMaxInnermostFactor);
+  if (!tile) return tile.error();
+  Result<std::vector<tensor::LoopVar>> split = schedule.Split(loop, *tile);
+  if (!split) return split.error();
+  nest.insert(nest.end(), split->begin(), split->end());
+  return nest;
+}
+
+}  // namespace
+
+Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
+                                                    tensor::BlockVar block,
+                                                    std::vector<tensor::LoopVar> loops,
+                                                    const LevelTiling& tiling) {
+  std::vector<tensor::LoopVar> spatial[kSpatialLevels], reduction[kReductionLevels];
+  std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(block)].iters;
+  std::vector<size_t> overlapping;
+  if (tiling.overlap) {
+    overlapping = OverlappingIters(schedule.program().blocks[schedule.Get(block)]);
+  }
+  Result<std::optional<tensor::LoopVar>> at_once =
+      SplitOffDepth(schedule, tiling.dot, loops, iters);
+  if (!at_once) return at_once.error();
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const bool is_spatial = iters[i].kind == tensor::IterKind::kSpatial;
+    std::vector<tensor::LoopVar>* levels = is_spatial ? spatial : reduction;
+    if (iters[i].extent == 1 || i < tiling.batch) {
+      levels[0].push_back(loops[i]);
+      continue;
+    }
+    const bool overlaps = std::find(overlapping.begin(), overlapping.end(), i) != overlapping.end();
+    Result<std::vector<tensor::LoopVar>> split = SplitIntoLevels(
+        schedule, loops[i], is_spatial ? kSpatialLevels : kReductionLevels,
+        overlaps ? std::optional(iters[i].extent) : std::nullopt);
+    if (!split) return split.error();
+    for (size_t level = 0; level < split->size(); ++level) levels[level].push_back((*split)[level]);
+  }
+  if (*at_once) reduction[kReductionLevels - 1].push_back(**at_once);
+  std::vector<tensor::LoopVar> order;
+  for (const std::vector<tensor::LoopVar>* level :
+       {&spatial[0], &spatial[1], &reduction[0], &spatial[2], &reduction[1], &spatial[3]}) {
+    order.insert(order.end(), level->begin(), level->end());
+  }
+  if (Status s = schedule.Reorder(order); !s) return s.error();
+  if (*at_once) {
+    if (Status s = schedule.Tensorize(**at_once); !s) return s.error();
+  }
+  const tensor::LoopVar first = spatial[0].back();
+  return std::array<tensor::LoopVar, 2>{first, spatial[1].empty() ? first : spatial[1].back()};
+}
+
+}  // namespace bayloom::sketch

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bayloom/base/file.h"
+#include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/host.h"
+#include "bayloom/codegen/runtime/bayloom_package.h"
+#include "bayloom/graph/executor.h"
+#include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/network_plan.h"
+#include "bayloom/graph/package.h"
+#include "bayloom/tensor/primitives.h"
+#include "tests/graph/pass_checks.h"
+#include "tests/graph/two_layers.h"
+#include "tests/temporary_folder.h"
+
+namespace bayloom::graph {
+namespace {
+
+constexpr int64_t kImageChannels = 16;
+
+/// The same weights over two images, and others after that.
+Graph ThreeConvolutions() {
+  GraphBuilder b("three convolutions");
+  const std::vector<int64_t> image = {1, 11, 12, kImageChannels};
+  const std::vector<int64_t> kernel = {3, 3, kImageChannels, kImageChannels};
+  const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, image);
+  const tensor::Tensor y = b.Input("y", tensor::DType::kFloat32, image);
+  const tensor::Tensor w = b.Constant("w", RandomTensor(kernel, 1));
+  const tensor::Tensor v = b.Constant("v", RandomTensor(kernel, 2));
+  const tensor::Tensor first = Relu(b, Convolve(b, x, w)), second = Relu(b, Convolve(b, y, w));
+  const tensor::Tensor sum =
+      b.Map("add", first.shape(), [&](const auto& i) { return first.At(i) + second.At(i); });
+  return b.Build({{"out", Convolve(b, sum, v).id()}});
+}
+
+/// The network with all convolutions derived, which nothing schedules further.
+std::unique_ptr<Compiled> CompileDerived(const target::Target& target) {
+  std::unique_ptr<Compiled> compiled = Compile(ThreeConvolutions(), target);
+  for (size_t task = 0; task < compiled->untuned.size(); ++task) {
+    tensor::Program program = tensor::Lower(compiled->network.tasks[task].workload);
+    for (tensor::BlockId block : program.BlocksInOrder()) {
+      if (program.blocks[block].kind != tensor::BlockKind::kReduce) continue;
+      const Result<std::vector<tensor::BlockId>> made = tensor::Winograd(program, block, 4);
+      EXPECT_TRUE(made) << made.error().message;
+      if (made) compiled->untuned[task] = program;
+    }
+  }
+  return compiled;
+}
+
+void ExpectClose(const std::vector<float>& actual, const tensor::HostTensor& expected) {
+  double largest = 0;
+  for (int64_t i = 0; i < expected.ElementCount(); ++i) {
+    largest = std::max(largest, std::abs(expected.Get(i)));
+  }
+  ASSERT_EQ(std::ssize(actual), expected.ElementCount());
+  for (int64_t i = 0; i < expected.ElementCount(); ++i) {
+    ASSERT_NEAR(actual[static_cast<size_t>(i)], expected.Get(i), 1e-4 * largest);
+  }
+}
+
+/// The weights as the programs read them.
+std::vector<std::byte> Transformed(const Compiled& compiled, uint64_t seed) {
+  const tensor::HostTensor weights = RandomTensor({3, 3, kImageChannels, kImageChannels}, seed);
+  for (const tensor::Buffer& buffer : compiled.untuned[0].buffers) {
+    if (buffer.transform) return tensor::PackLayout(buffer, weights.data.data());
+  }
+  ADD_FAILURE() << "nothing is transformed";
+  return {};
+}
+
+TEST(TransformedConstants, AreInThePlanOnceAndTheOriginalsAreNot) {
+  const std::unique_ptr<Compiled> compiled = CompileDerived(codegen::HostTarget(2));
+  const NetworkPlan plan = PlanNetwork(compiled->network, compiled->programs);
+  constexpr int64_t kTransformedBytes = 6 * 6 * kImageChannels * kImageChannels * 4;
+  EXPECT_EQ(std::ssize(plan.constants), 2 * kTransformedBytes);
+  for (uint64_t seed : {1, 2}) {
+    const std::vector<std::byte> transformed = Transformed(*compiled, seed);
+    EXPECT_FALSE(std::ranges::search(plan.constants, transformed).empty());
+  }
+}
+
+TEST(TransformedConstants, AreComputedWhenANetworkIsPrepared) {
+  const target::Target target = codegen::HostTarget(2);
+  const std::unique_ptr<Compiled> compiled = CompileDerived(target);
+  Executor executor(compiled->network, compiled->programs, target);
+  const std::vector<tensor::HostTensor> inputs = RandomInputs(compiled->network.graph);
+  const tensor::HostTensor expected = EvaluateGraph(ThreeConvolutions(), inputs)[0];
+  std::vector<float> output(static_cast<size_t>(expected.ElementCount()));
+  for (int run = 0; run < 2; ++run) {
+    executor.Run({inputs[0].data.data(), inputs[1].data.data()}, {output.data()});
+    ExpectClose(output, expected);
+  }
+}
+
+TEST(TransformedConstants, AreInALibraryOnce) {
+  const target::Target target = codegen::HostTarget(2);
+  const std::unique_ptr<Compiled> compiled = CompileDerived(target);
+  const TemporaryFolder folder;
+  const PackageVariant variant{target, compiled->programs};
+  const Package package = WritePackage(compiled->network, {&variant, 1}, folder / "lib", "derived");
+
+  const std::string file = base::ReadFile(package.library);
+  for (uint64_t seed : {1, 2}) {
+    const std::vector<std::byte> transformed = Transformed(*compiled, seed);
+    const std::string text(reinterpret_cast<const char*>(transformed.data()), transformed.size());
+    const size_t first = file.find(text);
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_EQ(file.find(text, first + 1), std::string::npos);
+    const tensor::HostTensor weights = RandomTensor({3, 3, kImageChannels, kImageChannels}, seed);
+    const std::string original(reinterpret_cast<const char*>(weights.data.data()), 256);
+    EXPECT_EQ(file.find(original), std::string::npos);
+  }
+
+  void* library = dlopen(package.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto create = reinterpret_cast<int (*)(int, void**)>(dlsym(library, "derived_create"));
+  const auto run =
+      reinterpret_cast<int (*)(void*, const bayloom_input*, int, const bayloom_output*, int)>(
+          dlsym(library, "derived_run"));
+  const auto destroy = reinterpret_cast<int (*)(void*)>(dlsym(library, "derived_destroy"));
+  const std::vector<tensor::HostTensor> inputs = RandomInputs(compiled->network.graph);
+  const tensor::HostTensor expected = EvaluateGraph(ThreeConvolutions(), inputs)[0];
+  std::vector<float> output(static_cast<size_t>(expected.ElementCount()));
+  void* model = nullptr;
+  ASSERT_EQ(create(BAYLOOM_ABI_VERSION, &model), BAYLOOM_OK);
+  const bayloom_input in[] = {{inputs[0].data.data(), inputs[0].data.size()},
+                              {inputs[1].data.data(), inputs[1].data.size()}};
+  const bayloom_output out = {output.data(), output.size() * sizeof(float)};
+  EXPECT_EQ(run(model, in, 2, &out, 1), BAYLOOM_OK);
+  ExpectClose(output, expected);
+  EXPECT_EQ(destroy(model), BAYLOOM_OK);
+}
+
+}  // namespace
+}  // namespace bayloom::graph
