@@ -63,8 +63,7 @@ struct Decomposed {
     const Tensor products = b.Reduce(
         "matmul", all, {{"d", size}}, tensor::Reduction::kSum,
         [&](const Exprs& s, const Exprs& r) {
-          return At(q, s[0], s[1] * Expr(group) + s[2], s[3], r[0]) *
-                 At(k, s[0], s[1], s[4], r[0]);
+          return At(q, s[0], s[1] * Expr(group) + s[2], s[3], r[0]) * At(k, s[0], s[1], s[4], r[0]);
         },
         NodeKind::kMatmul);
     const Tensor x = Masked(b, products);
@@ -79,17 +78,16 @@ struct Decomposed {
       return tensor::Unary(tensor::ExprOp::kExp, x.At(s) - max.At(row(s)));
     });
     const Tensor sum = reduce("softmax.sum", exp, tensor::Reduction::kSum);
-    const Tensor weights = b.Map(
-        "softmax", all, [&](const Exprs& s) { return exp.At(s) / sum.At(row(s)); });
+    const Tensor weights =
+        b.Map("softmax", all, [&](const Exprs& s) { return exp.At(s) / sum.At(row(s)); });
     const Tensor y = b.Reduce(
         "matmul", {batch, heads, group, queries, channels}, {{"t", keys}}, tensor::Reduction::kSum,
         [&](const Exprs& s, const Exprs& r) {
           return weights(s[0], s[1], s[2], s[3], r[0]) * At(v, s[0], s[1], r[0], s[4]);
         },
         NodeKind::kMatmul);
-    const Tensor joined =
-        b.Map("transpose", {batch, queries, heads, group, channels},
-              [&](const Exprs& s) { return y(s[0], s[2], s[3], s[1], s[4]); });
+    const Tensor joined = b.Map("transpose", {batch, queries, heads, group, channels},
+                                [&](const Exprs& s) { return y(s[0], s[2], s[3], s[1], s[4]); });
     std::vector<GraphOutput> outputs = {{"y", joined.id()}};
     if (scores_too) outputs.push_back({"weights", weights.id()});
     return b.Build(outputs);
@@ -102,7 +100,12 @@ std::vector<Decomposed> Cases() {
       {.queries = 17, .keys = 19, .size = 5, .channels = 7},
       {.batch = 2, .group = 3, .queries = 24, .keys = 33, .mask = Mask::kAdded},
       {.queries = 32, .keys = 32, .positions_first = true, .mask = Mask::kCausal},
-      {.batch = 2, .heads = 3, .queries = 21, .keys = 40, .channels = 20, .positions_first = true,
+      {.batch = 2,
+       .heads = 3,
+       .queries = 21,
+       .keys = 40,
+       .channels = 20,
+       .positions_first = true,
        .mask = Mask::kChosen},
   };
 }

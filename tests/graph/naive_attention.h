@@ -44,7 +44,8 @@ struct NaiveAttention {
     std::vector<double> scores(keys);
     for (int64_t j = 0; j < keys; ++j) {
       double product = 0;
-      for (int64_t c = 0; c < q.shape[3]; ++c) product += At(q, b, h, i, c) * At(k, b, shared, j, c);
+      for (int64_t c = 0; c < q.shape[3]; ++c)
+        product += At(q, b, h, i, c) * At(k, b, shared, j, c);
       scores[j] = product * scale + bias(b, h, i, j);
     }
     const double top = *std::max_element(scores.begin(), scores.end());
