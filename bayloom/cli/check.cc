@@ -16,8 +16,10 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/model_option.h"
-#include "bayloom/graph/passes/passes.h"
+#include "bayloom/cli/internal/partial_plan.h"
+#include "bayloom/graph/partial.h"
 #include "bayloom/graph/survey.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/report/format.h"
@@ -38,21 +40,22 @@ struct CheckOptions {
 /// A model's survey, and what it is as tasks if all of it is supported.
 struct CheckedModel {
   graph::ModelSurvey survey;
-  double flops = 0;
-  int64_t tasks = 0;
+  PartWork work = {};
 };
+
+PartWork WorkOf(graph::Graph network) {
+  const graph::TaskGraph tasks = TasksOf(std::move(network));
+  PartWork work = {0, std::ssize(tasks.tasks)};
+  for (const graph::GraphTask& task : tasks.tasks)
+    work.flops += task.weight * task.workload.Flops();
+  return work;
+}
 
 CheckedModel Examine(const ModelOption& model) {
   CheckedModel checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
   if (!checked.survey.graph) return checked;
-  graph::Graph network = *std::move(checked.survey.graph);
+  checked.work = WorkOf(*std::move(checked.survey.graph));
   checked.survey.graph.reset();
-  graph::Optimize(network);
-  const graph::TaskGraph tasks = graph::ExtractTasks(std::move(network));
-  checked.tasks = static_cast<int64_t>(tasks.tasks.size());
-  for (const graph::GraphTask& task : tasks.tasks) {
-    checked.flops += task.weight * task.workload.Flops();
-  }
   return checked;
 }
 
@@ -189,8 +192,8 @@ nlohmann::json ToJson(const CheckedModel& checked) {
                          {"ready", survey.IsComplete()},
                          {"verdict", Verdict(survey)}};
   if (survey.IsSupported() && survey.shapeless.empty()) {
-    json["flops"] = checked.flops;
-    json["tasks"] = checked.tasks;
+    json["flops"] = checked.work.flops;
+    json["tasks"] = checked.work.tasks;
   }
   return json;
 }
@@ -233,17 +236,48 @@ std::string Text(const CheckedModel& checked) {
                         Plural(static_cast<size_t>(survey.unexamined_nodes), "node", "nodes"),
                         survey.unexamined_nodes == 1 ? "was" : "were");
   }
+  if (!survey.refusals.empty())
+    text += "--partial says which parts can be compiled without these\n";
   for (const std::string& problem : survey.problems) {
     text += base::MessageInOneLine(problem) + "\n";
   }
-  if (checked.tasks > 0) {
-    text += fmt::format("\n{} in {}{}\n", report::FormatFlops(checked.flops),
-                        Plural(static_cast<size_t>(checked.tasks), "task", "tasks"), assumed);
+  if (checked.work.tasks > 0) {
+    text += fmt::format("\n{} in {}{}\n", report::FormatFlops(checked.work.flops),
+                        Plural(static_cast<size_t>(checked.work.tasks), "task", "tasks"), assumed);
   }
   return text;
 }
 
+/// The steps of a model of which not all is supported.
+void CheckParts(const CheckOptions& options) {
+  graph::PartialNetwork network = options.model.LoadPartial();
+  std::vector<PartWork> work;
+  PartWork all;
+  for (graph::PartialStep& step : network.steps) {
+    work.push_back(step.part ? WorkOf(*std::move(step.part)) : PartWork());
+    all.flops += work.back().flops;
+    all.tasks += work.back().tasks;
+  }
+  const report::Table steps = StepTable(network, work);
+  if (options.json) {
+    fmt::print("{}\n", report::JsonText({{"steps", steps.Json()},
+                                         {"left", LeftTable(network).Json()},
+                                         {"parts", network.PartCount()},
+                                         {"translated_nodes", network.TranslatedNodes()},
+                                         {"left_nodes", network.LeftNodes()},
+                                         {"flops", all.flops},
+                                         {"tasks", all.tasks}}));
+    return;
+  }
+  fmt::print("{}\n", steps.Text());
+  if (network.LeftNodes() > 0) fmt::print("{}\n", LeftTable(network).Text());
+  fmt::print("{}: {}; the parts have {} in {}\n", base::InOneLine(options.model.path, 200),
+             Summary(network), report::FormatFlops(all.flops),
+             Plural(static_cast<size_t>(all.tasks), "task", "tasks"));
+}
+
 void Check(const CheckOptions& options) {
+  if (options.model.partial) return CheckParts(options);
   const CheckedModel checked = Examine(options.model);
   const std::string verdict = Verdict(checked.survey);
   if (options.json) {
@@ -263,6 +297,9 @@ void AddCheckCommand(CLI::App& app) {
   CLI::App* check =
       app.add_subcommand("check", "Say what of a model is supported, and what it needs");
   options->model.AddTo(*check)->required();
+  options->model.AddPartialTo(
+      *check, WithDetails("Say which parts can be compiled where not all is supported",
+                          ", which nodes are left out, and what passes between them"));
   check->add_flag("--json", options->json, "Print JSON");
   check->footer(
       "All nodes are examined. The exit code is 0 if the model can be tuned with the\n"
@@ -270,7 +307,8 @@ void AddCheckCommand(CLI::App& app) {
       "\n"
       "Examples:\n"
       "  bayloom check bert.onnx\n"
-      "  bayloom check bert.onnx --dim batch=1 --dim sequence=128");
+      "  bayloom check bert.onnx --dim batch=1 --dim sequence=128\n"
+      "  bayloom check detector.onnx --partial");
   check->callback([options] { Check(*options); });
 }
 

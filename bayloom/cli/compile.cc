@@ -7,10 +7,14 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/network_option.h"
+#include "bayloom/cli/internal/partial_plan.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/report/printable.h"
 
@@ -33,7 +37,7 @@ nlohmann::json ToJson(const ShapedNetwork& shape) {
   return {{"tasks", shape.targets.front().chosen.size()}, {"variants", std::move(variants)}};
 }
 
-nlohmann::json ToJson(const graph::Package& package, const std::vector<ShapedNetwork>& shapes) {
+nlohmann::json ToJson(const graph::Package& package, std::span<const ShapedNetwork> shapes) {
   nlohmann::json json = {{"library", package.library}, {"header", package.header}};
   if (shapes.size() == 1) {
     json.update(ToJson(shapes.front()));
@@ -47,7 +51,7 @@ nlohmann::json ToJson(const graph::Package& package, const std::vector<ShapedNet
   return json;
 }
 
-std::vector<graph::PackageShape> PackageShapes(const std::vector<ShapedNetwork>& networks) {
+std::vector<graph::PackageShape> PackageShapes(std::span<const ShapedNetwork> networks) {
   std::vector<graph::PackageShape> shapes;
   for (const ShapedNetwork& shape : networks) {
     graph::PackageShape& added = shapes.emplace_back();
@@ -60,20 +64,62 @@ std::vector<graph::PackageShape> PackageShapes(const std::vector<ShapedNetwork>&
   return shapes;
 }
 
+std::string NameOf(const CompileOptions& options) {
+  if (!options.name.empty()) return options.name;
+  return graph::ToPackageName(std::filesystem::path(options.network.model.path).stem().string());
+}
+
+double Megabytes(const std::string& path) {
+  return static_cast<double>(std::filesystem::file_size(path)) / 1e6;
+}
+
+/// A library for each part, a model for each step of nodes that are left out, and the plan.
+void CompileParts(const CompileOptions& options) {
+  const std::string name = NameOf(options);
+  graph::PartialNetwork network = options.network.model.LoadPartial();
+  const std::vector<ShapedNetwork> parts = options.network.LoadParts(network);
+  std::vector<StepFiles> files(network.steps.size());
+  nlohmann::json described = nlohmann::json::array();
+  size_t part = 0;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (!network.steps[i].left.empty()) continue;
+    files[i].symbols = fmt::format("{}_part{}", name, part + 1);
+    files[i].package =
+        graph::WritePackage(PackageShapes({&parts[part], 1}), options.folder, files[i].symbols);
+    described.push_back(ToJson(files[i].package, {&parts[part], 1}));
+    ++part;
+  }
+  const std::filesystem::path folder(options.folder);
+  int64_t left = 0;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (network.steps[i].left.empty()) continue;
+    files[i].model = folder / fmt::format("{}_rest{}.onnx", name, ++left);
+    base::WriteFile(files[i].model, network.steps[i].model);
+  }
+  const std::string plan = folder / fmt::format("{}.plan.json", name);
+  base::WriteFile(plan, report::JsonText(PlanOf(network, files)) + "\n");
+  if (options.json) {
+    fmt::print("{}\n", report::JsonText({{"plan", plan}, {"parts", std::move(described)}}));
+    return;
+  }
+  for (const StepFiles& step : files) {
+    const std::string& file = step.model.empty() ? step.package.library : step.model;
+    fmt::print("{} ({:.1f} MB)\n", base::InOneLine(file, 200), Megabytes(file));
+  }
+  fmt::print("{}: {}\n", base::InOneLine(plan, 200), Summary(network));
+}
+
 void Compile(const CompileOptions& options) {
+  if (options.network.model.partial) return CompileParts(options);
   const std::vector<ShapedNetwork> networks = options.network.LoadForAll();
-  const std::string name =
-      options.name.empty()
-          ? graph::ToPackageName(std::filesystem::path(options.network.model.path).stem().string())
-          : options.name;
+  const std::string name = NameOf(options);
   const graph::Package package = graph::WritePackage(PackageShapes(networks), options.folder, name);
   if (options.json) {
     fmt::print("{}\n", report::JsonText(ToJson(package, networks)));
     return;
   }
-  const double megabytes = static_cast<double>(std::filesystem::file_size(package.library)) / 1e6;
-  fmt::print("{} ({:.1f} MB), {}\n", base::InOneLine(package.library, 200), megabytes,
-             base::InOneLine(package.header, 200));
+  fmt::print("{} ({:.1f} MB), {}\n", base::InOneLine(package.library, 200),
+             Megabytes(package.library), base::InOneLine(package.header, 200));
 }
 
 }  // namespace
@@ -88,6 +134,10 @@ void AddCompileCommand(CLI::App& app) {
   compile->add_option("--name", options->name, "Name of the library and its functions in C")
       ->option_text("NAME")
       ->default_str("MODEL");
+  options->network.model.AddPartialTo(
+      *compile, WithDetails("Leave out what cannot be translated",
+                            ": a library for each of the largest parts without it, a model with\n"
+                            "the rest, and a plan, NAME.plan.json, that says how to run them"));
   compile->add_flag("--json", options->json, "Print JSON");
   compile->footer(
       "Writes libNAME.so, with code and weights, and NAME.h with its declarations.\n"
@@ -97,7 +147,8 @@ void AddCompileCommand(CLI::App& app) {
       "Examples:\n"
       "  bayloom compile resnet18.onnx --out lib\n"
       "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native\n"
-      "  bayloom compile bert.onnx --dim batch=1 --dim sequence=16,64,128");
+      "  bayloom compile bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
+      "  bayloom compile detector.onnx --partial --out lib");
   compile->callback([options] { Compile(*options); });
 }
 

@@ -120,6 +120,7 @@ std::vector<std::string> SelectionOf(const TuneArguments& arguments) {
   if (!arguments.model.path.empty()) selection.push_back(arguments.model.path);
   const std::vector<std::string> shapes = arguments.model.shapes.Arguments();
   selection.insert(selection.end(), shapes.begin(), shapes.end());
+  if (arguments.model.partial) selection.push_back("--partial");
   if (arguments.target.threads > 0) add("--threads", std::to_string(arguments.target.threads));
   if (arguments.target.name != "native") add("--target", arguments.target.name);
   if (arguments.database != arguments.model.DefaultDatabase()) add("--db", arguments.database);
@@ -270,6 +271,9 @@ void AddTuneCommand(CLI::App& app) {
   auto options = std::make_shared<TuneArguments>();
   CLI::App* tune = app.add_subcommand("tune", "Find fast programs for a network or an operator");
   options->model.AddTo(*tune);
+  options->model.AddPartialTo(
+      *tune, WithDetails("Tune the parts that can be translated",
+                         ", as one network; 'bayloom check --partial' lists them"));
   tune->add_option(
           "--op", options->op,
           WithDetails("Tune one operator, e.g. matmul:512,512,512", "; the forms are listed below"))

@@ -11,6 +11,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/internal/operators/scaled_sum.h"
 
 namespace bayloom::graph {
 namespace {
@@ -67,12 +68,14 @@ int64_t CheckedElementCount(const std::vector<int64_t>& shape) {
   return count;
 }
 
-GraphBuilder::GraphBuilder(std::string name) : folding_budget_(kFoldingBudget) {
+GraphBuilder::GraphBuilder(std::string name) : GraphBuilder(Graph()) {
   graph_.name = std::move(name);
 }
 
 GraphBuilder::GraphBuilder(Graph graph)
-    : graph_(std::move(graph)), folding_budget_(kFoldingBudget) {}
+    : graph_(std::move(graph)),
+      known_floats_(std::make_shared<KnownFloats>()),
+      folding_budget_(kFoldingBudget) {}
 
 tensor::Tensor GraphBuilder::Input(std::string name, tensor::DType dtype,
                                    std::vector<int64_t> shape) {

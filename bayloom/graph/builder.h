@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "bayloom/tensor/library_call.h"
 
 namespace bayloom::graph {
+
+class KnownFloats;
 
 /// Writes a Graph, node after node, in the way WorkloadBuilder writes a Workload.
 ///
@@ -59,6 +62,8 @@ class GraphBuilder {
   void Rename(const tensor::Tensor& tensor, std::string name);
 
   const Graph& graph() const { return graph_; }
+  /// What is known of values beyond what the nodes say; for operators that compute with integers.
+  KnownFloats& known_floats() { return *known_floats_; }
   /// Finishes; nodes that the outputs do not need are dropped.
   Graph Build(std::vector<GraphOutput> outputs);
 
@@ -69,6 +74,7 @@ class GraphBuilder {
 
   Graph graph_;
   std::string scope_;
+  std::shared_ptr<KnownFloats> known_floats_;
   int64_t folding_budget_;  ///< work that may still be spent on folding
 };
 

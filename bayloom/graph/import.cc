@@ -21,13 +21,16 @@
 #include "bayloom/graph/internal/import_notes.h"
 #include "bayloom/graph/internal/input_shapes.h"
 #include "bayloom/graph/internal/legacy_nodes.h"
+#include "bayloom/graph/internal/node_handler.h"
 #include "bayloom/graph/internal/node_order.h"
 #include "bayloom/graph/internal/node_schema.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
-#include "bayloom/graph/internal/operators/operator.h"
+#include "bayloom/graph/internal/operators/integer_operators.h"
 #include "bayloom/graph/internal/opset_versions.h"
+#include "bayloom/graph/internal/partial_import.h"
 #include "bayloom/graph/internal/scope.h"
 #include "bayloom/graph/internal/small_values.h"
+#include "bayloom/graph/internal/value_types.h"
 #include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
@@ -49,27 +52,25 @@ bool IsModelAtFault(const std::exception& error) {
 
 class Importer {
  public:
-  /// With `notes` what is refused is noted there; the rest is imported.
+  /// With `notes` what is refused is noted there; the rest is imported. With `partial` nodes that
+  /// are refused are left out, and what they compute is taken for inputs where that can be.
   Importer(const std::string& path, const onnx::ModelProto& model, const ImportOptions& options,
-           ImportNotes* notes = nullptr)
+           ImportNotes* notes = nullptr, PartialImport* partial = nullptr)
       : data_folder_(DataFolderOf(path)),
         model_(model),
         options_(options),
         notes_(notes),
+        partial_(partial),
         builder_(Printable(model.graph().name())),
         functions_(model) {}
 
   Graph Run() {
-    const OpsetVersions opsets = ReadOpsets(model_.opset_import());
-    const onnx::GraphProto& graph = model_.graph();
     Scope scope;
-    DefineInitializers(graph, scope);
-    const InputShapes shapes(ReadInputs(graph, scope), options_);
-    for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
-    ImportNodes(graph.node(), scope, opsets, 0);
+    ImportModel(scope);
     std::vector<GraphOutput> outputs;
-    for (const auto& output : graph.output()) {
-      const tensor::Tensor tensor = DeclaredOutput(output, scope.Lookup(output.name(), "output"));
+    for (const auto& output : model_.graph().output()) {
+      const tensor::Tensor tensor =
+          DeclaredOutput(output, scope.LookupTensor(output.name(), "output"));
       outputs.push_back({Printable(output.name()), tensor.id()});
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
@@ -77,7 +78,25 @@ class Importer {
     return builder_.Build(std::move(outputs));
   }
 
+  /// The same without outputs: all nodes that are translated, in partial().graph.
+  void RunPartially() {
+    Scope scope;
+    ImportModel(scope);
+    partial_->graph = builder_.graph();
+    partial_->values = scope.TakeOwn();
+  }
+
  private:
+  void ImportModel(Scope& scope) {
+    const OpsetVersions opsets = ReadOpsets(model_.opset_import());
+    const onnx::GraphProto& graph = model_.graph();
+    DefineInitializers(graph, scope);
+    const InputShapes shapes(ReadInputs(graph, scope), options_);
+    for (const DeclaredInput& input : shapes.inputs()) DefineInput(input, shapes, scope);
+    if (partial_) partial_->ReadDeclarations(graph, shapes);
+    ImportNodes(graph.node(), scope, opsets, 0);
+  }
+
   tensor::Tensor DeclaredOutput(const onnx::ValueInfoProto& output, const tensor::Tensor& tensor) {
     if (const SmallType* small = small_values_.Find(tensor)) {
       NoteOrThrow(fmt::format("output '{}': element type {} is not supported",
@@ -111,14 +130,15 @@ class Importer {
         known = initializers_.emplace(&proto, builder_.Constant(name, read())).first;
         small_values_.Note(known->second, FindSmallType(proto.data_type()));
       }
-      scope.Define(proto.name(), known->second);
+      scope.Define(proto.name(), {.tensor = known->second, .type = proto.data_type()});
     } catch (const InputError& error) {
       NoteOrThrow(fmt::format("initializer '{}': {}", name, error.what()));
-      scope.DefineOpaque(proto.name());
+      scope.DefineOpaque(proto.name(), proto.data_type());
     }
   }
 
   void NoteOrThrow(const std::string& problem) {
+    if (partial_) return;
     if (!notes_) throw InputError(problem);
     notes_->problems.push_back(problem);
   }
@@ -130,7 +150,7 @@ class Importer {
         inputs.push_back(ReadDeclaredInput(*input));
       } catch (const InputError& error) {
         NoteOrThrow(fmt::format("input '{}': {}", Printable(input->name()), error.what()));
-        scope.DefineOpaque(input->name());
+        scope.DefineOpaque(input->name(), input->type().tensor_type().elem_type());
       }
     }
     return inputs;
@@ -138,12 +158,14 @@ class Importer {
 
   void DefineInput(const DeclaredInput& input, const InputShapes& shapes, Scope& scope) {
     const std::string name = Printable(input.name);
+    const int type = input.small ? input.small->onnx : DTypeToOnnx(input.dtype);
     if (auto frozen = shapes.Frozen(input.name)) {
       const tensor::Tensor constant = builder_.Constant(name, std::move(frozen));
       small_values_.Note(constant, input.small);
-      scope.Define(input.name, constant);
+      scope.Define(input.name, {.tensor = constant, .type = type});
       return;
     }
+    if (input.small && partial_) return scope.DefineOpaque(input.name, type);
     if (input.small) {
       throw RunTimeDependence(
           fmt::format("input '{}': element type {} is supported in constants only", name,
@@ -151,7 +173,8 @@ class Importer {
           {input.name});
     }
     try {
-      scope.Define(input.name, builder_.Input(name, input.dtype, shapes.ShapeOf(input)));
+      const tensor::Tensor tensor = builder_.Input(name, input.dtype, shapes.ShapeOf(input));
+      scope.Define(input.name, {.tensor = tensor, .type = type});
     } catch (const InputError& error) {
       throw InputError(fmt::format("input '{}': {}", name, error.what()));
     }
@@ -164,7 +187,9 @@ class Importer {
       if (++imported_nodes_ > kMaxNodes) {
         throw InputError(fmt::format("more than {} nodes after unrolling", kMaxNodes));
       }
-      if (notes_) {
+      if (partial_ && depth == 0) {
+        ImportOrLeave(*node, scope, opsets);
+      } else if (notes_) {
         ImportOrNote(*node, scope, opsets, depth);
       } else {
         ImportLocated(*node, scope, opsets, depth);
@@ -210,7 +235,7 @@ class Importer {
       return ImportNode(node, scope, opsets, depth);
     } catch (const OpaqueValue&) {
       ++notes_->unexamined_nodes;
-      NoteUnsupportedInside(node, opsets, depth + 1);
+      NoteUnsupportedInside(node, opsets);
     } catch (const SystemError&) {
       throw;
     } catch (const std::bad_alloc&) {
@@ -226,116 +251,123 @@ class Importer {
     }
   }
 
+  /// A node of the model's own graph that is refused is left out.
+  void ImportOrLeave(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets) {
+    std::string reason = partial_->WhyToLeave(node);
+    try {
+      if (reason.empty()) ImportNode(node, scope, opsets, 0);
+    } catch (const OpaqueValue&) {
+      reason = "depends on values of nodes that are left out whose types or shapes are not known";
+    } catch (const SystemError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      if (!IsModelAtFault(error)) throw std::logic_error(Located(node, opsets, error));
+      reason = error.what();
+    }
+    partial_->nodes.push_back({&node, VersionOf(node, opsets), reason});
+    if (!reason.empty()) partial_->DefineOutputs(node, opsets, builder_, scope);
+  }
+
   void Note(const onnx::NodeProto& node, const OpsetVersions& opsets, const std::exception& error,
             const std::vector<std::string>& inputs) {
-    const auto version = opsets.find(DomainOf(node.domain()));
     notes_->refusals.push_back({Printable(NodeName(node)), QualifiedName(node),
-                                version == opsets.end() ? 0 : version->second, error.what(),
-                                inputs});
+                                VersionOf(node, opsets), error.what(), inputs});
   }
 
   /// Operators of inner graphs and functions that are not reached are looked up, no more.
-  void NoteUnsupportedInside(const onnx::NodeProto& node, const OpsetVersions& opsets, int depth) {
-    if (depth > kMaxDepth) return;
-    const auto look_up = [&](const auto& nodes, const OpsetVersions& versions) {
-      for (const onnx::NodeProto& inner : nodes) {
-        if (++imported_nodes_ > kMaxNodes) return;
-        try {
-          FindHandler(inner, versions);
-          NoteUnsupportedInside(inner, versions, depth + 1);
-        } catch (const InputError& error) {
-          Note(inner, versions, error, {});
-        }
-      }
-    };
-    for (const onnx::AttributeProto& attribute : node.attribute()) {
-      if (attribute.has_g()) look_up(attribute.g().node(), opsets);
-    }
-    if (const onnx::FunctionProto* local = functions_.Find(node)) {
-      look_up(local->node(), ReadOpsets(local->opset_import()));
-    }
+  void NoteUnsupportedInside(const onnx::NodeProto& node, const OpsetVersions& opsets) {
+    int64_t budget = kMaxNodes - imported_nodes_;
+    ForEachUnsupportedInside(node, opsets, functions_, budget,
+                             [&](const onnx::NodeProto& inner, const OpsetVersions& versions,
+                                 const InputError& error) { Note(inner, versions, error, {}); });
+    imported_nodes_ = kMaxNodes - budget;
   }
 
-  /// By what a node is imported: a function of the model, an operator or a function of ONNX.
-  struct Handler {
-    const onnx::FunctionProto* local = nullptr;
-    const Schema* schema = nullptr;
-    int version = 0;
-    bool is_legacy = false;
-    const Operator* op = nullptr;
-    std::optional<onnx::FunctionProto> body;
+  /// A node's inputs; tensors are widened (wide_floats.h).
+  struct NodeInputs {
+    std::vector<NamedValue> values;
+    std::vector<std::optional<tensor::Tensor>> tensors;
+    std::vector<int> types;          ///< 0: absent or not known
+    std::vector<std::string> names;  ///< of the types, as schemas have them; empty: not known
   };
 
-  /// Refuses operators that are not supported.
-  Handler FindHandler(const onnx::NodeProto& node, const OpsetVersions& opsets) {
-    const std::string domain = DomainOf(node.domain());
-    const auto version = opsets.find(domain);
-    if (version == opsets.end()) {
-      throw InputError(
-          fmt::format("the model imports no operator set for the domain '{}'", Printable(domain)));
+  NodeInputs ReadNodeInputs(const onnx::NodeProto& node, const Scope& scope) {
+    NodeInputs inputs;
+    for (const std::string& name : node.input()) {
+      NamedValue value = name.empty() ? NamedValue() : scope.Lookup(name, "input");
+      if (value.tensor) value.tensor = widener_.Widen(*value.tensor);
+      if (value.sequence) {
+        for (tensor::Tensor& element : *value.sequence) element = widener_.Widen(element);
+      }
+      inputs.tensors.push_back(value.tensor);
+      inputs.types.push_back(value.type);
+      inputs.names.push_back(SchemaTypeName(value));
+      inputs.values.push_back(std::move(value));
     }
-    Handler handler;
-    handler.version = version->second;
-    handler.local = functions_.Find(node);
-    if (handler.local) return handler;
-    handler.schema = &SchemaOf(domain, node.op_type(), version->second);
-    CheckAgainstSchema(node, *handler.schema);
-    handler.is_legacy = IsLegacy(*handler.schema, version->second);
-    handler.op = FindOperator(domain, node.op_type());
-    if (!handler.op) handler.body = FunctionBody(*handler.schema);
-    if (!handler.op && !handler.body) throw InputError("the operator is not supported");
-    return handler;
+    return inputs;
   }
 
   void ImportNode(const onnx::NodeProto& node, Scope& scope, const OpsetVersions& opsets,
                   int depth) {
-    const Handler handler = FindHandler(node, opsets);
-    std::vector<std::optional<tensor::Tensor>> inputs;
-    for (const std::string& name : node.input()) {
-      inputs.push_back(name.empty() ? std::nullopt
-                                    : std::optional(widener_.Widen(scope.Lookup(name, "input"))));
-    }
+    const NodeHandler handler = FindHandler(node, opsets, functions_);
+    NodeInputs inputs = ReadNodeInputs(node, scope);
     if (handler.local) return ExpandFunction(node, *handler.local, inputs, scope, depth);
-    CheckTypes(*handler.schema, small_values_.NamesOf(inputs));
+    CheckTypes(*handler.schema, inputs.names);
     if (handler.is_legacy) {
-      const onnx::NodeProto modern = ModernForm(node, builder_, inputs);
-      const Handler oldest = FindHandler(modern, {{"", kOldestOpset}});
+      const onnx::NodeProto modern = ModernForm(node, builder_, inputs.tensors);
+      const NodeHandler oldest = FindHandler(modern, {{"", kOldestOpset}}, functions_);
       return ImportOperator(modern, oldest, inputs, scope, opsets, depth);
     }
     if (handler.op) return ImportOperator(node, handler, inputs, scope, opsets, depth);
     ExpandFunction(WithDefaults(node, *handler.schema), *handler.body, inputs, scope, depth);
   }
 
-  void ImportOperator(const onnx::NodeProto& node, const Handler& handler,
-                      std::vector<std::optional<tensor::Tensor>> inputs, Scope& scope,
-                      const OpsetVersions& opsets, int depth) {
+  void ImportOperator(const onnx::NodeProto& node, const NodeHandler& handler,
+                      const NodeInputs& inputs, Scope& scope, const OpsetVersions& opsets,
+                      int depth) {
     const auto subgraph = [&](const onnx::AttributeProto& attribute,
-                              const std::vector<tensor::Tensor>& arguments) {
+                              const std::vector<NamedValue>& arguments) {
       return ImportSubgraph(attribute.g(), arguments, scope, opsets, depth + 1);
     };
     builder_.SetScope(Printable(NodeName(node)));
-    const std::vector<const SmallType*> small = small_values_.TypesOf(inputs);
+    const std::vector<const SmallType*> small = small_values_.TypesOf(inputs.tensors);
     CheckSmallTypes(*handler.schema, small);
-    OperatorContext context(builder_, node, handler.version, std::move(inputs), subgraph);
+    OperatorContext context(builder_, node, handler.version, inputs.tensors, subgraph);
     context.SetDataFolder(&data_folder_);
     context.SetSmallTypes(small);
-    handler.op->import(context);
+    context.SetInputValues(inputs.values);
+    ImportOnIntegersOrFloats(*handler.op, context);
+    std::vector<NamedValue> outputs;
     for (int i = 0; i < node.output_size(); ++i) {
-      if (node.output(i).empty()) continue;
-      if (i >= static_cast<int>(context.outputs().size()) || !context.outputs()[i]) {
+      std::optional<NamedValue> output = context.OutputValue(i);
+      if (!output && !node.output(i).empty()) {
         throw InputError(fmt::format("output {} is not supported", i));
       }
-      const tensor::Tensor& output = *context.outputs()[i];
+      outputs.push_back(output.value_or(NamedValue()));
+      if (!output || !output->tensor) continue;
       const SmallType* given = context.SmallTypeOfOutput(i);
-      small_values_.Note(output, given ? given : SmallOutputType(*handler.schema, i, small));
-      scope.Define(node.output(i), output);
+      if (!given) given = SmallOutputType(*handler.schema, i, small);
+      small_values_.Note(*output->tensor, given);
+      if (output->type != 0) continue;
+      outputs.back().type =
+          ImportedType(*handler.schema, node, i, inputs.types, *output->tensor, given);
+    }
+    DefineOutputs(node, std::move(outputs), scope);
+  }
+
+  static void DefineOutputs(const onnx::NodeProto& node, std::vector<NamedValue> outputs,
+                            Scope& scope) {
+    for (int i = 0; i < node.output_size(); ++i) {
+      if (!node.output(i).empty()) scope.Define(node.output(i), std::move(outputs[i]));
     }
   }
 
-  std::vector<tensor::Tensor> ImportSubgraph(const onnx::GraphProto& graph,
-                                             const std::vector<tensor::Tensor>& arguments,
-                                             const Scope& outer, const OpsetVersions& opsets,
-                                             int depth) {
+  std::vector<NamedValue> ImportSubgraph(const onnx::GraphProto& graph,
+                                         const std::vector<NamedValue>& arguments,
+                                         const Scope& outer, const OpsetVersions& opsets,
+                                         int depth) {
     Scope scope(&outer);
     if (graph.input_size() != static_cast<int>(arguments.size())) {
       throw InputError(fmt::format("the inner graph has {} inputs; {} are given",
@@ -346,7 +378,7 @@ class Importer {
     }
     DefineInitializers(graph, scope);
     ImportNodes(graph.node(), scope, opsets, depth);
-    std::vector<tensor::Tensor> outputs;
+    std::vector<NamedValue> outputs;
     for (const auto& output : graph.output()) {
       outputs.push_back(scope.Lookup(output.name(), "output"));
     }
@@ -354,29 +386,31 @@ class Importer {
   }
 
   void ExpandFunction(const onnx::NodeProto& node, const onnx::FunctionProto& function,
-                      const std::vector<std::optional<tensor::Tensor>>& inputs, Scope& scope,
-                      int depth) {
+                      const NodeInputs& inputs, Scope& scope, int depth) {
     Scope inner;
-    if (static_cast<int>(inputs.size()) > function.input_size() ||
+    if (static_cast<int>(inputs.values.size()) > function.input_size() ||
         node.output_size() > function.output_size()) {
       throw InputError("more inputs or outputs than the function has");
     }
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i]) inner.Define(function.input(static_cast<int>(i)), *inputs[i]);
+    for (size_t i = 0; i < inputs.values.size(); ++i) {
+      if (inputs.values[i].IsOpaque()) continue;  // absent
+      inner.Define(function.input(static_cast<int>(i)), inputs.values[i]);
     }
     ImportNodes(InstantiateBody(function, node), inner, ReadOpsets(function.opset_import()),
                 depth + 1);
+    std::vector<NamedValue> outputs;
     for (int i = 0; i < node.output_size(); ++i) {
-      if (!node.output(i).empty()) {
-        scope.Define(node.output(i), inner.Lookup(function.output(i), "output"));
-      }
+      outputs.push_back(node.output(i).empty() ? NamedValue()
+                                               : inner.Lookup(function.output(i), "output"));
     }
+    DefineOutputs(node, std::move(outputs), scope);
   }
 
   const DataFolder data_folder_;
   const onnx::ModelProto& model_;
   const ImportOptions& options_;
   ImportNotes* const notes_;
+  PartialImport* const partial_;
   GraphBuilder builder_;
   const LocalFunctions functions_;
   /// Made once for all iterations of an unrolled loop.
@@ -417,10 +451,9 @@ std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProt
   }
 }
 
-Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
-  const onnx::ModelProto model = ReadModel(path);
+void RethrowNaming(const std::string& path) {
   try {
-    return Importer(path, model, options).Run();
+    throw;
   } catch (const std::bad_alloc&) {
     throw SystemError(fmt::format("{}: out of memory", path));
   } catch (const SystemError&) {
@@ -436,6 +469,20 @@ Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
     if (IsModelAtFault(error)) throw InputError(message);
     throw std::logic_error(message);
   }
+}
+
+Graph ImportOnnx(const std::string& path, const ImportOptions& options) {
+  const onnx::ModelProto model = ReadModel(path);
+  try {
+    return Importer(path, model, options).Run();
+  } catch (...) {
+    RethrowNaming(path);
+  }
+}
+
+void ImportPartially(const std::string& path, const onnx::ModelProto& model,
+                     const ImportOptions& options, PartialImport& partial) {
+  Importer(path, model, options, nullptr, &partial).RunPartially();
 }
 
 std::vector<std::string> ReadInputNames(const std::string& path) {

@@ -179,11 +179,35 @@ def indices():
          numpy_helper.from_array(numpy.array(1, numpy.int64), "axis")])
 
 
+def dequantized():
+    """Operators of floats between DequantizeLinear and QuantizeLinear."""
+    weight = numpy_helper.from_array(RANDOM.integers(-9, 9, (4, 3, 3, 3), dtype=numpy.int8), "w")
+    bias = numpy_helper.from_array(RANDOM.integers(-99, 99, 4, dtype=numpy.int32), "b")
+    matrix = numpy_helper.from_array(RANDOM.integers(-9, 9, (4, 2), dtype=numpy.int8), "m")
+    return model(
+        [node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "d"),
+         node("DequantizeLinear", "w ws", "dw", axis=0), node("DequantizeLinear", "b bs", "db", axis=0),
+         node("Conv", "d dw db", "c", pads=[1] * 4), node("Relu", "c", "r"),
+         node("QuantizeLinear", "r s z", "rq"), node("DequantizeLinear", "rq s z", "rd"),
+         node("MaxPool", "rd", "p", kernel_shape=[2, 2]), node("AveragePool", "rd", "v", kernel_shape=[2, 2]),
+         node("Add", "p v", "a"), node("Concat", "a p", "j", axis=1),
+         node("QuantizeLinear", "j s z", "jq"), node("DequantizeLinear", "jq s z", "jd"),
+         node("Split", "jd", "u t", axis=1), node("GlobalAveragePool", "u", "g"), node("Flatten", "g", "f"),
+         node("QuantizeLinear", "f s z", "fq"), node("DequantizeLinear", "fq s z", "fd"),
+         node("DequantizeLinear", "m ms", "dm", axis=1), node("MatMul", "fd dm", "y")],
+        [value("x", 1, 3, 4, 4)], [output("y", 2)],
+        [weight, bias, matrix, numpy_helper.from_array(numpy.array(0.1, numpy.float32), "s"),
+         numpy_helper.from_array(numpy.array(3, numpy.uint8), "z"),
+         numpy_helper.from_array(numpy.full(4, 0.05, numpy.float32), "ws"),
+         numpy_helper.from_array(numpy.full(4, 0.005, numpy.float32), "bs"),
+         numpy_helper.from_array(numpy.full(2, 0.05, numpy.float32), "ms")], version=18)
+
+
 def main():
     folder = pathlib.Path(__file__).resolve().parent / "corpus" / "networks"
     folder.mkdir(exist_ok=True)
     for write in (spellings, attention, microsoft, recurrent, control, narrow_types, functions, quantized,
-                  indices):
+                  indices, dequantized):
         network = write()
         onnx.checker.check_model(network)
         (folder / write.__name__).write_bytes(network.SerializeToString(deterministic=True))

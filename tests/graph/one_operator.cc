@@ -3,102 +3,32 @@
 
 #include "tests/graph/one_operator.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <onnx/onnx_pb.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "bayloom/base/random.h"
-#include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/evaluate.h"
-#include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/graph/passes/passes.h"
 #include "tests/graph/pass_checks.h"
 
 namespace bayloom::graph {
 namespace {
 
-void SetAttribute(onnx::AttributeProto& proto, const std::string& name,
-                  const OneOperator::Value& value) {
-  using onnx::AttributeProto;
-  proto.set_name(name);
-  if (const auto* integer = std::get_if<int64_t>(&value)) {
-    proto.set_type(AttributeProto::INT);
-    proto.set_i(*integer);
-  } else if (const auto* number = std::get_if<float>(&value)) {
-    proto.set_type(AttributeProto::FLOAT);
-    proto.set_f(*number);
-  } else if (const auto* text = std::get_if<std::string>(&value)) {
-    proto.set_type(AttributeProto::STRING);
-    proto.set_s(*text);
-  } else {
-    const auto& integers = std::get<std::vector<int64_t>>(value);
-    proto.set_type(AttributeProto::INTS);
-    proto.mutable_ints()->Add(integers.begin(), integers.end());
-  }
-}
-
-void AddInput(onnx::GraphProto& graph, const std::string& name, const tensor::HostTensor& data,
-              bool constant) {
-  if (constant) {
-    onnx::TensorProto& initializer = *graph.add_initializer();
-    initializer.set_name(name);
-    initializer.set_data_type(DTypeToOnnx(data.dtype));
-    initializer.mutable_dims()->Add(data.shape.begin(), data.shape.end());
-    initializer.set_raw_data(data.data.data(), data.data.size());
-    return;
-  }
-  onnx::ValueInfoProto& input = *graph.add_input();
-  input.set_name(name);
-  auto& type = *input.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(DTypeToOnnx(data.dtype));
-  auto& shape = *type.mutable_shape();
-  for (int64_t extent : data.shape) shape.add_dim()->set_dim_value(extent);
-}
-
-onnx::ModelProto ToOnnx(const OneOperator& model) {
-  onnx::ModelProto proto;
-  proto.set_ir_version(8);
-  onnx::OperatorSetIdProto& own = *proto.add_opset_import();
-  own.set_version(model.opset);
-  if (!model.domain.empty()) {
-    onnx::OperatorSetIdProto& other = *proto.add_opset_import();
-    other.set_domain(model.domain);
-    other.set_version(1);
-  }
-  onnx::GraphProto& graph = *proto.mutable_graph();
-  graph.set_name("one_operator");
-  onnx::NodeProto& node = *graph.add_node();
-  node.set_op_type(model.op);
-  node.set_domain(model.domain);
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    node.add_input(model.inputs[i] ? fmt::format("x{}", i) : "");
-    if (!model.inputs[i]) continue;
-    AddInput(graph, node.input(static_cast<int>(i)), *model.inputs[i],
-             model.constants.contains(static_cast<int>(i)));
-  }
-  for (const auto& [name, value] : model.attributes) {
-    SetAttribute(*node.add_attribute(), name, value);
-  }
-  for (int i = 0; i < model.outputs; ++i) {
-    node.add_output(fmt::format("y{}", i));
-    graph.add_output()->set_name(node.output(i));
-  }
-  return proto;
-}
-
 Graph Import(const OneOperator& model) {
-  const std::string path =
-      fmt::format("{}/one_operator_{}_{}.onnx", testing::TempDir(), model.op, getpid());
-  std::ofstream(path, std::ios::binary) << ToOnnx(model).SerializeAsString();
-  struct Removed {
-    const std::string& path;
-    ~Removed() { unlink(path.c_str()); }
-  } const removed{path};
-  return ImportOnnx(path);
+  ModelWriter writer(model.opset);
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    const bool constant = model.constants.contains(static_cast<int>(i));
+    inputs.push_back(!model.inputs[i] ? ""
+                     : constant       ? writer.Constant(*model.inputs[i])
+                                : writer.Input(model.inputs[i]->dtype, model.inputs[i]->shape));
+  }
+  for (const std::string& output :
+       writer.Node(model.op, inputs, model.attributes, model.domain, model.outputs)) {
+    writer.Output(output);
+  }
+  return writer.Import();
 }
 
 }  // namespace

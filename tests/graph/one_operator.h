@@ -6,21 +6,20 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "bayloom/tensor/interpreter.h"
+#include "tests/graph/model_writer.h"
 
 namespace bayloom::graph {
 
 /// A model of one node.
 struct OneOperator {
-  using Value = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
+  using Value = ModelWriter::AttributeValue;
 
   std::string op;
   std::vector<std::optional<tensor::HostTensor>> inputs;
-  std::vector<std::pair<std::string, Value>> attributes = {};
+  ModelWriter::Attributes attributes = {};
   std::string domain = "";
   int opset = 17;
   std::set<int> constants = {};  ///< inputs that are initializers of the model

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
+#include <set>
+#include <string>
 
 #include "bayloom/base/file.h"
 #include "bayloom/codegen/abi.h"
@@ -66,14 +68,28 @@ void ExpectClose(const std::vector<float>& actual, const tensor::HostTensor& exp
   }
 }
 
-/// The weights as the programs read them.
-std::vector<std::byte> Transformed(const Compiled& compiled, uint64_t seed) {
-  const tensor::HostTensor weights = RandomTensor({3, 3, kImageChannels, kImageChannels}, seed);
-  for (const tensor::Buffer& buffer : compiled.untuned[0].buffers) {
-    if (buffer.transform) return tensor::PackLayout(buffer, weights.data.data());
+/// A constant that a program reads transformed.
+struct TransformedWeights {
+  std::string original, transformed;  ///< bytes
+};
+
+std::vector<TransformedWeights> WeightsOf(const Compiled& compiled) {
+  std::vector<TransformedWeights> weights;
+  std::set<ValueId> seen;
+  for (const TaskCall& call : compiled.network.calls) {
+    const tensor::Program& program = *compiled.programs[static_cast<size_t>(call.task)];
+    const std::vector<tensor::BufferId> parameters = program.Parameters();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const tensor::Buffer& buffer = program.buffers[parameters[i]];
+      const ValueId value = call.parameters[i];
+      if (!buffer.transform || !seen.insert(value).second) continue;
+      const std::vector<std::byte>& data = compiled.network.graph.values[value].constant->data;
+      const std::vector<std::byte> packed = tensor::PackLayout(buffer, data.data());
+      weights.push_back({{reinterpret_cast<const char*>(data.data()), data.size()},
+                         {reinterpret_cast<const char*>(packed.data()), packed.size()}});
+    }
   }
-  ADD_FAILURE() << "nothing is transformed";
-  return {};
+  return weights;
 }
 
 TEST(TransformedConstants, AreInThePlanOnceAndTheOriginalsAreNot) {
@@ -81,9 +97,12 @@ TEST(TransformedConstants, AreInThePlanOnceAndTheOriginalsAreNot) {
   const NetworkPlan plan = PlanNetwork(compiled->network, compiled->programs);
   constexpr int64_t kTransformedBytes = 6 * 6 * kImageChannels * kImageChannels * 4;
   EXPECT_EQ(std::ssize(plan.constants), 2 * kTransformedBytes);
-  for (uint64_t seed : {1, 2}) {
-    const std::vector<std::byte> transformed = Transformed(*compiled, seed);
-    EXPECT_FALSE(std::ranges::search(plan.constants, transformed).empty());
+  const std::string constants(reinterpret_cast<const char*>(plan.constants.data()),
+                              plan.constants.size());
+  const std::vector<TransformedWeights> all = WeightsOf(*compiled);
+  ASSERT_EQ(all.size(), 2u);
+  for (const TransformedWeights& weights : all) {
+    EXPECT_NE(constants.find(weights.transformed), std::string::npos);
   }
 }
 
@@ -108,15 +127,11 @@ TEST(TransformedConstants, AreInALibraryOnce) {
   const Package package = WritePackage(compiled->network, {&variant, 1}, folder / "lib", "derived");
 
   const std::string file = base::ReadFile(package.library);
-  for (uint64_t seed : {1, 2}) {
-    const std::vector<std::byte> transformed = Transformed(*compiled, seed);
-    const std::string text(reinterpret_cast<const char*>(transformed.data()), transformed.size());
-    const size_t first = file.find(text);
+  for (const TransformedWeights& weights : WeightsOf(*compiled)) {
+    const size_t first = file.find(weights.transformed);
     ASSERT_NE(first, std::string::npos);
-    EXPECT_EQ(file.find(text, first + 1), std::string::npos);
-    const tensor::HostTensor weights = RandomTensor({3, 3, kImageChannels, kImageChannels}, seed);
-    const std::string original(reinterpret_cast<const char*>(weights.data.data()), 256);
-    EXPECT_EQ(file.find(original), std::string::npos);
+    EXPECT_EQ(file.find(weights.transformed, first + 1), std::string::npos);
+    EXPECT_EQ(file.find(weights.original), std::string::npos);
   }
 
   void* library = dlopen(package.library.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -12,15 +12,25 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
+#include "bayloom/graph/partial.h"
 #include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom::cli {
 
+graph::TaskGraph TasksOf(graph::Graph graph) {
+  graph::Optimize(graph);
+  return graph::ExtractTasks(std::move(graph));
+}
+
 CLI::Option* ModelOption::AddTo(CLI::App& command) {
   shapes.AddTo(command);
   return command.add_option("model", path, "ONNX file");
+}
+
+void ModelOption::AddPartialTo(CLI::App& command, const std::string& help) {
+  command.add_flag("--partial", partial, help);
 }
 
 ModelShape ModelOption::OnlyShape() const {
@@ -35,19 +45,29 @@ ModelShape ModelOption::OnlyShape() const {
 
 graph::Graph ModelOption::LoadGraph() const { return ImportWithAdvice(path, OnlyShape().options); }
 
+graph::PartialNetwork ModelOption::LoadPartial() const {
+  return ImportPartialWithAdvice(path, OnlyShape().options);
+}
+
 graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
 
 graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
-  graph::Graph graph = ImportWithAdvice(path, shape.options);
-  graph::Optimize(graph);
-  return graph::ExtractTasks(std::move(graph));
+  return TasksOf(ImportWithAdvice(path, shape.options));
 }
 
 tuning::TuningSubject ModelOption::Subject() const {
   // A file may be called in any bytes; what is recorded and printed is text.
   std::string name = std::filesystem::path(path).filename().string();
   for (const std::string& given : shapes.Given()) name += " " + given;
+  if (partial) name += " in parts";
   tuning::TuningSubject subject = {.name = base::InOneLine(name, base::kMaxPathBytes), .specs = {}};
+  if (partial) {
+    graph::PartialNetwork network = LoadPartial();
+    for (graph::PartialStep& step : network.steps) {
+      if (step.part) tuning::AddNetwork(TasksOf(*std::move(step.part)), subject);
+    }
+    return subject;
+  }
   for (const ModelShape& shape : shapes.All()) tuning::AddNetwork(Load(shape), subject);
   return subject;
 }

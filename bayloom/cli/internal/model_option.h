@@ -15,6 +15,7 @@ class Option;
 
 namespace bayloom::graph {
 struct Graph;
+struct PartialNetwork;
 struct TaskGraph;
 }  // namespace bayloom::graph
 namespace bayloom::tuning {
@@ -23,15 +24,18 @@ struct TuningSubject;
 
 namespace bayloom::cli {
 
-// What is loaded; graph/tasks.h and tuning/tuning_subject.h have them.
+// What is loaded; graph/partial.h, graph/tasks.h and tuning/tuning_subject.h have them.
 
 /// The argument that names a model, and the options that say which shapes its inputs have.
 struct ModelOption {
   std::string path;
   ShapeOptions shapes;
+  bool partial = false;
 
   /// Returns the argument, for the command to say whether it is required.
   CLI::Option* AddTo(CLI::App& command);
+  /// Adds --partial with this help.
+  void AddPartialTo(CLI::App& command, const std::string& help);
   /// The network as the file has it. Throws InputError for what cannot be used, several sizes of a
   /// dimension among it.
   graph::Graph LoadGraph() const;
@@ -39,7 +43,10 @@ struct ModelOption {
   graph::TaskGraph Load() const;
   /// The same for one of the shapes. Throws InputError for what cannot be used.
   graph::TaskGraph Load(const ModelShape& shape) const;
-  /// The network in all its shapes as what is to be tuned, named as its file and those shapes.
+  /// The network as parts and nodes that are left out. Throws as LoadGraph.
+  graph::PartialNetwork LoadPartial() const;
+  /// The network in all its shapes, or its parts, as what is to be tuned, named as its file and
+  /// those shapes.
   tuning::TuningSubject Subject() const;
   /// The database of its records unless said otherwise: MODEL.db in the current folder; without a
   /// model operators.db.
@@ -47,5 +54,8 @@ struct ModelOption {
   /// The shape, if each dimension has one size; else throws InputError.
   ModelShape OnlyShape() const;
 };
+
+/// The graph, optimized, as calls of tasks.
+graph::TaskGraph TasksOf(graph::Graph graph);
 
 }  // namespace bayloom::cli

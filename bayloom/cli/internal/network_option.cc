@@ -100,12 +100,34 @@ void NetworkOption::AddTo(CLI::App& command) {
 
 tuning::TunedNetwork NetworkOption::Load() const {
   std::vector<ShapedNetwork> loaded =
-      LoadFor({model.OnlyShape()}, {target.Resolve()}, /*runs_here=*/true);
+      LoadShapes({model.OnlyShape()}, {target.Resolve()}, /*runs_here=*/true);
   return std::move(loaded.front().targets.front());
 }
 
 std::vector<ShapedNetwork> NetworkOption::LoadForAll() const {
-  return LoadFor(model.shapes.All(), target.ResolveAll(), target.name == "native");
+  return LoadShapes(model.shapes.All(), target.ResolveAll(), target.name == "native");
+}
+
+std::vector<ShapedNetwork> NetworkOption::LoadParts(graph::PartialNetwork& network) const {
+  std::vector<std::string> labels;
+  std::vector<graph::Graph*> parts;
+  for (graph::PartialStep& step : network.steps) {
+    if (!step.part) continue;
+    parts.push_back(&*step.part);
+    labels.push_back(fmt::format("part {}", parts.size()));
+  }
+  return LoadFor(
+      labels, [&](size_t part) { return TasksOf(std::move(*parts[part])); }, target.ResolveAll(),
+      target.name == "native");
+}
+
+std::vector<ShapedNetwork> NetworkOption::LoadShapes(const std::vector<ModelShape>& shapes,
+                                                     const std::vector<target::Target>& targets,
+                                                     bool runs_here) const {
+  std::vector<std::string> labels;
+  for (const ModelShape& shape : shapes) labels.push_back(shape.label);
+  return LoadFor(
+      labels, [&](size_t shape) { return model.Load(shapes[shape]); }, targets, runs_here);
 }
 
 tuning::TunedNetwork NetworkOption::Untuned(const tuning::TunedNetwork& network) const {
@@ -135,9 +157,9 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
            }});
 }
 
-std::vector<ShapedNetwork> NetworkOption::LoadFor(const std::vector<ModelShape>& shapes,
-                                                  const std::vector<target::Target>& targets,
-                                                  bool runs_here) const {
+std::vector<ShapedNetwork> NetworkOption::LoadFor(
+    const std::vector<std::string>& labels, const std::function<graph::TaskGraph(size_t)>& load,
+    const std::vector<target::Target>& targets, bool runs_here) const {
   const std::string path = database.empty() ? model.DefaultDatabase() : database;
   std::unique_ptr<record::Store> records;
   if (!database.empty() || std::filesystem::exists(path)) {
@@ -145,13 +167,13 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(const std::vector<ModelShape>&
   }
   tuning::UserStore user_store = store.Open();
   std::vector<ShapedNetwork> all;
-  for (const ModelShape& shape : shapes) {
-    const graph::TaskGraph network = model.Load(shape);
-    ShapedNetwork& loaded = all.emplace_back(ShapedNetwork{shape.label, {}});
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const graph::TaskGraph network = load(i);
+    ShapedNetwork& loaded = all.emplace_back(ShapedNetwork{labels[i], {}});
     for (const target::Target& wanted : targets) {
       loaded.targets.push_back(Choose(network, wanted, records.get(), user_store, runs_here));
-      Say("{}{}{}: {}{}\n", base::InOneLine(model.path, 200), shape.label.empty() ? "" : " ",
-          base::InOneLine(shape.label), Describe(loaded.targets.back()),
+      Say("{}{}{}: {}{}\n", base::InOneLine(model.path, 200), labels[i].empty() ? "" : " ",
+          base::InOneLine(labels[i]), Describe(loaded.targets.back()),
           records ? "" : "; there is no " + base::InOneLine(path, 200));
     }
   }

@@ -3,12 +3,14 @@
 
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "bayloom/cli/internal/model_option.h"
 #include "bayloom/cli/internal/store_option.h"
 #include "bayloom/cli/internal/target_option.h"
+#include "bayloom/graph/partial.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/tuned_network.h"
 
@@ -36,15 +38,23 @@ struct NetworkOption {
   /// The same for all shapes, and for each of the targets that --target lists, whose code runs
   /// elsewhere.
   std::vector<ShapedNetwork> LoadForAll() const;
+  /// The same for the parts of a network, in order, labelled "part 1" and so on. Their graphs are
+  /// moved.
+  std::vector<ShapedNetwork> LoadParts(graph::PartialNetwork& network) const;
 
   /// The same network as if nothing were recorded.
   tuning::TunedNetwork Untuned(const tuning::TunedNetwork& network) const;
 
  private:
-  /// `runs_here`: the programs that are chosen are run once, to see that they are right.
-  std::vector<ShapedNetwork> LoadFor(const std::vector<ModelShape>& shapes,
+  /// The networks that `load` returns for the labels. `runs_here`: the programs that are chosen are
+  /// run once, to see that they are right.
+  std::vector<ShapedNetwork> LoadFor(const std::vector<std::string>& labels,
+                                     const std::function<graph::TaskGraph(size_t)>& load,
                                      const std::vector<target::Target>& targets,
                                      bool runs_here) const;
+  std::vector<ShapedNetwork> LoadShapes(const std::vector<ModelShape>& shapes,
+                                        const std::vector<target::Target>& targets,
+                                        bool runs_here) const;
   tuning::TunedNetwork Choose(const graph::TaskGraph& network, const target::Target& wanted,
                               record::Store* records, tuning::UserStore& user_store,
                               bool runs_here) const;

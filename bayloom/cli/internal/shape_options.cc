@@ -234,9 +234,13 @@ std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
   return fmt::format("{}", fmt::join(arguments, " "));
 }
 
-graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options) {
+namespace {
+
+/// What `import` returns, with advice in its errors.
+template <typename Import>
+auto Advising(const Import& import) {
   try {
-    return graph::ImportOnnx(path, options);
+    return import();
   } catch (const graph::OpenShapeError& error) {
     throw InputError(fmt::format("{}; give what is missing, such as {}", error.what(),
                                  SuggestShapes(error.dimensions(), error.inputs())));
@@ -244,6 +248,17 @@ graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOption
     if (error.inputs().empty()) throw;
     throw InputError(fmt::format("{} (--freeze {}=VALUE)", error.what(), error.inputs().front()));
   }
+}
+
+}  // namespace
+
+graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options) {
+  return Advising([&] { return graph::ImportOnnx(path, options); });
+}
+
+graph::PartialNetwork ImportPartialWithAdvice(const std::string& path,
+                                              const graph::ImportOptions& options) {
+  return Advising([&] { return graph::ImportPartial(path, options); });
 }
 
 }  // namespace bayloom::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bayloom/graph/import.h"
+#include "bayloom/graph/partial.h"
 
 namespace CLI {
 class App;
@@ -43,5 +44,8 @@ std::string SuggestShapes(const std::vector<graph::OpenDimension>& dimensions,
 
 /// ImportOnnx; what the model leaves open is explained with the options that give it.
 graph::Graph ImportWithAdvice(const std::string& path, const graph::ImportOptions& options);
+/// The same for ImportPartial.
+graph::PartialNetwork ImportPartialWithAdvice(const std::string& path,
+                                              const graph::ImportOptions& options);
 
 }  // namespace bayloom::cli

@@ -32,4 +32,8 @@ onnx::ModelProto ReadModel(const std::string& path);
 std::optional<Graph> ImportNoting(const std::string& path, const onnx::ModelProto& model,
                                   const ImportOptions& options, ImportNotes& notes);
 
+/// To be called where an import has thrown: throws the same with the model's path in the message, a
+/// SystemError where memory was short.
+[[noreturn]] void RethrowNaming(const std::string& path);
+
 }  // namespace bayloom::graph

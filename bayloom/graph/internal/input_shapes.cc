@@ -148,6 +148,17 @@ std::vector<int64_t> InputShapes::ShapeOf(const DeclaredInput& input) const {
   return shape;
 }
 
+std::optional<std::vector<int64_t>> InputShapes::KnownShapeOf(const DeclaredInput& value) const {
+  if (!value.shape) return std::nullopt;
+  std::vector<int64_t> shape;
+  for (const DeclaredDimension& dimension : *value.shape) {
+    const auto bound = extents_.find(dimension.name);
+    if (!dimension.extent && bound == extents_.end()) return std::nullopt;
+    shape.push_back(dimension.extent ? *dimension.extent : bound->second.value);
+  }
+  return shape;
+}
+
 std::shared_ptr<const tensor::HostTensor> InputShapes::Frozen(const std::string& name) const {
   const auto found = frozen_.find(name);
   return found == frozen_.end() ? nullptr : found->second;

@@ -56,6 +56,8 @@ class InputShapes {
 
   const std::vector<DeclaredInput>& inputs() const { return inputs_; }
   std::vector<int64_t> ShapeOf(const DeclaredInput& input) const;
+  /// The shape of another value, declared in the same way, if its open dimensions are the inputs'.
+  std::optional<std::vector<int64_t>> KnownShapeOf(const DeclaredInput& value) const;
   /// The input's constant, in its type and shape; null if it is not frozen.
   std::shared_ptr<const tensor::HostTensor> Frozen(const std::string& input) const;
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -17,20 +16,6 @@
 
 namespace bayloom::graph {
 namespace {
-
-/// Calls `use` with every name that the node reads, in its graphs too. Names that an inner graph
-/// defines for itself are among them: ONNX lets none of these be defined outside as well.
-void ForEachName(const onnx::NodeProto& node, const std::function<void(const std::string&)>& use) {
-  for (const std::string& name : node.input()) use(name);
-  const auto in_graph = [&](const onnx::GraphProto& graph) {
-    for (const onnx::NodeProto& inner : graph.node()) ForEachName(inner, use);
-    for (const auto& output : graph.output()) use(output.name());
-  };
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) in_graph(attribute.g());
-    for (const onnx::GraphProto& graph : attribute.graphs()) in_graph(graph);
-  }
-}
 
 /// Which nodes wait for which others, by position in the list.
 struct Dependences {
@@ -50,7 +35,7 @@ Dependences FindDependences(const std::vector<const onnx::NodeProto*>& nodes) {
                      std::vector<size_t>(nodes.size(), 0), true};
   for (size_t i = 0; i < nodes.size(); ++i) {
     std::unordered_set<size_t> needed;
-    ForEachName(*nodes[i], [&](const std::string& name) {
+    ForEachNameRead(*nodes[i], [&](const std::string& name) {
       const auto found = producer.find(name);
       if (found == producer.end() || !needed.insert(found->second).second) return;
       result.users[found->second].push_back(i);
@@ -89,6 +74,19 @@ Dependences FindDependences(const std::vector<const onnx::NodeProto*>& nodes) {
 std::string NodeName(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();
   return node.output_size() > 0 ? node.output(0) : "";
+}
+
+void ForEachNameRead(const onnx::NodeProto& node,
+                     const std::function<void(const std::string&)>& use) {
+  for (const std::string& name : node.input()) use(name);
+  const auto in_graph = [&](const onnx::GraphProto& graph) {
+    for (const onnx::NodeProto& inner : graph.node()) ForEachNameRead(inner, use);
+    for (const auto& output : graph.output()) use(output.name());
+  };
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) in_graph(attribute.g());
+    for (const onnx::GraphProto& graph : attribute.graphs()) in_graph(graph);
+  }
 }
 
 std::vector<const onnx::NodeProto*> SortedNodes(std::vector<const onnx::NodeProto*> nodes) {

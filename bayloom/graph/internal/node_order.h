@@ -5,6 +5,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@ namespace bayloom::graph {
 
 /// What messages call the node: its name, or its first output.
 std::string NodeName(const onnx::NodeProto& node);
+
+/// Calls `use` with every name that the node reads, in its graphs too. Names that an inner graph
+/// defines for itself are among them: ONNX lets none of these be defined outside as well.
+void ForEachNameRead(const onnx::NodeProto& node,
+                     const std::function<void(const std::string&)>& use);
 
 /// The nodes, each after those whose outputs it uses, itself or in its graphs. Sorted lists stay
 /// as they are; in others, nodes keep their order where they can. Throws InputError if nodes need

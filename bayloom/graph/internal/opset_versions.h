@@ -39,6 +39,12 @@ OpsetVersions ReadOpsets(const OpsetImports& imports) {
   return versions;
 }
 
+/// The version of the node's operator set; 0: the model names none.
+inline int VersionOf(const onnx::NodeProto& node, const OpsetVersions& versions) {
+  const auto version = versions.find(DomainOf(node.domain()));
+  return version == versions.end() ? 0 : version->second;
+}
+
 /// "Resize, operator set 13", "com.microsoft.QGemm, version 1": a node's operator for messages.
 inline std::string DescribeOperator(const onnx::NodeProto& node, const OpsetVersions& versions) {
   const std::string domain = DomainOf(node.domain());

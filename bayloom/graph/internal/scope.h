@@ -8,10 +8,10 @@
 #include <exception>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "bayloom/base/result.h"
+#include "bayloom/graph/internal/named_value.h"
 #include "bayloom/graph/internal/onnx_tensor.h"
 #include "bayloom/tensor/workload.h"
 
@@ -20,40 +20,50 @@ namespace bayloom::graph {
 /// What reads a value that a survey knows nothing of.
 class OpaqueValue : public std::exception {};
 
-/// Tensors by the names of the graph or function they are in; inner graphs see outer names.
+/// Values by the names of the graph or function they are in; inner graphs see outer names.
 class Scope {
  public:
   explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
 
-  const tensor::Tensor* Find(const std::string& name) const {
+  /// Null: there is no such name.
+  const NamedValue* Find(const std::string& name) const {
     for (const Scope* scope = this; scope; scope = scope->outer_) {
-      const auto found = scope->tensors_.find(name);
-      if (found != scope->tensors_.end()) return &found->second;
-      if (scope->opaque_.contains(name)) throw OpaqueValue();
+      const auto found = scope->values_.find(name);
+      if (found != scope->values_.end()) return &found->second;
     }
     return nullptr;
   }
-  /// The tensor of that name; throws InputError if there is none. `what` is what it is used as.
-  tensor::Tensor Lookup(const std::string& name, const char* what) const {
-    const tensor::Tensor* tensor = Find(name);
-    if (!tensor) throw InputError(fmt::format("{} '{}' is not defined", what, Printable(name)));
-    return *tensor;
+  /// The value of that name. Throws InputError if there is none, OpaqueValue if nothing is known of
+  /// it. `what` is what it is used as.
+  const NamedValue& Lookup(const std::string& name, const char* what) const {
+    const NamedValue* value = Find(name);
+    if (!value) throw InputError(fmt::format("{} '{}' is not defined", what, Printable(name)));
+    if (value->IsOpaque()) throw OpaqueValue();
+    return *value;
   }
-  void Define(const std::string& name, tensor::Tensor tensor) {
-    if (!tensors_.emplace(name, std::move(tensor)).second) {
+  /// The same for what has to be a tensor.
+  tensor::Tensor LookupTensor(const std::string& name, const char* what) const {
+    const NamedValue& value = Lookup(name, what);
+    if (value.tensor) return *value.tensor;
+    throw InputError(
+        fmt::format("{} '{}' is a sequence; only tensors are supported", what, Printable(name)));
+  }
+  void Define(const std::string& name, NamedValue value) {
+    if (!values_.emplace(name, std::move(value)).second) {
       throw InputError(fmt::format("'{}' is defined twice", Printable(name)));
     }
   }
-  /// The name is there, but nothing else is known: reading it throws OpaqueValue.
-  void DefineOpaque(const std::string& name) { opaque_.insert(name); }
-  bool HasOwn(const std::string& name) const {
-    return tensors_.contains(name) || opaque_.contains(name);
+  /// The name is there, but nothing is known but its type.
+  void DefineOpaque(const std::string& name, int type = 0) {
+    values_.emplace(name, NamedValue{.type = type});
   }
+  bool HasOwn(const std::string& name) const { return values_.contains(name); }
+  /// The values of this scope alone.
+  std::unordered_map<std::string, NamedValue> TakeOwn() { return std::move(values_); }
 
  private:
   const Scope* outer_;
-  std::unordered_map<std::string, tensor::Tensor> tensors_;
-  std::unordered_set<std::string> opaque_;
+  std::unordered_map<std::string, NamedValue> values_;
 };
 
 }  // namespace bayloom::graph

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "bayloom/base/result.h"
-#include "bayloom/graph/internal/onnx_tensor.h"
 
 namespace bayloom::graph {
 
@@ -26,15 +25,6 @@ std::vector<const SmallType*> SmallValues::TypesOf(const Tensors& tensors) const
   std::vector<const SmallType*> types;
   for (const auto& tensor : tensors) types.push_back(tensor ? Find(*tensor) : nullptr);
   return types;
-}
-
-std::vector<std::string> SmallValues::NamesOf(const Tensors& tensors) const {
-  std::vector<std::string> names;
-  for (const auto& tensor : tensors) {
-    const SmallType* small = tensor ? Find(*tensor) : nullptr;
-    names.push_back(!tensor ? "" : small ? std::string(small->name) : OnnxName(tensor->dtype()));
-  }
-  return names;
 }
 
 void CheckSmallTypes(const Schema& schema, const std::vector<const SmallType*>& small) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -25,8 +24,6 @@ class SmallValues {
   const SmallType* Find(const tensor::Tensor& tensor) const;
   /// The same for each tensor.
   std::vector<const SmallType*> TypesOf(const Tensors& tensors) const;
-  /// ONNX's names of the tensors' element types; empty where there is none.
-  std::vector<std::string> NamesOf(const Tensors& tensors) const;
 
  private:
   std::unordered_map<tensor::BufferId, const SmallType*> types_;

@@ -3,10 +3,12 @@
 
 /// Elementwise arithmetic, comparison and logic, with NumPy's broadcasting.
 #include <fmt/format.h>
+#include <onnx/onnx_pb.h>
 
 #include <limits>
 
 #include "bayloom/graph/internal/operators/small_rounding.h"
+#include "bayloom/graph/internal/wide_floats.h"
 
 namespace bayloom::graph {
 namespace {
@@ -225,6 +227,31 @@ void CastOperator(OperatorContext& context) {
 
 void CastLike(OperatorContext& context) { CastInputTo(context, TypeOf(context, 1)); }
 
+/// The same bits as another type. Integers of one size differ by their sign only; programs cannot
+/// take the bits of floats, but those of constants are known.
+void BitCast(OperatorContext& context) {
+  const tensor::Tensor x = context.Input(0);
+  const ElementType to = ElementTypeFromOnnx(context.Int("to"));
+  if (to.small || context.SmallTypeOf(0)) context.Refuse("types of less than a byte");
+  if (tensor::ByteSize(to.dtype) != tensor::ByteSize(x.dtype())) {
+    context.Refuse(fmt::format("{} and {} differ in size", tensor::ToString(x.dtype()),
+                               tensor::ToString(to.dtype)));
+  }
+  const bool is_bool = to.dtype == tensor::DType::kBool && x.dtype() != tensor::DType::kBool;
+  if (is_bool) context.Refuse("other bits than those of true and false would be no bool");
+  const bool is_half = context.InputType(0) == onnx::TensorProto::FLOAT16 ||
+                       context.InputType(0) == onnx::TensorProto::BFLOAT16 ||
+                       IsNarrowFloat(to.dtype);
+  if (x.dtype() == to.dtype && !is_half) return context.SetOutput(0, x);
+  if (!tensor::IsFloat(x.dtype()) && !tensor::IsFloat(to.dtype)) {
+    return context.SetOutput(0, ConvertTo(context, to.dtype, x));
+  }
+  if (is_half) context.Refuse("the bits of float16 and bfloat16 are not supported");
+  const tensor::HostTensor& known = context.KnownInput(0);
+  context.SetOutput(0, context.builder().Constant(
+                           "bitcast", tensor::HostTensor{to.dtype, known.shape, known.data}));
+}
+
 }  // namespace
 
 std::span<const Operator> ArithmeticOperators() {
@@ -238,6 +265,7 @@ std::span<const Operator> ArithmeticOperators() {
       {"Asinh", UnaryOperator<tensor::ExprOp::kAsinh>},
       {"Atan", UnaryOperator<tensor::ExprOp::kAtan>},
       {"Atanh", UnaryOperator<tensor::ExprOp::kAtanh>},
+      {"BitCast", BitCast},
       {"BitShift", BitShift},
       {"BitwiseAnd", BinaryOperator<tensor::ExprOp::kAnd>},
       {"BitwiseNot", BitwiseNot},

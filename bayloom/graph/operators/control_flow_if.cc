@@ -10,14 +10,14 @@
 namespace bayloom::graph {
 namespace {
 
-using Tensors = std::vector<tensor::Tensor>;
+using Values = std::vector<NamedValue>;
 
 [[noreturn]] void RefuseCondition(OperatorContext& context, const std::string& reason) {
   throw RunTimeDependence("the condition is known at run time only, and " + reason,
                           context.builder().InputsBehind(context.Input(0)));
 }
 
-Tensors Branch(OperatorContext& context, const char* name) {
+Values Branch(OperatorContext& context, const char* name) {
   try {
     return context.Subgraph(name, {});
   } catch (const InputError& error) {
@@ -25,18 +25,29 @@ Tensors Branch(OperatorContext& context, const char* name) {
   }
 }
 
+/// What the condition chooses at run time.
+NamedValue ChooseValue(OperatorContext& context, size_t output, const NamedValue& then,
+                       const NamedValue& other) {
+  if (!then.tensor || !other.tensor) {
+    RefuseCondition(context, fmt::format("output {} is a sequence", output));
+  }
+  const tensor::Tensor &a = *then.tensor, &b = *other.tensor;
+  if (a.shape() != b.shape() || a.dtype() != b.dtype()) {
+    RefuseCondition(context,
+                    fmt::format("output {} is {} or {}", output, ToString(a.dtype(), a.shape()),
+                                ToString(b.dtype(), b.shape())));
+  }
+  return {.tensor = Choose(context, context.Input(0), a, b),
+          .type = then.type == other.type ? then.type : 0};
+}
+
 /// Nothing that a branch computes has effects, or fails when it runs.
-Tensors BothBranches(OperatorContext& context) {
-  const Tensors then = Branch(context, "then_branch"), other = Branch(context, "else_branch");
+Values BothBranches(OperatorContext& context) {
+  const Values then = Branch(context, "then_branch"), other = Branch(context, "else_branch");
   if (then.size() != other.size()) context.Refuse("the branches differ in their outputs");
-  Tensors outputs;
+  Values outputs;
   for (size_t i = 0; i < then.size(); ++i) {
-    if (then[i].shape() != other[i].shape() || then[i].dtype() != other[i].dtype()) {
-      RefuseCondition(context, fmt::format("output {} is {} or {}", i,
-                                           ToString(then[i].dtype(), then[i].shape()),
-                                           ToString(other[i].dtype(), other[i].shape())));
-    }
-    outputs.push_back(Choose(context, context.Input(0), then[i], other[i]));
+    outputs.push_back(ChooseValue(context, i, then[i], other[i]));
   }
   return outputs;
 }
@@ -46,7 +57,7 @@ Tensors BothBranches(OperatorContext& context) {
 void ImportIf(OperatorContext& context) {
   CheckCondition(context, context.Input(0));
   const tensor::HostTensor* known = context.ConstantInput(0);
-  const Tensors outputs =
+  const Values outputs =
       known ? context.Subgraph(known->GetInt(0) != 0 ? "then_branch" : "else_branch", {})
             : BothBranches(context);
   for (size_t i = 0; i < outputs.size(); ++i) {

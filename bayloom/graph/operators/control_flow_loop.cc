@@ -20,7 +20,7 @@ class LoopUnroller {
  public:
   explicit LoopUnroller(OperatorContext& context) : context_(context) {
     for (int i = kFirstCarried; i < context.input_count(); ++i) {
-      carried_.push_back(context.Input(i));
+      carried_.push_back(context.InputValue(i));
     }
     if (context.HasInput(kTripCount)) trip_count_ = context.IntInput(kTripCount);
     stacks_.resize(std::max(0, context.output_count() - static_cast<int>(carried_.size())));
@@ -38,8 +38,9 @@ class LoopUnroller {
     }
     for (size_t k = 0; k < stacks_.size(); ++k) {
       const int output = static_cast<int>(carried_.size() + k);
-      context_.SetOutput(output, iteration == 0 ? EmptyStack(context_, Body(0).at(1 + output))
-                                                : Stack(context_, std::move(stacks_[k])));
+      context_.SetOutput(output, iteration == 0
+                                     ? EmptyStack(context_, Scanned(Body(0).at(1 + output)))
+                                     : Stack(context_, std::move(stacks_[k])));
     }
   }
 
@@ -57,28 +58,31 @@ class LoopUnroller {
                                        [](const Exprs& e) { return e[0] && e[1]; });
   }
 
+  [[noreturn]] void RefuseRunning(const std::string& reason) {
+    throw RunTimeDependence("the condition is known at run time only, and " + reason,
+                            context_.builder().InputsBehind(*running_));
+  }
+
   void CheckIterations(int64_t iteration) {
     const std::string limit = fmt::format("at most {} are supported", kMaxIterations);
     if (iteration == kMaxIterations)
       context_.Refuse("more iterations than can be unrolled: " + limit);
     if (!running_) return;
-    const auto refuse = [&](const std::string& reason) {
-      throw RunTimeDependence("the condition is known at run time only, and " + reason,
-                              context_.builder().InputsBehind(*running_));
-    };
-    if (!stacks_.empty()) refuse("what is scanned has a shape that depends on it");
-    if (trip_count_ > kMaxIterations)
-      refuse("the trip count bounds no number of iterations: " + limit);
+    if (!stacks_.empty()) RefuseRunning("what is scanned has a shape that depends on it");
+    if (trip_count_ > kMaxIterations) {
+      RefuseRunning("the trip count bounds no number of iterations: " + limit);
+    }
   }
 
-  std::vector<tensor::Tensor> Body(int64_t iteration) {
-    std::vector<tensor::Tensor> arguments = {
-        IntConstant(context_, {iteration}, {}),
+  std::vector<NamedValue> Body(int64_t iteration) {
+    const tensor::Tensor runs =
         running_ ? *running_ : context_.builder().Map("loop.true", {}, [](const Exprs&) {
           return tensor::BoolLiteral(true);
-        })};
+        });
+    std::vector<NamedValue> arguments = {{.tensor = IntConstant(context_, {iteration}, {})},
+                                         {.tensor = runs}};
     arguments.insert(arguments.end(), carried_.begin(), carried_.end());
-    std::vector<tensor::Tensor> results = context_.Subgraph("body", arguments);
+    std::vector<NamedValue> results = context_.Subgraph("body", arguments);
     if (results.size() != 1 + carried_.size() + stacks_.size()) {
       context_.Refuse(fmt::format("the body has {} outputs; {} are needed", results.size(),
                                   1 + carried_.size() + stacks_.size()));
@@ -86,34 +90,41 @@ class LoopUnroller {
     return results;
   }
 
-  void Iterate(int64_t iteration) {
-    const std::vector<tensor::Tensor> results = Body(iteration);
-    for (size_t k = 0; k < carried_.size(); ++k) Carry(carried_[k], results[1 + k]);
-    for (size_t k = 0; k < stacks_.size(); ++k) {
-      stacks_[k].push_back(results[1 + carried_.size() + k]);
-    }
-    SetCondition(results[0]);
+  tensor::Tensor Scanned(const NamedValue& value) {
+    if (!value.tensor) context_.Refuse("what is scanned is a sequence");
+    return *value.tensor;
   }
 
-  void Carry(tensor::Tensor& value, const tensor::Tensor& next) {
+  void Iterate(int64_t iteration) {
+    const std::vector<NamedValue> results = Body(iteration);
+    for (size_t k = 0; k < carried_.size(); ++k) Carry(carried_[k], results[1 + k]);
+    for (size_t k = 0; k < stacks_.size(); ++k) {
+      stacks_[k].push_back(Scanned(results[1 + carried_.size() + k]));
+    }
+    if (!results[0].tensor) context_.Refuse("the condition is a sequence");
+    SetCondition(*results[0].tensor);
+  }
+
+  void Carry(NamedValue& value, const NamedValue& next) {
     if (!running_) {
       value = next;
       return;
     }
-    if (next.shape() != value.shape() || next.dtype() != value.dtype()) {
-      throw RunTimeDependence(
-          fmt::format("the condition is known at run time only, and {} becomes {}",
-                      ToString(value.dtype(), value.shape()), ToString(next.dtype(), next.shape())),
-          context_.builder().InputsBehind(*running_));
+    if (!value.tensor || !next.tensor) RefuseRunning("a sequence is carried");
+    const tensor::Tensor &before = *value.tensor, &after = *next.tensor;
+    if (after.shape() != before.shape() || after.dtype() != before.dtype()) {
+      RefuseRunning(fmt::format("{} becomes {}", ToString(before.dtype(), before.shape()),
+                                ToString(after.dtype(), after.shape())));
     }
-    value = Choose(context_, *running_, next, value);
+    value = {.tensor = Choose(context_, *running_, after, before),
+             .type = value.type == next.type ? value.type : 0};
   }
 
   OperatorContext& context_;
   int64_t trip_count_ = std::numeric_limits<int64_t>::max();
   bool goes_on_ = true;                    ///< whether the next iteration is there
   std::optional<tensor::Tensor> running_;  ///< whether it takes place, if that depends on the run
-  std::vector<tensor::Tensor> carried_;
+  std::vector<NamedValue> carried_;
   std::vector<std::vector<tensor::Tensor>> stacks_;  // of what is scanned
 };
 

@@ -72,7 +72,7 @@ Tensors ScanSequence(OperatorContext& context, Tensors states, const Tensors& sc
       const int64_t at = input_backward[i] ? count - 1 - iteration : iteration;
       arguments.push_back(PartOf(context, scanned[i], at));
     }
-    Tensors results = context.Subgraph("body", arguments);
+    Tensors results = context.TensorSubgraph("body", arguments);
     if (results.size() != states.size() + outputs) {
       context.Refuse(fmt::format("the body has {} outputs; {} are needed", results.size(),
                                  states.size() + outputs));

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolutions in any number of dimensions: plain, grouped, depthwise, transposed, of integers.
+/// Convolutions in any number of dimensions: plain, grouped, depthwise, transposed.
+#include "bayloom/graph/internal/operators/convolution.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "bayloom/graph/internal/operators/quantization.h"
 #include "bayloom/graph/internal/operators/windows.h"
 
 namespace bayloom::graph {
@@ -42,7 +43,7 @@ tensor::Tensor DepthwiseConv(OperatorContext& context, const tensor::Tensor& ima
       tensor::Reduction::kSum,
       [&](const Exprs& s, const Exprs& r) {
         const Exprs positions = WindowPositions(w, Slice(s, 2, w.rank()), r);
-        return image.At(Join({s[0], s[1]}, positions)) * taps.At(Join({s[1]}, r));
+        return WideProduct(image.At(Join({s[0], s[1]}, positions)), taps.At(Join({s[1]}, r)));
       },
       NodeKind::kWindow);
 }
@@ -58,7 +59,8 @@ tensor::Tensor PlainConv(OperatorContext& context, const tensor::Tensor& image,
         const Exprs window = Slice(r, 0, w.rank());
         const Exprs positions = WindowPositions(w, Slice(s, 2, w.rank()), window);
         const tensor::Expr ci = r.back();
-        return image.At(Join({s[0], ci}, positions)) * weights.At(Join({s[1], ci}, window));
+        return WideProduct(image.At(Join({s[0], ci}, positions)),
+                           weights.At(Join({s[1], ci}, window)));
       },
       NodeKind::kWindow);
 }
@@ -76,16 +78,17 @@ tensor::Tensor GroupedConv(OperatorContext& context, const tensor::Tensor& image
         const Exprs window = Slice(r, 0, w.rank());
         const Exprs positions = WindowPositions(w, Slice(s, 3, w.rank()), window);
         const tensor::Expr ci = r.back();
-        return image.At(Join({s[0], s[1] * tensor::Expr(in) + ci}, positions)) *
-               taps.At(Join({s[1], s[2], ci}, window));
+        return WideProduct(image.At(Join({s[0], s[1] * tensor::Expr(in) + ci}, positions)),
+                           taps.At(Join({s[1], s[2], ci}, window)));
       },
       NodeKind::kWindow);
   return context.builder().View(result, ShapeOf({image.shape()[0], groups * out}, w.counts));
 }
 
-/// `x` and `weights` already of the type to compute in.
+}  // namespace
+
 tensor::Tensor Convolve(OperatorContext& context, const tensor::Tensor& x,
-                        const tensor::Tensor& weights) {
+                        const tensor::Tensor& weights, const tensor::Expr& fill) {
   if (weights.shape().size() < 3 || x.shape().size() != weights.shape().size()) {
     context.Refuse(fmt::format("input {} and weights {} do not fit together",
                                ToString(x.dtype(), x.shape()),
@@ -103,13 +106,15 @@ tensor::Tensor Convolve(OperatorContext& context, const tensor::Tensor& x,
     context.Refuse("attribute kernel_shape differs from the weights' shape");
   }
   const Windows w = ReadWindows(context, x.shape(), kernel);
-  const tensor::Tensor image = PadForWindows(context, x, w, tensor::Literal(0, x.dtype()));
+  const tensor::Tensor image = PadForWindows(context, x, w, fill);
   if (groups == 1) return PlainConv(context, image, weights, w);
   if (groups == x.shape()[1] && groups == weights.shape()[0]) {
     return DepthwiseConv(context, image, weights, w);
   }
   return GroupedConv(context, image, weights, w, groups);
 }
+
+namespace {
 
 tensor::Tensor AddBias(OperatorContext& context, const tensor::Tensor& y,
                        const tensor::Tensor& bias) {
@@ -121,22 +126,9 @@ tensor::Tensor AddBias(OperatorContext& context, const tensor::Tensor& y,
 }
 
 void Conv(OperatorContext& context) {
-  const tensor::Tensor y = Convolve(context, context.Input(0), context.Input(1));
+  const tensor::Tensor x = context.Input(0);
+  const tensor::Tensor y = Convolve(context, x, context.Input(1), tensor::Literal(0, x.dtype()));
   context.SetOutput(0, context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y);
-}
-
-void ConvInteger(OperatorContext& context) {
-  const tensor::Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
-  const tensor::Tensor weights = WithoutZeroPoint(context, context.Input(1), 3, 0);
-  context.SetOutput(0, Convolve(context, x, weights));
-}
-
-void QLinearConv(OperatorContext& context) {
-  const tensor::Tensor x = WithoutZeroPoint(context, context.Input(0), 2, 1);
-  const tensor::Tensor weights = WithoutZeroPoint(context, context.Input(3), 5, 0);
-  tensor::Tensor y = Convolve(context, x, weights);
-  if (context.HasInput(8)) y = AddBias(context, y, context.Input(8));
-  context.SetOutput(0, Requantize(context, y, {1, 4}, 6, 7, 1));
 }
 
 /// Output extents and pads of a transposed convolution, per spatial axis.
@@ -370,9 +362,7 @@ void ConvTranspose(OperatorContext& context) {
 std::span<const Operator> ConvolutionOperators() {
   static const Operator operators[] = {
       {"Conv", Conv},
-      {"ConvInteger", ConvInteger},
       {"ConvTranspose", ConvTranspose},
-      {"QLinearConv", QLinearConv},
   };
   return operators;
 }

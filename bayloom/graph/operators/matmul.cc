@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <map>
 
-#include "bayloom/graph/internal/operators/quantization.h"
+#include "bayloom/graph/internal/operators/matrix_product.h"
 
 namespace bayloom::graph {
 namespace {
 
 int64_t Product(const std::vector<int64_t>& extents) { return CheckedElementCount(extents); }
 
-/// NumPy's matmul: vectors become matrices for the while; a right operand without batch axes
-/// makes one product of all the left one's rows.
+}  // namespace
+
 tensor::Tensor MatrixProduct(OperatorContext& context, tensor::Tensor a, tensor::Tensor b) {
   GraphBuilder& builder = context.builder();
   if (a.shape().empty() || b.shape().empty()) context.Refuse("a scalar cannot be multiplied");
@@ -38,27 +38,10 @@ tensor::Tensor MatrixProduct(OperatorContext& context, tensor::Tensor a, tensor:
   return builder.View(product, shape);
 }
 
+namespace {
+
 void MatMul(OperatorContext& context) {
   context.SetOutput(0, MatrixProduct(context, context.Input(0), context.Input(1)));
-}
-
-/// Zero points may be given per row of the left and per column of the right operand.
-void MatMulInteger(OperatorContext& context) {
-  const tensor::Tensor a = context.Input(0), b = context.Input(1);
-  const int rows = std::max(0, static_cast<int>(a.shape().size()) - 2);
-  const int columns = static_cast<int>(b.shape().size()) - 1;
-  context.SetOutput(0, MatrixProduct(context, WithoutZeroPoint(context, a, 2, rows),
-                                     WithoutZeroPoint(context, b, 3, columns)));
-}
-
-void QLinearMatMul(OperatorContext& context) {
-  const tensor::Tensor a = context.Input(0), b = context.Input(3);
-  const int rows = std::max(0, static_cast<int>(a.shape().size()) - 2);
-  const int columns = static_cast<int>(b.shape().size()) - 1;
-  const tensor::Tensor product = MatrixProduct(context, WithoutZeroPoint(context, a, 2, rows),
-                                               WithoutZeroPoint(context, b, 5, columns));
-  const int last = static_cast<int>(product.shape().size()) - 1;
-  context.SetOutput(0, Requantize(context, product, {1, 4}, 6, 7, last));
 }
 
 /// alpha * a' * b' + beta * c, where ' transposes if asked to.
@@ -222,8 +205,6 @@ std::span<const Operator> MatmulOperators() {
       {"Einsum", Einsum},
       {"Gemm", Gemm},
       {"MatMul", MatMul},
-      {"MatMulInteger", MatMulInteger},
-      {"QLinearMatMul", QLinearMatMul},
   };
   return operators;
 }

@@ -6,6 +6,9 @@
 
 #include <limits>
 
+#include "bayloom/graph/internal/operators/integer_operators.h"
+#include "bayloom/graph/internal/operators/integer_products.h"
+#include "bayloom/graph/internal/operators/scaled_sum.h"
 #include "bayloom/graph/internal/operators/windows.h"
 
 namespace bayloom::graph {
@@ -178,7 +181,61 @@ void GlobalLpPool(OperatorContext& context) {
       [&](const tensor::Expr& sum, double) { return Root(sum, p); });
 }
 
+/// Whether a sum of so many bytes fits 32 bits.
+bool FitsSumOfBytes(int64_t bytes) {
+  return bytes <= std::numeric_limits<int32_t>::max() / int64_t{255};
+}
+
+/// Sets the mean of `count` elements, of which `sums` has sums of so many with zero points.
+void SetMean(OperatorContext& context, const ScaledTerm& x, const tensor::Tensor& sums,
+             int64_t summed, int64_t count) {
+  tensor::Tensor centred = sums;
+  if (x.zero) {
+    centred = AddSummands(context, sums, {{-summed, {context.builder().View(*x.zero, {})}}});
+  }
+  const tensor::Tensor scale =
+      MapConstant(context, x.scale, [&](double one) { return one / static_cast<double>(count); });
+  context.SetOutput(
+      0, WriteFloats(context, context.label(),
+                     {.shape = sums.shape(), .terms = {{.integers = centred, .scale = scale}}}));
+}
+
 }  // namespace
+
+/// Padding has the level that stands for 0. Windows that differ in how many elements count are left
+/// to floats.
+bool AveragePoolOnIntegers(OperatorContext& context) {
+  const std::optional<ScaledTerm> x = BytesInput(context, 0);
+  if (!x || !x->IsUniform()) return false;
+  const tensor::Tensor& levels = x->integers;
+  const Windows w = PoolWindows(context, levels);
+  Exprs place;
+  for (int d = 0; d < Rank(levels); ++d) place.push_back(tensor::IterVar(d));
+  const tensor::Expr count = CountAt(levels, w, context.Int("count_include_pad", 0) != 0, place);
+  const int64_t summed = CheckedElementCount(w.kernel);
+  if (count->op != tensor::ExprOp::kInt || !FitsSumOfBytes(summed)) return false;
+  tensor::Expr fill = tensor::Literal(0, levels.dtype());
+  if (x->zero) fill = KnownScalar(context, *x->zero);
+  const tensor::Tensor image = PadForWindows(context, levels, w, fill);
+  const tensor::Tensor sums =
+      PoolImage(context, "averagepool.sum", image, levels, w, tensor::Reduction::kSum, AsInt32);
+  SetMean(context, *x, sums, summed, count->int_value);
+  return true;
+}
+
+bool GlobalAveragePoolOnIntegers(OperatorContext& context) {
+  const std::optional<ScaledTerm> x = BytesInput(context, 0);
+  if (!x || !x->IsUniform() || Rank(x->integers) < 3) return false;
+  const std::vector<int64_t>& shape = x->integers.shape();
+  std::vector<int> axes = AllAxes(Rank(x->integers));
+  axes.erase(axes.begin(), axes.begin() + 2);
+  const int64_t count = CheckedElementCount({shape.begin() + 2, shape.end()});
+  if (count == 0 || !FitsSumOfBytes(count)) return false;
+  const tensor::Tensor sums =
+      ReduceAxes(context, context.label(), x->integers, axes, tensor::Reduction::kSum, AsInt32);
+  SetMean(context, *x, context.builder().View(sums, ReducedShape(shape, axes, true)), count, count);
+  return true;
+}
 
 std::span<const Operator> PoolingOperators() {
   static const Operator operators[] = {

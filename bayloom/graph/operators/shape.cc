@@ -13,7 +13,7 @@
 namespace bayloom::graph {
 namespace {
 
-void Identity(OperatorContext& context) { context.SetOutput(0, context.Input(0)); }
+void Identity(OperatorContext& context) { context.SetOutput(0, context.InputValue(0)); }
 
 /// 0 copies the input's extent (unless allowzero), one -1 takes what remains.
 void Reshape(OperatorContext& context) {

@@ -69,9 +69,17 @@ class Folder {
     }
   }
 
+  /// Bytes that are widened where they are used: instructions multiply bytes.
+  static bool WidensBytes(const tensor::Expr& e) {
+    return e->op == tensor::ExprOp::kCast && e->operands[0]->op == tensor::ExprOp::kLoad &&
+           tensor::IsInteger(e->operands[0]->dtype) &&
+           tensor::ByteSize(e->operands[0]->dtype) == 1;
+  }
+
   /// Folding replaces arithmetic by a load: it pays where that does not read more memory than
   /// the constants did.
   bool Pays(const tensor::Expr& e, const Dependence& dependence) const {
+    if (WidensBytes(e)) return false;
     int64_t loaded = 0;
     for (const tensor::Expr& load : LoadsOf(e)) {
       loaded = std::max(loaded, graph_.values[load->index].ElementCount());

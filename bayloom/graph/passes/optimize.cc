@@ -19,6 +19,7 @@ void Optimize(Graph& graph) {
   FoldConstants(graph);
   FuseAttention(graph);
   SplitReductions(graph);
+  PadReductions(graph);
   JoinSlices(graph);
   WidenChannels(graph);
 }

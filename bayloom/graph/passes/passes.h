@@ -56,6 +56,10 @@ void WidenChannels(Graph& graph);
 /// few queries or keys its products stay tasks of their own.
 void FuseAttention(Graph& graph);
 
+/// Sums of products of bytes over channels that instructions cannot take four by four (the three of
+/// an image) get a few that are zero.
+void PadReductions(Graph& graph);
+
 /// Reductions over rows whose length vectors do not divide (197, 18385) become two: partial results
 /// of the elements that lie a few vectors apart, and what combines them, with the row's rest.
 void SplitReductions(Graph& graph);

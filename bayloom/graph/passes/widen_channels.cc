@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 
@@ -29,26 +28,6 @@ int ChannelIter(const Node& node) { return static_cast<int>(ShapeOf(node).size()
 
 bool IsIter(const tensor::Expr& e, int iter) {
   return e->op == tensor::ExprOp::kIter && e->index == iter;
-}
-
-/// The tensor with zeros behind the dimensions that are shorter than in `shape`.
-tensor::HostTensor PadWithZeros(const tensor::HostTensor& tensor,
-                                const std::vector<int64_t>& shape) {
-  tensor::HostTensor padded = tensor::HostTensor::Zeros(tensor.dtype, shape);
-  const int64_t row = tensor.shape.back();
-  const auto bytes = static_cast<size_t>(row * tensor::ByteSize(tensor.dtype));
-  std::vector<int64_t> index(shape.size(), 0);
-  for (int64_t from = 0; from < tensor.ElementCount(); from += row) {
-    int64_t to = 0;
-    for (size_t d = 0; d < shape.size(); ++d) to = to * shape[d] + index[d];
-    std::memcpy(&padded.data[to * tensor::ByteSize(tensor.dtype)],
-                &tensor.data[from * tensor::ByteSize(tensor.dtype)], bytes);
-    for (size_t d = shape.size() - 1; d-- > 0;) {
-      if (++index[d] < tensor.shape[d]) break;
-      index[d] = 0;
-    }
-  }
-  return padded;
 }
 
 class ChannelWidener {

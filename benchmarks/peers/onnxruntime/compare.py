@@ -7,7 +7,8 @@
         --trials 1000 --records build/networks resnet18.onnx mobilenet_v2.onnx
 
 Every model is tuned once per seed; the records stay in --records, where an interrupted run goes
-on. Outputs must equal onnxruntime's within 1e-4 of their largest value. Then come the turns: each
+on. Outputs must equal onnxruntime's within --tolerance of their largest value; quantized models,
+in which numbers are rounded to either of two levels, need a large one. Then come the turns: each
 times every seed's program and onnxruntime for --seconds, one after the other. The ratio is
 onnxruntime's time over Bayloom's of the same turn: above 1 Bayloom is faster. A seed's ratio is
 the median over the turns; printed are the median seed and the extremes. With --openvino (PyPI's
@@ -57,7 +58,8 @@ def check_outputs(model, database, session, inputs, options):
     with tempfile.TemporaryDirectory() as folder:
         latency.save(pathlib.Path(folder), session, inputs)
         bayloom([options.bayloom, "run", model, "--db", database, "--data", folder,
-                 "--threads", str(options.threads), "--json", "--no-store"])
+                 "--threads", str(options.threads), "--tolerance", str(options.tolerance),
+                 "--json", "--no-store"])
 
 
 def ratios_of(peer, ours):
@@ -120,6 +122,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=1, help="measuring time of each in a turn")
+    parser.add_argument("--tolerance", type=float, default=1e-4,
+                        help="of outputs, over their largest value")
     parser.add_argument("--openvino", action="store_true", help="compare with OpenVINO as well")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     parser.add_argument("--result", metavar="FILE", help="also write a result file")

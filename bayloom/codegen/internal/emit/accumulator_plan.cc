@@ -4,6 +4,7 @@
 #include "bayloom/codegen/internal/emit/accumulator_plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "bayloom/codegen/internal/emit/tile_cost.h"
@@ -45,6 +46,7 @@ class TilePlanner {
   bool TakeSpatialLoops(bool optional);
   bool TakeReductionLoops();
   bool AppendSpatial(tensor::LoopId loop, bool optional);
+  bool MeetInOneElement(tensor::LoopId loop) const;
   bool HasOnlyTheNest(tensor::LoopId loop) const;
   bool IsTouchedByOthers(tensor::LoopId loop) const;
   bool FitsWhole() const;
@@ -79,6 +81,29 @@ TilePlanner::Role TilePlanner::RoleOf(tensor::LoopId id) const {
   return reduction && in_order ? Role::kReduction : Role::kOther;
 }
 
+/// True if steps of the loop and of the loops in the tile are at the same element, as those of tiles
+/// that overlap.
+bool TilePlanner::MeetInOneElement(tensor::LoopId id) const {
+  std::vector<tensor::LoopId> loops = tile_.spatial;
+  loops.push_back(id);
+  std::vector<std::pair<int64_t, int64_t>> steps;  // by size, with what they reach
+  for (tensor::LoopId loop : loops) {
+    for (tensor::DigitId digit : program_.loops[loop].digits) {
+      const int64_t extent = program_.digit_extents[digit];
+      if (extent == 1) continue;
+      const int64_t step = std::abs(accesses_.store.affine.CoefficientOf(digit));
+      steps.emplace_back(step, step * (extent - 1));
+    }
+  }
+  std::ranges::sort(steps);
+  int64_t reached = 0;
+  for (const auto& [step, reach] : steps) {
+    if (step <= reached) return true;
+    reached += reach;
+  }
+  return false;
+}
+
 /// Puts a loop's digits in front of the tile; false when two steps would meet in one element.
 bool TilePlanner::AppendSpatial(tensor::LoopId id, bool optional) {
   std::vector<TileDigit> digits;
@@ -97,9 +122,7 @@ bool TilePlanner::AppendSpatial(tensor::LoopId id, bool optional) {
     const bool even = plan.lane_count == chunks * plan.width && plan.lanes.size() == 1;
     digits.push_back({plan.lanes.back(), chunks, plan.width, even});
   }
-  for (const TileDigit& digit : digits) {
-    if (digit.steps > 1 && accesses_.store.affine.CoefficientOf(digit.digit) == 0) return false;
-  }
+  if (MeetInOneElement(id)) return false;
   digits_.insert(digits_.begin(), digits.begin(), digits.end());
   tile_.spatial.insert(tile_.spatial.begin(), id);
   return true;

@@ -4,6 +4,7 @@
 #include "bayloom/codegen/internal/emit/math.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
 #include <span>
@@ -11,6 +12,8 @@
 
 namespace bayloom::codegen {
 namespace {
+
+constexpr const char* kScalesByPowers = "bayloom_scales_by_powers";
 
 /// Builds float arithmetic on values of one shape.
 class FloatMath {
@@ -49,6 +52,8 @@ class FloatMath {
   llvm::Value* AsFloat(llvm::Value* x) {
     return b_.CreateBitCast(x, WithLanes(b_.getFloatTy(), lanes_));
   }
+  /// y * 2^n for an integer n, rounded once, where one instruction does that; null elsewhere.
+  llvm::Value* ScaleAtOnce(llvm::Value* y, llvm::Value* n);
   /// 2^n for n in [-126, 127].
   llvm::Value* PowerOfTwo(llvm::Value* n) {
     return AsFloat(b_.CreateShl(b_.CreateAdd(n, Int(127)), 23));
@@ -62,6 +67,27 @@ class FloatMath {
 constexpr double kLn2High = 0x1.62e4p-1;  // few bits: products with small integers are exact
 constexpr double kLn2Low = 1.42860682030941723212e-6;
 
+llvm::Value* FloatMath::ScaleAtOnce(llvm::Value* y, llvm::Value* n) {
+  constexpr int kAsRoundingModeSays = 4;
+  if (!b_.GetInsertBlock()->getModule()->getModuleFlag(kScalesByPowers)) return nullptr;
+  const auto scale = [&](llvm::Intrinsic::ID id, std::vector<llvm::Value*> more) {
+    std::vector<llvm::Value*> arguments = {y, n, y};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return b_.CreateIntrinsic(id, {}, arguments);
+  };
+  switch (lanes_) {
+    case 16:
+      return scale(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512,
+                   {b_.getInt16(0xffff), b_.getInt32(kAsRoundingModeSays)});
+    case 8:
+      return scale(llvm::Intrinsic::x86_avx512_mask_scalef_ps_256, {b_.getInt8(0xff)});
+    case 4:
+      return scale(llvm::Intrinsic::x86_avx512_mask_scalef_ps_128, {b_.getInt8(0xff)});
+    default:
+      return nullptr;
+  }
+}
+
 /// exp(x) = 2^n exp(r), r = x - n ln 2 in [-ln 2 / 2, ln 2 / 2]; the polynomial is the minimax fit
 /// of (exp(r) - 1 - r) / r^2, relative error 1.2e-7 of r^2.
 llvm::Value* FloatMath::Exp(llvm::Value* x) {
@@ -70,11 +96,12 @@ llvm::Value* FloatMath::Exp(llvm::Value* x) {
   constexpr double kRounder = 0x1.8p23;  // adding it leaves the nearest integer in the low bits
   x = Clamp(x, -104, 89);
   llvm::Value* shifted = Fma(x, Float(1.44269504088896341), Float(kRounder));
-  llvm::Value* n = b_.CreateSub(AsInt(shifted), Int(0x4b400000));
   llvm::Value* rounded = b_.CreateFSub(shifted, Float(kRounder));
   llvm::Value* r = Fma(rounded, Float(-kLn2Low), Fma(rounded, Float(-kLn2High), x));
   llvm::Value* y = Polynomial(r, kPolynomial);
+  if (llvm::Value* scaled = ScaleAtOnce(y, rounded)) return scaled;
   // In two steps, since 2^n alone may overflow or be subnormal.
+  llvm::Value* n = b_.CreateSub(AsInt(shifted), Int(0x4b400000));
   llvm::Value* half = b_.CreateAShr(n, 1);
   y = b_.CreateFMul(y, PowerOfTwo(half));
   return b_.CreateFMul(y, PowerOfTwo(b_.CreateSub(n, half)));
@@ -189,6 +216,10 @@ const llvm::ConstantFP* UniformConstant(llvm::Value* value) {
 }
 
 }  // namespace
+
+void AllowScalingByPowers(llvm::Module& module) {
+  module.addModuleFlag(llvm::Module::Override, kScalesByPowers, 1);
+}
 
 llvm::Value* EmitMath(IrBuilder& b, tensor::ExprOp op, llvm::Value* x) {
   const bool is_float = x->getType()->getScalarType()->isFloatTy();

@@ -19,6 +19,9 @@ namespace bayloom::codegen {
 /// lane.
 llvm::Value* EmitMath(IrBuilder& builder, tensor::ExprOp op, llvm::Value* x);
 
+/// Lets kExp in the module multiply by powers of two in one instruction (AVX-512).
+void AllowScalingByPowers(llvm::Module& module);
+
 /// base to the power of exponent; small constant exponents become products.
 llvm::Value* EmitPower(IrBuilder& builder, llvm::Value* base, llvm::Value* exponent);
 

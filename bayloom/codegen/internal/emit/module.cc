@@ -4,6 +4,7 @@
 #include "bayloom/codegen/internal/emit/module.h"
 
 #include "bayloom/codegen/internal/emit/call.h"
+#include "bayloom/codegen/internal/emit/math.h"
 #include "bayloom/codegen/internal/emit/nest.h"
 
 namespace bayloom::codegen {
@@ -19,6 +20,7 @@ std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tenso
     EmitCall(program, *call, *function);
     return module;
   }
+  if (plan.scales_by_powers) AllowScalingByPowers(*module);
   const AliasScopes scopes(context, program.buffers.size());
   ModuleState state{program, plan, *module, scopes, symbol};
   IrBuilder entry(llvm::BasicBlock::Create(context, "entry", function));

@@ -24,6 +24,7 @@ struct EmitPlan {
   std::set<tensor::LoopId> unrolled;
   std::set<tensor::BlockId> absorbed;  ///< kInit blocks and consumers that tiles make superfluous
   std::set<tensor::LoopId> absorbed_loops;  ///< and the nests around them
+  bool scales_by_powers = false;  ///< the target multiplies by powers of two in one instruction
 
   /// How an instruction sums up all products of the loop; null if none does.
   const DotPlan* DotIn(tensor::LoopId loop) const;

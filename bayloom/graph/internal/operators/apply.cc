@@ -8,6 +8,8 @@
 
 #include <map>
 
+#include "bayloom/graph/internal/operators/integer_operators.h"
+
 namespace bayloom::graph {
 namespace {
 
@@ -53,7 +55,7 @@ std::vector<tensor::Tensor> ApplyOperatorAll(OperatorContext& context, const std
     }
   }
   OperatorContext inner(context.builder(), node, kAppliedOpset, std::move(inputs), nullptr);
-  FindOperator("", name)->import(inner);
+  ImportOnIntegersOrFloats(*FindOperator("", name), inner);
   std::vector<tensor::Tensor> results;
   for (int i = 0; i < outputs; ++i) results.push_back(inner.outputs().at(i).value());
   return results;

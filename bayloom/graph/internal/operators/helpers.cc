@@ -240,6 +240,14 @@ tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Ten
   return parts.at(0);
 }
 
+tensor::Expr WideProduct(const tensor::Expr& a, const tensor::Expr& b) {
+  const auto widened = [](const tensor::Expr& e) {
+    const bool narrow = tensor::IsInteger(e->dtype) && tensor::ByteSize(e->dtype) < 4;
+    return narrow ? tensor::Cast(tensor::DType::kInt32, e) : e;
+  };
+  return widened(a) * widened(b);
+}
+
 tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a,
                         const tensor::Tensor& b) {
   const auto batch = [](const tensor::Tensor& t) {
@@ -268,7 +276,8 @@ tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a,
   return context.builder().Reduce(
       "matmul", shape, {{"k", k}}, tensor::Reduction::kSum,
       [&](const Exprs& place, const Exprs& over) {
-        return at(a, place, place[place.size() - 2], over[0]) * at(b, place, over[0], place.back());
+        return WideProduct(at(a, place, place[place.size() - 2], over[0]),
+                           at(b, place, over[0], place.back()));
       },
       NodeKind::kMatmul);
 }

@@ -82,8 +82,10 @@ tensor::Tensor Concatenate(OperatorContext& context, const std::vector<tensor::T
                            int axis);
 /// The same along the first axis for any number of parts, as concatenations of concatenations.
 tensor::Tensor ConcatenateRows(OperatorContext& context, std::vector<tensor::Tensor> parts);
-/// A kMatmul node: out[batch..., m, n] = sum over k of a(batch, m, k) * b(batch, k, n).
-/// Batch axes broadcast.
+/// a * b; of integers of less than 32 bits as int32.
+tensor::Expr WideProduct(const tensor::Expr& a, const tensor::Expr& b);
+/// A kMatmul node: out[batch..., m, n] = sum over k of a(batch, m, k) * b(batch, k, n), products as
+/// WideProduct. Batch axes broadcast.
 tensor::Tensor Contract(OperatorContext& context, const tensor::Tensor& a, const tensor::Tensor& b);
 
 /// Where along the axis the extreme is, the first or the last of equal ones; NaN is more extreme

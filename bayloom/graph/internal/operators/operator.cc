@@ -31,8 +31,26 @@ std::string OperatorContext::label() const {
 }
 
 tensor::Tensor OperatorContext::Input(int i) {
-  if (!HasInput(i)) Refuse(fmt::format("input {} is missing", i));
-  return *inputs_[i];
+  const NamedValue value = InputValue(i);
+  if (!value.tensor) Refuse(fmt::format("input {} is a sequence; it has to be a tensor", i));
+  return *value.tensor;
+}
+
+NamedValue OperatorContext::InputValue(int i) const {
+  if (HasInput(i)) return {.tensor = inputs_[i], .type = InputType(i)};
+  const bool is_sequence = i < std::ssize(input_values_) && input_values_[i].sequence;
+  if (!is_sequence) Refuse(fmt::format("input {} is missing", i));
+  return input_values_[i];
+}
+
+Sequence OperatorContext::InputSequence(int i) const {
+  const NamedValue value = InputValue(i);
+  if (!value.sequence) Refuse(fmt::format("input {} has to be a sequence", i));
+  return *value.sequence;
+}
+
+int OperatorContext::InputType(int i) const {
+  return i < std::ssize(input_values_) ? input_values_[i].type : 0;
 }
 
 std::vector<tensor::Tensor> OperatorContext::Inputs() {
@@ -173,9 +191,21 @@ std::vector<int> OperatorContext::CheckAxes(const std::vector<int64_t>& axes, in
   return checked;
 }
 
-std::vector<tensor::Tensor> OperatorContext::Subgraph(std::string_view attribute,
-                                                      const std::vector<tensor::Tensor>& inputs) {
+std::vector<NamedValue> OperatorContext::Subgraph(std::string_view attribute,
+                                                  const std::vector<NamedValue>& inputs) {
   return subgraph_(*Find(attribute, AttributeProto::GRAPH, "a graph", true), inputs);
+}
+
+std::vector<tensor::Tensor> OperatorContext::TensorSubgraph(
+    std::string_view attribute, const std::vector<tensor::Tensor>& inputs) {
+  std::vector<NamedValue> values;
+  for (const tensor::Tensor& input : inputs) values.push_back({.tensor = input});
+  std::vector<tensor::Tensor> outputs;
+  for (const NamedValue& output : Subgraph(attribute, values)) {
+    if (!output.tensor) Refuse("the inner graph returns a sequence");
+    outputs.push_back(*output.tensor);
+  }
+  return outputs;
 }
 
 int OperatorContext::output_count() const { return node_.output_size(); }
@@ -193,6 +223,18 @@ void OperatorContext::SetOutput(int i, tensor::Tensor tensor, const SmallType* s
   SetOutput(i, std::move(tensor));
   if (static_cast<int>(small_outputs_.size()) <= i) small_outputs_.resize(i + 1, nullptr);
   small_outputs_[i] = small;
+}
+
+void OperatorContext::SetOutput(int i, NamedValue value) {
+  if (value.tensor) SetOutput(i, *value.tensor);
+  if (std::ssize(output_values_) <= i) output_values_.resize(i + 1);
+  output_values_[i] = std::move(value);
+}
+
+std::optional<NamedValue> OperatorContext::OutputValue(int i) const {
+  if (i < std::ssize(output_values_) && !output_values_[i].IsOpaque()) return output_values_[i];
+  const bool is_set = i < std::ssize(outputs_) && outputs_[i].has_value();
+  return is_set ? std::optional(NamedValue{.tensor = outputs_[i]}) : std::nullopt;
 }
 
 const SmallType* OperatorContext::SmallTypeOf(int input) const {
@@ -226,16 +268,19 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
                                              ControlFlowOperators(),
                                              ConvolutionOperators(),
                                              DeterminantOperators(),
+                                             FlexAttentionOperators(),
                                              GatherOperators(),
                                              GenerationOperators(),
                                              GroupNormalizationOperators(),
                                              IndexingOperators(),
+                                             LinearAttentionOperators(),
                                              LossOperators(),
                                              MatmulOperators(),
                                              NormalizationOperators(),
                                              PlacementOperators(),
                                              PoolingOperators(),
                                              QuantizationOperators(),
+                                             QuantizedProductOperators(),
                                              RandomOperators(),
                                              RecurrentOperators(),
                                              ReductionOperators(),
@@ -244,9 +289,11 @@ const Operator* FindOperator(std::string_view domain, std::string_view name) {
                                              SamplingOperators(),
                                              ScatterOperators(),
                                              SelectionOperators(),
+                                             SequenceOperators(),
                                              ShapeOperators(),
                                              SortingOperators(),
                                              SpectrumOperators(),
+                                             TextOperators(),
                                              microsoft::ActivationOperators(),
                                              microsoft::AttentionOperators(),
                                              microsoft::BlockQuantizationOperators(),

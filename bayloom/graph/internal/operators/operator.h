@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bayloom/graph/builder.h"
+#include "bayloom/graph/internal/named_value.h"
 
 namespace onnx {
 class AttributeProto;
@@ -29,8 +30,8 @@ class OperatorContext {
  public:
   /// Imports the graph-valued attribute of a node: outer values are visible, `inputs` become the
   /// subgraph's inputs; returns its outputs.
-  using SubgraphImporter = std::function<std::vector<tensor::Tensor>(
-      const onnx::AttributeProto&, const std::vector<tensor::Tensor>&)>;
+  using SubgraphImporter = std::function<std::vector<NamedValue>(const onnx::AttributeProto&,
+                                                                 const std::vector<NamedValue>&)>;
 
   OperatorContext(GraphBuilder& builder, const onnx::NodeProto& node, int opset,
                   std::vector<std::optional<tensor::Tensor>> inputs, SubgraphImporter subgraph)
@@ -54,6 +55,12 @@ class OperatorContext {
   tensor::Tensor Input(int i);
   /// All inputs, none of which may be absent.
   std::vector<tensor::Tensor> Inputs();
+  /// The input, which may be a sequence. Refuses when it is absent.
+  NamedValue InputValue(int i) const;
+  /// Refuses when the input is no sequence.
+  Sequence InputSequence(int i) const;
+  /// ONNX's number of the type of the input's elements; 0: not known.
+  int InputType(int i) const;
   /// The input's data; null when absent or not known at compile time.
   const tensor::HostTensor* ConstantInput(int i);
   /// Data that has to be known at compile time; throws RunTimeDependence if it is not.
@@ -80,15 +87,23 @@ class OperatorContext {
   /// Checks an axis and counts negative ones from the end.
   int CheckAxis(int64_t axis, int rank);
   std::vector<int> CheckAxes(const std::vector<int64_t>& axes, int rank);
-  std::vector<tensor::Tensor> Subgraph(std::string_view attribute,
-                                       const std::vector<tensor::Tensor>& inputs);
+  /// The graph-valued attribute's outputs for these inputs.
+  std::vector<NamedValue> Subgraph(std::string_view attribute,
+                                   const std::vector<NamedValue>& inputs);
+  /// The same where only tensors go in and out; refuses sequences.
+  std::vector<tensor::Tensor> TensorSubgraph(std::string_view attribute,
+                                             const std::vector<tensor::Tensor>& inputs);
 
   int output_count() const;
   bool WantsOutput(int i) const;
   void SetOutput(int i, tensor::Tensor tensor);
   /// The output's values are those of a small type; `tensor` has its holder's.
   void SetOutput(int i, tensor::Tensor tensor, const SmallType* small);
+  /// A tensor or a sequence, with its type where that is known.
+  void SetOutput(int i, NamedValue value);
   const std::vector<std::optional<tensor::Tensor>>& outputs() const { return outputs_; }
+  /// What output `i` was set to; nullopt: nothing.
+  std::optional<NamedValue> OutputValue(int i) const;
 
   /// Which small type (small_types.h) an input's values are of; null: of the tensor's own type.
   const SmallType* SmallTypeOf(int input) const;
@@ -97,6 +112,8 @@ class OperatorContext {
   /// Where the files with data of the model lie.
   void SetDataFolder(const DataFolder* folder) { data_folder_ = folder; }
   void SetSmallTypes(std::vector<const SmallType*> inputs) { small_inputs_ = std::move(inputs); }
+  /// What the inputs are where they are more than tensors; parallel to the inputs.
+  void SetInputValues(std::vector<NamedValue> values) { input_values_ = std::move(values); }
 
   /// Throws InputError with the reason; the importer adds file and node.
   [[noreturn]] void Refuse(const std::string& reason) const;
@@ -116,6 +133,7 @@ class OperatorContext {
   std::vector<std::optional<tensor::Tensor>> outputs_;
   SubgraphImporter subgraph_;
   std::vector<const SmallType*> small_inputs_, small_outputs_;
+  std::vector<NamedValue> input_values_, output_values_;
   const DataFolder* data_folder_ = nullptr;
 };
 
@@ -139,16 +157,19 @@ std::span<const Operator> ComposedOperators();
 std::span<const Operator> ControlFlowOperators();
 std::span<const Operator> ConvolutionOperators();
 std::span<const Operator> DeterminantOperators();
+std::span<const Operator> FlexAttentionOperators();
 std::span<const Operator> GatherOperators();
 std::span<const Operator> GenerationOperators();
 std::span<const Operator> GroupNormalizationOperators();
 std::span<const Operator> IndexingOperators();
+std::span<const Operator> LinearAttentionOperators();
 std::span<const Operator> LossOperators();
 std::span<const Operator> MatmulOperators();
 std::span<const Operator> NormalizationOperators();
 std::span<const Operator> PlacementOperators();
 std::span<const Operator> PoolingOperators();
 std::span<const Operator> QuantizationOperators();
+std::span<const Operator> QuantizedProductOperators();
 std::span<const Operator> RandomOperators();
 std::span<const Operator> RecurrentOperators();
 std::span<const Operator> ReductionOperators();
@@ -157,8 +178,10 @@ std::span<const Operator> ResizeOperators();
 std::span<const Operator> SamplingOperators();
 std::span<const Operator> ScatterOperators();
 std::span<const Operator> SelectionOperators();
+std::span<const Operator> SequenceOperators();
 std::span<const Operator> ShapeOperators();
 std::span<const Operator> SortingOperators();
 std::span<const Operator> SpectrumOperators();
+std::span<const Operator> TextOperators();
 
 }  // namespace bayloom::graph

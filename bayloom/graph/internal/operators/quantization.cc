@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "bayloom/graph/internal/operators/scaled_sum.h"
 #include "bayloom/graph/internal/operators/small_rounding.h"
 
 namespace bayloom::graph {
@@ -97,6 +100,26 @@ tensor::DType DivisionType(OperatorContext& context, const tensor::Tensor& scale
   return TypeAttribute(context, "precision", is_wide ? wide : scale.dtype()).dtype;
 }
 
+/// A zero point that may be missing, as a constant; null: it is not known.
+const tensor::HostTensor* KnownZero(OperatorContext& context, int input, tensor::DType dtype) {
+  static const tensor::HostTensor none = tensor::HostTensor::Zeros(tensor::DType::kInt8, {});
+  if (!context.HasInput(input)) return &none;
+  return context.Input(input).dtype() == dtype ? context.ConstantInput(input) : nullptr;
+}
+
+/// Floats with one known scale and zero point; nullopt: something else.
+std::optional<Quantization> KnownQuantization(OperatorContext& context, const tensor::Tensor& x,
+                                              const tensor::Tensor& scale,
+                                              const ElementType& type) {
+  const tensor::HostTensor* zero = KnownZero(context, 2, type.dtype);
+  if (!zero || zero->ElementCount() != 1 || CheckedElementCount(scale.shape()) != 1 || type.small ||
+      x.dtype() != tensor::DType::kFloat32 || !IsScale(context, scale)) {
+    return std::nullopt;
+  }
+  const auto factor = static_cast<float>(context.builder().ConstantOf(scale)->Get(0));
+  return Quantization{factor, zero->GetInt(0), type.dtype};
+}
+
 void QuantizeLinear(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), scale = context.Input(1);
   const int axis = QuantizationAxis(context, x);
@@ -107,6 +130,10 @@ void QuantizeLinear(OperatorContext& context) {
   const bool rounds = !type.small || !type.small->IsFloat();
   const bool saturate = context.Int("saturate", 1) != 0;
   const tensor::DType division = DivisionType(context, scale);
+  const auto known = KnownQuantization(context, x, scale, type);
+  if (known && division == tensor::DType::kFloat32) {
+    return context.SetOutput(0, Quantize(context, x, *known));
+  }
   const auto quantized = [&](const Exprs& place) {
     const auto at = [&](const tensor::Tensor& parameter) {
       return ParameterAt(context, parameter, place, axis, block, x.shape());
@@ -122,6 +149,31 @@ void QuantizeLinear(OperatorContext& context) {
   context.SetOutput(0, context.builder().Map("quantize", x.shape(), quantized), type.small);
 }
 
+/// The one term of a dequantized tensor, if all but its integers is known.
+std::optional<ScaledSum> DequantizedSum(OperatorContext& context, const tensor::Tensor& x,
+                                        const tensor::Tensor& scale, int axis) {
+  const bool bytes = x.dtype() == tensor::DType::kInt8 || x.dtype() == tensor::DType::kUInt8;
+  const tensor::HostTensor* zero = KnownZero(context, 2, x.dtype());
+  if ((!bytes && x.dtype() != tensor::DType::kInt32) || !zero || !IsScale(context, scale)) {
+    return std::nullopt;
+  }
+  const bool has_zero =
+      std::ranges::any_of(zero->data, [](std::byte b) { return b != std::byte{0}; });
+  if (has_zero && !bytes) return std::nullopt;
+  const auto shaped = [&](const tensor::Tensor& parameter) -> std::optional<tensor::Tensor> {
+    const int64_t count = CheckedElementCount(parameter.shape());
+    if (count == 1) return context.builder().View(parameter, {});
+    if (axis >= Rank(x) || x.shape()[axis] != count) return std::nullopt;
+    std::vector<int64_t> shape(Rank(x) - axis, 1);
+    shape[0] = count;
+    return context.builder().View(parameter, shape);
+  };
+  const auto factor = shaped(scale);
+  const auto level = has_zero ? shaped(context.Input(2)) : std::nullopt;
+  if (!factor || (has_zero && !level)) return std::nullopt;
+  return ScaledSum{.shape = x.shape(), .terms = {{x, *factor, level}}};
+}
+
 void DequantizeLinear(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), scale = context.Input(1);
   const int axis = QuantizationAxis(context, x);
@@ -129,6 +181,11 @@ void DequantizeLinear(OperatorContext& context) {
   const tensor::DType dtype = TypeAttribute(context, "output_dtype", scale.dtype()).dtype;
   if (!tensor::IsFloat(dtype)) {
     context.Refuse(fmt::format("an output of {} is not supported", tensor::ToString(dtype)));
+  }
+  if (block == 0 && dtype == tensor::DType::kFloat32) {
+    if (auto sum = DequantizedSum(context, x, scale, axis)) {
+      return context.SetOutput(0, WriteFloats(context, "dequantize", *std::move(sum)));
+    }
   }
   const tensor::DType centred = tensor::IsFloat(x.dtype()) ? dtype : tensor::DType::kInt32;
   context.SetOutput(0, context.builder().Map("dequantize", x.shape(), [&](const Exprs& place) {
@@ -139,6 +196,25 @@ void DequantizeLinear(OperatorContext& context) {
     if (context.HasInput(2)) level = level - tensor::Cast(centred, at(context.Input(2)));
     return tensor::Cast(dtype, level) * tensor::Cast(dtype, at(scale));
   }));
+}
+
+/// Requantize, where all but the integers is known.
+std::optional<tensor::Tensor> RequantizeKnown(OperatorContext& context, const tensor::Tensor& y,
+                                              const std::vector<int>& scales, int y_scale,
+                                              int y_zero_point, int axis) {
+  const tensor::Tensor to = context.Input(y_scale);
+  const tensor::HostTensor* zero = context.ConstantInput(y_zero_point);
+  if (axis >= Rank(y) || !zero || zero->ElementCount() != 1 || !IsScale(context, to) ||
+      CheckedElementCount(to.shape()) != 1) {
+    return std::nullopt;
+  }
+  std::vector<tensor::Tensor> factors;
+  for (int input : scales) factors.push_back(context.Input(input));
+  const auto scale = ProductOfScales(context, factors, y.shape()[axis], Rank(y) - axis - 1);
+  if (!scale) return std::nullopt;
+  const ScaledSum sum{.shape = y.shape(), .terms = {{.integers = y, .scale = *scale}}};
+  const auto factor = static_cast<float>(context.builder().ConstantOf(to)->Get(0));
+  return Quantize(context, sum, {factor, zero->GetInt(0), zero->dtype});
 }
 
 }  // namespace
@@ -157,6 +233,9 @@ tensor::Tensor Requantize(OperatorContext& context, const tensor::Tensor& y,
                           const std::vector<int>& scales, int y_scale, int y_zero_point, int axis) {
   const tensor::Tensor zero = context.Input(y_zero_point);
   CheckEightBits(context, zero.dtype());
+  if (const auto quantized = RequantizeKnown(context, y, scales, y_scale, y_zero_point, axis)) {
+    return *quantized;
+  }
   return context.builder().Map("requantize", y.shape(), [&](const Exprs& place) {
     const auto scale_at = [&](int input) {
       return tensor::Cast(tensor::DType::kFloat32,

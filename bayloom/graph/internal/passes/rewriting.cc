@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "bayloom/tensor/evaluation_cost.h"
 
@@ -155,6 +156,25 @@ ValueId AddView(Graph& graph, std::vector<Node>& nodes, ValueId source,
   }
   graph.values.push_back(std::move(value));
   return id;
+}
+
+tensor::HostTensor PadWithZeros(const tensor::HostTensor& tensor,
+                                const std::vector<int64_t>& shape) {
+  tensor::HostTensor padded = tensor::HostTensor::Zeros(tensor.dtype, shape);
+  const int64_t row = tensor.shape.back();
+  const auto bytes = static_cast<size_t>(row * tensor::ByteSize(tensor.dtype));
+  std::vector<int64_t> index(shape.size(), 0);
+  for (int64_t from = 0; from < tensor.ElementCount(); from += row) {
+    int64_t to = 0;
+    for (size_t d = 0; d < shape.size(); ++d) to = to * shape[d] + index[d];
+    std::memcpy(&padded.data[to * tensor::ByteSize(tensor.dtype)],
+                &tensor.data[from * tensor::ByteSize(tensor.dtype)], bytes);
+    for (size_t d = shape.size() - 1; d-- > 0;) {
+      if (++index[d] < tensor.shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return padded;
 }
 
 std::vector<DimGroup> MatchShapes(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {

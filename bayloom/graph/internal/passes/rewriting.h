@@ -54,6 +54,10 @@ Node MakeMap(Graph& graph, const std::string& name, const std::string& op,
 ValueId AddView(Graph& graph, std::vector<Node>& nodes, ValueId source,
                 const std::vector<int64_t>& shape);
 
+/// The tensor with zeros behind the dimensions that are shorter than in `shape`.
+tensor::HostTensor PadWithZeros(const tensor::HostTensor& tensor,
+                                const std::vector<int64_t>& shape);
+
 /// A group of dimensions of shape `a` that together are a group of dimensions of shape `b`.
 struct DimGroup {
   int a_begin, a_end, b_begin, b_end;

@@ -71,10 +71,15 @@ void PoolQuantized(OperatorContext& context, const std::string& name,
   tensor::Tensor x = Dequantized(context, 0);
   const bool channels_last = context.Int("channels_last", 0) != 0;
   if (Rank(x) < 3) context.Refuse("the input needs 3 dimensions at least");
-  if (channels_last) x = Permute(context, x, ChannelsFirst(Rank(x)));
-  tensor::Tensor y = ApplyOperator(context, name, {x}, attributes);
-  if (channels_last) y = Permute(context, y, ChannelsLast(Rank(y)));
-  context.SetOutput(0, Quantized(context, y, 3, context.Input(0)));
+  if (channels_last) {
+    const std::vector<int> order = ChannelsFirst(Rank(x));
+    x = ApplyOperator(context, "Transpose", {x},
+                      {{{"perm", std::vector<int64_t>(order.begin(), order.end())}}});
+  }
+  const tensor::Tensor y = ApplyOperator(context, name, {x}, attributes);
+  const tensor::Tensor levels = Quantized(context, y, 3, context.Input(0));
+  context.SetOutput(0,
+                    channels_last ? Permute(context, levels, ChannelsLast(Rank(levels))) : levels);
 }
 void QLinearGlobalAveragePool(OperatorContext& context) {
   PoolQuantized(context, "GlobalAveragePool", {});

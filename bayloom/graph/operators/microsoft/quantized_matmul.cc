@@ -6,17 +6,37 @@
 
 #include "bayloom/graph/internal/operators/apply.h"
 #include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/internal/operators/scaled_sum.h"
 
 namespace bayloom::graph::microsoft {
 namespace {
 
 using tensor::Expr;
 
+/// The same where scales and bias are known.
+std::optional<tensor::Tensor> ScaledByConstants(OperatorContext& context,
+                                                const tensor::Tensor& product,
+                                                const std::vector<tensor::Tensor>& scales,
+                                                const std::optional<tensor::Tensor>& bias) {
+  if (Rank(product) == 0) return std::nullopt;
+  const int64_t columns = product.shape().back();
+  const auto scale = ProductOfScales(context, scales, columns, 0);
+  const bool fits =
+      !bias || (context.builder().ConstantOf(*bias) && bias->dtype() == tensor::DType::kFloat32 &&
+                bias->shape() == std::vector<int64_t>{columns});
+  if (!scale || !fits) return std::nullopt;
+  return WriteFloats(context, "rescale",
+                     {.shape = product.shape(),
+                      .terms = {{.integers = product, .scale = *scale}},
+                      .offset = bias});
+}
+
 /// The int32 product as floats: times the scales, which are scalars or belong to columns, plus a
 /// bias.
 tensor::Tensor Scaled(OperatorContext& context, const tensor::Tensor& product,
                       const std::vector<tensor::Tensor>& scales,
                       const std::optional<tensor::Tensor>& bias) {
+  if (const auto known = ScaledByConstants(context, product, scales, bias)) return *known;
   const tensor::DType type = scales[0].dtype();
   std::vector<tensor::Tensor> operands = {product};
   operands.insert(operands.end(), scales.begin(), scales.end());
