@@ -4,7 +4,7 @@
 """Quantizes float32 ONNX models with onnxruntime's own tool, for measurements.
 
     build/venv/bin/pip install -r benchmarks/peers/onnxruntime/requirements.txt
-    build/release/bin/bayloom-models resnet50 mobilenet_v2 bert_base
+    for model in resnet50 mobilenet_v2 bert_base; do build/release/bin/bayloom-models $model; done
     build/venv/bin/python benchmarks/peers/onnxruntime/quantize.py build/quantized \\
         resnet50.onnx mobilenet_v2.onnx bert_base.onnx --dynamic bert_base.onnx
 
