@@ -52,7 +52,8 @@ std::vector<size_t> OverlappingIters(const tensor::Block& block) {
     if (block.iters[i].kind == tensor::IterKind::kSpatial) spatial.push_back(i);
   }
   if (!spatial.empty()) spatial.pop_back();
-  std::erase_if(spatial, [&](size_t i) { return OverlappingTileSizes(block.iters[i].extent).empty(); });
+  std::erase_if(spatial,
+                [&](size_t i) { return OverlappingTileSizes(block.iters[i].extent).empty(); });
   return spatial;
 }
 

@@ -40,7 +40,8 @@ Result<std::array<tensor::LoopVar, 2>> SplitIntoOverlapping(tensor::Schedule& sc
   return schedule.SplitOverlapping(loop, *size);
 }
 
-/// Splits one loop into as many levels as there are; the outermost may be one of tiles that overlap.
+/// Splits one loop into as many levels as there are; the outermost may be one of tiles that
+/// overlap.
 Result<std::vector<tensor::LoopVar>> SplitIntoLevels(tensor::Schedule& schedule,
                                                      tensor::LoopVar loop, int levels,
                                                      std::optional<int64_t> overlapping_extent) {
@@ -85,9 +86,9 @@ Result<std::array<tensor::LoopVar, 2>> TileInLevels(tensor::Schedule& schedule,
       continue;
     }
     const bool overlaps = std::find(overlapping.begin(), overlapping.end(), i) != overlapping.end();
-    Result<std::vector<tensor::LoopVar>> split = SplitIntoLevels(
-        schedule, loops[i], is_spatial ? kSpatialLevels : kReductionLevels,
-        overlaps ? std::optional(iters[i].extent) : std::nullopt);
+    Result<std::vector<tensor::LoopVar>> split =
+        SplitIntoLevels(schedule, loops[i], is_spatial ? kSpatialLevels : kReductionLevels,
+                        overlaps ? std::optional(iters[i].extent) : std::nullopt);
     if (!split) return split.error();
     for (size_t level = 0; level < split->size(); ++level) levels[level].push_back((*split)[level]);
   }

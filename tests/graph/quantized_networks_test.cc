@@ -46,10 +46,10 @@ TEST(QuantizedNetworks, BoundsBecomeLevels) {
   const QuantizationParameters x{DType::kInt8, {0.1}, {3}}, y{DType::kUInt8, {0.04}, {5}};
   const HostTensor levels = RandomLevels(x, {300}, 1);
   ModelWriter writer;
-  const std::string clipped =
-      writer.Node("Clip", {writer.Node("Relu", {DequantizeNode(
-                               writer, writer.Input(x.dtype, levels.shape), x)}),
-                           writer.Constant(Floats({}, {-1})), writer.Constant(Floats({}, {6}))});
+  const std::string clipped = writer.Node(
+      "Clip",
+      {writer.Node("Relu", {DequantizeNode(writer, writer.Input(x.dtype, levels.shape), x)}),
+       writer.Constant(Floats({}, {-1})), writer.Constant(Floats({}, {6}))});
   writer.Output(QuantizeNode(writer, clipped, y));
   Reals expected;
   for (int64_t i = 0; i < 300; ++i) expected.push_back(std::clamp(RealOf(x, levels, i), 0.0, 6.0));
@@ -57,9 +57,8 @@ TEST(QuantizedNetworks, BoundsBecomeLevels) {
 }
 
 TEST(QuantizedNetworks, ConcatenationsWithDifferentScales) {
-  const std::vector<QuantizationParameters> parts = {{DType::kUInt8, {0.03}, {100}},
-                                                     {DType::kUInt8, {0.07}, {20}},
-                                                     {DType::kUInt8, {0.05}, {50}}};
+  const std::vector<QuantizationParameters> parts = {
+      {DType::kUInt8, {0.03}, {100}}, {DType::kUInt8, {0.07}, {20}}, {DType::kUInt8, {0.05}, {50}}};
   const QuantizationParameters y = parts[2];
   ModelWriter writer;
   std::vector<std::string> names;
@@ -92,15 +91,16 @@ TEST(QuantizedNetworks, MovesOfBytes) {
                                   {{"kernel_shape", std::vector<int64_t>{3, 3}},
                                    {"strides", std::vector<int64_t>{2, 2}},
                                    {"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
-  value = requantized(
-      writer.Node("Transpose", {value}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}}));
+  value =
+      requantized(writer.Node("Transpose", {value}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}}));
   value = writer.Node("Flatten", {value});
   writer.Output(QuantizeNode(writer, value, q));
   Reals expected;
   for (int64_t e = 0; e < 36; ++e) {
     const int64_t c = e % 4, row = e / 12, column = e / 4 % 3;
     int64_t greatest = -128;
-    for (int64_t h = std::max<int64_t>(0, 2 * row - 1); h <= std::min<int64_t>(5, 2 * row + 1); ++h) {
+    for (int64_t h = std::max<int64_t>(0, 2 * row - 1); h <= std::min<int64_t>(5, 2 * row + 1);
+         ++h) {
       for (int64_t w = std::max<int64_t>(0, 2 * column - 1);
            w <= std::min<int64_t>(5, 2 * column + 1); ++w) {
         greatest = std::max(greatest, x.GetInt((c * 6 + h) * 6 + w));
@@ -123,11 +123,10 @@ TEST(QuantizedNetworks, MeansOfBytes) {
       const int64_t count = global ? 1 : padded ? 4 : 3, pad = padded ? 1 : 0;
       ModelWriter writer;
       const std::string real = DequantizeNode(writer, writer.Input(q.dtype, x.shape), q);
-      const ModelWriter::Attributes window = {
-          {"kernel_shape", std::vector<int64_t>{2, 2}},
-          {"strides", std::vector<int64_t>{2, 2}},
-          {"pads", std::vector<int64_t>{pad, pad, pad, pad}},
-          {"count_include_pad", int64_t{padded}}};
+      const ModelWriter::Attributes window = {{"kernel_shape", std::vector<int64_t>{2, 2}},
+                                              {"strides", std::vector<int64_t>{2, 2}},
+                                              {"pads", std::vector<int64_t>{pad, pad, pad, pad}},
+                                              {"count_include_pad", int64_t{padded}}};
       const std::string mean = global ? writer.Node("GlobalAveragePool", {real})
                                       : writer.Node("AveragePool", {real}, window);
       writer.Output(QuantizeNode(writer, mean, y));
@@ -162,8 +161,8 @@ TEST(QuantizedNetworks, LayersWithDifferentScalesShareTasks) {
     const QuantizationParameters before = parameters(layer, DType::kUInt8);
     const QuantizationParameters behind = parameters(layer + 1, DType::kUInt8);
     x = DequantizeNode(writer, QuantizeNode(writer, x, before), before);
-    const std::string w =
-        DequantizeNode(writer, writer.Constant(RandomLevels(weights, {16, 16, 1, 1}, layer)), weights);
+    const std::string w = DequantizeNode(
+        writer, writer.Constant(RandomLevels(weights, {16, 16, 1, 1}, layer)), weights);
     const std::string bias = writer.Constant(RandomTensor({16}, layer));
     const std::string y = writer.Node("Relu", {writer.Node("Conv", {x, w, bias})});
     x = writer.Node("Add", {x, DequantizeNode(writer, QuantizeNode(writer, y, behind), behind)});
@@ -191,15 +190,14 @@ TEST(QuantizedNetworks, DynamicQuantization) {
   const HostTensor w = RandomIntegers(DType::kInt8, {inner, columns}, -127, 128, 2);
   const HostTensor bias = RandomTensor({columns}, 3);
   ModelWriter writer;
-  const auto levels = writer.Node("DynamicQuantizeLinear", {writer.Input(DType::kFloat32, x.shape)},
-                                  {}, "", 3);
-  const std::string product =
-      writer.Node("MatMulInteger", {levels[0], writer.Constant(w), levels[2],
-                                    writer.Constant(Integers(DType::kInt8, {}, {2}))});
+  const auto levels =
+      writer.Node("DynamicQuantizeLinear", {writer.Input(DType::kFloat32, x.shape)}, {}, "", 3);
+  const std::string product = writer.Node(
+      "MatMulInteger",
+      {levels[0], writer.Constant(w), levels[2], writer.Constant(Integers(DType::kInt8, {}, {2}))});
   const std::string scale = writer.Node("Mul", {levels[1], writer.Constant(Floats({1}, {0.01}))});
   const std::string floats = writer.Node("Cast", {product}, {{"to", int64_t{1}}});
-  writer.Output(
-      writer.Node("Add", {writer.Node("Mul", {floats, scale}), writer.Constant(bias)}));
+  writer.Output(writer.Node("Add", {writer.Node("Mul", {floats, scale}), writer.Constant(bias)}));
 
   double low = 0, high = 0;
   for (int64_t i = 0; i < x.ElementCount(); ++i) {
@@ -212,8 +210,8 @@ TEST(QuantizedNetworks, DynamicQuantization) {
   for (int64_t e = 0; e < rows * columns; ++e) {
     double sum = 0;
     for (int64_t k = 0; k < inner; ++k) {
-      const double level = std::clamp(std::nearbyint(x.Get(e / columns * inner + k) / step) + zero,
-                                      0.0, 255.0);
+      const double level =
+          std::clamp(std::nearbyint(x.Get(e / columns * inner + k) / step) + zero, 0.0, 255.0);
       sum += (level - zero) * static_cast<double>(w.GetInt(k * columns + e % columns) - 2);
     }
     expected.push_back(sum * step * 0.01 + bias.Get(e % columns));
@@ -230,7 +228,8 @@ TEST(QuantizedNetworks, DynamicQuantization) {
 TEST(QuantizedNetworks, OperatorsOfMicrosoft) {
   const QuantizationParameters a{DType::kUInt8, {0.0317}, {100}}, b{DType::kUInt8, {0.0703}, {20}},
       y{DType::kUInt8, {0.1013}, {60}};
-  const HostTensor left = RandomLevels(a, {1, 6, 4, 4}, 1), right = RandomLevels(b, {1, 6, 4, 4}, 2);
+  const HostTensor left = RandomLevels(a, {1, 6, 4, 4}, 1),
+                   right = RandomLevels(b, {1, 6, 4, 4}, 2);
   for (const std::string op : {"QLinearAdd", "QLinearMul", "QLinearConcat"}) {
     ModelWriter writer;
     const std::string x = writer.Input(a.dtype, left.shape), z = writer.Input(b.dtype, right.shape);

@@ -30,9 +30,7 @@ struct ConvCase {
   static constexpr int64_t kExtent = 9, kKernel = 3;
   int64_t Count() const { return (kExtent + 2 * pad - kKernel) / stride + 1; }
   HostTensor Image() const { return RandomLevels(x, {2, in, kExtent, kExtent}, 1); }
-  HostTensor Weights() const {
-    return RandomLevels(w, {out, in / groups, kKernel, kKernel}, 2);
-  }
+  HostTensor Weights() const { return RandomLevels(w, {out, in / groups, kKernel, kKernel}, 2); }
   HostTensor BiasLevels() const { return RandomIntegers(DType::kInt32, {out}, -3000, 3000, 3); }
   double BiasScale(int64_t channel) const { return x.Scale(0) * w.Scale(channel); }
 
@@ -57,8 +55,8 @@ struct ConvCase {
       reals.push_back(BiasLevels().Get(c) * BiasScale(c));
     }
     if (!integer_bias) return writer.Constant(Floats({out}, reals));
-    return writer.Node("DequantizeLinear", {writer.Constant(BiasLevels()),
-                                            writer.Constant(Floats({out}, scales))},
+    return writer.Node("DequantizeLinear",
+                       {writer.Constant(BiasLevels()), writer.Constant(Floats({out}, scales))},
                        {{"axis", int64_t{0}}});
   }
 
@@ -83,7 +81,8 @@ struct ConvCase {
     int64_t sum = 0;
     for (int64_t k = 0; k < part * kKernel * kKernel; ++k) {
       const int64_t ci = k / (kKernel * kKernel), tap = k % (kKernel * kKernel);
-      const int64_t h = row * stride - pad + tap / kKernel, v = column * stride - pad + tap % kKernel;
+      const int64_t h = row * stride - pad + tap / kKernel,
+                    v = column * stride - pad + tap % kKernel;
       if (h < 0 || h >= kExtent || v < 0 || v >= kExtent) continue;
       const int64_t level =
           image.GetInt(((n * in + group * part + ci) * kExtent + h) * kExtent + v);
@@ -115,9 +114,8 @@ QuantizationParameters PerChannel(DType dtype, int64_t channels, int64_t spread)
 TEST(QuantizedConv, IntegersOfAllTypesWithZeroPoints) {
   const QuantizationParameters symmetric{DType::kInt8, {0.005}, {0}};
   for (const QuantizationParameters& x : {kUnsigned, kSigned}) {
-    for (const QuantizationParameters& y :
-         {QuantizationParameters{DType::kUInt8, {0.9}, {101}},
-          QuantizationParameters{DType::kInt8, {0.4}, {-20}}}) {
+    for (const QuantizationParameters& y : {QuantizationParameters{DType::kUInt8, {0.9}, {101}},
+                                            QuantizationParameters{DType::kInt8, {0.4}, {-20}}}) {
       ConvCase{.x = x, .w = symmetric, .y = y}.Check();
       ConvCase{.x = x, .w = PerChannel(DType::kInt8, 8, 0), .y = y, .relu = true}.Check();
       ConvCase{.x = x, .w = symmetric, .y = y, .stride = 2, .integer_bias = false}.Check();
@@ -207,7 +205,8 @@ struct ProductCase {
   void Check() const {
     SCOPED_TRACE(testing::Message() << tensor::ToString(a.dtype) << " " << tensor::ToString(b.dtype)
                                     << " activations " << activations);
-    const HostTensor left = RandomLevels(a, LeftShape(), 1), right = RandomLevels(b, RightShape(), 2);
+    const HostTensor left = RandomLevels(a, LeftShape(), 1),
+                     right = RandomLevels(b, RightShape(), 2);
     ModelWriter writer;
     const std::string x = writer.Input(a.dtype, LeftShape());
     const std::string w =
@@ -257,11 +256,11 @@ TEST(QuantizedGemm, FloatsWithoutQuantizationBehind) {
   const HostTensor x = RandomLevels(kUnsigned, {4, 19}, 1), w = RandomLevels(b, {6, 19}, 2);
   const HostTensor bias = RandomTensor({6}, 3);
   ModelWriter writer;
-  writer.Output(writer.Node(
-      "Gemm",
-      {DequantizeNode(writer, writer.Input(DType::kUInt8, {4, 19}), kUnsigned),
-       DequantizeNode(writer, writer.Constant(w), b), writer.Constant(bias)},
-      {{"transB", int64_t{1}}}));
+  writer.Output(
+      writer.Node("Gemm",
+                  {DequantizeNode(writer, writer.Input(DType::kUInt8, {4, 19}), kUnsigned),
+                   DequantizeNode(writer, writer.Constant(w), b), writer.Constant(bias)},
+                  {{"transB", int64_t{1}}}));
   Reals expected;
   for (int64_t e = 0; e < 24; ++e) {
     int64_t sum = 0;
@@ -294,17 +293,18 @@ TEST(MatMulInteger, ZeroPointsPerRowAndColumn) {
     expected.push_back(static_cast<double>(sum));
   }
   for (const std::set<int>& constants : {std::set<int>{}, std::set<int>{1, 3}, std::set<int>{2}}) {
-    ExpectClose(RunOperator({.op = "MatMulInteger",
-                             .inputs = {a, b, row, column},
-                             .constants = constants})[0],
-                expected, 0);
+    ExpectClose(
+        RunOperator(
+            {.op = "MatMulInteger", .inputs = {a, b, row, column}, .constants = constants})[0],
+        expected, 0);
   }
 }
 
 /// The extremes of all operands: 4,608 products of 255 and -128.
 TEST(MatMulInteger, SumsOfExtremesAreExact) {
   const int64_t k = 4608;
-  HostTensor a = HostTensor::Zeros(DType::kUInt8, {2, k}), b = HostTensor::Zeros(DType::kInt8, {k, 16});
+  HostTensor a = HostTensor::Zeros(DType::kUInt8, {2, k}),
+             b = HostTensor::Zeros(DType::kInt8, {k, 16});
   for (int64_t i = 0; i < a.ElementCount(); ++i) a.SetInt(i, 255);
   for (int64_t i = 0; i < b.ElementCount(); ++i) b.SetInt(i, -128);
   ExpectClose(RunOperator({.op = "MatMulInteger", .inputs = {a, b}, .constants = {1}})[0],

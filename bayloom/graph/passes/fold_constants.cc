@@ -72,8 +72,7 @@ class Folder {
   /// Bytes that are widened where they are used: instructions multiply bytes.
   static bool WidensBytes(const tensor::Expr& e) {
     return e->op == tensor::ExprOp::kCast && e->operands[0]->op == tensor::ExprOp::kLoad &&
-           tensor::IsInteger(e->operands[0]->dtype) &&
-           tensor::ByteSize(e->operands[0]->dtype) == 1;
+           tensor::IsInteger(e->operands[0]->dtype) && tensor::ByteSize(e->operands[0]->dtype) == 1;
   }
 
   /// Folding replaces arithmetic by a load: it pays where that does not read more memory than

@@ -154,8 +154,7 @@ class ReductionPadder {
   /// The node's value, and 0 behind the extent of the iterator.
   static tensor::Expr Guarded(const Node& node, int iter) {
     const tensor::Expr& value = node.stage.value;
-    const tensor::Expr inside =
-        tensor::IterVar(iter) < tensor::Expr(node.stage.iters[iter].extent);
+    const tensor::Expr inside = tensor::IterVar(iter) < tensor::Expr(node.stage.iters[iter].extent);
     const bool is_padding = value->op == tensor::ExprOp::kSelect &&
                             LoadsOf(value->operands[0]).empty() &&
                             LoadsOf(value->operands[2]).empty();

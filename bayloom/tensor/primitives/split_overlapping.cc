@@ -19,13 +19,14 @@ Status CheckComputesWholeTiles(const Program& program, LoopId loop) {
     const Block& block = program.blocks[id];
     bool refused = block.kind == BlockKind::kUpdate || block.kind == BlockKind::kInit;
     refused |= ReducesOver(program, block, program.loops[loop].digits);
-    for (LoopId outer : outside) refused |= ReducesOver(program, block, program.loops[outer].digits);
+    for (LoopId outer : outside)
+      refused |= ReducesOver(program, block, program.loops[outer].digits);
     if (refused) offender = block.name;
   });
   if (offender.empty()) return Ok();
-  return Error{fmt::format(
-      "cannot split loop {} into overlapping tiles: {} would add to an element twice", loop,
-      offender)};
+  return Error{
+      fmt::format("cannot split loop {} into overlapping tiles: {} would add to an element twice",
+                  loop, offender)};
 }
 
 }  // namespace
@@ -48,9 +49,10 @@ Result<std::array<LoopId, 2>> SplitOverlapping(Program& program, LoopId loop, in
   const int64_t extent = program.ExtentOf(loop);
   const std::optional<OverlappingTiles> tiles = FindOverlappingTiles(extent, tile);
   if (!tiles) {
-    return Error{fmt::format("cannot split a loop of extent {} into tiles of {}: a tile is between "
-                             "1 and the extent",
-                             extent, tile)};
+    return Error{
+        fmt::format("cannot split a loop of extent {} into tiles of {}: a tile is between "
+                    "1 and the extent",
+                    extent, tile)};
   }
   if (tiles->step != tile) {
     if (Status s = CheckComputesWholeTiles(program, loop); !s) return s.error();
@@ -68,8 +70,7 @@ Result<std::array<LoopId, 2>> SplitOverlapping(Program& program, LoopId loop, in
   });
   program.loops[nest[0]].unroll_max_step = program.loops[loop].unroll_max_step;
   SetBody(program, nest[1], std::move(program.loops[loop].body));
-  ReplaceNode(program, NodeRef::Loop(loop),
-              Nest(program, {nest[0]}, NodeRef::Loop(nest[1])));
+  ReplaceNode(program, NodeRef::Loop(loop), Nest(program, {nest[0]}, NodeRef::Loop(nest[1])));
   program.loops[loop].alive = false;
   return nest;
 }

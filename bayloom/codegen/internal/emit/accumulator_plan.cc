@@ -81,8 +81,8 @@ TilePlanner::Role TilePlanner::RoleOf(tensor::LoopId id) const {
   return reduction && in_order ? Role::kReduction : Role::kOther;
 }
 
-/// True if steps of the loop and of the loops in the tile are at the same element, as those of tiles
-/// that overlap.
+/// True if steps of the loop and of the loops in the tile are at the same element, as those of
+/// tiles that overlap.
 bool TilePlanner::MeetInOneElement(tensor::LoopId id) const {
   std::vector<tensor::LoopId> loops = tile_.spatial;
   loops.push_back(id);

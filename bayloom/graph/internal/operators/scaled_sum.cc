@@ -184,20 +184,19 @@ tensor::Tensor WriteFloats(OperatorContext& context, const std::string& op, Scal
   std::optional<Parameter> offset;
   if (sum.offset) offset = MakeParameter(context, numbers, *sum.offset);
   numbers.Write(context);
-  const tensor::Tensor floats =
-      context.builder().Map(op, sum.shape, [&](const Exprs& place) {
-        Expr value;
-        for (size_t k = 0; k < scales.size(); ++k) {
-          Expr level = AsFloat(BroadcastAt(sum.terms[k].integers, place));
-          if (zeros[k]) level = level - AsFloat(zeros[k]->At(numbers, place));
-          const Expr scaled = level * scales[k].At(numbers, place);
-          value = value.defined() ? value + scaled : scaled;
-        }
-        if (offset) value = value + offset->At(numbers, place);
-        if (std::isfinite(sum.low)) value = tensor::Max(value, LiteralLike(sum.low, value));
-        if (std::isfinite(sum.high)) value = tensor::Min(value, LiteralLike(sum.high, value));
-        return value;
-      });
+  const tensor::Tensor floats = context.builder().Map(op, sum.shape, [&](const Exprs& place) {
+    Expr value;
+    for (size_t k = 0; k < scales.size(); ++k) {
+      Expr level = AsFloat(BroadcastAt(sum.terms[k].integers, place));
+      if (zeros[k]) level = level - AsFloat(zeros[k]->At(numbers, place));
+      const Expr scaled = level * scales[k].At(numbers, place);
+      value = value.defined() ? value + scaled : scaled;
+    }
+    if (offset) value = value + offset->At(numbers, place);
+    if (std::isfinite(sum.low)) value = tensor::Max(value, LiteralLike(sum.low, value));
+    if (std::isfinite(sum.high)) value = tensor::Min(value, LiteralLike(sum.high, value));
+    return value;
+  });
   context.builder().known_floats().Note(floats, std::move(sum));
   return floats;
 }

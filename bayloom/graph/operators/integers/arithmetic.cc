@@ -27,9 +27,8 @@ bool IsAddable(const ScaledSum& sum) {
 std::optional<ScaledSum> PlusConstant(OperatorContext& context, ScaledSum sum, int constant) {
   const tensor::Tensor x = context.Input(constant);
   const int64_t count = CheckedElementCount(x.shape());
-  const bool fits =
-      count == 1 ? Rank(x) <= static_cast<int>(sum.shape.size())
-                 : Rank(x) == 1 && !sum.shape.empty() && sum.shape.back() == count;
+  const bool fits = count == 1 ? Rank(x) <= static_cast<int>(sum.shape.size())
+                               : Rank(x) == 1 && !sum.shape.empty() && sum.shape.back() == count;
   if (!context.ConstantInput(constant) || !fits || sum.offset) return std::nullopt;
   sum.offset = x;
   return sum;

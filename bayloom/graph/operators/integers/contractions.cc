@@ -92,9 +92,8 @@ bool Multiply(OperatorContext& context, const ScaledTerm& a, const ScaledTerm& b
   if (!scale || !FitsSum(a.integers.shape().back())) return false;
   const auto added = ReadBias(context, bias, *scale, n, 0);
   if (!added) return false;
-  SetResult(context,
-            IntegerMatrixProduct(context, OperandOf(a), OperandOf(b), added->integers), *scale,
-            *added);
+  SetResult(context, IntegerMatrixProduct(context, OperandOf(a), OperandOf(b), added->integers),
+            *scale, *added);
   return true;
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 /// Operators that only choose elements of their first input: bytes instead of floats do as well.
 constexpr std::array<std::string_view, 13> kMoves = {
-    "DepthToSpace", "Expand",       "Flatten", "Gather", "Identity", "Reshape",  "Slice",
-    "SpaceToDepth", "Split",        "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
+    "DepthToSpace", "Expand", "Flatten", "Gather", "Identity",  "Reshape",  "Slice",
+    "SpaceToDepth", "Split",  "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
 
 /// The same for the greatest of elements: dequantization keeps their order.
 bool IsPoolOfMaxima(const OperatorContext& context, std::string_view name) {
@@ -75,14 +75,10 @@ using ImportFunction = bool (*)(OperatorContext&);
 
 ImportFunction FindImportOnIntegers(std::string_view name) {
   static const std::map<std::string_view, ImportFunction> table = {
-      {"Add", AddOnIntegers},
-      {"AveragePool", AveragePoolOnIntegers},
-      {"Clip", ClipOnIntegers},
-      {"Conv", ConvOnIntegers},
-      {"Gemm", GemmOnIntegers},
-      {"GlobalAveragePool", GlobalAveragePoolOnIntegers},
-      {"MatMul", MatMulOnIntegers},
-      {"Mul", MulOnIntegers},
+      {"Add", AddOnIntegers},       {"AveragePool", AveragePoolOnIntegers},
+      {"Clip", ClipOnIntegers},     {"Conv", ConvOnIntegers},
+      {"Gemm", GemmOnIntegers},     {"GlobalAveragePool", GlobalAveragePoolOnIntegers},
+      {"MatMul", MatMulOnIntegers}, {"Mul", MulOnIntegers},
       {"Relu", ReluOnIntegers},
   };
   const auto found = table.find(name);

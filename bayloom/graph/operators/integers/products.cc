@@ -34,7 +34,8 @@ tensor::Tensor ShapedParameter(OperatorContext& context, const tensor::Tensor& x
   const int64_t given = CheckedElementCount(x.shape());
   if (given == 1) return context.builder().View(x, {});
   if (given != count) {
-    context.Refuse(fmt::format("{} zero points, scales or biases where {} are needed", given, count));
+    context.Refuse(
+        fmt::format("{} zero points, scales or biases where {} are needed", given, count));
   }
   std::vector<int64_t> shape = {count};
   shape.insert(shape.end(), ones, 1);
@@ -171,12 +172,10 @@ tensor::Tensor IntegerMatrixProduct(OperatorContext& context, const IntegerOpera
   const tensor::Tensor sums = MatrixProduct(context, a.integers, b.integers);
   std::vector<Summand> summands;
   if (a.zero) {
-    summands.push_back(
-        {-1, {*a.zero, SumsOfLines(context, b.integers, Rank(b.integers) - 2)}});
+    summands.push_back({-1, {*a.zero, SumsOfLines(context, b.integers, Rank(b.integers) - 2)}});
   }
   if (b.zero) {
-    summands.push_back(
-        {-1, {*b.zero, SumsOfLines(context, a.integers, Rank(a.integers) - 1)}});
+    summands.push_back({-1, {*b.zero, SumsOfLines(context, a.integers, Rank(a.integers) - 1)}});
   }
   if (a.zero && b.zero) summands.push_back({k, {*a.zero, *b.zero}});
   if (bias) summands.push_back({1, {ShapedParameter(context, *bias, n, 0)}});

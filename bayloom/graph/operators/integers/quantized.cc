@@ -16,8 +16,8 @@ IntegerOperand Operand(OperatorContext& context, int integers, int zero) {
 }
 
 void ConvInteger(OperatorContext& context) {
-  context.SetOutput(0, IntegerConvolution(context, Operand(context, 0, 2), Operand(context, 1, 3),
-                                          std::nullopt));
+  context.SetOutput(
+      0, IntegerConvolution(context, Operand(context, 0, 2), Operand(context, 1, 3), std::nullopt));
 }
 
 void QLinearConv(OperatorContext& context) {
@@ -33,8 +33,8 @@ void MatMulInteger(OperatorContext& context) {
 }
 
 void QLinearMatMul(OperatorContext& context) {
-  const tensor::Tensor y = IntegerMatrixProduct(context, Operand(context, 0, 2),
-                                                Operand(context, 3, 5), std::nullopt);
+  const tensor::Tensor y =
+      IntegerMatrixProduct(context, Operand(context, 0, 2), Operand(context, 3, 5), std::nullopt);
   context.SetOutput(0, Requantize(context, y, {1, 4}, 6, 7, std::max(0, Rank(y) - 1)));
 }
 
