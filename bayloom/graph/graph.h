@@ -53,6 +53,8 @@ struct Node {
   /// output only.
   tensor::Stage stage = {};
   ValueId source = -1;  ///< kView only
+  /// Nodes of one number are one task; those of -1 may be fused with any.
+  int group = -1;
 
   ValueId output() const { return stage.output; }
   /// Whether its value is another name for memory that other nodes write.

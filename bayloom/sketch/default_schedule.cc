@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/primitives.h"
@@ -113,7 +114,10 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
 
 tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
   if (tensor::IsCall(workload)) return tensor::Lower(workload);
-  tensor::Program program = ApplyRules(workload, InliningRules(), target).front().program();
+  // Between two products, copies are in the order of vectors: inlined, they would not be.
+  const std::span<const Rule> inlining =
+      FindProductChain(workload) ? std::span<const Rule>() : InliningRules();
+  tensor::Program program = ApplyRules(workload, inlining, target).front().program();
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);
   return program;
 }

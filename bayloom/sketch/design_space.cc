@@ -8,18 +8,31 @@
 
 #include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
+#include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
+namespace {
+
+std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
+                                       const target::Target& target) {
+  if (const auto chain = FindProductChain(workload)) {
+    std::vector<tensor::Schedule> spaces = ProductChainSpaces(workload, *chain, target);
+    if (!spaces.empty()) return spaces;
+  }
+  std::vector<tensor::Schedule> schedules = ApplyRules(workload, CpuRules(), target);
+  const tensor::Schedule inlined = ApplyRules(workload, InliningRules(), target).front();
+  std::vector<tensor::Schedule> derived = Derive(inlined, target);
+  if (!derived.empty()) derived = ApplyRules(std::move(derived), FinishingRules(), target);
+  std::move(derived.begin(), derived.end(), std::back_inserter(schedules));
+  return schedules;
+}
+
+}  // namespace
 
 SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
-  std::vector<tensor::Schedule> schedules = ApplyRules(workload_, CpuRules(), target_);
-  const tensor::Schedule inlined = ApplyRules(workload_, InliningRules(), target_).front();
-  std::vector<tensor::Schedule> derived = Derive(inlined, target_);
-  if (!derived.empty()) derived = ApplyRules(std::move(derived), FinishingRules(), target_);
-  std::move(derived.begin(), derived.end(), std::back_inserter(schedules));
-  for (const tensor::Schedule& schedule : schedules) {
+  for (const tensor::Schedule& schedule : SpacesOf(workload_, target_)) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
 }

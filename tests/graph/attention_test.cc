@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "bayloom/base/result.h"
+#include "tests/graph/naive_attention.h"
 #include "tests/graph/one_operator.h"
 #include "tests/graph/pass_checks.h"
 
@@ -17,56 +18,11 @@ namespace {
 using tensor::DType;
 using tensor::HostTensor;
 
-/// Attention over [batch, heads, positions, size], written as its definition says.
-struct Naive {
-  const HostTensor& q;
-  const HostTensor& k;
-  const HostTensor& v;
-  double scale;
-  /// What is added to a score; minus infinity hides the key.
-  std::function<double(int64_t b, int64_t h, int64_t i, int64_t j)> bias =
-      [](int64_t, int64_t, int64_t, int64_t) { return 0.0; };
-
-  double At(const HostTensor& x, int64_t b, int64_t h, int64_t p, int64_t c) const {
-    return x.Get(((b * x.shape[1] + h) * x.shape[2] + p) * x.shape[3] + c);
-  }
-
-  std::vector<double> Outputs() const {
-    std::vector<double> y;
-    const int64_t group = q.shape[1] / k.shape[1], keys = k.shape[2];
-    for (int64_t b = 0; b < q.shape[0]; ++b) {
-      for (int64_t h = 0; h < q.shape[1]; ++h) {
-        for (int64_t i = 0; i < q.shape[2]; ++i) {
-          std::vector<double> weights(keys);
-          double sum = 0;
-          for (int64_t j = 0; j < keys; ++j) {
-            double score = 0;
-            for (int64_t c = 0; c < q.shape[3]; ++c) {
-              score += At(q, b, h, i, c) * At(k, b, h / group, j, c);
-            }
-            sum += weights[j] = std::exp(score * scale + bias(b, h, i, j));
-          }
-          for (int64_t c = 0; c < v.shape[3]; ++c) {
-            double total = 0;
-            for (int64_t j = 0; j < keys; ++j) {
-              total += weights[j] * At(v, b, h / group, j, c);
-            }
-            y.push_back(sum == 0 ? 0 : total / sum);
-          }
-        }
-      }
-    }
-    return y;
-  }
-};
-
-constexpr double kHidden = -std::numeric_limits<double>::infinity();
-
 class AttentionTest : public testing::Test {
  protected:
   HostTensor q_ = RandomTensor({2, 6, 4, 8}, 1), k_ = RandomTensor({2, 3, 5, 8}, 2);
   HostTensor v_ = RandomTensor({2, 3, 5, 7}, 3);
-  Naive naive_{q_, k_, v_, 1 / std::sqrt(8.0)};
+  NaiveAttention naive_{q_, k_, v_, 1 / std::sqrt(8.0)};
 };
 
 TEST_F(AttentionTest, SharesKeysAmongHeads) {
@@ -133,7 +89,7 @@ TEST_F(AttentionTest, GroupQueryAttentionAppendsToEachCache) {
   }
   HostTensor queries = q;  // one position: [batch, heads, 1, size] has the same order
   queries.shape = {2, heads, 1, size};
-  const Naive naive{
+  const NaiveAttention naive{
       queries, keys, values, 1 / std::sqrt(8.0),
       [&](int64_t b, int64_t, int64_t, int64_t j) { return j <= last[b] ? 0 : kHidden; }};
   ExpectClose(outputs[0], naive.Outputs());

@@ -4,6 +4,7 @@
 #include "bayloom/graph/internal/fusion.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <set>
 
@@ -25,6 +26,7 @@ class Fuser {
   }
 
   std::vector<FusionGroup> Run() {
+    FuseMarked();
     // Where two anchors meet, what follows goes to the one with more work.
     std::vector<int> anchors;
     for (int n = 0; n < static_cast<int>(graph_.nodes.size()); ++n) {
@@ -33,7 +35,9 @@ class Fuser {
     std::stable_sort(anchors.begin(), anchors.end(), [&](int a, int b) {
       return PointsOf(graph_.nodes[a]) > PointsOf(graph_.nodes[b]);
     });
-    for (int anchor : anchors) FuseAnchor(anchor);
+    for (int anchor : anchors) {
+      if (group_of_[anchor] < 0) FuseAnchor(anchor);
+    }
     ForEachUngrouped([&](int n) {
       if (graph_.nodes[n].kind == NodeKind::kCall) Add(n, static_cast<int>(groups_.size()));
     });
@@ -68,6 +72,15 @@ class Fuser {
     if (is_output_[value] || consumers_[value].size() != 1) return -1;
     const int reader = consumers_[value][0];
     return group_of_[reader] < 0 ? reader : -1;
+  }
+
+  /// What passes have put together.
+  void FuseMarked() {
+    std::map<int, int> groups;
+    for (int n = 0; n < static_cast<int>(graph_.nodes.size()); ++n) {
+      if (NodeAt(n).group < 0) continue;
+      Add(n, groups.try_emplace(NodeAt(n).group, static_cast<int>(groups_.size())).first->second);
+    }
   }
 
   void FuseAnchor(int anchor) {

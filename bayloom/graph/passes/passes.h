@@ -51,6 +51,11 @@ void SliceInPlace(Graph& graph);
 /// compute a few channels more, which are never read: 1008 in place of 1000.
 void WidenChannels(Graph& graph);
 
+/// Attention becomes one group of nodes, so that no scores of all queries are in memory: its keys
+/// are numbered by vector and lane, and the softmax's division goes behind the second product. With
+/// few queries or keys its products stay tasks of their own.
+void FuseAttention(Graph& graph);
+
 /// Sums of products of bytes over channels that instructions cannot take four by four (the three of
 /// an image) get a few that are zero.
 void PadReductions(Graph& graph);

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Bayloom authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes models of one operator each, at the sizes of real networks, for compare.py.
+"""Writes models of one operator each (attention: of its nodes), at the sizes of real networks, for compare.py.
 
     build/venv/bin/python benchmarks/peers/onnxruntime/operator_models.py build/operators
     build/venv/bin/python benchmarks/peers/onnxruntime/compare.py --threads 1 --trials 300 \\
@@ -58,6 +58,44 @@ class Model:
                    for name, dtype in zip(results, self.outputs)]
         constants = [numpy_helper.from_array(data, name) for name, data in self.constants.items()]
         graph = helper.make_graph([node], path.stem, inputs, outputs, constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        onnx.save(onnx.shape_inference.infer_shapes(model, strict_mode=True), path)
+
+
+class Attention:
+    """Attention in single nodes, as exporters write it: the inputs are [1, positions, heads, size],
+    and so is the output. `mask` adds an input of [1, 1, 1, positions]; `causal` hides later keys."""
+
+    def __init__(self, heads, positions, size, mask=False, causal=False):
+        self.shape, self.mask, self.causal = [1, positions, heads, size], mask, causal
+
+    def save(self, path):
+        _, positions, heads, size = self.shape
+        inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, self.shape)
+                  for name in ("q", "k", "v")]
+        constants = {"scale": numpy.array(size**-0.5, numpy.float32)}
+        nodes = [helper.make_node("Transpose", ["q"], ["q1"], perm=[0, 2, 1, 3]),
+                 helper.make_node("Transpose", ["k"], ["k1"], perm=[0, 2, 3, 1]),
+                 helper.make_node("Transpose", ["v"], ["v1"], perm=[0, 2, 1, 3]),
+                 helper.make_node("MatMul", ["q1", "k1"], ["products"]),
+                 helper.make_node("Mul", ["products", "scale"], ["scores"])]
+        scores = "scores"
+        if self.mask:
+            inputs.append(helper.make_tensor_value_info("mask", TensorProto.FLOAT,
+                                                        [1, 1, 1, positions]))
+            nodes.append(helper.make_node("Add", [scores, "mask"], ["masked"]))
+            scores = "masked"
+        if self.causal:
+            constants["seen"] = numpy.tri(positions, dtype=bool)[None, None]
+            constants["hidden"] = numpy.array(-1e4, numpy.float32)
+            nodes.append(helper.make_node("Where", ["seen", scores, "hidden"], ["causal"]))
+            scores = "causal"
+        nodes += [helper.make_node("Softmax", [scores], ["weights"], axis=-1),
+                  helper.make_node("MatMul", ["weights", "v1"], ["mixed"]),
+                  helper.make_node("Transpose", ["mixed"], ["y"], perm=[0, 2, 1, 3])]
+        outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, self.shape)]
+        graph = helper.make_graph(nodes, path.stem, inputs, outputs,
+                                  [numpy_helper.from_array(c, n) for n, c in constants.items()])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
         onnx.save(onnx.shape_inference.infer_shapes(model, strict_mode=True), path)
 
@@ -124,6 +162,13 @@ def models():
         "layernorm_1500x384": Model("LayerNormalization", [[1500, 384], "scale", "bias"],
                                     {"scale": weight(384), "bias": weight(384)}, axis=-1),
         "conv_3x3_96to24_120x160": conv([1, 96, 120, 160], [24, 96, 3, 3], pads=[1, 1, 1, 1]),
+        "attention_vit_12x197x64": Attention(12, 197, 64),
+        "attention_bert_12x128x64": Attention(12, 128, 64, mask=True),
+        "attention_bert_12x512x64": Attention(12, 512, 64, mask=True),
+        "attention_bert_12x2048x64": Attention(12, 2048, 64, mask=True),
+        "attention_gpt2_12x128x64": Attention(12, 128, 64, causal=True),
+        "attention_gpt2_12x512x64": Attention(12, 512, 64, causal=True),
+        "attention_gpt2_12x2048x64": Attention(12, 2048, 64, causal=True),
         "attention_6x197x64": Model("MatMul", [[6, 197, 64], [6, 64, 197]]),
         "maxpool_5x5_128x20x20": Model("MaxPool", [[1, 128, 20, 20]], kernel_shape=[5, 5],
                                        strides=[1, 1], pads=[2, 2, 2, 2]),
