@@ -105,21 +105,6 @@ class AttentionWriter {
     return place;
   }
 
-  /// A transposition that only the product reads becomes part of the copy.
-  Expr BehindCopies(Expr e, int reader) const {
-    const std::vector<int> producers = graph_.Producers();
-    const std::vector<std::vector<int>> consumers = graph_.Consumers();
-    const std::vector<bool> is_output = graph_.IsOutput();
-    return RewriteLoads(e, [&](const Expr& load) -> std::optional<Expr> {
-      const int producer = producers[load->index];
-      if (producer < 0 || is_output[load->index] || consumers[load->index] != std::vector{reader} ||
-          !IsMove(graph_.nodes[producer]) || graph_.nodes[producer].group >= 0) {
-        return std::nullopt;
-      }
-      return tensor::SubstituteIters(graph_.nodes[producer].stage.value, load->operands);
-    });
-  }
-
   /// The axes of rows, as iterators `iter_of` of an expression, that this mentions.
   std::vector<int> RowsIn(const Expr& e, const std::vector<int>& iter_of) const {
     std::vector<int> used;
@@ -132,7 +117,7 @@ class AttentionWriter {
   ValueId WriteScores() {
     const Node& node = graph_.nodes[pattern_.scores];
     const Iter depth = node.stage.iters[rows_ + 1];
-    const Expr key = BehindCopies(pattern_.key, pattern_.scores);
+    const Expr key = ThroughMoves(graph_, pattern_.key, pattern_.scores);
     std::vector<int> iter_of(rows_);
     for (int i = 0; i < rows_; ++i) iter_of[i] = i;
     const std::vector<int> used = RowsIn(key, iter_of);
@@ -254,7 +239,7 @@ class AttentionWriter {
   }
 
   ValueId WriteProduct() {
-    const Expr value = BehindCopies(pattern_.value, pattern_.product);
+    const Expr value = ThroughMoves(graph_, pattern_.value, pattern_.product);
     const Node& node = graph_.nodes[pattern_.product];
     const std::vector<int> used = RowsIn(value, pattern_.row_iters);
     const int u = static_cast<int>(used.size());

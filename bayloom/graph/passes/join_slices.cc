@@ -61,7 +61,7 @@ class SliceJoiner {
         std::vector<ValueId> nested(parts.begin() + static_cast<int64_t>(before[k].parts.size()),
                                     parts.end());
         nested.insert(nested.begin(), wholes[k]);
-        SetParts(node, joined->axis, nested);
+        SetParts(graph_, node, joined->axis, nested);
         break;
       }
       before.push_back(*std::move(joined));
@@ -72,27 +72,6 @@ class SliceJoiner {
   /// Shorter, too: equal ones are left alone.
   static bool IsPrefix(const std::vector<ValueId>& prefix, const std::vector<ValueId>& parts) {
     return prefix.size() < parts.size() && std::equal(prefix.begin(), prefix.end(), parts.begin());
-  }
-
-  /// Makes the node the concatenation of these values.
-  void SetParts(Node& node, int axis, const std::vector<ValueId>& parts) {
-    std::vector<tensor::Expr> place;
-    for (size_t d = 0; d < node.stage.iters.size(); ++d) {
-      place.push_back(tensor::IterVar(static_cast<int>(d)));
-    }
-    int64_t start = node.stage.iters[axis].extent;
-    tensor::Expr value;
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      const int64_t end = start;
-      start -= graph_.values[*part].shape[axis];
-      std::vector<tensor::Expr> index = place;
-      index[axis] = place[axis] - tensor::Expr(start);
-      const tensor::Expr element =
-          tensor::Load(*part, graph_.values[*part].dtype, std::move(index));
-      value = value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value)
-                              : element;
-    }
-    node.stage.value = value;
   }
 
   int64_t BytesOf(ValueId value) const {
@@ -132,7 +111,7 @@ class SliceJoiner {
       moved_.insert(parts.back());
     }
     graph_.nodes[n].kind = NodeKind::kJoin;
-    SetParts(graph_.nodes[n], joined.axis, parts);
+    SetParts(graph_, graph_.nodes[n], joined.axis, parts);
   }
 
   ValueId Copy(int before, ValueId part) {

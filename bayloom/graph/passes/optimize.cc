@@ -17,6 +17,7 @@ void Optimize(Graph& graph) {
   AbsorbMoves(graph);
   InlineElementwise(graph);
   FoldConstants(graph);
+  SplitCausalAttention(graph);
   FuseAttention(graph);
   SplitReductions(graph);
   PadReductions(graph);

@@ -51,6 +51,10 @@ void SliceInPlace(Graph& graph);
 /// compute a few channels more, which are never read: 1008 in place of 1000.
 void WidenChannels(Graph& graph);
 
+/// Attention whose mask hides most keys from some queries, as causal ones and sliding windows do,
+/// becomes that of a few blocks of queries, each with the keys that one of them sees.
+void SplitCausalAttention(Graph& graph);
+
 /// Attention becomes one group of nodes, so that no scores of all queries are in memory: its keys
 /// are numbered by vector and lane, and the softmax's division goes behind the second product. With
 /// few queries or keys its products stay tasks of their own.

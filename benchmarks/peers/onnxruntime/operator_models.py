@@ -87,7 +87,7 @@ class Attention:
             scores = "masked"
         if self.causal:
             constants["seen"] = numpy.tri(positions, dtype=bool)[None, None]
-            constants["hidden"] = numpy.array(-1e4, numpy.float32)
+            constants["hidden"] = numpy.finfo(numpy.float32).min  # as transformers exports it
             nodes.append(helper.make_node("Where", ["seen", scores, "hidden"], ["causal"]))
             scores = "causal"
         nodes += [helper.make_node("Softmax", [scores], ["weights"], axis=-1),

@@ -102,6 +102,20 @@ bool IsMove(const Node& node) {
   });
 }
 
+tensor::Expr ThroughMoves(const Graph& graph, const tensor::Expr& e, int reader) {
+  const std::vector<int> producers = graph.Producers();
+  const std::vector<std::vector<int>> consumers = graph.Consumers();
+  const std::vector<bool> is_output = graph.IsOutput();
+  return RewriteLoads(e, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
+    const int producer = producers[load->index];
+    if (producer < 0 || is_output[load->index] || consumers[load->index] != std::vector{reader} ||
+        !IsMove(graph.nodes[producer]) || graph.nodes[producer].group >= 0) {
+      return std::nullopt;
+    }
+    return tensor::SubstituteIters(graph.nodes[producer].stage.value, load->operands);
+  });
+}
+
 bool IsCostlyInJoin(const Node& node, const Node& reader) {
   constexpr int64_t kMaxJoinedCost = 16;  // a copy with computed indices
   const tensor::Expr& value = reader.stage.value;
@@ -122,6 +136,25 @@ int64_t PointsOf(const Node& node) {
   int64_t points = 1;
   for (const tensor::Iter& iter : node.stage.iters) points *= iter.extent;
   return points;
+}
+
+void SetParts(const Graph& graph, Node& node, int axis, const std::vector<ValueId>& parts) {
+  std::vector<tensor::Expr> place;
+  for (size_t d = 0; d < node.stage.iters.size(); ++d) {
+    place.push_back(tensor::IterVar(static_cast<int>(d)));
+  }
+  int64_t start = node.stage.iters[axis].extent;
+  tensor::Expr value;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    const int64_t end = start;
+    start -= graph.values[*part].shape[axis];
+    std::vector<tensor::Expr> index = place;
+    index[axis] = place[axis] - tensor::Expr(start);
+    const tensor::Expr element = tensor::Load(*part, graph.values[*part].dtype, std::move(index));
+    value =
+        value.defined() ? tensor::Select(place[axis] < tensor::Expr(end), element, value) : element;
+  }
+  node.stage.value = value;
 }
 
 Node MakeMap(Graph& graph, const std::string& name, const std::string& op,

@@ -37,6 +37,9 @@ bool ReadsInPlace(const Graph& graph, const Node& node, ValueId value);
 bool IsAnchor(const Node& node);
 /// A node that only moves elements, each index affine: slices, transpositions.
 bool IsMove(const Node& node);
+/// The expression with transpositions and slices that only node `reader` reads, of which it is a
+/// part, in its index arithmetic. Those of a group stay.
+tensor::Expr ThroughMoves(const Graph& graph, const tensor::Expr& e, int reader);
 /// Whether the reader chooses between tensors, as a concatenation does, and the node costs more
 /// than a copy: chosen element by element, all sides would be computed everywhere.
 bool IsCostlyInJoin(const Node& node, const Node& reader);
@@ -44,6 +47,9 @@ bool IsCostlyInJoin(const Node& node, const Node& reader);
 std::vector<int64_t> ShapeOf(const Node& node);
 /// Product of all extents.
 int64_t PointsOf(const Node& node);
+
+/// Makes a map the concatenation of these values along an axis (see AsConcatenation).
+void SetParts(const Graph& graph, Node& node, int axis, const std::vector<ValueId>& parts);
 
 /// A stage of this shape and value as a kMap node writing a new value of the graph (not yet in
 /// its list of nodes).
