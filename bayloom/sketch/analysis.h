@@ -35,8 +35,9 @@ struct DotAxis {
   int64_t depth;  ///< products at once; divides the iterator's extent
 };
 /// The best such axis of a dot product (tensor/dot_product.h): one along which operands lie next
-/// to each other, or can be put so ahead of time. nullopt for other blocks, for targets without an
-/// instruction and where no extent is a multiple of its depth.
+/// to each other, or can be put so ahead of time; of equals the first, which for a kernel are its
+/// rows: elements put together are the same for all its columns. nullopt for other blocks, for
+/// targets without an instruction and where no extent is a multiple of its depth.
 std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::BlockId block,
                                    const target::Target& target);
 

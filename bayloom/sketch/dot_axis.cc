@@ -56,7 +56,7 @@ std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::Block
       decides = decides || (factor->condition.defined() && Mentions(factor->condition, i));
     }
     const int rate = RateAxis(program, block, *product, i);
-    if (decides || rate < best_rate) continue;
+    if (decides || rate <= best_rate) continue;
     best = DotAxis{i, product->depth()};
     best_rate = rate;
   }

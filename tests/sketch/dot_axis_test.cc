@@ -32,6 +32,20 @@ tensor::Workload Convolution(int64_t channels) {
   return tensor::QuantizedConv2dWorkload(shape);
 }
 
+/// Every channel by itself, kernels of 4 x 3.
+tensor::Workload Depthwise(DType data, DType weights, int64_t stride = 1) {
+  tensor::WorkloadBuilder b("depthwise");
+  const tensor::Tensor x = b.Input("x", {1, 10, 9, 40}, data);
+  const tensor::Tensor w = b.Constant("w", {4, 3, 40}, weights);
+  tensor::Conv2dOptions options;
+  options.stride = {stride, stride};
+  options.pad_before = {1, 1};
+  options.pad_after = {2, 1};
+  options.accumulator = DType::kInt32;
+  const tensor::Tensor sums = tensor::DepthwiseConv2d(b, "conv", x, w, options);
+  return b.Build({tensor::Requantize(b, "quantized", sums, data)});
+}
+
 std::optional<DotAxis> AxisOf(const tensor::Workload& workload, const std::string& block,
                               const target::Target& target = VnniTarget()) {
   const tensor::Program program = tensor::Lower(workload);
@@ -57,6 +71,13 @@ TEST(DotAxisTest, IsWhereElementsAreNeighbours) {
   EXPECT_EQ(channels->iter, 6);
 }
 
+TEST(DotAxisTest, OfADepthwiseKernelAreItsRows) {
+  const std::optional<DotAxis> rows = AxisOf(Depthwise(DType::kUInt8, DType::kInt8), "conv");
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_EQ(rows->iter, 4);
+  EXPECT_EQ(rows->depth, 4);
+}
+
 TEST(DotAxisTest, NeedsAWholeNumberOfInstructions) {
   EXPECT_FALSE(AxisOf(tensor::QuantizedMatmulWorkload(8, 16, 13), "matmul"));
   EXPECT_FALSE(AxisOf(tensor::QuantizedMatmulWorkload(8, 16, 14), "matmul"));
@@ -74,8 +95,8 @@ TEST(DotAxisTest, NeedsAnInstructionOfTheTarget) {
 }
 
 TEST(DotAxisTest, IsTensorizedInAllSpacesAndInThePlainProgram) {
-  for (const tensor::Workload& workload :
-       {tensor::QuantizedMatmulWorkload(12, 32, 24), Convolution(8)}) {
+  for (const tensor::Workload& workload : {tensor::QuantizedMatmulWorkload(12, 32, 24),
+                                           Convolution(8), Depthwise(DType::kInt8, DType::kInt8)}) {
     const SpaceGenerator generator(workload, VnniTarget());
     for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
       const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(1));
@@ -91,7 +112,8 @@ TEST(DotAxisTest, IsTensorizedInAllSpacesAndInThePlainProgram) {
 TEST(DotAxisTest, SampledProgramsComputeWhatTheWorkloadSays) {
   for (const tensor::Workload& workload :
        {tensor::QuantizedMatmulWorkload(6, 34, 20, {DType::kInt8, DType::kInt8}),
-        tensor::QuantizedMatmulWorkload(5, 7, 9), Convolution(8), Convolution(3)}) {
+        tensor::QuantizedMatmulWorkload(5, 7, 9), Convolution(8), Convolution(3),
+        Depthwise(DType::kUInt8, DType::kInt8), Depthwise(DType::kInt8, DType::kInt8, 2)}) {
     const SpaceGenerator generator(workload, VnniTarget());
     const std::vector<tensor::HostTensor> inputs = testing::RandomArguments(workload, 5);
     std::vector<tensor::HostTensor> expected = inputs;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "bayloom/graph/internal/passes/rewriting.h"
 #include "bayloom/graph/passes/passes.h"
@@ -36,23 +37,87 @@ tensor::Expr BytesIn(const tensor::Expr& e) {
                                                                               : tensor::Expr();
 }
 
-/// A sum of products of computed and constant bytes along an iterator that is the last axis of the
-/// computed ones.
+/// A sum of products of bytes that is to have more terms along an iterator, which are zero.
 struct ByteSum {
-  tensor::Expr data, weights;  ///< loads
+  tensor::Expr data, weights;  ///< loads; the weights are constants, or computed as well
   int iter;
-  size_t weights_axis;
+  size_t data_axis, weights_axis;  ///< along which the iterator moves
+  int64_t extent;                  ///< of the iterator, then
+  int64_t data_extent;             ///< of the data's axis, at least
 };
 
-/// Whether the iterator occurs in the load as a whole index, and in no other one.
-std::optional<size_t> OnlyAxisOf(const tensor::Expr& load, int iter) {
+/// The only axis whose index mentions the iterator.
+std::optional<size_t> AxisMentioning(const tensor::Expr& load, int iter) {
   std::optional<size_t> axis;
   for (size_t d = 0; d < load->operands.size(); ++d) {
     if (!MentionsIter(load->operands[d], iter)) continue;
-    if (axis || !Is(load->operands[d], iter)) return std::nullopt;
+    if (axis) return std::nullopt;
     axis = d;
   }
   return axis;
+}
+
+/// The same, where the iterator is the whole index.
+std::optional<size_t> OnlyAxisOf(const tensor::Expr& load, int iter) {
+  const std::optional<size_t> axis = AxisMentioning(load, iter);
+  return axis && Is(load->operands[*axis], iter) ? axis : std::nullopt;
+}
+
+/// Along the data's last axis: channels that are all summed up.
+std::optional<ByteSum> AlongChannels(const Graph& graph, const Node& node, const tensor::Expr& data,
+                                     const tensor::Expr& weights) {
+  const tensor::Expr& last = data->operands.back();
+  if (last->op != tensor::ExprOp::kIter) return std::nullopt;
+  const tensor::Iter& iter = node.stage.iters[last->index];
+  const auto data_axis = OnlyAxisOf(data, last->index);
+  const auto weights_axis = OnlyAxisOf(weights, last->index);
+  if (iter.kind != tensor::IterKind::kReduction || !data_axis || !weights_axis ||
+      graph.values[data->index].shape.back() != iter.extent || !PaysToPad(iter.extent)) {
+    return std::nullopt;
+  }
+  const int64_t padded = PaddedExtent(iter.extent);
+  return ByteSum{data, weights, last->index, *data_axis, *weights_axis, padded, padded};
+}
+
+/// The greatest value of an index that is linear in the iterators, one of which has this extent.
+std::optional<int64_t> GreatestIndex(const tensor::Expr& index,
+                                     const std::vector<tensor::Iter>& iters, int iter,
+                                     int64_t extent) {
+  const auto form = tensor::ToLinear(index, static_cast<int>(iters.size()));
+  if (!form) return std::nullopt;
+  int64_t greatest = form->constant;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    const int64_t count = static_cast<int>(i) == iter ? extent : iters[i].extent;
+    greatest += std::max<int64_t>(form->coefficients[i], 0) * (count - 1);
+  }
+  return greatest;
+}
+
+/// Along the rows of a kernel, where every channel is by itself: an instruction's lanes are
+/// channels, and what it sums up are elements above each other, which all columns of the kernel
+/// share.
+std::optional<ByteSum> AlongTaps(const Node& node, const tensor::Expr& data,
+                                 const tensor::Expr& weights) {
+  const std::vector<tensor::Iter>& iters = node.stage.iters;
+  const int channel = static_cast<int>(ShapeOf(node).size()) - 1;
+  if (!Is(data->operands.back(), channel) || !OnlyAxisOf(weights, channel)) return std::nullopt;
+  for (int i = channel + 1; i < static_cast<int>(iters.size()); ++i) {
+    const auto data_axis = AxisMentioning(data, i), weights_axis = OnlyAxisOf(weights, i);
+    if (iters[i].extent == 1 || !data_axis || !weights_axis) continue;
+    const int64_t padded = PaddedExtent(iters[i].extent);
+    const auto greatest = GreatestIndex(data->operands[*data_axis], iters, i, padded);
+    if (padded == iters[i].extent || !greatest) return std::nullopt;
+    return ByteSum{data, weights, i, *data_axis, *weights_axis, padded, *greatest + 1};
+  }
+  return std::nullopt;
+}
+
+/// Whether the node makes so many products of each element that copying them is nothing beside it.
+bool IsReadOften(const Graph& graph, const Node& node, const tensor::Expr& load) {
+  constexpr int64_t kMinProducts = 16;
+  int64_t elements = kMinProducts;
+  for (int64_t extent : graph.values[load->index].shape) elements *= extent;
+  return PointsOf(node) >= elements;
 }
 
 std::optional<ByteSum> MatchByteSum(const Graph& graph, const Node& node) {
@@ -61,24 +126,17 @@ std::optional<ByteSum> MatchByteSum(const Graph& graph, const Node& node) {
       value->op != tensor::ExprOp::kMul) {
     return std::nullopt;
   }
-  ByteSum sum{BytesIn(value->operands[0]), BytesIn(value->operands[1]), -1, 0};
-  if (!sum.data.defined() || !sum.weights.defined()) return std::nullopt;
-  if (graph.values[sum.data->index].constant) std::swap(sum.data, sum.weights);
-  if (graph.values[sum.data->index].constant || !graph.values[sum.weights->index].constant ||
-      sum.data->operands.empty()) {
-    return std::nullopt;
+  const tensor::Expr a = BytesIn(value->operands[0]), b = BytesIn(value->operands[1]);
+  if (!a.defined() || !b.defined() || a->index == b->index) return std::nullopt;
+  for (const auto& [data, weights] : {std::pair(a, b), std::pair(b, a)}) {
+    if (graph.values[data->index].constant || data->operands.empty()) continue;
+    const bool known = graph.values[weights->index].constant != nullptr;
+    if (!known && (node.group >= 0 || !IsReadOften(graph, node, weights))) continue;
+    if (auto sum = AlongChannels(graph, node, data, weights)) return sum;
+    if (!known) continue;
+    if (auto sum = AlongTaps(node, data, weights)) return sum;
   }
-  const tensor::Expr& last = sum.data->operands.back();
-  if (last->op != tensor::ExprOp::kIter) return std::nullopt;
-  sum.iter = last->index;
-  const auto axis = OnlyAxisOf(sum.weights, sum.iter);
-  const tensor::Iter& iter = node.stage.iters[sum.iter];
-  if (iter.kind != tensor::IterKind::kReduction || !axis || !OnlyAxisOf(sum.data, sum.iter) ||
-      graph.values[sum.data->index].shape.back() != iter.extent || !PaysToPad(iter.extent)) {
-    return std::nullopt;
-  }
-  sum.weights_axis = *axis;
-  return sum;
+  return std::nullopt;
 }
 
 class ReductionPadder {
@@ -104,67 +162,81 @@ class ReductionPadder {
   /// Nodes that have to precede the node are added to `before`, which has all others that do; they
   /// are not read any more.
   void Pad(Node& node, const ByteSum& sum, std::vector<Node>& before) {
-    const int64_t extent = node.stage.iters[sum.iter].extent, padded = PaddedExtent(extent);
-    ValueId data = sum.data->index;
-    if (!WidenProducer(data, padded, before)) data = AddPadding(data, padded, before);
-    const ValueId weights = PaddedWeights(sum.weights->index, sum.weights_axis, padded);
+    const ValueId data = Extended(sum.data->index, sum.data_axis, sum.data_extent, before);
+    const ValueId weights = Extended(sum.weights->index, sum.weights_axis, sum.extent, before);
     node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
       return std::optional(tensor::Load(load->index == sum.data->index ? data : weights,
                                         load->dtype, load->operands));
     });
-    node.stage.iters[sum.iter].extent = padded;
+    node.stage.iters[sum.iter].extent = sum.extent;
   }
 
-  /// Lets the one node that writes the value write zeros behind its last axis; false if others see
-  /// the value, too.
-  bool WidenProducer(ValueId value, int64_t padded, std::vector<Node>& nodes) {
+  /// The value, or what holds it with more elements along the axis, of at least this extent.
+  ValueId Extended(ValueId value, size_t axis, int64_t extent, std::vector<Node>& nodes) {
+    if (graph_.values[value].shape[axis] >= extent) return value;
+    if (graph_.values[value].constant) return PaddedConstant(value, axis, extent);
+    if (WidenProducer(value, axis, extent, nodes)) return value;
+    return AddPadding(value, axis, extent, nodes);
+  }
+
+  /// Lets the one node that writes the value write zeros behind an axis; false if others see the
+  /// value, too, or if the node would not follow elementwise what it reads any more.
+  bool WidenProducer(ValueId value, size_t axis, int64_t extent, std::vector<Node>& nodes) {
     const int producer = producers_[value];
     if (producer < 0 || is_output_[value] || consumers_[value].size() != 1) return false;
     const auto node = std::ranges::find_if(
         nodes, [&](const Node& candidate) { return candidate.output() == value; });
     if (node == nodes.end() || node->kind != NodeKind::kMap) return false;
     const auto position = node - nodes.begin();
-    const int last = static_cast<int>(node->stage.iters.size()) - 1;
-    const ValueId operand = OperandAlong(*node, last);
-    const bool follows = operand >= 0 && WidenProducer(operand, padded, nodes);
+    const int iter = static_cast<int>(axis);
+    const auto operand = OperandAlong(*node, iter);
+    const bool follows = operand && WidenProducer(operand->value, operand->axis, extent, nodes);
+    const bool is_last = axis + 1 == node->stage.iters.size();
+    if (!follows && !is_last && !IsPadding(node->stage.value)) return false;
     Node& widened = nodes[position];
-    if (!follows) widened.stage.value = Guarded(widened, last);
-    widened.stage.iters[last].extent = padded;
-    graph_.values[value].shape.back() = padded;
+    if (!follows) widened.stage.value = Guarded(widened, iter);
+    widened.stage.iters[iter].extent = extent;
+    graph_.values[value].shape[axis] = extent;
     return true;
   }
 
-  /// The only value whose elements the iterator chooses, along its last axis; -1 if the node's
+  struct Operand {
+    ValueId value;
+    size_t axis;
+  };
+  /// The only value whose elements the iterator chooses, as a whole index; nullopt if the node's
   /// value depends on the iterator in another way.
-  ValueId OperandAlong(const Node& node, int iter) const {
-    ValueId operand = -1;
+  std::optional<Operand> OperandAlong(const Node& node, int iter) const {
+    std::optional<Operand> operand;
     bool fits = true;
     const tensor::Expr rest = RewriteLoads(
         node.stage.value, [&](const tensor::Expr& load) -> std::optional<tensor::Expr> {
           const auto axis = OnlyAxisOf(load, iter);
           if (!axis) return std::nullopt;
-          fits &= operand < 0 && *axis + 1 == load->operands.size() &&
-                  !graph_.values[load->index].constant;
-          operand = load->index;
+          fits &= !operand && !graph_.values[load->index].constant;
+          operand = {load->index, *axis};
           return tensor::Literal(1, load->dtype);
         });
-    return fits && !MentionsIter(rest, iter) ? operand : -1;
+    return fits && !MentionsIter(rest, iter) ? operand : std::nullopt;
   }
 
-  /// The node's value, and 0 behind the extent of the iterator.
+  /// Whether the value is something, or by a condition on indices something that is not computed.
+  static bool IsPadding(const tensor::Expr& value) {
+    return value->op == tensor::ExprOp::kSelect && LoadsOf(value->operands[0]).empty() &&
+           LoadsOf(value->operands[2]).empty();
+  }
+
+  /// The node's value, and 0 or its padding behind the extent of the iterator.
   static tensor::Expr Guarded(const Node& node, int iter) {
     const tensor::Expr& value = node.stage.value;
     const tensor::Expr inside = tensor::IterVar(iter) < tensor::Expr(node.stage.iters[iter].extent);
-    const bool is_padding = value->op == tensor::ExprOp::kSelect &&
-                            LoadsOf(value->operands[0]).empty() &&
-                            LoadsOf(value->operands[2]).empty();
-    if (is_padding) {
+    if (IsPadding(value)) {
       return tensor::Select(value->operands[0] && inside, value->operands[1], value->operands[2]);
     }
     return tensor::Select(inside, value, tensor::Literal(0, value->dtype));
   }
 
-  ValueId AddPadding(ValueId value, int64_t padded, std::vector<Node>& nodes) {
+  ValueId AddPadding(ValueId value, size_t axis, int64_t extent, std::vector<Node>& nodes) {
     const Value from = graph_.values[value];
     std::vector<tensor::Expr> indices;
     for (size_t d = 0; d < from.shape.size(); ++d) {
@@ -172,18 +244,17 @@ class ReductionPadder {
     }
     Node pad = MakeMap(graph_, from.name + ".padded", "pad", from.shape,
                        tensor::Load(value, from.dtype, std::move(indices)));
-    const int last = static_cast<int>(from.shape.size()) - 1;
-    pad.stage.value = Guarded(pad, last);
-    pad.stage.iters[last].extent = padded;
-    graph_.values[pad.output()].shape.back() = padded;
+    pad.stage.value = Guarded(pad, static_cast<int>(axis));
+    pad.stage.iters[axis].extent = extent;
+    graph_.values[pad.output()].shape[axis] = extent;
     nodes.push_back(pad);
     return pad.output();
   }
 
-  ValueId PaddedWeights(ValueId weights, size_t axis, int64_t padded) {
-    const Value from = graph_.values[weights];
+  ValueId PaddedConstant(ValueId constant, size_t axis, int64_t extent) {
+    const Value from = graph_.values[constant];
     std::vector<int64_t> shape = from.shape;
-    shape[axis] = padded;
+    shape[axis] = extent;
     auto data = std::make_shared<const tensor::HostTensor>(PadWithZeros(*from.constant, shape));
     const auto id = static_cast<ValueId>(graph_.values.size());
     graph_.values.push_back({from.name, from.dtype, shape, std::move(data)});

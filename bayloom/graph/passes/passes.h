@@ -60,8 +60,9 @@ void SplitCausalAttention(Graph& graph);
 /// few queries or keys its products stay tasks of their own.
 void FuseAttention(Graph& graph);
 
-/// Sums of products of bytes over channels that instructions cannot take four by four (the three of
-/// an image) get a few that are zero.
+/// Sums of products of bytes that instructions cannot take four by four get a few terms that are
+/// zero: over channels (the three of an image), and in depthwise convolutions over the rows of the
+/// kernel.
 void PadReductions(Graph& graph);
 
 /// Reductions over rows whose length vectors do not divide (197, 18385) become two: partial results

@@ -68,12 +68,14 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
   if (method->operands == target::DotOperands::kSwapped) std::swap(plan.a, plan.b);
   if (plan.IsShifted()) {
     // What is taken away belongs to the operand that is not shifted: it is needed once for all
-    // sums that share it, so it must be there for all of them.
-    const bool a_in_lanes = VariesInLanes(accesses.loads.at(plan.a.load.get()), *vector);
-    const bool b_padded = plan.b.condition.defined();
-    if (b_padded || (a_in_lanes && !plan.a.condition.defined())) std::swap(plan.a, plan.b);
-    const bool b_in_lanes = VariesInLanes(accesses.loads.at(plan.b.load.get()), *vector);
-    if (plan.b.condition.defined() || !b_in_lanes) return std::nullopt;
+    // sums that share it, so it must be there for all of them. Where both could be, it is the
+    // second: sums share weights.
+    const auto suits = [&](const tensor::DotFactor& factor) {
+      return !factor.condition.defined() &&
+             VariesInLanes(accesses.loads.at(factor.load.get()), *vector);
+    };
+    if (!suits(plan.b)) std::swap(plan.a, plan.b);
+    if (!suits(plan.b)) return std::nullopt;
   }
   return plan;
 }
