@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 #include "bayloom/tensor/internal/primitives/injective.h"
@@ -128,7 +129,8 @@ class PartialBlockBuilder {
     }
   }
 
-  /// An iterator that loses digits to the factored loop becomes one iterator per digit it keeps.
+  /// An iterator that loses digits to the factored loop becomes one iterator per digit it keeps,
+  /// the slowest first.
   void AddReductionIter(size_t i) {
     const Affine& binding = block_.bindings[i];
     const bool loses_digits =
@@ -140,7 +142,9 @@ class PartialBlockBuilder {
       return;
     }
     Expr value(0);
-    for (const Affine::Term& term : binding.terms) {
+    std::vector<Affine::Term> terms = binding.terms;
+    std::ranges::sort(terms, std::ranges::greater(), &Affine::Term::coefficient);
+    for (const Affine::Term& term : terms) {
       const int64_t extent = program_.digit_extents[term.digit];
       if (extent == 1) continue;
       const int position = FactoredPosition(term.digit);
