@@ -6,6 +6,7 @@
 /// Module external: scenario files (Bayloom's, BaCO's, Kernel Tuner's); evaluators: commands,
 /// processes, recorded spaces; searches of scenarios.
 
+#include "bayloom/external/code_constraint.h"
 #include "bayloom/external/command_template.h"
 #include "bayloom/external/evaluator.h"
 #include "bayloom/external/evaluator_options.h"

@@ -98,8 +98,8 @@ std::unique_ptr<space::Parameter> ReadTheirParameter(const std::string& name,
   return parameter;
 }
 
-std::shared_ptr<const space::Space> ReadSpace(const yaml::YamlValue& parameters) {
-  SpaceReader space;
+std::shared_ptr<const space::Space> ReadSpace(const yaml::YamlValue& parameters,
+                                              SpaceReader& space) {
   for (const auto& [name, field] : parameters.Entries()) {
     space.Add(ReadTheirParameter(name, field), field);
   }
@@ -176,10 +176,10 @@ void ReadValidity(const yaml::YamlValue& feasible, Scenario& scenario) {
 
 }  // namespace
 
-void ReadHyperMapperScenario(const yaml::YamlValue& top, Scenario& scenario) {
+void ReadHyperMapperScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
   if (const auto name = top.Find("application_name")) scenario.name = name->Name();
   const yaml::YamlValue parameters = top.At("input_parameters");
-  scenario.space = ReadSpace(parameters);
+  scenario.space = ReadSpace(parameters, space);
   const yaml::YamlValue objectives = top.At("optimization_objectives");
   const std::vector<std::string> names = Texts(objectives);
   if (names.size() != 1) objectives.Fail("expected one objective");

@@ -96,11 +96,10 @@ void ReadBudgets(const yaml::YamlValue& list, Scenario& scenario) {
 
 }  // namespace
 
-void ReadKernelTunerSpace(const yaml::YamlValue& top, Scenario& scenario) {
+void ReadKernelTunerSpace(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
   if (const auto general = top.Find("General")) {
     if (const auto name = general->Find("BenchmarkName")) scenario.name = name->Name();
   }
-  SpaceReader space;
   const yaml::YamlValue configurations = top.At("ConfigurationSpace");
   const yaml::YamlValue parameters = configurations.At("TuningParameters");
   for (const yaml::YamlValue& field : parameters.Items())

@@ -92,11 +92,10 @@ void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
 
 }  // namespace
 
-void ReadOwnScenario(const yaml::YamlValue& top, Scenario& scenario) {
+void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
                  "optimizer", "seed", "task"});
   if (const auto name = top.Find("name")) scenario.name = name->Name();
-  SpaceReader space;
   const yaml::YamlValue parameters = top.At("parameters");
   for (const auto& [name, field] : parameters.Entries()) {
     space.Add(ReadParameter(name, field), field);

@@ -7,12 +7,19 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/text_limits.h"
+#include "bayloom/external/code_constraint.h"
 #include "bayloom/external/internal/scenario_readers.h"
+#include "bayloom/external/internal/space_reader.h"
 #include "bayloom/external/recorded_space.h"
 
 namespace bayloom::external {
 
 Scenario ParseScenario(const std::string& text, const std::string& path) {
+  return ParseScenario(text, path, {});
+}
+
+Scenario ParseScenario(const std::string& text, const std::string& path,
+                       std::span<const CodeConstraint> constraints) {
   const yaml::YamlValue top = yaml::YamlValue::Parse(text, path);
   const std::filesystem::path file(path);
   Scenario scenario;
@@ -22,12 +29,13 @@ Scenario ParseScenario(const std::string& text, const std::string& path) {
       std::filesystem::absolute(file.parent_path().empty() ? "." : file.parent_path())
           .lexically_normal()
           .string();
+  SpaceReader space(constraints);
   if (top.Find("input_parameters")) {
-    ReadHyperMapperScenario(top, scenario);
+    ReadHyperMapperScenario(top, space, scenario);
   } else if (top.Find("ConfigurationSpace")) {
-    ReadKernelTunerSpace(top, scenario);
+    ReadKernelTunerSpace(top, space, scenario);
   } else {
-    ReadOwnScenario(top, scenario);
+    ReadOwnScenario(top, space, scenario);
   }
   scenario.default_configuration = scenario.space->Default();
   return scenario;

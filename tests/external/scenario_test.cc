@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/result.h"
+#include "bayloom/external/code_constraint.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::external {
@@ -209,6 +210,21 @@ TEST(Scenario, ReadsKernelTunerSpacesAsTheyAre) {
     for (int y = 1; y <= 32; y *= 2) pairs += x * y <= 1024;
   }
   EXPECT_EQ(space.CountFeasible(), static_cast<double>(3 * pairs));
+}
+
+TEST(Scenario, TakesConstraintsInCode) {
+  const std::string text = R"(
+parameters: {a: {type: integer, range: [1, 4]}, b: {type: integer, range: [1, 4]}}
+constraints: [a != 2]
+)";
+  const auto is_less = [](std::span<const space::Value> values) {
+    return std::get<int64_t>(values[0]) < std::get<int64_t>(values[1]);
+  };
+  const std::vector<CodeConstraint> constraints = {{{"b", "a"}, is_less}};
+  EXPECT_EQ(ParseScenario(text, "s.yaml").space->CountFeasible(), 12);
+  EXPECT_EQ(ParseScenario(text, "s.yaml", constraints).space->CountFeasible(), 5);  // b < a != 2
+  const std::vector<CodeConstraint> unknown = {{{"c"}, is_less}};
+  EXPECT_THROW(ParseScenario(text, "s.yaml", unknown), InputError);
 }
 
 }  // namespace

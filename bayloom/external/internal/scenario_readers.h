@@ -3,16 +3,18 @@
 
 #pragma once
 
+#include "bayloom/external/internal/space_reader.h"
 #include "bayloom/external/scenario.h"
 #include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom::external {
 
-// The dialects of scenario files; LoadScenario chooses. Each fills in what its files say.
+// The dialects of scenario files; LoadScenario chooses. Each fills in what its files say, the space
+// by the reader.
 
-void ReadOwnScenario(const yaml::YamlValue& top, Scenario& scenario);
-void ReadHyperMapperScenario(const yaml::YamlValue& top, Scenario& scenario);
-void ReadKernelTunerSpace(const yaml::YamlValue& top, Scenario& scenario);
+void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
+void ReadHyperMapperScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
+void ReadKernelTunerSpace(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
 
 /// A parameter of this project's own form.
 std::unique_ptr<space::Parameter> ReadParameter(const std::string& name,

@@ -35,6 +35,9 @@ std::shared_ptr<const space::Space> SpaceReader::Finish(const yaml::YamlValue& f
       constraint.field.Fail(added.error().message);
     }
   }
+  for (const CodeConstraint& constraint : code_constraints_) {
+    builder_.AddConstraint(constraint.parameters, constraint.holds);
+  }
   return yaml::WithPlace(field, [&] {
     Result<std::shared_ptr<const space::Space>> space = builder_.Build();
     if (!space) throw InputError(space.error().message);

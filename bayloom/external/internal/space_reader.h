@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "bayloom/external/code_constraint.h"
 #include "bayloom/space/space.h"
 #include "bayloom/yaml/yaml_value.h"
 
@@ -15,6 +17,10 @@ namespace bayloom::external {
 /// Builds a space from what a file says, so that what is wrong is said at its place in the file.
 class SpaceReader {
  public:
+  /// The constraints in code are added to those of the file. They must outlive the reader.
+  explicit SpaceReader(std::span<const CodeConstraint> constraints)
+      : code_constraints_(constraints) {}
+
   void Add(std::unique_ptr<space::Parameter> parameter, const yaml::YamlValue& field);
   /// A constraint in this project's language. Parameters may follow that it speaks of.
   void AddConstraint(const std::string& text, const yaml::YamlValue& field);
@@ -30,6 +36,7 @@ class SpaceReader {
   space::Space::Builder builder_;
   int parameters_ = 0;
   std::vector<Constraint> constraints_;
+  std::span<const CodeConstraint> code_constraints_;
 };
 
 }  // namespace bayloom::external
