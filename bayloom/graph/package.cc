@@ -273,7 +273,8 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   WriteRuntime(scratch);
   scratch.Write("constants.bin", constants.content());
   scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
-  scratch.Write("bayloom_network.c", PackageSource(compiled, name));
+  scratch.Write("bayloom_network.c",
+                PackageSource(compiled, name, PackageDescription(shapes, name)));
   scratch.Write("visible", VersionScript(name));
   arguments.insert(arguments.end(),
                    {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",

@@ -3,6 +3,7 @@
 
 #include "bayloom/graph/package.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/run_command.h"
@@ -96,6 +98,24 @@ TEST_F(PackageTest, ComputesTheSameWithNothingElse) {
   EXPECT_THAT(symbols.output, HasSubstr("net_create"));
   EXPECT_THAT(symbols.output, Not(HasSubstr("kernel_")));
   EXPECT_THAT(symbols.output, Not(HasSubstr("bayloom_")));
+}
+
+TEST_F(PackageTest, DescribesItsTensors) {
+  Write({"native"});
+  void* const library = dlopen(package_.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto describe = reinterpret_cast<const char* (*)()>(dlsym(library, "net_description"));
+  ASSERT_NE(describe, nullptr);
+  const auto tensor = [](const char* name, std::vector<int64_t> shape) {
+    return nlohmann::json{{"name", name}, {"type", "float32"}, {"shape", std::move(shape)}};
+  };
+  const nlohmann::json shape = {
+      {"label", ""},
+      {"inputs", {tensor("x", {4, 24})}},
+      {"outputs", {tensor("active", {4, 32}), tensor("flat", {96}), tensor("same", {4, 24})}}};
+  EXPECT_EQ(nlohmann::json::parse(describe()),
+            (nlohmann::json{{"name", "net"}, {"shapes", nlohmann::json::array({shape})}}));
+  dlclose(library);
 }
 
 /// A network whose tensors have as many rows as one wants: their sums, and the rows times weights.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "bayloom/base/version.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/cpu_features.h"
@@ -49,6 +51,9 @@ int {name}_set_threads(int threads);
 const char* {name}_error_text(int code);
 /* The name of the processor whose code the model runs: the first word of a line above. */
 const char* {name}_target(const {name}_model* model);
+/* The tensors above as JSON, for programs: {{"name": ..., "shapes": [{{"label": ..., "inputs":
+ * [{{"name": ..., "type": "float32", "shape": [1, 2]}}], "outputs": [...]}}]}}. Never null. */
+const char* {name}_description(void);
 
 #ifdef __cplusplus
 }}
@@ -76,7 +81,29 @@ std::string DescribeTensors(const Graph& graph) {
   return tensors;
 }
 
+nlohmann::json TensorJson(const std::string& name, const Value& value) {
+  return {{"name", name}, {"type", tensor::ToString(value.dtype)}, {"shape", value.shape}};
+}
+
 }  // namespace
+
+std::string PackageDescription(std::span<const PackageShape> shapes, const std::string& name) {
+  nlohmann::json described = {{"name", name}, {"shapes", nlohmann::json::array()}};
+  for (const PackageShape& shape : shapes) {
+    const Graph& graph = shape.network->graph;
+    nlohmann::json inputs = nlohmann::json::array(), outputs = nlohmann::json::array();
+    for (const ValueId input : graph.inputs) {
+      inputs.push_back(TensorJson(graph.values[input].name, graph.values[input]));
+    }
+    for (const GraphOutput& output : graph.outputs) {
+      outputs.push_back(TensorJson(output.name, graph.values[output.value]));
+    }
+    described["shapes"].push_back(
+        {{"label", shape.label}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}});
+  }
+  // Names may be any bytes; JSON is ASCII here, with a mark for what is no UTF-8.
+  return described.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
 
 std::string PackageHeader(std::span<const PackageShape> shapes,
                           std::span<const CompiledVariant> variants, const std::string& name,

@@ -85,6 +85,8 @@ const char* {name}_error_text(int code) {{ return bayloom_error_text(&kNetwork, 
 const char* {name}_target(const {name}_model* model) {{
   return bayloom_model_target((const bayloom_model*)model);
 }}
+
+const char* {name}_description(void) {{ return {description}; }}
 )";
 
 /// Initializer lists may not be empty in C.
@@ -152,7 +154,8 @@ std::string ProcessorError(const target::Target& least) {
 
 std::string KernelPrefix(size_t variant) { return fmt::format("kernel_{}_", variant); }
 
-std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name) {
+std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name,
+                          const std::string& description) {
   const std::vector<NetworkPlan>& plans = variants[0].plans;
   std::string source = fmt::format(kHead, fmt::arg("name", name));
   std::string shapes, table;
@@ -176,7 +179,8 @@ std::string PackageSource(std::span<const CompiledVariant> variants, const std::
                      fmt::arg("variant_count", variants.size()),
                      fmt::arg("inputs", plans[0].input_bytes.size()),
                      fmt::arg("outputs", plans[0].output_bytes.size()),
-                     fmt::arg("processor_error", CString(ProcessorError(variants.back().target))));
+                     fmt::arg("processor_error", CString(ProcessorError(variants.back().target))),
+                     fmt::arg("description", CString(description)));
 }
 
 std::string ConstantsAssembly(const std::string& file) {
@@ -189,7 +193,7 @@ std::string ConstantsAssembly(const std::string& file) {
 std::string VersionScript(const std::string& name) {
   return fmt::format(
       "{{\n  global: {0}_create; {0}_destroy; {0}_run; {0}_set_threads; {0}_error_text; "
-      "{0}_target;\n  local: *;\n}};\n",
+      "{0}_target; {0}_description;\n  local: *;\n}};\n",
       name);
 }
 

@@ -34,9 +34,12 @@ std::string KernelPrefix(size_t variant);
 std::string PackageHeader(std::span<const PackageShape> shapes,
                           std::span<const CompiledVariant> variants, const std::string& name,
                           std::string_view common);
+/// What NAME_description returns: the tensors of each shape, as JSON.
+std::string PackageDescription(std::span<const PackageShape> shapes, const std::string& name);
 /// The functions the header declares, over the kernels and the constants' symbol; the first variant
 /// that the processor can run is used.
-std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name);
+std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name,
+                          const std::string& description);
 /// Assembly that includes a file, named as the assembler finds it, with the constants.
 std::string ConstantsAssembly(const std::string& file);
 /// The linker's version script: only the functions of the header are visible.
