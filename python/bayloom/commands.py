@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tuning networks, mapping onto accelerators, searching scenario files: what the program does."""
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+
+from . import _core, program
+from .database import Database
+from .frames import frame
+
+Path = Union[str, "os.PathLike[str]"]
+Extents = Mapping[str, Union[int, Sequence[int]]]
+
+
+class _NewTrials:
+    """Calls back for each trial that a command adds to its database, which it reads meanwhile.
+
+    A trial is in the database before anything is learnt from it, so none is missed.
+    """
+
+    def __init__(self, database: str, kind: str, resume: bool, callbacks: Iterable[Callable]):
+        self._database, self._kind, self._callbacks = database, kind, list(callbacks)
+        self._run: Optional[int] = None
+        self._seen = 0
+        last = self._last()
+        self._before = None if resume or last is None else last
+        if resume and last is not None:
+            self._run, self._seen = last, len(self._records().trials(last))
+
+    def _records(self) -> Any:
+        return _core.Database(self._database)
+
+    def _last(self) -> Optional[int]:
+        if not os.path.exists(self._database):
+            return None
+        runs = [run["run"] for run in self._records().runs() if run["kind"] == self._kind]
+        return runs[-1] if runs else None
+
+    def __call__(self) -> None:
+        if not self._callbacks:
+            return
+        if self._run is None:
+            last = self._last()
+            if last is None or last == self._before:
+                return
+            self._run = last
+        for trial in self._records().trials(self._run, self._seen):
+            self._seen += 1
+            for callback in self._callbacks:
+                callback(trial)
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """What a tuning has achieved.
+
+    `tasks` has a dict for each operator, `seconds` is what the network takes, `gain` compares with
+    the untuned programs, `end` says why it ended, `database` keeps everything.
+    """
+
+    database: str
+    session: int
+    trials: int
+    end: str
+    seconds: float
+    gain: dict
+    tasks: list
+
+    def frame(self):
+        """The tasks as a frame of pandas."""
+        return frame(self.tasks)
+
+
+def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Optional[int] = None,
+         time: Union[float, str, None] = None, threads: Optional[int] = None, seed: int = 0,
+         db: Optional[Path] = None, resume: bool = False, dims: Optional[Extents] = None,
+         shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
+         target: Optional[str] = None, strategy: Optional[str] = None, partial: bool = False,
+         callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> TuneResult:
+    """Finds fast programs for an ONNX model, or for one operator such as op="matmul:512,512,512".
+
+    `time` is in seconds, or a text such as "10m". `dims` gives dimensions that the model leaves
+    open their extents, one or several; `shapes` and `freeze` are as `--shape` and `--freeze` of the
+    program. `db` keeps every trial; without it, it is MODEL.db. `callbacks` get each trial as it
+    ends, a dict with `number`, `value` (seconds) and `reason`; one that raises `bayloom.Stopped`
+    lets the tuning end. After an interruption `resume=True` goes on.
+
+    Raises InputError for a model that cannot be tuned.
+    """
+    if db is None:
+        stem = os.path.splitext(os.path.basename(os.fspath(model)))[0] if model else "operators"
+        db = stem + ".db"
+    database = os.fspath(db)
+    arguments = ["tune", *([os.fspath(model)] if model is not None else []),
+                 *program.options(op=op, trials=trials, time=time, threads=threads, seed=seed,
+                                  db=database, resume=resume, dim=dims, shape=shapes,
+                                  freeze=freeze, target=target, strategy=strategy, partial=partial)]
+    new_trials = _NewTrials(database, "tune", resume, callbacks)
+    result = program.run(arguments, verbose=verbose, poll=new_trials)
+    return TuneResult(database=database, session=result["session"], trials=result["trials"],
+                      end=result["end"], seconds=result["total"], gain=result["gain"],
+                      tasks=result["tasks"])
+
+
+def compile(model: Path, out: Path = ".", *, name: Optional[str] = None, db: Optional[Path] = None,
+            threads: Optional[int] = None, dims: Optional[Extents] = None,
+            shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
+            target: Union[str, Sequence[str], None] = None, effort: Optional[str] = None,
+            verbose: bool = False) -> str:
+    """Compiles an ONNX model to a shared library without dependencies, with the programs that
+    `tune` found; the path of the library, for `bayloom.load`. A C header lies beside it.
+
+    `target` names processors, such as "x86-64-v3", default this one; `effort` is how long programs
+    of operators that were not tuned are chosen: "none", "low", "normal" or "high".
+    """
+    targets = target if target is None or isinstance(target, str) else ",".join(target)
+    arguments = ["compile", os.fspath(model),
+                 *program.options(out=out, name=name, db=db, threads=threads, dim=dims,
+                                  shape=shapes, freeze=freeze, target=targets, effort=effort)]
+    return program.run(arguments, verbose=verbose)["library"]
+
+
+@dataclass(frozen=True)
+class MapResult:
+    """The best mappings found.
+
+    `layers` has a dict for each operation: its `mapping`, and what the `model` says of it (energy,
+    cycles, accesses of each tensor at each level). Of a single operation these are also
+    `mapping` and `statistics`, and `value` is its objective.
+    """
+
+    objective: str
+    architecture: str
+    mapper: str
+    end: str
+    evaluations: int
+    seconds: float
+    layers: list
+    totals: dict = field(default_factory=dict)
+    improvements: list = field(default_factory=list)
+
+    @property
+    def mapping(self) -> dict:
+        return self._only()["mapping"]
+
+    @property
+    def statistics(self) -> dict:
+        return self._only()["model"]
+
+    @property
+    def value(self) -> float:
+        return self._only()["value"]
+
+    def _only(self) -> dict:
+        if len(self.layers) != 1:
+            raise ValueError(f"there are {len(self.layers)} layers; see 'layers'")
+        return self.layers[0]
+
+    def frame(self):
+        """A frame of pandas with a row for each layer, level and tensor."""
+        rows = []
+        for layer in self.layers:
+            about = {name: value for name, value in layer.items()
+                     if isinstance(value, (str, int, float))}
+            for level in layer.get("model", {}).get("levels", []):
+                for tensor, accesses in level["tensors"].items():
+                    rows.append({**about, "level": level["name"], "tensor": tensor, **accesses})
+        return frame(rows)
+
+
+def map(subject: Path, architecture: Path, *, objective: str = "energy",
+        evaluations: Optional[int] = None, time: Union[float, str, None] = None,
+        mapper: Optional[str] = None, seed: int = 0, db: Optional[Path] = None,
+        resume: bool = False, constraints: Sequence[Path] = (), evaluator: Optional[str] = None,
+        jobs: Optional[int] = None, dims: Optional[Extents] = None, out: Optional[Path] = None,
+        verbose: bool = False) -> MapResult:
+    """Searches for the best mappings of an operation or of a network's onto an accelerator.
+
+    `subject` is an ONNX model, a Timeloop problem (.yaml), or an operation such as
+    "matmul:512,512,512" or "conv2d:56x56x64,64,3x3,pad=1". `architecture` is a Timeloop file or
+    "gemmini", "gemmini-16x16", "eyeriss-like", "simba-like"; `objective` "energy", "delay" or
+    "edp". `out` gets the mappings as Timeloop files.
+    """
+    text = os.fspath(subject)
+    if text.endswith(".onnx"):
+        arguments = ["map", text]
+    elif text.endswith((".yaml", ".yml")):
+        arguments = ["map", "--problem", text]
+    else:
+        arguments = ["map", "--op", text]
+    arguments += program.options(arch=architecture, objective=objective, evaluations=evaluations,
+                                 time=time, mapper=mapper, seed=seed, db=db, resume=resume,
+                                 constraints=list(constraints), evaluator=evaluator, jobs=jobs,
+                                 dim=dims, out=out)
+    result = program.run(arguments, verbose=verbose)
+    layers = result.get("layers")
+    if layers is None:
+        layers = [{"problem": result["problem"], "value": result["value"],
+                   "mapping": result["mapping"], "model": result["model"]}]
+    return MapResult(objective=objective, architecture=result["architecture"],
+                     mapper=result["mapper"], end=result["end"],
+                     evaluations=result["evaluations"], seconds=result["seconds"], layers=layers,
+                     totals=result.get("totals", {}),
+                     improvements=result.get("improvements", []))
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best of a search; `trials` reads all of them from its database."""
+
+    database: str
+    scenario: str
+    objective: str
+    end: str
+    best_params: Optional[dict]
+    best_value: Optional[float]
+
+    @property
+    def trials(self) -> list:
+        database = Database(self.database)
+        runs = [run["run"] for run in database.run_records()
+                if run["kind"] == "search" and run["name"] == self.scenario]
+        return database.trial_records(runs[-1])
+
+
+def search(scenario: Path, *, trials: Optional[int] = None, time: Union[float, str, None] = None,
+           optimizer: Optional[str] = None, seed: Optional[int] = None, jobs: Optional[int] = None,
+           db: Optional[Path] = None, resume: bool = False, command: Optional[str] = None,
+           repeat_best: Optional[int] = None, sandbox: bool = False,
+           callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> SearchResult:
+    """Searches a scenario file with the evaluator that it names: a command, a process or a recorded
+    space (docs/scenarios.md). For a Python function there is `Study`, which takes such files as
+    well.
+
+    The arguments are the options of `bayloom search`; `callbacks` as in `tune`. Needs no database
+    of its own choosing: without `db` it is NAME.db.
+    """
+    name = _core.Scenario.load(os.fspath(scenario)).name
+    database = os.fspath(db) if db is not None else (name.replace("/", "-") or "search") + ".db"
+    arguments = ["search", os.fspath(scenario),
+                 *program.options(trials=trials, time=time, optimizer=optimizer, seed=seed,
+                                  jobs=jobs, db=database, resume=resume, command=command,
+                                  repeat_best=repeat_best, sandbox=sandbox)]
+    new_trials = _NewTrials(database, "search", resume, callbacks)
+    result = program.run(arguments, verbose=verbose, poll=new_trials)
+    best = result.get("best") or {}
+    return SearchResult(database=database, scenario=result["scenario"],
+                        objective=result["objective"], end=result["end"],
+                        best_params=best.get("configuration"), best_value=best.get("value"))
+
+

@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Compiled networks: libraries of `bayloom.compile` called with arrays."""
+
+import ctypes
+import json
+import os
+import re
+import tempfile
+import threading
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Sequence, Tuple, Union
+
+from . import commands
+from ._core import InputError, MachineError
+
+_ABI_VERSION = 1
+_ALIGNMENT = 64  # buffers that lie so are used in place
+
+
+class _Buffer(ctypes.Structure):
+    """bayloom_input and bayloom_output of the libraries' headers."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input or output: its name, its type as NumPy calls it, its shape."""
+
+    name: str
+    dtype: str
+    shape: Tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"'{self.name}', {self.dtype}{list(self.shape)}"
+
+
+class CompiledNetwork:
+    """A library of `bayloom.compile`, loaded.
+
+        network = bayloom.load("lib/libresnet18.so")
+        scores = network(image)          # arrays of NumPy or tensors of torch
+
+    Arrays that are contiguous are used where they lie. Calls release the interpreter's lock; those
+    of one CompiledNetwork wait for each other. `threads`: of all networks of this library, 0 for
+    all processors. Needs NumPy.
+    """
+
+    def __init__(self, path: Union[str, os.PathLike], threads: Optional[int] = None):
+        import numpy
+        self._numpy = numpy
+        self.path = os.path.abspath(os.fspath(path))
+        match = re.fullmatch(r"lib(\w+)\.so", os.path.basename(self.path))
+        if match is None:
+            raise InputError(f"{self.path}: expected a library of 'bayloom compile', libNAME.so")
+        self._name = match[1]
+        try:
+            self._library = ctypes.CDLL(self.path)
+            describe = self._function("description", ctypes.c_char_p)
+        except (OSError, AttributeError) as error:
+            raise InputError(f"{self.path}: no library of 'bayloom compile': {error}") from None
+        self._error_text = self._function("error_text", ctypes.c_char_p, ctypes.c_int)
+        shapes = json.loads(describe())["shapes"]
+        self._shapes = [tuple([Tensor(t["name"], t["type"], tuple(t["shape"])) for t in shape[side]]
+                              for side in ("inputs", "outputs")) for shape in shapes]
+        self._run = self._function("run", ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Buffer),
+                                   ctypes.c_int, ctypes.POINTER(_Buffer), ctypes.c_int)
+        self._destroy = self._function("destroy", ctypes.c_int, ctypes.c_void_p)
+        self._lock = threading.Lock()
+        self._model = ctypes.c_void_p()
+        if threads is not None:
+            self._check(self._function("set_threads", ctypes.c_int, ctypes.c_int)(threads))
+        create = self._function("create", ctypes.c_int, ctypes.c_int,
+                                ctypes.POINTER(ctypes.c_void_p))
+        self._check(create(_ABI_VERSION, ctypes.byref(self._model)))
+
+    def __del__(self):
+        if getattr(self, "_model", None):
+            self._destroy(self._model)
+
+    def _function(self, suffix: str, result: Any, *arguments: Any) -> Any:
+        function = getattr(self._library, f"{self._name}_{suffix}")
+        function.restype, function.argtypes = result, arguments
+        return function
+
+    def _check(self, code: int) -> None:
+        if code != 0:
+            raise MachineError(f"{self.path}: {self._error_text(code).decode()}")
+
+    @property
+    def inputs(self) -> Tuple[Tensor, ...]:
+        """Of the first shape, if there are several."""
+        return tuple(self._shapes[0][0])
+
+    @property
+    def outputs(self) -> Tuple[Tensor, ...]:
+        return tuple(self._shapes[0][1])
+
+    @property
+    def shapes(self) -> list:
+        """The inputs and the outputs of each shape that a call can have."""
+        return [(tuple(inputs), tuple(outputs)) for inputs, outputs in self._shapes]
+
+    @property
+    def target(self) -> str:
+        """The processor whose code is used."""
+        return self._function("target", ctypes.c_char_p, ctypes.c_void_p)(self._model).decode()
+
+    def __call__(self, *arrays: Any, out: Optional[Sequence[Any]] = None, **named: Any) -> Any:
+        """The output for these inputs, in their order or by name; with several outputs, a list.
+
+        Outputs are arrays of NumPy, tensors of torch if the inputs are; `out` gives arrays to write
+        to. Raises InputError for arrays of another type or shape.
+        """
+        arrays = list(arrays) + [named.pop(tensor.name) for tensor in self.inputs[len(arrays):]
+                                 if tensor.name in named]
+        if named or len(arrays) != len(self.inputs):
+            raise InputError(f"{self._name} takes {len(self.inputs)} inputs: "
+                             + "; ".join(str(tensor) for tensor in self.inputs))
+        views = [self._view(array) for array in arrays]
+        outputs = self._outputs_for(views)
+        if out is None:
+            results = [self._empty(tensor) for tensor in outputs]
+        else:
+            results = [self._writable(array, tensor) for array, tensor in zip(out, outputs)]
+            if len(results) != len(outputs):
+                raise InputError(f"{self._name} has {len(outputs)} outputs, not {len(results)}")
+        with self._lock:
+            self._check(self._run(self._model, _buffers(views), len(views), _buffers(results),
+                                  len(results)))
+        given = list(results if out is None else out)
+        if out is None and arrays and all(_is_torch(array) for array in arrays):
+            import torch
+            given = [torch.from_numpy(result) for result in results]
+        return given[0] if len(given) == 1 else given
+
+    def _view(self, array: Any) -> Any:
+        """The array as one of NumPy, its memory shared where that is contiguous."""
+        if _is_torch(array):
+            array = array.detach().numpy()
+        elif not isinstance(array, self._numpy.ndarray):
+            array = (self._numpy.from_dlpack(array) if hasattr(array, "__dlpack__")
+                     else self._numpy.asarray(array))
+        # Not ascontiguousarray, which makes scalars vectors.
+        return array if array.flags.c_contiguous else array.copy(order="C")
+
+    def _outputs_for(self, views: list) -> list:
+        for inputs, outputs in self._shapes:
+            if all(view.shape == t.shape and view.dtype == self._numpy.dtype(t.dtype)
+                   for view, t in zip(views, inputs)):
+                return outputs
+        given = ", ".join(f"{view.dtype}{list(view.shape)}" for view in views)
+        raise InputError(f"{self._name} takes " + " or ".join(
+            "; ".join(str(tensor) for tensor in inputs) for inputs, _ in self._shapes)
+            + f"; not {given}")
+
+    def _empty(self, tensor: Tensor) -> Any:
+        dtype = self._numpy.dtype(tensor.dtype)
+        count = 1
+        for extent in tensor.shape:
+            count *= extent
+        memory = self._numpy.empty(count * dtype.itemsize + _ALIGNMENT, "uint8")
+        begin = -memory.ctypes.data % _ALIGNMENT
+        return memory[begin:begin + count * dtype.itemsize].view(dtype).reshape(tensor.shape)
+
+    def _writable(self, array: Any, tensor: Tensor) -> Any:
+        view = self._view(array)
+        if (view.shape != tensor.shape or view.dtype != self._numpy.dtype(tensor.dtype)
+                or not view.flags.writeable or (view is not array and view.base is None)):
+            raise InputError(f"an output is not a contiguous, writable array of {tensor}")
+        return view
+
+    def __repr__(self) -> str:
+        return f"CompiledNetwork({self.path!r})"
+
+
+def _buffers(arrays: list) -> Any:
+    return (_Buffer * len(arrays))(*[_Buffer(a.ctypes.data, a.nbytes) for a in arrays])
+
+
+def _is_torch(array: Any) -> bool:
+    return type(array).__module__.split(".")[0] == "torch" and hasattr(array, "detach")
+
+
+def load(path: Union[str, os.PathLike], threads: Optional[int] = None) -> CompiledNetwork:
+    """A library of `bayloom.compile`. Raises InputError if it is none, MachineError where this
+    processor cannot run it."""
+    return CompiledNetwork(path, threads)
+
+
+# What onnxruntime calls the types.
+_ONNX_TYPES = {"float32": "float", "float64": "double"}
+
+
+@dataclass(frozen=True)
+class NodeArg:
+    """An input or output as onnxruntime describes it."""
+
+    name: str
+    shape: list
+    type: str
+
+
+class Session:
+    """A model with the interface of onnxruntime's InferenceSession.
+
+        session = bayloom.Session("resnet18.onnx")
+        scores, = session.run(None, {"image": image})
+
+    The model is compiled first, with what `tune` found (`db`, default MODEL.db) and else with
+    programs that an estimate chooses; that takes seconds. A library of `bayloom.compile` is
+    loaded. `threads`, `dims`, `shapes`, `freeze` and `effort` are as for `bayloom.compile`;
+    `providers` is not looked at.
+    """
+
+    def __init__(self, path: Union[str, os.PathLike], providers: Any = None, *,
+                 db: Union[str, os.PathLike, None] = None, threads: Optional[int] = None,
+                 dims: Optional[Mapping] = None, shapes: Optional[Mapping] = None,
+                 freeze: Optional[Mapping] = None, effort: Optional[str] = None):
+        if os.fspath(path).endswith(".so"):
+            self._network = CompiledNetwork(path, threads)
+            return
+        # The library stays loaded when its file is gone.
+        with tempfile.TemporaryDirectory(prefix="bayloom-") as folder:
+            library = commands.compile(path, folder, db=db, threads=threads, dims=dims,
+                                       shapes=shapes, freeze=freeze, effort=effort)
+            self._network = CompiledNetwork(library, threads)
+
+    def get_inputs(self) -> list:
+        return [_node_arg(tensor) for tensor in self._network.inputs]
+
+    def get_outputs(self) -> list:
+        return [_node_arg(tensor) for tensor in self._network.outputs]
+
+    def get_providers(self) -> list:
+        return ["BayloomExecutionProvider"]
+
+    def run(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
+            run_options: Any = None) -> list:
+        """The outputs of these names, of all for None, in that order."""
+        result = self._network(**input_feed)
+        names = [tensor.name for tensor in self._network.outputs]
+        by_name = dict(zip(names, result if len(names) > 1 else [result]))
+        unknown = [name for name in output_names or () if name not in by_name]
+        if unknown:
+            raise InputError(f"there is no output '{unknown[0]}'; there are {', '.join(names)}")
+        return [by_name[name] for name in output_names or names]
+
+
+def _node_arg(tensor: Tensor) -> NodeArg:
+    return NodeArg(tensor.name, list(tensor.shape),
+                   f"tensor({_ONNX_TYPES.get(tensor.dtype, tensor.dtype)})")

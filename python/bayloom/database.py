@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Databases, to be read."""
+
+import json
+import os
+from typing import Optional, Union
+
+from . import _core
+from .frames import frame_if_possible
+
+
+class Database:
+    """The runs and trials that a database keeps; it is not changed."""
+
+    def __init__(self, path: Union[str, os.PathLike]):
+        self.path = os.fspath(path)
+        self._records = _core.Database(self.path)
+
+    def run_records(self) -> list:
+        """All runs, a dict each, oldest first: `kind` is "search", "map", "tune" or "dataset"."""
+        return self._records.runs()
+
+    def trial_records(self, run: Optional[int] = None) -> list:
+        """The trials of a run, or of all, a dict each. `params` is the configuration of a search;
+        what other runs try is in `candidate`, as JSON."""
+        tasks = self._records.tasks()
+        runs = [r for r in self._records.runs() if run is None or r["run"] == run]
+        trials = []
+        for each in runs:
+            for trial in self._records.trials(each["run"]):
+                candidate = json.loads(trial["candidate"])
+                if each["kind"] == "search":
+                    trial["params"], trial["candidate"] = candidate, None
+                else:
+                    trial["params"], trial["candidate"] = {}, candidate
+                trial.update(kind=each["kind"], name=each["name"], task=tasks.get(trial["task"]))
+                trials.append(trial)
+        return trials
+
+    @property
+    def runs(self):
+        """All runs as a frame of pandas; without pandas, a list of dicts."""
+        return frame_if_possible(self.run_records())
+
+    @property
+    def trials(self):
+        """All trials as a frame of pandas with a column `params_NAME` for each parameter; without
+        pandas, a list of dicts."""
+        rows = []
+        for trial in self.trial_records():
+            params, values = trial.pop("params"), trial.pop("values")
+            rows.append({**trial, **{f"params_{name}": value for name, value in params.items()},
+                         **{f"values_{name}": value for name, value in values.items()}})
+        return frame_if_possible(rows)
+
+    def __repr__(self) -> str:
+        return f"Database({self.path!r})"
+
+
+def open(path: Union[str, os.PathLike]) -> Database:
+    """A database of `Study`, `tune`, `map`, `search` or of the program `bayloom`, to be read.
+
+    Raises InputError if it is none, MachineError if it cannot be read.
+    """
+    return Database(path)

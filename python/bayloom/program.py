@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The program `bayloom`, which is part of this package.
+
+Compilers, their candidates and the measuring of these run in processes of their own: what they do
+to themselves, this one survives, and no two versions of LLVM meet in one process.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from typing import Any, Callable, Optional, Sequence
+
+from ._core import InputError
+
+_POLL_SECONDS = 0.1
+
+
+class CommandFailed(RuntimeError):
+    """A command of the program failed, for no fault of its input."""
+
+
+class Stopped(Exception):
+    """To be raised by a callback to let the command end in order, with what it has found."""
+
+
+def executable() -> str:
+    """The program: what BAYLOOM_PROGRAM names, that of this package, or the one on the path."""
+    named = os.environ.get("BAYLOOM_PROGRAM")
+    if named:
+        return named
+    inside = os.path.join(os.path.dirname(__file__), "bin", "bayloom")
+    found = inside if os.access(inside, os.X_OK) else shutil.which("bayloom")
+    if found is None:
+        raise CommandFailed("the program 'bayloom' is not in this package and not on the path; "
+                            "name it with the environment variable BAYLOOM_PROGRAM")
+    return found
+
+
+def options(**given: Any) -> list:
+    """Options of a command line: None and False are left out, lists are repeated, dicts are
+    NAME=VALUE."""
+    line = []
+    for name, value in given.items():
+        option = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            line.append(option)
+        elif isinstance(value, dict):
+            for key, each in value.items():
+                many = each if isinstance(each, (list, tuple)) else [each]
+                line += [option, f"{key}={','.join(str(one) for one in many)}"]
+        elif isinstance(value, (list, tuple)):
+            line += [part for each in value for part in (option, os.fspath(each))]
+        else:
+            line += [option, str(value)]
+    return line
+
+
+def run(arguments: Sequence[str], *, verbose: bool = False,
+        poll: Optional[Callable[[], None]] = None) -> Any:
+    """What the command prints with --json. `poll` is called now and then meanwhile; `verbose` lets
+    the command's progress through to standard error.
+
+    Raises InputError for what it refuses and CommandFailed for what breaks. KeyboardInterrupt and
+    what `poll` raises end the command in order before they are passed on; after Stopped its result
+    is returned.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        # A session of its own: Ctrl-C reaches the command through this process only, once.
+        process = subprocess.Popen([executable(), *arguments, "--json"], stdin=subprocess.DEVNULL,
+                                   stdout=out, stderr=None if verbose else errors,
+                                   start_new_session=True)
+        try:
+            _wait(process, poll)
+        except Stopped:
+            _interrupt(process)
+        except BaseException:
+            _interrupt(process)
+            raise
+        printed, said = (_content(file) for file in (out, errors))
+    if process.returncode in (0, 128 + signal.SIGINT) and printed:
+        return json.loads(printed)
+    lines = said.strip().splitlines() or [
+        f"'bayloom {arguments[0]}' ended with {process.returncode}"]
+    message = lines[-1].removeprefix("bayloom: ")
+    raise (InputError if process.returncode == 2 else CommandFailed)(message)
+
+
+def _content(file: Any) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _wait(process: subprocess.Popen, poll: Optional[Callable[[], None]]) -> None:
+    ended = False
+    while not ended:
+        try:
+            process.wait(_POLL_SECONDS)
+            ended = True
+        except subprocess.TimeoutExpired:
+            pass
+        if poll is not None:
+            poll()
+
+
+def _interrupt(process: subprocess.Popen) -> None:
+    process.send_signal(signal.SIGINT)
+    process.wait()

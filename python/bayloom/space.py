@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""From what a user gives to a scenario of the engine."""
+
+import inspect
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Callable, Iterable, Optional, Union
+
+from . import configspace
+from ._core import InputError, Scenario
+from .parameters import Parameter, as_parameter
+
+Constraint = Union[str, Callable[..., bool]]
+
+
+class Space:
+    """Parameters by name, with the scenario that the engine made of them."""
+
+    def __init__(self, scenario: Scenario, parameters: dict):
+        self.scenario = scenario
+        self._parameters = parameters
+
+    def encode(self, params: Mapping) -> dict:
+        """A configuration as the engine has it. Raises InputError for a value that is none."""
+        encoded = {}
+        for name, value in params.items():
+            parameter = self._parameters.get(name)
+            try:
+                encoded[name] = value if parameter is None else parameter.encode(value)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"parameter '{name}': {error}") from None
+        return encoded
+
+    def decode(self, values: dict) -> dict:
+        """A configuration as the user's program has it."""
+        return {name: self._parameters[name].decode(value) for name, value in values.items()}
+
+
+def make_space(given: Any, constraints: Iterable[Constraint] = (), *, name: str = "study",
+               objective: Optional[str] = None, direction: Optional[str] = None,
+               optimizer: Optional[str] = None, options: Optional[dict] = None,
+               seed: Optional[int] = None) -> Space:
+    """A space of anything that `Study` takes. Raises InputError."""
+    if isinstance(constraints, str) or callable(constraints):
+        constraints = [constraints]
+    if direction not in (None, "minimize", "maximize"):
+        raise InputError(f"direction is 'minimize' or 'maximize', not {direction!r}")
+    if isinstance(given, (str, os.PathLike)):
+        if list(constraints) or options or objective or direction:
+            raise InputError("a scenario file says its constraints, its objective and the options "
+                             "of its optimizer itself")
+        return _from_file(os.fspath(given), optimizer, seed)
+    constraints = list(constraints)
+    if configspace.is_configspace(given):
+        constraints = configspace.constraints_of(given) + constraints
+        given = configspace.parameters_of(given)
+    if not isinstance(given, Mapping):
+        raise InputError("a space is a dict of parameters by name, a ConfigurationSpace of "
+                         f"ConfigSpace, or the path of a scenario file; found {given!r}")
+    parameters = {str(key): as_parameter(str(key), value) for key, value in given.items()}
+    definition = {
+        "name": name,
+        "parameters": {key: parameter.definition() for key, parameter in parameters.items()},
+        "constraints": [text for text in constraints if isinstance(text, str)],
+        (direction or "minimize"): objective or "value",
+        "optimizer": {"name": optimizer or "bayesian", **(options or {})},
+        "seed": int(seed or 0),
+    }
+    functions = [function for function in constraints if not isinstance(function, str)]
+    return Space(_parse(json.dumps(definition, indent=1), name, functions, parameters), parameters)
+
+
+def _from_file(path: str, optimizer: Optional[str], seed: Optional[int]) -> Space:
+    scenario = Scenario.load(path)
+    if optimizer is not None:
+        scenario.optimizer = optimizer
+    if seed is not None:
+        scenario.seed = seed
+    return Space(scenario, {name: Parameter() for name, _, _ in scenario.parameters})
+
+
+def _parse(text: str, name: str, functions: list, parameters: dict) -> Scenario:
+    try:
+        return Scenario.parse(text, name, [_bound(function, parameters, True)
+                                           for function in functions])
+    except _MoreRead:
+        return Scenario.parse(text, name, [_bound(function, parameters, False)
+                                           for function in functions])
+
+
+class _MoreRead(Exception):
+    """A constraint reads parameters that its code does not name."""
+
+
+class _Values(dict):
+    def __missing__(self, name: str):
+        raise _MoreRead(name)
+
+
+def _bound(function: Callable, parameters: dict, named_only: bool) -> tuple:
+    """The parameters that a constraint is on, and what is called with their values.
+
+    A function's arguments are named as parameters, or it has a single one, which is a dict. Of that
+    only the parameters that the code names are given at first, because constraints on few
+    parameters are much faster.
+    """
+    if not callable(function):
+        raise InputError(f"a constraint is a text or a function, not {function!r}")
+    arguments = [a.name for a in inspect.signature(function).parameters.values()
+                 if a.default is a.empty and a.kind not in (a.VAR_POSITIONAL, a.VAR_KEYWORD)]
+    if arguments and all(name in parameters for name in arguments):
+        chosen = [parameters[name] for name in arguments]
+        return arguments, lambda *values: function(
+            **{n: p.decode(v) for n, p, v in zip(arguments, chosen, values)})
+    if len(arguments) != 1:
+        unknown = [name for name in arguments if name not in parameters]
+        raise InputError(f"a constraint's argument '{unknown[0]}' is no parameter" if unknown else
+                         "a constraint needs an argument")
+    names = [name for name in parameters if name in _texts(function)] if named_only else []
+    names = names or list(parameters)
+    made_of = _Values if len(names) < len(parameters) else dict
+    return names, lambda *values: function(
+        made_of({n: parameters[n].decode(v) for n, v in zip(names, values)}))
+
+
+def _texts(function: Callable) -> set:
+    """The texts that a function's code contains."""
+    texts, codes = set(), [getattr(function, "__code__", None)]
+    while codes:
+        code = codes.pop()
+        for constant in getattr(code, "co_consts", ()):
+            if isinstance(constant, str):
+                texts.add(constant)
+            elif hasattr(constant, "co_consts"):
+                codes.append(constant)
+    return texts

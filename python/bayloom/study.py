@@ -1,0 +1,368 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Studies: ask, tell, optimize."""
+
+import logging
+import math
+import numbers
+import os
+import threading
+import time
+import warnings
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterable, Optional, Union
+
+from . import _core
+from ._core import InputError
+from .space import Constraint, Space, make_space
+
+_logger = logging.getLogger("bayloom")
+
+
+class Infeasible(Exception):
+    """To be raised by an objective for a configuration that has no value.
+
+    `verdict`: "build-error", "crash", "timeout", "memory", "wrong-output" or "invalid-answer".
+    """
+
+    def __init__(self, reason: str, verdict: str = "invalid-answer"):
+        super().__init__(reason)
+        self.verdict = verdict
+
+
+class Exhausted(Exception):
+    """Nothing is left to try. `gave_up`: or nothing else was found with bounded effort."""
+
+    def __init__(self, gave_up: bool):
+        super().__init__("no further configuration that satisfies the constraints was found, "
+                         "although there may be more" if gave_up else
+                         "every configuration has been tried")
+        self.gave_up = gave_up
+
+
+class Trial(Mapping):
+    """A configuration to be evaluated: a mapping from the parameters' names to their values.
+
+    `number` counts what was asked for, from 0, earlier runs of the study included.
+    """
+
+    def __init__(self, number: int, params: dict):
+        self.number = number
+        self.params = params
+
+    def __getitem__(self, name: str) -> Any:
+        return self.params[name]
+
+    def __iter__(self):
+        return iter(self.params)
+
+    def __len__(self) -> int:
+        return len(self.params)
+
+    def __repr__(self) -> str:
+        return f"Trial({self.number}, {self.params})"
+
+
+@dataclass(frozen=True)
+class FinishedTrial:
+    """A trial that has ended.
+
+    `number` is its place in the order in which trials ended, `value` None unless the `verdict` is
+    "ok", `reason` why there is no value, `values` what was answered beside it, `elapsed` the
+    seconds of searching until then.
+    """
+
+    number: int
+    params: dict
+    value: Optional[float]
+    verdict: str = "ok"
+    reason: str = ""
+    values: dict = field(default_factory=dict)
+    elapsed: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return self.verdict == "ok"
+
+
+Objective = Callable[[Trial], Union[float, Mapping]]
+
+
+class Study:
+    """A search for the best configuration of a space.
+
+    `space` is a dict of parameters by name (kinds of this package, distributions of Optuna, or
+    lists of values), a ConfigurationSpace of ConfigSpace, or the path of a scenario file.
+    `constraints` are texts in Bayloom's expression language, or functions: of arguments that are
+    named as parameters, or of one argument, a dict. What they do not allow is never tried.
+
+    `storage` is the path of a database that keeps every trial before anything is learnt from it;
+    with `resume` the study goes on with the last one of this `name` in there. Functions are not in
+    the database: give them again.
+
+    `optimizer` is one of `bayloom.optimizers()`, `options` what docs/scenarios.md lists for it. The
+    same seed and outcomes give the same choices, also those of the program `bayloom`.
+
+        >>> study = Study({"x": [1, 2, 3, 4], "flag": [True, False]}, optimizer="random", seed=3,
+        ...               constraints=[lambda x, flag: flag or x > 2])
+        >>> trial = study.ask()
+        >>> _ = study.tell(trial, 0.5)
+        >>> study.best_value
+        0.5
+        >>> study.count_feasible()
+        6.0
+    """
+
+    def __init__(self, space: Any, *, constraints: Iterable[Constraint] = (),
+                 direction: Optional[str] = None, objective: Optional[str] = None,
+                 optimizer: Optional[str] = None, options: Optional[dict] = None,
+                 seed: Optional[int] = None, storage: Union[str, os.PathLike, None] = None,
+                 name: str = "study", resume: bool = False):
+        self._space: Space = make_space(
+            space, constraints, name=name, objective=objective, direction=direction,
+            optimizer=optimizer, options=options, seed=seed)
+        if resume and storage is None:
+            raise InputError("resume needs storage, the database to go on with")
+        self._engine = _core.Study(self._space.scenario,
+                                   None if storage is None else os.fspath(storage), resume)
+        self._lock = threading.Lock()
+        self._stopping = False
+        self._again: list = []  # trials whose evaluation was interrupted
+        self._trials = [FinishedTrial(**{**trial, "params": self._space.decode(trial["params"])})
+                        for trial in self._engine.earlier()]
+        self._asked = len(self._trials)
+
+    # What is searched
+
+    @property
+    def name(self) -> str:
+        return self._space.scenario.name
+
+    @property
+    def objective(self) -> str:
+        """What a value is called."""
+        return self._space.scenario.objective
+
+    @property
+    def direction(self) -> str:
+        return "maximize" if self._space.scenario.maximize else "minimize"
+
+    @property
+    def directions(self) -> list:
+        return [self.direction]
+
+    @property
+    def space(self) -> str:
+        """The parameters, the constraints that are texts and the number of configurations."""
+        return self._space.scenario.description
+
+    def count_feasible(self) -> float:
+        """The number of configurations that the constraints allow; infinity with real
+        parameters."""
+        return self._space.scenario.count_feasible()
+
+    def is_allowed(self, params: Mapping) -> bool:
+        """Whether it is a configuration that the constraints allow."""
+        try:
+            return self._space.scenario.contains(self._space.encode(params))
+        except InputError:
+            return False
+
+    # What was found
+
+    @property
+    def trials(self) -> list:
+        """All trials that have ended, in that order."""
+        with self._lock:
+            return list(self._trials)
+
+    @property
+    def best_trials(self) -> list:
+        """The trials with the best value."""
+        feasible = [trial for trial in self.trials if trial.ok]
+        if not feasible:
+            return []
+        best = (max if self.direction == "maximize" else min)(trial.value for trial in feasible)
+        return [trial for trial in feasible if trial.value == best]
+
+    @property
+    def best_trial(self) -> FinishedTrial:
+        """The first of them. Raises ValueError if no trial has a value."""
+        best = self.best_trials
+        if not best:
+            raise ValueError("no trial has a value yet")
+        return best[0]
+
+    @property
+    def best_value(self) -> float:
+        return self.best_trial.value
+
+    @property
+    def best_params(self) -> dict:
+        return dict(self.best_trial.params)
+
+    def trials_dataframe(self):
+        """The trials as a frame of pandas, a column `params_NAME` for each parameter."""
+        from .frames import frame
+        return frame([{"number": t.number, "value": t.value, "verdict": t.verdict,
+                       "reason": t.reason, "elapsed": t.elapsed,
+                       **{f"params_{name}": value for name, value in t.params.items()},
+                       **{f"values_{name}": value for name, value in t.values.items()}}
+                      for t in self.trials])
+
+    # Asking and telling
+
+    def ask(self, n: Optional[int] = None) -> Union[Trial, list]:
+        """The next configuration to try; with `n` a list of as many, or of fewer if there are no
+        more. Without `n`, raises Exhausted."""
+        with self._lock:
+            again, self._again = self._again[:n or 1], self._again[n or 1:]
+            asked = self._engine.ask((n or 1) - len(again))
+            trials = again + [Trial(self._asked + i, self._space.decode(values))
+                              for i, values in enumerate(asked)]
+            self._asked += len(asked)
+            notices = self._engine.take_notices()
+        for notice in notices:
+            warnings.warn(notice, stacklevel=2)
+        if n is not None:
+            return trials
+        if not trials:
+            raise Exhausted(self._engine.gave_up())
+        return trials[0]
+
+    def tell(self, trial: Union[Trial, Mapping], value: Union[float, Mapping, None] = None, *,
+             infeasible: Optional[str] = None, verdict: str = "invalid-answer") -> FinishedTrial:
+        """What came of a trial: a value, a dict with it and other numbers, or `infeasible`, why
+        there is none. The trial may be a dict that was never asked for. Raises InputError for what
+        the space does not have or was told before."""
+        if infeasible is not None:
+            outcome = _core.Outcome.infeasible(verdict, infeasible)
+        else:
+            outcome = _outcome(value, self.objective)
+        return self._tell(trial, outcome)
+
+    def _tell(self, trial: Mapping, outcome: _core.Outcome) -> FinishedTrial:
+        params = dict(trial)
+        with self._lock:
+            elapsed = self._engine.tell(self._space.encode(params), outcome)
+            if elapsed is None:
+                raise InputError(f"this configuration was told before: {params}")
+            finished = FinishedTrial(number=len(self._trials), params=params, elapsed=elapsed,
+                                     **outcome.as_dict())
+            self._trials.append(finished)
+        return finished
+
+    # Optimizing
+
+    def stop(self) -> None:
+        """Lets `optimize` end after the trials that are being evaluated; for callbacks."""
+        self._stopping = True
+
+    def optimize(self, objective: Objective, n_trials: Optional[int] = None,
+                 timeout: Optional[float] = None, n_jobs: int = 1,
+                 callbacks: Iterable[Callable[["Study", FinishedTrial], None]] = ()) -> None:
+        """Evaluates `n_trials` configurations, or until `timeout` seconds are over, `stop` is
+        called, or none is left.
+
+        The objective returns a number, or a dict with one under the objective's name or "value";
+        other numbers in the dict are kept beside it. An exception makes the trial infeasible, with
+        the exception as its reason, and the search learns to avoid such configurations. With
+        `n_jobs` as many are evaluated at a time, each in a thread.
+
+        KeyboardInterrupt (Ctrl-C) ends it: the trials that have ended are kept, and what was being
+        evaluated is tried first if `optimize` is called again.
+        """
+        self._stopping = False
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        left = math.inf if n_trials is None else n_trials
+        first = len(self.trials)
+        if n_jobs == 1:
+            self._optimize_here(objective, left, deadline, callbacks)
+        else:
+            self._optimize_in_threads(objective, left, deadline, n_jobs, callbacks)
+        made = self.trials[first:]
+        if made and not any(trial.ok for trial in made):
+            warnings.warn(f"none of {len(made)} trials has a value; of the last one: "
+                          f"{made[-1].reason}", stacklevel=2)
+
+    def _next(self) -> Optional[Trial]:
+        try:
+            return self.ask()
+        except Exhausted as end:
+            _logger.info("%s", end)
+            self._engine.finish()
+            return None
+
+    def _end(self, trial: Trial, outcome: _core.Outcome, callbacks: Iterable[Callable]) -> None:
+        finished = self._tell(trial, outcome)
+        _logger.info("trial %d: %s", finished.number,
+                     finished.value if finished.ok else finished.reason)
+        for callback in callbacks:
+            callback(self, finished)
+
+    def _optimize_here(self, objective, left, deadline, callbacks) -> None:
+        while left > 0 and not self._stopping and time.monotonic() < deadline:
+            trial = self._next()
+            if trial is None:
+                return
+            left -= 1
+            try:
+                outcome = _evaluate(objective, trial, self.objective)
+            except BaseException:  # Ctrl-C, or the interpreter ends
+                self._again.append(trial)
+                raise
+            self._end(trial, outcome, callbacks)
+
+    def _optimize_in_threads(self, objective, left, deadline, n_jobs, callbacks) -> None:
+        flight: dict = {}
+        with ThreadPoolExecutor(n_jobs, thread_name_prefix="bayloom") as pool:
+            try:
+                while True:
+                    while (left > 0 and len(flight) < n_jobs and not self._stopping and
+                           time.monotonic() < deadline):
+                        trial = self._next()
+                        if trial is None:
+                            left = 0
+                            break
+                        left -= 1
+                        flight[pool.submit(_evaluate, objective, trial, self.objective)] = trial
+                    if not flight:
+                        return
+                    for future in wait(flight, return_when=FIRST_COMPLETED).done:
+                        trial = flight.pop(future)
+                        self._end(trial, future.result(), callbacks)
+            except BaseException:
+                # A thread cannot be ended, so its trial will be evaluated again.
+                self._again.extend(flight.values())
+                raise
+
+
+def _outcome(answer: Any, objective: str) -> _core.Outcome:
+    """What an objective's answer means."""
+    values = {}
+    if isinstance(answer, Mapping):
+        name = objective if objective in answer else "value"
+        values = {str(key): float(number) for key, number in answer.items()
+                  if key != name and isinstance(number, numbers.Real)}
+        answer = answer.get(name)
+    try:
+        number = float(answer)
+    except (TypeError, ValueError):
+        return _core.Outcome.infeasible("invalid-answer", f"the objective returned {answer!r}")
+    if not math.isfinite(number):
+        return _core.Outcome.infeasible("invalid-answer", f"the objective returned {number}")
+    return _core.Outcome.feasible(number, values)
+
+
+def _evaluate(objective: Objective, trial: Trial, name: str) -> _core.Outcome:
+    try:
+        return _outcome(objective(trial), name)
+    except Infeasible as why:
+        return _core.Outcome.infeasible(why.verdict, str(why))
+    except Exception as error:
+        verdict = ("memory" if isinstance(error, MemoryError) else
+                   "timeout" if isinstance(error, TimeoutError) else "crash")
+        return _core.Outcome.infeasible(verdict, f"{type(error).__name__}: {error}")

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A small network as an ONNX file."""
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def write(path, batch=4):
+    """flat(relu(image x weights)) and its row sums; the function that computes the same."""
+    random = numpy.random.default_rng(1)
+    weights = random.standard_normal((24, 32)).astype("float32")
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["image", "w"], ["product"]),
+         helper.make_node("Relu", ["product"], ["active"]),
+         helper.make_node("ReduceSum", ["active", "axes"], ["sums"], keepdims=0)],
+        "small",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [batch, 24])],
+        [helper.make_tensor_value_info("active", TensorProto.FLOAT, [batch, 32]),
+         helper.make_tensor_value_info("sums", TensorProto.FLOAT, [batch])],
+        [numpy_helper.from_array(weights, "w"),
+         numpy_helper.from_array(numpy.array([1], "int64"), "axes")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, path)
+
+    def expected(image):
+        active = numpy.maximum(image @ weights, 0)
+        return active, active.sum(axis=1)
+
+    return expected

@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the program does: networks, accelerators, scenario files."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import bayloom
+
+pytestmark = pytest.mark.usefixtures("bayloom_program")
+
+
+@pytest.fixture
+def network():
+    """The file "small.onnx", and a function that computes the same."""
+    pytest.importorskip("onnx")
+    import small_network
+    return small_network.write("small.onnx")
+
+
+@pytest.fixture
+def image():
+    numpy = pytest.importorskip("numpy")
+    return numpy.random.default_rng(2).standard_normal((4, 24)).astype("float32")
+
+
+def close(a, b):
+    import numpy
+    return numpy.allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_tunes_compiles_and_runs(network, image):
+    seen = []
+    result = bayloom.tune("small.onnx", trials=8, threads=1, db="small.db",
+                          callbacks=[seen.append])
+    assert result.trials == 8 and result.end == "trials"
+    assert [trial["number"] for trial in seen] == list(range(8))
+    assert any(trial["value"] and trial["value"] > 0 for trial in seen)
+    kept = bayloom.open("small.db")
+    assert [r["kind"] for r in kept.run_records()] == ["tune"]
+    assert [t["value"] for t in kept.trial_records()] == [t["value"] for t in seen]
+    library = bayloom.compile("small.onnx", "lib", db="small.db", threads=1)
+    loaded = bayloom.load(library)
+    active, sums = loaded(image)
+    assert close(active, network(image)[0]) and close(sums, network(image)[1])
+
+
+def test_callbacks_can_stop_a_tuning(network):
+    seen = []
+
+    def callback(trial):
+        seen.append(trial)
+        raise bayloom.Stopped
+
+    result = bayloom.tune("small.onnx", trials=100000, threads=1, callbacks=[callback])
+    assert result.end == "stopped" and 0 < result.trials < 100000
+    resumed = bayloom.tune("small.onnx", trials=result.trials + 2, threads=1, resume=True)
+    assert resumed.trials == result.trials + 2
+
+
+def test_arrays_of_every_kind(network, image):
+    import numpy
+    small = bayloom.load(bayloom.compile("small.onnx", effort="none"))
+    assert [str(t) for t in small.inputs] == ["'image', float32[4, 24]"]
+    assert [(t.name, t.shape) for t in small.outputs] == [("active", (4, 32)), ("sums", (4,))]
+    active, _ = small(image=image)
+    assert close(active, network(image)[0])
+    assert active.ctypes.data % 64 == 0
+    # Not contiguous, unaligned, read only, of another library.
+    wide = numpy.zeros((4, 48), "float32")
+    wide[:, ::2] = image
+    unaligned = numpy.zeros(4 * 96 + 1, "uint8")[1:].view("float32").reshape(4, 24)
+    unaligned[:] = image
+    frozen = image.copy()
+    frozen.flags.writeable = False
+
+    class Exporter:
+        def __dlpack__(self, **options):
+            return image.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return image.__dlpack_device__()
+
+    for same in (wide[:, ::2], unaligned, frozen, Exporter()):
+        assert close(small(same)[0], active)
+    out = [numpy.empty((4, 32), "float32"), numpy.empty(4, "float32")]
+    assert small(image, out=out)[0] is out[0] and close(out[1], network(image)[1])
+
+
+def test_wrong_arrays_are_refused(network, image):
+    small = bayloom.load(bayloom.compile("small.onnx", effort="none"))
+    with pytest.raises(bayloom.InputError, match=r"takes 'image', float32\[4, 24\]; not float64"):
+        small(image.astype("float64"))
+    with pytest.raises(bayloom.InputError, match=r"not float32\[2, 24\]"):
+        small(image[:2])
+    with pytest.raises(bayloom.InputError, match="takes 1 inputs"):
+        small(image, image)
+    with pytest.raises(bayloom.InputError, match="takes 1 inputs"):
+        small(picture=image)
+    with pytest.raises(bayloom.InputError, match="contiguous, writable"):
+        small(image, out=[image, image])
+    pathlib.Path("libother.so").write_bytes(b"no library")
+    with pytest.raises(bayloom.InputError, match="no library of 'bayloom compile'"):
+        bayloom.load("libother.so")
+
+
+def test_tensors_of_torch(network, image):
+    torch = pytest.importorskip("torch")
+    small = bayloom.load(bayloom.compile("small.onnx", effort="none"))
+    active, sums = small(torch.from_numpy(image).requires_grad_())
+    assert isinstance(active, torch.Tensor) and close(sums.numpy(), network(image)[1])
+
+
+def test_models_run_from_several_threads(network, image):
+    small = bayloom.load(bayloom.compile("small.onnx", effort="none"), threads=1)
+    wrong = []
+
+    def run(scale):
+        for _ in range(50):
+            if not close(small(image * scale)[0], network(image * scale)[0]):
+                wrong.append(scale)
+
+    threads = [threading.Thread(target=run, args=(scale,)) for scale in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_sessions_are_as_those_of_onnxruntime(network, image):
+    session = bayloom.Session("small.onnx", providers=["CPUExecutionProvider"], effort="none")
+    assert [(a.name, a.shape, a.type) for a in session.get_inputs()] == [
+        ("image", [4, 24], "tensor(float)")]
+    sums, active = session.run(["sums", "active"], {"image": image})
+    assert close(sums, network(image)[1]) and close(active, network(image)[0])
+    assert len(session.run(None, {"image": image})) == 2
+    with pytest.raises(bayloom.InputError, match="no output 'none'"):
+        session.run(["none"], {"image": image})
+
+
+def test_several_sizes(image):
+    pytest.importorskip("onnx")
+    import small_network
+    expected = small_network.write("open.onnx", batch="n")
+    session = bayloom.Session("open.onnx", dims={"n": [2, 4]}, effort="none")
+    for rows in (2, 4):
+        assert close(session.run(["sums"], {"image": image[:rows]})[0], expected(image[:rows])[1])
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("other", ["torch", "onnxruntime"])
+def test_lives_in_one_process_with_others(network, other, order):
+    pytest.importorskip(other)
+    bayloom.compile("small.onnx", effort="none")
+    imports = ["import " + other, "import bayloom, bayloom.compiled"]
+    script = "\n".join([*(imports if order == "before" else imports[::-1]), """
+import numpy
+image = numpy.random.default_rng(2).standard_normal((4, 24)).astype("float32")
+mine = bayloom.load("libsmall.so")(image)
+study = bayloom.Study({"x": bayloom.Real(0, 1)}, storage="o.db")
+study.optimize(lambda t: t["x"], n_trials=20)
+""", {"torch": """
+assert torch.nn.Linear(24, 8)(torch.from_numpy(image)).shape == (4, 8)
+assert torch.allclose(bayloom.load("libsmall.so")(torch.from_numpy(image))[0],
+                      torch.from_numpy(mine[0]))
+""", "onnxruntime": """
+theirs = onnxruntime.InferenceSession("small.onnx").run(None, {"image": image})
+assert all(numpy.allclose(a, b, rtol=1e-4, atol=1e-5) for a, b in zip(mine, theirs))
+"""}[other]])
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_errors_are_the_programs(network):
+    with pytest.raises(bayloom.InputError, match="missing.onnx"):
+        bayloom.compile("missing.onnx")
+    with pytest.raises(bayloom.InputError, match="trials"):
+        bayloom.tune("small.onnx", trials=0)
+
+
+def test_maps_operations():
+    result = bayloom.map("matmul:64,64,64", "gemmini", evaluations=300, seed=1, db="m.db")
+    again = bayloom.map("matmul:64,64,64", "gemmini", evaluations=300, seed=1)
+    assert result.evaluations == 300 and result.value == again.value > 0
+    assert result.mapping == again.mapping
+    assert result.statistics["cycles"] >= 64 ** 3 / 256
+    assert [level["name"] for level in result.mapping["levels"]][-1] == "DRAM"
+    values = [value for _, value in result.improvements]
+    assert values == sorted(values, reverse=True) and values[-1] == result.value
+    kept = bayloom.open("m.db").trial_records()
+    assert 0 < len(kept) <= 300  # a mapping that was drawn twice is kept once
+    assert min(t["value"] for t in kept if t["value"]) == result.value
+    pandas = pytest.importorskip("pandas")
+    frame = result.frame()
+    assert isinstance(frame, pandas.DataFrame)
+    total = frame["energy_pj"].sum()
+    assert total == pytest.approx(result.statistics["energy_pj"], rel=0.3)
+    with pytest.raises(bayloom.InputError, match="gemini"):
+        bayloom.map("matmul:64,64,64", "gemini")
+
+
+def test_maps_networks(network):
+    result = bayloom.map("small.onnx", "eyeriss-like", evaluations=100, objective="edp")
+    assert len(result.layers) >= 1 and result.totals["cycles"] > 0
+    if len(result.layers) > 1:
+        with pytest.raises(ValueError, match="layers"):
+            result.mapping
+
+
+def test_searches_scenario_files():
+    pathlib.Path("s.yaml").write_text("""
+name: s
+parameters: {a: {type: integer, range: [1, 20]}}
+evaluator: {shell: "test {a} -ne 7 && echo {a}"}
+""")
+    seen = []
+    result = bayloom.search("s.yaml", trials=20, seed=1, callbacks=[seen.append])
+    assert result.best_params == {"a": 1} and result.best_value == 1
+    assert sorted(t["params"]["a"] for t in result.trials) == list(range(1, 21))
+    assert sum(t["verdict"] != "ok" for t in result.trials) == 1
+    assert len(seen) == 20
+
+
+def test_is_a_program_too():
+    said = subprocess.run([sys.executable, "-m", "bayloom", "--version"], check=True,
+                          capture_output=True, text=True).stdout
+    assert bayloom.__version__ in said
+    assert os.access(bayloom.program.executable(), os.X_OK)

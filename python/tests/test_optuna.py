@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The engine inside Optuna."""
+
+import pickle
+import warnings
+
+import pytest
+
+optuna = pytest.importorskip("optuna")
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+from bayloom.optuna import BayloomSampler  # noqa: E402
+
+
+def objective(trial):
+    tile = trial.suggest_categorical("tile", [4, 8, 16, 32])
+    unroll = trial.suggest_int("unroll", 1, 8)
+    x = trial.suggest_float("x", -1, 1)
+    return abs(tile - 16) + abs(unroll - 3) + x * x
+
+
+def test_finds_the_optimum():
+    study = optuna.create_study(sampler=BayloomSampler(seed=1))
+    study.optimize(objective, n_trials=40)
+    assert study.best_params["tile"] == 16 and study.best_value < 1.1
+
+
+def test_constraints_hold_and_nothing_is_suggested_twice():
+    space = {"tile": optuna.distributions.CategoricalDistribution([4, 8, 16, 32]),
+             "unroll": optuna.distributions.IntDistribution(1, 8)}
+    sampler = BayloomSampler(search_space=space, seed=2,
+                             constraints=["tile % unroll == 0", lambda unroll: unroll != 8])
+    study = optuna.create_study(sampler=sampler, direction="maximize")
+
+    def only(trial):
+        tile = trial.suggest_categorical("tile", [4, 8, 16, 32])
+        return tile - trial.suggest_int("unroll", 1, 8)
+
+    study.optimize(only, n_trials=12)
+    tried = [(t.params["tile"], t.params["unroll"]) for t in study.trials]
+    assert len(set(tried)) == len(tried) == 12  # of 4 tiles with 1, 2 and 4: all
+    assert all(tile % unroll == 0 and unroll != 8 for tile, unroll in tried)
+    with pytest.warns(UserWarning, match="every configuration has been tried"):
+        study.optimize(only, n_trials=1)
+
+
+def test_the_same_seed_gives_the_same_study():
+    def tried(seed):
+        study = optuna.create_study(sampler=BayloomSampler(seed=seed))
+        study.optimize(objective, n_trials=15)
+        return [t.params for t in study.trials]
+    assert tried(1) == tried(1)
+
+
+def test_learns_of_failures_and_prunings():
+    def failing(trial):
+        x = trial.suggest_float("x", 0, 1)
+        if x > 0.5:
+            raise ValueError("hidden")
+        trial.report(x, 0)
+        if x < 0.1:
+            raise optuna.TrialPruned
+        return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(sampler=BayloomSampler(seed=1))
+        optuna.logging.disable_default_handler()
+        study.optimize(failing, n_trials=40, catch=(ValueError,))
+        optuna.logging.enable_default_handler()
+    states = [t.state for t in study.trials[20:]]
+    assert states.count(optuna.trial.TrialState.FAIL) < 8
+
+
+def test_goes_on_with_earlier_trials_and_in_threads():
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
+    study.optimize(objective, n_trials=10)
+    study.sampler = pickle.loads(pickle.dumps(BayloomSampler(seed=3)))
+    study.optimize(objective, n_trials=20, n_jobs=2)
+    assert len(study.trials) == 30
+    assert min(t.value for t in study.trials[10:]) <= min(t.value for t in study.trials[:10])
+
+
+def test_changing_spaces_and_several_objectives():
+    def branching(trial):
+        if trial.suggest_categorical("kind", ["a", "b"]) == "a":
+            return trial.suggest_float("a", 0, 1)
+        return trial.suggest_float("b", 1, 2)
+
+    study = optuna.create_study(sampler=BayloomSampler(seed=1))
+    study.optimize(branching, n_trials=15)
+    assert len(study.trials) == 15
+    with pytest.raises(ValueError, match="one objective"):
+        several = optuna.create_study(directions=["minimize"] * 2, sampler=BayloomSampler())
+        several.optimize(lambda t: (t.suggest_float("x", 0, 1), 0), n_trials=3)
