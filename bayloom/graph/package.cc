@@ -237,7 +237,7 @@ std::vector<std::string> WriteLibrary(std::span<const PackageShape> shapes,
 
 /// The code around the kernels runs on every processor of the kind: it says which lack something.
 std::vector<std::string> CompilerArguments(const target::Target& target) {
-  std::vector<std::string> arguments = {"-shared", "-fPIC", "-O2", "-std=gnu11", "-pthread"};
+  std::vector<std::string> arguments = {"-shared", "-fPIC", "-O3", "-std=gnu11", "-pthread"};
   if (target.triple.starts_with("x86_64")) {
     arguments.insert(arguments.end(), {"-march=x86-64", "-mtune=generic"});
   }

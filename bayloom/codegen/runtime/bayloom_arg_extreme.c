@@ -6,7 +6,9 @@
 #include "bayloom_runtime.h"
 
 /* Elements whose extreme is computed at a time, and columns that are gone through together. */
-enum { kBlock = 1024, kLanes = 16, kColumns = 64 };
+enum { kBlock = 1024, kLanes = 64, kColumns = 256 };
+/* Rows whose places a lane of four bytes counts. */
+enum { kSegment = 1 << 30 };
 
 typedef struct {
   const void* x;
@@ -15,28 +17,35 @@ typedef struct {
   int largest, last;
 } ArgExtreme;
 
-/* Whether `a` is more extreme than `b`; NaN is, than all numbers. */
+/* The type in which elements are compared. */
+#define COMPARED_Plain(T) T
+#define COMPARED_Float16(T) double
+#define COMPARED_BFloat16(T) double
+
+/* Whether `a` is more extreme than `b`; NaN is, than all numbers. Without branches, so that it can
+ * be done in all lanes of a register. */
 #define BEATS_Integer(largest, a, b) ((largest) ? (a) > (b) : (a) < (b))
 #define BEATS_Real(largest, a, b) \
-  (((largest) ? (a) > (b) : (a) < (b)) || ((a) != (a) && (b) == (b)))
+  (((largest) ? (a) > (b) : (a) < (b)) | (((a) != (a)) & ((b) == (b))))
 #define EQUAL_Integer(a, b) ((a) == (b))
-#define EQUAL_Real(a, b) ((a) == (b) || ((a) != (a) && (b) != (b)))
+#define EQUAL_Real(a, b) (((a) == (b)) | (((a) != (a)) & ((b) != (b))))
 
 /* A row: the extreme of every block in lanes that do not wait for each other, then the place within
  * the block that has it. Columns side by side: one running extreme each. */
 #define DEFINE_ARG_EXTREME(NAME, CODE, T, W, KIND, ACCESS)                                       \
-  static W BlockExtreme##NAME(const T* x, int64_t count, int largest) {                          \
-    W lanes[kLanes];                                                                             \
-    for (int l = 0; l < kLanes; ++l) lanes[l] = (W)BAYLOOM_READ_##ACCESS(x[l % count]);          \
+  BAYLOOM_INLINED COMPARED_##ACCESS(T)                                                           \
+      BlockExtreme##NAME(const T* x, int64_t count, int largest) {                               \
+    COMPARED_##ACCESS(T) lanes[kLanes];                                                          \
+    for (int l = 0; l < kLanes; ++l) lanes[l] = BAYLOOM_READ_##ACCESS(x[l < count ? l : 0]);     \
     int64_t i = 0;                                                                               \
     for (; i + kLanes <= count; i += kLanes) {                                                   \
       for (int l = 0; l < kLanes; ++l) {                                                         \
-        const W value = (W)BAYLOOM_READ_##ACCESS(x[i + l]);                                      \
+        const COMPARED_##ACCESS(T) value = BAYLOOM_READ_##ACCESS(x[i + l]);                      \
         lanes[l] = BEATS_##KIND(largest, value, lanes[l]) ? value : lanes[l];                    \
       }                                                                                          \
     }                                                                                            \
     for (; i < count; ++i) {                                                                     \
-      const W value = (W)BAYLOOM_READ_##ACCESS(x[i]);                                            \
+      const COMPARED_##ACCESS(T) value = BAYLOOM_READ_##ACCESS(x[i]);                            \
       if (BEATS_##KIND(largest, value, lanes[0])) lanes[0] = value;                              \
     }                                                                                            \
     for (int l = 1; l < kLanes; ++l) {                                                           \
@@ -44,14 +53,13 @@ typedef struct {
     }                                                                                            \
     return lanes[0];                                                                             \
   }                                                                                              \
-  static int64_t RowExtreme##NAME(const ArgExtreme* arg, const T* x) {                           \
+  BAYLOOM_INLINED int64_t RowExtreme##NAME(const ArgExtreme* arg, const T* x, int largest) {     \
     int64_t block = 0;                                                                           \
-    W best = (W)BAYLOOM_READ_##ACCESS(x[0]);                                                     \
+    COMPARED_##ACCESS(T) best = BAYLOOM_READ_##ACCESS(x[0]);                                     \
     for (int64_t begin = 0; begin < arg->n; begin += kBlock) {                                   \
       const int64_t count = arg->n - begin < kBlock ? arg->n - begin : kBlock;                   \
-      const W found = arg->largest ? BlockExtreme##NAME(x + begin, count, 1)                     \
-                                   : BlockExtreme##NAME(x + begin, count, 0);                    \
-      if (BEATS_##KIND(arg->largest, found, best) || (arg->last && EQUAL_##KIND(found, best))) { \
+      const COMPARED_##ACCESS(T) found = BlockExtreme##NAME(x + begin, count, largest);          \
+      if (BEATS_##KIND(largest, found, best) || (arg->last && EQUAL_##KIND(found, best))) {      \
         best = found;                                                                            \
         block = begin;                                                                           \
       }                                                                                          \
@@ -60,47 +68,72 @@ typedef struct {
     const int64_t by = arg->last ? -1 : 1;                                                       \
     int64_t at = arg->last ? block + count - 1 : block;                                          \
     for (;; at += by) {                                                                          \
-      const W value = (W)BAYLOOM_READ_##ACCESS(x[at]);                                           \
+      const COMPARED_##ACCESS(T) value = BAYLOOM_READ_##ACCESS(x[at]);                           \
       if (EQUAL_##KIND(value, best)) return at;                                                  \
     }                                                                                            \
   }                                                                                              \
-  static void ColumnExtremes##NAME(const ArgExtreme* arg, const T* x, int64_t columns,           \
-                                   int64_t* result) {                                            \
-    W best[kColumns];                                                                            \
-    for (int64_t c = 0; c < columns; ++c) best[c] = (W)BAYLOOM_READ_##ACCESS(x[c]);              \
-    for (int64_t c = 0; c < columns; ++c) result[c] = 0;                                         \
-    for (int64_t row = 1; row < arg->n; ++row) {                                                 \
-      for (int64_t c = 0; c < columns; ++c) {                                                    \
-        const W value = (W)BAYLOOM_READ_##ACCESS(x[row * arg->inner + c]);                       \
-        const int better = BEATS_##KIND(arg->largest, value, best[c]) ||                         \
-                           (arg->last && EQUAL_##KIND(value, best[c]));                          \
-        best[c] = better ? value : best[c];                                                      \
-        result[c] = better ? row : result[c];                                                    \
+  BAYLOOM_INLINED void ColumnExtremes##NAME(const ArgExtreme* arg, const T* x, int64_t columns,  \
+                                            int64_t* result, int largest) {                      \
+    COMPARED_##ACCESS(T) best[kColumns];                                                         \
+    int32_t place[kColumns];                                                                     \
+    const int or_equal = arg->last;                                                              \
+    for (int64_t c = 0; c < columns; ++c) {                                                      \
+      best[c] = BAYLOOM_READ_##ACCESS(x[c]);                                                     \
+      result[c] = 0;                                                                             \
+    }                                                                                            \
+    for (int64_t begin = 0; begin < arg->n; begin += kSegment) {                                 \
+      const int64_t rows = arg->n - begin < kSegment ? arg->n - begin : kSegment;                \
+      for (int64_t c = 0; c < columns; ++c) place[c] = -1;                                       \
+      for (int64_t row = 0; row < rows; ++row) {                                                 \
+        const T* at = x + (begin + row) * arg->inner;                                            \
+        for (int64_t c = 0; c < columns; ++c) {                                                  \
+          const COMPARED_##ACCESS(T) value = BAYLOOM_READ_##ACCESS(at[c]);                       \
+          const int better =                                                                     \
+              BEATS_##KIND(largest, value, best[c]) | (or_equal & EQUAL_##KIND(value, best[c])); \
+          best[c] = better ? value : best[c];                                                    \
+          place[c] = better ? (int32_t)row : place[c];                                           \
+        }                                                                                        \
       }                                                                                          \
+      for (int64_t c = 0; c < columns; ++c)                                                      \
+        result[c] = place[c] < 0 ? result[c] : begin + place[c];                                 \
     }                                                                                            \
   }                                                                                              \
-  static void ArgExtreme##NAME(void* context, int64_t begin, int64_t end, int32_t worker) {      \
-    const ArgExtreme* arg = context;                                                             \
-    (void)worker;                                                                                \
+  BAYLOOM_INLINED void Extremes##NAME(const ArgExtreme* arg, int64_t begin, int64_t end,         \
+                                      int largest) {                                             \
     for (int64_t unit = begin; unit < end; ++unit) {                                             \
       const int64_t outer = unit / arg->chunks, column = unit % arg->chunks * kColumns;          \
       const int64_t rest = arg->inner - column;                                                  \
       const T* x = (const T*)arg->x + outer * arg->n * arg->inner + column;                      \
       int64_t* result = arg->result + outer * arg->inner + column;                               \
       if (arg->inner == 1) {                                                                     \
-        *result = RowExtreme##NAME(arg, x);                                                      \
+        *result = RowExtreme##NAME(arg, x, largest);                                             \
       } else {                                                                                   \
-        ColumnExtremes##NAME(arg, x, rest < kColumns ? rest : kColumns, result);                 \
+        ColumnExtremes##NAME(arg, x, rest < kColumns ? rest : kColumns, result, largest);        \
       }                                                                                          \
     }                                                                                            \
+  }                                                                                              \
+  DEFINE_ARG_EXTREME_BODY(NAME, , )                                                              \
+  DEFINE_ARG_EXTREME_BODY(NAME, Wide, BAYLOOM_WIDE)
+
+#define DEFINE_ARG_EXTREME_BODY(NAME, WIDTH, ATTRIBUTE)                                    \
+  ATTRIBUTE static void ArgExtreme##NAME##WIDTH(void* context, int64_t begin, int64_t end, \
+                                                int32_t worker) {                          \
+    const ArgExtreme* arg = context;                                                       \
+    (void)worker;                                                                          \
+    if (arg->largest) {                                                                    \
+      Extremes##NAME(arg, begin, end, 1);                                                  \
+    } else {                                                                               \
+      Extremes##NAME(arg, begin, end, 0);                                                  \
+    }                                                                                      \
   }
 BAYLOOM_FOR_EACH_NUMBER(DEFINE_ARG_EXTREME)
 
 static bayloom_loop_body BodyOf(int64_t type) {
+  const int wide = BayloomHasWide();
   switch (type) {
 #define ARG_EXTREME_CASE(NAME, CODE, T, W, KIND, ACCESS) \
   case CODE:                                             \
-    return ArgExtreme##NAME;
+    return wide ? ArgExtreme##NAME##Wide : ArgExtreme##NAME;
     BAYLOOM_FOR_EACH_NUMBER(ARG_EXTREME_CASE)
     default:
       return 0;

@@ -4,7 +4,7 @@
 #ifndef BAYLOOM_ELEMENTS_H_
 #define BAYLOOM_ELEMENTS_H_
 
-/* What the kernels know about element types. */
+/* What the kernels know about element types and vector registers. */
 
 #include <math.h>
 #include <stdint.h>
@@ -26,6 +26,22 @@
   X(BFloat16, BAYLOOM_BFLOAT16, uint16_t, double, Real, BFloat16) \
   X(Float32, BAYLOOM_FLOAT32, float, double, Real, Plain)         \
   X(Float64, BAYLOOM_FLOAT64, double, double, Real, Plain)
+
+/* A function is compiled twice: for every processor of the kind, and with BAYLOOM_WIDE for those
+ * that have registers of 32 bytes, which BayloomHasWide asks for. What is always inlined becomes
+ * part of both. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define BAYLOOM_WIDE __attribute__((target("avx2")))
+static inline int BayloomHasWide(void) { return __builtin_cpu_supports("avx2"); }
+#else
+#define BAYLOOM_WIDE
+static inline int BayloomHasWide(void) { return 0; }
+#endif
+#if defined(__GNUC__)
+#define BAYLOOM_INLINED static inline __attribute__((always_inline))
+#else
+#define BAYLOOM_INLINED static inline
+#endif
 
 static inline int64_t BayloomElementBytes(int64_t type) {
   static const int8_t kBytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};

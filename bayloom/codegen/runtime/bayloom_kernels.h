@@ -68,6 +68,7 @@ void bayloom_scan(void* const* tensors, const int64_t* numbers, void* workspace)
  * combined into the rows that the tuples name.
  * numbers: reduction, tuples, depth, row, dims[depth] */
 void bayloom_scatter_rows(void* const* tensors, const int64_t* numbers, void* workspace);
+bayloom_kernel_memory bayloom_scatter_rows_memory(const int64_t* numbers);
 
 /* data[dims], indices[index_dims], updates[index_dims] -> data with every update combined into the
  * element at its own place, but for `axis`, where the index says.

@@ -18,19 +18,21 @@ typedef struct {
 /* Chunks of columns: a chunk of one row of x[outer, n, inner] is a unit of work. The running values
  * are of the type that is computed in, rounded only where they are stored. */
 #define DEFINE_SCAN(NAME, CODE, T, W, KIND, ACCESS)                                           \
-  static void ScanChunk##NAME(const Scan* scan, int64_t first, int64_t columns) {             \
+  BAYLOOM_INLINED void ScanChunk##NAME(const Scan* scan, int64_t first, int64_t columns,      \
+                                       int product, int exclusive) {                          \
     W running[kColumns];                                                                      \
-    for (int64_t c = 0; c < columns; ++c) running[c] = scan->product ? 1 : 0;                 \
-    for (int64_t step = 0; step < scan->n; ++step) {                                          \
-      const int64_t row = scan->reverse ? scan->n - 1 - step : step;                          \
-      const T* x = (const T*)scan->x + first + row * scan->inner;                             \
-      T* to = (T*)scan->result + first + row * scan->inner;                                   \
+    for (int64_t c = 0; c < columns; ++c) running[c] = product ? 1 : 0;                       \
+    const int64_t n = scan->n, inner = scan->inner;                                           \
+    for (int64_t step = 0; step < n; ++step) {                                                \
+      const int64_t row = scan->reverse ? n - 1 - step : step;                                \
+      const T* restrict x = (const T*)scan->x + first + row * inner;                          \
+      T* restrict to = (T*)scan->result + first + row * inner;                                \
       for (int64_t c = 0; c < columns; ++c) {                                                 \
         const W before = running[c];                                                          \
         const W value = (W)BAYLOOM_READ_##ACCESS(x[c]);                                       \
-        const W after = scan->product ? BAYLOOM_MULTIPLY_##KIND(W, before, value)             \
-                                      : BAYLOOM_ADD_##KIND(W, before, value);                 \
-        to[c] = BAYLOOM_WRITE_##ACCESS(T, scan->exclusive ? before : after);                  \
+        const W after = product ? BAYLOOM_MULTIPLY_##KIND(W, before, value)                   \
+                                : BAYLOOM_ADD_##KIND(W, before, value);                       \
+        to[c] = BAYLOOM_WRITE_##ACCESS(T, exclusive ? before : after);                        \
         running[c] = after;                                                                   \
       }                                                                                       \
     }                                                                                         \
@@ -47,27 +49,36 @@ typedef struct {
       ((T*)scan->result)[at] = BAYLOOM_WRITE_##ACCESS(T, scan->exclusive ? before : running); \
     }                                                                                         \
   }                                                                                           \
-  static void Scan##NAME(void* context, int64_t begin, int64_t end, int32_t worker) {         \
-    const Scan* scan = context;                                                               \
-    (void)worker;                                                                             \
-    for (int64_t unit = begin; unit < end; ++unit) {                                          \
-      const int64_t column = unit % scan->chunks * kColumns;                                  \
-      const int64_t rest = scan->inner - column;                                              \
-      const int64_t first = unit / scan->chunks * scan->n * scan->inner + column;             \
-      if (scan->inner == 1) {                                                                 \
-        ScanRow##NAME(scan, first);                                                           \
-      } else {                                                                                \
-        ScanChunk##NAME(scan, first, rest < kColumns ? rest : kColumns);                      \
-      }                                                                                       \
-    }                                                                                         \
+  DEFINE_SCAN_BODY(NAME, , )                                                                  \
+  DEFINE_SCAN_BODY(NAME, Wide, BAYLOOM_WIDE)
+
+#define DEFINE_SCAN_BODY(NAME, WIDTH, ATTRIBUTE)                                     \
+  ATTRIBUTE static void Scan##NAME##WIDTH(void* context, int64_t begin, int64_t end, \
+                                          int32_t worker) {                          \
+    const Scan* scan = context;                                                      \
+    (void)worker;                                                                    \
+    for (int64_t unit = begin; unit < end; ++unit) {                                 \
+      const int64_t column = unit % scan->chunks * kColumns;                         \
+      const int64_t rest = scan->inner - column;                                     \
+      const int64_t first = unit / scan->chunks * scan->n * scan->inner + column;    \
+      const int64_t columns = rest < kColumns ? rest : kColumns;                     \
+      if (scan->inner == 1) {                                                        \
+        ScanRow##NAME(scan, first);                                                  \
+      } else if (!scan->product && !scan->exclusive) {                               \
+        ScanChunk##NAME(scan, first, columns, 0, 0);                                 \
+      } else {                                                                       \
+        ScanChunk##NAME(scan, first, columns, scan->product, scan->exclusive);       \
+      }                                                                              \
+    }                                                                                \
   }
 BAYLOOM_FOR_EACH_NUMBER(DEFINE_SCAN)
 
 static bayloom_loop_body BodyOf(int64_t type) {
+  const int wide = BayloomHasWide();
   switch (type) {
 #define SCAN_CASE(NAME, CODE, T, W, KIND, ACCESS) \
   case CODE:                                      \
-    return Scan##NAME;
+    return wide ? Scan##NAME##Wide : Scan##NAME;
     BAYLOOM_FOR_EACH_NUMBER(SCAN_CASE)
     default:
       return 0;

@@ -7,6 +7,8 @@
 
 /* Threads share updates by columns, so many together. */
 enum { kMaxRank = 16, kCopyBytes = 1 << 16, kColumns = 64 };
+/* From this length on a row is worth a number that says which update it gets. */
+enum { kMinRowBytes = 32 };
 
 static int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -116,18 +118,23 @@ typedef struct {
   char* result;
 } Rows;
 
+/* The row of the result that a tuple names. */
+static int64_t PlaceOf(const Rows* rows, int64_t tuple) {
+  int64_t place = 0;
+  for (int64_t d = 0; d < rows->depth; ++d) {
+    const int64_t index = rows->indices[tuple * rows->depth + d];
+    place = place * rows->dims[d] + BayloomWrap(index, rows->dims[d]);
+  }
+  return place;
+}
+
 /* Some columns of all updates, in order: so threads never meet. */
 static void ScatterColumns(void* context, int64_t first_unit, int64_t end_unit, int32_t worker) {
   const Rows* rows = context;
   const int64_t begin = first_unit * kColumns, end = Least(end_unit * kColumns, rows->row);
   (void)worker;
   for (int64_t t = 0; t < rows->tuples; ++t) {
-    int64_t place = 0;
-    for (int64_t d = 0; d < rows->depth; ++d) {
-      place =
-          place * rows->dims[d] + BayloomWrap(rows->indices[t * rows->depth + d], rows->dims[d]);
-    }
-    char* to = rows->result + (place * rows->row + begin) * rows->bytes;
+    char* to = rows->result + (PlaceOf(rows, t) * rows->row + begin) * rows->bytes;
     const char* update = rows->updates + (t * rows->row + begin) * rows->bytes;
     if (rows->reduction == BAYLOOM_REPLACE) {
       memcpy(to, update, (size_t)((end - begin) * rows->bytes));
@@ -138,14 +145,70 @@ static void ScatterColumns(void* context, int64_t first_unit, int64_t end_unit, 
   }
 }
 
+static int64_t RowCount(const int64_t* numbers) {
+  int64_t rows = 1;
+  for (int64_t d = 0; d < numbers[3]; ++d) rows *= numbers[5 + d];
+  return rows;
+}
+
+/* Whether every row of the result is written once: with the last update that replaces it, or with
+ * the data. */
+static int WritesRowsOnce(const int64_t* numbers) {
+  return numbers[1] == BAYLOOM_REPLACE &&
+         numbers[4] * BayloomElementBytes(numbers[0]) >= kMinRowBytes && numbers[2] < INT32_MAX;
+}
+
+bayloom_kernel_memory bayloom_scatter_rows_memory(const int64_t* numbers) {
+  const int64_t bytes = WritesRowsOnce(numbers) ? RowCount(numbers) * (int64_t)sizeof(int32_t) : 0;
+  const bayloom_kernel_memory memory = {(bytes + 63) / 64 * 64, 0};
+  return memory;
+}
+
+typedef struct {
+  const int32_t* update_of; /* by row: the update that it gets, -1 for none */
+  const char* data;
+  const char* updates;
+  char* result;
+  int64_t rows, bytes; /* of a row */
+  int64_t unit;        /* rows that are a unit of work */
+} Merge;
+
+/* What lies in one piece is copied in one. */
+static void MergeRows(void* context, int64_t begin, int64_t end, int32_t worker) {
+  const Merge* merge = context;
+  const int64_t last = Least(end * merge->unit, merge->rows);
+  (void)worker;
+  for (int64_t row = begin * merge->unit, count = 1; row < last; row += count) {
+    const int32_t update = merge->update_of[row];
+    const int32_t step = update >= 0;
+    for (count = 1; row + count < last; ++count) {
+      if (merge->update_of[row + count] != update + step * (int32_t)count) break;
+    }
+    const char* from =
+        update < 0 ? merge->data + row * merge->bytes : merge->updates + update * merge->bytes;
+    memcpy(merge->result + row * merge->bytes, from, (size_t)(count * merge->bytes));
+  }
+}
+
+static void ReplaceRows(const Rows* rows, int64_t count, const char* data, int32_t* update_of) {
+  for (int64_t row = 0; row < count; ++row) update_of[row] = -1;
+  for (int64_t t = 0; t < rows->tuples; ++t) update_of[PlaceOf(rows, t)] = (int32_t)t;
+  const int64_t bytes = rows->row * rows->bytes;
+  const int64_t unit = (kCopyBytes + bytes - 1) / bytes;
+  Merge merge = {update_of, data, rows->updates, rows->result, count, bytes, unit};
+  bayloom_parallel_for((count + unit - 1) / unit, MergeRows, &merge);
+}
+
 void bayloom_scatter_rows(void* const* tensors, const int64_t* numbers, void* workspace) {
-  (void)workspace;
   const int64_t bytes = BayloomElementBytes(numbers[0]);
   Rows rows = {numbers[0], bytes,       numbers[1], numbers[2], numbers[3],
                numbers[4], numbers + 5, tensors[1], tensors[2], tensors[3]};
-  int64_t elements = rows.row;
-  for (int64_t d = 0; d < rows.depth; ++d) elements *= rows.dims[d];
-  CopyData(tensors[0], tensors[3], elements * bytes);
+  const int64_t count = RowCount(numbers);
+  if (WritesRowsOnce(numbers)) {
+    ReplaceRows(&rows, count, tensors[0], workspace);
+    return;
+  }
+  CopyData(tensors[0], tensors[3], count * rows.row * bytes);
   if (rows.tuples * rows.row < kBayloomSerialElements) {
     ScatterColumns(&rows, 0, ColumnUnits(rows.row), 0);
   } else {

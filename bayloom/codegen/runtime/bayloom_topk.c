@@ -11,16 +11,30 @@ typedef struct {
   int64_t index;
 } Item;
 
-enum { kBlock = 256, kInsertion = 16 };
+enum { kBlock = 256, kGlance = 64, kInsertion = 16 };
 
 /* --- Keys ------------------------------------------------------------------------------------ */
 
 /* Integers in the order of the elements. Of floats, by their bits: the negative ones in reverse,
  * zeros equal, NaN above all. `flip` (all ones) turns the order. */
-static uint64_t FloatKey(uint64_t bits, uint64_t sign, uint64_t infinity) {
-  const uint64_t size = bits & (sign - 1);
-  if (size > infinity) return 2 * sign - 1;
-  return bits & sign ? sign - size : sign + size;
+#define DEFINE_FLOAT_KEY(NAME, U)                                      \
+  BAYLOOM_INLINED U NAME(U bits, U sign, U infinity) {                 \
+    const U size = (U)(bits & (sign - 1));                             \
+    const U key = (U)((bits & sign) != 0 ? sign - size : sign + size); \
+    return size > infinity ? (U)(2 * sign - 1) : key;                  \
+  }
+DEFINE_FLOAT_KEY(FloatKey, uint32_t)
+DEFINE_FLOAT_KEY(DoubleKey, uint64_t)
+
+BAYLOOM_INLINED uint32_t KeyOfFloat(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  return FloatKey(bits, 0x80000000u, 0x7f800000u);
+}
+BAYLOOM_INLINED uint64_t KeyOfDouble(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  return DoubleKey(bits, (uint64_t)1 << 63, (uint64_t)0x7ff << 52);
 }
 
 #define KEY_Int8(x) ((uint64_t)(x) ^ (uint64_t)1 << 63)
@@ -33,35 +47,43 @@ static uint64_t FloatKey(uint64_t bits, uint64_t sign, uint64_t infinity) {
 #define KEY_UInt64(x) KEY_UInt8(x)
 #define KEY_Float16(x) FloatKey(x, 0x8000, 0x7c00)
 #define KEY_BFloat16(x) FloatKey(x, 0x8000, 0x7f80)
-
-static uint64_t KeyOfFloat(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof(bits));
-  return FloatKey(bits, 0x80000000u, 0x7f800000u);
-}
-static uint64_t KeyOfDouble(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof(bits));
-  return FloatKey(bits, (uint64_t)1 << 63, (uint64_t)0x7ff << 52);
-}
 #define KEY_Float32(x) KeyOfFloat(x)
 #define KEY_Float64(x) KeyOfDouble(x)
 
 typedef void (*KeyFunction)(const void* x, int64_t first, int64_t stride, int64_t count,
                             uint64_t flip, uint64_t* keys);
-#define DEFINE_KEYS(NAME, CODE, T, W, KIND, ACCESS)                                   \
-  static void Keys##NAME(const void* x, int64_t first, int64_t stride, int64_t count, \
-                         uint64_t flip, uint64_t* keys) {                             \
-    const T* at = (const T*)x + first;                                                \
-    for (int64_t i = 0; i < count; ++i) keys[i] = KEY_##NAME(at[i * stride]) ^ flip;  \
+#define DEFINE_KEYS(NAME, CODE, T, W, KIND, ACCESS) \
+  DEFINE_KEYS_OF(NAME, , , T)                       \
+  DEFINE_KEYS_OF(NAME, Wide, BAYLOOM_WIDE, T)
+#define DEFINE_KEYS_OF(NAME, WIDTH, ATTRIBUTE, T)                                         \
+  ATTRIBUTE static void Keys##NAME##WIDTH(const void* x, int64_t first, int64_t stride,   \
+                                          int64_t count, uint64_t flip, uint64_t* keys) { \
+    const T* at = (const T*)x + first;                                                    \
+    if (stride == 1) {                                                                    \
+      for (int64_t i = 0; i < count; ++i) keys[i] = KEY_##NAME(at[i]) ^ flip;             \
+    } else {                                                                              \
+      for (int64_t i = 0; i < count; ++i) keys[i] = KEY_##NAME(at[i * stride]) ^ flip;    \
+    }                                                                                     \
   }
 BAYLOOM_FOR_EACH_NUMBER(DEFINE_KEYS)
 
+/* Whether any of the keys is below the bound. */
+typedef int (*GlanceFunction)(const uint64_t* keys, int64_t count, uint64_t bound);
+#define DEFINE_ANY_BELOW(WIDTH, ATTRIBUTE)                                                    \
+  ATTRIBUTE static int AnyBelow##WIDTH(const uint64_t* keys, int64_t count, uint64_t bound) { \
+    uint64_t any = 0;                                                                         \
+    for (int64_t i = 0; i < count; ++i) any |= keys[i] < bound;                               \
+    return any != 0;                                                                          \
+  }
+DEFINE_ANY_BELOW(, )
+DEFINE_ANY_BELOW(Wide, BAYLOOM_WIDE)
+
 static KeyFunction KeysOf(int64_t type) {
+  const int wide = BayloomHasWide();
   switch (type) {
 #define KEYS_CASE(NAME, CODE, T, W, KIND, ACCESS) \
   case CODE:                                      \
-    return Keys##NAME;
+    return wide ? Keys##NAME##Wide : Keys##NAME;
     BAYLOOM_FOR_EACH_NUMBER(KEYS_CASE)
     default:
       return 0;
@@ -179,6 +201,7 @@ typedef struct {
   const void* x;
   int64_t* result;
   KeyFunction keys;
+  GlanceFunction any_below;
   uint64_t flip;
   int64_t n, inner, k, room; /* for items */
   char* workspace;
@@ -191,31 +214,50 @@ static int64_t RoomFor(int64_t n, int64_t k) {
   return room < n ? room : n;
 }
 
+/* What has been found in a row so far. */
+typedef struct {
+  Item* items;
+  int64_t count;
+  int bounded;    /* only keys below `bound` are of interest */
+  uint64_t bound; /* of the k-th one when there were too many the last time */
+} Found;
+
+static void Take(const TopK* top, const uint64_t* keys, int64_t count, int64_t first,
+                 Found* found) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (found->bounded && keys[i] >= found->bound) continue;
+    if (found->count == top->room) {
+      Select(found->items, found->count, top->k);
+      found->count = top->k;
+      found->bound = 0;
+      for (int64_t j = 0; j < top->k; ++j) {
+        const uint64_t key = found->items[j].key;
+        found->bound = key > found->bound ? key : found->bound;
+      }
+      found->bounded = 1;
+      if (keys[i] >= found->bound) continue;
+    }
+    found->items[found->count].key = keys[i];
+    found->items[found->count++].index = first + i;
+  }
+}
+
 /* The k first ones of the row, sorted, at the beginning of `items`. Once there are more than there
- * is room for, only what comes before the k-th one so far is of interest. */
+ * is room for, only what comes before the k-th one so far is of interest; of most parts of a long
+ * row that is nothing. */
 static void SelectFromRow(const TopK* top, int64_t first, Item* items) {
   uint64_t keys[kBlock];
-  int64_t count = 0;
-  int bounded = 0;
-  uint64_t bound = 0;
+  Found found = {items, 0, 0, 0};
   for (int64_t begin = 0; begin < top->n; begin += kBlock) {
     const int64_t block = top->n - begin < kBlock ? top->n - begin : kBlock;
     top->keys(top->x, first + begin * top->inner, top->inner, block, top->flip, keys);
-    for (int64_t i = 0; i < block; ++i) {
-      if (bounded && keys[i] >= bound) continue;
-      if (count == top->room) {
-        Select(items, count, top->k);
-        count = top->k;
-        bound = 0;
-        for (int64_t j = 0; j < count; ++j) bound = items[j].key > bound ? items[j].key : bound;
-        bounded = 1;
-        if (keys[i] >= bound) continue;
-      }
-      items[count].key = keys[i];
-      items[count++].index = begin + i;
+    for (int64_t at = 0; at < block; at += kGlance) {
+      const int64_t count = block - at < kGlance ? block - at : kGlance;
+      if (found.bounded && !top->any_below(keys + at, count, found.bound)) continue;
+      Take(top, keys + at, count, begin + at, &found);
     }
   }
-  Select(items, count, top->k);
+  Select(items, found.count, top->k);
   Sort(items, top->k);
 }
 
@@ -238,9 +280,17 @@ bayloom_kernel_memory bayloom_topk_memory(const int64_t* numbers) {
 
 void bayloom_topk(void* const* tensors, const int64_t* numbers, void* workspace) {
   const int64_t outer = numbers[1], n = numbers[2], inner = numbers[3], k = numbers[4];
-  TopK top = {
-      tensors[0], tensors[1],    KeysOf(numbers[0]), numbers[5] != 0 ? ~(uint64_t)0 : 0, n, inner,
-      k,          RoomFor(n, k), workspace,          bayloom_topk_memory(numbers).worker};
+  TopK top = {.x = tensors[0],
+              .result = tensors[1],
+              .keys = KeysOf(numbers[0]),
+              .any_below = BayloomHasWide() ? AnyBelowWide : AnyBelow,
+              .flip = numbers[5] != 0 ? ~(uint64_t)0 : 0,
+              .n = n,
+              .inner = inner,
+              .k = k,
+              .room = RoomFor(n, k),
+              .workspace = workspace,
+              .worker_bytes = bayloom_topk_memory(numbers).worker};
   if (top.keys == 0) return;
   if (outer * n * inner < kBayloomSerialElements) {
     TopKRows(&top, 0, outer * inner, 0);

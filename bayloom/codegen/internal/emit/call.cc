@@ -48,9 +48,16 @@ std::optional<tensor::LibraryCall> ProgramCall(const tensor::Program& program) {
 
 bayloom_kernel_memory MemoryOfCall(const tensor::Program& program,
                                    const tensor::LibraryCall& call) {
-  if (call.kernel != tensor::LibraryKernel::kTopK) return {0, 0};
   const std::vector<uint64_t> numbers = NumbersOf(program, call);
-  return bayloom_topk_memory(reinterpret_cast<const int64_t*>(numbers.data()));
+  const auto* signed_numbers = reinterpret_cast<const int64_t*>(numbers.data());
+  switch (call.kernel) {
+    case tensor::LibraryKernel::kTopK:
+      return bayloom_topk_memory(signed_numbers);
+    case tensor::LibraryKernel::kScatterRows:
+      return bayloom_scatter_rows_memory(signed_numbers);
+    default:
+      return {0, 0};
+  }
 }
 
 void EmitCall(const tensor::Program& program, const tensor::LibraryCall& call,
