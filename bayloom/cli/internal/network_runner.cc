@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "bayloom/base/random.h"
@@ -67,15 +68,32 @@ std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std
 
 NetworkRunner::NetworkRunner(const tuning::TunedNetwork& network,
                              std::vector<tensor::HostTensor> inputs)
-    : inputs_(std::move(inputs)), executor_(network.network, network.Programs(), network.target) {
+    : executor_(network.network, network.Programs(), network.target) {
   const graph::Graph& graph = network.network.graph;
-  CheckInputs(graph, inputs_);
+  CheckInputs(graph, inputs);
+  const auto allocate = [&](size_t bytes) {
+    memory_.push_back(codegen::AllocateAligned(static_cast<int64_t>(bytes)));
+    return memory_.back().get();
+  };
+  for (const tensor::HostTensor& input : inputs) {
+    void* data = allocate(input.data.size());
+    std::copy(input.data.begin(), input.data.end(), static_cast<std::byte*>(data));
+    input_data_.push_back(data);
+  }
   for (const graph::GraphOutput& output : graph.outputs) {
     const graph::Value& value = graph.values[output.value];
-    outputs_.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
+    shapes_.push_back(tensor::HostTensor::Zeros(value.dtype, value.shape));
+    output_data_.push_back(allocate(shapes_.back().data.size()));
   }
-  for (const tensor::HostTensor& input : inputs_) input_data_.push_back(input.data.data());
-  for (tensor::HostTensor& output : outputs_) output_data_.push_back(output.data.data());
+}
+
+std::vector<tensor::HostTensor> NetworkRunner::outputs() const {
+  std::vector<tensor::HostTensor> outputs = shapes_;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto* data = static_cast<const std::byte*>(output_data_[i]);
+    std::copy(data, data + outputs[i].data.size(), outputs[i].data.begin());
+  }
+  return outputs;
 }
 
 }  // namespace bayloom::cli

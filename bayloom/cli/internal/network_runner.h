@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bayloom/cli/internal/network_option.h"
+#include "bayloom/codegen/abi.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/tensor/interpreter.h"
 
@@ -19,7 +20,7 @@ std::vector<tensor::HostTensor> RandomInputs(const graph::Graph& graph, uint64_t
 /// The tensors of <folder>/<kind>_0.pb, <kind>_1.pb, ..., as the ONNX conformance tests have them.
 std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std::string& kind);
 
-/// An executor with its inputs and outputs.
+/// An executor with its inputs and outputs, which lie where kernels want them: no run copies any.
 class NetworkRunner {
  public:
   /// Throws InputError if the inputs are not of the types and shapes that the graph takes.
@@ -30,12 +31,13 @@ class NetworkRunner {
   void RunTimed(std::vector<double>& seconds) {
     executor_.RunTimed(input_data_, output_data_, seconds);
   }
-  const std::vector<tensor::HostTensor>& outputs() const { return outputs_; }
+  /// Of the last run.
+  std::vector<tensor::HostTensor> outputs() const;
   const graph::NetworkPlan& plan() const { return executor_.plan(); }
 
  private:
-  std::vector<tensor::HostTensor> inputs_;
-  std::vector<tensor::HostTensor> outputs_;
+  std::vector<tensor::HostTensor> shapes_;  ///< of the outputs
+  std::vector<codegen::AlignedMemory> memory_;
   std::vector<const void*> input_data_;
   std::vector<void*> output_data_;
   graph::Executor executor_;
