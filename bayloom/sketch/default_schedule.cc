@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/library_call.h"
@@ -85,16 +86,18 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
     if (block.iters[i].kind == tensor::IterKind::kSpatial) last_spatial = i;
   }
   if (spatial.empty()) return;
+  const int64_t lanes =
+      std::max(target.vector_bytes / tensor::ByteSize(program.buffers[block.output].dtype), 1);
   if (!IsContiguousAlong(program, id, last_spatial)) {
     const tensor::LoopId parallel = ParallelLoop(program, spatial, target.cores);
     if (parallel >= 0) Try(tensor::Parallelize(program, parallel));
+    VectorizeMove(program, id, lanes);
     return;
   }
   std::optional<DotAxis> axis;
   if (IsUntransformed(program, id)) axis = FindDotAxis(program, id, target);
   const tensor::LoopId at_once = TakeDepth(program, axis, loops, reduction);
-  const int lanes = target.vector_bytes / tensor::ByteSize(program.buffers[block.output].dtype);
-  const auto [rest, vector] = SplitVectorPart(program, spatial.back(), std::max(lanes, 1));
+  const auto [rest, vector] = SplitVectorPart(program, spatial.back(), lanes);
   spatial.pop_back();
   tensor::LoopId parallel = ParallelLoop(program, spatial, target.cores);
   std::vector<tensor::LoopId> order = spatial;
@@ -118,6 +121,7 @@ tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::
   const std::span<const Rule> inlining =
       FindProductChain(workload) ? std::span<const Rule>() : InliningRules();
   tensor::Program program = ApplyRules(workload, inlining, target).front().program();
+  SplitDividedIterators(program);
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);
   return program;
 }

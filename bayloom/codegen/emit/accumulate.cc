@@ -182,7 +182,9 @@ llvm::Value* NestEmitter::WithOneMore(const tensor::Block& block, ExpressionEmit
     llvm::Value* a = values.Emit(value->operands[0]);
     return EmitMultiplyAdd(builder_, a, values.Emit(value->operands[1]), old);
   }
-  return EmitBinary(builder_, CombiningOp(block.reduction), dtype, old, values.Emit(value));
+  // Of an extreme, whether the first operand is a number is asked: that of the new value is known
+  // before the old one is.
+  return EmitBinary(builder_, CombiningOp(block.reduction), dtype, values.Emit(value), old);
 }
 
 llvm::Value* NestEmitter::Combined(tensor::BlockId id, ExpressionEmitter& values, llvm::Value* old,

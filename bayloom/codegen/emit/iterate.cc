@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <limits>
 
 #include "bayloom/codegen/internal/emit/nest.h"
 
@@ -87,17 +88,21 @@ void NestEmitter::EmitLoop(llvm::Value* begin, llvm::Value* end,
 }
 
 void NestEmitter::IterateLanes(const VectorLoop& vector, bool unroll, const Body& body) {
+  IterateChunks(vector, unroll ? std::numeric_limits<int64_t>::max() : kMaxChunks,
+                [&](const Chunk& chunk) { RunChunk(vector, chunk, body); });
+}
+
+void NestEmitter::IterateChunks(const VectorLoop& vector, int64_t max_unrolled,
+                                const std::function<void(const Chunk&)>& body) {
   const tensor::DigitId innermost = vector.lanes.back();
   const int64_t cut = program_.digit_extents[innermost] / StepsOf(innermost);
   std::vector<Chunk> chunks = ChunksOf(vector.lane_count / cut, vector.width, vector.masks);
-  if (!unroll && static_cast<int64_t>(chunks.size()) > kMaxChunks) {
+  if (vector.lanes.size() == 1 && static_cast<int64_t>(chunks.size()) > max_unrolled) {
     const int64_t whole = vector.lane_count / vector.width;
-    RunLoop(innermost, whole, vector.width, [&] {
-      RunChunk(vector, {0, vector.width, vector.width}, body);
-    });
+    RunLoop(innermost, whole, vector.width, [&] { body({0, vector.width, vector.width}); });
     chunks.erase(chunks.begin(), chunks.begin() + whole);
   }
-  for (const Chunk& chunk : chunks) RunChunk(vector, chunk, body);
+  for (const Chunk& chunk : chunks) body(chunk);
 }
 
 /// Gives the lane digits their values: of a position p, digit d is p / stride modulo its extent.

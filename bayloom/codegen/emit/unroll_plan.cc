@@ -61,6 +61,8 @@ class Unroller {
 
   Size VisitPlainLoop(tensor::LoopId id, int64_t max_step) {
     max_step = MaxStep(id, max_step);
+    const auto across = plan_.across.find(id);
+    if (across != plan_.across.end()) return VisitAcross(across->second);
     const auto vector = plan_.vector_loops.find(id);
     const bool vectorized = vector != plan_.vector_loops.end();
     Size size =
@@ -70,6 +72,18 @@ class Unroller {
       size.statements *= chunks <= kMaxChunks ? chunks : 2;
     }
     MaybeUnroll(id, vectorized ? vector->second.outer : program_.loops[id].digits, max_step, size);
+    return size;
+  }
+
+  Size VisitAcross(const AcrossLoop& across) {
+    const VectorLoop& vector = plan_.vector_loops.at(across.vector);
+    const int64_t extent = program_.digit_extents[across.digit];
+    const int64_t at_once = AcrossLoop::StepsAtOnce(extent, vector.width);
+    const auto chunks = static_cast<int64_t>(vector.Chunks().size());
+    const int64_t copies = vector.lanes.size() > 1 || chunks <= kMaxAcrossChunks ? chunks : 2;
+    Size size = VisitBody(tensor::NodeRef::Loop(vector.loops.back()), 0);
+    size.statements *= copies * (at_once + extent % at_once);
+    size.flat = false;
     return size;
   }
 

@@ -157,6 +157,17 @@ tensor::Tensor FloatConstant(OperatorContext& context, const std::vector<float>&
   return context.builder().Constant("resize.weights", std::move(tensor));
 }
 
+/// Where along an axis of `in` elements the one element for each output coordinate comes from:
+/// where all are repeated equally often, by division; else from a table.
+tensor::Expr NearestIndex(OperatorContext& context, const AxisMap& axis, const Taps& t,
+                          const tensor::Expr& place) {
+  const int64_t repeats = axis.out / axis.in;
+  bool divides = axis.out % axis.in == 0;
+  for (int64_t i = 0; divides && i < axis.out; ++i) divides = t.index[i] == i / repeats;
+  if (divides) return tensor::FloorDiv(place, tensor::Expr(repeats));
+  return IntConstant(context, t.index, {axis.out})(place);
+}
+
 /// Resizes along one axis: a gather from a constant table, weighted if there are several taps.
 tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int d,
                           const AxisMap& axis, const ResizeModes& modes) {
@@ -164,16 +175,16 @@ tensor::Tensor ResizeAxis(OperatorContext& context, const tensor::Tensor& x, int
   if (axis.out > kMaxLengthScale)
     context.Refuse(fmt::format("resizing to an extent of {}", axis.out));
   const Taps t = MakeTaps(context, axis, modes);
-  const tensor::Tensor index = IntConstant(context, t.index, {axis.out, t.taps});
   std::vector<int64_t> shape = x.shape();
   shape[d] = axis.out;
   if (t.taps == 1) {
     return context.builder().Map("resize", shape, [&](const Exprs& s) {
       Exprs from = s;
-      from[d] = index(s[d], 0);
+      from[d] = NearestIndex(context, axis, t, s[d]);
       return x.At(from);
     });
   }
+  const tensor::Tensor index = IntConstant(context, t.index, {axis.out, t.taps});
   const tensor::Tensor weight = FloatConstant(context, t.weight, x.dtype(), {axis.out, t.taps});
   constexpr int kMaxTerms = 8;  // in one expression
   if (t.taps > kMaxTerms) {

@@ -33,10 +33,10 @@ constexpr int64_t kMaxKeys = 16384;
 ///     ...                                                         as before
 ///     partial[r, lane] = reduction over the groups, then over the lanes
 ///     product[r, c] = sum over group, lane of weights * values
-///     y[r, c] = product[r, c] / sum[r]
+///     y[r, c] = product[r, c] * (1 / sum[r])
 ///
-/// The softmax's division goes behind the product, which is linear: rows x channels divisions in
-/// place of rows x keys.
+/// What the softmax multiplies a row by goes behind the product, which is linear: rows x channels
+/// multiplications in place of rows x keys.
 class AttentionWriter {
  public:
   AttentionWriter(Graph& graph, const AttentionPattern& pattern, int group)
@@ -154,23 +154,24 @@ class AttentionWriter {
     return iters;
   }
 
-  /// Takes a division by something per row out of the weights.
+  /// Takes a division by something per row, or a product with it, out of the weights.
   void SplitWeights() {
     weights_ = graph_.nodes[pattern_.weights].stage.value;
     const auto is_zero = [](const Expr& e) {
       return e->op == tensor::ExprOp::kFloat && e->float_value == 0;
     };
-    const auto divides = [&](const Expr& e) {
-      return e->op == tensor::ExprOp::kDiv && !MentionsIter(e->operands[1], rows_);
+    const auto scales = [&](const Expr& e) {
+      const bool by = e->op == tensor::ExprOp::kDiv || e->op == tensor::ExprOp::kMul;
+      return by && !MentionsIter(e->operands[1], rows_);
     };
-    if (divides(weights_)) {
-      divisor_ = weights_->operands[1];
+    if (scales(weights_)) {
+      scaling_ = weights_;
       weights_ = weights_->operands[0];
     } else if (weights_->op == tensor::ExprOp::kSelect && is_zero(weights_->operands[1]) &&
-               divides(weights_->operands[2])) {
-      divisor_ = weights_->operands[2]->operands[1];
-      weights_ = tensor::Select(weights_->operands[0], weights_->operands[1],
-                                weights_->operands[2]->operands[0]);
+               scales(weights_->operands[2])) {
+      scaling_ = weights_->operands[2];
+      weights_ =
+          tensor::Select(weights_->operands[0], weights_->operands[1], scaling_->operands[0]);
     }
   }
 
@@ -278,8 +279,9 @@ class AttentionWriter {
     }
     place[rows_] = IterVar(pattern_.channel_iter);
     Expr value = LoadOf(product, place);
-    if (divisor_.defined()) {
-      value = value / tensor::SubstituteIters(OfGroup(divisor_, RowVars(), {}), place);
+    if (scaling_.defined()) {
+      const Expr per_row = OfGroup(scaling_->operands[1], RowVars(), {});
+      value = tensor::Binary(scaling_->op, value, tensor::SubstituteIters(per_row, place));
     }
     node.op = "attention";
     node.kind = NodeKind::kMap;
@@ -295,7 +297,7 @@ class AttentionWriter {
   const int group_, rows_;
   std::vector<Iter> row_iters_;
   int64_t keys_ = 0, groups_ = 0, channels_ = 0;
-  Expr weights_, divisor_;
+  Expr weights_, scaling_;  // weights = scaling_'s operation on weights_ and something per row
   std::map<ValueId, ValueId> values_;  // those of before, as the group has them
   std::vector<Node> nodes_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/rules/rules.h"
@@ -26,26 +27,55 @@ tensor::LoopId TensorizedAround(const tensor::Program& program, tensor::BlockId 
 struct Offset {
   tensor::Affine place;
   int64_t elements = 1;
+  std::set<tensor::DigitId> unknown = {};  ///< with which it changes in a way that is not known
 };
 
-/// Memory offsets of all accesses of a block; nullopt when one of them is not affine.
-std::optional<std::vector<Offset>> OffsetsOf(const tensor::Program& program,
-                                             tensor::BlockId block) {
+/// Where a block's access is; nullopt if that is not to be told.
+std::optional<Offset> OffsetOf(const tensor::Program& program, const tensor::Block& block,
+                               tensor::BufferId buffer, const std::vector<tensor::Expr>& indices) {
+  Offset offset;
+  tensor::Access access{buffer, false, {}};
+  for (const tensor::Expr& index : indices) {
+    access.indices.push_back(tensor::ComposeIndex(index, block.bindings));
+    if (access.indices.back()) continue;
+    if (!program.buffers[buffer].layout.empty()) return std::nullopt;
+    access.indices.back() = tensor::Affine{};
+    tensor::Visit(index, [&](const tensor::Expr& part) {
+      if (part->op != tensor::ExprOp::kIter) return;
+      for (const auto& term : block.bindings[part->index].terms) offset.unknown.insert(term.digit);
+    });
+  }
+  std::optional<tensor::Allocation> allocation;
+  if (program.buffers[buffer].role == tensor::BufferRole::kIntermediate) {
+    allocation = tensor::AllocationOf(program, buffer);
+  }
+  std::optional<tensor::Affine> place =
+      tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
+  if (!place) return std::nullopt;
+  offset.place = *std::move(place);
+  return offset;
+}
+
+/// Memory offsets of all accesses of a block; nullopt when one of them is not to be told.
+std::optional<std::vector<Offset>> OffsetsOf(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  std::vector<std::optional<Offset>> all = {
+      OffsetOf(program, block, block.output, block.output_index)};
+  if (block.kind != tensor::BlockKind::kInit) {
+    tensor::Visit(block.value, [&](const tensor::Expr& e) {
+      if (e->op == tensor::ExprOp::kLoad) {
+        all.push_back(OffsetOf(program, block, e->index, e->operands));
+      }
+    });
+  }
   std::vector<Offset> offsets;
-  const tensor::LoopId at_once = TensorizedAround(program, block);
-  for (const tensor::Access& access : tensor::AccessesOf(program, block)) {
-    std::optional<tensor::Allocation> allocation;
-    if (program.buffers[access.buffer].role == tensor::BufferRole::kIntermediate) {
-      allocation = tensor::AllocationOf(program, access.buffer);
-    }
-    std::optional<tensor::Affine> offset =
-        tensor::LinearOffset(program, access, allocation ? &*allocation : nullptr);
+  const tensor::LoopId at_once = TensorizedAround(program, id);
+  for (std::optional<Offset>& offset : all) {
     if (!offset) return std::nullopt;
-    int64_t elements = 1;
-    if (at_once >= 0 && offset->CoefficientOf(tensor::OnlyDigit(program, at_once)) == 1) {
-      elements = program.ExtentOf(at_once);
+    if (at_once >= 0 && offset->place.CoefficientOf(tensor::OnlyDigit(program, at_once)) == 1) {
+      offset->elements = program.ExtentOf(at_once);
     }
-    offsets.push_back({*std::move(offset), elements});
+    offsets.push_back(*std::move(offset));
   }
   return offsets;
 }
@@ -59,22 +89,12 @@ bool IsContiguous(const tensor::Program& program, const std::vector<tensor::Digi
     const int64_t step = offset.place.CoefficientOf(digits.back());
     if (step != 0 && step != offset.elements) return false;
     for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+      if (offset.unknown.contains(*digit)) return false;
       if (offset.place.CoefficientOf(*digit) != step * radix) return false;
       radix *= program.digit_extents[*digit];
     }
   }
   return true;
-}
-
-/// The longest perfect split of `extent` that fits a vectorized loop, preferring whole vectors.
-int64_t VectorFactor(int64_t extent, int64_t lanes) {
-  int64_t best = 1, best_whole = 0;
-  for (int64_t f = 1; f <= kMaxVectorExtent && f <= extent; ++f) {
-    if (extent % f != 0) continue;
-    best = f;
-    if (f % lanes == 0) best_whole = f;
-  }
-  return best_whole > 0 ? best_whole : best;
 }
 
 void VectorizeBlock(tensor::Program& program, tensor::BlockId block, int64_t lanes) {
@@ -96,20 +116,18 @@ void VectorizeBlock(tensor::Program& program, tensor::BlockId block, int64_t lan
     extent *= program.ExtentOf(*loop);
     chain.insert(chain.begin(), *loop);
   }
+  if (extent < lanes && VectorizeMove(program, block, lanes)) return;
   if (chain.empty()) return;
   tensor::LoopId innermost = chain.back();
   if (chain.size() > 1) {
     Result<tensor::LoopId> fused = tensor::Fuse(program, chain);
     if (fused) innermost = *fused;
   }
-  const int64_t total = program.ExtentOf(innermost);
-  if (total > kMaxVectorExtent) {
-    const int64_t factor = VectorFactor(total, lanes);
-    if (factor > 1) {
-      const int64_t factors[] = {total / factor, factor};
-      Result<std::vector<tensor::LoopId>> split = tensor::Split(program, innermost, factors);
-      if (split) innermost = split->back();
-    }
+  const int64_t factor = VectorFactor(program.ExtentOf(innermost), lanes);
+  if (factor > 1) {
+    const int64_t factors[] = {-1, factor};
+    Result<std::vector<tensor::LoopId>> split = tensor::Split(program, innermost, factors);
+    if (split) innermost = split->back();
   }
   (void)tensor::Vectorize(program, innermost);
 }

@@ -44,7 +44,7 @@ std::vector<tensor::Schedule> ApplyRules(std::vector<tensor::Schedule> schedules
 
 /// Innermost tile factor a perfect tile may have.
 inline constexpr int64_t kMaxInnermostFactor = 64;
-/// Longest run of elements one vectorized loop covers.
+/// Longest run of elements one vectorized loop covers, unless no whole registers divide the extent.
 inline constexpr int64_t kMaxVectorExtent = 64;
 /// Parallel jobs per core the rules aim for at most.
 inline constexpr int64_t kJobsPerCore = 16;

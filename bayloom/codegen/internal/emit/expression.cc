@@ -26,6 +26,10 @@ llvm::Value* ExpressionEmitter::Emit(const tensor::Expr& e) {
   for (auto known = memo_.rbegin(); known != memo_.rend(); ++known) {
     if (const auto found = known->find(e.get()); found != known->end()) return found->second;
   }
+  if (const auto found = state_.hoisted.find({&accesses_, e.get()});
+      found != state_.hoisted.end()) {
+    return found->second;
+  }
   llvm::Value* value = EmitNew(e);
   memo_.back()[e.get()] = value;
   return value;
@@ -108,8 +112,12 @@ llvm::Value* ExpressionEmitter::EmitLoad(const tensor::ExprNode& node) {
     dynamic = dynamic ? EmitBinary(b_, tensor::ExprOp::kAdd, tensor::DType::kInt64, dynamic, offset)
                       : offset;
   }
+  Steps steps;
+  if (state_.across && access.affine.CoefficientOf(state_.across->digit) == 1) {
+    steps = state_.across->steps;
+  }
   return state_.memory.Load(access.buffer, state_.digits.Evaluate(access.affine), dynamic,
-                            state_.chunk, guard_);
+                            state_.chunk, guard_, steps);
 }
 
 llvm::Value* ExpressionEmitter::EmitGuarded(const tensor::Expr& e, llvm::Value* condition) {

@@ -4,12 +4,20 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "bayloom/codegen/internal/emit/memory.h"
 
 namespace bayloom::codegen {
+
+/// A digit whose steps are being emitted one after the other.
+struct UnrolledDigit {
+  tensor::DigitId digit;
+  Steps steps;
+};
 
 /// What code emission knows at a place in a function.
 struct EmitState {
@@ -20,6 +28,10 @@ struct EmitState {
   MemoryEmitter& memory;
   Chunk chunk;                              ///< the lanes that code is for
   std::set<const tensor::ExprNode*> known;  ///< conditions that hold here
+  /// The loop around a vectorized one, if lanes are loaded across its steps.
+  std::optional<UnrolledDigit> across = {};
+  /// Values computed in front of the loops around, by the block's accesses.
+  std::map<std::pair<const BlockAccesses*, const tensor::ExprNode*>, llvm::Value*> hoisted = {};
 };
 
 /// Emits the value of a block's expressions: for one point of the loops, or for all lanes of a

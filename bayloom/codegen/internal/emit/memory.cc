@@ -5,9 +5,12 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/internal/emit/shuffle.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -182,8 +185,58 @@ MemoryEmitter::LoadKey MemoryEmitter::KeyOf(tensor::BufferId buffer, const Index
           count};
 }
 
+llvm::Value* MemoryEmitter::LoadNeighbours(tensor::BufferId buffer, const IndexValue& index,
+                                           int64_t at, int count) {
+  IndexValue first = index;
+  first.constant += at;
+  first.lanes.resize(count == 1 ? 0 : count);
+  std::iota(first.lanes.begin(), first.lanes.end(), 0);
+  return Load(buffer, first, nullptr, {0, count, count}, nullptr);
+}
+
+/// The lanes' elements at `index` and behind each of them, `columns` of a matrix with a row for
+/// each lane.
+std::vector<llvm::Value*> MemoryEmitter::LoadTransposed(tensor::BufferId buffer,
+                                                        const IndexValue& index, Chunk chunk,
+                                                        int columns) {
+  std::vector<llvm::Value*> rows;
+  for (int l = 0; l < chunk.active; ++l) {
+    rows.push_back(LoadNeighbours(buffer, index, index.lanes[l], columns));
+  }
+  rows.resize(chunk.width, llvm::Constant::getNullValue(rows[0]->getType()));
+  return Transposed(builder_, std::move(rows));
+}
+
+llvm::Value* MemoryEmitter::LoadShuffled(tensor::BufferId buffer, const IndexValue& index,
+                                         Chunk chunk, Steps steps) {
+  if (index.lanes.empty() || IsContiguous(index, chunk)) return nullptr;
+  if (program_.buffers[buffer].dtype == tensor::DType::kBool) return nullptr;  // of single bits
+  if (const auto windows = WindowsOver(index.lanes, chunk.active)) {
+    std::vector<llvm::Value*> values;
+    for (int64_t begin : windows->begins) {
+      values.push_back(LoadNeighbours(buffer, index, begin, windows->width));
+    }
+    return TakeFromWindows(builder_, *windows, values, chunk.width);
+  }
+  const int64_t columns = std::min<int64_t>(
+      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(steps.count))), chunk.width);
+  if (columns < 2) return nullptr;
+  // The last ones may overlap with those before.
+  const int64_t shift = std::min<int64_t>(0, steps.count - columns - steps.step);
+  IndexValue at = index;
+  at.constant += shift;
+  llvm::Value* result = nullptr;
+  for (llvm::Value* value : LoadTransposed(buffer, at, chunk, static_cast<int>(columns))) {
+    loaded_[buffer][KeyOf(buffer, at, chunk, 0)] = value;
+    if (at.constant == index.constant) result = value;
+    ++at.constant;
+  }
+  return result;
+}
+
 llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& index,
-                                 llvm::Value* dynamic, Chunk chunk, llvm::Value* guard) {
+                                 llvm::Value* dynamic, Chunk chunk, llvm::Value* guard,
+                                 Steps steps) {
   const tensor::DType dtype = program_.buffers[buffer].dtype;
   const Piece piece{buffer, MemoryType(builder_.getContext(), dtype)};
   const auto load = [&] {
@@ -191,6 +244,7 @@ llvm::Value* MemoryEmitter::Load(tensor::BufferId buffer, const IndexValue& inde
   };
   if (dynamic || guard) return load();
   llvm::Value*& known = loaded_[buffer][KeyOf(buffer, index, chunk, 0)];
+  if (!known) known = LoadShuffled(buffer, index, chunk, steps);
   if (!known) known = load();
   return known;
 }

@@ -23,6 +23,11 @@ class AliasScopes {
   std::vector<llvm::MDNode*> own_, others_;
 };
 
+/// Unrolled steps that go through memory one element at a time: this one, and all there are.
+struct Steps {
+  int64_t step = 0, count = 1;
+};
+
 /// Loads and stores of one function.
 class MemoryEmitter {
  public:
@@ -39,8 +44,9 @@ class MemoryEmitter {
   /// Elements at `index` plus `dynamic` (i64, one or per lane; null for none), as a register
   /// value: a scalar when all lanes read the same element, else one per lane. Where `guard` (i1,
   /// one or per lane; null for true) is false, memory is not touched and the value is arbitrary.
+  /// Where lanes lie far apart, the elements of all of `steps` are loaded together.
   llvm::Value* Load(tensor::BufferId buffer, const IndexValue& index, llvm::Value* dynamic,
-                    Chunk chunk, llvm::Value* guard);
+                    Chunk chunk, llvm::Value* guard, Steps steps = {});
   /// The bits in memory of `count` neighbouring elements from each place on, as one integer each.
   llvm::Value* LoadBits(tensor::BufferId buffer, const IndexValue& index, int count, Chunk chunk,
                         llvm::Value* guard);
@@ -67,6 +73,13 @@ class MemoryEmitter {
     int64_t bytes() const { return type->getScalarSizeInBits() / 8; }
   };
 
+  /// From registers of neighbours, of which each is loaded once; null where that does not pay.
+  llvm::Value* LoadShuffled(tensor::BufferId buffer, const IndexValue& index, Chunk chunk,
+                            Steps steps);
+  std::vector<llvm::Value*> LoadTransposed(tensor::BufferId buffer, const IndexValue& index,
+                                           Chunk chunk, int columns);
+  llvm::Value* LoadNeighbours(tensor::BufferId buffer, const IndexValue& index, int64_t at,
+                              int count);
   llvm::Value* LoadPieces(const Piece& piece, const IndexValue& index, llvm::Value* dynamic,
                           Chunk chunk, llvm::Value* guard);
   LoadKey KeyOf(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, int count);

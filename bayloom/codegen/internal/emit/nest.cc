@@ -19,7 +19,7 @@ NestEmitter::NestEmitter(ModuleState& module, llvm::Function* function, llvm::In
       addresses_(builder_),
       arguments_(arguments),
       memory_(program_, plan_.memory, module.scopes, builder_, addresses_, arguments),
-      state_{program_, builder_, digits_, addresses_, memory_, {}, {}} {
+      state_{program_, builder_, digits_, addresses_, memory_, {}, {}, {}, {}} {
   addresses_.SetEntry(anchor);
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
@@ -51,10 +51,29 @@ void NestEmitter::EmitNode(tensor::NodeRef node) {
 }
 
 void NestEmitter::EmitPlainLoop(tensor::LoopId loop) {
-  const auto vector = plan_.vector_loops.find(loop);
-  const tensor::LoopId innermost =
-      vector == plan_.vector_loops.end() ? loop : vector->second.loops.back();
-  Iterate(loop, plan_.unrolled.contains(loop), [&] { EmitBody(tensor::NodeRef::Loop(innermost)); });
+  const auto before = state_.hoisted;
+  EmitHoisted(loop);
+  if (const auto across = plan_.across.find(loop); across != plan_.across.end()) {
+    EmitAcross(across->second);
+  } else {
+    const auto vector = plan_.vector_loops.find(loop);
+    const tensor::LoopId innermost =
+        vector == plan_.vector_loops.end() ? loop : vector->second.loops.back();
+    Iterate(loop, plan_.unrolled.contains(loop),
+            [&] { EmitBody(tensor::NodeRef::Loop(innermost)); });
+  }
+  state_.hoisted = before;
+}
+
+/// What does not change in the loop is computed in front of it.
+void NestEmitter::EmitHoisted(tensor::LoopId loop) {
+  const auto hoisted = plan_.hoisted.find(loop);
+  if (hoisted == plan_.hoisted.end() || state_.chunk.width > 1) return;
+  for (const auto& [block, value] : hoisted->second) {
+    const BlockAccesses& accesses = plan_.accesses.at(block);
+    llvm::Value* emitted = ExpressionEmitter(state_, accesses).Emit(value);
+    state_.hoisted[{&accesses, value.get()}] = emitted;
+  }
 }
 
 void NestEmitter::EmitBlock(tensor::BlockId id) {

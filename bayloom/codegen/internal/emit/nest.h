@@ -65,6 +65,11 @@ class NestEmitter {
   void EmitNode(tensor::NodeRef node);
   void EmitBlock(tensor::BlockId block);
   void EmitPlainLoop(tensor::LoopId loop);
+  void EmitHoisted(tensor::LoopId loop);
+
+  // Loops that lanes are loaded across (across.cc).
+  void EmitAcross(const AcrossLoop& across);
+  void EmitAcrossChunk(const AcrossLoop& across, const VectorLoop& vector, const Chunk& chunk);
 
   // Iteration (iterate.cc).
   /// Runs `body` for all iterations of a loop other than a parallel one.
@@ -72,6 +77,9 @@ class NestEmitter {
   void IterateDigits(const std::vector<tensor::DigitId>& digits, size_t from, bool unroll,
                      const Body& body);
   void IterateLanes(const VectorLoop& vector, bool unroll, const Body& body);
+  /// Runs `body` for every chunk of lanes, in a loop where there are more than `max_unrolled`.
+  void IterateChunks(const VectorLoop& vector, int64_t max_unrolled,
+                     const std::function<void(const Chunk&)>& body);
   void RunChunk(const VectorLoop& vector, const Chunk& chunk, const Body& body);
   /// Unrolled: the digit takes `steps` values one after the other.
   void Repeat(tensor::DigitId digit, int64_t steps, const Body& body);

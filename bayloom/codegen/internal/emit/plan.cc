@@ -69,6 +69,8 @@ Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Targ
       plan.vector_loops.emplace(loop, std::move(*vector));
     }
   }
+  plan.across = PlanAcrossLoops(program, plan.accesses, plan.vector_loops);
+  plan.hoisted = PlanHoisting(program);
   plan.dots = PlanDots(program, target, plan.accesses, plan.vector_loops);
   for (AccumulatorTile& tile :
        PlanAccumulators(program, target, plan.accesses, plan.vector_loops, plan.dots)) {

@@ -6,8 +6,10 @@
 #include <map>
 #include <set>
 
+#include "bayloom/codegen/internal/emit/across_plan.h"
 #include "bayloom/codegen/internal/emit/dot_plan.h"
 #include "bayloom/codegen/internal/emit/epilogue_plan.h"
+#include "bayloom/codegen/internal/emit/hoist_plan.h"
 #include "bayloom/codegen/internal/emit/memory_plan.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 
@@ -17,7 +19,9 @@ namespace bayloom::codegen {
 struct EmitPlan {
   MemoryPlan memory;
   std::map<tensor::BlockId, BlockAccesses> accesses;
-  std::map<tensor::LoopId, VectorLoop> vector_loops;  ///< others are run serially
+  std::map<tensor::LoopId, VectorLoop> vector_loops;            ///< others are run serially
+  std::map<tensor::LoopId, AcrossLoop> across;                  ///< by AcrossLoop::loop
+  std::map<tensor::LoopId, std::vector<HoistedValue>> hoisted;  ///< in front of the loop
   std::map<tensor::BlockId, DotPlan> dots;
   std::map<tensor::LoopId, AccumulatorTile> tiles;    ///< by AccumulatorTile::root
   std::map<tensor::BlockId, TileEpilogue> epilogues;  ///< by AccumulatorTile::block

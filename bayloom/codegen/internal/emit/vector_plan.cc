@@ -32,8 +32,7 @@ bool GoTogether(const tensor::Program& program, const std::vector<const tensor::
   });
 }
 
-void AppendOffsets(const BlockAccesses& accesses, std::vector<const tensor::Affine*>& offsets) {
-  offsets.push_back(&accesses.store.affine);
+void AppendLoads(const BlockAccesses& accesses, std::vector<const tensor::Affine*>& offsets) {
   for (const auto& [node, load] : accesses.loads) offsets.push_back(&load.affine);
 }
 
@@ -69,13 +68,18 @@ std::optional<VectorLoop> PlanVectorLoop(const tensor::Program& program,
     if (current.body.size() != 1 || !current.body[0].is_loop()) break;
     node = current.body[0];
   }
-  std::vector<const tensor::Affine*> offsets;
+  std::vector<const tensor::Affine*> stores, offsets;
   int widest = 1;
+  bool plain = true;  // nothing but copies and elementwise computations
   for (tensor::NodeRef child : program.BodyOf(tensor::NodeRef::Loop(plan.loops.back()))) {
     if (child.is_loop()) return std::nullopt;
-    widest = std::max(widest, WidestElement(program, program.blocks[child.id]));
-    AppendOffsets(accesses.at(child.id), offsets);
+    const tensor::Block& block = program.blocks[child.id];
+    plain = plain && block.kind == tensor::BlockKind::kPlain;
+    widest = std::max(widest, WidestElement(program, block));
+    stores.push_back(&accesses.at(child.id).store.affine);
+    AppendLoads(accesses.at(child.id), offsets);
   }
+  offsets.insert(offsets.end(), stores.begin(), stores.end());
   plan.width = std::max(1, target.vector_bytes / widest);
   std::erase_if(digits, [&](tensor::DigitId digit) { return program.digit_extents[digit] == 1; });
   if (digits.empty()) return std::nullopt;
@@ -85,7 +89,9 @@ std::optional<VectorLoop> PlanVectorLoop(const tensor::Program& program,
       const bool full = plan.lane_count % plan.width == 0;
       const bool long_enough = plan.lane_count * extent > kMaxChunks * plan.width;
       if (full || long_enough) break;
-      if (!GoTogether(program, offsets, digits.back(), plan.lanes.front())) break;
+      // What is loaded may be put together from several places to fill a register.
+      const bool fills = plain && plan.lane_count < plan.width;
+      if (!GoTogether(program, fills ? stores : offsets, digits.back(), plan.lanes.front())) break;
     }
     plan.lanes.insert(plan.lanes.begin(), digits.back());
     plan.lane_count *= extent;

@@ -26,7 +26,8 @@ std::vector<Chunk> ChunksOf(int64_t count, int width, bool masks);
 
 /// How a vectorized loop is carried out: its slower digits are iterated one by one, the faster
 /// ones together in registers. Digits go together while all accesses see them as one, that is,
-/// walk through them with one stride.
+/// walk through them with one stride; in copies and elementwise computations as many as fill a
+/// register do if only the stores see them so.
 struct VectorLoop {
   std::vector<tensor::LoopId> loops;   ///< this one and the vectorized ones directly nested in it
   std::vector<tensor::DigitId> outer;  ///< slowest first

@@ -8,6 +8,7 @@ namespace bayloom::sketch {
 Status Postprocess(tensor::Program& program, const target::Target& target) {
   RewriteLayouts(program);
   RemoveUnitLoops(program);
+  SplitDividedIterators(program);
   VectorizeInnerLoops(program, target);
   ParallelizeOuterLoops(program);
   DecomposeReductions(program);
