@@ -343,6 +343,67 @@ tensor::Tensor TransposedByPhases(OperatorContext& context, const tensor::Tensor
   return Interleaved(context, y, p, w, groups, out);
 }
 
+/// Whether phases have different numbers of taps, at least one each, and as many positions.
+bool HasUnequalPhases(const TransposedWindows& w) {
+  bool unequal = false;
+  for (size_t d = 0; d < w.kernel.size(); ++d) {
+    if (w.kernel[d] < w.strides[d] || w.counts[d] % w.strides[d] != 0) return false;
+    unequal = unequal || w.kernel[d] % w.strides[d] != 0;
+  }
+  return unequal;
+}
+
+/// The phases as convolutions of their own, each with just its taps: of a kernel of three elements
+/// and a stride of two one phase takes two and the other one. `place` counts the output's positions
+/// by phase: those at `place[d]` modulo the stride.
+tensor::Tensor OnePhase(OperatorContext& context, const tensor::Tensor& x,
+                        const tensor::Tensor& weights, const TransposedWindows& w,
+                        const std::vector<int64_t>& place) {
+  const size_t rank = w.kernel.size();
+  std::vector<int64_t> phases, taps, counts, low = {0, 0}, high = {0, 0};
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t stride = w.strides[d], first = (place[d] + w.low[d]) / stride;
+    phases.push_back((place[d] + w.low[d]) % stride);
+    taps.push_back((w.kernel[d] - phases[d] + stride - 1) / stride);
+    counts.push_back(w.counts[d] / stride);
+    low.push_back(taps[d] - 1 - first);
+    high.push_back(counts[d] + taps[d] - 1 - x.shape()[d + 2] - low.back());
+  }
+  const tensor::Tensor image = PadWith(context, x, low, high, tensor::Literal(0, x.dtype()));
+  const std::vector<int64_t> shape = ShapeOf({weights.shape()[1], weights.shape()[0]}, taps);
+  const tensor::Tensor own =
+      context.builder().Map("convtranspose.weights", shape, [&](const Exprs& s) {
+        Exprs index = {s[1], s[0]};
+        for (size_t d = 0; d < rank; ++d) {
+          const tensor::Expr tap = tensor::Expr(taps[d] - 1) - s[d + 2];
+          index.push_back(tap * tensor::Expr(w.strides[d]) + tensor::Expr(phases[d]));
+        }
+        return weights.At(index);
+      });
+  const std::vector<int64_t> ones(rank, 1), zeros(rank, 0);
+  const tensor::Tensor y =
+      PlainConv(context, image, own, Windows{taps, ones, ones, zeros, zeros, counts});
+  return context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y;
+}
+
+tensor::Tensor TransposedPhaseByPhase(OperatorContext& context, const tensor::Tensor& x,
+                                      const tensor::Tensor& weights, const TransposedWindows& w) {
+  PhasedWindows p(w);
+  std::vector<tensor::Tensor> parts;
+  const int64_t phases = CheckedElementCount(p.phases);
+  for (int64_t number = 0; number < phases; ++number) {
+    std::vector<int64_t> place(p.rank());
+    int64_t rest = number;
+    for (size_t d = p.rank(); d-- > 0; rest /= p.phases[d]) place[d] = rest % p.phases[d];
+    parts.push_back(OnePhase(context, x, weights, w, place));
+  }
+  for (size_t d = 0; d < p.rank(); ++d) {
+    p.counts[d] = w.counts[d] / w.strides[d];
+    p.cut[d] = 0;
+  }
+  return Interleaved(context, Concatenate(context, parts, 1), p, w, 1, weights.shape()[1]);
+}
+
 void ConvTranspose(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), weights = context.Input(1);
   const int64_t groups = context.Int("group", 1);
@@ -352,6 +413,9 @@ void ConvTranspose(OperatorContext& context) {
   const TransposedWindows w = ReadTransposedWindows(context, x, SpatialShape(weights));
   const bool dilated = std::any_of(w.dilations.begin(), w.dilations.end(),
                                    [](int64_t dilation) { return dilation > 1; });
+  if (!dilated && groups == 1 && HasUnequalPhases(w)) {
+    return context.SetOutput(0, TransposedPhaseByPhase(context, x, weights, w));
+  }
   if (!dilated) return context.SetOutput(0, TransposedByPhases(context, x, weights, w, groups));
   const tensor::Tensor y = TransposedByZeros(context, x, weights, w, groups);
   context.SetOutput(0, context.HasInput(2) ? AddBias(context, y, context.Input(2)) : y);
