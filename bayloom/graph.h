@@ -14,6 +14,9 @@
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/precision.h"
+#include "bayloom/graph/precision_choice.h"
+#include "bayloom/graph/random_inputs.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tensor.h"
 

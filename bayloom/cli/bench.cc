@@ -16,6 +16,7 @@
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/network_runner.h"
 #include "bayloom/cli/internal/output.h"
+#include "bayloom/graph/random_inputs.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/roofline.h"
@@ -116,7 +117,7 @@ void Bench(const BenchOptions& options) {
   const double seconds = base::ParseDuration(options.time, "--time");
   measure::LoadMonitor load({.threads = options.network.target.Resolve().cores});
   const tuning::TunedNetwork network = options.network.Load();
-  const std::vector<tensor::HostTensor> inputs = RandomInputs(network.network.graph, 0);
+  const std::vector<tensor::HostTensor> inputs = graph::MakeRandomInputs(network.network.graph, 0);
   NetworkRunner runner(network, inputs);
   if (load.Look()) Say("{}\n", measure::DescribeBusy(load.last()));
   const measure::Timing latency = TimeLatency(runner, seconds);
@@ -140,6 +141,7 @@ void Bench(const BenchOptions& options) {
                             {"peak_flops_per_second", machine->PeakFlops()},
                             {"peak_bytes_per_second", MemoryBytesPerSecond(*machine)},
                             {"tasks", breakdown.Json()}};
+    options.network.model.precision.AddTo(shown);
     if (untuned) shown["untuned"] = ToJson(*untuned);
     fmt::print("{}\n", report::JsonText(shown));
     return;

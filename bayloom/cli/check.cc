@@ -43,8 +43,8 @@ struct CheckedModel {
   PartWork work = {};
 };
 
-PartWork WorkOf(graph::Graph network) {
-  const graph::TaskGraph tasks = TasksOf(std::move(network));
+PartWork WorkOf(graph::Graph network, const PrecisionOption& precision) {
+  const graph::TaskGraph tasks = precision.TasksOf(std::move(network));
   PartWork work = {0, std::ssize(tasks.tasks)};
   for (const graph::GraphTask& task : tasks.tasks)
     work.flops += task.weight * task.workload.Flops();
@@ -54,7 +54,7 @@ PartWork WorkOf(graph::Graph network) {
 CheckedModel Examine(const ModelOption& model) {
   CheckedModel checked{graph::SurveyOnnx(model.path, model.OnlyShape().options)};
   if (!checked.survey.graph) return checked;
-  checked.work = WorkOf(*std::move(checked.survey.graph));
+  checked.work = WorkOf(*std::move(checked.survey.graph), model.precision);
   checked.survey.graph.reset();
   return checked;
 }
@@ -254,19 +254,21 @@ void CheckParts(const CheckOptions& options) {
   std::vector<PartWork> work;
   PartWork all;
   for (graph::PartialStep& step : network.steps) {
-    work.push_back(step.part ? WorkOf(*std::move(step.part)) : PartWork());
+    work.push_back(step.part ? WorkOf(*std::move(step.part), options.model.precision) : PartWork());
     all.flops += work.back().flops;
     all.tasks += work.back().tasks;
   }
   const report::Table steps = StepTable(network, work);
   if (options.json) {
-    fmt::print("{}\n", report::JsonText({{"steps", steps.Json()},
-                                         {"left", LeftTable(network).Json()},
-                                         {"parts", network.PartCount()},
-                                         {"translated_nodes", network.TranslatedNodes()},
-                                         {"left_nodes", network.LeftNodes()},
-                                         {"flops", all.flops},
-                                         {"tasks", all.tasks}}));
+    nlohmann::json shown = {{"steps", steps.Json()},
+                            {"left", LeftTable(network).Json()},
+                            {"parts", network.PartCount()},
+                            {"translated_nodes", network.TranslatedNodes()},
+                            {"left_nodes", network.LeftNodes()},
+                            {"flops", all.flops},
+                            {"tasks", all.tasks}};
+    options.model.precision.AddTo(shown);
+    fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   fmt::print("{}\n", steps.Text());
@@ -281,7 +283,9 @@ void Check(const CheckOptions& options) {
   const CheckedModel checked = Examine(options.model);
   const std::string verdict = Verdict(checked.survey);
   if (options.json) {
-    fmt::print("{}\n", report::JsonText(ToJson(checked)));
+    nlohmann::json shown = ToJson(checked);
+    options.model.precision.AddTo(shown);
+    fmt::print("{}\n", report::JsonText(shown));
   } else {
     fmt::print("{}", Text(checked));
   }
@@ -297,6 +301,7 @@ void AddCheckCommand(CLI::App& app) {
   CLI::App* check =
       app.add_subcommand("check", "Say what of a model is supported, and what it needs");
   options->model.AddTo(*check)->required();
+  options->model.precision.AddTo(*check);
   options->model.AddPartialTo(
       *check, WithDetails("Say which parts can be compiled where not all is supported",
                           ", which nodes are left out, and what passes between them"));

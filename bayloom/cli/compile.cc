@@ -99,7 +99,9 @@ void CompileParts(const CompileOptions& options) {
   const std::string plan = folder / fmt::format("{}.plan.json", name);
   base::WriteFile(plan, report::JsonText(PlanOf(network, files)) + "\n");
   if (options.json) {
-    fmt::print("{}\n", report::JsonText({{"plan", plan}, {"parts", std::move(described)}}));
+    nlohmann::json shown = {{"plan", plan}, {"parts", std::move(described)}};
+    options.network.model.precision.AddTo(shown);
+    fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   for (const StepFiles& step : files) {
@@ -115,7 +117,9 @@ void Compile(const CompileOptions& options) {
   const std::string name = NameOf(options);
   const graph::Package package = graph::WritePackage(PackageShapes(networks), options.folder, name);
   if (options.json) {
-    fmt::print("{}\n", report::JsonText(ToJson(package, networks)));
+    nlohmann::json shown = ToJson(package, networks);
+    options.network.model.precision.AddTo(shown);
+    fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   fmt::print("{} ({:.1f} MB), {}\n", base::InOneLine(package.library, 200),

@@ -13,6 +13,7 @@
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/network_runner.h"
+#include "bayloom/graph/random_inputs.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tensor/comparison.h"
@@ -99,12 +100,19 @@ void CheckOutputs(const graph::Graph& graph, const std::vector<tensor::Compariso
 void Run(const RunOptions& options) {
   const tuning::TunedNetwork network = options.network.Load();
   const graph::Graph& graph = network.network.graph;
-  NetworkRunner runner(network, options.data.empty() ? RandomInputs(graph, options.seed)
+  NetworkRunner runner(network, options.data.empty() ? graph::MakeRandomInputs(graph, options.seed)
                                                      : ReadTensors(options.data, "input"));
   runner.Run();
   const std::vector<tensor::HostTensor>& outputs = runner.outputs();
+  const PrecisionOption& precision = options.network.model.precision;
   const auto print = [&](const report::Table& table) {
-    fmt::print("{}", options.json ? report::JsonText(table.Json()) + "\n" : table.Text());
+    if (!options.json) return fmt::print("{}", table.Text());
+    nlohmann::json shown = table.Json();
+    if (precision.IsReduced()) {
+      shown = {{"outputs", std::move(shown)}};
+      precision.AddTo(shown);
+    }
+    fmt::print("{}\n", report::JsonText(shown));
   };
   if (options.data.empty()) return print(DescribeOutputs(graph, outputs));
   const std::vector<tensor::Comparison> comparisons =

@@ -8,6 +8,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -120,6 +121,8 @@ std::vector<std::string> SelectionOf(const TuneArguments& arguments) {
   if (!arguments.model.path.empty()) selection.push_back(arguments.model.path);
   const std::vector<std::string> shapes = arguments.model.shapes.Arguments();
   selection.insert(selection.end(), shapes.begin(), shapes.end());
+  const std::vector<std::string> precision = arguments.model.precision.Arguments();
+  selection.insert(selection.end(), precision.begin(), precision.end());
   if (arguments.model.partial) selection.push_back("--partial");
   if (arguments.target.threads > 0) add("--threads", std::to_string(arguments.target.threads));
   if (arguments.target.name != "native") add("--target", arguments.target.name);
@@ -166,15 +169,16 @@ void PrintResult(const tuning::Tuning& tuning, trial::StopReason reason,
   const tuning::TuningGain gain = tuning.Gain();
   const report::Table tasks = TableOf(status, gain);
   if (arguments.json) {
-    const nlohmann::json shown = {{"session", session.id()},
-                                  {"end", trial::ToString(reason)},
-                                  {"trials", status.trials},
-                                  {"seconds", status.seconds},
-                                  {"overhead", status.phases.OverheadShare()},
-                                  {"phases", ToJson(status.phases)},
-                                  {"total", gain.total_seconds},
-                                  {"gain", ToJson(gain)},
-                                  {"tasks", tasks.Json()}};
+    nlohmann::json shown = {{"session", session.id()},
+                            {"end", trial::ToString(reason)},
+                            {"trials", status.trials},
+                            {"seconds", status.seconds},
+                            {"overhead", status.phases.OverheadShare()},
+                            {"phases", ToJson(status.phases)},
+                            {"total", gain.total_seconds},
+                            {"gain", ToJson(gain)},
+                            {"tasks", tasks.Json()}};
+    arguments.model.precision.AddTo(shown);
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
@@ -221,10 +225,21 @@ void KeepPrograms(const tuning::Session& session, const std::string& name, recor
   if (!known.empty()) store.Add(name, session.tasks().front()->space().target(), known);
 }
 
+/// What earlier sessions of the database have decided on the precision.
+void ReadPrecision(TuneArguments& arguments) {
+  if (arguments.model.path.empty() || !std::filesystem::exists(arguments.database)) return;
+  record::Store store(arguments.database, record::Store::Mode::kReadOnly);
+  PrecisionOption& precision = arguments.model.precision;
+  precision.Learn(store);
+  if (arguments.options.resume) precision.Resume(store, arguments.model.SubjectName());
+}
+
 void Tune(TuneArguments arguments) {
-  const tuning::TuningSubject subject = LoadSubject(arguments);
   if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
+  ReadPrecision(arguments);
+  const tuning::TuningSubject subject = LoadSubject(arguments);
   tuning::TuneOptions& options = arguments.options;
+  options.precision = arguments.model.precision.Json();
   options.budget = MakeBudget(arguments.trials, arguments.time);
   trial::PrepareWorkers(/*jobs=*/1, arguments.sandbox);
   record::Store store(arguments.database);
@@ -278,7 +293,7 @@ void AddTuneCommand(CLI::App& app) {
           "--op", options->op,
           WithDetails("Tune one operator, e.g. matmul:512,512,512", "; the forms are listed below"))
       ->option_text("OPERATOR");
-  tune->add_option("--trials", options->trials, "Measure this many programs in all")
+  tune->add_option("--trials", options->trials, "Programs to measure")
       ->option_text("N")
       ->default_str("1000, for an operator 256")
       ->check(AtLeastOne());
@@ -312,6 +327,7 @@ void AddTuneCommand(CLI::App& app) {
   Advanced(tune->add_flag("--sandbox", options->sandbox,
                           "Programs get no network and cannot write files while they are timed"));
   tune->add_flag("--json", options->json, "Print JSON");
+  options->model.precision.AddTo(*tune);
   options->store.AddTo(*tune);
   options->target.AddTo(*tune);
   tune->footer(WithDetails(

@@ -74,6 +74,9 @@ struct Graph {
   std::vector<Node> nodes;  ///< in topological order; each value is written by one node at most
   std::vector<ValueId> inputs;
   std::vector<GraphOutput> outputs;
+  /// The type that the model has most of its float16 and bfloat16 constants in; their values are
+  /// float32 here.
+  std::optional<tensor::DType> narrow_constants;
 
   /// Per value: the node writing it, or -1.
   std::vector<int> Producers() const;

@@ -75,7 +75,9 @@ class Importer {
       if (!builder_.ConstantOf(tensor)) builder_.Rename(tensor, Printable(output.name()));
     }
     if (outputs.empty()) throw InputError("the graph has no outputs");
-    return builder_.Build(std::move(outputs));
+    Graph graph = builder_.Build(std::move(outputs));
+    graph.narrow_constants = widener_.MainTypeOfConstants();
+    return graph;
   }
 
   /// The same without outputs: all nodes that are translated, in partial().graph.

@@ -21,6 +21,7 @@
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/timing.h"
 #include "bayloom/measure/trial_rate.h"
+#include "bayloom/tuning/network_precision.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -55,6 +56,16 @@ std::string Agreed(const std::optional<std::string>& given, const nlohmann::json
                                  what, before, *given));
   }
   return before;
+}
+
+/// Throws InputError unless both are the same precision within the same tolerance.
+void CheckPrecisionAgrees(const nlohmann::json& given, const nlohmann::json& begun) {
+  const std::string before = DescribePrecision(begun.value("precision", nlohmann::json()));
+  const std::string now = DescribePrecision(given);
+  if (now == before) return;
+  throw InputError(fmt::format(
+      "cannot resume: the session was begun with the precision {}, not {}; another --db begins one",
+      before, now));
 }
 
 /// The machine's peak as the session was begun with, so that resumed it expects the same; measured
@@ -117,6 +128,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   nlohmann::json begun;
   if (resumed) {
     begun = base::ParseJsonOrDiscard(resumed->definition);
+    CheckPrecisionAgrees(options_.precision, begun);
     session.strategy = Agreed(options_.strategy, begun, "strategy");
     session.scheduler = Agreed(options_.scheduler, begun, "scheduler");
     cost_model = Agreed(options_.cost_model, begun, "cost-model");
@@ -127,6 +139,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   }
   nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
   if (!cost_model.empty()) description["cost-model"] = cost_model;
+  if (!options_.precision.is_null()) description["precision"] = options_.precision;
   if (const auto peak = PeakFor(session.scheduler, begun, target)) {
     description[kPeak] = *peak;
     for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;

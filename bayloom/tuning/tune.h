@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct TuneOptions {
   std::optional<std::string> scheduler = {};
   /// File of a pre-trained cost model (see ActiveLearning) to begin with.
   std::optional<std::string> cost_model = {};
+  /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun
+  /// with only.
+  nlohmann::json precision = {};
   uint64_t seed = 0;
   /// As SessionOptions::first.
   std::function<std::vector<sketch::Candidate>(const sketch::SpaceGenerator&)> first = {};

@@ -47,7 +47,7 @@ TaskGraph TasksOf(Graph graph) {
 
 TEST(FuseAttention, OneTaskComputesTheSame) {
   for (const DecomposedAttention& attention : Cases()) {
-    const Graph graph = CheckedPass(Optimize, attention.Build());
+    const Graph graph = CheckedPass([](Graph& g) { Optimize(g); }, attention.Build());
     EXPECT_EQ(ExtractTasks(graph).calls.size(), 1u) << Print(graph);
   }
 }

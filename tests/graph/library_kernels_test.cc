@@ -30,7 +30,7 @@ tensor::HostTensor Indices(const std::vector<int64_t>& values, std::vector<int64
 
 /// Optimized and divided into tasks, the graph computes the same; the tasks' names.
 std::vector<std::string> CheckTasks(const Graph& graph) {
-  const TaskGraph tasks = ExtractTasks(CheckedPass(Optimize, graph));
+  const TaskGraph tasks = ExtractTasks(CheckedPass([](Graph& g) { Optimize(g); }, graph));
   const std::vector<tensor::HostTensor> inputs = RandomInputs(graph);
   const auto expected = EvaluateGraph(graph, inputs), actual = InterpretTasks(tasks, inputs);
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -13,6 +13,7 @@
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/import.h"
 #include "bayloom/graph/internal/evaluate.h"
+#include "bayloom/graph/passes/passes.h"
 #include "bayloom/tensor/scalar.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/small_models.h"
@@ -273,6 +274,22 @@ TEST(Precision, HalfModelsKeepTheirInterface) {
   Doubles expected = Product(RoundedTo(DType::kFloat16, x), RoundedTo(DType::kFloat16, w), m, k, n);
   for (double& e : expected) e = tensor::RoundTo(DType::kFloat16, std::max(e, 0.0));
   ExpectError(model.path(), {x}, expected, 0x1p-10);  // a sum may fall on the other side of a tie
+}
+
+TEST(Precision, HalfModelsKeepTheirWeights) {
+  const int64_t m = 1, k = 512, n = 48;
+  const auto x = Numbers(DType::kFloat16, {m, k}, 2, 0, 1);
+  const auto w = Numbers(DType::kFloat16, {k, n}, 3, -0.1, 0.2);
+  const HalfModel model(m, w);
+  Graph graph = ImportOnnx(model.path());
+  Optimize(graph);
+  int constants = 0;
+  for (const Value& value : graph.values) {
+    if (!value.constant) continue;
+    EXPECT_EQ(value.dtype, DType::kFloat16) << Print(graph);
+    ++constants;
+  }
+  EXPECT_EQ(constants, 1);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class SlicesTest : public ::testing::Test {
     const Graph graph = b_.Build(named);
     const std::vector<tensor::HostTensor> inputs = RandomInputs(graph);
     const std::vector<tensor::HostTensor> expected = EvaluateGraph(graph, inputs);
-    TaskGraph network = ExtractTasks(CheckedPass(Optimize, graph));
+    TaskGraph network = ExtractTasks(CheckedPass([](Graph& g) { Optimize(g); }, graph));
     const std::vector<tensor::HostTensor> interpreted = InterpretTasks(network, inputs);
     const std::vector<tensor::HostTensor> compiled = RunCompiled(network, inputs);
     for (size_t i = 0; i < expected.size(); ++i) {

@@ -102,7 +102,7 @@ TEST(SplitCausalAttention, TheRestOfTheNetworkComputesTheSame) {
     attention.queries = 530;
     attention.keys = 700;
     attention.positions_first = positions_first;
-    const Graph graph = CheckedPass(Optimize, attention.Build());
+    const Graph graph = CheckedPass([](Graph& g) { Optimize(g); }, attention.Build());
     EXPECT_GE(ExtractTasks(graph).calls.size(), 2u);
   }
 }

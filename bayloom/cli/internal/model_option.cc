@@ -13,16 +13,10 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/graph/partial.h"
-#include "bayloom/graph/passes/passes.h"
 #include "bayloom/graph/tasks.h"
 #include "bayloom/tuning/tuning_subject.h"
 
 namespace bayloom::cli {
-
-graph::TaskGraph TasksOf(graph::Graph graph) {
-  graph::Optimize(graph);
-  return graph::ExtractTasks(std::move(graph));
-}
 
 CLI::Option* ModelOption::AddTo(CLI::App& command) {
   shapes.AddTo(command);
@@ -52,19 +46,23 @@ graph::PartialNetwork ModelOption::LoadPartial() const {
 graph::TaskGraph ModelOption::Load() const { return Load(OnlyShape()); }
 
 graph::TaskGraph ModelOption::Load(const ModelShape& shape) const {
-  return TasksOf(ImportWithAdvice(path, shape.options));
+  return precision.TasksOf(ImportWithAdvice(path, shape.options));
 }
 
-tuning::TuningSubject ModelOption::Subject() const {
+std::string ModelOption::SubjectName() const {
   // A file may be called in any bytes; what is recorded and printed is text.
   std::string name = std::filesystem::path(path).filename().string();
   for (const std::string& given : shapes.Given()) name += " " + given;
   if (partial) name += " in parts";
-  tuning::TuningSubject subject = {.name = base::InOneLine(name, base::kMaxPathBytes), .specs = {}};
+  return base::InOneLine(name, base::kMaxPathBytes);
+}
+
+tuning::TuningSubject ModelOption::Subject() const {
+  tuning::TuningSubject subject = {.name = SubjectName(), .specs = {}};
   if (partial) {
     graph::PartialNetwork network = LoadPartial();
     for (graph::PartialStep& step : network.steps) {
-      if (step.part) tuning::AddNetwork(TasksOf(*std::move(step.part)), subject);
+      if (step.part) tuning::AddNetwork(precision.TasksOf(*std::move(step.part)), subject);
     }
     return subject;
   }

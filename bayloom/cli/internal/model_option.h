@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/cli/internal/precision_option.h"
 #include "bayloom/cli/internal/shape_options.h"
 
 namespace CLI {
@@ -30,6 +31,7 @@ namespace bayloom::cli {
 struct ModelOption {
   std::string path;
   ShapeOptions shapes;
+  PrecisionOption precision;  ///< f32 where a command does not add it
   bool partial = false;
 
   /// Returns the argument, for the command to say whether it is required.
@@ -48,14 +50,13 @@ struct ModelOption {
   /// The network in all its shapes, or its parts, as what is to be tuned, named as its file and
   /// those shapes.
   tuning::TuningSubject Subject() const;
+  /// Its name.
+  std::string SubjectName() const;
   /// The database of its records unless said otherwise: MODEL.db in the current folder; without a
   /// model operators.db.
   std::string DefaultDatabase() const;
   /// The shape, if each dimension has one size; else throws InputError.
   ModelShape OnlyShape() const;
 };
-
-/// The graph, optimized, as calls of tasks.
-graph::TaskGraph TasksOf(graph::Graph graph);
 
 }  // namespace bayloom::cli

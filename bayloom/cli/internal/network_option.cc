@@ -85,7 +85,7 @@ target::Target AsRecorded(target::Target target, record::Store* records) {
 
 void NetworkOption::AddTo(CLI::App& command) {
   model.AddTo(command)->required();
-  command.add_option("--db", database, "Database of 'bayloom tune' with the tuned programs")
+  command.add_option("--db", database, "Database of 'bayloom tune'")
       ->option_text("FILE")
       ->default_str("MODEL.db, if it exists");
   store.AddTo(command);
@@ -95,6 +95,7 @@ void NetworkOption::AddTo(CLI::App& command) {
                      ->option_text("NAME")
                      ->capture_default_str(),
                  {"none", "low", "normal", "high"}));
+  model.precision.AddTo(command);
   target.AddTo(command);
 }
 
@@ -117,8 +118,8 @@ std::vector<ShapedNetwork> NetworkOption::LoadParts(graph::PartialNetwork& netwo
     labels.push_back(fmt::format("part {}", parts.size()));
   }
   return LoadFor(
-      labels, [&](size_t part) { return TasksOf(std::move(*parts[part])); }, target.ResolveAll(),
-      target.name == "native");
+      labels, [&](size_t part) { return model.precision.TasksOf(std::move(*parts[part])); },
+      target.ResolveAll(), target.name == "native");
 }
 
 std::vector<ShapedNetwork> NetworkOption::LoadShapes(const std::vector<ModelShape>& shapes,
@@ -164,6 +165,7 @@ std::vector<ShapedNetwork> NetworkOption::LoadFor(
   std::unique_ptr<record::Store> records;
   if (!database.empty() || std::filesystem::exists(path)) {
     records = std::make_unique<record::Store>(path, record::Store::Mode::kReadOnly);
+    model.precision.Learn(*records);
   }
   tuning::UserStore user_store = store.Open();
   std::vector<ShapedNetwork> all;

@@ -8,14 +8,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
 #include "bayloom/graph/import.h"
 
 namespace bayloom::cli {
 namespace {
-
-constexpr int64_t kIndexBound = 1000;
 
 void CheckInputs(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs) {
   if (inputs.size() != graph.inputs.size()) {
@@ -33,27 +30,6 @@ void CheckInputs(const graph::Graph& graph, const std::vector<tensor::HostTensor
 }
 
 }  // namespace
-
-std::vector<tensor::HostTensor> RandomInputs(const graph::Graph& graph, uint64_t seed) {
-  base::RandomStream random(seed);
-  std::vector<tensor::HostTensor> inputs;
-  for (graph::ValueId input : graph.inputs) {
-    const graph::Value& value = graph.values[input];
-    tensor::HostTensor tensor = tensor::HostTensor::Zeros(value.dtype, value.shape);
-    const int64_t bound = value.dtype == tensor::DType::kBool  ? 2
-                          : tensor::ByteSize(value.dtype) == 1 ? 100
-                                                               : kIndexBound;
-    for (int64_t i = 0; i < tensor.ElementCount(); ++i) {
-      if (tensor::IsFloat(value.dtype)) {
-        tensor.Set(i, random.Normal());
-      } else {
-        tensor.SetInt(i, random.UniformInt(bound));
-      }
-    }
-    inputs.push_back(std::move(tensor));
-  }
-  return inputs;
-}
 
 std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std::string& kind) {
   std::vector<tensor::HostTensor> tensors;

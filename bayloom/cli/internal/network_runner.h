@@ -13,10 +13,6 @@
 
 namespace bayloom::cli {
 
-/// Seeded values for the inputs of a graph: floats from a normal distribution; integers, which
-/// are often indices, from 0 to 999; bools.
-std::vector<tensor::HostTensor> RandomInputs(const graph::Graph& graph, uint64_t seed);
-
 /// The tensors of <folder>/<kind>_0.pb, <kind>_1.pb, ..., as the ONNX conformance tests have them.
 std::vector<tensor::HostTensor> ReadTensors(const std::string& folder, const std::string& kind);
 

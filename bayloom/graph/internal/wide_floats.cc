@@ -3,6 +3,9 @@
 
 #include "bayloom/graph/internal/wide_floats.h"
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -34,6 +37,45 @@ tensor::HostTensor WidenFloats(const tensor::HostTensor& narrow) {
   return wide;
 }
 
+namespace {
+
+/// Adding half of the last place that stays, a little less if that is even, rounds to nearest.
+uint16_t BFloat16Bits(uint32_t bits) {
+  const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
+  if (is_nan) return static_cast<uint16_t>((bits >> 16) | 0x40U);
+  return static_cast<uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+}
+
+uint16_t Float16Bits(uint32_t bits) {
+  constexpr uint32_t kInfinity = 0x7f800000U, kTooLarge = 0x47800000U, kLeastNormal = 0x38800000U;
+  const uint32_t sign = (bits >> 16) & 0x8000U;
+  const uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude > kInfinity) return static_cast<uint16_t>(sign | 0x7e00U);
+  if (magnitude >= kTooLarge) return static_cast<uint16_t>(sign | 0x7c00U);
+  if (magnitude < kLeastNormal) {
+    // The sum's last place is 2^-24, that of float16's subnormal numbers: the addition rounds.
+    const float sum = std::bit_cast<float>(magnitude) + 0.5F;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(sum) - 0x3f000000U));
+  }
+  const uint32_t rebiased = magnitude - ((127U - 15U) << 23);
+  return static_cast<uint16_t>(sign | ((rebiased + 0xfffU + ((rebiased >> 13) & 1U)) >> 13));
+}
+
+}  // namespace
+
+tensor::HostTensor NarrowFloats(const tensor::HostTensor& wide, tensor::DType dtype) {
+  const bool is_half = dtype == tensor::DType::kFloat16;
+  tensor::HostTensor narrow = tensor::HostTensor::Zeros(dtype, wide.shape);
+  const auto count = static_cast<size_t>(wide.ElementCount());
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, wide.data.data() + i * sizeof bits, sizeof bits);
+    const uint16_t rounded = is_half ? Float16Bits(bits) : BFloat16Bits(bits);
+    std::memcpy(narrow.data.data() + i * sizeof rounded, &rounded, sizeof rounded);
+  }
+  return narrow;
+}
+
 tensor::Tensor FloatWidener::Converted(const tensor::Tensor& tensor, tensor::DType dtype) {
   return builder_.Map("cast", tensor.shape(), [&](const GraphBuilder::Exprs& place) {
     return tensor::Cast(dtype, tensor.At(place));
@@ -45,10 +87,18 @@ tensor::Tensor FloatWidener::Widen(const tensor::Tensor& tensor) {
   if (const auto known = wide_.find(tensor.id()); known != wide_.end()) return known->second;
   const tensor::HostTensor* data = builder_.ConstantOf(tensor);
   const std::string name = builder_.graph().values[tensor.id()].name;
+  if (data) constant_elements_[tensor.dtype()] += data->ElementCount();
   const tensor::Tensor wide = data ? builder_.Constant(name, WidenFloats(*data))
                                    : Converted(tensor, tensor::DType::kFloat32);
   wide_.emplace(tensor.id(), wide);
   return wide;
+}
+
+std::optional<tensor::DType> FloatWidener::MainTypeOfConstants() const {
+  if (constant_elements_.empty()) return std::nullopt;
+  return std::ranges::max_element(constant_elements_, {},
+                                  [](const auto& entry) { return entry.second; })
+      ->first;
 }
 
 tensor::Tensor FloatWidener::AsDeclared(const tensor::Tensor& tensor, tensor::DType declared) {

@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "bayloom/graph/builder.h"
@@ -19,6 +22,10 @@ bool IsNarrowFloat(tensor::DType dtype);
 /// The same numbers as float32.
 tensor::HostTensor WidenFloats(const tensor::HostTensor& narrow);
 
+/// The float32 numbers rounded to float16 or bfloat16: to nearest, ties to even; what is too large
+/// becomes infinite, NaNs stay NaNs.
+tensor::HostTensor NarrowFloats(const tensor::HostTensor& wide, tensor::DType dtype);
+
 /// The wide forms of the values of a graph under construction, each made once.
 class FloatWidener {
  public:
@@ -28,12 +35,15 @@ class FloatWidener {
   tensor::Tensor Widen(const tensor::Tensor& tensor);
   /// The tensor as an output of the type that the model declares.
   tensor::Tensor AsDeclared(const tensor::Tensor& tensor, tensor::DType declared);
+  /// The narrow type of most elements of constants that were widened; nullopt if none were.
+  std::optional<tensor::DType> MainTypeOfConstants() const;
 
  private:
   tensor::Tensor Converted(const tensor::Tensor& tensor, tensor::DType dtype);
 
   GraphBuilder& builder_;
   std::unordered_map<ValueId, tensor::Tensor> wide_;
+  std::map<tensor::DType, int64_t> constant_elements_;
 };
 
 }  // namespace bayloom::graph

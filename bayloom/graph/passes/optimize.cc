@@ -5,7 +5,7 @@
 
 namespace bayloom::graph {
 
-void Optimize(Graph& graph) {
+void Simplify(Graph& graph) {
   NormalizeViews(graph);
   SliceInPlace(graph);
   FoldScales(graph);
@@ -19,10 +19,19 @@ void Optimize(Graph& graph) {
   FoldConstants(graph);
   SplitCausalAttention(graph);
   FuseAttention(graph);
+}
+
+void ArrangeMemory(Graph& graph) {
   SplitReductions(graph);
   PadReductions(graph);
   JoinSlices(graph);
   WidenChannels(graph);
+}
+
+void Optimize(Graph& graph, const Precision& precision) {
+  Simplify(graph);
+  LowerPrecision(graph, precision);
+  ArrangeMemory(graph);
 }
 
 }  // namespace bayloom::graph

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bayloom/graph/graph.h"
+#include "bayloom/graph/precision.h"
 
 namespace bayloom::graph {
 
@@ -60,9 +61,9 @@ void SplitCausalAttention(Graph& graph);
 /// few queries or keys its products stay tasks of their own.
 void FuseAttention(Graph& graph);
 
-/// Sums of products of bytes that instructions cannot take four by four get a few terms that are
-/// zero: over channels (the three of an image), and in depthwise convolutions over the rows of the
-/// kernel.
+/// Sums of products of bytes that instructions cannot take four by four, or of bfloat16 two by two,
+/// get a few terms that are zero: over channels (the three of an image), and in depthwise
+/// convolutions of bytes over the rows of the kernel.
 void PadReductions(Graph& graph);
 
 /// Reductions over rows whose length vectors do not divide (197, 18385) become two: partial results
@@ -73,7 +74,14 @@ void SplitReductions(Graph& graph);
 /// can be; the rest is copied there.
 void JoinSlices(Graph& graph);
 
-/// All of the above, in the order that suits them.
-void Optimize(Graph& graph);
+/// Everything up to FuseAttention, in the order that suits it: what does not depend on the types
+/// that values are stored in.
+void Simplify(Graph& graph);
+
+/// Everything from SplitReductions on.
+void ArrangeMemory(Graph& graph);
+
+/// Simplify, LowerPrecision (graph/precision.h), ArrangeMemory.
+void Optimize(Graph& graph, const Precision& precision = {});
 
 }  // namespace bayloom::graph

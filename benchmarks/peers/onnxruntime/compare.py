@@ -12,7 +12,14 @@ in which numbers are rounded to either of two levels, need a large one. Then com
 times every seed's program and onnxruntime for --seconds, one after the other. The ratio is
 onnxruntime's time over Bayloom's of the same turn: above 1 Bayloom is faster. A seed's ratio is
 the median over the turns; printed are the median seed and the extremes. With --openvino (PyPI's
-package `openvino`), it takes part in every turn, in float32, and has a ratio of its own.
+package `openvino`), it takes part in every turn and has a ratio of its own.
+
+    build/venv/bin/python benchmarks/peers/onnxruntime/compare.py --precision bf16 --openvino \\
+        --tolerance 0.05 --seeds 1 resnet50.onnx
+
+With --precision, Bayloom's programs and OpenVINO have products in that type (its
+INFERENCE_PRECISION_HINT); onnxruntime stays in float32. Bayloom's own float32 programs are tuned
+as well, take part in every turn, and have a ratio, too: what the type gains.
 """
 
 import argparse
@@ -44,13 +51,18 @@ def bench(program, model, database, options, *more):
                     "--time", f"{options.seconds}s", "--json", "--no-store", *more])
 
 
-def tune(model, seed, options):
+def in_precision(precision):
+    return [] if precision == "f32" else ["--precision", precision]
+
+
+def tune(model, seed, precision, options):
     """The records of one tuning, and the seconds that were spent on it now."""
-    stem = pathlib.Path(model).stem
+    stem = pathlib.Path(model).stem + ("" if precision == "f32" else f".{precision}")
     database = options.records / f"{stem}.threads{options.threads}.seed{seed}.db"
     start = time.perf_counter()
     bayloom([options.bayloom, "tune", model, "--trials", str(options.trials), "--seed", str(seed),
-             "--threads", str(options.threads), "--db", str(database), "--resume", "--no-store"])
+             "--threads", str(options.threads), "--db", str(database), "--resume", "--no-store",
+             *in_precision(precision)])
     return str(database), time.perf_counter() - start
 
 
@@ -59,7 +71,7 @@ def check_outputs(model, database, session, inputs, options):
         latency.save(pathlib.Path(folder), session, inputs)
         bayloom([options.bayloom, "run", model, "--db", database, "--data", folder,
                  "--threads", str(options.threads), "--tolerance", str(options.tolerance),
-                 "--json", "--no-store"])
+                 "--json", "--no-store", *in_precision(options.precision)])
 
 
 def ratios_of(peer, ours):
@@ -69,22 +81,30 @@ def ratios_of(peer, ours):
 
 def compare(model, options):
     """One row: latencies in seconds, ratios of the seeds."""
-    tunings = [tune(model, seed, options) for seed in options.seeds]
+    tunings = [tune(model, seed, options.precision, options) for seed in options.seeds]
+    wide = tune(model, options.seeds[0], "f32", options)[0] if options.precision != "f32" else None
+    more = in_precision(options.precision)
     session = latency.open_session(model, options.threads)
     inputs = latency.random_inputs(session, seed=0)
     for database, _ in tunings:
         check_outputs(model, database, session, inputs, options)
-    openvino = latency.open_openvino(model, options.threads)[0] if options.openvino else None
-    ours, peers, openvinos = [[] for _ in tunings], [], []
+    openvino = (latency.open_openvino(model, options.threads, options.precision)[0]
+                if options.openvino else None)
+    ours, wides, peers, openvinos = [[] for _ in tunings], [], [], []
+    error = None
     for _ in range(options.turns):
         for times, (database, _) in zip(ours, tunings):
-            times.append(bench(options.bayloom, model, database, options)["latency"]["seconds"])
+            report = bench(options.bayloom, model, database, options, *more)
+            times.append(report["latency"]["seconds"])
+            error = report["precision"]["networks"][0]["error"] if more else None
+        if wide:
+            wides.append(bench(options.bayloom, model, wide, options)["latency"]["seconds"])
         durations = latency.measure(lambda: session.run(None, inputs), options.seconds)
         peers.append(statistics.median(durations))
         if openvino:
             durations = latency.measure(lambda: openvino(inputs), options.seconds)
             openvinos.append(statistics.median(durations))
-    untuned = bench(options.bayloom, model, tunings[0][0], options, "--untuned")
+    untuned = bench(options.bayloom, model, tunings[0][0], options, "--untuned", *more)
     row = {
         "model": pathlib.Path(model).stem,
         "threads": options.threads,
@@ -98,18 +118,26 @@ def compare(model, options):
     if openvino:
         row["openvino_seconds"] = statistics.median(openvinos)
         row["openvino_ratio"] = statistics.median(ratios_of(openvinos, ours))
+    if wide:
+        row["precision"] = options.precision
+        row["precision_error"] = error
+        row["float32_seconds"] = statistics.median(wides)
+        row["float32_ratio"] = statistics.median(ratios_of(wides, ours))
     return row
 
 
 def result_row(row):
     openvino = {"openvino_ms": round(row["openvino_seconds"] * 1e3, 4),
                 "openvino_ratio": round(row["openvino_ratio"], 4)} if "openvino_ratio" in row else {}
+    wide = {"precision": row["precision"], "error": row["precision_error"],
+            "float32_ms": round(row["float32_seconds"] * 1e3, 4),
+            "float32_ratio": round(row["float32_ratio"], 4)} if "float32_ratio" in row else {}
     return {"network": row["model"], "threads": row["threads"],
             "tuning_s": round(row["tuning_seconds"], 1),
             "bayloom_ms": round(row["seconds"] * 1e3, 4),
             "onnxruntime_ms": round(row["onnxruntime_seconds"] * 1e3, 4),
             "ratio": round(row["ratio"], 4), "ratio_low": round(row["ratios"][0], 4),
-            "ratio_high": round(row["ratios"][-1], 4), "untuned_ratio": round(row["gain"], 4), **openvino}
+            "ratio_high": round(row["ratios"][-1], 4), "untuned_ratio": round(row["gain"], 4), **openvino, **wide}
 
 
 def main():
@@ -124,6 +152,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=1, help="measuring time of each in a turn")
     parser.add_argument("--tolerance", type=float, default=1e-4,
                         help="of outputs, over their largest value")
+    parser.add_argument("--precision", choices=["f32", "bf16", "f16"], default="f32",
+                        help="of Bayloom's products and of OpenVINO")
     parser.add_argument("--openvino", action="store_true", help="compare with OpenVINO as well")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     parser.add_argument("--result", metavar="FILE", help="also write a result file")
@@ -135,7 +165,8 @@ def main():
               f"{options.trials} trials, seeds {options.seeds}")
         print(f"{'network':<16}{'tuning s':>9}{'Bayloom ms':>12}{'onnxrt ms':>11}{'ratio':>7}"
               f"   {'of seeds':<14}{'untuned/tuned':>14}"
-              + (f"{'OpenVINO ms':>13}{'ratio':>7}" if options.openvino else ""))
+              + (f"{'OpenVINO ms':>13}{'ratio':>7}" if options.openvino else "")
+              + (f"{'float32 ms':>12}{'ratio':>7}{'error':>10}" if options.precision != "f32" else ""))
     for model in options.models:
         row = compare(model, options)
         rows.append(row)
@@ -148,6 +179,9 @@ def main():
               f"{row['gain']:>14.1f}", end="", flush=True)
         if options.openvino:
             print(f"{row['openvino_seconds'] * 1e3:>13.2f}{row['openvino_ratio']:>7.2f}", end="")
+        if "float32_ratio" in row:
+            print(f"{row['float32_seconds'] * 1e3:>12.2f}{row['float32_ratio']:>7.2f}"
+                  f"{row['precision_error']:>10.1e}", end="")
         print(flush=True)
     if options.result:
         result_file.write(options.result, "Networks beside onnxruntime", list(map(result_row, rows)),

@@ -4,6 +4,7 @@
 #include "bayloom/codegen/internal/emit/types.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 namespace bayloom::codegen {
 namespace {
@@ -12,8 +13,20 @@ llvm::Type* Like(llvm::Value* value, llvm::Type* scalar) {
   return WithLanes(scalar, LanesOf(value));
 }
 
-/// Bits of the nearest bfloat16, ties to even; NaNs stay quiet NaNs.
+/// The bits that BFloatFromBits has made a value of; null for other values.
+llvm::Value* BitsBehind(llvm::Value* value) {
+  using namespace llvm::PatternMatch;
+  llvm::Value* bits = nullptr;
+  const bool is_widened =
+      match(value, m_BitCast(m_Shl(m_ZExt(m_Value(bits)), m_SpecificInt(16)))) &&
+      bits->getType()->getScalarSizeInBits() == 16;
+  return is_widened ? bits : nullptr;
+}
+
+/// Bits of the nearest bfloat16, ties to even; NaNs stay quiet NaNs. Values that were rounded
+/// before are not rounded again.
 llvm::Value* BFloatBits(IrBuilder& b, llvm::Value* value) {
+  if (llvm::Value* bits = BitsBehind(value)) return bits;
   llvm::Type* wide = Like(value, b.getInt32Ty());
   auto constant = [&](uint32_t x) { return llvm::ConstantInt::get(wide, x); };
   llvm::Value* bits = b.CreateBitCast(value, wide);
