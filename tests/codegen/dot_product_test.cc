@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "bayloom/codegen/cpu_features.h"
@@ -189,6 +190,34 @@ TEST_P(DotProducts, ComputeWhatTheInterpreterComputes) {
 
 INSTANTIATE_TEST_SUITE_P(All, DotProducts, ::testing::ValuesIn(Workloads()),
                          [](const auto& named) { return named.param.name; });
+
+/// The instruction adds pairs to the sums in an order and with a rounding of its own, and takes
+/// subnormal numbers for zeros: a sum of k products differs by less than k roundings of float32 of
+/// the sum of their magnitudes.
+TEST(DotProductsOfBFloat16, AreWithinTheRoundingOfFloat32) {
+  const int64_t m = 7, n = 37, k = 48;
+  const tensor::Workload workload = Product(DType::kBFloat16, DType::kBFloat16, {m, n, k});
+  const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 9);
+  std::vector<tensor::HostTensor> expected = inputs;
+  tensor::Interpret(tensor::Lower(workload), expected);
+  int seed = 0;
+  for (const NamedTarget& named : Targets()) {
+    if (!HostRuns(named.target)) continue;
+    for (int i = 0; i < 8 * DotEffort(); ++i, ++seed) {
+      std::vector<tensor::HostTensor> actual = inputs;
+      RunCompiled(RandomProgram(workload, static_cast<uint64_t>(seed)), actual, named.target);
+      ASSERT_FALSE(HasFatalFailure());
+      for (int64_t e = 0; e < m * n; ++e) {
+        double magnitude = 0;
+        for (int64_t l = 0; l < k; ++l) {
+          magnitude += std::abs(inputs[0].Get(e / n * k + l) * inputs[1].Get(l * n + e % n));
+        }
+        ASSERT_NEAR(actual[2].Get(e), expected[2].Get(e), k * 0x1p-24 * magnitude)
+            << named.name << ", seed " << seed << ", element " << e;
+      }
+    }
+  }
+}
 
 /// The program in which columns are lanes and the weights lie as the instruction takes them.
 tensor::Program PackedProduct(const tensor::Workload& workload, int64_t depth) {

@@ -94,6 +94,29 @@ TEST(DotAxisTest, NeedsAnInstructionOfTheTarget) {
   EXPECT_FALSE(AxisOf(tensor::MatmulWorkload(8, 16, 12), "matmul"));
 }
 
+TEST(DotAxisTest, PairsOfBFloat16) {
+  target::Target target = VnniTarget();
+  tensor::WorkloadBuilder builder("product");
+  const tensor::Tensor x = builder.Input("x", {12, 22}, DType::kBFloat16);
+  const tensor::Tensor w = builder.Constant("w", {22, 32}, DType::kBFloat16);
+  tensor::MatmulOptions options;
+  options.accumulator = DType::kFloat32;
+  const tensor::Workload workload =
+      builder.Build({tensor::Matmul(builder, "matmul", x, w, options)});
+  EXPECT_FALSE(AxisOf(workload, "matmul", target));
+  target.features += ",+avx512bf16";
+  const std::optional<DotAxis> axis = AxisOf(workload, "matmul", target);
+  ASSERT_TRUE(axis.has_value());
+  EXPECT_EQ(axis->iter, 2);
+  EXPECT_EQ(axis->depth, 2);
+  const SpaceGenerator generator(workload, target);
+  for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
+    const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(1));
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    EXPECT_EQ(TensorizedLoops(candidate->program), 1) << tensor::Print(candidate->program);
+  }
+}
+
 TEST(DotAxisTest, IsTensorizedInAllSpacesAndInThePlainProgram) {
   for (const tensor::Workload& workload : {tensor::QuantizedMatmulWorkload(12, 32, 24),
                                            Convolution(8), Depthwise(DType::kInt8, DType::kInt8)}) {

@@ -11,16 +11,19 @@
 namespace bayloom::graph {
 namespace {
 
-/// Products of bytes that one instruction adds to a sum.
-constexpr int64_t kProductsTogether = 4;
+/// Products of elements of this type that one instruction adds to a sum; 1: there is none.
+int64_t ProductsTogether(tensor::DType dtype) {
+  if (tensor::IsInteger(dtype) && tensor::ByteSize(dtype) == 1) return 4;
+  return dtype == tensor::DType::kBFloat16 ? 2 : 1;
+}
 
-int64_t PaddedExtent(int64_t extent) {
-  return (extent + kProductsTogether - 1) / kProductsTogether * kProductsTogether;
+int64_t PaddedExtent(int64_t extent, int64_t together) {
+  return (extent + together - 1) / together * together;
 }
 
 /// Whether the extent is no multiple, and becomes one by adding a third at most.
-bool PaysToPad(int64_t extent) {
-  const int64_t added = PaddedExtent(extent) - extent;
+bool PaysToPad(int64_t extent, int64_t together) {
+  const int64_t added = PaddedExtent(extent, together) - extent;
   return added > 0 && 3 * added <= extent;
 }
 
@@ -28,17 +31,18 @@ bool Is(const tensor::Expr& e, int iter) {
   return e->op == tensor::ExprOp::kIter && e->index == iter;
 }
 
-/// The load in cast(load of bytes); undefined for other expressions.
-tensor::Expr BytesIn(const tensor::Expr& e) {
-  const bool is_cast = e->op == tensor::ExprOp::kCast && e->dtype == tensor::DType::kInt32;
+/// The load in cast(load of narrow elements); undefined for other expressions.
+tensor::Expr NarrowLoadIn(const tensor::Expr& e) {
+  const bool is_cast = e->op == tensor::ExprOp::kCast && tensor::ByteSize(e->dtype) == 4;
   if (!is_cast || e->operands[0]->op != tensor::ExprOp::kLoad) return {};
   const tensor::Expr& load = e->operands[0];
-  return tensor::IsInteger(load->dtype) && tensor::ByteSize(load->dtype) == 1 ? load
-                                                                              : tensor::Expr();
+  const bool is_product = tensor::IsFloat(load->dtype) == tensor::IsFloat(e->dtype);
+  return is_product && ProductsTogether(load->dtype) > 1 ? load : tensor::Expr();
 }
 
-/// A sum of products of bytes that is to have more terms along an iterator, which are zero.
-struct ByteSum {
+/// A sum of products of narrow elements that is to have more terms along an iterator, which are
+/// zero.
+struct NarrowSum {
   tensor::Expr data, weights;  ///< loads; the weights are constants, or computed as well
   int iter;
   size_t data_axis, weights_axis;  ///< along which the iterator moves
@@ -64,19 +68,20 @@ std::optional<size_t> OnlyAxisOf(const tensor::Expr& load, int iter) {
 }
 
 /// Along the data's last axis: channels that are all summed up.
-std::optional<ByteSum> AlongChannels(const Graph& graph, const Node& node, const tensor::Expr& data,
-                                     const tensor::Expr& weights) {
+std::optional<NarrowSum> AlongChannels(const Graph& graph, const Node& node,
+                                       const tensor::Expr& data, const tensor::Expr& weights) {
   const tensor::Expr& last = data->operands.back();
   if (last->op != tensor::ExprOp::kIter) return std::nullopt;
   const tensor::Iter& iter = node.stage.iters[last->index];
+  const int64_t together = ProductsTogether(data->dtype);
   const auto data_axis = OnlyAxisOf(data, last->index);
   const auto weights_axis = OnlyAxisOf(weights, last->index);
   if (iter.kind != tensor::IterKind::kReduction || !data_axis || !weights_axis ||
-      graph.values[data->index].shape.back() != iter.extent || !PaysToPad(iter.extent)) {
+      graph.values[data->index].shape.back() != iter.extent || !PaysToPad(iter.extent, together)) {
     return std::nullopt;
   }
-  const int64_t padded = PaddedExtent(iter.extent);
-  return ByteSum{data, weights, last->index, *data_axis, *weights_axis, padded, padded};
+  const int64_t padded = PaddedExtent(iter.extent, together);
+  return NarrowSum{data, weights, last->index, *data_axis, *weights_axis, padded, padded};
 }
 
 /// The greatest value of an index that is linear in the iterators, one of which has this extent.
@@ -96,18 +101,18 @@ std::optional<int64_t> GreatestIndex(const tensor::Expr& index,
 /// Along the rows of a kernel, where every channel is by itself: an instruction's lanes are
 /// channels, and what it sums up are elements above each other, which all columns of the kernel
 /// share.
-std::optional<ByteSum> AlongTaps(const Node& node, const tensor::Expr& data,
-                                 const tensor::Expr& weights) {
+std::optional<NarrowSum> AlongTaps(const Node& node, const tensor::Expr& data,
+                                   const tensor::Expr& weights) {
   const std::vector<tensor::Iter>& iters = node.stage.iters;
   const int channel = static_cast<int>(ShapeOf(node).size()) - 1;
   if (!Is(data->operands.back(), channel) || !OnlyAxisOf(weights, channel)) return std::nullopt;
   for (int i = channel + 1; i < static_cast<int>(iters.size()); ++i) {
     const auto data_axis = AxisMentioning(data, i), weights_axis = OnlyAxisOf(weights, i);
     if (iters[i].extent == 1 || !data_axis || !weights_axis) continue;
-    const int64_t padded = PaddedExtent(iters[i].extent);
+    const int64_t padded = PaddedExtent(iters[i].extent, ProductsTogether(data->dtype));
     const auto greatest = GreatestIndex(data->operands[*data_axis], iters, i, padded);
     if (padded == iters[i].extent || !greatest) return std::nullopt;
-    return ByteSum{data, weights, i, *data_axis, *weights_axis, padded, *greatest + 1};
+    return NarrowSum{data, weights, i, *data_axis, *weights_axis, padded, *greatest + 1};
   }
   return std::nullopt;
 }
@@ -120,20 +125,22 @@ bool IsReadOften(const Graph& graph, const Node& node, const tensor::Expr& load)
   return PointsOf(node) >= elements;
 }
 
-std::optional<ByteSum> MatchByteSum(const Graph& graph, const Node& node) {
+std::optional<NarrowSum> MatchNarrowSum(const Graph& graph, const Node& node) {
   const tensor::Expr& value = node.stage.value;
   if (!IsAnchor(node) || node.stage.reduction != tensor::Reduction::kSum ||
       value->op != tensor::ExprOp::kMul) {
     return std::nullopt;
   }
-  const tensor::Expr a = BytesIn(value->operands[0]), b = BytesIn(value->operands[1]);
+  const tensor::Expr a = NarrowLoadIn(value->operands[0]), b = NarrowLoadIn(value->operands[1]);
   if (!a.defined() || !b.defined() || a->index == b->index) return std::nullopt;
+  const bool is_bytes = tensor::IsInteger(a->dtype);
+  if (ProductsTogether(a->dtype) != ProductsTogether(b->dtype)) return std::nullopt;
   for (const auto& [data, weights] : {std::pair(a, b), std::pair(b, a)}) {
     if (graph.values[data->index].constant || data->operands.empty()) continue;
     const bool known = graph.values[weights->index].constant != nullptr;
-    if (!known && (node.group >= 0 || !IsReadOften(graph, node, weights))) continue;
+    if (!known && (!is_bytes || node.group >= 0 || !IsReadOften(graph, node, weights))) continue;
     if (auto sum = AlongChannels(graph, node, data, weights)) return sum;
-    if (!known) continue;
+    if (!known || !is_bytes) continue;
     if (auto sum = AlongTaps(node, data, weights)) return sum;
   }
   return std::nullopt;
@@ -150,7 +157,7 @@ class ReductionPadder {
   void Run() {
     std::vector<Node> nodes;
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-      if (const auto sum = MatchByteSum(graph_, graph_.nodes[n])) {
+      if (const auto sum = MatchNarrowSum(graph_, graph_.nodes[n])) {
         Pad(graph_.nodes[n], *sum, nodes);
       }
       nodes.push_back(graph_.nodes[n]);
@@ -161,7 +168,7 @@ class ReductionPadder {
  private:
   /// Nodes that have to precede the node are added to `before`, which has all others that do; they
   /// are not read any more.
-  void Pad(Node& node, const ByteSum& sum, std::vector<Node>& before) {
+  void Pad(Node& node, const NarrowSum& sum, std::vector<Node>& before) {
     const ValueId data = Extended(sum.data->index, sum.data_axis, sum.data_extent, before);
     const ValueId weights = Extended(sum.weights->index, sum.weights_axis, sum.extent, before);
     node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
