@@ -107,9 +107,9 @@ TEST(MicrosoftOperators, QGemmHasScalesPerColumn) {
 /// Weights of all widths, with K in the middle of a block.
 TEST(MicrosoftOperators, MatMulNBitsUnpacksWeights) {
   const int64_t n = 3, k = 24, size = 16, blocks = 2;
-  for (int64_t bits : {2, 4, 8}) {
+  for (const auto& [bits, rows] : {std::pair<int64_t, int64_t>{2, 2}, {4, 1}, {4, 20}, {8, 2}}) {
     const int64_t bytes = size * bits / 8, zero_bytes = (blocks * bits + 7) / 8;
-    const HostTensor a = RandomTensor({2, k}, 1);
+    const HostTensor a = RandomTensor({rows, k}, 1);
     const HostTensor b = RandomIntegers(DType::kUInt8, {n, blocks, bytes}, 0, 256, 2);
     const HostTensor scales = RandomTensor({n * blocks}, 3);
     const HostTensor zeros = RandomIntegers(DType::kUInt8, {n * zero_bytes}, 0, 256, 4);
@@ -125,7 +125,7 @@ TEST(MicrosoftOperators, MatMulNBitsUnpacksWeights) {
         return static_cast<double>((byte >> (element * bits % 8)) & ((1 << bits) - 1));
       };
       std::vector<double> expected;
-      for (int64_t i = 0; i < 2; ++i) {
+      for (int64_t i = 0; i < rows; ++i) {
         for (int64_t j = 0; j < n; ++j) {
           double sum = 0;
           for (int64_t e = 0; e < k; ++e) {

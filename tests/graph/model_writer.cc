@@ -68,6 +68,20 @@ std::string ModelWriter::Constant(const tensor::HostTensor& data) {
   return initializer.name();
 }
 
+std::string ModelWriter::ConstantOf4Bits(const tensor::HostTensor& data, int onnx_type) {
+  std::string packed(static_cast<size_t>((data.ElementCount() + 1) / 2), '\0');
+  for (int64_t i = 0; i < data.ElementCount(); ++i) {
+    char& byte = packed[static_cast<size_t>(i / 2)];
+    byte = static_cast<char>(byte | ((data.GetInt(i) & 15) << (i % 2 * 4)));
+  }
+  onnx::TensorProto& initializer = *model_->mutable_graph()->add_initializer();
+  initializer.set_name(NewName());
+  initializer.set_data_type(onnx_type);
+  initializer.mutable_dims()->Add(data.shape.begin(), data.shape.end());
+  initializer.set_raw_data(packed);
+  return initializer.name();
+}
+
 std::vector<std::string> ModelWriter::Node(const std::string& op,
                                            const std::vector<std::string>& inputs,
                                            const Attributes& attributes, const std::string& domain,

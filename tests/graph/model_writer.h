@@ -29,6 +29,8 @@ class ModelWriter {
 
   std::string Input(tensor::DType dtype, const std::vector<int64_t>& shape);
   std::string Constant(const tensor::HostTensor& data);
+  /// Integers of 4 bits, of the type that ONNX has this number for.
+  std::string ConstantOf4Bits(const tensor::HostTensor& data, int onnx_type);
   /// Empty inputs are left out.
   std::vector<std::string> Node(const std::string& op, const std::vector<std::string>& inputs,
                                 const Attributes& attributes, const std::string& domain,

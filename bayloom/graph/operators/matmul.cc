@@ -8,6 +8,7 @@
 #include <map>
 
 #include "bayloom/graph/internal/operators/matrix_product.h"
+#include "bayloom/graph/internal/operators/packed_weights.h"
 
 namespace bayloom::graph {
 namespace {
@@ -41,6 +42,9 @@ tensor::Tensor MatrixProduct(OperatorContext& context, tensor::Tensor a, tensor:
 namespace {
 
 void MatMul(OperatorContext& context) {
+  if (const auto y = ProductWithBlocks(context, context.Input(0), context.Input(1), 0)) {
+    return context.SetOutput(0, *y);
+  }
   context.SetOutput(0, MatrixProduct(context, context.Input(0), context.Input(1)));
 }
 
@@ -55,13 +59,15 @@ void Gemm(OperatorContext& context) {
   if (b.shape()[transpose_b] != k) {
     context.Refuse(fmt::format("inner extents {} and {} differ", k, b.shape()[transpose_b]));
   }
-  tensor::Tensor y = context.builder().Reduce(
-      "gemm", {m, n}, {{"k", k}}, tensor::Reduction::kSum,
-      [&](const Exprs& s, const Exprs& r) {
-        return (transpose_a ? a(r[0], s[0]) : a(s[0], r[0])) *
-               (transpose_b ? b(s[1], r[0]) : b(r[0], s[1]));
-      },
-      NodeKind::kMatmul);
+  const auto packed = transpose_a ? std::nullopt : ProductWithBlocks(context, a, b, transpose_b);
+  tensor::Tensor y = packed ? *packed
+                            : context.builder().Reduce(
+                                  "gemm", {m, n}, {{"k", k}}, tensor::Reduction::kSum,
+                                  [&](const Exprs& s, const Exprs& r) {
+                                    return (transpose_a ? a(r[0], s[0]) : a(s[0], r[0])) *
+                                           (transpose_b ? b(s[1], r[0]) : b(r[0], s[1]));
+                                  },
+                                  NodeKind::kMatmul);
   const double alpha = context.Float("alpha", 1.0f), beta = context.Float("beta", 1.0f);
   if (alpha != 1) {
     y = Elementwise(context, "gemm.scale", y,

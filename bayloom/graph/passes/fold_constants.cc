@@ -75,10 +75,24 @@ class Folder {
            tensor::IsInteger(e->operands[0]->dtype) && tensor::ByteSize(e->operands[0]->dtype) == 1;
   }
 
+  /// Floats made of bytes, which are stored in place of them because there are a lot.
+  bool UnpacksBytes(const tensor::Expr& e) const {
+    if (!tensor::IsFloat(e->dtype)) return false;
+    int64_t largest = 0;
+    bool is_bytes = false;
+    for (const tensor::Expr& load : LoadsOf(e)) {
+      const int64_t elements = graph_.values[load->index].ElementCount();
+      if (elements <= largest) continue;
+      largest = elements;
+      is_bytes = load->dtype == tensor::DType::kUInt8;
+    }
+    return is_bytes;
+  }
+
   /// Folding replaces arithmetic by a load: it pays where that does not read more memory than
   /// the constants did.
   bool Pays(const tensor::Expr& e, const Dependence& dependence) const {
-    if (WidensBytes(e)) return false;
+    if (WidensBytes(e) || UnpacksBytes(e)) return false;
     int64_t loaded = 0;
     for (const tensor::Expr& load : LoadsOf(e)) {
       loaded = std::max(loaded, graph_.values[load->index].ElementCount());

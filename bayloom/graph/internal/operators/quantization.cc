@@ -174,6 +174,30 @@ std::optional<ScaledSum> DequantizedSum(OperatorContext& context, const tensor::
   return ScaledSum{.shape = x.shape(), .terms = {{x, *factor, level}}};
 }
 
+/// What a matrix of floats is known to be made of, block by block; nullopt: something else.
+std::optional<BlockFloats> DequantizedBlocks(OperatorContext& context, const tensor::Tensor& x,
+                                             const tensor::Tensor& scale, int axis, int64_t block) {
+  const ElementType type = TypeOf(context, 0);
+  const bool is_byte = x.dtype() == tensor::DType::kInt8 || x.dtype() == tensor::DType::kUInt8;
+  if (!is_byte || Rank(x) != 2 || Rank(scale) != 2 || (type.small && type.small->IsFloat())) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> blocks = x.shape();
+  blocks[axis] = (x.shape()[axis] + block - 1) / block;
+  if (scale.shape() != blocks) return std::nullopt;
+  BlockFloats floats{x, scale, std::nullopt, axis, block, 0, 8};
+  if (x.dtype() == tensor::DType::kInt8) floats.low = -128;
+  if (type.small) {
+    floats.low = type.small->Low();
+    floats.bits = type.small->bits;
+  }
+  if (context.HasInput(2)) {
+    floats.zeros = context.Input(2);
+    if (floats.zeros->shape() != blocks) return std::nullopt;
+  }
+  return floats;
+}
+
 void DequantizeLinear(OperatorContext& context) {
   const tensor::Tensor x = context.Input(0), scale = context.Input(1);
   const int axis = QuantizationAxis(context, x);
@@ -188,14 +212,20 @@ void DequantizeLinear(OperatorContext& context) {
     }
   }
   const tensor::DType centred = tensor::IsFloat(x.dtype()) ? dtype : tensor::DType::kInt32;
-  context.SetOutput(0, context.builder().Map("dequantize", x.shape(), [&](const Exprs& place) {
+  const tensor::Tensor y = context.builder().Map("dequantize", x.shape(), [&](const Exprs& place) {
     const auto at = [&](const tensor::Tensor& parameter) {
       return ParameterAt(context, parameter, place, axis, block, x.shape());
     };
     tensor::Expr level = tensor::Cast(centred, x.At(place));
     if (context.HasInput(2)) level = level - tensor::Cast(centred, at(context.Input(2)));
     return tensor::Cast(dtype, level) * tensor::Cast(dtype, at(scale));
-  }));
+  });
+  if (block > 0 && y.dtype() == tensor::DType::kFloat32) {
+    if (auto known = DequantizedBlocks(context, x, scale, axis, block)) {
+      context.builder().known_floats().Note(y, *std::move(known));
+    }
+  }
+  context.SetOutput(0, y);
 }
 
 /// Requantize, where all but the integers is known.

@@ -150,6 +150,15 @@ void KnownFloats::Note(const tensor::Tensor& floats, JoinedFloats joined) {
   joined_.insert_or_assign(floats.id(), std::move(joined));
 }
 
+void KnownFloats::Note(const tensor::Tensor& floats, BlockFloats blocks) {
+  blocks_.insert_or_assign(floats.id(), std::move(blocks));
+}
+
+const BlockFloats* KnownFloats::FindBlocks(const tensor::Tensor& floats) const {
+  const auto found = blocks_.find(floats.id());
+  return found == blocks_.end() ? nullptr : &found->second;
+}
+
 const ScaledSum* KnownFloats::FindSum(const tensor::Tensor& floats) const {
   const auto found = sums_.find(floats.id());
   return found == sums_.end() ? nullptr : &found->second;

@@ -43,18 +43,33 @@ struct JoinedFloats {
   int axis;
 };
 
+/// (integers - zeros) * scales of a matrix, with a scale and a zero point for each block of so many
+/// elements along an axis: a dequantized constant.
+struct BlockFloats {
+  tensor::Tensor integers;  ///< of two dimensions, int8 or uint8
+  tensor::Tensor scales;    ///< of two dimensions
+  std::optional<tensor::Tensor> zeros;
+  int axis;
+  int64_t block;
+  int64_t low;   ///< the least integer of the type
+  int64_t bits;  ///< of the type
+};
+
 /// What is known of the floats of a graph while it is imported.
 class KnownFloats {
  public:
   void Note(const tensor::Tensor& floats, ScaledSum sum);
   void Note(const tensor::Tensor& floats, JoinedFloats joined);
+  void Note(const tensor::Tensor& floats, BlockFloats blocks);
   /// Null: nothing is known.
   const ScaledSum* FindSum(const tensor::Tensor& floats) const;
   const JoinedFloats* FindJoined(const tensor::Tensor& floats) const;
+  const BlockFloats* FindBlocks(const tensor::Tensor& floats) const;
 
  private:
   std::unordered_map<ValueId, ScaledSum> sums_;
   std::unordered_map<ValueId, JoinedFloats> joined_;
+  std::unordered_map<ValueId, BlockFloats> blocks_;
 };
 
 /// Input number `i` as a sum; nullopt where it is absent or not known to be one.

@@ -6,6 +6,7 @@
 
 #include "bayloom/graph/internal/operators/apply.h"
 #include "bayloom/graph/internal/operators/microsoft.h"
+#include "bayloom/graph/internal/operators/packed_weights.h"
 
 namespace bayloom::graph::microsoft {
 namespace {
@@ -105,6 +106,24 @@ tensor::Tensor DequantizedWeights(OperatorContext& context, const Blocks& b) {
   });
 }
 
+/// The weights as they are, if they are constants in blocks one after the other.
+std::optional<PackedWeights> StoredWeights(OperatorContext& context, const Blocks& b) {
+  GraphBuilder& builder = context.builder();
+  if (context.HasInput(4)) return std::nullopt;
+  const tensor::Tensor packed = Shaped(context, 1, {b.n, b.count(), b.bytes()});
+  const tensor::Tensor scales = Shaped(context, 2, {b.n, b.count()});
+  const tensor::Tensor zeros = ZeroPoints(context, 3, b, scales.dtype());
+  const bool is_known =
+      builder.ConstantOf(packed) && builder.ConstantOf(scales) && builder.ConstantOf(zeros);
+  if (!is_known || scales.dtype() != DType::kFloat32) return std::nullopt;
+  const tensor::Tensor offsets = builder.Map("offset", {b.count(), b.n}, [&](const Exprs& s) {
+    return -BroadcastAt(zeros, {s[1], s[0]}) * scales(s[1], s[0]);
+  });
+  const tensor::Tensor levels = Permute(context, packed, {1, 2, 0});
+  if (!builder.ConstantOf(levels) || !builder.ConstantOf(offsets)) return std::nullopt;
+  return PackedWeights{levels, Permute(context, scales, {1, 0}), offsets, b.k, b.size, b.bits};
+}
+
 void MatMulNBits(OperatorContext& context) {
   const tensor::Tensor a = context.Input(0);
   const Blocks b = ReadBlocks(context);
@@ -119,10 +138,19 @@ void MatMulNBits(OperatorContext& context) {
   const tensor::Tensor rows = context.builder().View(a, {CheckedElementCount(outer), b.k});
   std::optional<tensor::Tensor> bias;
   if (context.HasInput(5)) bias = Shaped(context, 5, {b.n});
+  shape.back() = b.n;
+  if (rows.shape()[0] <= kMaxRowsOfPackedProducts && rows.dtype() == DType::kFloat32) {
+    if (const auto stored = StoredWeights(context, b)) {
+      tensor::Tensor y = PackedProduct(context, rows, *stored);
+      if (bias) {
+        y = Elementwise(context, "bias", {y, *bias}, [](const Exprs& e) { return e[0] + e[1]; });
+      }
+      return context.SetOutput(0, context.builder().View(y, shape));
+    }
+  }
   const tensor::Tensor weights = ConvertTo(context, a.dtype(), DequantizedWeights(context, b));
   const tensor::Tensor y =
       ApplyOperator(context, "Gemm", {rows, weights, bias}, {{{"transB", int64_t{1}}}});
-  shape.back() = b.n;
   context.SetOutput(0, context.builder().View(y, shape));
 }
 
