@@ -12,7 +12,7 @@ import pytest
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
 NEEDS = {"optuna": "optuna", "ConfigSpace": "ConfigSpace", "trials_dataframe": "pandas",
-         ".trials.": "pandas", "onnx": "onnx", "torch": "torch"}
+         ".trials.": "pandas", "onnx": "onnx", "torch.compile": "onnxscript"}
 
 
 @pytest.mark.parametrize("name", ["bayloom", "bayloom.study", "bayloom.kernel"])
