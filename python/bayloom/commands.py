@@ -21,34 +21,24 @@ class _NewTrials:
     A trial is in the database before anything is learnt from it, so none is missed.
     """
 
-    def __init__(self, database: str, kind: str, resume: bool, callbacks: Iterable[Callable]):
-        self._database, self._kind, self._callbacks = database, kind, list(callbacks)
-        self._run: Optional[int] = None
-        self._seen = 0
-        last = self._last()
-        self._before = None if resume or last is None else last
-        if resume and last is not None:
-            self._run, self._seen = last, len(self._records().trials(last))
+    def __init__(self, database: str, callbacks: Iterable[Callable]):
+        self._database, self._callbacks = database, list(callbacks)
+        self._seen: dict = {}  # how many trials of each run
+        for run, _ in self._new():
+            self._seen[run] = self._seen.get(run, 0) + 1
 
-    def _records(self) -> Any:
-        return _core.Database(self._database)
-
-    def _last(self) -> Optional[int]:
-        if not os.path.exists(self._database):
-            return None
-        runs = [run["run"] for run in self._records().runs() if run["kind"] == self._kind]
-        return runs[-1] if runs else None
+    def _new(self) -> list:
+        """Runs and their trials that were not seen."""
+        if not self._callbacks or not os.path.exists(self._database):
+            return []
+        records = _core.Database(self._database)
+        runs = [each["run"] for each in records.runs()]
+        return [(run, trial) for run in runs
+                for trial in records.trials(run, self._seen.get(run, 0))]
 
     def __call__(self) -> None:
-        if not self._callbacks:
-            return
-        if self._run is None:
-            last = self._last()
-            if last is None or last == self._before:
-                return
-            self._run = last
-        for trial in self._records().trials(self._run, self._seen):
-            self._seen += 1
+        for run, trial in self._new():
+            self._seen[run] = self._seen.get(run, 0) + 1
             for callback in self._callbacks:
                 callback(trial)
 
@@ -98,7 +88,7 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
                  *program.options(op=op, trials=trials, time=time, threads=threads, seed=seed,
                                   db=database, resume=resume, dim=dims, shape=shapes,
                                   freeze=freeze, target=target, strategy=strategy, partial=partial)]
-    new_trials = _NewTrials(database, "tune", resume, callbacks)
+    new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)
     return TuneResult(database=database, session=result["session"], trials=result["trials"],
                       end=result["end"], seconds=result["total"], gain=result["gain"],
@@ -244,7 +234,7 @@ def search(scenario: Path, *, trials: Optional[int] = None, time: Union[float, s
                  *program.options(trials=trials, time=time, optimizer=optimizer, seed=seed,
                                   jobs=jobs, db=database, resume=resume, command=command,
                                   repeat_best=repeat_best, sandbox=sandbox)]
-    new_trials = _NewTrials(database, "search", resume, callbacks)
+    new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)
     best = result.get("best") or {}
     return SearchResult(database=database, scenario=result["scenario"],

@@ -39,10 +39,10 @@ class Space:
         return {name: self._parameters[name].decode(value) for name, value in values.items()}
 
 
-def make_space(given: Any, constraints: Iterable[Constraint] = (), *, name: str = "study",
-               objective: Optional[str] = None, direction: Optional[str] = None,
-               optimizer: Optional[str] = None, options: Optional[dict] = None,
-               seed: Optional[int] = None) -> Space:
+def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
+               name: Optional[str] = None, objective: Optional[str] = None,
+               direction: Optional[str] = None, optimizer: Optional[str] = None,
+               options: Optional[dict] = None, seed: Optional[int] = None) -> Space:
     """A space of anything that `Study` takes. Raises InputError."""
     if isinstance(constraints, str) or callable(constraints):
         constraints = [constraints]
@@ -52,8 +52,8 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *, name: str 
         if list(constraints) or options or objective or direction:
             raise InputError("a scenario file says its constraints, its objective and the options "
                              "of its optimizer itself")
-        return _from_file(os.fspath(given), optimizer, seed)
-    constraints = list(constraints)
+        return _from_file(os.fspath(given), name, optimizer, seed)
+    constraints, name = list(constraints), name or "study"
     if configspace.is_configspace(given):
         constraints = configspace.constraints_of(given) + constraints
         given = configspace.parameters_of(given)
@@ -73,8 +73,11 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *, name: str 
     return Space(_parse(json.dumps(definition, indent=1), name, functions, parameters), parameters)
 
 
-def _from_file(path: str, optimizer: Optional[str], seed: Optional[int]) -> Space:
+def _from_file(path: str, name: Optional[str], optimizer: Optional[str],
+               seed: Optional[int]) -> Space:
     scenario = Scenario.load(path)
+    if name is not None:
+        scenario.name = name
     if optimizer is not None:
         scenario.optimizer = optimizer
     if seed is not None:

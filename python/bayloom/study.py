@@ -100,8 +100,8 @@ class Study:
     named as parameters, or of one argument, a dict. What they do not allow is never tried.
 
     `storage` is the path of a database that keeps every trial before anything is learnt from it;
-    with `resume` the study goes on with the last one of this `name` in there. Functions are not in
-    the database: give them again.
+    with `resume` the study goes on with the last one of this `name` in there ("study", or what a
+    scenario file says, by default). Functions are not in the database: give them again.
 
     `optimizer` is one of `bayloom.optimizers()`, `options` what docs/scenarios.md lists for it. The
     same seed and outcomes give the same choices, also those of the program `bayloom`.
@@ -120,7 +120,7 @@ class Study:
                  direction: Optional[str] = None, objective: Optional[str] = None,
                  optimizer: Optional[str] = None, options: Optional[dict] = None,
                  seed: Optional[int] = None, storage: Union[str, os.PathLike, None] = None,
-                 name: str = "study", resume: bool = False):
+                 name: Optional[str] = None, resume: bool = False):
         self._space: Space = make_space(
             space, constraints, name=name, objective=objective, direction=direction,
             optimizer=optimizer, options=options, seed=seed)

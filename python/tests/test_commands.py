@@ -227,6 +227,24 @@ evaluator: {shell: "test {a} -ne 7 && echo {a}"}
     assert len(seen) == 20
 
 
+def test_callbacks_get_what_is_new_in_a_shared_database():
+    """Also of a search that is not the last in there."""
+    def search(name, **options):
+        pathlib.Path("s.yaml").write_text(f"""
+name: {name}
+parameters: {{a: {{type: integer, range: [1, 50]}}}}
+evaluator: {{shell: "echo {{a}}"}}
+""")
+        seen = []
+        result = bayloom.search("s.yaml", db="shared.db", callbacks=[seen.append], **options)
+        return [trial["run"] for trial in seen], result
+
+    assert search("first", trials=3)[0] == [1] * 3
+    assert search("second", trials=4)[0] == [2] * 4
+    runs, result = search("first", trials=8, resume=True)
+    assert runs == [1] * 5 and len(result.trials) == 8
+
+
 def test_is_a_program_too():
     said = subprocess.run([sys.executable, "-m", "bayloom", "--version"], check=True,
                           capture_output=True, text=True).stdout

@@ -78,6 +78,7 @@ def test_scenario_files(tmp_path):
     study = bayloom.Study(tmp_path / "s.json")
     study.optimize(lambda trial: {"speed": trial["a"]})
     assert (study.name, study.direction, study.objective) == ("s", "maximize", "speed")
+    assert bayloom.Study(tmp_path / "s.json", name="other").name == "other"
     assert sorted(trial.value for trial in study.trials) == [1, 2, 4]
     assert "a != 3" in study.space
     with pytest.raises(bayloom.InputError, match="says its|say its"):
