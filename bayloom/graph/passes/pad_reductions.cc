@@ -98,15 +98,32 @@ std::optional<int64_t> GreatestIndex(const tensor::Expr& index,
   return greatest;
 }
 
+/// Whether neighbouring outputs read neighbouring elements along all axes.
+bool HasNoStride(const tensor::Expr& data, int spatial_count, int iter_count) {
+  return std::ranges::all_of(data->operands, [&](const tensor::Expr& index) {
+    const auto form = tensor::ToLinear(index, iter_count);
+    return form &&
+           std::all_of(form->coefficients.begin(), form->coefficients.begin() + spatial_count,
+                       [](int64_t step) { return step <= 1; });
+  });
+}
+
 /// Along the rows of a kernel, where every channel is by itself: an instruction's lanes are
-/// channels, and what it sums up are elements above each other, which all columns of the kernel
-/// share.
+/// channels, and what it sums up are elements above each other. Putting those together pays where
+/// the columns of the kernel share them: there are some, and outputs are no stride apart.
 std::optional<NarrowSum> AlongTaps(const Node& node, const tensor::Expr& data,
                                    const tensor::Expr& weights) {
   const std::vector<tensor::Iter>& iters = node.stage.iters;
   const int channel = static_cast<int>(ShapeOf(node).size()) - 1;
-  if (!Is(data->operands.back(), channel) || !OnlyAxisOf(weights, channel)) return std::nullopt;
-  for (int i = channel + 1; i < static_cast<int>(iters.size()); ++i) {
+  const int iter_count = static_cast<int>(iters.size());
+  if (!Is(data->operands.back(), channel) || !OnlyAxisOf(weights, channel) ||
+      !HasNoStride(data, channel + 1, iter_count)) {
+    return std::nullopt;
+  }
+  const auto kernel_axes = std::count_if(iters.begin() + channel + 1, iters.end(),
+                                         [](const tensor::Iter& iter) { return iter.extent > 1; });
+  if (kernel_axes < 2) return std::nullopt;
+  for (int i = channel + 1; i < iter_count; ++i) {
     const auto data_axis = AxisMentioning(data, i), weights_axis = OnlyAxisOf(weights, i);
     if (iters[i].extent == 1 || !data_axis || !weights_axis) continue;
     const int64_t padded = PaddedExtent(iters[i].extent, ProductsTogether(data->dtype));
