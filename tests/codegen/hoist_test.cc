@@ -15,13 +15,13 @@ using tensor::Expr;
 tensor::Workload ScaledRows(bool guarded) {
   tensor::WorkloadBuilder b("rows");
   const tensor::Tensor x = b.Input("x", {6, 40});
-  const tensor::Tensor sum =
-      b.Reduce("sum", {6}, {{"k", 40}}, tensor::Reduction::kSum,
-               [&](const auto& s, const auto& r) { return x(s[0], r[0]); });
+  const tensor::Tensor sum = b.Reduce("sum", {6}, {{"k", 40}}, tensor::Reduction::kSum,
+                                      [&](const auto& s, const auto& r) { return x(s[0], r[0]); });
   return b.Build({b.Compute("y", {6, 40}, [&](const auto& s) {
     const Expr scaled = x.At(s) * (tensor::FloatLiteral(1) / sum(s[0]));
-    return guarded ? tensor::Select(x.At(s) < tensor::FloatLiteral(0), tensor::FloatLiteral(0), scaled)
-                   : scaled;
+    return guarded
+               ? tensor::Select(x.At(s) < tensor::FloatLiteral(0), tensor::FloatLiteral(0), scaled)
+               : scaled;
   })});
 }
 

@@ -3,6 +3,9 @@
 
 /// Copies that read in another order than they write: transposed, repeated, apart.
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "bayloom/codegen/compile.h"
@@ -107,6 +110,49 @@ TEST(MoveCode, LoadsAndStoresWholeRegisters) {
     EXPECT_EQ(ir.find("store float "), std::string::npos) << name << "\n" << ir;
     EXPECT_NE(ir.find("shufflevector"), std::string::npos) << name << "\n" << ir;
   }
+}
+
+/// Memory whose ends lie at pages that nothing may touch.
+class FencedMemory {
+ public:
+  explicit FencedMemory(size_t bytes) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    EXPECT_EQ(bytes % page, 0u);
+    whole_ = bytes + 2 * page;
+    base_ = static_cast<std::byte*>(
+        mmap(nullptr, whole_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    EXPECT_EQ(mprotect(base_ + page, bytes, PROT_READ | PROT_WRITE), 0);
+    data_ = base_ + page;
+    std::memset(data_, 0, bytes);
+  }
+  ~FencedMemory() { munmap(base_, whole_); }
+  void* data() const { return data_; }
+
+ private:
+  size_t whole_ = 0;
+  std::byte *base_ = nullptr, *data_ = nullptr;
+};
+
+/// Transposed with zeros before it: the element before the image is not loaded.
+TEST(MoveCode, TouchesNothingBesideWhatItReads) {
+  tensor::WorkloadBuilder b("padded");
+  const tensor::Tensor x = b.Input("x", {32, 64});
+  const tensor::Workload workload = b.Build({b.Compute("y", {64, 32}, [&](const auto& s) {
+    return tensor::Select(Expr(1) <= s[0], x(s[1], s[0] - Expr(1)), tensor::FloatLiteral(0));
+  })});
+  target::Target target = codegen::HostTarget();
+  target.cores = 1;
+  const sketch::SpaceGenerator generator(workload, target);
+  const auto candidate = generator.Sample(0, base::RandomStream(1));
+  const auto object = codegen::CompileProgram(candidate->program, target, "kernel");
+  ASSERT_TRUE(object.ok());
+  const auto kernel = codegen::LoadedKernel::Load(*object);
+  ASSERT_TRUE(kernel.ok());
+  const FencedMemory input(32 * 64 * 4), output(32 * 64 * 4);
+  void* const parameters[] = {input.data(), output.data()};
+  const codegen::AlignedMemory workspace = Allocate(static_cast<size_t>(object->WorkspaceBytes(1)));
+  (*kernel)(const_cast<void**>(parameters), workspace.get());
+  ExpectMatchesInterpreter(candidate->program, RandomArguments(workload, 3), "padded", target);
 }
 
 TEST(MoveCode, DividesNothing) {

@@ -31,10 +31,8 @@ std::vector<double> Maxima(const Pool& p, const HostTensor& x) {
       for (int64_t z = 0; z < count(1, p.width); ++z) {
         double largest = -std::numeric_limits<double>::infinity();
         for (int64_t i = 0; i < p.kernel[0] * p.kernel[1]; ++i) {
-          const int64_t row =
-              y * p.strides[0] + i / p.kernel[1] * p.dilations[0] - p.pads[0];
-          const int64_t column =
-              z * p.strides[1] + i % p.kernel[1] * p.dilations[1] - p.pads[1];
+          const int64_t row = y * p.strides[0] + i / p.kernel[1] * p.dilations[0] - p.pads[0];
+          const int64_t column = z * p.strides[1] + i % p.kernel[1] * p.dilations[1] - p.pads[1];
           const bool inside = row >= 0 && row < p.height && column >= 0 && column < p.width;
           if (!inside) continue;
           const double value = x.Get((c * p.height + row) * p.width + column);

@@ -24,9 +24,7 @@ struct AcrossLoop {
   tensor::LoopId vector = -1;  ///< the vectorized loop inside
 
   /// Steps emitted one after the other for registers of so many lanes.
-  static int64_t StepsAtOnce(int64_t extent, int width) {
-    return extent < width ? extent : width;
-  }
+  static int64_t StepsAtOnce(int64_t extent, int width) { return extent < width ? extent : width; }
 };
 
 /// More registers of a vectorized loop become a loop.

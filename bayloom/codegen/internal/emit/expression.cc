@@ -3,6 +3,8 @@
 
 #include "bayloom/codegen/internal/emit/expression.h"
 
+#include <utility>
+
 #include "bayloom/codegen/internal/emit/arithmetic.h"
 #include "bayloom/codegen/internal/emit/float_range.h"
 #include "bayloom/codegen/internal/emit/guard.h"
@@ -113,7 +115,7 @@ llvm::Value* ExpressionEmitter::EmitLoad(const tensor::ExprNode& node) {
                       : offset;
   }
   Steps steps;
-  if (state_.across && access.affine.CoefficientOf(state_.across->digit) == 1) {
+  if (!conditional_ && state_.across && access.affine.CoefficientOf(state_.across->digit) == 1) {
     steps = state_.across->steps;
   }
   return state_.memory.Load(access.buffer, state_.digits.Evaluate(access.affine), dynamic,
@@ -135,8 +137,13 @@ llvm::Value* ExpressionEmitter::EmitGuarded(const tensor::Expr& e, llvm::Value* 
 /// not chosen from touching memory it must not.
 llvm::Value* ExpressionEmitter::EmitSelect(const tensor::ExprNode& node) {
   llvm::Value* condition = Emit(node.operands[0]);
-  if (IsConstantBool(condition, true)) return Emit(node.operands[1]);
-  if (IsConstantBool(condition, false)) return Emit(node.operands[2]);
+  for (const bool value : {true, false}) {
+    if (!IsConstantBool(condition, value)) continue;
+    const bool outer = std::exchange(conditional_, true);
+    llvm::Value* chosen = Emit(node.operands[value ? 1 : 2]);
+    conditional_ = outer;
+    return chosen;
+  }
   llvm::Value* then = EmitGuarded(node.operands[1], condition);
   llvm::Value* otherwise = EmitGuarded(node.operands[2], b_.CreateNot(condition));
   const int lanes = std::max({LanesOf(condition), LanesOf(then), LanesOf(otherwise)});

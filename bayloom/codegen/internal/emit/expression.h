@@ -60,6 +60,7 @@ class ExpressionEmitter {
   IrBuilder& b_;
   const BlockAccesses& accesses_;
   llvm::Value* guard_ = nullptr;  ///< where it is false, the value emitted does not matter
+  bool conditional_ = false;      ///< at other steps of the loops the value may not be computable
   /// Values known, by nesting of guards: what is valid under an outer guard is under an inner.
   std::vector<std::map<const tensor::ExprNode*, llvm::Value*>> memo_;
 };

@@ -14,8 +14,8 @@ namespace bayloom::codegen {
 /// How elements that lie near each other, but not side by side, come into a register: from a few
 /// registers of neighbours. Every lane's element is `element[l]` of the window `window[l]`.
 struct Windows {
-  int width = 1;                ///< elements of a window, a power of two
-  std::vector<int64_t> begins;  ///< first elements, in ascending order
+  int width = 1;                     ///< elements of a window, a power of two
+  std::vector<int64_t> begins;       ///< first elements, in ascending order
   std::vector<int> window, element;  ///< by active lane
 };
 
