@@ -10,6 +10,7 @@
 ///     const Result<LoadedKernel> kernel = LoadedKernel::Load(*object);
 ///     (*kernel)(parameters, workspace);
 
+#include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/cpu_features.h"

@@ -7,6 +7,7 @@
 /// products, the machine model (rates of arithmetic, caches, memory, threads), targets and machines
 /// as JSON.
 
+#include "bayloom/target/arm_processor.h"
 #include "bayloom/target/dot_instruction.h"
 #include "bayloom/target/machine_model.h"
 #include "bayloom/target/named_target.h"

@@ -144,15 +144,21 @@ void AddCompileCommand(CLI::App& app) {
                             "the rest, and a plan, NAME.plan.json, that says how to run them"));
   compile->add_flag("--json", options->json, "Print JSON");
   compile->footer(
-      "Writes libNAME.so, with code and weights, and NAME.h with its declarations.\n"
-      "Neither depends on Bayloom. CC, else cc, links the library. --target takes\n"
-      "several: the library uses the code for the best that its processor can run.\n"
-      "\n"
-      "Examples:\n"
-      "  bayloom compile resnet18.onnx --out lib\n"
-      "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native\n"
-      "  bayloom compile bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
-      "  bayloom compile detector.onnx --partial --out lib");
+      WithDetails("Writes libNAME.so, with code and weights, and NAME.h with its declarations.\n"
+                  "Neither depends on Bayloom. CC, else cc, links the library. --target takes\n"
+                  "several: the library uses the code for the best that its processor can run.\n"
+                  "\n"
+                  "Examples:\n"
+                  "  bayloom compile resnet18.onnx --out lib\n"
+                  "  bayloom compile resnet18.onnx --target x86-64-v2,x86-64-v3,native\n"
+                  "  bayloom compile bert.onnx --dim batch=1 --dim sequence=16,64,128\n"
+                  "  bayloom compile detector.onnx --partial --out lib",
+                  "\n"
+                  "  bayloom compile resnet18.onnx --target aarch64-linux-gnu:neoverse-n1\n"
+                  "\n"
+                  "Libraries for AArch64 are linked by aarch64-linux-gnu-gcc, of the Debian\n"
+                  "packages gcc-aarch64-linux-gnu and libc6-dev-arm64-cross, or by CC where that\n"
+                  "makes code for AArch64. PROCESSOR has LLVM's name: cortex-a76, apple-m1."));
   compile->callback([options] { Compile(*options); });
 }
 

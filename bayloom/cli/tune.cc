@@ -241,9 +241,10 @@ void Tune(TuneArguments arguments) {
   tuning::TuneOptions& options = arguments.options;
   options.precision = arguments.model.precision.Json();
   options.budget = MakeBudget(arguments.trials, arguments.time);
+  const target::Target wanted = arguments.target.Resolve();
   trial::PrepareWorkers(/*jobs=*/1, arguments.sandbox);
   record::Store store(arguments.database);
-  const target::Target target = MeasuredTargetFor(arguments.target.Resolve(), store);
+  const target::Target target = MeasuredTargetFor(wanted, store);
   measure::LoadMonitor load({.threads = target.cores});
   measure::MeasureOptions measuring;
   measuring.runner.sandbox = arguments.sandbox;

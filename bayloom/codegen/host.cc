@@ -13,6 +13,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
+#include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/target/named_target.h"
 
 namespace bayloom::codegen {
@@ -48,6 +49,16 @@ int AllowedProcessors() {
   return CPU_COUNT(&allowed);
 }
 
+target::TargetKind HostKind() {
+#if defined(__x86_64__)
+  return target::TargetKind::kX86_64;
+#elif defined(__aarch64__)
+  return target::TargetKind::kAArch64;
+#else
+  return target::TargetKind::kOtherCpu;
+#endif
+}
+
 target::Target HostTarget(int threads) {
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   target::Target target;
@@ -64,11 +75,13 @@ target::Target HostTarget(int threads) {
 
 target::Target TargetNamed(const std::string& name, int threads) {
   if (name == "native") return HostTarget(threads);
-  std::optional<target::Target> level =
-      target::LevelTarget(name, threads > 0 ? threads : AllowedProcessors());
+  const int cores = threads > 0 ? threads : AllowedProcessors();
+  if (IsAArch64Name(name)) return AArch64Target(name, cores);
+  std::optional<target::Target> level = target::LevelTarget(name, cores);
   if (level) return *std::move(level);
   std::string names = "native";
   for (std::string_view known : target::LevelNames()) names.append(", ").append(known);
+  names.append(", ").append(kAArch64Name).append("[:PROCESSOR]");
   throw InputError("there is no target '" + base::InOneLine(name) + "'; there are " + names);
 }
 

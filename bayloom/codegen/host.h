@@ -12,12 +12,16 @@ namespace bayloom::codegen {
 /// How many processors this process may run on.
 int AllowedProcessors();
 
+/// The kind of the machine this process runs on.
+target::TargetKind HostKind();
+
 /// The machine this process runs on, with every feature its processor has.
 /// `threads`: how many parallel loops are to use; 0 for all processors the process may run on.
 target::Target HostTarget(int threads = 0);
 
-/// The target of a name: "native" is HostTarget, others are levels (target/named_target.h). Throws
-/// InputError, naming those that there are, for other names.
+/// The target of a name: "native" is HostTarget, others are levels of x86-64
+/// (target/named_target.h) and processors of AArch64 (aarch64_target.h). Throws InputError, naming
+/// those that there are, for other names.
 target::Target TargetNamed(const std::string& name, int threads = 0);
 
 }  // namespace bayloom::codegen

@@ -18,7 +18,6 @@
 #include <mutex>
 
 namespace bayloom::codegen {
-namespace {
 
 void InitializeLlvm() {
   static std::once_flag once;
@@ -26,10 +25,16 @@ void InitializeLlvm() {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
   });
 }
-
-}  // namespace
 
 Result<llvm::TargetMachine*> TargetMachineFor(const target::Target& target) {
   InitializeLlvm();

@@ -13,6 +13,9 @@
 
 namespace bayloom::codegen {
 
+/// Makes known to LLVM the architectures that there is code for. Thread safe; costs nothing again.
+void InitializeLlvm();
+
 /// LLVM's description of the target, for use by this thread only; it lives as long as the thread.
 /// Fails for a processor LLVM does not know.
 Result<llvm::TargetMachine*> TargetMachineFor(const target::Target& target);

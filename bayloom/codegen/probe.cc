@@ -29,7 +29,7 @@ class ProbeEmitter {
         vector_bytes_(target.vector_bytes),
         builder_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)),
         function_(function) {
-    const bool few_registers = target.triple.starts_with("x86") && target.vector_bytes < 64;
+    const bool few_registers = target::VectorRegisters(target) < 32;
     accumulators_ = probe == Probe::kRead               ? kReadsAtOnce
                     : probe == Probe::kMultiplyAddChain ? 1
                     : few_registers                     ? kFewAccumulators

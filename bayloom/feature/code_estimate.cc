@@ -362,7 +362,7 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
                         const target::MachineModel& machine) {
   const tensor::Block& block = program.blocks[id];
   const Costs costs(machine);
-  RegisterNest nest = RegisterNestOf(program, id, loops, machine.vector_bytes);
+  RegisterNest nest = RegisterNestOf(program, id, loops, machine);
   if (!nest.is_reduction) TakeUnrolled(program, loops, nest);
   OperationList list(program, block, nest, costs);
   const auto at_once = static_cast<double>(nest.at_once);
@@ -391,9 +391,8 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   const double in_memory = all + combine + costs.load;
   if (!nest.in_registers) return runs * in_memory;
   const bool is_integer = !tensor::IsFloat(program.buffers[block.output].dtype);
-  const double registers = is_integer && nest.lanes == 1 ? kIntegerRegisters
-                           : machine.vector_bytes >= 64  ? 32
-                                                         : 16;
+  const double registers =
+      is_integer && nest.lanes == 1 ? kIntegerRegisters : machine.vector_registers;
   const double each = TileTime(nest, operations, costs, combine, step, registers).Best();
   double reduced = 1 / at_once;
   for (tensor::LoopId loop : nest.reduction) {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -17,11 +16,10 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
-#include "bayloom/base/run_command.h"
 #include "bayloom/base/scratch_folder.h"
-#include "bayloom/base/system_error.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/graph/executor.h"
+#include "bayloom/graph/internal/c_compiler.h"
 #include "bayloom/graph/internal/c_names.h"
 #include "bayloom/graph/internal/package_source.h"
 #include "bayloom/tensor/library_call.h"
@@ -33,6 +31,7 @@ extern const char kRuntimeSource[];
 extern const char kRuntimeHeader[];
 extern const char kCpuSource[];
 extern const char kCpuHeader[];
+extern const char kCpuFeaturesHeader[];
 extern const char kModelSource[];
 extern const char kModelHeader[];
 extern const char kPackageHeader[];
@@ -46,29 +45,6 @@ extern const char kTopKSource[];
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string CompilerProgram() {
-  const char* chosen = std::getenv("CC");
-  const std::string program = chosen != nullptr && *chosen != '\0' ? chosen : "cc";
-  return program.find('/') == std::string::npos ? program : fs::absolute(program).string();
-}
-
-/// The compiler runs in the folder, so that no argument contains a path that it might misread.
-void RunCompiler(const std::string& folder, std::vector<std::string> arguments) {
-  const std::string compiler = CompilerProgram();
-  arguments.insert(arguments.begin(), compiler);
-  base::Command command;
-  command.arguments = std::move(arguments);
-  command.directory = folder;
-  const base::CommandResult result = base::RunCommand(command);
-  if (result.end == base::CommandResult::End::kNotStarted) {
-    throw InputError(fmt::format("linking needs a C compiler: {} (set CC)", result.start_error));
-  }
-  if (!result.status.Success()) {
-    throw SystemError(fmt::format("the C compiler {} failed with {}: {}", compiler,
-                                  result.status.Describe(), base::LastLine(result.error_output)));
-  }
-}
 
 /// The constants of all variants; what is equal is there once.
 class ConstantPool {
@@ -208,6 +184,7 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_runtime.h", kRuntimeHeader);
   scratch.Write("bayloom_runtime.c", kRuntimeSource);
   scratch.Write("bayloom_cpu.h", kCpuHeader);
+  scratch.Write("bayloom_cpu_features.h", kCpuFeaturesHeader);
   scratch.Write("bayloom_cpu.c", kCpuSource);
   scratch.Write("bayloom_model.h", kModelHeader);
   scratch.Write("bayloom_model.c", kModelSource);
@@ -235,15 +212,6 @@ std::vector<std::string> WriteLibrary(std::span<const PackageShape> shapes,
   return sources;
 }
 
-/// The code around the kernels runs on every processor of the kind: it says which lack something.
-std::vector<std::string> CompilerArguments(const target::Target& target) {
-  std::vector<std::string> arguments = {"-shared", "-fPIC", "-O3", "-std=gnu11", "-pthread"};
-  if (target.triple.starts_with("x86_64")) {
-    arguments.insert(arguments.end(), {"-march=x86-64", "-mtune=generic"});
-  }
-  return arguments;
-}
-
 }  // namespace
 
 Package WritePackage(const TaskGraph& network, std::span<const PackageVariant> variants,
@@ -260,7 +228,7 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   }
   base::CreateFolder(directory);
   const base::ScratchFolder scratch(directory);
-  std::vector<std::string> arguments = CompilerArguments(shapes[0].variants[0].target);
+  std::vector<std::string> arguments = {"-shared", "-fPIC", "-O3", "-std=gnu11", "-pthread"};
   std::vector<CompiledVariant> compiled;
   ConstantPool constants;
   for (const size_t variant : MostDemandingFirst(shapes[0].variants)) {
@@ -283,7 +251,7 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   const std::string library = fmt::format("lib{}.so", name);
   // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
   arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});
-  RunCompiler(scratch.path(), std::move(arguments));
+  RunCompiler(shapes[0].variants[0].target.kind(), scratch.path(), arguments);
 
   Package package;
   package.library = (fs::path(directory) / library).string();

@@ -23,7 +23,8 @@ struct PackageVariant {
 struct PackageShape {
   std::string label;  ///< for people: "sequence=16"; empty where there is only one
   const TaskGraph* network;
-  std::vector<PackageVariant> variants;  ///< one for each target, the same in all shapes
+  /// One for each target, the same in all shapes; the targets are of one kind.
+  std::vector<PackageVariant> variants;
 };
 
 /// What WritePackage made.
@@ -47,9 +48,10 @@ struct Package {
 /// call gives; weights and kernels that shapes share are there once. The files are
 /// `<directory>/lib<name>.so` and `<directory>/<name>.h`; both appear whole or not at all.
 ///
-/// Uses the system's C compiler (`CC`, else `cc`) to link. Throws InputError when the name is none
-/// that ToPackageName returns, two shapes have tensors of the same sizes, the directory is unusable
-/// or there is no compiler, SystemError when the compiler or the disk fails.
+/// Uses a C compiler for the targets' kind to link: the system's (`CC`, else `cc`), or a cross
+/// compiler (internal/c_compiler.h). Throws InputError when the name is none that ToPackageName
+/// returns, two shapes have tensors of the same sizes, the directory is unusable or there is no
+/// compiler, SystemError when the compiler or the disk fails.
 Package WritePackage(std::span<const PackageShape> shapes, const std::string& directory,
                      const std::string& name);
 /// The same for one shape.

@@ -191,6 +191,7 @@ class MachineMeasurement {
         programs_(std::move(programs)) {
     machine_.threads = target.cores;
     machine_.vector_bytes = target.vector_bytes;
+    machine_.vector_registers = target::VectorRegisters(target);
     AddCaches();
     AddMemory();
   }

@@ -43,6 +43,7 @@ Json MachineModelToJson(const MachineModel& machine) {
   }
   return {{"threads", machine.threads},
           {"vector_bytes", machine.vector_bytes},
+          {"vector_registers", machine.vector_registers},
           {"multiply_add", IntervalToJson(machine.multiply_add)},
           {"multiply_add_latency", machine.multiply_add_latency},
           {"vector_load", machine.vector_load},
@@ -58,6 +59,8 @@ MachineModel MachineModelFromJson(const Json& json) {
   MachineModel machine;
   json.at("threads").get_to(machine.threads);
   json.at("vector_bytes").get_to(machine.vector_bytes);
+  // Earlier records do not have it: they are of x86-64.
+  machine.vector_registers = json.value("vector_registers", machine.vector_bytes >= 64 ? 32 : 16);
   machine.multiply_add = IntervalFromJson(json.at("multiply_add"));
   json.at("multiply_add_latency").get_to(machine.multiply_add_latency);
   json.at("vector_load").get_to(machine.vector_load);

@@ -40,6 +40,7 @@ struct MemoryLevel {
 struct MachineModel {
   int threads = 1;  ///< that parallel loops ran on when it was measured
   int vector_bytes = 32;
+  int vector_registers = 16;
   IssueInterval multiply_add;       ///< vector multiply-adds in registers
   double multiply_add_latency = 0;  ///< seconds until the result can be used again
   double vector_load = 0;           ///< seconds between two vector loads from the first level

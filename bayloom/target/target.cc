@@ -3,7 +3,43 @@
 
 #include "bayloom/target/target.h"
 
+#include "bayloom/target/arm_processor.h"
+
 namespace bayloom::target {
+namespace {
+
+/// What a nominal machine differs in from others.
+struct Shape {
+  int multiply_adds;  ///< vectors that begin in a cycle
+  int64_t l3_bytes;   ///< 0: there is none
+};
+
+Shape ShapeOf(const Target& target) {
+  if (target.kind() != TargetKind::kAArch64) return {2, 16 << 20};
+  const ArmProcessor& processor = ArmProcessorNamed(target.cpu);
+  return {processor.multiply_adds, processor.l3_bytes};
+}
+
+}  // namespace
+
+std::string_view ToString(TargetKind kind) {
+  switch (kind) {
+    case TargetKind::kX86_64:
+      return "x86_64";
+    case TargetKind::kAArch64:
+      return "aarch64";
+    case TargetKind::kOtherCpu:
+      break;
+  }
+  return "other";
+}
+
+TargetKind Target::kind() const {
+  for (const TargetKind kind : {TargetKind::kX86_64, TargetKind::kAArch64}) {
+    if (triple.starts_with(std::string(ToString(kind)) + "-")) return kind;
+  }
+  return TargetKind::kOtherCpu;
+}
 
 bool HasFeature(const Target& target, std::string_view feature) {
   bool has = false;
@@ -17,24 +53,34 @@ bool HasFeature(const Target& target, std::string_view feature) {
   return has;
 }
 
+int VectorRegisters(const Target& target) {
+  return target.kind() == TargetKind::kAArch64 || target.vector_bytes >= 64 ? 32 : 16;
+}
+
+bool UsesAvx512(const Target& target) {
+  return target.kind() == TargetKind::kX86_64 && target.vector_bytes >= 64;
+}
+
 /// Each rate is what was fitted on that processor, as it shows in the estimate, over the estimate's
 /// weight for it, so that estimates are those of before there were machine models, to the last bit.
-/// Latency and loads are two units of each kind with a latency of four cycles.
+/// It has two units of each kind with a latency of four cycles.
 MachineModel NominalMachine(const Target& target) {
+  constexpr double kCycle = 1e-9 / 2;
+  const Shape shape = ShapeOf(target);
   MachineModel machine;
   machine.threads = target.cores;
   machine.vector_bytes = target.vector_bytes;
-  machine.multiply_add.alone = 1e-9 / 4;
-  machine.multiply_add_latency = 8 * machine.multiply_add.alone;
-  machine.vector_load = machine.multiply_add.alone;
+  machine.vector_registers = VectorRegisters(target);
+  machine.multiply_add.alone = kCycle / shape.multiply_adds;
+  machine.multiply_add_latency = 4 * kCycle;
+  machine.vector_load = shape.multiply_adds > 1 ? kCycle / 2 : kCycle;
   machine.division = 4e-9;
-  machine.transcendental = 10e-9;
+  machine.transcendental = 20e-9 / shape.multiply_adds;
   machine.job = 0.1e-9;
   machine.compile = 0.16;
-  machine.levels = {{target.l1_bytes, {0.05e-9, 0}},
-                    {target.l2_bytes, {0.05e-9, 0}},
-                    {16 << 20, {0.5e-9 / 0.5, 0}},
-                    {0, {1.3e-9 / 0.0625, 0}}};
+  machine.levels = {{target.l1_bytes, {0.05e-9, 0}}, {target.l2_bytes, {0.05e-9, 0}}};
+  if (shape.l3_bytes > 0) machine.levels.push_back({shape.l3_bytes, {0.5e-9 / 0.5, 0}});
+  machine.levels.push_back({0, {1.3e-9 / 0.0625, 0}});
   return machine;
 }
 

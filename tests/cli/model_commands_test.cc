@@ -9,8 +9,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "bayloom/codegen/host.h"
 #include "examples/models/layers.h"
 #include "tests/cli/run_bayloom.h"
+#include "tests/execute.h"
 #include "tests/temporary_folder.h"
 
 namespace bayloom::cli {
@@ -147,6 +149,39 @@ TEST_F(ModelCommands, CompilesForSeveralProcessors) {
     EXPECT_THAT(refused.error, HasSubstr("target")) << targets;
   }
   EXPECT_EQ(RunBayloom({"compile", classifier_, "--threads", "257"}).exit_code, 2);
+}
+
+TEST_F(ModelCommands, CompilesForAArch64ButDoesNotMeasureForIt) {
+  if (codegen::HostKind() == target::TargetKind::kAArch64) GTEST_SKIP() << "this machine is one";
+  const std::string target = "aarch64-linux-gnu:neoverse-n1";
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"tune", "--db", folder_ / "new.db"}, {"bench"}, {"run"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {classifier_, "--target", target});
+    const Answer refused = RunBayloom(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << command[0];
+    EXPECT_THAT(refused.error, HasSubstr("on such a machine only")) << command[0];
+    EXPECT_THAT(refused.error, HasSubstr("bayloom compile --target " + target)) << command[0];
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "new.db"));
+  const Answer typo =
+      RunBayloom({"compile", classifier_, "--target", "aarch64-linux-gnu:neoverse-m1"});
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_THAT(typo.error, HasSubstr("neoverse-n1"));
+  const Answer mixed =
+      RunBayloom({"compile", classifier_, "--target", "x86-64-v3,aarch64-linux-gnu"});
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_THAT(mixed.error, HasSubstr("cannot be in one library"));
+
+  if (const std::string missing = MissingForAArch64(); !missing.empty()) GTEST_SKIP() << missing;
+  const Answer compiled =
+      RunBayloom({"compile", classifier_, "--out", folder_.path(), "--name", "net", "--json",
+                  "--threads", "4", "--effort", "low", "--target", "aarch64-linux-gnu," + target});
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.error;
+  const nlohmann::json variants = nlohmann::json::parse(compiled.out)["variants"];
+  ASSERT_EQ(variants.size(), 2u);
+  EXPECT_EQ(variants[1]["target"], target);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "libnet.so"));
 }
 
 TEST_F(ModelCommands, ADatabaseThatIsNamedMustBeThere) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "tests/codegen/compiled.h"
-#include "tests/tensor/random_schedule.h"
+#include "tests/codegen/random_cpu_program.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
@@ -14,15 +14,6 @@ namespace {
 int Effort() {
   const char* text = std::getenv("BAYLOOM_FUZZ");
   return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
-
-/// A program for accelerators becomes one for CPUs.
-void Unbind(tensor::Program& program) {
-  for (tensor::Loop& loop : program.loops) {
-    if (loop.kind > tensor::LoopKind::kUnrolled && loop.kind != tensor::LoopKind::kTensorized) {
-      loop.kind = tensor::LoopKind::kSerial;
-    }
-  }
 }
 
 class CompiledRandomSchedules : public ::testing::TestWithParam<NamedWorkload> {};
@@ -36,12 +27,8 @@ TEST_P(CompiledRandomSchedules, ComputeWhatTheNaiveProgramComputes) {
   tensor::Interpret(naive, expected);
   const std::vector<tensor::BufferId> parameters = naive.Parameters();
   for (int i = 0; i < kSchedules * Effort(); ++i) {
-    tensor::Program program = naive;
     const uint64_t seed = 77 + 1000 * i + workload.stages.size();
-    RandomScheduler scheduler(program, seed);
-    base::RandomStream length(seed);
-    for (int64_t steps = 5 + length.UniformInt(60); steps > 0; --steps) scheduler.Step();
-    Unbind(program);
+    const tensor::Program program = RandomCpuProgram(workload, seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + tensor::Print(program));
     std::vector<tensor::HostTensor> actual = inputs;
     ASSERT_NO_THROW(RunCompiled(program, actual));

@@ -14,10 +14,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/file.h"
-#include "bayloom/base/run_command.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/internal/evaluate.h"
+#include "tests/execute.h"
 #include "tests/graph/pass_checks.h"
 #include "tests/graph/two_layers.h"
 #include "tests/temporary_folder.h"
@@ -29,16 +29,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kPrograms[] = BAYLOOM_TEST_PACKAGE_PROGRAMS;
-
-base::CommandResult Execute(std::vector<std::string> arguments) {
-  base::Command command;
-  command.arguments = std::move(arguments);
-  return base::RunCommand(command);
-}
-
-std::string Describe(const base::CommandResult& result) {
-  return result.status.Describe() + " " + result.output + result.error_output;
-}
 
 class PackageTest : public ::testing::Test {
  protected:

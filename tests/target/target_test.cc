@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bayloom/target/arm_processor.h"
 #include "bayloom/target/named_target.h"
 #include "bayloom/target/target_json.h"
 
@@ -17,6 +18,7 @@ MachineModel SomeMachine() {
   MachineModel machine;
   machine.threads = 2;
   machine.vector_bytes = 64;
+  machine.vector_registers = 32;
   machine.multiply_add = {0.25e-9, 0.125e-9};
   machine.multiply_add_latency = 1e-9;
   machine.vector_load = 0.25e-9;
@@ -41,6 +43,14 @@ TEST(MachineModelTest, SurvivesJson) {
   EXPECT_EQ(MachineModelFromJson(MachineModelToJson(SomeMachine())), SomeMachine());
   const MachineModel nominal = NominalMachine(Target());
   EXPECT_EQ(MachineModelFromJson(MachineModelToJson(nominal)), nominal);
+}
+
+TEST(MachineModelTest, EarlierRecordsHaveTheRegistersOfX86) {
+  nlohmann::json json = MachineModelToJson(SomeMachine());
+  json.erase("vector_registers");
+  EXPECT_EQ(MachineModelFromJson(json).vector_registers, 32);
+  json["vector_bytes"] = 32;
+  EXPECT_EQ(MachineModelFromJson(json).vector_registers, 16);
 }
 
 TEST(MachineModelTest, RefusesWhatIsNoMachine) {
@@ -70,6 +80,64 @@ TEST(TargetTest, TheMeasuredMachineIsKeptButNotPartOfTheIdentity) {
   EXPECT_EQ(TargetFromJson(TargetToJson(target)).machine, SomeMachine());
   target.cores = 3;
   EXPECT_NE(HashOf(target), hash);
+}
+
+/// Databases find their records by these numbers.
+TEST(TargetTest, KeysStayWhatTheyAre) {
+  const std::pair<const char*, uint64_t> keys[] = {{"x86-64-v2", 11318349943587533402u},
+                                                   {"x86-64-v3", 13144996531440492993u},
+                                                   {"x86-64-v4", 9754617430953766457u}};
+  for (const auto& [name, key] : keys) EXPECT_EQ(HashOf(*LevelTarget(name, 2)), key) << name;
+  Target arm;
+  arm.triple = "aarch64-unknown-linux-gnu";
+  arm.cpu = "generic";
+  arm.features = "+fp-armv8,+neon";
+  arm.cores = 2;
+  arm.vector_bytes = 16;
+  EXPECT_EQ(HashOf(arm), 5762882430795929336u);
+}
+
+TEST(TargetTest, TheTripleSaysTheKind) {
+  const std::pair<const char*, TargetKind> kinds[] = {
+      {"x86_64-pc-linux-gnu", TargetKind::kX86_64},
+      {"aarch64-unknown-linux-gnu", TargetKind::kAArch64},
+      {"aarch64_be-unknown-linux-gnu", TargetKind::kOtherCpu},
+      {"riscv64-unknown-linux-gnu", TargetKind::kOtherCpu},
+      {"", TargetKind::kOtherCpu}};
+  for (const auto& [triple, kind] : kinds) {
+    Target target;
+    target.triple = triple;
+    EXPECT_EQ(target.kind(), kind) << triple;
+  }
+}
+
+TEST(TargetTest, RegistersAreThoseOfTheKind) {
+  EXPECT_EQ(VectorRegisters(*LevelTarget("x86-64-v3", 1)), 16);
+  EXPECT_EQ(VectorRegisters(*LevelTarget("x86-64-v4", 1)), 32);
+  EXPECT_TRUE(UsesAvx512(*LevelTarget("x86-64-v4", 1)));
+  Target arm;
+  arm.triple = "aarch64-unknown-linux-gnu";
+  arm.vector_bytes = 16;
+  EXPECT_EQ(VectorRegisters(arm), 32);
+  EXPECT_EQ(NominalMachine(arm).vector_registers, 32);
+  arm.vector_bytes = 64;  // as of some with SVE
+  EXPECT_FALSE(UsesAvx512(arm));
+}
+
+TEST(TargetTest, NominalMachinesOfAArch64DifferInUnitsAndCaches) {
+  const auto machine_of = [](const char* cpu) {
+    Target arm;
+    arm.triple = "aarch64-unknown-linux-gnu";
+    arm.cpu = cpu;
+    return NominalMachine(arm);
+  };
+  const MachineModel a53 = machine_of("cortex-a53"), v1 = machine_of("neoverse-v1");
+  EXPECT_DOUBLE_EQ(a53.multiply_add.alone, 4 * v1.multiply_add.alone);
+  EXPECT_DOUBLE_EQ(a53.multiply_add_latency, v1.multiply_add_latency);
+  EXPECT_EQ(a53.levels.size(), 3u);  // no third cache
+  EXPECT_EQ(v1.levels.size(), 4u);
+  EXPECT_EQ(machine_of("unknown"), machine_of("generic"));
+  EXPECT_EQ(ArmProcessorNamed("unknown").cpu, "generic");
 }
 
 TEST(TargetTest, EachLevelHasAllThatTheOneBelowHas) {

@@ -21,7 +21,8 @@ namespace bayloom::cli {
 void TargetOption::AddTo(CLI::App& command) {
   Advanced(command
                .add_option("--target", name,
-                           "Processor to generate code for: native, x86-64-v2, -v3 or -v4")
+                           "Processor to generate code for: native, x86-64-v2, -v3, -v4, "
+                           "aarch64-linux-gnu or aarch64-linux-gnu:PROCESSOR")
                ->option_text("NAME")
                ->capture_default_str());
   command.add_option("--threads", threads, "Threads that the code may use")
@@ -37,6 +38,12 @@ target::Target TargetOption::Resolve() const {
                                  processors == 1 ? "processor" : "processors"));
   }
   target::Target target = codegen::TargetNamed(name, threads);
+  if (target.kind() != codegen::HostKind()) {
+    throw InputError(fmt::format(
+        "--target {0}: its programs can be measured and run on such a machine only; 'bayloom "
+        "compile --target {0}' makes a library for it here, of programs that an estimate chooses",
+        name));
+  }
   if (const std::optional<std::string> missing = codegen::MissingFeature(target)) {
     throw InputError(fmt::format("--target {}: this processor has no {}", name, *missing));
   }
@@ -56,6 +63,10 @@ std::vector<target::Target> TargetOption::ResolveAll() const {
     targets.push_back(codegen::TargetNamed(one, threads));
     if (!names.insert(one).second) {
       throw InputError(fmt::format("--target: '{}' is there twice", one));
+    }
+    if (targets.back().kind() != targets.front().kind()) {
+      throw InputError(fmt::format("--target: {} and {} cannot be in one library: compile twice",
+                                   wanted.front(), one));
     }
   }
   return targets;

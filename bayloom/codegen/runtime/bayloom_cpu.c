@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bayloom_cpu_features.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -17,75 +19,14 @@ enum State { kNoState, kAvxState, kAvx512State };
 
 typedef struct {
   const char* name;
-  uint32_t leaf, subleaf; /* of the instruction cpuid */
+  uint32_t leaf, subleaf;
   enum Register reg;
   int bit;
   enum State state;
 } Feature;
 
-/* Those that compilers generate code for; every x86-64 has the first seven. */
-static const Feature kFeatures[] = {
-    {"64bit", 0x80000001, 0, kEdx, 29, kNoState},
-    {"cmov", 1, 0, kEdx, 15, kNoState},
-    {"cx8", 1, 0, kEdx, 8, kNoState},
-    {"fxsr", 1, 0, kEdx, 24, kNoState},
-    {"mmx", 1, 0, kEdx, 23, kNoState},
-    {"sse", 1, 0, kEdx, 25, kNoState},
-    {"sse2", 1, 0, kEdx, 26, kNoState},
-
-    {"adx", 7, 0, kEbx, 19, kNoState},
-    {"aes", 1, 0, kEcx, 25, kNoState},
-    {"avx", 1, 0, kEcx, 28, kAvxState},
-    {"avx2", 7, 0, kEbx, 5, kAvxState},
-    {"avx512bf16", 7, 1, kEax, 5, kAvx512State},
-    {"avx512bitalg", 7, 0, kEcx, 12, kAvx512State},
-    {"avx512bw", 7, 0, kEbx, 30, kAvx512State},
-    {"avx512cd", 7, 0, kEbx, 28, kAvx512State},
-    {"avx512dq", 7, 0, kEbx, 17, kAvx512State},
-    {"avx512f", 7, 0, kEbx, 16, kAvx512State},
-    {"avx512fp16", 7, 0, kEdx, 23, kAvx512State},
-    {"avx512ifma", 7, 0, kEbx, 21, kAvx512State},
-    {"avx512vbmi", 7, 0, kEcx, 1, kAvx512State},
-    {"avx512vbmi2", 7, 0, kEcx, 6, kAvx512State},
-    {"avx512vl", 7, 0, kEbx, 31, kAvx512State},
-    {"avx512vnni", 7, 0, kEcx, 11, kAvx512State},
-    {"avx512vpopcntdq", 7, 0, kEcx, 14, kAvx512State},
-    {"avxifma", 7, 1, kEax, 23, kAvxState},
-    {"avxneconvert", 7, 1, kEdx, 5, kAvxState},
-    {"avxvnni", 7, 1, kEax, 4, kAvxState},
-    {"avxvnniint16", 7, 1, kEdx, 10, kAvxState},
-    {"avxvnniint8", 7, 1, kEdx, 4, kAvxState},
-    {"bmi", 7, 0, kEbx, 3, kNoState},
-    {"bmi2", 7, 0, kEbx, 8, kNoState},
-    {"crc32", 1, 0, kEcx, 20, kNoState},
-    {"cx16", 1, 0, kEcx, 13, kNoState},
-    {"evex512", 7, 0, kEbx, 16, kAvx512State},
-    {"f16c", 1, 0, kEcx, 29, kAvxState},
-    {"fma", 1, 0, kEcx, 12, kAvxState},
-    {"gfni", 7, 0, kEcx, 8, kNoState},
-    {"lzcnt", 0x80000001, 0, kEcx, 5, kNoState},
-    {"movbe", 1, 0, kEcx, 22, kNoState},
-    {"pclmul", 1, 0, kEcx, 1, kNoState},
-    {"popcnt", 1, 0, kEcx, 23, kNoState},
-    {"sahf", 0x80000001, 0, kEcx, 0, kNoState},
-    {"sha", 7, 0, kEbx, 29, kNoState},
-    {"sse3", 1, 0, kEcx, 0, kNoState},
-    {"sse4.1", 1, 0, kEcx, 19, kNoState},
-    {"sse4.2", 1, 0, kEcx, 20, kNoState},
-    {"sse4a", 0x80000001, 0, kEcx, 6, kNoState},
-    {"ssse3", 1, 0, kEcx, 9, kNoState},
-    {"vaes", 7, 0, kEcx, 9, kAvxState},
-    {"vpclmulqdq", 7, 0, kEcx, 10, kAvxState},
-    {"xsave", 1, 0, kEcx, 27, kNoState}, /* the bit that the system sets when it uses it */
-};
-
-static const Feature* Find(const char* name, size_t length) {
-  for (size_t i = 0; i < sizeof(kFeatures) / sizeof(kFeatures[0]); ++i) {
-    const char* known = kFeatures[i].name;
-    if (strlen(known) == length && memcmp(known, name, length) == 0) return &kFeatures[i];
-  }
-  return NULL;
-}
+#define ROW(name, leaf, subleaf, reg, bit, state) {name, leaf, subleaf, reg, bit, state},
+static const Feature kFeatures[] = {BAYLOOM_X86_64_FEATURES(ROW)};
 
 static uint32_t ReadCpuid(uint32_t leaf, uint32_t subleaf, enum Register reg) {
   unsigned values[4];
@@ -116,7 +57,46 @@ static bool Has(const Feature* feature) {
          IsSaved(feature->state);
 }
 
-int bayloom_cpu_knows(const char* feature) { return Find(feature, strlen(feature)) != NULL; }
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+
+typedef struct {
+  const char* name;
+  unsigned long word;
+  int low_bit, high_bit;
+} Feature;
+
+#define ROW(name, word, low_bit, high_bit) {name, word, low_bit, high_bit},
+static const Feature kFeatures[] = {BAYLOOM_AARCH64_FEATURES(ROW)};
+
+static bool Has(const Feature* feature) {
+  const uint64_t word = getauxval(feature->word);
+  return (word >> feature->low_bit & word >> feature->high_bit & 1) != 0;
+}
+
+#else
+
+/* Code for other processors asks for nothing. */
+typedef struct {
+  const char* name;
+} Feature;
+
+static const Feature kFeatures[] = {{""}};
+
+static bool Has(const Feature* feature) {
+  (void)feature;
+  return false;
+}
+
+#endif
+
+static const Feature* Find(const char* name, size_t length) {
+  for (size_t i = 0; i < sizeof(kFeatures) / sizeof(kFeatures[0]); ++i) {
+    const char* known = kFeatures[i].name;
+    if (strlen(known) == length && memcmp(known, name, length) == 0) return &kFeatures[i];
+  }
+  return NULL;
+}
 
 int bayloom_cpu_has(const char* features) {
   while (*features != '\0') {
@@ -128,14 +108,3 @@ int bayloom_cpu_has(const char* features) {
   }
   return 1;
 }
-
-#else
-
-int bayloom_cpu_knows(const char* feature) {
-  (void)feature;
-  return 0;
-}
-
-int bayloom_cpu_has(const char* features) { return *features == '\0'; }
-
-#endif

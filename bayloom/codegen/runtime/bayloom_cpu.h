@@ -4,17 +4,16 @@
 #ifndef BAYLOOM_CPU_H_
 #define BAYLOOM_CPU_H_
 
-/* Which instruction sets the processor has and the system lets programs use (the registers of AVX
- * and AVX-512 are saved by the system, or are not to be used). Features have LLVM's names. */
+/* Which instruction sets the processor has and the system lets programs use: on x86-64 the
+ * registers of AVX and AVX-512 are saved by the system, or are not to be used; on AArch64 the
+ * system is asked. Features have LLVM's names. */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Whether a processor can be asked for the feature here. Code that is shipped uses no other. */
-int bayloom_cpu_knows(const char* feature);
-
-/* Whether all of these features, divided by commas, can be used on this processor. */
+/* Whether all of these features, divided by commas, can be used on this processor. What it cannot
+ * be asked for (bayloom_cpu_features.h) it has not. */
 int bayloom_cpu_has(const char* features);
 
 #ifdef __cplusplus

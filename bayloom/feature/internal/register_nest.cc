@@ -55,10 +55,11 @@ int ElementBytes(const tensor::Program& program, const tensor::Block& block) {
 }  // namespace
 
 RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
-                            const std::vector<tensor::LoopId>& loops, int vector_bytes) {
+                            const std::vector<tensor::LoopId>& loops,
+                            const target::MachineModel& machine) {
   const tensor::Block& block = program.blocks[id];
   RegisterNest nest;
-  nest.width = std::max(1, vector_bytes / ElementBytes(program, block));
+  nest.width = std::max(1, machine.vector_bytes / ElementBytes(program, block));
   size_t left = loops.size();
   while (left > 0 && program.loops[loops[left - 1]].kind == tensor::LoopKind::kVectorized) {
     nest.vectorized.push_back(loops[--left]);
@@ -97,12 +98,11 @@ RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
     }
     return taken;
   };
-  const double registers = vector_bytes >= 64 ? 32 : 16;
   take_spatial(false);
   nest.in_registers = take_reduction();
   while (nest.in_registers) {
     take_spatial(true);
-    if (outputs > registers - 2 || !take_reduction()) break;
+    if (outputs > machine.vector_registers - 2 || !take_reduction()) break;
     for (RegisterNest::TileLoop& loop : nest.tile) {
       loop.optional = false;
       loop.taken = loop.steps;

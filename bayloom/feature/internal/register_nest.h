@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bayloom/target/machine_model.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::feature {
@@ -34,8 +35,9 @@ struct RegisterNest {
   std::vector<tensor::LoopId> reduction;  ///< run on one set of registers
 };
 
-/// `loops` are those around the block, outermost first; a register has so many bytes.
+/// `loops` are those around the block, outermost first; registers are the machine's.
 RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId block,
-                            const std::vector<tensor::LoopId>& loops, int vector_bytes);
+                            const std::vector<tensor::LoopId>& loops,
+                            const target::MachineModel& machine);
 
 }  // namespace bayloom::feature

@@ -146,7 +146,8 @@ int64_t LargestArena(const CompiledVariant& compiled) {
 
 /// What a processor lacks that cannot run even the least demanding variant.
 std::string ProcessorError(const target::Target& least) {
-  return fmt::format("the code needs a processor that has all features of {}: {}", least.cpu,
+  return fmt::format("the code needs a processor that has all features of {}: {}",
+                     least.name == "native" ? least.cpu : least.name,
                      fmt::join(codegen::RequiredFeatures(least), " "));
 }
 

@@ -12,8 +12,6 @@
 namespace bayloom::codegen {
 namespace {
 
-int VectorRegisters(const target::Target& target) { return target.vector_bytes >= 64 ? 32 : 16; }
-
 /// Finds the tile of one block by walking outwards from it: spatial loops, reduction loops around
 /// them, spatial loops around those; and again, as long as all of it fits into the registers.
 class TilePlanner {
@@ -24,7 +22,7 @@ class TilePlanner {
               tensor::BlockId block)
       : program_(program),
         accesses_(accesses.at(block)),
-        cost_(accesses_, VectorRegisters(target), TileRates::Of(target::MachineOf(target)),
+        cost_(accesses_, target::VectorRegisters(target), TileRates::Of(target::MachineOf(target)),
               std::move(work)),
         vector_loops_(vector_loops),
         id_(block),

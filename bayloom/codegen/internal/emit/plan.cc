@@ -41,7 +41,7 @@ const DotPlan* EmitPlan::DotIn(tensor::LoopId loop) const {
 
 Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Target& target) {
   EmitPlan plan;
-  plan.scales_by_powers = target.vector_bytes >= 64;  // AVX-512
+  plan.scales_by_powers = target::UsesAvx512(target);
   plan.memory = PlanMemory(program);
   if (const auto call = ProgramCall(program)) {
     const bayloom_kernel_memory memory = MemoryOfCall(program, *call);

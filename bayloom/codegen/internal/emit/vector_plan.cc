@@ -58,7 +58,7 @@ std::optional<VectorLoop> PlanVectorLoop(const tensor::Program& program,
                                          const std::map<tensor::BlockId, BlockAccesses>& accesses,
                                          tensor::LoopId loop) {
   VectorLoop plan;
-  plan.masks = target.vector_bytes >= 64;
+  plan.masks = target::UsesAvx512(target);
   std::vector<tensor::DigitId> digits;
   for (tensor::NodeRef node = tensor::NodeRef::Loop(loop);;) {
     const tensor::Loop& current = program.loops[node.id];

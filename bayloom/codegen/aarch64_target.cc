@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/aarch64_target.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/TargetParser/AArch64TargetParser.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
+#include "bayloom/codegen/cpu_features.h"
+#include "bayloom/codegen/object.h"
+#include "bayloom/target/arm_processor.h"
+
+namespace bayloom::codegen {
+namespace {
+
+constexpr char kTriple[] = "aarch64-unknown-linux-gnu";
+constexpr char kGeneric[] = "generic";
+
+/// What LLVM knows of a processor, whose name must be one of LLVM's.
+std::unique_ptr<llvm::MCSubtargetInfo> DescriptionOf(const std::string& cpu) {
+  InitializeLlvm();
+  std::string problem;
+  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(kTriple, problem);
+  if (llvm_target == nullptr) throw InputError("cannot make code for aarch64: " + problem);
+  return std::unique_ptr<llvm::MCSubtargetInfo>(
+      llvm_target->createMCSubtargetInfo(kTriple, cpu, ""));
+}
+
+/// "cortex-a76, cortex-a75, cortex-a77": the processors whose names differ least.
+std::string SimilarProcessors(const std::string& cpu) {
+  constexpr size_t kShown = 4;
+  llvm::SmallVector<llvm::StringRef> known;
+  llvm::AArch64::fillValidCPUArchList(known);
+  std::vector<std::pair<unsigned, std::string>> by_distance;
+  for (const llvm::StringRef name : known) {
+    by_distance.emplace_back(name.edit_distance_insensitive(cpu), name.str());
+  }
+  std::ranges::sort(by_distance);
+  std::string names;
+  for (size_t i = 0; i < std::min(kShown, by_distance.size()); ++i) {
+    names += (i > 0 ? ", " : "") + by_distance[i].second;
+  }
+  return names;
+}
+
+/// LLVM's own name of the processor, of which some have several: apple-m1 is apple-a14.
+std::string ProcessorOf(const std::string& name) {
+  const size_t colon = name.find(':');
+  if (colon == std::string::npos) return kGeneric;
+  const std::string written = name.substr(colon + 1);
+  std::string cpu = llvm::AArch64::resolveCPUAlias(written).str();
+  if (DescriptionOf(kGeneric)->isCPUStringValid(cpu)) return cpu;
+  throw InputError("there is no processor '" + base::InOneLine(written) + "' of " + kAArch64Name +
+                   "; similar names are " + SimilarProcessors(written));
+}
+
+/// "+dotprod,+neon": those that shipped code may use.
+std::string FeaturesOf(const std::string& cpu) {
+  const std::unique_ptr<llvm::MCSubtargetInfo> description = DescriptionOf(cpu);
+  const auto known = KnownFeatures(target::TargetKind::kAArch64);
+  std::string features;
+  for (const llvm::SubtargetFeatureKV& feature : description->getAllProcessorFeatures()) {
+    const bool has = description->getFeatureBits().test(feature.Value);
+    if (!has || std::ranges::find(known, std::string_view(feature.Key)) == known.end()) continue;
+    features.append(features.empty() ? "+" : ",+").append(feature.Key);
+  }
+  return features;
+}
+
+}  // namespace
+
+bool IsAArch64Name(const std::string& name) {
+  return name == kAArch64Name || name.starts_with(std::string(kAArch64Name) + ":");
+}
+
+target::Target AArch64Target(const std::string& name, int cores) {
+  target::Target target;
+  target.name = name;
+  target.triple = kTriple;
+  target.cpu = ProcessorOf(name);
+  target.features = FeaturesOf(target.cpu);
+  target.cores = cores;
+  target.vector_bytes = 16;
+  const target::ArmProcessor& processor = target::ArmProcessorNamed(target.cpu);
+  target.l1_bytes = processor.l1_bytes;
+  target.l2_bytes = processor.l2_bytes;
+  return target;
+}
+
+}  // namespace bayloom::codegen
