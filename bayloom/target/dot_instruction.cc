@@ -17,6 +17,10 @@ constexpr std::array kInstructions = {
     DotInstruction{"vpmaddwd", "int16", "int16", "int32", 2, 32, "avx2", 2},
     DotInstruction{"pmaddwd", "int16", "int16", "int32", 2, 16, "sse4.1", 2},
     DotInstruction{"vdpbf16ps", "bfloat16", "bfloat16", "float32", 2, 64, "avx512bf16,avx512vl", 1},
+    DotInstruction{"sdot", "int8", "int8", "int32", 4, 16, "dotprod", 1},
+    DotInstruction{"udot", "uint8", "uint8", "int32", 4, 16, "dotprod", 1},
+    DotInstruction{"usdot", "uint8", "int8", "int32", 4, 16, "i8mm", 1},
+    DotInstruction{"bfdot", "bfloat16", "bfloat16", "float32", 2, 16, "bf16", 1},
 };
 
 bool IsByte(std::string_view type) { return type == "int8" || type == "uint8"; }
@@ -27,7 +31,11 @@ std::optional<DotOperands> Adapt(const DotInstruction& instruction, std::string_
   if (a == instruction.a && b == instruction.b) return DotOperands::kAsTheyAre;
   if (b == instruction.a && a == instruction.b) return DotOperands::kSwapped;
   if (!IsByte(a) || !IsByte(b)) return std::nullopt;
-  if (IsByte(instruction.a)) return DotOperands::kShifted;
+  if (IsByte(instruction.a)) {
+    // One operand's sign can change: then both are of one sign where they were not, or the reverse.
+    const bool changes = (instruction.a == instruction.b) != (a == b);
+    return changes ? std::optional(DotOperands::kShifted) : std::nullopt;
+  }
   return instruction.a == "int16" ? std::optional(DotOperands::kWidened) : std::nullopt;
 }
 
@@ -50,13 +58,18 @@ int DotMethod::Operations() const {
 
 std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a,
                                       std::string_view b) {
+  std::optional<DotMethod> adapted;
   for (const DotInstruction& instruction : kInstructions) {
     if (instruction.vector_bytes < target.vector_bytes || !HasAll(target, instruction.features)) {
       continue;
     }
-    if (const auto operands = Adapt(instruction, a, b)) return DotMethod{&instruction, *operands};
+    const auto operands = Adapt(instruction, a, b);
+    if (!operands) continue;
+    const DotMethod method{&instruction, *operands};
+    if (*operands == DotOperands::kAsTheyAre || *operands == DotOperands::kSwapped) return method;
+    if (!adapted) adapted = method;
   }
-  return std::nullopt;
+  return adapted;
 }
 
 }  // namespace bayloom::target

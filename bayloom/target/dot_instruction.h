@@ -35,8 +35,9 @@ std::span<const DotInstruction> DotInstructions();
 enum class DotOperands : uint8_t {
   kAsTheyAre,
   kSwapped,  ///< the second is the first
-  /// Both are of one sign: one operand's numbers move by 128 into the other sign, and what that
-  /// adds, 128 times the other operand, is summed up too and taken away again.
+  /// Both are of one sign and should not be, or the reverse: one operand's numbers move by 128 into
+  /// the other sign, and what that adds, 128 times the other operand, is summed up too and taken
+  /// away again. An instruction for operands of one sign stands for that of the other sign, too.
   kShifted,
   kWidened,  ///< bytes become 16 bits wide, those at even and those at odd places apart
 };
@@ -49,7 +50,8 @@ struct DotMethod {
   int Operations() const;
 };
 
-/// For elements of these types; nullopt where the target has no instruction for its registers.
+/// For elements of these types, as they are if an instruction takes them so; nullopt where the
+/// target has no instruction for its registers.
 std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a, std::string_view b);
 
 }  // namespace bayloom::target

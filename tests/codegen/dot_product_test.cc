@@ -13,7 +13,9 @@
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/quantized_operators.h"
 #include "tests/codegen/compiled.h"
+#include "tests/codegen/emulated_kernels.h"
 #include "tests/codegen/random_tiles.h"
+#include "tests/execute.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::testing {
@@ -308,6 +310,77 @@ TEST(DotInstructions, AreInProgramsThatNobodyTuned) {
     EXPECT_THAT(*assembly, ::testing::HasSubstr("vpdpbusd"));
     if (!HostRuns(target)) continue;
     ExpectMatchesInterpreter(program, FullRangeArguments(workload, 3), workload.name, target);
+  }
+}
+
+/// AArch64 with further features beyond those that all have.
+target::Target Neon(const char* more) {
+  target::Target target = codegen::TargetNamed("aarch64-linux-gnu", 2);
+  target.features.append(more);
+  return target;
+}
+
+TEST(NeonDotInstructions, AreThoseOfTheTarget) {
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  const target::Target dotprod = Neon(",+dotprod"), i8mm = Neon(",+dotprod,+i8mm,+bf16");
+  EXPECT_THAT(AssemblyOf(DType::kInt8, DType::kInt8, dotprod), HasSubstr("\tsdot\t"));
+  EXPECT_THAT(AssemblyOf(DType::kUInt8, DType::kUInt8, dotprod), HasSubstr("\tudot\t"));
+  for (const auto& [a, b] :
+       {std::pair(DType::kUInt8, DType::kInt8), std::pair(DType::kInt8, DType::kUInt8)}) {
+    // Without an instruction for both signs one operand changes its sign.
+    EXPECT_THAT(AssemblyOf(a, b, dotprod), ::testing::ContainsRegex("\t[su]dot\t"));
+    EXPECT_THAT(AssemblyOf(a, b, i8mm), HasSubstr("\tusdot\t"));
+    EXPECT_THAT(AssemblyOf(a, b, Neon("")), Not(HasSubstr("dot\t")));
+  }
+  EXPECT_THAT(AssemblyOf(DType::kBFloat16, DType::kBFloat16, i8mm), HasSubstr("\tbfdot\t"));
+}
+
+TEST(NeonDotInstructions, ComputeWhatTheInterpreterComputes) {
+  if (const std::string missing = MissingForAArch64(); !missing.empty()) GTEST_SKIP() << missing;
+  const NamedTarget targets[] = {
+      {"dotprod", Neon(",+dotprod")}, {"i8mm", Neon(",+dotprod,+i8mm,+bf16")}, {"neon", Neon("")}};
+  EmulatedKernels kernels;
+  std::vector<std::pair<std::string, tensor::HostTensor>> expected;
+  const auto add = [&](const std::string& name, const tensor::Program& program,
+                       const std::vector<tensor::HostTensor>& inputs,
+                       const tensor::HostTensor& output, const NamedTarget& target) {
+    const std::string description = name + " for " + target.name + "\n" + tensor::Print(program);
+    SCOPED_TRACE(description);
+    kernels.Add(program, inputs, target.target);
+    expected.emplace_back(description, output);
+  };
+  uint64_t seed = 0;
+  for (const NamedWorkload& named : Workloads()) {
+    const std::vector<tensor::HostTensor> inputs = FullRangeArguments(named.workload, 5);
+    std::vector<tensor::HostTensor> outputs = inputs;
+    tensor::Interpret(tensor::Lower(named.workload), outputs);
+    for (const NamedTarget& target : targets) {
+      for (int i = 0; i < 3; ++i) {
+        add(named.name, RandomProgram(named.workload, ++seed), inputs, outputs.back(), target);
+      }
+      add(named.name, sketch::DefaultSchedule(named.workload, target.target), inputs,
+          outputs.back(), target);
+    }
+  }
+  // All products are as large as they can be: nothing saturates.
+  for (const auto& [a, x] : {std::pair(DType::kUInt8, 255), std::pair(DType::kInt8, -128)}) {
+    for (const auto& [b, w] : {std::pair(DType::kUInt8, 255), std::pair(DType::kInt8, -128)}) {
+      const tensor::Workload workload = Product(a, b, {3, 32, 64});
+      std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 1);
+      for (int64_t i = 0; i < inputs[0].ElementCount(); ++i) inputs[0].SetInt(i, x);
+      for (int64_t i = 0; i < inputs[1].ElementCount(); ++i) inputs[1].SetInt(i, w);
+      tensor::HostTensor sums = inputs[2];
+      for (int64_t i = 0; i < sums.ElementCount(); ++i) sums.SetInt(i, int64_t{64} * x * w);
+      for (const NamedTarget& target : targets) {
+        add("extremes", PackedProduct(workload, 4), inputs, sums, target);
+      }
+    }
+  }
+  const std::vector<std::vector<tensor::HostTensor>> results = kernels.Run("max");
+  ASSERT_EQ(results.size(), expected.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    ExpectClose(results[i].back(), expected[i].second, 1e-6, expected[i].first);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "bayloom/codegen/internal/emit/dot_product.h"
 
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
@@ -38,6 +39,10 @@ constexpr std::array kIntrinsics = {
         "vdpbf16ps",
         {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
          llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512}},
+    Intrinsics{"sdot", {llvm::Intrinsic::aarch64_neon_sdot, kNone, kNone}},
+    Intrinsics{"udot", {llvm::Intrinsic::aarch64_neon_udot, kNone, kNone}},
+    Intrinsics{"usdot", {llvm::Intrinsic::aarch64_neon_usdot, kNone, kNone}},
+    Intrinsics{"bfdot", {llvm::Intrinsic::aarch64_neon_bfdot, kNone, kNone}},
 };
 
 llvm::Intrinsic::ID IntrinsicFor(std::string_view name, int lanes) {
@@ -87,9 +92,31 @@ llvm::Value* PairProducts(IrBuilder& b, const target::DotMethod& method, const P
   return b.CreateAdd(part(false), part(true));
 }
 
+/// Whether the instruction is AArch64's: its intrinsics take vectors of elements and are
+/// overloaded.
+bool IsNeonDot(std::string_view name) { return name.ends_with("dot"); }
+
+/// Of two operands of which only one is unsigned, it is `x` that the instruction wants to be; of
+/// two of one sign it is that sign's instruction.
+llvm::Value* EmitNeonDot(IrBuilder& b, std::string_view name, const PackedFactor& x,
+                         const PackedFactor& y, llvm::Value* sums) {
+  const bool x_is_unsigned = tensor::IsUnsigned(x.dtype),
+             y_is_unsigned = tensor::IsUnsigned(y.dtype);
+  if (!x_is_unsigned && y_is_unsigned) return EmitNeonDot(b, name, y, x, sums);
+  if (name != "bfdot" && x_is_unsigned == y_is_unsigned) name = x_is_unsigned ? "udot" : "sdot";
+  llvm::Type* element = name == "bfdot" ? llvm::Type::getBFloatTy(b.getContext())
+                                        : llvm::Type::getInt8Ty(b.getContext());
+  llvm::Value* const elements[] = {AsElements(b, x.value, element),
+                                   AsElements(b, y.value, element)};
+  return b.CreateIntrinsic(IntrinsicFor(name, LanesOf(sums)),
+                           {sums->getType(), elements[0]->getType()},
+                           {sums, elements[0], elements[1]});
+}
+
 llvm::Value* EmitFull(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
                       const PackedFactor& y, llvm::Value* sums) {
   const std::string_view name = method.instruction->name;
+  if (IsNeonDot(name)) return EmitNeonDot(b, name, x, y, sums);
   if (name.ends_with("pmaddwd")) return b.CreateAdd(sums, PairProducts(b, method, x, y));
   const auto id = IntrinsicFor(name, LanesOf(sums));
   if (name == "vpdpbusd" && !tensor::IsUnsigned(x.dtype)) {
