@@ -33,6 +33,7 @@
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/scheduling/task_scheduler.h"
+#include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/strategy/strategy.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/trial/command_trial.h"
@@ -314,6 +315,15 @@ void AddTuneCommand(CLI::App& app) {
                      ->option_text("NAME")
                      ->default_str("gradient")),
         scheduling::TaskSchedulers());
+  ListNames(Advanced(tune->add_option("--derivations", options->options.derivations,
+                                      "Algorithms to try besides: all, none or names")
+                         ->option_text("NAME,...")
+                         ->default_str("all"))
+                ->check([](const std::string& text) {
+                  const auto choice = sketch::DerivationChoice::Parse(text);
+                  return choice ? std::string() : choice.error().message;
+                }),
+            sketch::Derivations().Names(), sketch::Derivations().ExperimentalNames());
   Advanced(tune->add_option("--seed", options->options.seed, "Seed of all random choices")
                ->option_text("N")
                ->capture_default_str());
@@ -346,6 +356,11 @@ void AddTuneCommand(CLI::App& app) {
       "                whose prior is an estimate of the program's time\n"
       "  evolutionary  evolutionary search by a cost model (MetaSchedule)\n"
       "  random        random programs\n"
+      "\n"
+      "Derivations, which are tried beside the operator as it is defined:\n"
+      "  winograd-2x2  3x3 convolutions in float32 by Winograd's F(2x2, 3x3)\n"
+      "  winograd-4x4  the same by F(4x4, 3x3): fewer products, larger errors\n"
+      "  winograd-6x6  the same by F(6x6, 3x3); errors below 1e-4 of the largest output\n"
       "\n"
       "Operators:\n" +
           tensor::OperatorExamples()));

@@ -15,14 +15,15 @@ namespace bayloom::sketch {
 namespace {
 
 std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
-                                       const target::Target& target) {
+                                       const target::Target& target,
+                                       const DerivationChoice& derivations) {
   if (const auto chain = FindProductChain(workload)) {
     std::vector<tensor::Schedule> spaces = ProductChainSpaces(workload, *chain, target);
     if (!spaces.empty()) return spaces;
   }
   std::vector<tensor::Schedule> schedules = ApplyRules(workload, CpuRules(), target);
   const tensor::Schedule inlined = ApplyRules(workload, InliningRules(), target).front();
-  std::vector<tensor::Schedule> derived = Derive(inlined, target);
+  std::vector<tensor::Schedule> derived = Derive(inlined, target, derivations);
   if (!derived.empty()) derived = ApplyRules(std::move(derived), FinishingRules(), target);
   std::move(derived.begin(), derived.end(), std::back_inserter(schedules));
   return schedules;
@@ -30,9 +31,10 @@ std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
 
 }  // namespace
 
-SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check)
+SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check,
+                               const DerivationChoice& derivations)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
-  for (const tensor::Schedule& schedule : SpacesOf(workload_, target_)) {
+  for (const tensor::Schedule& schedule : SpacesOf(workload_, target_, derivations)) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
 }

@@ -11,6 +11,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/sketch/derivations/derivation_choice.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/schedule.h"
 #include "bayloom/tensor/trace.h"
@@ -48,7 +49,8 @@ struct ReplayCounts {
 /// Immutable after construction and safe to use from several threads.
 class SpaceGenerator {
  public:
-  SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check = {});
+  SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check = {},
+                 const DerivationChoice& derivations = {});
 
   const tensor::Workload& workload() const { return workload_; }
   const target::Target& target() const { return target_; }

@@ -29,6 +29,7 @@ struct SessionOptions {
   std::string description = "{}";                 ///< the caller's options as JSON, for the record
   std::string strategy = "bayes";                 ///< see Strategies
   std::string scheduler = "gradient";             ///< see TaskSchedulers
+  sketch::DerivationChoice derivations = {};      ///< that make design spaces
   /// Of the whole session, trials and seconds before a resumption included.
   trial::Budget budget = {.trials = 1000};
   int64_t max_trials_per_task = trial::Budget::kUnlimited;

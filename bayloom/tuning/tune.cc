@@ -47,10 +47,11 @@ std::optional<record::RunRecord> LastSession(record::Store& store, const std::st
   return last;
 }
 
-/// What a session was begun with, which what is asked for now must agree with.
+/// What a session was begun with, which what is asked for now must agree with. `otherwise` is what
+/// sessions had before there was a choice.
 std::string Agreed(const std::optional<std::string>& given, const nlohmann::json& begun,
-                   const std::string& what) {
-  const std::string before = begun.value(what, "");
+                   const std::string& what, const std::string& otherwise = "") {
+  const std::string before = begun.value(what, otherwise);
   if (given && *given != before) {
     throw InputError(fmt::format("cannot resume: the session was begun with the {} '{}', not '{}'",
                                  what, before, *given));
@@ -66,6 +67,12 @@ void CheckPrecisionAgrees(const nlohmann::json& given, const nlohmann::json& beg
   throw InputError(fmt::format(
       "cannot resume: the session was begun with the precision {}, not {}; another --db begins one",
       before, now));
+}
+
+sketch::DerivationChoice ReadDerivations(const std::string& text) {
+  Result<sketch::DerivationChoice> choice = sketch::DerivationChoice::Parse(text);
+  if (!choice) throw InputError(choice.error().message);
+  return *std::move(choice);
 }
 
 /// The machine's peak as the session was begun with, so that resumed it expects the same; measured
@@ -125,19 +132,27 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   session.seed = options_.seed;
   session.first = options_.first;
   std::string cost_model = options_.cost_model.value_or("");
+  if (options_.derivations) {
+    session.derivations = ReadDerivations(*options_.derivations);
+    options_.derivations = session.derivations.ToString();
+  }
   nlohmann::json begun;
   if (resumed) {
     begun = base::ParseJsonOrDiscard(resumed->definition);
     CheckPrecisionAgrees(options_.precision, begun);
     session.strategy = Agreed(options_.strategy, begun, "strategy");
     session.scheduler = Agreed(options_.scheduler, begun, "scheduler");
+    session.derivations =
+        ReadDerivations(Agreed(options_.derivations, begun, "derivations", "all"));
     cost_model = Agreed(options_.cost_model, begun, "cost-model");
     session.resume = resumed->id;
   } else {
     session.strategy = options_.strategy.value_or(session.strategy);
     session.scheduler = options_.scheduler.value_or(session.scheduler);
   }
-  nlohmann::json description = {{"strategy", session.strategy}, {"scheduler", session.scheduler}};
+  nlohmann::json description = {{"strategy", session.strategy},
+                                {"scheduler", session.scheduler},
+                                {"derivations", session.derivations.ToString()}};
   if (!cost_model.empty()) description["cost-model"] = cost_model;
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
   if (const auto peak = PeakFor(session.scheduler, begun, target)) {

@@ -26,6 +26,8 @@ struct TuneOptions {
   /// was begun with; something else is refused. Default "bayes" and "gradient".
   std::optional<std::string> strategy = {};
   std::optional<std::string> scheduler = {};
+  /// As sketch::DerivationChoice reads it; the same of a resumed session. Default "all".
+  std::optional<std::string> derivations = {};
   /// File of a pre-trained cost model (see ActiveLearning) to begin with.
   std::optional<std::string> cost_model = {};
   /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun

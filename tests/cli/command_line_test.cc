@@ -46,6 +46,7 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
            {"tune", "--op", "matmul:8,8,8", "--trials", "0"},
            {"tune", "--op", "matmul:8,8,8", "--time", "soon"},
            {"tune", "--op", "matmul:8,8,8", "--strategy", "guess"},
+           {"tune", "--op", "matmul:8,8,8", "--derivations", "guess"},
            {"tune", "--op", "matmul:8,8,8", "--target", "abacus"},
            {"tune", "--op", "matmul:8,8,8", "--target", "x86-64-v3,native"},
            {"tune", "--op", "matmul:8,8,8", "--threads", "1000000"},
@@ -126,7 +127,7 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
     return arguments;
   };
 
-  const Answer first = RunBayloom(with(tune, {"--trials", "4"}));
+  const Answer first = RunBayloom(with(tune, {"--trials", "4", "--derivations", "none"}));
   EXPECT_EQ(first.exit_code, 0) << first.error;
   const nlohmann::json result = nlohmann::json::parse(first.out);
   EXPECT_EQ(result["trials"], 4);
@@ -140,6 +141,9 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
                         "--db", database})
                 .exit_code,
             2);
+  const Answer other = RunBayloom(with(tune, {"--resume", "--derivations", "winograd-4x4"}));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.error, HasSubstr("begun with the derivations 'none', not 'winograd-4x4'"));
 
   EXPECT_THAT(RunBayloom({"show", database}).out, HasSubstr("matmul:32,32,32"));
   const Answer task = RunBayloom({"show", database, "--task", "1", "--trace", "--history"});

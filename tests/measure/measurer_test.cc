@@ -245,7 +245,7 @@ TEST(Measurer, ConstantsAreTransformedAsEachProgramWants) {
   Measurer measurer(codegen::HostTarget(2), Options());
   const tensor::Program plain = sketch::DefaultSchedule(workload, measurer.target());
   std::vector<tensor::Program> programs = {plain};
-  for (int64_t tile : {4, 2}) {
+  for (int64_t tile : {6, 4, 2}) {
     tensor::Program derived = tensor::Lower(workload);
     ASSERT_TRUE(tensor::Winograd(derived, derived.FindBlock("conv"), tile));
     programs.push_back(derived);

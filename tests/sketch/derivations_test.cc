@@ -33,8 +33,8 @@ int64_t WinogradTile(const tensor::Trace& trace) {
   return 0;
 }
 
-std::vector<int64_t> TilesOf(const tensor::Workload& workload) {
-  const SpaceGenerator generator(workload, TwoCores());
+std::vector<int64_t> TilesOf(const tensor::Workload& workload, const std::string& choice = "all") {
+  const SpaceGenerator generator(workload, TwoCores(), {}, *DerivationChoice::Parse(choice));
   std::vector<int64_t> tiles;
   for (const tensor::Trace& space : generator.spaces()) tiles.push_back(WinogradTile(space));
   return tiles;
@@ -52,6 +52,46 @@ TEST(Derivations, SpacesComeAfterThoseOfTheRules) {
   EXPECT_EQ(tiles.front(), 0);
   EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 2), 2);
   EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 4), 2);
+  EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 6), 2);
+}
+
+TEST(Derivations, LargerTilesAreForImagesThatTheyFit) {
+  // 14 outputs are 16 in tiles of 4, and 18 in tiles of 6.
+  const std::vector<int64_t> tiles = TilesOf(tensor::Conv2dWorkload(Shape(14, 64, 64, 1)));
+  EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 4), 2);
+  EXPECT_EQ(std::count(tiles.begin(), tiles.end(), 6), 0);
+}
+
+TEST(Derivations, AreChosenByName) {
+  const tensor::Workload workload = tensor::Conv2dWorkload(Shape(56, 64, 64, 1));
+  const auto derived = [&](const std::string& choice) {
+    std::vector<int64_t> tiles = TilesOf(workload, choice);
+    EXPECT_EQ(tiles.front(), 0) << choice;  // the rules' own are there always
+    std::erase(tiles, 0);
+    return tiles;
+  };
+  using Tiles = std::vector<int64_t>;
+  EXPECT_EQ(derived("none"), Tiles{});
+  EXPECT_EQ(derived("winograd-4x4"), (Tiles{4, 4}));
+  EXPECT_EQ(derived("winograd-6x6,winograd-2x2"), (Tiles{2, 2, 6, 6}));
+  EXPECT_EQ(derived("all"), (Tiles{2, 2, 4, 4, 6, 6}));
+}
+
+TEST(DerivationChoice, IsReadAndWritten) {
+  for (const auto& [text, written] : std::vector<std::pair<std::string, std::string>>{
+           {"all", "all"},
+           {"none", "none"},
+           {"winograd-4x4", "winograd-4x4"},
+           {"winograd-6x6,winograd-2x2", "winograd-2x2,winograd-6x6"}}) {
+    const Result<DerivationChoice> choice = DerivationChoice::Parse(text);
+    ASSERT_TRUE(choice) << choice.error().message;
+    EXPECT_EQ(choice->ToString(), written);
+  }
+  for (const char* text : {"", "winograd", "all,none", "winograd-2x2,", ",winograd-2x2", "NONE"}) {
+    const Result<DerivationChoice> choice = DerivationChoice::Parse(text);
+    ASSERT_FALSE(choice) << text;
+    EXPECT_NE(choice.error().message.find("winograd-2x2"), std::string::npos);
+  }
 }
 
 TEST(Derivations, ThereAreNoneWhereTheyCannotPay) {

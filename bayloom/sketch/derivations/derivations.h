@@ -3,9 +3,12 @@
 
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "bayloom/base/registry.h"
+#include "bayloom/sketch/derivations/derivation_choice.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/schedule.h"
 
@@ -15,13 +18,21 @@ namespace bayloom::sketch {
 /// by other blocks, and a sketch of its own schedules those. Both are steps of one trace, so that
 /// its design spaces are design spaces of the workload like any others.
 ///
-/// The schedules of all derivations of all blocks, for the workload after the rules for inlining;
-/// none where no derivation suits or promises to be faster.
-std::vector<tensor::Schedule> Derive(const tensor::Schedule& inlined, const target::Target& target);
+/// Gives the schedules to go on with for the workload after the rules for inlining; none where the
+/// derivation does not suit the block or does not promise to be faster.
+using Derivation = std::function<std::vector<tensor::Schedule>(
+    const tensor::Schedule& inlined, const std::string& block, const target::Target& target)>;
 
-// One derivation per file. Each gives the schedules to go on with, or none.
-std::vector<tensor::Schedule> DeriveWinograd(const tensor::Schedule& schedule,
-                                             const std::string& block,
-                                             const target::Target& target);
+/// The derivations by name, in the order in which their spaces are listed:
+///
+///     winograd-2x2, winograd-4x4, winograd-6x6    3x3 convolutions, by tiles of so many outputs
+base::Registry<Derivation>& Derivations();
+
+/// The schedules of all chosen derivations of all blocks.
+std::vector<tensor::Schedule> Derive(const tensor::Schedule& inlined, const target::Target& target,
+                                     const DerivationChoice& choice = {});
+
+// One kind of derivation per file.
+Derivation WinogradDerivation(int64_t tile);
 
 }  // namespace bayloom::sketch

@@ -14,11 +14,12 @@
 namespace bayloom::sketch {
 namespace {
 
-/// Tiles whose errors pass the check of a measurement at any number of channels.
-constexpr std::array<int64_t, 2> kWinogradTiles = {2, 4};
 /// With less, transforming costs more than products that are saved.
 constexpr int64_t kMinWinogradChannels = 16;
 constexpr double kMinSaving = 1.5;
+/// Transforming larger tiles costs more: they have to save so much more than those of 4.
+constexpr int64_t kCommonTile = 4;
+constexpr double kMinFurtherSaving = 1.1;
 /// Loops around tiles, and around blocks of them.
 constexpr size_t kTileLoops = 4, kTileBlockLoops = 3;
 
@@ -45,7 +46,10 @@ double SavingOf(const std::vector<int64_t>& shape, int64_t tile) {
 bool Promises(const tensor::Program& program, const tensor::Block& block, int64_t tile) {
   const std::vector<int64_t>& shape = program.buffers[block.output].shape;
   if (shape.size() != 4 || shape[3] < kMinWinogradChannels) return false;
-  return ReductionExtent(block) >= 9 * kMinWinogradChannels && SavingOf(shape, tile) >= kMinSaving;
+  if (ReductionExtent(block) < 9 * kMinWinogradChannels) return false;
+  const double saving = SavingOf(shape, tile);
+  if (tile > kCommonTile && saving < kMinFurtherSaving * SavingOf(shape, kCommonTile)) return false;
+  return saving >= kMinSaving;
 }
 
 /// Splits the channels' loop so that its inner part is one vector.
@@ -205,19 +209,18 @@ Result<tensor::Schedule> ScheduleWinograd(tensor::Schedule schedule, const std::
 
 }  // namespace
 
-std::vector<tensor::Schedule> DeriveWinograd(const tensor::Schedule& schedule,
-                                             const std::string& name,
-                                             const target::Target& target) {
-  const tensor::Program& program = schedule.program();
-  std::vector<tensor::Schedule> derived;
-  for (int64_t tile : kWinogradTiles) {
-    if (!Promises(program, program.blocks[program.FindBlock(name)], tile)) continue;
+Derivation WinogradDerivation(int64_t tile) {
+  return [tile](const tensor::Schedule& schedule, const std::string& name,
+                const target::Target& target) {
+    const tensor::Program& program = schedule.program();
+    std::vector<tensor::Schedule> derived;
+    if (!Promises(program, program.blocks[program.FindBlock(name)], tile)) return derived;
     for (Phases phases : {Phases::kWhole, Phases::kByTiles}) {
       Result<tensor::Schedule> made = ScheduleWinograd(schedule, name, tile, phases, target);
       if (made) derived.push_back(*std::move(made));
     }
-  }
-  return derived;
+    return derived;
+  };
 }
 
 }  // namespace bayloom::sketch
