@@ -22,8 +22,8 @@ struct Byte {
   int64_t Lowest() const { return dtype == DType::kInt8 ? -128 : 0; }
   int64_t Highest() const { return Lowest() + 255; }
   int64_t Clipped(double level) const {
-    return static_cast<int64_t>(std::clamp(level, static_cast<double>(Lowest()),
-                                           static_cast<double>(Highest())));
+    return static_cast<int64_t>(
+        std::clamp(level, static_cast<double>(Lowest()), static_cast<double>(Highest())));
   }
   HostTensor Zero() const { return Integers(dtype, {}, {zero}); }
 };
@@ -61,8 +61,9 @@ TEST(QuantizedLimits, LevelsSaturateAndTiesGoToEven) {
   for (int i = -600; i <= 600; ++i) reals.push_back(i);  // odd ones are ties at a scale of 2
   const HostTensor x = Floats({static_cast<int64_t>(reals.size())}, reals);
   for (const Byte& byte : AllBytes()) {
-    const HostTensor y = RunOperator(
-        {.op = "QuantizeLinear", .inputs = {x, Floats({}, {2}), byte.Zero()}, .constants = {1, 2}})[0];
+    const HostTensor y = RunOperator({.op = "QuantizeLinear",
+                                      .inputs = {x, Floats({}, {2}), byte.Zero()},
+                                      .constants = {1, 2}})[0];
     ASSERT_EQ(y.dtype, byte.dtype);
     for (size_t i = 0; i < reals.size(); ++i) {
       const double level = std::nearbyint(reals[i] / 2) + static_cast<double>(byte.zero);
@@ -123,8 +124,8 @@ TEST(QuantizedLimits, AccumulatorsHold32Bits) {
   const Byte byte{DType::kUInt8, 0};
   for (int64_t terms : {kFits, kWraps}) {
     const HostTensor a = Ends(byte, {1, terms}, terms), b = Ends(byte, {terms, 18}, terms * 18);
-    const HostTensor y = RunOperator(
-        {.op = "MatMulInteger", .inputs = {a, b}, .constants = {1}})[0];
+    const HostTensor y =
+        RunOperator({.op = "MatMulInteger", .inputs = {a, b}, .constants = {1}})[0];
     for (int64_t i = 0; i < y.ElementCount(); ++i) {
       ASSERT_EQ(y.GetInt(i), Wrapped(terms * 255 * 255)) << terms;
     }

@@ -55,9 +55,8 @@ struct Found {
 };
 
 bool HasLoop(const tensor::Program& program, tensor::LoopKind kind) {
-  return std::ranges::any_of(program.loops, [&](const tensor::Loop& loop) {
-    return loop.alive && loop.kind == kind;
-  });
+  return std::ranges::any_of(
+      program.loops, [&](const tensor::Loop& loop) { return loop.alive && loop.kind == kind; });
 }
 
 /// Draws candidates that sum up in parts and compares them with the workload.

@@ -35,8 +35,8 @@ int SkinnyReduction(const tensor::Program& program, tensor::BlockId id,
   const tensor::Block& block = program.blocks[id];
   const int last = static_cast<int>(block.iters.size()) - 1;
   const int64_t terms = block.iters[last].extent;
-  const bool only = block.iters[last].kind == tensor::IterKind::kReduction &&
-                    ReductionExtent(block) == terms;
+  const bool only =
+      block.iters[last].kind == tensor::IterKind::kReduction && ReductionExtent(block) == terms;
   const bool few = SpatialExtent(block) > kJobsPerCore * target.cores &&
                    RegistersOfSums(block, target) < kRegistersPerCore * target.cores;
   return only && few && terms >= kMinTerms ? last : -1;
