@@ -119,6 +119,29 @@ tensor::Program RowByRow() {
   return program;
 }
 
+/// Rows of columns and channels in one vectorized loop, of all numbers of whole and further chunks:
+/// the guard is about the columns.
+TEST(GuardCodeTest, PaddingIsRightInLoopsOfAnyLength) {
+  target::Target narrow = codegen::HostTarget();
+  narrow.vector_bytes = 16;  // chunks without masks
+  for (int64_t channels = 11; channels <= 29; ++channels) {
+    tensor::WorkloadBuilder b("pad");
+    const tensor::Tensor x = b.Input("x", {2, 8, channels}, tensor::DType::kUInt8);
+    const tensor::Expr zero = tensor::Literal(0, tensor::DType::kUInt8);
+    const tensor::Workload workload =
+        b.Build({tensor::Pad(b, "padded", x, {0, 2, 0}, {0, 1, 0}, zero)});
+    tensor::Program program = tensor::Lower(workload);
+    const std::vector<tensor::LoopId> loops =
+        program.LoopsAround(tensor::NodeRef::Block(program.FindBlock("padded")));
+    const Result<tensor::LoopId> fused =
+        tensor::Fuse(program, std::vector<tensor::LoopId>{loops[1], loops[2]});
+    ASSERT_TRUE(fused && tensor::Vectorize(program, *fused));
+    ExpectMatchesInterpreter(program, RandomArguments(workload, 1), std::to_string(channels),
+                             narrow);
+    ASSERT_FALSE(HasFatalFailure());
+  }
+}
+
 TEST(GuardCodeTest, WhatOnlyAddsZerosIsLeftOut) {
   target::Target target;
   target.triple = "x86_64-pc-linux-gnu";

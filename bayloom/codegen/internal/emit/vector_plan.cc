@@ -87,7 +87,10 @@ std::optional<VectorLoop> PlanVectorLoop(const tensor::Program& program,
     const int64_t extent = program.digit_extents[digits.back()];
     if (!plan.lanes.empty()) {
       const bool full = plan.lane_count % plan.width == 0;
-      const bool long_enough = plan.lane_count * extent > kMaxChunks * plan.width;
+      // In a loop over chunks only the fastest digit runs: several must not come to one.
+      const int64_t count = plan.lane_count * extent;
+      const bool long_enough = count > kMaxChunks * plan.width ||
+                               std::ssize(ChunksOf(count, plan.width, plan.masks)) > kMaxChunks;
       if (full || long_enough) break;
       // What is loaded may be put together from several places to fill a register.
       const bool fills = plain && plan.lane_count < plan.width;
