@@ -12,6 +12,8 @@ namespace {
 /// From this many additions on, adding the old value last pays: fewer roundings for one addition.
 constexpr int64_t kMinChainOfItsOwn = 32;
 
+}  // namespace
+
 tensor::ExprOp CombiningOp(tensor::Reduction reduction) {
   switch (reduction) {
     case tensor::Reduction::kSum:
@@ -27,8 +29,6 @@ tensor::ExprOp CombiningOp(tensor::Reduction reduction) {
   }
   throw std::logic_error("a reduction block without a reduction");
 }
-
-}  // namespace
 
 llvm::Value* NestEmitter::Neutral(const tensor::Block& block) {
   const tensor::Expr neutral =
@@ -63,7 +63,8 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
   const tensor::DType dtype = program_.buffers[block.output].dtype;
   Slots& slots = active_.back();
   ForEachPosition(tile, 0, [&] {
-    llvm::Type* type = RegisterType(builder_.getContext(), dtype, state_.chunk.width);
+    const int lanes = LanesOfSlots(tile);
+    llvm::Type* type = RegisterType(builder_.getContext(), dtype, lanes);
     const int64_t at = digits_.Evaluate(offset).constant;
     llvm::AllocaInst* slot = slots.by_offset[at] = NewSlot(type);
     if (slots.blocks) {
@@ -77,8 +78,9 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
         builder_.CreateStore(llvm::Constant::getNullValue(type), shift);
       }
     }
-    const bool from_zero = slots.blocks || slots.adds_old;
-    builder_.CreateStore(from_zero ? llvm::Constant::getNullValue(type) : StartValue(tile), slot);
+    const bool from_neutral = slots.blocks || slots.adds_old || plan_.folds.contains(tile.block);
+    builder_.CreateStore(from_neutral ? Splat(builder_, Neutral(block), lanes) : StartValue(tile),
+                         slot);
   });
   if (tile.alone) {
     EmitNest(slots, 0);
@@ -111,8 +113,12 @@ llvm::Value* NestEmitter::FinalValue(const Slots& slots, int64_t offset) {
     llvm::AllocaInst* total = slots.totals.at(offset);
     value = builder_.CreateFAdd(builder_.CreateLoad(total->getAllocatedType(), total), value);
   }
-  if (!slots.tile->starts_neutral && (slots.blocks || slots.adds_old)) {
-    value = builder_.CreateFAdd(StartValue(*slots.tile), value);
+  const tensor::Block& block = program_.blocks[slots.tile->block];
+  const bool folded = plan_.folds.contains(slots.tile->block);
+  if (folded) value = Folded(block, value);
+  if (!slots.tile->starts_neutral && (slots.blocks || slots.adds_old || folded)) {
+    value = EmitBinary(builder_, CombiningOp(block.reduction), program_.buffers[block.output].dtype,
+                       StartValue(*slots.tile), value);
   }
   return value;
 }
@@ -207,6 +213,14 @@ void NestEmitter::EmitReduction(tensor::BlockId id, ExpressionEmitter& values) {
   }
   llvm::AllocaInst* slot = slots->by_offset.at(index.constant);
   llvm::Value* old = builder_.CreateLoad(slot->getAllocatedType(), slot);
+  const int lanes = LanesOf(old);
+  if (plan_.folds.contains(id) && (state_.chunk.width < lanes || state_.chunk.active < lanes)) {
+    llvm::Value* rest = WithNeutralLanes(block, values.Emit(block.value), lanes);
+    const tensor::DType dtype = program_.buffers[block.output].dtype;
+    builder_.CreateStore(EmitBinary(builder_, CombiningOp(block.reduction), dtype, rest, old),
+                         slot);
+    return;
+  }
   llvm::Value* combined = Combined(id, values, old, &*slots);
   builder_.CreateStore(Splat(builder_, combined, state_.chunk.width), slot);
 }

@@ -84,8 +84,13 @@ std::optional<SumBlocks> PlanSumBlocks(const tensor::Program& program, const Emi
   const int64_t block_terms =
       std::max(products ? kTermsOfProducts : kTerms, static_cast<int64_t>(root));
   const std::vector<ReducedDigit> digits = ReducedDigits(program, tile);
+  const auto fold = plan.folds.find(tile.block);
   int64_t terms = 1;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    if (fold != plan.folds.end() && fold->second.loops.front() == digit->loop) {
+      terms *= static_cast<int64_t>(fold->second.Chunks().size());
+      continue;
+    }
     if (terms * digit->extent > block_terms && !plan.unrolled.contains(digit->loop)) {
       const int64_t max = std::max<int64_t>(block_terms / terms, 1);
       return SumBlocks{digit->loop, digit->digit, BlockSteps(digit->extent, max)};

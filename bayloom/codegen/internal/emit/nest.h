@@ -27,6 +27,9 @@ struct ModuleState {
   int parallel_loops = 0;  ///< outlined so far
 };
 
+/// What combines two values of a reduction.
+tensor::ExprOp CombiningOp(tensor::Reduction reduction);
+
 /// Emits a part of a program's loop tree into one function: the whole tree into the kernel, the
 /// body of a parallel loop into a function that threads call.
 class NestEmitter {
@@ -111,6 +114,13 @@ class NestEmitter {
                         const Slots* slots);
   llvm::Value* WithOneMore(const tensor::Block& block, ExpressionEmitter& values, llvm::Value* old);
   llvm::Value* Neutral(const tensor::Block& block);
+
+  // Reductions in lanes (fold.cc).
+  /// How a loop of a tile that is being emitted is folded; null if it is not.
+  const VectorLoop* FoldAt(tensor::LoopId loop) const;
+  int LanesOfSlots(const AccumulatorTile& tile) const;
+  llvm::Value* WithNeutralLanes(const tensor::Block& block, llvm::Value* values, int lanes);
+  llvm::Value* Folded(const tensor::Block& block, llvm::Value* lanes);
 
   // Dot products (dot_products.cc).
   bool IsShifted(const AccumulatorTile& tile) const;

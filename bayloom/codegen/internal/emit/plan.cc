@@ -82,6 +82,7 @@ Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Targ
       plan.epilogues.emplace(place->second.block, *std::move(epilogue));
     }
   }
+  plan.folds = PlanFolds(program, target, plan.accesses, plan.vector_loops, plan.dots, plan.tiles);
   if (Status status = PlanUnrolling(program, plan); !status) return status.error();
   return plan;
 }

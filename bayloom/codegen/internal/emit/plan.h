@@ -9,6 +9,7 @@
 #include "bayloom/codegen/internal/emit/across_plan.h"
 #include "bayloom/codegen/internal/emit/dot_plan.h"
 #include "bayloom/codegen/internal/emit/epilogue_plan.h"
+#include "bayloom/codegen/internal/emit/fold_plan.h"
 #include "bayloom/codegen/internal/emit/hoist_plan.h"
 #include "bayloom/codegen/internal/emit/memory_plan.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
@@ -24,6 +25,7 @@ struct EmitPlan {
   std::map<tensor::LoopId, std::vector<HoistedValue>> hoisted;  ///< in front of the loop
   std::map<tensor::BlockId, DotPlan> dots;
   std::map<tensor::LoopId, AccumulatorTile> tiles;    ///< by AccumulatorTile::root
+  std::map<tensor::BlockId, VectorLoop> folds;        ///< by AccumulatorTile::block
   std::map<tensor::BlockId, TileEpilogue> epilogues;  ///< by AccumulatorTile::block
   std::set<tensor::LoopId> unrolled;
   std::set<tensor::BlockId> absorbed;  ///< kInit blocks and consumers that tiles make superfluous

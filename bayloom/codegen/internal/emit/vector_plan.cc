@@ -9,20 +9,6 @@
 namespace bayloom::codegen {
 namespace {
 
-/// Bytes of the widest element type a block's value goes through; index arithmetic is left out.
-int WidestElement(const tensor::Program& program, const tensor::Block& block) {
-  int widest = tensor::ByteSize(program.buffers[block.output].dtype);
-  const auto visit = [&](const auto& self, const tensor::Expr& e) -> void {
-    if (e->op == tensor::ExprOp::kLoad || e->op == tensor::ExprOp::kCast) {
-      widest = std::max(widest, tensor::ByteSize(e->dtype));
-    }
-    if (e->op == tensor::ExprOp::kLoad) return;
-    for (const tensor::Expr& operand : e->operands) self(self, operand);
-  };
-  if (block.value.defined()) visit(visit, block.value);
-  return widest;
-}
-
 /// True if stepping `outer` once is stepping `inner` through its extent, for every access.
 bool GoTogether(const tensor::Program& program, const std::vector<const tensor::Affine*>& offsets,
                 tensor::DigitId outer, tensor::DigitId inner) {
@@ -37,6 +23,19 @@ void AppendLoads(const BlockAccesses& accesses, std::vector<const tensor::Affine
 }
 
 }  // namespace
+
+int WidestElement(const tensor::Program& program, const tensor::Block& block) {
+  int widest = tensor::ByteSize(program.buffers[block.output].dtype);
+  const auto visit = [&](const auto& self, const tensor::Expr& e) -> void {
+    if (e->op == tensor::ExprOp::kLoad || e->op == tensor::ExprOp::kCast) {
+      widest = std::max(widest, tensor::ByteSize(e->dtype));
+    }
+    if (e->op == tensor::ExprOp::kLoad) return;
+    for (const tensor::Expr& operand : e->operands) self(self, operand);
+  };
+  if (block.value.defined()) visit(visit, block.value);
+  return widest;
+}
 
 std::vector<Chunk> ChunksOf(int64_t count, int width, bool masks) {
   std::vector<Chunk> chunks;

@@ -39,6 +39,9 @@ struct VectorLoop {
   std::vector<Chunk> Chunks() const { return ChunksOf(lane_count, width, masks); }
 };
 
+/// Bytes of the widest element type a block's value goes through; index arithmetic is left out.
+int WidestElement(const tensor::Program& program, const tensor::Block& block);
+
 /// At most this many chunks are emitted one after the other; more become a loop.
 inline constexpr int64_t kMaxChunks = 16;
 

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+
+#include "bayloom/codegen/internal/emit/accumulator_plan.h"
+
+namespace bayloom::codegen {
+
+/// A reduction loop that runs along memory is carried out in the lanes of registers, each with a
+/// partial result; these are combined when the tile is done:
+///
+///     register[s] = neutral, in all lanes
+///     for (registers of the loop)
+///       register[s] = combine(register[s], values)         what is behind the end is neutral
+///     output[s] = combine over lanes of register[s]
+///
+/// By the tile's block, with the loop as if it were vectorized. Only for types whose operations are
+/// not rounded further: of narrow floats the order of additions is kept.
+std::map<tensor::BlockId, VectorLoop> PlanFolds(
+    const tensor::Program& program, const target::Target& target,
+    const std::map<tensor::BlockId, BlockAccesses>& accesses,
+    const std::map<tensor::LoopId, VectorLoop>& vector_loops,
+    const std::map<tensor::BlockId, DotPlan>& dots,
+    const std::map<tensor::LoopId, AccumulatorTile>& tiles);
+
+}  // namespace bayloom::codegen
