@@ -74,8 +74,8 @@ TEST(FoldTest, OtherTypes) {
 TEST(FoldTest, GuardedElements) {
   tensor::WorkloadBuilder b("guarded");
   const tensor::Tensor x = b.Input("x", {6, 50});
-  const tensor::Workload workload = b.Build({b.Reduce(
-      "y", {6}, {{"k", 70}}, Reduction::kSum, [&](const auto& s, const auto& r) {
+  const tensor::Workload workload =
+      b.Build({b.Reduce("y", {6}, {{"k", 70}}, Reduction::kSum, [&](const auto& s, const auto& r) {
         const Expr at = r[0] - Expr(10);
         const Expr inside = Expr(0) <= at && at < Expr(50);
         const Expr value = tensor::Select(inside, x(s[0], at), tensor::FloatLiteral(0));
@@ -86,8 +86,7 @@ TEST(FoldTest, GuardedElements) {
 
 TEST(FoldTest, NothingIsAddedElementByElement) {
   const tensor::Workload workload = RowsOf(8, 1, 256, Reduction::kSum, DType::kFloat32);
-  const std::string ir =
-      *codegen::EmitLlvmIr(tensor::Lower(workload), codegen::HostTarget(), "f");
+  const std::string ir = *codegen::EmitLlvmIr(tensor::Lower(workload), codegen::HostTarget(), "f");
   EXPECT_EQ(ir.find("load float,"), std::string::npos) << ir;
 }
 

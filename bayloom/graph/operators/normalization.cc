@@ -14,7 +14,7 @@ namespace bayloom::graph {
 namespace {
 
 /// 1 / x. Of what is the same for a whole row it is computed once, and then multiplied by.
-tensor::Expr Reciprocal(const tensor::Expr& x) { return LiteralLike(1, x) / x; }
+tensor::Expr OneOver(const tensor::Expr& x) { return LiteralLike(1, x) / x; }
 
 /// One axis from operator set 13 on; before, all from the axis to the last together.
 std::vector<int> SoftmaxAxes(OperatorContext& context, const tensor::Tensor& x) {
@@ -37,7 +37,7 @@ void Softmax(OperatorContext& context) {
   const tensor::Tensor sum =
       ReduceAxes(context, "softmax.sum", exp, axes, tensor::Reduction::kSum, Itself);
   context.SetOutput(0, context.builder().Map("softmax", x.shape(), [&](const Exprs& s) {
-    return exp.At(s) * Reciprocal(sum.At(Without(s, axes)));
+    return exp.At(s) * OneOver(sum.At(Without(s, axes)));
   }));
 }
 
@@ -178,7 +178,7 @@ void InstanceNormalization(OperatorContext& context) {
   const Moments m = MomentsOf(context, x, axes);
   context.SetOutput(
       0, context.builder().Map("instancenormalization", x.shape(), [&](const Exprs& s) {
-        const tensor::Expr factor = scale(s[1]) * Reciprocal(m.Deviation({s[0], s[1]}, epsilon));
+        const tensor::Expr factor = scale(s[1]) * OneOver(m.Deviation({s[0], s[1]}, epsilon));
         return m.centred.At(s) * factor + bias(s[1]);
       }));
 }
@@ -209,7 +209,7 @@ void LayerNormalization(OperatorContext& context) {
   const Moments m = MomentsOf(context, x, axes);
   const tensor::Tensor normal =
       context.builder().Map("layernormalization.normal", x.shape(), [&](const Exprs& s) {
-        return m.centred.At(s) * Reciprocal(m.Deviation(Without(s, axes), epsilon));
+        return m.centred.At(s) * OneOver(m.Deviation(Without(s, axes), epsilon));
       });
   std::vector<tensor::Tensor> operands = {
       ConvertTo(context, given.dtype(), RoundedTo(context, stash, normal)), context.Input(1)};
@@ -229,7 +229,7 @@ void LayerNormalization(OperatorContext& context) {
   }
   if (context.WantsOutput(2)) {
     const tensor::Tensor inverse = b.Map("layernormalization.inverse", rows, [&](const Exprs& s) {
-      return Reciprocal(m.Deviation(s, epsilon));
+      return OneOver(m.Deviation(s, epsilon));
     });
     context.SetOutput(2, b.View(inverse, kept));
   }

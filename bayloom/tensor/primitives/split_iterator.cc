@@ -14,15 +14,15 @@
 namespace bayloom::tensor {
 namespace {
 
-struct Division {
+struct IndexDivision {
   Affine quotient, rest;
 };
 
 /// The index as quotient * by + rest with the rest in [0, by); nullopt if its digits do not divide
 /// so.
-std::optional<Division> Divide(const Program& program, const Affine& index, int64_t by) {
+std::optional<IndexDivision> DivideIndex(const Program& program, const Affine& index, int64_t by) {
   if (index.constant < 0) return std::nullopt;
-  Division division;
+  IndexDivision division;
   division.quotient.constant = index.constant / by;
   division.rest.constant = index.constant % by;
   int64_t greatest = division.rest.constant;
@@ -60,12 +60,12 @@ Status SplitIterator(Program& program, BlockId id, int iter, int64_t factor) {
   };
   if (old.kind != IterKind::kSpatial) return refuse("it is reduced over");
   if (factor < 1 || old.extent % factor != 0) return refuse("that does not divide its extent");
-  auto division = Divide(program, program.blocks[id].bindings[iter], factor);
+  auto division = DivideIndex(program, program.blocks[id].bindings[iter], factor);
   if (!division) {
     const LoopId loop = OnlyLoopOf(program, id, iter);
     const int64_t factors[] = {-1, factor};
     if (loop < 0 || !Split(program, loop, factors)) return refuse("its loops are split elsewhere");
-    division = Divide(program, program.blocks[id].bindings[iter], factor);
+    division = DivideIndex(program, program.blocks[id].bindings[iter], factor);
   }
   if (!division) return refuse("its loops are split elsewhere");
 
