@@ -74,7 +74,12 @@ enum class ParallelStores : uint8_t {
 /// every buffer written below is private to an iteration or written as `stores` says.
 Status CheckParallel(const Program& program, LoopId loop,
                      ParallelStores stores = ParallelStores::kDisjoint);
-/// The same with what loops of that kind may store; true for kinds that run in order.
+/// Whether the loop may have the kind it has: the same with what loops of that kind may store, and
+/// what primitives.h says of marks for accelerators.
 Status CheckKindOfLoop(const Program& program, LoopId loop);
+
+/// Whether the iteration of a loop around decides which part of a buffer is allocated there. Loops
+/// over threads do not for shared memory, which is one for all threads of a block.
+bool SelectsPart(const Loop& loop, const Buffer& buffer);
 
 }  // namespace bayloom::tensor

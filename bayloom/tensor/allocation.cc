@@ -25,6 +25,7 @@ class RegionCollector {
         outer_digits_(program.digit_extents.size()),
         dimensions_(buffer.shape.size()) {
     for (NodeRef at = scope; at.is_loop(); at = program.ParentOf(at)) {
+      if (!SelectsPart(program.loops[at.id], buffer)) continue;
       for (DigitId digit : program.loops[at.id].digits) outer_digits_[digit] = true;
     }
   }
@@ -94,6 +95,10 @@ class RegionCollector {
 };
 
 }  // namespace
+
+bool SelectsPart(const Loop& loop, const Buffer& buffer) {
+  return buffer.scope != StorageScope::kShared || !IsThreadIndex(loop.kind);
+}
 
 NodeRef AllocationScope(const Program& program, BufferId buffer) {
   NodeRef scope;

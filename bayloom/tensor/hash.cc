@@ -113,6 +113,7 @@ class ProgramHasher {
   void AddLoop(const Loop& loop) {
     structure_.Add(uint64_t{1} << 32 | static_cast<uint64_t>(loop.kind) << 16 | loop.digits.size());
     structure_.AddSigned(loop.unroll_max_step);
+    if (loop.threads != 0) structure_.AddSigned(loop.threads);
     for (DigitId digit : loop.digits) {
       digit_numbers_[digit] = next_digit_++;
       structure_.AddSigned(program_.digit_extents[digit]);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/internal/accelerator_marks.h"
 #include "bayloom/tensor/loop_tree.h"
 #include "bayloom/tensor/primitives/region.h"
 
@@ -223,6 +224,7 @@ Status CheckParallel(const Program& program, LoopId loop, ParallelStores stores)
 
 Status CheckKindOfLoop(const Program& program, LoopId loop) {
   const LoopKind kind = program.loops[loop].kind;
+  if (Status status = CheckAcceleratorMark(program, loop, kind); !status) return status;
   if (RunsInOrder(kind)) return Ok();
   return CheckParallel(
       program, loop,

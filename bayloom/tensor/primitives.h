@@ -63,8 +63,21 @@ Status Vectorize(Program& program, LoopId loop);
 Status Unroll(Program& program, LoopId loop);
 /// Asks that the nest below the loop be unrolled while it stays within max_step steps.
 Status AnnotateUnroll(Program& program, LoopId loop, int64_t max_step);
-/// Binds a loop to an accelerator's block or thread index; legality as Parallelize.
-Status Bind(Program& program, LoopId loop, LoopKind kind);
+/// Gives a loop to the blocks and threads of an accelerator. The program keeps its sequential
+/// meaning; what the marks stand for is realized by code generation.
+///
+///   kBlockX ... kThreadZ   one iteration, one block or thread; legality as Parallelize
+///   kGridThread            the outermost loop of a nest, dealt to all threads of all blocks
+///   kCooperative           dealt to all threads of a block. Around it may be loops over threads:
+///                          then every thread of the sequential program does all of it, and it must
+///                          be the same for all: blocks that fill shared memory from what no loop
+///                          over threads around writes.
+///   kThreadReduce          a reduction dealt to `threads` threads: one block below that reduces
+///                          over the loop, and over all other loops below
+///
+/// `threads` is for the last three (Loop::threads): 0, or at most 1,024; for kThreadReduce a power
+/// of two or a multiple of 32.
+Status Bind(Program& program, LoopId loop, LoopKind kind, int64_t threads = 0);
 /// Marks a serial loop whose products of narrow elements an instruction sums up at once: the
 /// fastest part of one reduction axis of a dot product (dot_product.h), as long as the
 /// instruction's depth. Below it there may be spatial loops only; the vectorized one among them

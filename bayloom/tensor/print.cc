@@ -242,6 +242,7 @@ class ProgramPrinter {
     std::string line = fmt::format("for {} in 0..{}:", names_.Of(loop), program_.ExtentOf(node.id));
     if (loop.kind != LoopKind::kSerial) line = fmt::format("{} {}", NameOf(loop.kind), line);
     if (loop.unroll_max_step > 0) line += fmt::format("  # unroll up to {}", loop.unroll_max_step);
+    if (loop.threads > 0) line += fmt::format("  # by {} threads", loop.threads);
     Line(depth, line);
     for (NodeRef child : loop.body) PrintNode(child, depth + 1);
   }

@@ -63,11 +63,31 @@ enum class LoopKind : uint8_t {
   kThreadZ,  ///< bound to threadIdx (accelerators)
   kVirtualThread,
   kTensorized,  ///< an instruction sums up the products of all iterations, where there is one
+  /// Iterations are dealt to all threads of a block of threads (accelerators), as many as there
+  /// are: typically a copy into shared memory.
+  kCooperative,
+  /// Iterations are dealt to blocks of threads and to the threads of each (accelerators), as many
+  /// as there are: nests without reuse.
+  kGridThread,
+  /// A reduction whose iterations threads of a block share; what they get is combined at the end
+  /// (accelerators).
+  kThreadReduce,
 };
 
 /// Whether the iterations may depend on each other.
 constexpr bool RunsInOrder(LoopKind kind) {
-  return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kTensorized;
+  return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled ||
+         kind == LoopKind::kTensorized || kind == LoopKind::kThreadReduce;
+}
+
+/// The loop's iterations are blocks of threads.
+constexpr bool IsBlockIndex(LoopKind kind) {
+  return kind == LoopKind::kBlockX || kind == LoopKind::kBlockY || kind == LoopKind::kBlockZ;
+}
+
+/// The loop's iterations are the threads of a block.
+constexpr bool IsThreadIndex(LoopKind kind) {
+  return kind == LoopKind::kThreadX || kind == LoopKind::kThreadY || kind == LoopKind::kThreadZ;
 }
 
 /// One loop of the tree.
@@ -78,6 +98,9 @@ struct Loop {
   std::vector<NodeRef> body;
   /// Annotation "auto_unroll": unroll the nest below while its steps stay within this (0: no).
   int64_t unroll_max_step = 0;
+  /// Of kCooperative, kGridThread and kThreadReduce: how many threads share the iterations (0: as
+  /// code generation likes).
+  int64_t threads = 0;
   bool alive = true;
 };
 

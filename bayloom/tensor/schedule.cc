@@ -137,6 +137,11 @@ Status Schedule::Bind(LoopVar loop, LoopKind kind) {
       Record(InstructionOf(InstructionKind::kBind, {loop.id}, {static_cast<int64_t>(kind)})));
 }
 
+Status Schedule::Bind(LoopVar loop, LoopKind kind, ValueVar threads) {
+  return NoVar(Record(
+      InstructionOf(InstructionKind::kBind, {loop.id, threads.id}, {static_cast<int64_t>(kind)})));
+}
+
 Status Schedule::Tensorize(LoopVar loop) {
   return NoVar(Record(InstructionOf(InstructionKind::kTensorize, {loop.id})));
 }

@@ -67,6 +67,7 @@ class Schedule {
   Status Unroll(LoopVar loop);
   Status AnnotateUnroll(LoopVar loop, ValueVar max_step);
   Status Bind(LoopVar loop, LoopKind kind);
+  Status Bind(LoopVar loop, LoopKind kind, ValueVar threads);
   Status Tensorize(LoopVar loop);
   Status Annotate(BlockVar block, const std::string& key, ValueVar value);
   Status Annotate(BlockVar block, const std::string& key, int64_t value);

@@ -120,7 +120,8 @@ Result<Schedule::Effect> Schedule::ExecuteOnLoops(const Instruction& instruction
       return done(bayloom::tensor::Tensorize(program_, loops[0]));
     default:
       return done(bayloom::tensor::Bind(program_, loops[0],
-                                        static_cast<LoopKind>(instruction.attributes[0])));
+                                        static_cast<LoopKind>(instruction.attributes[0]),
+                                        inputs.size() > 1 ? values_[inputs[1]] : 0));
   }
 }
 

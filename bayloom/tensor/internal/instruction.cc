@@ -29,7 +29,7 @@ constexpr std::array kForms = {
     InstructionForm{kVectorize, "vectorize", "l", "", 0},
     InstructionForm{kUnroll, "unroll", "l", "", 0},
     InstructionForm{kAnnotateUnroll, "annotate_unroll", "lv", "", 0},
-    InstructionForm{kBind, "bind", "l", "", 1},
+    InstructionForm{kBind, "bind", "lv*", "", 1},
     InstructionForm{kAnnotate, "annotate", "bv*", "", -1},
     InstructionForm{kComputeInline, "compute_inline", "b", "", 0},
     InstructionForm{kReverseComputeInline, "reverse_compute_inline", "b", "", 0},
@@ -131,9 +131,10 @@ Status CheckForm(const Instruction& instruction, const std::vector<char>& variab
       }
       break;
     case kBind:
-      if (attributes[0] < 0 || attributes[0] > static_cast<int64_t>(LoopKind::kVirtualThread)) {
+      if (attributes[0] < 0 || attributes[0] > static_cast<int64_t>(LoopKind::kThreadReduce)) {
         return Malformed(instruction, "unknown kind of loop");
       }
+      if (instruction.inputs.size() > 2) return Malformed(instruction, "one number of threads");
       break;
     case kCacheRead:
     case kCacheWrite:

@@ -107,6 +107,9 @@ inline constexpr auto kLoopKindNames = std::to_array<std::pair<LoopKind, std::st
     {LoopKind::kThreadZ, "thread_z"},
     {LoopKind::kVirtualThread, "virtual_thread"},
     {LoopKind::kTensorized, "tensorized"},
+    {LoopKind::kCooperative, "cooperative"},
+    {LoopKind::kGridThread, "grid_thread"},
+    {LoopKind::kThreadReduce, "thread_reduce"},
 });
 
 template <typename Table, typename Value>

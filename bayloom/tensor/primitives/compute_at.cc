@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bayloom/tensor/access.h"
 #include "bayloom/tensor/internal/primitives/placement.h"
 #include "bayloom/tensor/internal/primitives/tree.h"
 #include "bayloom/tensor/primitives.h"
@@ -52,7 +53,11 @@ Result<Region> RegionNeeded(const Program& program, const Block& block,
     for (int64_t extent : buffer.shape) whole.push_back({{}, 0, extent - 1});
     return whole;
   }
-  const DigitMask outer = DigitsAround(program, parent);
+  DigitMask outer = DigitsAround(program, parent);
+  for (NodeRef at = parent; at.is_loop(); at = program.ParentOf(at)) {
+    if (SelectsPart(program.loops[at.id], buffer)) continue;
+    for (DigitId digit : program.loops[at.id].digits) outer[digit] = false;
+  }
   Region needed = ReadRegion(program, program.blocks[readers[0]], block.output, outer);
   for (size_t i = 1; i < readers.size(); ++i) {
     Unite(buffer, ReadRegion(program, program.blocks[readers[i]], block.output, outer), needed);
