@@ -31,6 +31,7 @@ bayloom_dependency(LLVM 19.1 CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm TARGET
 bayloom_dependency(Protobuf 3.21 TARGETS protobuf::libprotobuf)
 bayloom_dependency(ONNX 1.12 TARGETS onnx)
 bayloom_dependency(CLI11 2.1 TARGETS CLI11::CLI11)
+bayloom_dependency(Libevent 2.1 TARGETS Libevent::event)
 
 add_library(bayloom_llvm INTERFACE)
 target_include_directories(bayloom_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})

@@ -56,7 +56,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/bayloom-config-version.cm
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${PROJECT_BINARY_DIR}/bayloom-config.cmake ${PROJECT_BINARY_DIR}/bayloom-config-version.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/FindXGBoost.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindLibevent.cmake ${CMAKE_CURRENT_LIST_DIR}/FindXGBoost.cmake
   DESTINATION ${config_folder})
 
 install(TARGETS bayloom)

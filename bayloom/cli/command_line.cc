@@ -159,6 +159,7 @@ void AddCommands(CLI::App& app) {
   AddMapCommand(app);
   AddPretrainCommand(app);
   AddReportCommand(app);
+  AddBoardCommand(app);
   AddRecordsCommand(app);
   AddHelpCommands(app);
   CheckSeeds(app);

@@ -16,9 +16,12 @@
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/file_name.h"
 #include "bayloom/cli/internal/help.h"
+#include "bayloom/page/page_html.h"
+#include "bayloom/page/page_reader.h"
 #include "bayloom/record/program_pool.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
@@ -36,6 +39,7 @@ struct ReportOptions {
   std::vector<std::string> databases;
   std::optional<int64_t> run;
   std::string out;
+  std::string html;
   bool slots = false;
   bool json = false;
 };
@@ -196,7 +200,22 @@ class DatabaseReporter {
   Folder* folder_;
 };
 
+/// Everything of one database as one page.
+void WritePage(const ReportOptions& options) {
+  if (options.databases.size() != 1) {
+    throw InputError("report: --html writes the page of one database; name one");
+  }
+  base::CheckFolderOf(options.html);
+  const std::string& path = options.databases.front();
+  record::Store store(path, record::Store::Mode::kReadOnly);
+  page::PageReader reader(store, std::filesystem::path(path).filename().string());
+  if (!reader.Refresh()) throw InputError(path + " is being cleaned; try again");
+  base::WriteFile(options.html, page::PageHtml(reader.Since({}), page::PageKind::kFile));
+  fmt::print("wrote {}\n", base::InOneLine(options.html, 500));
+}
+
 void Report(const ReportOptions& options) {
+  if (!options.html.empty()) return WritePage(options);
   std::optional<Folder> folder;
   if (!options.out.empty()) folder.emplace(options.out);
   Reports reports;
@@ -231,20 +250,30 @@ void Report(const ReportOptions& options) {
 void AddReportCommand(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* report =
-      app.add_subcommand("report", "Summarize the runs of databases, with charts as SVG");
+      app.add_subcommand("report", "Summarize the runs of databases, as text, page or charts");
   report
       ->add_option("databases", options->databases,
                    "Databases of 'bayloom tune', 'search', 'map' or 'pretrain'")
       ->required();
-  report->add_option("--run", options->run, "Only this run")->option_text("ID")->default_str("all");
-  report->add_option("--out,-o", options->out, "Write charts and report.json into this folder")
-      ->option_text("DIR");
-  Advanced(report->add_flag("--slots", options->slots,
-                            "Also list the scheduler's choices, slot by slot"));
-  report->add_flag("--json", options->json, "Print JSON");
+  CLI::Option* run = report->add_option("--run", options->run, "Only this run")
+                         ->option_text("ID")
+                         ->default_str("all");
+  CLI::Option* html =
+      report
+          ->add_option("--html", options->html, "Write one page with everything; needs no network")
+          ->option_text("FILE");
+  CLI::Option* out = report
+                         ->add_option("--out,-o", options->out,
+                                      "Write charts (SVG) and report.json into this folder")
+                         ->option_text("DIR");
+  CLI::Option* slots = Advanced(report->add_flag(
+      "--slots", options->slots, "Also list the scheduler's choices, slot by slot"));
+  CLI::Option* json = report->add_flag("--json", options->json, "Print JSON");
+  for (CLI::Option* other : {run, out, slots, json}) html->excludes(other);
   report->footer(WithDetails(
       "Examples:\n"
       "  bayloom report resnet18.db\n"
+      "  bayloom report resnet18.db --html resnet18.html\n"
       "  bayloom report gradient.db dynatune.db --out charts",
       "\n\n"
       "The latency of a tuning is the sum over all tasks of their best programs' times,\n"

@@ -7,7 +7,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/show.h"
 #include "bayloom/record/program_pool.h"
@@ -15,19 +14,11 @@
 #include "bayloom/report/format.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"
+#include "bayloom/report/run_summary.h"
 #include "bayloom/report/table.h"
 
 namespace bayloom::cli {
 namespace {
-
-/// Who chose the candidates: the optimizer or mapper, or the strategy of a tuning.
-std::string ProposerOf(const record::RunRecord& run) {
-  if (!run.proposer.empty()) return run.proposer;
-  const nlohmann::json definition = base::ParseJsonOrDiscard(run.definition);
-  const bool is_known = definition.is_object() && definition.contains("strategy") &&
-                        definition["strategy"].is_string();
-  return is_known ? definition["strategy"].get<std::string>() : "";
-}
 
 /// The best value of a run; NaN if it has none, or several tasks whose values do not compare.
 double BestOf(record::Store& store, const record::RunRecord& run) {
@@ -49,7 +40,7 @@ report::Table RunTable(record::Store& store) {
                   std::string(record::ToString(run.kind)),
                   report::FormatTime(run.started),
                   run.name,
-                  ProposerOf(run),
+                  report::ProposerOf(run),
                   static_cast<int64_t>(run.seed),
                   store.CountTrials(run.id),
                   {best, report::FormatValue(best)},

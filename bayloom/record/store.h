@@ -88,6 +88,8 @@ class Store {
   std::vector<StoredTrial> TrialsOf(TaskId task, TargetId target);
   /// All trials of a run by ordinal, from `first` on.
   std::vector<StoredTrial> TrialsOfRun(RunId run, int64_t first = 0);
+  /// The first `count` of these.
+  std::vector<StoredTrial> TrialsOfRun(RunId run, int64_t first, int64_t count);
   /// The `count` best feasible trials of positive value that were not cut short, best first, each
   /// key once.
   ///

@@ -87,10 +87,15 @@ std::vector<StoredTrial> Store::TrialsOf(TaskId task, TargetId target) {
 }
 
 std::vector<StoredTrial> Store::TrialsOfRun(RunId run, int64_t first) {
+  return TrialsOfRun(run, first, std::numeric_limits<int64_t>::max());
+}
+
+std::vector<StoredTrial> Store::TrialsOfRun(RunId run, int64_t first, int64_t count) {
   std::lock_guard lock(mutex_);
   return ReadTrials(
-      database_, database_.Prepared(SelectTrials("WHERE run = ? AND ordinal >= ? ORDER BY ordinal"))
-                     .Start(run, first));
+      database_,
+      database_.Prepared(SelectTrials("WHERE run = ? AND ordinal >= ? ORDER BY ordinal LIMIT ?"))
+          .Start(run, first, count));
 }
 
 std::vector<StoredTrial> Store::BestOf(TaskId task, TargetId target, int count) {

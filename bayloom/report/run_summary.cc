@@ -106,6 +106,14 @@ std::string FailureText(const RunSummary& summary) {
   return text.empty() ? "none" : text;
 }
 
+std::string ProposerOf(const record::RunRecord& run) {
+  if (!run.proposer.empty()) return run.proposer;
+  const nlohmann::json definition = base::ParseJsonOrDiscard(run.definition);
+  const bool is_known = definition.is_object() && definition.contains("strategy") &&
+                        definition["strategy"].is_string();
+  return is_known ? definition["strategy"].get<std::string>() : "";
+}
+
 std::string GoalOf(const record::RunRecord& run) { return run.maximize ? "maximize" : "minimize"; }
 
 Table ImprovementTable(const RunSummary& summary) {

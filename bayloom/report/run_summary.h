@@ -44,6 +44,9 @@ RunSummary SummaryOf(const external::Scenario& scenario,
 
 /// "2 crash, 1 timeout", or "none".
 std::string FailureText(const RunSummary& summary);
+/// Who chose the candidates: the optimizer or mapper, or the strategy of a tuning; empty if that is
+/// not known.
+std::string ProposerOf(const record::RunRecord& run);
 /// "minimize", or "maximize".
 std::string GoalOf(const record::RunRecord& run);
 

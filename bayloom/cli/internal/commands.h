@@ -31,6 +31,7 @@ void AddServeCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
 void AddMapCommand(CLI::App& app);
 void AddReportCommand(CLI::App& app);
+void AddBoardCommand(CLI::App& app);
 void AddPretrainCommand(CLI::App& app);
 void AddSensitivityCommand(CLI::App& app);
 
