@@ -149,6 +149,7 @@ TEST(HostileDatabase, IsAnsweredOrRefusedInOneLine) {
     ExpectAnswered({"show", path, "--chart", folder / "chart.svg"});
     ExpectAnswered({"report", path, "--out", folder / "charts"});
     ExpectAnswered({"report", path, "--json"});
+    ExpectAnswered({"report", path, "--html", folder / "page.html"});
     ExpectAnswered({"records", "clean", path, "--remove"});
     const std::string lines = folder / "attacked.db.jsonl";
     std::filesystem::remove(lines);
