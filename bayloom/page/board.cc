@@ -173,9 +173,10 @@ void Board::Server::Listen(int port) {
   evhttp_bound_socket* bound =
       evhttp_bind_socket_with_handle(http_.get(), "127.0.0.1", static_cast<uint16_t>(port));
   if (bound == nullptr) {
-    throw InputError(fmt::format("cannot listen on port {} of 127.0.0.1: {}; another one is chosen "
-                                 "with --port, a free one with --port 0",
-                                 port, std::strerror(errno)));
+    throw InputError(
+        fmt::format("cannot listen on port {} of 127.0.0.1: {}; another one is chosen "
+                    "with --port, a free one with --port 0",
+                    port, std::strerror(errno)));
   }
   sockaddr_in address = {};
   socklen_t size = sizeof(address);
@@ -187,9 +188,9 @@ void Board::Server::OpenDatabase() {
   read_state_ = StateNow();
   reader_.reset();
   store_ = std::make_unique<record::Store>(database_, record::Store::Mode::kReadOnly);
-  reader_ = std::make_unique<PageReader>(*store_,
-                                         std::filesystem::path(database_).filename().string(),
-                                         static_cast<uint64_t>(base::UnixMicroseconds()));
+  reader_ =
+      std::make_unique<PageReader>(*store_, std::filesystem::path(database_).filename().string(),
+                                   static_cast<uint64_t>(base::UnixMicroseconds()));
   reader_->Refresh();
   details_are_old_ = false;
 }

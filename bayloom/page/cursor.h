@@ -16,8 +16,8 @@ namespace bayloom::page {
 /// How much of a database a reader of documents has: what PageReader::Since is asked to go on from.
 /// The default one has nothing.
 struct Cursor {
-  uint64_t reader = 0;   ///< the PageReader that made it
-  int64_t revision = 0;  ///< of its items
+  uint64_t reader = 0;                         ///< the PageReader that made it
+  int64_t revision = 0;                        ///< of its items
   std::map<record::RunId, int64_t> next = {};  ///< by run, the ordinal of the first trial to come
 
   /// "17.42_1.500_2.30": characters that need no quoting in a URL or a header.

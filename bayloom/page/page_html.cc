@@ -26,9 +26,9 @@ extern const char kMainScript[];
 namespace {
 
 /// The scripts in the order in which they are hashed for the policy (CMakeLists.txt).
-constexpr const char* const kScripts[] = {kDomScript,   kFormatScript,   kDataScript,
-                                          kChartScript, kPlotsScript,    kParallelScript,
-                                          kTrialsScript, kViewsScript,   kMainScript};
+constexpr const char* const kScripts[] = {kDomScript,    kFormatScript, kDataScript,
+                                          kChartScript,  kPlotsScript,  kParallelScript,
+                                          kTrialsScript, kViewsScript,  kMainScript};
 
 int DigitOf(char hexadecimal) {
   return hexadecimal <= '9' ? hexadecimal - '0' : hexadecimal - 'a' + 10;

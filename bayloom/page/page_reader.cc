@@ -40,8 +40,7 @@ constexpr double kRankAgainAfter = 1.5;
 template <typename Visit>
 void VisitTrials(record::Store& store, record::RunId run, int64_t first, const Visit& visit) {
   while (true) {
-    const std::vector<record::StoredTrial> trials =
-        store.TrialsOfRun(run, first, kTrialsAtOnce);
+    const std::vector<record::StoredTrial> trials = store.TrialsOfRun(run, first, kTrialsAtOnce);
     for (const record::StoredTrial& trial : trials) visit(trial);
     if (std::ssize(trials) < kTrialsAtOnce) return;
     const int64_t last = trials.back().ordinal;
@@ -181,8 +180,8 @@ void PageReader::RefreshLearning(const RunDigest& digest) {
   Put("learning", {run, 0},
       {{"id", run},
        {"metrics", std::move(by_name)},
-       {"repeats", repeats == 0 ? Json::array()
-                                : report::RepeatTable(store_, digest.run()).Json()}});
+       {"repeats",
+        repeats == 0 ? Json::array() : report::RepeatTable(store_, digest.run()).Json()}});
   shown_repeats_[run] = repeats;
   learnt_slots_[run] = std::ssize(metrics);
 }
@@ -190,8 +189,8 @@ void PageReader::RefreshLearning(const RunDigest& digest) {
 void PageReader::RefreshSearch(const RunDigest& digest) {
   if (digest.run().kind != record::RunKind::kSearch) return;
   const auto known = ranked_trials_.find(digest.run().id);
-  const bool is_complete = digest.run().finished && known != ranked_trials_.end() &&
-                           known->second != digest.trials();
+  const bool is_complete =
+      digest.run().finished && known != ranked_trials_.end() && known->second != digest.trials();
   if (known != ranked_trials_.end() && !is_complete &&
       static_cast<double>(digest.trials()) <
           kRankAgainAfter * static_cast<double>(std::max<int64_t>(1, known->second))) {
@@ -205,8 +204,7 @@ void PageReader::RefreshMapping(const RunDigest& digest) {
   if (digest.run().kind != record::RunKind::kMap || !digest.best()) return;
   const auto known = mapped_trials_.find(digest.run().id);
   if (known != mapped_trials_.end() && known->second == digest.best()->trial) return;
-  Put("mappings", {digest.run().id, 0},
-      MappingDetails(digest.run(), digest.best()->candidate));
+  Put("mappings", {digest.run().id, 0}, MappingDetails(digest.run(), digest.best()->candidate));
   mapped_trials_[digest.run().id] = digest.best()->trial;
 }
 

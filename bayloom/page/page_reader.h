@@ -35,7 +35,8 @@ class RunDigest;
 ///     runs       {id, kind, name, by, scheduler, objective, goal, seed, target, started, finished,
 ///                trials, failures: {verdict: count}, seconds}, further
 ///                of runs with tasks {latency, tasks: [{task, weight, slots, trials, best,
-///                best_trial}], phases?: {name: seconds}, gain?: {tasks, untuned, tuned, roofline?}}
+///                best_trial}], phases?: {name: seconds},
+///                gain?: {tasks, untuned, tuned, roofline?}}
 ///                and of the others {best, first: {trial, elapsed, value, candidate} or null}
 ///     learning   {id (the run), metrics: {name: [[batch, value]]}, repeats: [...]}
 ///     programs   {id, task, target, measured?, best?, untuned, decisions?, roofline?, note?}: of

@@ -136,8 +136,7 @@ TEST_F(PageReaderTest, ATuningHasItsTasksAndProgramsOfBothKinds) {
   Json program = ItemOf(document, "programs", "1@1");
   EXPECT_EQ(program["measured"]["seconds"], 1e-6);
   EXPECT_EQ(program["measured"]["trial"], 1);
-  EXPECT_EQ(program["untuned"]["text"],
-            tensor::Print(tuning::PlainCandidate(space).program));
+  EXPECT_EQ(program["untuned"]["text"], tensor::Print(tuning::PlainCandidate(space).program));
   EXPECT_EQ(program["best"]["text"],
             tensor::Print(tuning::RestoreBest(store_, space)->candidate.program));
   EXPECT_GT(program["best"]["code_estimate"].get<double>(), 0);
@@ -175,10 +174,11 @@ TEST_F(PageReaderTest, AMappingIsLoopsWhoseEnergiesAddUp) {
   record.kind = record::RunKind::kMap;
   record.name = "matmul";
   record.objective = "energy";
-  record.definition = Json{{"problem", mapspace::PrintProblemYaml(problem)},
-                           {"architecture", mapspace::PrintArchitectureYaml(architecture)},
-                           {"evaluator", "model"}}
-                          .dump();
+  record.definition = Json{
+      {"problem", mapspace::PrintProblemYaml(problem)},
+      {"architecture", mapspace::PrintArchitectureYaml(architecture)},
+      {"evaluator",
+       "model"}}.dump();
   const record::RunId run = store_.BeginRun(record).id;
   record::StoredTrial trial = record::MakeConfiguration(run, 0, 2.5);
   trial.candidate = mapspace::ToJson(mapping, problem, architecture)["levels"].dump();

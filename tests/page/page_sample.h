@@ -32,8 +32,7 @@ inline record::StoredTrial HostileTrial(record::RunId run, int64_t ordinal) {
   return trial;
 }
 
-/// The trials of a document as rows {run, trial, value, verdict, reason, ...}, by run and ordinal, from
-/// chunks of any kind.
+/// The trials of a document as rows {run, trial, value, verdict, reason, ...}, chunk by chunk.
 inline std::vector<nlohmann::json> RowsOf(const nlohmann::json& document) {
   using Json = nlohmann::json;
   std::vector<Json> rows;
@@ -44,9 +43,9 @@ inline std::vector<nlohmann::json> RowsOf(const nlohmann::json& document) {
     };
     for (size_t i = 0; i < chunk.at("count").get<size_t>(); ++i) {
       Json row = {{"run", chunk.at("run")},
-                  {"trial", chunk.contains("ordinal") ? chunk.at("ordinal").at(i).get<int64_t>()
-                                                      : chunk.at("first").get<int64_t>() +
-                                                            static_cast<int64_t>(i)},
+                  {"trial", chunk.contains("ordinal")
+                                ? chunk.at("ordinal").at(i).get<int64_t>()
+                                : chunk.at("first").get<int64_t>() + static_cast<int64_t>(i)},
                   {"value", chunk.at("value").at(i)},
                   {"elapsed", chunk.at("elapsed").at(i)},
                   {"task", chunk.contains("task") ? chunk.at("task").at(i) : Json(0)},

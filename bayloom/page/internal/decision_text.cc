@@ -87,8 +87,8 @@ std::string DecisionText(const tensor::Trace& trace, int step, const tensor::Wor
       return fmt::format("where {} is computed: {}", names.Block(instruction.inputs.at(0)),
                          values.empty() ? "" : LocationText(values[0]));
     default: {
-      const bool is_valid = !values.empty() && values[0] >= 0 &&
-                            values[0] < std::ssize(instruction.attributes);
+      const bool is_valid =
+          !values.empty() && values[0] >= 0 && values[0] < std::ssize(instruction.attributes);
       return fmt::format("{}: {}", names.Use(instruction.outputs.at(0)),
                          is_valid ? instruction.attributes[static_cast<size_t>(values[0])] : -1);
     }

@@ -58,15 +58,14 @@ Json FeaturesJson(const tensor::Program& program) {
     return Finite(Count(row[column + feature::kAnnotatedProduct]));
   };
   const int last_intensity = feature::kIntensityColumn + feature::kIntensitySamples - 1;
-  return {
-      {"iterations", Finite(Count(row[feature::kIterationsColumn]))},
-      {"parallel", product(feature::kParallelColumn)},
-      {"vectorized", product(feature::kVectorizedColumn)},
-      {"unrolled", product(feature::kUnrolledColumn)},
-      {"unroll_limit", Finite(Count(row[feature::kAutoUnrollColumn]))},
-      {"cache_lines", Finite(lines)},
-      {"distinct_cache_lines", Finite(unique_lines)},
-      {"flops_per_byte", Finite(std::exp2(static_cast<double>(row[last_intensity])) - 1)}};
+  return {{"iterations", Finite(Count(row[feature::kIterationsColumn]))},
+          {"parallel", product(feature::kParallelColumn)},
+          {"vectorized", product(feature::kVectorizedColumn)},
+          {"unrolled", product(feature::kUnrolledColumn)},
+          {"unroll_limit", Finite(Count(row[feature::kAutoUnrollColumn]))},
+          {"cache_lines", Finite(lines)},
+          {"distinct_cache_lines", Finite(unique_lines)},
+          {"flops_per_byte", Finite(std::exp2(static_cast<double>(row[last_intensity])) - 1)}};
 }
 
 Json ProgramJson(const tensor::Program& program, const target::MachineModel& machine) {

@@ -40,9 +40,9 @@ Json ParametersJson(const space::Space& space) {
       for (int64_t rank = 0; rank < count; ++rank) {
         const Json value = space::ToJson(parameter.ValueAt(static_cast<double>(rank)));
         json["values"].push_back(
-            value.is_number() ? value
-                              : Json(Shown(value.is_string() ? value.get<std::string>()
-                                                             : value.dump())));
+            value.is_number()
+                ? value
+                : Json(Shown(value.is_string() ? value.get<std::string>() : value.dump())));
       }
     }
     parameters.push_back(std::move(json));
@@ -86,13 +86,13 @@ Json EstimateJson(const model::Estimate& estimate) {
 }
 
 void AddImportance(const external::Scenario& scenario, const Samples& samples, Json& details) {
-  const bool varies = std::ranges::adjacent_find(samples.values, std::not_equal_to()) !=
-                      samples.values.end();
+  const bool varies =
+      std::ranges::adjacent_find(samples.values, std::not_equal_to()) != samples.values.end();
   if (samples.values.size() < 2 || !varies) return;
   base::RandomStream random(0);
   details["ranked_trials"] = samples.values.size();
-  for (const optimizer::ParameterSensitivity& each : optimizer::RankParameters(
-           scenario.space, samples.configurations, samples.values, random)) {
+  for (const optimizer::ParameterSensitivity& each :
+       optimizer::RankParameters(scenario.space, samples.configurations, samples.values, random)) {
     details["importance"].push_back(
         {{"parameter", Shown(scenario.space->parameter(each.parameter).name())},
          {"first", EstimateJson(each.index.first)},
