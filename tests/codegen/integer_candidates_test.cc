@@ -52,8 +52,7 @@ tensor::Workload AnyProduct(base::RandomStream& random) {
   const tensor::Tensor x = b.Input("x", {m, k}, data);
   const bool known = random.UniformInt(3) > 0;
   const DType weights = AnyByte(random);
-  const tensor::Tensor w =
-      known ? b.Constant("w", {k, n}, weights) : b.Input("w", {k, n}, weights);
+  const tensor::Tensor w = known ? b.Constant("w", {k, n}, weights) : b.Input("w", {k, n}, weights);
   tensor::MatmulOptions options;
   options.accumulator = DType::kInt32;
   const tensor::Tensor sums = tensor::Matmul(b, "matmul", x, w, options);

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <stdexcept>
-
 #include "bayloom/codegen/internal/emit/arithmetic.h"
 #include "bayloom/codegen/internal/emit/nest.h"
+#include "bayloom/codegen/internal/emit/reduction.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -13,28 +12,6 @@ namespace {
 constexpr int64_t kMinChainOfItsOwn = 32;
 
 }  // namespace
-
-tensor::ExprOp CombiningOp(tensor::Reduction reduction) {
-  switch (reduction) {
-    case tensor::Reduction::kSum:
-      return tensor::ExprOp::kAdd;
-    case tensor::Reduction::kProduct:
-      return tensor::ExprOp::kMul;
-    case tensor::Reduction::kMin:
-      return tensor::ExprOp::kMin;
-    case tensor::Reduction::kMax:
-      return tensor::ExprOp::kMax;
-    case tensor::Reduction::kNone:
-      break;
-  }
-  throw std::logic_error("a reduction block without a reduction");
-}
-
-llvm::Value* NestEmitter::Neutral(const tensor::Block& block) {
-  const tensor::Expr neutral =
-      tensor::NeutralElement(block.reduction, program_.buffers[block.output].dtype);
-  return EmitLiteral(builder_, *neutral);
-}
 
 void NestEmitter::EmitTile(const AccumulatorTile& tile) {
   active_.push_back({&tile, GuardsOf(program_.blocks[tile.block], plan_.accesses.at(tile.block))});
@@ -79,8 +56,9 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
       }
     }
     const bool from_neutral = slots.blocks || slots.adds_old || plan_.folds.contains(tile.block);
-    builder_.CreateStore(from_neutral ? Splat(builder_, Neutral(block), lanes) : StartValue(tile),
-                         slot);
+    builder_.CreateStore(
+        from_neutral ? Splat(builder_, NeutralValue(state_, block), lanes) : StartValue(tile),
+        slot);
   });
   if (tile.alone) {
     EmitNest(slots, 0);
@@ -145,58 +123,18 @@ void NestEmitter::ForEachPosition(const AccumulatorTile& tile, size_t from, cons
 
 llvm::Value* NestEmitter::StartValue(const AccumulatorTile& tile) {
   const tensor::Block& block = program_.blocks[tile.block];
-  llvm::Value* value = tile.starts_neutral ? Neutral(block) : OldValue(tile.block);
+  llvm::Value* value = tile.starts_neutral ? NeutralValue(state_, block) : OldValue(tile.block);
   return Splat(builder_, value, state_.chunk.width);
 }
 
-/// True in the first of the iterations that the loops around make: all reduction iterators are
-/// zero but for what is reduced inside the tile.
-llvm::Value* NestEmitter::IsFirst(const tensor::Block& block) {
-  llvm::Value* first = builder_.getTrue();
-  for (size_t i = 0; i < block.iters.size(); ++i) {
-    if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
-    tensor::Affine outside = block.bindings[i];
-    std::erase_if(outside.terms,
-                  [&](const tensor::Affine::Term& term) { return !digits_[term.digit].bound; });
-    llvm::Value* value = addresses_.Scalar(digits_.Evaluate(outside));
-    llvm::Value* is_zero = builder_.CreateICmpEQ(value, builder_.getInt64(0));
-    first = builder_.CreateAnd(first, is_zero);
-  }
-  return first;
-}
-
-/// What the output holds before it is combined with: for kReduce blocks the neutral element the
-/// first time.
 llvm::Value* NestEmitter::OldValue(tensor::BlockId id) {
-  const tensor::Block& block = program_.blocks[id];
-  const IndexValue index = digits_.Evaluate(plan_.accesses.at(id).store.affine);
-  llvm::Value* first =
-      block.kind == tensor::BlockKind::kReduce ? IsFirst(block) : builder_.getFalse();
-  if (first == builder_.getTrue()) return Neutral(block);
-  llvm::Value* old = memory_.Load(block.output, index, nullptr, state_.chunk, nullptr);
-  if (first == builder_.getFalse()) return old;
-  return builder_.CreateSelect(Splat(builder_, first, LanesOf(old)),
-                               Splat(builder_, Neutral(block), LanesOf(old)), old);
-}
-
-llvm::Value* NestEmitter::WithOneMore(const tensor::Block& block, ExpressionEmitter& values,
-                                      llvm::Value* old) {
-  const tensor::DType dtype = program_.buffers[block.output].dtype;
-  const bool fusable = dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat64;
-  const tensor::Expr& value = block.value;
-  if (fusable && block.reduction == tensor::Reduction::kSum && value->op == tensor::ExprOp::kMul) {
-    llvm::Value* a = values.Emit(value->operands[0]);
-    return EmitMultiplyAdd(builder_, a, values.Emit(value->operands[1]), old);
-  }
-  // Of an extreme, whether the first operand is a number is asked: that of the new value is known
-  // before the old one is.
-  return EmitBinary(builder_, CombiningOp(block.reduction), dtype, values.Emit(value), old);
+  return bayloom::codegen::OldValue(state_, program_.blocks[id], plan_.accesses.at(id).store);
 }
 
 llvm::Value* NestEmitter::Combined(tensor::BlockId id, ExpressionEmitter& values, llvm::Value* old,
                                    const Slots* slots) {
   const auto dot = plan_.dots.find(id);
-  if (dot == plan_.dots.end()) return WithOneMore(program_.blocks[id], values, old);
+  if (dot == plan_.dots.end()) return WithOneMore(state_, program_.blocks[id], values, old);
   if (state_.chunk.width == 1) return CombinedOneByOne(dot->second, id, old);
   return CombinedDot(dot->second, plan_.accesses.at(id), values, old, slots);
 }

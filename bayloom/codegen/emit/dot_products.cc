@@ -94,7 +94,7 @@ llvm::Value* NestEmitter::CombinedOneByOne(const DotPlan& dot, tensor::BlockId b
                                            llvm::Value* old) {
   Repeat(dot.digit, dot.depth, [&] {
     ExpressionEmitter values(state_, plan_.accesses.at(block));
-    old = WithOneMore(program_.blocks[block], values, old);
+    old = WithOneMore(state_, program_.blocks[block], values, old);
   });
   return old;
 }

@@ -5,6 +5,7 @@
 
 #include "bayloom/codegen/internal/emit/arithmetic.h"
 #include "bayloom/codegen/internal/emit/nest.h"
+#include "bayloom/codegen/internal/emit/reduction.h"
 
 namespace bayloom::codegen {
 
@@ -26,7 +27,7 @@ llvm::Value* NestEmitter::WithNeutralLanes(const tensor::Block& block, llvm::Val
                                            int lanes) {
   const Chunk chunk = state_.chunk;
   values = Splat(builder_, values, chunk.width);
-  llvm::Value* neutral = Splat(builder_, Neutral(block), lanes);
+  llvm::Value* neutral = Splat(builder_, NeutralValue(state_, block), lanes);
   std::vector<int> widened(lanes, -1), chosen(lanes);
   if (chunk.width == 1) {
     return builder_.CreateInsertElement(neutral, values, uint64_t{0});

@@ -75,15 +75,9 @@ void NestEmitter::EmitGuarded(const Slots& slots, size_t loops, const Body& body
 
 /// `body` stores to nothing but slots.
 void NestEmitter::EmitIf(llvm::Value* condition, const Body& body) {
-  auto* then = llvm::BasicBlock::Create(builder_.getContext(), "then", function_);
-  auto* after = llvm::BasicBlock::Create(builder_.getContext(), "endif", function_);
-  builder_.CreateCondBr(condition, then, after);
-  builder_.SetInsertPoint(then);
   MemoryEmitter::Loaded loaded = memory_.loaded();
-  body();
+  loops_.EmitIf(condition, body);
   memory_.RestoreLoads(std::move(loaded));
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(after);
 }
 
 }  // namespace bayloom::codegen

@@ -88,26 +88,14 @@ void NestEmitter::EmitParallel(tensor::LoopId loop) {
   memory_.ForgetLoads();
 }
 
-/// The digits of position p, slowest first, are p / stride modulo extent.
 void NestEmitter::EmitIterations(tensor::LoopId loop, const Digits& outer, llvm::Value* begin,
                                  llvm::Value* end) {
   digits_ = outer;
   for (llvm::Value* value : RunningValues()) addresses_.DefineAtEntry(value);
   EmitLoop(begin, end, [&](llvm::PHINode* position) {
-    std::vector<tensor::DigitId> digits = program_.loops[loop].digits;
-    std::erase_if(digits,
-                  [&](tensor::DigitId digit) { return program_.digit_extents[digit] == 1; });
-    llvm::Value* rest = position;
-    std::vector<llvm::Value*> values;
-    for (size_t i = digits.size(); i-- > 0;) {
-      const int64_t count = program_.digit_extents[digits[i]];
-      llvm::Value* extent = builder_.getInt64(static_cast<uint64_t>(count));
-      llvm::Value* value = i > 0 ? builder_.CreateURem(rest, extent) : rest;
-      if (i > 0) rest = builder_.CreateUDiv(rest, extent);
-      digits_[digits[i]] = DigitValue::Running(value, count);
-      values.push_back(value);
-    }
-    addresses_.Define(values, &builder_.GetInsertBlock()->back(), depth_);
+    const std::vector<llvm::Value*> values =
+        loops_.DefineDigits(program_.loops[loop].digits, position);
+    addresses_.Define(values, &builder_.GetInsertBlock()->back(), loops_.depth());
     EmitBody(tensor::NodeRef::Loop(loop));
   });
 }

@@ -139,7 +139,7 @@ void NestEmitter::RunBlocks(const Slots& slots, const Body& body) {
       end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, end, i64(extent));
     const DigitValue before = digits_[digit];
     EmitLoop(begin, end, [&](llvm::PHINode* running) {
-      addresses_.Define({running}, running, depth_);
+      addresses_.Define({running}, running, loops_.depth());
       digits_[digit] = DigitValue::Running(running, extent);
       body();
     });

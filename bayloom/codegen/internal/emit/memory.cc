@@ -108,6 +108,7 @@ llvm::Value* MemoryEmitter::ActiveMask(Chunk chunk) const {
 llvm::Value* MemoryEmitter::LoadScalar(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                                        llvm::Value* guard) {
   if (!IsScalar(guard)) guard = builder_.CreateOrReduce(guard);
+  BeforeAccess(piece.buffer, pointer, piece.bytes(), guard, false);
   if (guard) pointer = builder_.CreateSelect(guard, pointer, Base(piece.buffer));
   llvm::LoadInst* load = builder_.CreateAlignedLoad(piece.type, pointer, align);
   scopes_.Annotate(load, piece.buffer);
@@ -119,6 +120,7 @@ llvm::Value* MemoryEmitter::LoadVector(const Piece& piece, llvm::Value* pointer,
   llvm::Type* type = WithLanes(piece.type, chunk.width);
   const bool whole = chunk.active == chunk.width;
   llvm::Instruction* load = nullptr;
+  BeforeAccess(piece.buffer, pointer, chunk.active * piece.bytes(), guard, false);
   if (whole && guard && IsScalar(guard) &&
       plan_.buffers[piece.buffer].bytes >= chunk.width * piece.bytes()) {
     pointer = builder_.CreateSelect(guard, pointer, Base(piece.buffer));
@@ -269,12 +271,14 @@ void MemoryEmitter::Store(tensor::BufferId buffer, const IndexValue& index, Chun
   value = ToMemory(builder_, value, dtype);
   loaded_.erase(buffer);
   const auto store = [&](llvm::Value* element, llvm::Value* at, llvm::Align alignment) {
+    BeforeAccess(buffer, at, LanesOf(element) * bytes, nullptr, true);
     scopes_.Annotate(builder_.CreateAlignedStore(element, at, alignment), buffer);
   };
   if (chunk.width == 1) return store(value, pointer, align);
   if (IsContiguous(index, chunk)) {
     value = Splat(builder_, value, chunk.width);
     if (chunk.active == chunk.width) return store(value, pointer, align);
+    BeforeAccess(buffer, pointer, chunk.active * bytes, nullptr, true);
     scopes_.Annotate(builder_.CreateMaskedStore(value, pointer, align, ActiveMask(chunk)), buffer);
     return;
   }

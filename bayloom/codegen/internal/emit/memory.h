@@ -40,6 +40,7 @@ class MemoryEmitter {
 
   MemoryEmitter(const tensor::Program& program, const MemoryPlan& plan, const AliasScopes& scopes,
                 IrBuilder& builder, AddressBuilder& addresses, Arguments arguments);
+  virtual ~MemoryEmitter() = default;
 
   /// Elements at `index` plus `dynamic` (i64, one or per lane; null for none), as a register
   /// value: a scalar when all lanes read the same element, else one per lane. Where `guard` (i1,
@@ -64,6 +65,16 @@ class MemoryEmitter {
   const Loaded& loaded() const { return loaded_; }
   void RestoreLoads(Loaded loaded) { loaded_ = std::move(loaded); }
 
+ protected:
+  /// The address of a buffer's first element, emitted where the function begins.
+  virtual llvm::Value* MakeBase(tensor::BufferId buffer);
+  /// `bytes` from a pointer on are about to be read or written where `guard` holds (an i1, one for
+  /// all or one per equal part of the bytes; null for true).
+  virtual void BeforeAccess(tensor::BufferId /*buffer*/, llvm::Value* /*pointer*/,
+                            int64_t /*bytes*/, llvm::Value* /*guard*/, bool /*is_write*/) {}
+
+  IrBuilder& builder() const { return builder_; }
+
  private:
   /// What is read at one place.
   struct Piece {
@@ -84,7 +95,6 @@ class MemoryEmitter {
                           Chunk chunk, llvm::Value* guard);
   LoadKey KeyOf(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, int count);
   llvm::Value* Base(tensor::BufferId buffer);
-  llvm::Value* MakeBase(tensor::BufferId buffer);
   llvm::Value* LoadScalar(const Piece& piece, llvm::Value* pointer, llvm::Align align,
                           llvm::Value* guard);
   llvm::Value* LoadVector(const Piece& piece, llvm::Value* pointer, llvm::Align align, Chunk chunk,

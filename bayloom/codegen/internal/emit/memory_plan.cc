@@ -26,17 +26,6 @@ std::vector<tensor::LoopId> VectorizedAround(const tensor::Program& program,
   return loops;
 }
 
-void ExpandOverLanes(const tensor::Program& program, BufferPlace& place) {
-  const std::vector<tensor::LoopId> loops = VectorizedAround(program, place.allocation->scope);
-  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
-    const std::vector<tensor::DigitId>& digits = program.loops[*loop].digits;
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-      place.lane_position.Add(*digit, place.lane_count);
-      place.lane_count *= program.digit_extents[*digit];
-    }
-  }
-}
-
 bool HasParallelLoopBelow(const tensor::Program& program, tensor::NodeRef node) {
   for (tensor::NodeRef child : program.BodyOf(node)) {
     if (!child.is_loop()) continue;
@@ -132,6 +121,17 @@ Result<PlacedAccess> Placer::PlaceDynamic(const tensor::Access& access,
 }
 
 }  // namespace
+
+void ExpandOverLanes(const tensor::Program& program, BufferPlace& place) {
+  const std::vector<tensor::LoopId> loops = VectorizedAround(program, place.allocation->scope);
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    const std::vector<tensor::DigitId>& digits = program.loops[*loop].digits;
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+      place.lane_position.Add(*digit, place.lane_count);
+      place.lane_count *= program.digit_extents[*digit];
+    }
+  }
+}
 
 tensor::LoopId ParallelLoopAround(const tensor::Program& program, tensor::NodeRef node) {
   for (tensor::LoopId loop : program.LoopsAround(node)) {

@@ -41,6 +41,9 @@ struct MemoryPlan {
 
 MemoryPlan PlanMemory(const tensor::Program& program);
 
+/// Gives a buffer with an allocation its place for every lane of the vectorized loops around.
+void ExpandOverLanes(const tensor::Program& program, BufferPlace& place);
+
 /// The loop whose iterations are distributed to threads around a node: the outermost parallel
 /// one, since threads do not start threads. -1 if there is none.
 tensor::LoopId ParallelLoopAround(const tensor::Program& program, tensor::NodeRef node);

@@ -6,6 +6,8 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "bayloom/codegen/internal/emit/reduction.h"
+
 namespace bayloom::codegen {
 
 NestEmitter::NestEmitter(ModuleState& module, llvm::Function* function, llvm::Instruction* anchor,
@@ -19,7 +21,8 @@ NestEmitter::NestEmitter(ModuleState& module, llvm::Function* function, llvm::In
       addresses_(builder_),
       arguments_(arguments),
       memory_(program_, plan_.memory, module.scopes, builder_, addresses_, arguments),
-      state_{program_, builder_, digits_, addresses_, memory_, {}, {}, {}, {}} {
+      state_{program_, builder_, digits_, addresses_, memory_, {}, {}, {}, {}},
+      loops_(function, state_) {
   addresses_.SetEntry(anchor);
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
@@ -84,8 +87,8 @@ void NestEmitter::EmitBlock(tensor::BlockId id) {
     EmitReduction(id, values);
     return;
   }
-  llvm::Value* value =
-      block.kind == tensor::BlockKind::kInit ? Neutral(block) : values.Emit(block.value);
+  llvm::Value* value = block.kind == tensor::BlockKind::kInit ? NeutralValue(state_, block)
+                                                              : values.Emit(block.value);
   memory_.Store(block.output, digits_.Evaluate(accesses.store.affine), state_.chunk, value);
 }
 

@@ -12,6 +12,7 @@
 #include "bayloom/codegen/internal/emit/dot_product.h"
 #include "bayloom/codegen/internal/emit/expression.h"
 #include "bayloom/codegen/internal/emit/guard.h"
+#include "bayloom/codegen/internal/emit/loop_emitter.h"
 #include "bayloom/codegen/internal/emit/plan.h"
 #include "bayloom/codegen/internal/emit/sum_blocks.h"
 
@@ -26,9 +27,6 @@ struct ModuleState {
   std::string symbol;
   int parallel_loops = 0;  ///< outlined so far
 };
-
-/// What combines two values of a reduction.
-tensor::ExprOp CombiningOp(tensor::Reduction reduction);
 
 /// Emits a part of a program's loop tree into one function: the whole tree into the kernel, the
 /// body of a parallel loop into a function that threads call.
@@ -48,7 +46,7 @@ class NestEmitter {
   void Finish();
 
  private:
-  using Body = std::function<void()>;
+  using Body = LoopEmitter::Body;
   /// Accumulators of a tile while its reduction loops are being emitted, by the constant part of
   /// the output's index.
   struct Slots {
@@ -83,13 +81,19 @@ class NestEmitter {
   /// Runs `body` for every chunk of lanes, in a loop where there are more than `max_unrolled`.
   void IterateChunks(const VectorLoop& vector, int64_t max_unrolled,
                      const std::function<void(const Chunk&)>& body);
-  void RunChunk(const VectorLoop& vector, const Chunk& chunk, const Body& body);
-  /// Unrolled: the digit takes `steps` values one after the other.
-  void Repeat(tensor::DigitId digit, int64_t steps, const Body& body);
-  /// A loop; the digit becomes scale times its running value.
-  void RunLoop(tensor::DigitId digit, int64_t extent, int64_t scale, const Body& body);
+  void RunChunk(const VectorLoop& vector, const Chunk& chunk, const Body& body) {
+    loops_.RunChunk(vector, chunk, body);
+  }
+  void Repeat(tensor::DigitId digit, int64_t steps, const Body& body) {
+    loops_.Repeat(digit, steps, body);
+  }
+  void RunLoop(tensor::DigitId digit, int64_t extent, int64_t scale, const Body& body) {
+    loops_.RunLoop(digit, extent, scale, body);
+  }
   void EmitLoop(llvm::Value* begin, llvm::Value* end,
-                const std::function<void(llvm::PHINode*)>& body);
+                const std::function<void(llvm::PHINode*)>& body) {
+    loops_.EmitLoop(begin, end, body);
+  }
   /// Steps a digit takes inside a tile that is being emitted, or all it has.
   int64_t StepsOf(tensor::DigitId digit) const;
 
@@ -109,11 +113,8 @@ class NestEmitter {
   void EmitReduction(tensor::BlockId block, ExpressionEmitter& values);
   llvm::Value* StartValue(const AccumulatorTile& tile);
   llvm::Value* OldValue(tensor::BlockId block);
-  llvm::Value* IsFirst(const tensor::Block& block);
   llvm::Value* Combined(tensor::BlockId block, ExpressionEmitter& values, llvm::Value* old,
                         const Slots* slots);
-  llvm::Value* WithOneMore(const tensor::Block& block, ExpressionEmitter& values, llvm::Value* old);
-  llvm::Value* Neutral(const tensor::Block& block);
 
   // Reductions in lanes (fold.cc).
   /// How a loop of a tile that is being emitted is folded; null if it is not.
@@ -155,7 +156,7 @@ class NestEmitter {
   MemoryEmitter::Arguments arguments_;
   MemoryEmitter memory_;
   EmitState state_;
-  int depth_ = 0;
+  LoopEmitter loops_;
   std::deque<Slots> active_;  ///< tiles being emitted, outermost first
   std::vector<llvm::AllocaInst*> slots_;
 };

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "bayloom/base/result.h"
+#include "bayloom/target/gpu_limits.h"
+#include "bayloom/tensor/program.h"
+
+namespace bayloom::codegen {
+
+/// How the stand-in runs a program.
+struct StandInOptions {
+  /// In which order the threads of a block run from one barrier to the next.
+  enum class Order : uint8_t { kForward, kBackward, kRandom };
+  Order order = Order::kForward;
+  uint64_t seed = 1;  ///< of the random order
+};
+
+/// What was seen.
+struct StandInCounts {
+  int64_t launches = 0;
+  int64_t threads = 0;   ///< of all blocks
+  int64_t barriers = 0;  ///< of all blocks
+  int64_t accesses = 0;  ///< to global and shared memory
+};
+
+struct StandInCode;
+
+/// A GPU program compiled for this processor: the code that CompileToPtx emits, but for the machine
+/// instructions, so that it can be tested without a GPU. The threads of a block are fibers, and all
+/// accesses to global and shared memory are checked.
+///
+///     Result<StandIn> stand_in = StandIn::Compile(program, limits);
+///     Result<StandInCounts> seen = stand_in->Run(parameters, {});
+class StandIn {
+ public:
+  /// Fails for what CompileToPtx fails for.
+  static Result<StandIn> Compile(const tensor::Program& program, const target::GpuLimits& limits);
+
+  explicit StandIn(std::unique_ptr<StandInCode> code);
+  StandIn(StandIn&&) noexcept;
+  StandIn& operator=(StandIn&&) noexcept;
+  ~StandIn();
+
+  /// Runs all kernels on parameters as KernelFunction (abi.h) takes them. Memory that nothing has
+  /// been written to is full of NaNs.
+  ///
+  /// Fails at the first access out of bounds, the first two accesses of threads to one element, one
+  /// of them a write, that no barrier orders, and at barriers and shuffles that not all threads
+  /// come to. The message names the element, both threads and how many barriers they have passed.
+  Result<StandInCounts> Run(void* const* parameters, const StandInOptions& options) const;
+
+ private:
+  std::unique_ptr<StandInCode> code_;
+};
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/codegen/gpu/stand_in.h"
+#include "bayloom/codegen/internal/gpu/race_checker.h"
+#include "bayloom/codegen/internal/gpu/stand_in_machine.h"
+
+namespace bayloom::codegen {
+
+/// Runs blocks of threads on this processor, one after the other. Each thread is a fiber that runs
+/// until it waits for others: at a barrier for all threads of the block, in a shuffle for those of
+/// its warp.
+///
+/// Fibers are switched by Boost.Context's lower interface, which needs nothing of the code that
+/// runs in them: a fiber that found something wrong is left where it is, without unwinding.
+class FiberBlock {
+ public:
+  FiberBlock(int threads, StandInOptions options);
+  ~FiberBlock();
+  FiberBlock(const FiberBlock&) = delete;
+  FiberBlock& operator=(const FiberBlock&) = delete;
+
+  /// Returns what went wrong, in words; nullopt if nothing did.
+  std::optional<std::string> Run(StandInKernel kernel, void* const* pointers, void* shared,
+                                 int64_t block, RaceChecker& checker);
+  int64_t barriers() const { return barriers_; }
+
+ private:
+  struct Thread;
+  enum class State : uint8_t { kReady, kAtBarrier, kInShuffle, kDone };
+
+  static void OnBarrier(StandInCalls* self);
+  static uint32_t OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes);
+  static void OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
+                       uint32_t is_write);
+  static void Wait(Thread& thread, State state);
+  void Start(StandInKernel kernel, void* const* pointers, void* shared, int64_t block);
+  void Resume(Thread& thread);
+  void RunReadyThreads();
+  /// Lets the warps go on whose threads have all come to a shuffle. False if there are none.
+  bool FinishShuffles();
+  bool FinishShuffle(size_t begin, size_t end);
+  /// Lets all go on if all are at the barrier. False at the end.
+  bool FinishBarrier();
+
+  const StandInOptions options_;
+  base::RandomStream random_;
+  std::byte* stacks_ = nullptr;
+  std::vector<Thread> threads_;
+  std::vector<int> turns_;  ///< the order in which threads run
+  RaceChecker* checker_ = nullptr;
+  int64_t block_ = 0;
+  int epoch_ = 0;
+  int64_t barriers_ = 0;
+  std::optional<std::string> fault_;
+};
+
+}  // namespace bayloom::codegen

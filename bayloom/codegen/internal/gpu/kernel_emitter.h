@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string>
+#include <vector>
+
+#include "bayloom/codegen/internal/emit/loop_emitter.h"
+#include "bayloom/codegen/internal/gpu/gpu_memory.h"
+
+namespace bayloom::codegen {
+
+/// Emits one kernel of a program.
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module& module, const tensor::Program& program, const GpuPlan& plan,
+                const KernelPlan& kernel, const AliasScopes& scopes, Machine& machine,
+                const std::string& symbol);
+
+  llvm::Function* Emit();
+
+ private:
+  using Body = LoopEmitter::Body;
+
+  /// Which threads do what is not shared, at a place in the loop tree.
+  struct Team {
+    llvm::Value* active = nullptr;  ///< i1: this thread is one of them; null: all are
+    llvm::Value* member = nullptr;  ///< i1: this thread shares reductions; null: all do
+    int group = 0;                  ///< threads that share a reduction; 0: as the reduction says
+    /// Loops over threads around. Their digits mean nothing where `member` does not hold.
+    const ThreadNest* nest = nullptr;
+  };
+
+  void EmitGrid();
+  void EmitNodes(const std::vector<tensor::NodeRef>& nodes, const Team& team);
+  void EmitNode(tensor::NodeRef node, const Team& team);
+  void EmitThreads(const ThreadNest& nest);
+  void EmitCooperative(tensor::LoopId loop);
+  /// One thread's share of the iterations of a loop that `threads` threads share: those from its
+  /// number `first` on in steps of `threads`.
+  void EmitShare(tensor::LoopId loop, llvm::Value* first, int threads);
+  /// Iteration number `position` (i32) of the loop, if there is one.
+  void EmitIteration(tensor::LoopId loop, llvm::Value* position, bool guarded, bool at_entry);
+  void EmitThreadReduce(tensor::LoopId loop, const Team& team);
+  llvm::Value* Combine(const tensor::Block& block, llvm::Value* value, int threads);
+  llvm::Value* CombineWarps(const tensor::Block& block, llvm::Value* value, int threads);
+  void Barrier();
+
+  // What one thread does.
+  void EmitBody(tensor::LoopId loop);
+  void EmitTree(tensor::NodeRef node);
+  void IterateDigits(const std::vector<tensor::DigitId>& digits, size_t from, bool unroll,
+                     const Body& body);
+  void IterateLanes(const VectorLoop& vector, bool unroll, const Body& body);
+  void EmitBlock(tensor::BlockId block);
+
+  void EmitIf(llvm::Value* condition, const Body& body);
+  llvm::Value* Number(int64_t value) { return builder_.getInt32(static_cast<uint32_t>(value)); }
+  void Forget(const std::vector<tensor::DigitId>& digits);
+
+  const tensor::Program& program_;
+  const GpuPlan& plan_;
+  const KernelPlan& kernel_;
+  Machine& machine_;
+  llvm::Function* function_;
+  IrBuilder builder_;
+  Digits digits_;
+  AddressBuilder addresses_;
+  GpuMemoryEmitter memory_;
+  EmitState state_;
+  LoopEmitter loops_;
+  llvm::Value* thread_ = nullptr;  ///< i32
+  llvm::Instruction* anchor_;      ///< what is computed at the entry goes after it
+  /// The reduction whose share is being emitted, and this thread's result.
+  tensor::BlockId shared_block_ = -1;
+  llvm::AllocaInst* partial_ = nullptr;
+};
+
+/// Moves arrays with constant indices into registers.
+void PromoteArrays(llvm::Function& function);
+
+}  // namespace bayloom::codegen

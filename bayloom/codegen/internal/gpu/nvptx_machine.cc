@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/gpu/nvptx_machine.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include "bayloom/codegen/abi.h"
+
+namespace bayloom::codegen {
+namespace {
+
+enum AddressSpace : unsigned { kGlobalMemory = 1, kSharedMemory = 3 };
+
+constexpr const char* kSharedName = "bayloom_shared";
+
+void Annotate(llvm::Function& function, const char* key, int value) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::Type* i32 = llvm::Type::getInt32Ty(context);
+  llvm::Metadata* operands[] = {
+      llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, key),
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(i32, static_cast<uint64_t>(value)))};
+  function.getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(context, operands));
+}
+
+}  // namespace
+
+llvm::Function* NvptxMachine::BeginKernel(llvm::Module& module, const std::string& symbol,
+                                          const KernelShape& shape) {
+  llvm::LLVMContext& context = module.getContext();
+  const std::vector<llvm::Type*> arguments(static_cast<size_t>(shape.pointers),
+                                           llvm::PointerType::get(context, kGlobalMemory));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), arguments, false);
+  function_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  shape_ = shape;
+  for (llvm::Argument& argument : function_->args()) {
+    argument.addAttr(llvm::Attribute::getWithAlignment(
+        context, llvm::Align(static_cast<uint64_t>(kBufferAlignment))));
+  }
+  Annotate(*function_, "kernel", 1);
+  Annotate(*function_, "maxntidx", shape.threads);
+  return function_;
+}
+
+llvm::Value* NvptxMachine::Pointer(IrBuilder&, int index) {
+  return function_->getArg(static_cast<unsigned>(index));
+}
+
+llvm::Value* NvptxMachine::SharedMemory(IrBuilder& b) {
+  llvm::Module& module = *function_->getParent();
+  if (llvm::GlobalVariable* known = module.getNamedGlobal(kSharedName)) return known;
+  auto* shared =
+      new llvm::GlobalVariable(module, llvm::ArrayType::get(b.getInt8Ty(), 0), /*isConstant=*/false,
+                               llvm::GlobalValue::ExternalLinkage, nullptr, kSharedName, nullptr,
+                               llvm::GlobalValue::NotThreadLocal, kSharedMemory);
+  shared->setAlignment(llvm::Align(static_cast<uint64_t>(kBufferAlignment)));
+  return shared;
+}
+
+llvm::Value* NvptxMachine::SpecialRegister(IrBuilder& b, unsigned intrinsic, uint64_t count) {
+  llvm::CallInst* value = b.CreateIntrinsic(static_cast<llvm::Intrinsic::ID>(intrinsic), {}, {});
+  value->setMetadata(
+      llvm::LLVMContext::MD_range,
+      llvm::MDBuilder(b.getContext()).createRange(llvm::APInt(32, 0), llvm::APInt(32, count)));
+  return value;
+}
+
+llvm::Value* NvptxMachine::BlockIndex(IrBuilder& b) {
+  return SpecialRegister(b, llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, 0x7fffffff);
+}
+
+llvm::Value* NvptxMachine::ThreadIndex(IrBuilder& b) {
+  return SpecialRegister(b, llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x,
+                         static_cast<uint64_t>(shape_.threads));
+}
+
+void NvptxMachine::Barrier(IrBuilder& b) {
+  b.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+}
+
+llvm::Value* NvptxMachine::ShuffleBits(IrBuilder& b, llvm::Value* bits, int lanes) {
+  constexpr uint32_t kAllThreads = 0xffffffff, kWholeWarp = 31;
+  return b.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, {},
+                           {b.getInt32(kAllThreads), bits, b.getInt32(static_cast<uint32_t>(lanes)),
+                            b.getInt32(kWholeWarp)});
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bayloom/codegen/internal/emit/memory_plan.h"
+#include "bayloom/codegen/internal/emit/vector_plan.h"
+#include "bayloom/target/gpu_limits.h"
+
+namespace bayloom::codegen {
+
+/// Where a buffer of a GPU program lives.
+enum class GpuMemory : uint8_t {
+  kParameter,  ///< the caller's
+  kWorkspace,  ///< global memory for intermediates between kernels
+  kShared,     ///< of all threads of a block
+  kThread,     ///< of one thread: registers, if all indices are constants in the end
+};
+
+struct GpuPlace {
+  GpuMemory memory = GpuMemory::kThread;
+  int64_t position = 0;  ///< number of the parameter, or byte offset
+};
+
+/// A number for a node of the loop tree.
+inline int KeyOf(tensor::NodeRef node) { return node.is_loop() ? node.id : -1 - node.id; }
+
+/// One nest at the root of a program: what is launched at a time.
+///
+/// Its outermost loops are those over blocks. Inside, a block of threads works through the tree
+/// together: each thread takes its iteration of a loop over threads, and what is in none is done by
+/// the first thread. Loops dealt to threads (kCooperative, kThreadReduce) are worked on by all.
+struct KernelPlan {
+  tensor::NodeRef root;
+  std::vector<tensor::LoopId> block_loops;  ///< outermost first
+  tensor::LoopId grid = -1;                 ///< the loop dealt to blocks and threads, if it is one
+  int64_t blocks = 1;
+  int threads = 1;  ///< of a block
+  int64_t shared_bytes = 0;
+  int64_t scratch_bytes = 0;  ///< the last of these, for reductions between warps
+  std::set<int> barriers;     ///< KeyOf nodes before which all threads wait for each other
+
+  /// What is inside the loops over blocks.
+  std::vector<tensor::NodeRef> Body(const tensor::Program& program) const;
+};
+
+/// Loops over threads directly inside one another.
+struct ThreadNest {
+  std::vector<tensor::LoopId> loops;  ///< outermost first
+  int64_t extent = 1;                 ///< of all
+  int group = 1;                      ///< threads that share reductions inside, for each iteration
+
+  /// The first of the group's threads for each iteration is the one that does what is not shared.
+  int64_t threads() const { return extent * group; }
+};
+
+/// Everything that is decided about a program's kernels before any is emitted.
+struct GpuPlan {
+  MemoryPlan memory;             ///< allocations; where they are is in `places`
+  std::vector<GpuPlace> places;  ///< by BufferId
+  std::map<tensor::BlockId, BlockAccesses> accesses;
+  std::map<tensor::LoopId, VectorLoop> vector_loops;
+  std::set<tensor::LoopId> unrolled;
+  std::map<tensor::LoopId, ThreadNest> thread_nests;  ///< by their outermost loop
+  std::vector<KernelPlan> kernels;
+  int64_t workspace_bytes = 0;
+
+  /// Threads that share a reduction loop.
+  int ReducingThreads(const tensor::Program& program, tensor::LoopId loop) const;
+};
+
+/// Fails, saying why, for programs that the GPU cannot run as they are scheduled.
+Result<GpuPlan> MakeGpuPlan(const tensor::Program& program, const target::GpuLimits& limits);
+
+/// Whether threads work together on a node below loops over threads or above.
+bool IsCollective(const tensor::Program& program, tensor::NodeRef node);
+
+/// Decides where threads have to wait for each other (KernelPlan::barriers), from all the rest.
+void PlanBarriers(const tensor::Program& program, const GpuPlan& plan, KernelPlan& kernel);
+
+/// Decides which loops are unrolled (GpuPlan::unrolled): those whose iterations tell registers
+/// apart, and those that the schedule says. Fails where that would make too long a kernel.
+Status PlanGpuUnrolling(const tensor::Program& program, GpuPlan& plan);
+
+}  // namespace bayloom::codegen

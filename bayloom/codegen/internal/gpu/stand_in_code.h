@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bayloom/codegen/gpu/launch.h"
+#include "bayloom/codegen/gpu/stand_in.h"
+#include "bayloom/codegen/internal/gpu/plan.h"
+#include "bayloom/codegen/internal/gpu/stand_in_machine.h"
+#include "bayloom/codegen/jit.h"
+
+namespace bayloom::codegen {
+
+/// A buffer, and where it is.
+struct StandInBuffer {
+  std::string name;
+  GpuPlace place;
+  int64_t bytes = 0;
+  int element_bytes = 1;
+};
+
+struct StandInCode {
+  struct Kernel {
+    GpuLaunch launch;
+    int64_t scratch_bytes = 0;
+    LoadedKernel code;
+  };
+  std::vector<Kernel> kernels;
+  std::vector<StandInBuffer> buffers;  ///< by BufferId
+  int parameters = 0;
+  int64_t workspace_bytes = 0;
+};
+
+/// Compiles for the stand-in, with code for the machine given.
+Result<StandIn> CompileForStandIn(const tensor::Program& program, const target::GpuLimits& limits,
+                                  Machine& machine);
+
+}  // namespace bayloom::codegen
