@@ -8,5 +8,6 @@
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor.h"

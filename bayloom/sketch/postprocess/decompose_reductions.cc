@@ -27,6 +27,8 @@ void DecomposeReductions(tensor::Program& program) {
     if (program.blocks[id].kind != tensor::BlockKind::kReduce) continue;
     for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(id))) {
       if (!Reduces(program, program.blocks[id], loop)) continue;
+      // Threads that share a reduction begin with the neutral element anyway.
+      if (program.loops[loop].kind == tensor::LoopKind::kThreadReduce) break;
       (void)tensor::DecomposeReduction(program, id, loop);
       break;
     }

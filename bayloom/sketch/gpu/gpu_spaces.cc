@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/sketch/gpu/gpu_spaces.h"
+
+#include <algorithm>
+
+#include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/rules/rules.h"
+#include "bayloom/tensor/library_call.h"
+
+namespace bayloom::sketch {
+namespace {
+
+constexpr int kMaxTries = 1000;
+constexpr int64_t kMinSharedReduction = 32;  // values, for threads to share them
+
+/// Which of the rules that exclude each other are tried first.
+struct Preference {
+  bool stage;  ///< operands of products in shared memory
+  bool share;  ///< reductions with few elements shared by threads, products among them
+};
+
+bool MayShare(const tensor::Program& program, tensor::BlockId id) {
+  const tensor::Block& block = program.blocks[id];
+  return block.kind == tensor::BlockKind::kReduce && IsUntransformed(program, id) &&
+         ReductionExtent(block) >= kMinSharedReduction &&
+         SpatialExtent(block) <= kMaxSharedReductions;
+}
+
+GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlined,
+                     const target::GpuLimits& limits) {
+  GpuSketch sketch{inlined, {}};
+  std::vector<std::string> names;
+  for (tensor::BlockId id : inlined.program().BlocksInOrder()) {
+    names.push_back(inlined.program().blocks[id].name);
+  }
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    const tensor::Program& program = sketch.schedule.program();
+    const tensor::BlockId id = program.FindBlock(*name);
+    const bool shares = preference.share && MayShare(program, id);
+    if (shares && ShareReduction(sketch, *name)) continue;
+    if (!HasDataReuse(program, id)) continue;
+    if (preference.stage && TileProduct(sketch, *name, limits, true)) continue;
+    (void)TileProduct(sketch, *name, limits, false);
+  }
+  (void)ChooseGridThreads(sketch);
+  return sketch;
+}
+
+}  // namespace
+
+struct GpuSpaces::Space {
+  tensor::Trace trace;  ///< undecided
+  std::vector<TileLimits> limits;
+
+  Status Check(const TileLimits::Decisions& decisions) const {
+    for (const TileLimits& tiles : limits) {
+      if (Status s = tiles.Check(decisions); !s) return s;
+    }
+    return Ok();
+  }
+};
+
+GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits)
+    : workload_(std::move(workload)), limits_(std::move(limits)) {
+  if (tensor::IsCall(workload_)) return;
+  const tensor::Schedule inlined = ApplyRules(workload_, InliningRules(), {}).front();
+  for (const Preference& preference :
+       {Preference{true, false}, Preference{false, false}, Preference{true, true}}) {
+    GpuSketch sketch = SketchWith(preference, inlined, limits_);
+    tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
+    const bool known = std::ranges::any_of(
+        spaces_, [&](const Space& space) { return space.trace.SpaceHash() == trace.SpaceHash(); });
+    if (!known) spaces_.push_back({std::move(trace), std::move(sketch.limits)});
+  }
+}
+
+GpuSpaces::GpuSpaces(GpuSpaces&&) noexcept = default;
+GpuSpaces::~GpuSpaces() = default;
+
+std::vector<tensor::Trace> GpuSpaces::spaces() const {
+  std::vector<tensor::Trace> traces;
+  for (const Space& space : spaces_) traces.push_back(space.trace);
+  return traces;
+}
+
+Status GpuSpaces::CheckDecisions(int space, const tensor::Trace& trace) const {
+  return spaces_[static_cast<size_t>(space)].Check(trace.decisions());
+}
+
+Result<Candidate> GpuSpaces::Sample(int number, base::RandomStream random) const {
+  const Space& space = spaces_[static_cast<size_t>(number)];
+  TileLimits::Decisions decisions(space.trace.instructions().size());
+  for (const TileLimits& tiles : space.limits) {
+    if (Status s = tiles.Draw(decisions, random); !s) return s.error();
+  }
+  return Replay(number, space.trace.WithDecisions(std::move(decisions)), random);
+}
+
+Result<Candidate> GpuSpaces::Mutate(int number, const tensor::Trace& trace,
+                                    base::RandomStream random) const {
+  const Space& space = spaces_[static_cast<size_t>(number)];
+  const std::vector<int> steps = trace.SamplingSteps();
+  for (int tries = 0; tries < kMaxTries && !steps.empty(); ++tries) {
+    const auto step = static_cast<size_t>(
+        steps[static_cast<size_t>(random.UniformInt(static_cast<int64_t>(steps.size())))]);
+    TileLimits::Decisions decisions = trace.decisions();
+    decisions[step].reset();  // drawn again when the trace is replayed, unless it is limited
+    for (const TileLimits& tiles : space.limits) {
+      for (const TiledAxis& axis : tiles.axes) {
+        if (static_cast<size_t>(axis.step) != step) continue;
+        decisions[step] = tensor::Decision{
+            *tensor::SamplePerfectTiling(axis.extent, axis.parts(), kMaxInnermostFactor, random)};
+      }
+    }
+    if (decisions[step] == trace.decisions()[step] || !space.Check(decisions)) continue;
+    return Replay(number, trace.WithDecisions(std::move(decisions)), random);
+  }
+  return Error{"no other decision keeps the limits of the GPU"};
+}
+
+Result<Candidate> GpuSpaces::Cross(int number, const tensor::Trace& a, const tensor::Trace& b,
+                                   base::RandomStream random) const {
+  const Space& space = spaces_[static_cast<size_t>(number)];
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    TileLimits::Decisions decisions = a.decisions();
+    for (int step : a.SamplingSteps()) {
+      if (random.UniformInt(2) == 0) decisions[step] = b.decisions()[step];
+    }
+    if (space.Check(decisions)) return Replay(number, a.WithDecisions(decisions), random);
+  }
+  return Error{"no mixture of the decisions keeps the limits of the GPU"};
+}
+
+Result<Candidate> GpuSpaces::Replay(int number, const tensor::Trace& trace,
+                                    base::RandomStream random) const {
+  if (Status s = CheckDecisions(number, trace); !s) return s.error();
+  Result<tensor::Schedule> schedule = bayloom::tensor::Replay(workload_, trace, random);
+  if (!schedule) return schedule.error();
+  Candidate candidate;
+  candidate.trace = schedule->trace();
+  candidate.program = std::move(schedule->mutable_program());
+  candidate.space = number;
+  PostprocessForGpu(candidate.program);
+  candidate.hash = candidate.program.StructuralHash();
+  return candidate;
+}
+
+}  // namespace bayloom::sketch

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "bayloom/base/random.h"
+#include "bayloom/base/result.h"
+#include "bayloom/sketch/design_space.h"
+#include "bayloom/target/gpu_limits.h"
+#include "bayloom/tensor/trace.h"
+#include "bayloom/tensor/workload.h"
+
+namespace bayloom::sketch {
+
+/// The design spaces of a workload on a GPU, and programs drawn from them.
+///
+/// Products are cut into tiles: of blocks, of threads and of what a thread has in registers, with
+/// operands staged in shared memory; reductions without enough elements to keep threads busy are
+/// shared by threads; everything else is dealt to a grid.
+///
+/// The limits of the GPU (threads of a block, shared memory, accumulators of a thread) are products
+/// and sums of products of tile sizes: known constraints, which decisions keep before a program is
+/// made of them. Draws, mutations and crossings keep them by construction.
+///
+/// Immutable after construction and safe to use from several threads.
+class GpuSpaces {
+ public:
+  GpuSpaces(tensor::Workload workload, target::GpuLimits limits);
+  GpuSpaces(GpuSpaces&&) noexcept;
+  ~GpuSpaces();
+
+  const tensor::Workload& workload() const { return workload_; }
+  const target::GpuLimits& limits() const { return limits_; }
+  /// Undecided traces.
+  std::vector<tensor::Trace> spaces() const;
+
+  /// Whether the decisions that a trace of the space has keep the limits; says which they do not.
+  Status CheckDecisions(int space, const tensor::Trace& trace) const;
+
+  /// A candidate whose decisions are drawn uniformly from those that keep the limits.
+  Result<Candidate> Sample(int space, base::RandomStream random) const;
+  /// A candidate that differs from a decided trace in one decision.
+  Result<Candidate> Mutate(int space, const tensor::Trace& trace, base::RandomStream random) const;
+  /// A candidate with decisions of one or the other.
+  Result<Candidate> Cross(int space, const tensor::Trace& a, const tensor::Trace& b,
+                          base::RandomStream random) const;
+  /// A candidate with the decisions the trace has; missing ones are drawn.
+  Result<Candidate> Replay(int space, const tensor::Trace& trace, base::RandomStream random) const;
+
+ private:
+  struct Space;
+
+  tensor::Workload workload_;
+  target::GpuLimits limits_;
+  std::vector<Space> spaces_;
+};
+
+}  // namespace bayloom::sketch

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/rules/rules.h"
+
+namespace bayloom::sketch {
+namespace {
+
+/// Elements that a block reduces to at most, and threads for each: together within a block's.
+constexpr int64_t kMaxElements = 4;
+const std::vector<int64_t>& ThreadChoices() {
+  static const std::vector<int64_t> choices = {4, 8, 16, 32, 64, 128, 256};
+  return choices;
+}
+
+Result<GpuSketch> Share(GpuSketch sketch, const std::string& name) {
+  tensor::Schedule& schedule = sketch.schedule;
+  Result<tensor::BlockVar> block = schedule.GetBlock(name);
+  if (!block) return block.error();
+  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
+  if (!loops) return loops.error();
+  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
+  std::vector<tensor::LoopVar> spatial, reduction;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    (iters[i].kind == tensor::IterKind::kSpatial ? spatial : reduction).push_back((*loops)[i]);
+  }
+  const auto fuse = [&](const std::vector<tensor::LoopVar>& all) {
+    return all.size() == 1 ? Result<tensor::LoopVar>(all[0]) : schedule.Fuse(all);
+  };
+  if (!spatial.empty()) {
+    Result<tensor::LoopVar> elements = fuse(spatial);
+    if (!elements) return elements.error();
+    Result<std::vector<tensor::ValueVar>> tile =
+        schedule.SamplePerfectTile(*elements, 2, kMaxElements);
+    if (!tile) return tile.error();
+    Result<std::vector<tensor::LoopVar>> parts = schedule.Split(*elements, *tile);
+    if (!parts) return parts.error();
+    if (Status s = schedule.Bind((*parts)[0], tensor::LoopKind::kBlockX); !s) return s.error();
+    if (Status s = schedule.Bind((*parts)[1], tensor::LoopKind::kThreadX); !s) return s.error();
+  }
+  Result<tensor::LoopVar> shared = fuse(reduction);
+  if (!shared) return shared.error();
+  const std::vector<double> uniform(ThreadChoices().size(),
+                                    1.0 / static_cast<double>(ThreadChoices().size()));
+  Result<tensor::ValueVar> threads = schedule.SampleCategorical(ThreadChoices(), uniform);
+  if (!threads) return threads.error();
+  if (Status s = schedule.Bind(*shared, tensor::LoopKind::kThreadReduce, *threads); !s) {
+    return s.error();
+  }
+  return sketch;
+}
+
+}  // namespace
+
+Status ShareReduction(GpuSketch& sketch, const std::string& block) {
+  Result<GpuSketch> shared = Share(sketch, block);
+  if (!shared) return shared.error();
+  sketch = *std::move(shared);
+  return Ok();
+}
+
+}  // namespace bayloom::sketch

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/sketch/gpu/gpu_spaces.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "bayloom/codegen/gpu/assemble.h"
+#include "tests/codegen/gpu_run.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom::testing {
+namespace {
+
+/// BAYLOOM_FUZZ=n makes the tests n times as long.
+int Effort() {
+  const char* text = std::getenv("BAYLOOM_FUZZ");
+  return text == nullptr ? 1 : std::max(1, std::atoi(text));
+}
+
+class GpuSpacesOf : public ::testing::TestWithParam<NamedWorkload> {};
+
+/// Drawn, mutated and crossed candidates keep the limits, can be compiled, and are right.
+TEST_P(GpuSpacesOf, CandidatesAreValidAndRight) {
+  const tensor::Workload& workload = GetParam().workload;
+  const sketch::GpuSpaces spaces(workload, Hopper());
+  ASSERT_FALSE(spaces.spaces().empty());
+  const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 7);
+  std::vector<tensor::HostTensor> expected = inputs;
+  tensor::Interpret(tensor::Lower(workload), expected);
+  int made = 0, valid = 0;
+  const auto expect_right = [&](int space, const Result<sketch::Candidate>& candidate) {
+    ++made;
+    if (!candidate) return;
+    SCOPED_TRACE(tensor::Print(candidate->program));
+    const Status kept = spaces.CheckDecisions(space, candidate->trace);
+    EXPECT_TRUE(kept) << kept.error().message;
+    const Status sound = tensor::Validate(candidate->program);
+    ASSERT_TRUE(sound) << sound.error().message;
+    const auto stand_in = codegen::StandIn::Compile(candidate->program, Hopper());
+    ASSERT_TRUE(stand_in) << stand_in.error().message;
+    ++valid;
+    std::vector<tensor::HostTensor> actual = inputs;
+    const Status done = RunOnStandIn(candidate->program, *stand_in, actual);
+    ASSERT_TRUE(done) << done.error().message;
+    ASSERT_EQ(CountWrong(candidate->program, actual, expected), 0);
+  };
+  for (int space = 0; space < static_cast<int>(spaces.spaces().size()); ++space) {
+    for (int i = 0; i < Effort(); ++i) {
+      const auto seed = static_cast<uint64_t>(4 * (17 * i + space));
+      const auto stream = [&](uint64_t number) { return base::RandomStream(seed + number); };
+      const auto a = spaces.Sample(space, stream(0)), b = spaces.Sample(space, stream(1));
+      expect_right(space, a);
+      if (!a || !b) continue;
+      expect_right(space, spaces.Cross(space, a->trace, b->trace, stream(2)));
+      if (const auto mutant = spaces.Mutate(space, b->trace, stream(3))) {
+        expect_right(space, mutant);
+      }
+      if (HasFailure()) return;
+    }
+  }
+  RecordProperty("made", made);
+  RecordProperty("valid", valid);
+  EXPECT_EQ(valid, made);
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, GpuSpacesOf, ::testing::ValuesIn(Catalogue()),
+                         [](const auto& named) { return named.param.name; });
+
+TEST(GpuSpaces, ProductsHaveStagesTilesAndSharedReductions) {
+  const sketch::GpuSpaces spaces(tensor::MatmulWorkload(64, 64, 256), Hopper());
+  ASSERT_EQ(spaces.spaces().size(), 3U);
+  const auto staged = spaces.Sample(0, base::RandomStream(1));
+  ASSERT_TRUE(staged) << staged.error().message;
+  const std::string text = tensor::Print(staged->program);
+  EXPECT_THAT(text, ::testing::HasSubstr("shared a.shared"));
+  EXPECT_THAT(text, ::testing::HasSubstr("cooperative for"));
+  const auto shared = spaces.Sample(2, base::RandomStream(1));
+  ASSERT_TRUE(shared) << shared.error().message;
+  EXPECT_THAT(tensor::Print(shared->program), ::testing::HasSubstr("thread_reduce for"));
+}
+
+TEST(GpuSpaces, LimitsAreKnownConstraints) {
+  target::GpuLimits small = Hopper();
+  small.max_shared_bytes = 2048;
+  small.max_threads = 64;
+  const tensor::Workload workload = tensor::MatmulWorkload(64, 64, 64);
+  const sketch::GpuSpaces wide(workload, Hopper()), narrow(workload, small);
+  int refused = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const auto candidate = wide.Sample(0, base::RandomStream(seed));
+    ASSERT_TRUE(candidate);
+    const Status kept = narrow.CheckDecisions(0, candidate->trace);
+    refused += !kept;
+    EXPECT_EQ(codegen::CompileToPtx(candidate->program, small, "f").ok(), kept.ok());
+    const auto within = narrow.Sample(0, base::RandomStream(seed));
+    ASSERT_TRUE(within);
+    const auto compiled = codegen::CompileToPtx(within->program, small, "f");
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    EXPECT_LE(compiled->launches[0].shared_bytes, 2048);
+    EXPECT_LE(compiled->launches[0].threads, 64);
+    EXPECT_GE(compiled->launches[0].threads, 32);
+  }
+  EXPECT_GT(refused, 10);
+}
+
+TEST(GpuSpaces, DrawsAreDecidedByTheSeed) {
+  const sketch::GpuSpaces spaces(tensor::Conv2dWorkload(ConvShape(14, 16, 32, 3, 1)), Hopper());
+  const auto a = spaces.Sample(0, base::RandomStream(4)),
+             b = spaces.Sample(0, base::RandomStream(4));
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a->hash, b->hash);
+  EXPECT_NE(a->hash, spaces.Sample(0, base::RandomStream(5))->hash);
+}
+
+}  // namespace
+}  // namespace bayloom::testing
