@@ -106,6 +106,18 @@ TEST(GpuSpaces, LimitsAreKnownConstraints) {
   EXPECT_GT(refused, 10);
 }
 
+/// Strides between a thread's elements must not spread its accumulators over more than registers.
+TEST(GpuSpaces, DrawsOfLargeProductsCanBeCompiled) {
+  const sketch::GpuSpaces spaces(tensor::MatmulWorkload(512, 512, 512), Hopper());
+  for (uint64_t seed = 0; seed < 25; ++seed) {
+    const auto candidate = spaces.Sample(seed % 2, base::RandomStream(1000 + seed));
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    const auto compiled = codegen::CompileToPtx(candidate->program, Hopper(), "f");
+    ASSERT_TRUE(compiled) << compiled.error().message << tensor::Print(candidate->program);
+    EXPECT_EQ(compiled->ptx.find("__local_depot"), std::string::npos);
+  }
+}
+
 TEST(GpuSpaces, DrawsAreDecidedByTheSeed) {
   const sketch::GpuSpaces spaces(tensor::Conv2dWorkload(ConvShape(14, 16, 32, 3, 1)), Hopper());
   const auto a = spaces.Sample(0, base::RandomStream(4)),
