@@ -30,14 +30,16 @@ Result<GpuSketch> Share(GpuSketch sketch, const std::string& name) {
     return all.size() == 1 ? Result<tensor::LoopVar>(all[0]) : schedule.Fuse(all);
   };
   if (!spatial.empty()) {
-    Result<tensor::LoopVar> elements = fuse(spatial);
-    if (!elements) return elements.error();
+    // Factors of a fused loop need not fall on its parts; those of one iterator always split it.
     Result<std::vector<tensor::ValueVar>> tile =
-        schedule.SamplePerfectTile(*elements, 2, kMaxElements);
+        schedule.SamplePerfectTile(spatial.back(), 2, kMaxElements);
     if (!tile) return tile.error();
-    Result<std::vector<tensor::LoopVar>> parts = schedule.Split(*elements, *tile);
+    Result<std::vector<tensor::LoopVar>> parts = schedule.Split(spatial.back(), *tile);
     if (!parts) return parts.error();
-    if (Status s = schedule.Bind((*parts)[0], tensor::LoopKind::kBlockX); !s) return s.error();
+    spatial.back() = (*parts)[0];
+    Result<tensor::LoopVar> blocks = fuse(spatial);
+    if (!blocks) return blocks.error();
+    if (Status s = schedule.Bind(*blocks, tensor::LoopKind::kBlockX); !s) return s.error();
     if (Status s = schedule.Bind((*parts)[1], tensor::LoopKind::kThreadX); !s) return s.error();
   }
   Result<tensor::LoopVar> shared = fuse(reduction);
