@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "bayloom/base/duration.h"
@@ -228,7 +229,8 @@ void KeepPrograms(const tuning::Session& session, const std::string& name, recor
 
 /// What earlier sessions of the database have decided on the precision.
 void ReadPrecision(TuneArguments& arguments) {
-  if (arguments.model.path.empty() || !std::filesystem::exists(arguments.database)) return;
+  std::error_code no_file;  // what is wrong with a name is said of the model's
+  if (arguments.model.path.empty() || !std::filesystem::exists(arguments.database, no_file)) return;
   record::Store store(arguments.database, record::Store::Mode::kReadOnly);
   PrecisionOption& precision = arguments.model.precision;
   precision.Learn(store);
