@@ -94,6 +94,21 @@ tensor::LoopId LoadLoop(const tensor::Program& program, const Places& places,
   return -1;
 }
 
+/// Whether the block reads by a condition, as padding does: steps of the loops around are not
+/// loaded together then.
+bool LoadsByCondition(const tensor::Expr& value) {
+  bool found = false;
+  tensor::Visit(value, [&](const tensor::Expr& e) {
+    if (e->op != tensor::ExprOp::kSelect) return;
+    for (const tensor::Expr& side : {e->operands[1], e->operands[2]}) {
+      tensor::Visit(side, [&](const tensor::Expr& inner) {
+        found = found || inner->op == tensor::ExprOp::kLoad;
+      });
+    }
+  });
+  return found;
+}
+
 /// The part of a loop of that extent whose steps are loaded together with registers of `lanes`
 /// elements; 0 where it is short, or has no such part.
 int64_t StepsAtOnce(int64_t extent, int64_t lanes) {
@@ -133,6 +148,7 @@ bool VectorizeMove(tensor::Program& program, tensor::BlockId block, int64_t lane
   if (taken.empty()) return false;
   const tensor::LoopId across = LoadLoop(program, *places, taken.back(), order);
   if (across >= 0) {
+    if (LoadsByCondition(program.blocks[block].value)) return false;
     std::erase(order, across);
     order.push_back(across);
   }
