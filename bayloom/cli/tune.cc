@@ -51,6 +51,7 @@ struct TuneArguments {
   std::string op;
   std::optional<int64_t> trials;
   std::string time;
+  std::string until_gain;
   tuning::TuneOptions options;
   std::string database;
   bool sandbox = false;
@@ -157,6 +158,9 @@ NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason rea
     if (arguments.trials)
       budget.insert(budget.end(), {"--trials", std::to_string(*arguments.trials)});
     if (!arguments.time.empty()) budget.insert(budget.end(), {"--time", arguments.time});
+    if (!arguments.until_gain.empty()) {
+      budget.insert(budget.end(), {"--until-gain", arguments.until_gain});
+    }
     next.Add(with("tune", budget), "go on from here");
   } else if (reason != trial::StopReason::kExhausted) {
     next.Add(with("tune", {"--resume", "--trials", std::to_string(2 * trials)}), "more trials");
@@ -164,9 +168,15 @@ NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason rea
   return next;
 }
 
-void PrintResult(const tuning::Tuning& tuning, trial::StopReason reason,
-                 const TuneArguments& arguments) {
-  const tuning::Session& session = tuning.session();
+/// "another minute is expected to gain 0.3 %".
+std::string LeftText(std::optional<double> gain_per_minute) {
+  if (!gain_per_minute) return "";
+  return fmt::format("another minute is expected to gain {:.1f} %\n", 100 * *gain_per_minute);
+}
+
+void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArguments& arguments) {
+  tuning::Session& session = tuning.session();
+  const std::optional<double> gain_per_minute = session.GainPerMinute();
   const tuning::SessionStatus status = session.Status();
   const tuning::TuningGain gain = tuning.Gain();
   const report::Table tasks = TableOf(status, gain);
@@ -180,12 +190,14 @@ void PrintResult(const tuning::Tuning& tuning, trial::StopReason reason,
                             {"total", gain.total_seconds},
                             {"gain", ToJson(gain)},
                             {"tasks", tasks.Json()}};
+    if (gain_per_minute) shown["expected_gain_per_minute"] = *gain_per_minute;
     arguments.model.precision.AddTo(shown);
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
-  fmt::print("\n{}\n{}: {}\n{}{}", tasks.Text(), DescribeEnd(reason), report::SummaryLine(status),
-             GainText(gain), CommandsAfter(arguments, reason, status.trials).Text());
+  fmt::print("\n{}\n{}: {}\n{}{}{}", tasks.Text(), DescribeEnd(reason), report::SummaryLine(status),
+             GainText(gain), LeftText(gain_per_minute),
+             CommandsAfter(arguments, reason, status.trials).Text());
 }
 
 /// The target with its machine model, which takes seconds where the store does not have it.
@@ -244,6 +256,9 @@ void Tune(TuneArguments arguments) {
   tuning::TuneOptions& options = arguments.options;
   options.precision = arguments.model.precision.Json();
   options.budget = MakeBudget(arguments.trials, arguments.time);
+  if (!arguments.until_gain.empty()) {
+    options.until_gain_per_minute = ParseGainRate(arguments.until_gain, "--until-gain");
+  }
   const target::Target wanted = arguments.target.Resolve();
   trial::PrepareWorkers(/*jobs=*/1, arguments.sandbox);
   record::Store store(arguments.database);
@@ -303,6 +318,10 @@ void AddTuneCommand(CLI::App& app) {
       ->check(AtLeastOne());
   tune->add_option("--time", options->time, "Stop after this long, e.g. 30s, 10m, 2h")
       ->option_text("TIME");
+  tune->add_option("--until-gain", options->until_gain,
+                   WithDetails("Stop when another minute is expected to gain less, e.g. 0.5%/min",
+                               "; without --trials and --time nothing else ends the tuning"))
+      ->option_text("RATE");
   ListNames(Advanced(tune->add_option("--strategy", options->options.strategy,
                                       "How programs to measure are chosen")
                          ->option_text("NAME")

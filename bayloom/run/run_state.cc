@@ -22,6 +22,7 @@ RunState::RunState(RunOptions options) : options_(std::move(options)) {
     scheduling.trials_per_slot = static_cast<int>(options_.trials_per_slot);
   }
   scheduler_ = scheduling::CreateTaskScheduler(options_.scheduler, scheduling);
+  forecast_.emplace(scheduling);
 }
 
 int RunState::AddTask(scheduling::TaskProgress progress, int64_t max_trials) {
@@ -54,6 +55,19 @@ std::optional<trial::StopReason> RunState::Spent() const {
   if (trials_ >= options_.budget.trials) return trial::StopReason::kTrials;
   if (Seconds() >= options_.budget.seconds) return trial::StopReason::kTime;
   return std::nullopt;
+}
+
+std::optional<double> RunState::GainPerMinute() {
+  double seconds_of_trials = 0;
+  for (const scheduling::TaskProgress& task : progress_) seconds_of_trials += task.seconds;
+  const double share_of_the_time = seconds_of_trials / Seconds();
+  return forecast_->ShareWithin(progress_, 60 * share_of_the_time);
+}
+
+bool RunState::GainsTooLittle() {
+  if (options_.until_gain_per_minute <= 0) return false;
+  const std::optional<double> gain = GainPerMinute();
+  return gain && *gain < options_.until_gain_per_minute;
 }
 
 int64_t RunState::TrialsLeft(int task) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bayloom/run/phase_times.h"
+#include "bayloom/scheduling/learning_curve_forecast.h"
 #include "bayloom/scheduling/task_progress.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/trial/budget.h"
@@ -28,6 +29,9 @@ struct RunOptions {
   /// Trials that a task gets at one turn. 0: all that are left, which only makes sense for a
   /// single task.
   int64_t trials_per_slot = 0;
+  /// Ends the run (StopReason::kGain) after a slot when trials for another minute are expected to
+  /// gain less than this share of the tasks' weighted costs. 0: never.
+  double until_gain_per_minute = 0;
   /// Seconds that the run spent before it was resumed.
   double earlier_seconds = 0;
   /// Pause before a lost trial is tried again: so long after the first loss, twice after the
@@ -87,6 +91,12 @@ class RunState {
 
   /// Why the run has to end now; nullopt if it does not.
   std::optional<trial::StopReason> Spent() const;
+  /// What another minute is expected to gain, as a share of the tasks' weighted costs
+  /// (LearningCurveForecast::ShareWithin). A few milliseconds for each task that had trials since
+  /// it was last asked.
+  std::optional<double> GainPerMinute();
+  /// Whether that is less than was asked for.
+  bool GainsTooLittle();
   /// The task of the next slot; -1 if all are finished.
   int NextTask();
   /// Trials that a slot of the task that begins now may have.
@@ -116,6 +126,7 @@ class RunState {
   std::vector<scheduling::TaskProgress> progress_;
   std::vector<int64_t> max_trials_;  ///< of each task
   std::unique_ptr<scheduling::TaskScheduler> scheduler_;
+  std::optional<scheduling::LearningCurveForecast> forecast_;
   int current_ = -1;
   int64_t trials_ = 0;
   int64_t feasible_trials_ = 0;

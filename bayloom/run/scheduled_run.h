@@ -99,6 +99,9 @@ class ScheduledRun {
     state_.Start();
     while (true) {
       if (const std::optional<trial::StopReason> spent = state_.Spent()) return *spent;
+      if (In(&PhaseTimes::schedule, [&] { return state_.GainsTooLittle(); })) {
+        return trial::StopReason::kGain;
+      }
       const int task = In(&PhaseTimes::schedule, [&] { return state_.NextTask(); });
       if (task < 0) return state_.Exhaustion();
       RunSlot(task, observer);
@@ -108,6 +111,8 @@ class ScheduledRun {
 
   RunStatus Status() const { return state_.Status(); }
   const RunState& state() const { return state_; }
+  /// As RunState::GainPerMinute.
+  std::optional<double> GainPerMinute() { return state_.GainPerMinute(); }
   /// Why trials cannot be carried out, after an end by kLost.
   const std::string& lost() const { return lost_; }
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <queue>
 
 #include "bayloom/base/hash.h"
 #include "bayloom/base/random.h"
-#include "bayloom/model/learning_curve.h"
 
 namespace bayloom::scheduling {
 namespace {
@@ -27,7 +27,6 @@ double LowerBoundOf(const TaskProgress& task) {
 
 std::vector<double> LearningCurveForecast::ExpectedGains(std::span<const TaskProgress> tasks,
                                                          std::span<const int> chosen) {
-  known_.resize(tasks.size());
   std::vector<double> gains;
   double largest = 0;
   for (int i : chosen) {
@@ -36,27 +35,70 @@ std::vector<double> LearningCurveForecast::ExpectedGains(std::span<const TaskPro
       gains.push_back(-1);
       continue;
     }
-    std::optional<Known>& known = known_[i];
-    if (!known || known->trials != task.trials()) {
-      known = {task.trials(), GainOf(task, static_cast<uint64_t>(i))};
-    }
-    gains.push_back(task.weight * known->gain);
+    const double cost = CostAfter(tasks, static_cast<size_t>(i), trials_per_slot_);
+    gains.push_back(task.weight * std::max(0.0, task.best() - cost));
     largest = std::max(largest, gains.back());
   }
   std::replace(gains.begin(), gains.end(), -1.0, largest);
   return gains;
 }
 
-double LearningCurveForecast::GainOf(const TaskProgress& task, uint64_t index) const {
+std::optional<double> LearningCurveForecast::ShareWithin(std::span<const TaskProgress> tasks,
+                                                         double seconds) {
+  /// The next slot of a task: what it gains, how long it takes.
+  struct Slot {
+    size_t task;
+    int number;  ///< from 1 on
+    double gain;
+    double seconds;
+    bool operator<(const Slot& other) const { return gain * other.seconds < other.gain * seconds; }
+  };
+  double total = 0;
+  for (const TaskProgress& task : tasks) {
+    if (task.slots() == 0 || std::isinf(task.best()) || !(task.seconds > 0)) return std::nullopt;
+    total += task.weight * task.best();
+  }
+  std::vector<double> costs;
+  const auto next_slot = [&](size_t i, int number) {
+    const TaskProgress& task = tasks[i];
+    const double cost = std::min(costs[i], CostAfter(tasks, i, number * trials_per_slot_));
+    const Slot slot = {i, number, task.weight * (costs[i] - cost),
+                       trials_per_slot_ * task.seconds / task.trials()};
+    costs[i] = cost;
+    return slot;
+  };
+  std::priority_queue<Slot> slots;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    costs.push_back(tasks[i].best());
+    if (!tasks[i].finished) slots.push(next_slot(i, 1));
+  }
+  double gain = 0;
+  while (seconds > 0 && !slots.empty()) {
+    const Slot slot = slots.top();
+    slots.pop();
+    gain += slot.gain * std::min(1.0, seconds / slot.seconds);
+    seconds -= slot.seconds;
+    slots.push(next_slot(slot.task, slot.number + 1));
+  }
+  return gain / total;
+}
+
+double LearningCurveForecast::CostAfter(std::span<const TaskProgress> tasks, size_t index,
+                                        int more_trials) {
+  const TaskProgress& task = tasks[index];
   const double bound = LowerBoundOf(task);
-  std::vector<double> performances;
-  for (double cost : task.best_after_trial) performances.push_back(bound / cost);
-  base::RandomStream random(
-      base::Hasher().Add(seed_).Add(index).Add(static_cast<uint64_t>(task.trials())).Digest());
-  const double horizon = task.trials() + trials_per_slot_;
-  const model::LearningCurve curve(performances, horizon, random);
-  const double expected = bound / (curve.best() + curve.At(horizon).improvement);
-  return std::max(0.0, task.best() - expected);
+  known_.resize(std::max(known_.size(), tasks.size()));
+  std::optional<Known>& known = known_[index];
+  if (!known || known->trials != task.trials()) {
+    std::vector<double> performances;
+    for (double cost : task.best_after_trial) performances.push_back(bound / cost);
+    base::RandomStream random(
+        base::Hasher().Add(seed_).Add(index).Add(static_cast<uint64_t>(task.trials())).Digest());
+    known = Known{task.trials(),
+                  model::LearningCurve(performances, task.trials() + trials_per_slot_, random)};
+  }
+  const model::LearningCurve& curve = known->curve;
+  return bound / (curve.best() + curve.At(task.trials() + more_trials).improvement);
 }
 
 std::vector<double> RatesOf(std::span<const TaskProgress> tasks) {

@@ -8,13 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "bayloom/model/learning_curve.h"
 #include "bayloom/scheduling/task_progress.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::scheduling {
 
-/// What one more slot is predicted to gain for each task (Zhang et al. 2021, section 4.3): the best
-/// performance over the trials is extrapolated along a LearningCurve.
+/// What more trials are predicted to gain (Zhang et al. 2021, section 4.3): the best performance
+/// over the trials is extrapolated along a LearningCurve.
 ///
 /// Performance is normalized as lower bound / cost: for operators of a network, the arithmetic
 /// throughput as a share of the machine's peak. Where there is no lower bound, or it is not one, a
@@ -32,12 +33,20 @@ class LearningCurveForecast {
   std::vector<double> ExpectedGains(std::span<const TaskProgress> tasks,
                                     std::span<const int> chosen);
 
+  /// The gain that trials for so many seconds (of TaskProgress::seconds) are expected to bring to
+  /// all tasks together, as a share of the weighted sum of their best costs, if every slot goes to
+  /// the task that gains the most a second: what is left on the table. nullopt while nothing can be
+  /// said: a task has had no slot, has no feasible configuration, or its trials' duration is
+  /// unknown.
+  std::optional<double> ShareWithin(std::span<const TaskProgress> tasks, double seconds);
+
  private:
   struct Known {
     int trials = 0;
-    double gain = 0;  ///< of one run of the task
+    model::LearningCurve curve;
   };
-  double GainOf(const TaskProgress& task, uint64_t index) const;
+  /// Of one run of the task, after so many more trials: at least those of a slot.
+  double CostAfter(std::span<const TaskProgress> tasks, size_t index, int more_trials);
 
   uint64_t seed_;
   int trials_per_slot_;

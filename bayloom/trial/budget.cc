@@ -13,13 +13,14 @@ struct StopReasonText {
   std::string_view description;
 };
 
-constexpr std::array<StopReasonText, 7> kStopReasons = {{
+constexpr std::array<StopReasonText, 8> kStopReasons = {{
     {"trials", "all trials done"},
     {"time", "time is up"},
     {"exhausted", "nothing left to try"},
     {"converged", "no further improvement"},
     {"stopped", "stopped"},
     {"lost", "trials cannot be carried out"},
+    {"gain", "little more is expected"},
     {"gave-up", "no further feasible configuration was found"},
 }};
 

@@ -20,11 +20,12 @@ enum class StopReason : uint8_t {
   kConverged,  ///< no improvement for as long as was asked for
   kStopped,    ///< it was asked to stop; it can be resumed
   kLost,       ///< trials cannot be carried out; it can be resumed
+  kGain,       ///< more of it is expected to gain less than was asked for
   kGaveUp,     ///< nothing else to try was found with bounded effort; there may be more
 };
 
 /// "trials", "time", "exhausted", "converged", "stopped", "lost",
-/// "gave-up".
+/// "gain", "gave-up".
 std::string_view ToString(StopReason reason);
 /// The same for people: "all trials done", "time is up", ...
 std::string_view Describe(StopReason reason);

@@ -73,6 +73,7 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
                                .scheduler = options_.scheduler,
                                .seed = options_.seed,
                                .trials_per_slot = options_.trials_per_slot,
+                               .until_gain_per_minute = options_.until_gain_per_minute,
                                .earlier_seconds = log_->seconds(),
                                .phases = &clock_});
   for (const TaskSpec& spec : Merged(std::move(specs))) {

@@ -32,6 +32,7 @@ struct SessionOptions {
   sketch::DerivationChoice derivations = {};      ///< that make design spaces
   /// Of the whole session, trials and seconds before a resumption included.
   trial::Budget budget = {.trials = 1000};
+  double until_gain_per_minute = 0;  ///< as run::RunOptions
   int64_t max_trials_per_task = trial::Budget::kUnlimited;
   /// Trials a task gets at one turn. 0: an eighth of its equal share of the trials, within 16
   /// and MetaSchedule's 64, but so that each task can have two turns.
@@ -91,6 +92,9 @@ class Session {
   record::RunId id() const { return log_->session().id; }
   std::span<const std::unique_ptr<TuningTask>> tasks() const { return tasks_; }
   SessionStatus Status() const;
+  /// What another minute is expected to gain, as a share of total_seconds; nullopt if that cannot
+  /// be said yet.
+  std::optional<double> GainPerMinute() { return run_->GainPerMinute(); }
   /// Why trials cannot be carried out, after an end by StopReason::kLost.
   const std::string& lost() const { return run_->lost(); }
 

@@ -28,6 +28,8 @@ namespace {
 
 constexpr int64_t kNetworkTrials = 1000;
 constexpr int64_t kOperatorTrials = 256;
+/// Trials of a slot where only the expected gain ends a tuning.
+constexpr int kSlotOfOpenBudget = 16;
 /// What measuring the best again may take even after a few trials.
 constexpr double kMinRepeatSeconds = 2;
 /// ... but of a short budget no larger share than this.
@@ -105,10 +107,15 @@ double ReservedSeconds(const TuneOptions& options) {
 void SetBudget(const TuneOptions& options, const TuningSubject& subject,
                const target::Target& target, SessionOptions& session) {
   session.budget = options.budget;
+  session.until_gain_per_minute = options.until_gain_per_minute;
   if (options.repeat.candidates > 0 && !std::isinf(options.budget.seconds)) {
     session.budget.seconds -= ReservedSeconds(options);
   }
   if (options.budget.trials != trial::Budget::kUnlimited) return;
+  if (std::isinf(options.budget.seconds) && options.until_gain_per_minute > 0) {
+    session.trials_per_slot = kSlotOfOpenBudget;
+    return;
+  }
   if (std::isinf(options.budget.seconds)) {
     session.budget.trials = subject.is_operator ? kOperatorTrials : kNetworkTrials;
     return;

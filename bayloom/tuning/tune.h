@@ -20,8 +20,12 @@
 namespace bayloom::tuning {
 
 struct TuneOptions {
-  /// Without trials and seconds: 1,000 trials for a network, 256 for an operator.
+  /// Without trials and seconds: 1,000 trials for a network, 256 for an operator, or as long as
+  /// `until_gain_per_minute` says.
   trial::Budget budget;
+  /// Ends the tuning when another minute is expected to gain less than this share of the latency;
+  /// 0: never.
+  double until_gain_per_minute = 0;
   /// See strategy::Strategies and scheduling::TaskSchedulers. When a session is resumed, what it
   /// was begun with; something else is refused. Default "bayes" and "gradient".
   std::optional<std::string> strategy = {};

@@ -20,6 +20,7 @@
 #include "benchmarks/run_tool.h"
 #include "benchmarks/scheduling/oracle.h"
 #include "benchmarks/scheduling/replay.h"
+#include "benchmarks/scheduling/stop_rule.h"
 
 namespace bayloom {
 namespace {
@@ -35,6 +36,7 @@ struct ReplayOptions {
   double gflops = 536;
   std::string json;
   std::string charts;
+  std::vector<double> until_gain;
   scheduling::TaskSchedulerOptions scheduler;
 };
 
@@ -153,6 +155,38 @@ report::LineChart::Series MedianCurve(const std::string& name,
   return series;
 }
 
+/// When each scheduler would have been stopped by an expected gain, and at what cost.
+void CompareStops(const RecordedNetwork& network, const ReplayOptions& options) {
+  fmt::print("{:<20} {:>10} {:>8} {:>10} {:>10} {:>12} {:>14} {:>10}\n", "scheduler", "until %/min",
+             "stopped", "trials, %", "time, %", "latency +%", "expected, %", "found, %");
+  for (const std::string& scheduler : options.schedulers) {
+    for (const double percent : options.until_gain) {
+      std::vector<RuledStop> stops;
+      for (int seed = 1; seed <= options.seeds; ++seed) {
+        const Draw draw = DrawCurves(network, static_cast<uint64_t>(seed));
+        scheduling::TaskSchedulerOptions seeded = options.scheduler;
+        seeded.seed = static_cast<uint64_t>(seed);
+        seeded.trials_per_slot = options.trials_per_slot;
+        for (const RecordedCurve* curve : draw) {
+          seeded.max_trials += std::ssize(curve->best_after_trial);
+        }
+        stops.push_back(StopByGain(Replay(network, draw, scheduler, seeded, true), percent / 100));
+      }
+      const auto median = [&](double RuledStop::*value) {
+        std::vector<double> values;
+        for (const RuledStop& stop : stops) values.push_back(100 * (stop.*value));
+        return Quantile(values, 0.5);
+      };
+      fmt::print("{:<20} {:>10} {:>5}/{:<2} {:>10.0f} {:>10.0f} {:>12.2f} {:>14.2f} {:>10.2f}\n",
+                 scheduler, percent, std::ranges::count(stops, true, &RuledStop::ruled),
+                 stops.size(), median(&RuledStop::share_of_trials),
+                 median(&RuledStop::share_of_seconds), median(&RuledStop::excess),
+                 median(&RuledStop::expected), median(&RuledStop::found));
+      std::fflush(stdout);
+    }
+  }
+}
+
 void WriteFile(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
@@ -168,6 +202,10 @@ void Run(const ReplayOptions& options) {
     size_t fewest = network.tasks.front().curves.size();
     for (const auto& task : network.tasks) fewest = std::min(fewest, task.curves.size());
     fmt::print("{}: {} tasks, {} recordings of each\n", network.name, network.tasks.size(), fewest);
+    if (!options.until_gain.empty()) {
+      CompareStops(network, options);
+      continue;
+    }
     fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8}\n", "scheduler", "fewer trials",
                "less time", "latency / sequential", "mean regret, %", "final regret, %", "own, %");
     report::LineChart chart;
@@ -230,6 +268,12 @@ int main(int argc, char** argv) {
                  "Seconds that C is measured in; 0: the network's latency")
       ->capture_default_str();
   app.add_option("--patience", options.scheduler.patience)->capture_default_str();
+  app.add_option("--until-gain", options.until_gain,
+                 "Instead, say when a tuning would stop that ends when the next minute is expected "
+                 "to gain less than so many percent")
+      ->option_text("PERCENT,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--json", options.json, "Also write all runs to this file");
   app.add_option("--charts", options.charts, "Also draw a chart for each network in this folder");
   return bayloom::RunTool(app, argc, argv, [&] { bayloom::Run(options); });

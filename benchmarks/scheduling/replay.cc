@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "bayloom/scheduling/learning_curve_forecast.h"
+
 namespace bayloom {
 namespace {
 
@@ -62,9 +64,10 @@ double ReplayedRun::MeanLatency() const {
 }
 
 ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::string& scheduler,
-                   const scheduling::TaskSchedulerOptions& options) {
+                   const scheduling::TaskSchedulerOptions& options, bool with_forecasts) {
   const auto chooser = scheduling::CreateTaskScheduler(scheduler, options);
   std::vector<scheduling::TaskProgress> tasks = BeginningOf(network);
+  scheduling::LearningCurveForecast forecast(options);
   ReplayedRun run;
   ReplayedRun::Point point = {0, 0, LatencyOf(tasks, draw), -1};
   run.points.push_back(point);
@@ -86,6 +89,9 @@ ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::
     task.slot_ends.push_back(task.trials());
     task.finished = task.trials() == length;
     point.latency = LatencyOf(tasks, draw);
+    if (with_forecasts) {
+      point.forecast = forecast.ShareWithin(tasks, ReplayedRun::kForecastSeconds);
+    }
     run.points.push_back(point);
   }
   return run;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,12 @@ struct ReplayedRun {
     double tuning_seconds = 0;  ///< recorded; what the scheduler itself took is not in it
     double latency = 0;         ///< tasks without a slot count with their first program
     int task = -1;
+    /// What kForecastSeconds more were expected to gain, as a share of the latency; nullopt while
+    /// nothing could be said or if it was not asked for.
+    std::optional<double> forecast = {};
   };
+  static constexpr double kForecastSeconds = 60;
+
   std::vector<Point> points;  ///< the first before any slot
   double scheduler_seconds = 0;
 
@@ -34,8 +40,9 @@ struct ReplayedRun {
   double MeanLatency() const;
 };
 
-/// Tunes from the records: `max_trials` in slots of `options.trials_per_slot`.
+/// Tunes from the records: `max_trials` in slots of `options.trials_per_slot`. `with_forecasts`: of
+/// the gain, after every slot.
 ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::string& scheduler,
-                   const scheduling::TaskSchedulerOptions& options);
+                   const scheduling::TaskSchedulerOptions& options, bool with_forecasts = false);
 
 }  // namespace bayloom

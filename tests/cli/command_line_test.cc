@@ -45,6 +45,9 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
            {"tune", "--op", "matmul:8,8"},
            {"tune", "--op", "matmul:8,8,8", "--trials", "0"},
            {"tune", "--op", "matmul:8,8,8", "--time", "soon"},
+           {"tune", "--op", "matmul:8,8,8", "--until-gain", "0%"},
+           {"tune", "--op", "matmul:8,8,8", "--until-gain", "0.5/min"},
+           {"tune", "--op", "matmul:8,8,8", "--until-gain", "1%/fortnight"},
            {"tune", "--op", "matmul:8,8,8", "--strategy", "guess"},
            {"tune", "--op", "matmul:8,8,8", "--derivations", "guess"},
            {"tune", "--op", "matmul:8,8,8", "--target", "abacus"},
@@ -159,6 +162,19 @@ TEST(CommandLine, TunesAnOperatorResumesAndShowsWhatItFound) {
   EXPECT_EQ(RunBayloom({"records", "export", database, "--out", folder / "records"}).exit_code, 0);
   const Answer imported = RunBayloom({"records", "import", folder / "copy.db", folder / "records"});
   EXPECT_THAT(imported.out, HasSubstr("6 new trials"));
+}
+
+TEST(CommandLine, EndsATuningThatIsExpectedToGainLittle) {
+  const TemporaryFolder folder;
+  const Answer answer =
+      RunBayloom({"tune", "--op", "matmul:32,32,32", "--strategy", "random", "--json", "--db",
+                  folder / "tuning.db", "--until-gain", "99%/min"});
+  EXPECT_EQ(answer.exit_code, 0) << answer.error;
+  const nlohmann::json result = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(result["end"], "gain");
+  EXPECT_LT(result["trials"], 256);
+  EXPECT_GE(result["expected_gain_per_minute"], 0);
+  EXPECT_LT(result["expected_gain_per_minute"], 0.99);
 }
 
 }  // namespace

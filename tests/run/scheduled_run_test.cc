@@ -77,7 +77,7 @@ class CountingTask final : public RunTask<int> {
     if (on_tell) on_tell(candidate);
     told.push_back(candidate);
     return {.cost = outcome.ok() ? outcome.value : std::numeric_limits<double>::infinity(),
-            .seconds = 0,
+            .seconds = seconds_a_trial,
             .feasible = outcome.ok()};
   }
   void EndSlot(bool) override { slots.push_back(std::ssize(told)); }
@@ -95,6 +95,7 @@ class CountingTask final : public RunTask<int> {
   std::vector<int> told;
   std::vector<int64_t> slots;
   int64_t converges_after = 0;
+  double seconds_a_trial = 0;
   trial::TrialStore* kept = nullptr;
   std::function<void(int)> on_tell;
 
@@ -267,6 +268,29 @@ TEST(ScheduledRun, CountsWhatWasBefore) {
   EXPECT_EQ(run.Run(), trial::StopReason::kTrials);
   EXPECT_EQ(task.told.size(), 3u);
   EXPECT_EQ(run.Status().feasible_trials, 10);
+}
+
+TEST(ScheduledRun, EndsWhenLittleMoreIsExpected) {
+  HeldEvaluator evaluator(1);
+  double now = 1;
+  const auto trials_until = [&](double gain_per_minute) {
+    CountingTask task(evaluator, 100);
+    task.seconds_a_trial = 1;
+    task.on_tell = [&](int) { now += 1; };
+    RunOptions options = Options(90, 10);
+    options.budget.clock = [&] { return now; };
+    options.until_gain_per_minute = gain_per_minute;
+    ScheduledRun<int> run(options);
+    run.AddTask(task, {.name = "falls from 100 by 1"});
+    const trial::StopReason reason = run.Run();
+    EXPECT_EQ(reason,
+              gain_per_minute > 0.9 ? trial::StopReason::kGain : trial::StopReason::kTrials);
+    EXPECT_TRUE(run.GainPerMinute().has_value());
+    return task.told.size();
+  };
+  EXPECT_EQ(trials_until(0), 90);
+  EXPECT_EQ(trials_until(1e-6), 90);
+  EXPECT_EQ(trials_until(0.99), 10);  // as soon as anything can be said
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "bayloom/scheduling/early_termination.h"
@@ -64,6 +65,54 @@ TEST(BeliefTest, ATaskWithoutAnythingFeasibleIsWorthTheBestOfTheOthers) {
                Progress(std::vector<double>(64, 2.0))});
   EXPECT_EQ(gains[1], gains[0]);
   EXPECT_GT(gains[0], gains[2]);
+}
+
+TaskProgress Timed(TaskProgress task, double seconds_a_trial = 0.1) {
+  task.seconds = seconds_a_trial * task.trials();
+  return task;
+}
+
+std::optional<double> ShareWithin(const std::vector<TaskProgress>& tasks, double seconds) {
+  return LearningCurveForecast({.seed = 3, .trials_per_slot = 16}).ShareWithin(tasks, seconds);
+}
+
+TEST(ShareWithin, FollowsALogPowerCurveOverSeveralSlots) {
+  const TaskProgress task = Timed(LogPower(0.8, 40, 64));
+  const double after = (1 + 40.0 / 160) / 0.8;  // 96 trials later
+  const double share = (task.best() - after) / task.best();
+  EXPECT_NEAR(ShareWithin({task}, 9.6).value(), share, 0.1 * share);
+}
+
+TEST(ShareWithin, GrowsWithTheTimeAndIsAShareOfAllTasks) {
+  const TaskProgress rising = Timed(LogPower(0.8, 40, 64));
+  double before = 0;
+  for (const double seconds : {1.0, 3.0, 10.0, 30.0}) {
+    const double share = ShareWithin({rising}, seconds).value();
+    EXPECT_GT(share, before);
+    EXPECT_LT(share, 1);
+    before = share;
+  }
+  TaskProgress finished = rising;
+  finished.finished = true;
+  EXPECT_DOUBLE_EQ(ShareWithin({rising, finished}, 10).value(),
+                   ShareWithin({rising}, 10).value() / 2);
+  EXPECT_EQ(ShareWithin({finished, finished}, 10), 0);
+}
+
+TEST(ShareWithin, GoesToWhatGainsTheMostASecond) {
+  const TaskProgress quick = Timed(LogPower(0.8, 40, 64), 0.1);
+  const TaskProgress slow = Timed(LogPower(0.8, 40, 64), 100);
+  // What the slow one gains within ten seconds is next to nothing.
+  const double quick_alone = ShareWithin({quick}, 10).value() / 2;
+  EXPECT_NEAR(ShareWithin({quick, slow}, 10).value(), quick_alone, 0.01 * quick_alone);
+  EXPECT_LT(ShareWithin({slow}, 10).value(), 0.01);
+}
+
+TEST(ShareWithin, IsUnknownUntilEveryTaskHasATime) {
+  const TaskProgress known = Timed(LogPower(0.8, 40, 64));
+  EXPECT_FALSE(ShareWithin({known, TaskProgress()}, 60));
+  EXPECT_FALSE(ShareWithin({known, LogPower(0.8, 40, 64)}, 60));
+  EXPECT_FALSE(ShareWithin({known, Timed(Progress(std::vector<double>(8, kInfinity)))}, 60));
 }
 
 TEST(EarlyTerminationTest, TasksThatStoppedImprovingRestUntilAllHave) {

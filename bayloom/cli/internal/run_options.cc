@@ -3,7 +3,13 @@
 
 #include "bayloom/cli/internal/run_options.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
 #include "bayloom/base/duration.h"
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/stop_flag.h"
 #include "bayloom/base/system_error.h"
 
@@ -22,6 +28,26 @@ trial::Budget MakeBudget(std::optional<int64_t> trials, const std::string& time)
   if (!time.empty()) budget.seconds = base::ParseDuration(time, "--time");
   budget.stop = StopSeen;
   return budget;
+}
+
+double ParseGainRate(const std::string& text, const std::string& name) {
+  double percent = 0;
+  const char* const end = text.data() + text.size();
+  const auto [used, error] = std::from_chars(text.data(), end, percent, std::chars_format::fixed);
+  std::string_view rest(used, static_cast<size_t>(end - used));
+  double seconds = 60;
+  bool is_rate = error == std::errc() && percent > 0 && rest.starts_with('%');
+  if (is_rate && rest.size() > 1) {
+    const Result<double> unit = base::ParseDuration("1" + std::string(rest.substr(2)));
+    is_rate = rest[1] == '/' && rest.size() > 2 && unit.ok() && *unit > 0;
+    if (is_rate) seconds = *unit;
+  }
+  const double share = percent / 100 * 60 / seconds;
+  if (!is_rate || !std::isfinite(share)) {
+    throw InputError(fmt::format("{}: '{}' is not a rate; write 0.5%/min or 10%/h", name,
+                                 base::InOneLine(text)));
+  }
+  return share;
 }
 
 std::string DescribeEnd(trial::StopReason reason) {

@@ -18,6 +18,10 @@ bool StopSeen();
 /// InputError for a text that is no duration.
 trial::Budget MakeBudget(std::optional<int64_t> trials, const std::string& time);
 
+/// The share of a minute that a rate such as "0.5%/min", "2%/h" or "0.5%" (a minute) means. Throws
+/// InputError, beginning with `name`, for anything else.
+double ParseGainRate(const std::string& text, const std::string& name);
+
 /// Why a run ended, for people, with how to go on.
 std::string DescribeEnd(trial::StopReason reason);
 
