@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "bayloom/codegen/library.h"
 #include "bayloom/tensor/program.h"
 #include "tests/codegen/compiled.h"
@@ -45,6 +48,67 @@ TEST(LibraryCalls, LargeOnesOnSeveralThreads) {
   ExpectCompiled(testing::SampleScatterElements(kFloat, 0, 0, {80, 500}, {90, 499}, random));
   ExpectCompiled(testing::SampleScatterElements(kFloat, 4, 1, {300, 90}, {299, 200}, random));
   bayloom_set_threads(0);
+}
+
+/// The sums along the rows of x[n, inner], in double precision.
+std::vector<double> SumsOverRows(const tensor::HostTensor& x, int64_t n, int64_t inner,
+                                 bool exclusive, bool reverse) {
+  std::vector<double> sums(n * inner);
+  for (int64_t c = 0; c < inner; ++c) {
+    double sum = 0;
+    for (int64_t step = 0; step < n; ++step) {
+      const int64_t at = (reverse ? n - 1 - step : step) * inner + c;
+      const double before = sum;
+      sum += x.Get(at);
+      sums[at] = exclusive ? before : sum;
+    }
+  }
+  return sums;
+}
+
+void ExpectSumsOverRows(const tensor::HostTensor& x, bool exclusive, bool reverse,
+                        double tolerance) {
+  const int64_t n = x.shape[0], inner = x.shape[1];
+  base::RandomStream random(4);
+  SampleCall sample =
+      testing::SampleScan(tensor::DType::kFloat32, 1, n, inner, false, exclusive, reverse, random);
+  std::copy(x.data.begin(), x.data.end(), sample.arguments[0].data.begin());
+  testing::RunCompiled(tensor::Lower(sample.workload), sample.arguments);
+  const std::vector<double> expected = SumsOverRows(x, n, inner, exclusive, reverse);
+  for (int64_t i = 0; i < n * inner; ++i) {
+    const auto exact = static_cast<float>(expected[i]);
+    const double actual = sample.arguments[1].Get(i);
+    if (std::isinf(exact)) {
+      ASSERT_EQ(actual, exact) << "element " << i;
+    } else {
+      ASSERT_LE(std::abs(actual - exact), tolerance * std::abs(exact)) << "element " << i;
+    }
+  }
+}
+
+/// Added up one by one in float, 0.1 is wrong by 1e-4 and more after so many rows.
+TEST(LibraryCalls, LongSumsOverRowsAreAsGoodAsDoubles) {
+  tensor::HostTensor x = tensor::HostTensor::Zeros(tensor::DType::kFloat32, {20000, 3});
+  for (int64_t i = 0; i < x.ElementCount(); ++i) x.Set(i, 0.1 * static_cast<double>(1 + i % 3));
+  for (bool reverse : {false, true}) {
+    ExpectSumsOverRows(x, /*exclusive=*/false, reverse, 4e-7);
+    ExpectSumsOverRows(x, /*exclusive=*/true, reverse, 4e-7);
+  }
+}
+
+/// Sums go beyond float's largest number and come back, within 16 rows and from one 16 to another.
+TEST(LibraryCalls, SumsOverRowsComeBackFromInfinity) {
+  for (int64_t first : {0, 3, 15, 16, 30}) {
+    tensor::HostTensor x = tensor::HostTensor::Zeros(tensor::DType::kFloat32, {50, 70});
+    for (int64_t i = 0; i < x.ElementCount(); ++i) {
+      const int64_t row = i / 70 - first;
+      x.Set(i, row == 0 ? -3e38 : row == 2 || row == 3 || row == 5 ? 3e38 : row == 9 ? -6e37 : 0);
+    }
+    for (bool reverse : {false, true}) {
+      ExpectSumsOverRows(x, /*exclusive=*/false, reverse, 4e-7);
+      ExpectSumsOverRows(x, /*exclusive=*/true, reverse, 4e-7);
+    }
+  }
 }
 
 /// Ascending, descending and organ-pipe rows, where naive choices of pivots take quadratic time.

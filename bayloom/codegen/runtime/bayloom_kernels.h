@@ -60,7 +60,8 @@ void bayloom_arg_extreme(void* const* tensors, const int64_t* numbers, void* wor
 
 /* x[outer, n, inner] -> result of that shape: the sums (or products) of the elements along n up to
  * each one. `exclusive` leaves out the element itself; `reverse` begins at the end. Floats are
- * summed up in double precision.
+ * summed up in double precision; sums of float32 over rows (inner above 1) so from 16 rows to the
+ * next 16, which add up in float32.
  * numbers: outer, n, inner, product, exclusive, reverse */
 void bayloom_scan(void* const* tensors, const int64_t* numbers, void* workspace);
 
