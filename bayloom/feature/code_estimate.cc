@@ -27,6 +27,7 @@ constexpr double kLoopStep = 0.6;         ///< of a loop that is not unrolled
 constexpr double kStridedElement = 1.3;   ///< of a register that is gathered or scattered
 constexpr double kIntegerRegisters = 12;  ///< that are left for values
 constexpr double kMaxInFlight = 8;        ///< multiply-adds, as codegen reckons
+constexpr int64_t kLineBytes = 64;
 
 constexpr double kGuard = 0.3;     ///< of an element that may lie in the padding
 constexpr double kUnhidden = 0.2;  ///< part of the loads that shows beside arithmetic
@@ -101,9 +102,24 @@ class OperationList {
     const double parts = at_once == 0 || at_once == 1 ? 1 : static_cast<double>(nest_.at_once);
     const double together = parts > 1 ? 2 * parts * costs_.multiply_add : 0;
     if ((mask & kVector) == 0) return parts * kScalarOperation * costs_.multiply_add + together;
-    const double strided = kStridedElement * std::min(nest_.width, nest_.lanes);
     const bool contiguous = offset && IsContiguous(*offset, at_once == 1 ? nest_.at_once : 1);
-    return together + parts * (contiguous ? costs_.load : strided * costs_.multiply_add);
+    if (contiguous) return together + parts * costs_.load * LinesOf(*offset, buffer);
+    const double strided = kStridedElement * std::min(nest_.width, nest_.lanes);
+    return together + parts * strided * costs_.multiply_add;
+  }
+
+  /// The same for loads, which a loop around may help: where it runs along memory, as many of its
+  /// steps as there are lanes are loaded together and transposed in registers.
+  double LoadCost(const std::vector<tensor::Expr>& indices, tensor::BufferId buffer,
+                  LoopMask mask) const {
+    const double alone = MemoryCost(indices, buffer, mask);
+    if ((mask & kVector) == 0 || nest_.is_reduction || nest_.across < 0) return alone;
+    const std::optional<tensor::Affine> offset = OffsetOf(indices, buffer);
+    if (!offset || offset->CoefficientOf(nest_.across) != 1 || IsContiguous(*offset, 1)) {
+      return alone;
+    }
+    return std::min(alone,
+                    costs_.load + std::log2(std::max(nest_.width, 2.0)) * costs_.multiply_add);
   }
 
   LoopMask MaskOf(const std::vector<tensor::Expr>& indices) const {
@@ -153,6 +169,21 @@ class OperationList {
     return tensor::LinearOffset(program_, access, /*allocation=*/nullptr);
   }
 
+  /// Cache lines that a register's elements lie in on average: more than one where the loops around
+  /// move by other steps than whole registers.
+  double LinesOf(const tensor::Affine& offset, tensor::BufferId buffer) const {
+    const int64_t element = tensor::ByteSize(program_.buffers[buffer].dtype);
+    const int64_t bytes =
+        std::min(static_cast<int64_t>(std::min(nest_.width, nest_.lanes)) * element, kLineBytes);
+    bool aligned = offset.constant * element % bytes == 0;
+    for (const tensor::Affine::Term& term : offset.terms) {
+      if (program_.digit_extents[term.digit] == 1 || Contains(nest_.vectorized, term.digit))
+        continue;
+      aligned = aligned && term.coefficient * element % bytes == 0;
+    }
+    return aligned ? 1 : 1 + static_cast<double>(bytes) / kLineBytes;
+  }
+
   /// Whether the vectorized loop's elements, so many at each place, lie next to each other.
   bool IsContiguous(const tensor::Affine& offset, int64_t elements) const {
     for (const tensor::LoopId loop : nest_.vectorized) {  // the innermost first
@@ -188,7 +219,7 @@ class OperationList {
     if (is_new && e->op == tensor::ExprOp::kLoad) {
       // Places are computed along with the loops.
       if (IsAffine(*e)) operations_.resize(before);
-      operations_.push_back({mask, MemoryCost(e->operands, e->index, mask), true});
+      operations_.push_back({mask, LoadCost(e->operands, e->index, mask), true});
     } else if (is_new) {
       if (const double cost = CostOf(*e, mask); cost > 0) operations_.push_back({mask, cost});
     }
@@ -258,9 +289,12 @@ class TileTime {
   /// With the best part of the loops in the tile.
   double Best() {
     taken_.assign(nest_.tile.size(), 1);
-    const auto chunks = static_cast<int64_t>(nest_.chunks);
+    const auto chunks = nest_.folds ? 1 : static_cast<int64_t>(nest_.chunks);
+    const bool even = nest_.lanes <= nest_.width || nest_.lanes == nest_.chunks * nest_.width;
     for (int64_t taken = 1; taken <= std::min<int64_t>(chunks, 32); ++taken) {
-      if (chunks % taken == 0) Try(0, static_cast<double>(taken), static_cast<double>(taken));
+      // Of a loop that ends within a register all registers are taken.
+      if (chunks % taken == 0 && (even || taken == chunks))
+        Try(0, static_cast<double>(taken), static_cast<double>(taken));
     }
     return best_;
   }
@@ -282,25 +316,44 @@ class TileTime {
   }
 
   double Of(double chunks, double outputs) const {
-    double live = outputs, arithmetic = outputs * combine_ + step_, loads = 0;
+    double live = outputs, live_vectors_first = outputs;
+    double arithmetic = outputs * combine_ + step_, loads = 0;
     for (const Operation& operation : operations_) {
       if ((operation.mask & kReductionMask) == 0) continue;  // computed once before
-      double values = 1, kept = 1;
-      bool reused = false;
-      for (size_t i = 0; i <= taken_.size(); ++i) {
-        const bool is_vector = i == taken_.size();
-        const LoopMask bit = is_vector ? kVector : LoopMask{1} << (kFirstTile + i);
-        const double taken = is_vector ? chunks : static_cast<double>(taken_[i]);
-        const bool varies = (operation.mask & bit) != 0;
-        if (varies) values *= taken;
-        if (varies && reused) kept *= taken;
-        reused = reused || (!varies && taken > 1);
+      double values = 1;
+      for (size_t i = 0; i < Digits(); ++i) {
+        if (Varies(operation, i)) values *= Taken(i, chunks);
       }
-      if (operation.is_load) live += kept;
       (operation.is_load ? loads : arithmetic) += values * operation.cost;
+      if (!operation.is_load) continue;
+      live += Kept(operation, chunks, 0);
+      live_vectors_first += Kept(operation, chunks, Digits() - 1);
     }
-    if (live > registers_) return kNever;
+    if (std::min(live, live_vectors_first) > registers_) return kNever;
     return std::max(Together(arithmetic, loads), costs_.in_flight) / outputs;
+  }
+
+  /// The tile's loops and, last, the registers of the vectorized one.
+  size_t Digits() const { return taken_.size() + 1; }
+  double Taken(size_t i, double chunks) const {
+    return i < taken_.size() ? static_cast<double>(taken_[i]) : chunks;
+  }
+  bool Varies(const Operation& operation, size_t i) const {
+    return (operation.mask & (i < taken_.size() ? LoopMask{1} << (kFirstTile + i) : kVector)) != 0;
+  }
+
+  /// Registers that a load's values stay in while they are used again, with the digits in turn from
+  /// number `first` on, which is the slowest.
+  double Kept(const Operation& operation, double chunks, size_t first) const {
+    double kept = 1;
+    bool reused = false;
+    for (size_t n = 0; n < Digits(); ++n) {
+      const size_t i = (first + n) % Digits();
+      const bool varies = Varies(operation, i);
+      if (varies && reused) kept *= Taken(i, chunks);
+      reused = reused || (!varies && Taken(i, chunks) > 1);
+    }
+    return kept;
   }
 
   static constexpr double kNever = 1e30;
@@ -398,7 +451,12 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   for (tensor::LoopId loop : nest.reduction) {
     reduced *= static_cast<double>(program.ExtentOf(loop));
   }
-  return runs * std::min(each, in_memory + costs.in_flight) + runs / reduced * (once + 2 * store);
+  if (!nest.folds) {
+    return runs * std::min(each, in_memory + costs.in_flight) + runs / reduced * (once + 2 * store);
+  }
+  // The lanes of a result are combined in halves, each of which waits for the one before.
+  const double folding = std::log2(nest.width) * costs.in_flight;
+  return runs * each + iterations / reduced * (once + 2 * store + folding);
 }
 
 double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,

@@ -63,10 +63,11 @@ class OuterProduct : public testing::Test {
     return std::accumulate(steps.begin(), steps.end(), int64_t{1}, std::multiplies<>());
   }
 
+  BlockAccesses accesses_;
+
  private:
   tensor::ExprNode x_{tensor::ExprOp::kLoad, tensor::DType::kFloat32},
       y_{tensor::ExprOp::kLoad, tensor::DType::kFloat32};
-  BlockAccesses accesses_;
 };
 
 TEST_F(OuterProduct, FillsTheUnitsAndFitsTheRegisters) {
@@ -86,6 +87,20 @@ TEST_F(OuterProduct, KeepsTheScheduledTileWhereTheMachineCannotTellTheDifference
   const TileCost cost(none, 32, {8, 1});
   EXPECT_DOUBLE_EQ(*cost.Of({{0, 4}}, {4}), 2);  // four in flight where eight could be
   EXPECT_DOUBLE_EQ(*cost.Of({{0, 8}}, {8}), 1);
+}
+
+/// With rows inside, a register of columns is used by all rows before the next one is loaded.
+TEST_F(OuterProduct, RowsInsideKeepFewerColumns) {
+  const TileCost cost(accesses_, 32, {8, 1});
+  EXPECT_FALSE(cost.Of({{0, 2}, {1, 13}}, {2, 13}));
+  EXPECT_TRUE(cost.Of({{1, 13}, {0, 2}}, {13, 2}));
+}
+
+TEST_F(OuterProduct, LinesAreLoads) {
+  TileWork work;
+  for (const auto& [node, load] : accesses_.loads) work.values[node].loads = 2;
+  const TileCost once(accesses_, 32, {1, 1}), twice(accesses_, 32, {1, 1}, work);
+  EXPECT_GT(*twice.Of({{0, 2}, {1, 2}}, {2, 2}), 1.5 * *once.Of({{0, 2}, {1, 2}}, {2, 2}));
 }
 
 TEST_F(OuterProduct, SlowLoadsWantSquareTiles) {

@@ -67,6 +67,59 @@ TEST(CodeEstimateTest, WhatDoesNotChangeAlongASumIsComputedOnce) {
   EXPECT_LT(divided, EstimateOf(tensor::Lower(RowSums(false))) + 512 * 64 * OneCore().division / 4);
 }
 
+/// A sum along memory is carried out in lanes; one that reads every second element is not.
+TEST(CodeEstimateTest, SumsAlongMemoryAreFoldedInLanes) {
+  const auto sums = [](int64_t step) {
+    return tensor::Lower(bayloom::testing::OneInput(
+        {64, 512 * step}, [&](tensor::WorkloadBuilder& b, const tensor::Tensor& x) {
+          return b.Reduce("sum", {64}, {{"r", 512}}, tensor::Reduction::kSum,
+                          [&](auto s, auto r) { return x(s[0], r[0] * tensor::Expr(step)); });
+        }));
+  };
+  EXPECT_LT(2 * EstimateOf(sums(1)), EstimateOf(sums(2)));
+}
+
+/// Where the loop around the vectorized one runs along what is read, blocks are transposed in
+/// registers; with another loop between, elements are loaded one by one.
+TEST(CodeEstimateTest, BlocksAreTransposedInRegisters) {
+  const auto copied = [](bool across) {
+    tensor::Program program = Copied(/*transposed=*/true);
+    const std::vector<tensor::LoopId> loops = LoopsOf(program, "y");  // rows, parts, lanes
+    if (across) {
+      EXPECT_TRUE(tensor::Reorder(program, std::vector<tensor::LoopId>{loops[1], loops[0]}));
+    }
+    return EstimateOf(program);
+  };
+  EXPECT_LT(1.5 * copied(true), copied(false));
+}
+
+/// With 32 registers of 16 floats.
+target::MachineModel WideCore() {
+  target::MachineModel machine = OneCore();
+  machine.vector_bytes = 64;
+  machine.vector_registers = 32;
+  return machine;
+}
+
+/// z[i, j] += x[i, k] y[k, j], all columns of a row in registers.
+double RowOfProduct(int64_t rows, int64_t columns) {
+  tensor::Program program = tensor::Lower(tensor::MatmulWorkload(rows, columns, 64));
+  const std::vector<tensor::LoopId> loops =
+      program.LoopsAround(tensor::NodeRef::Block(program.BlocksInOrder().back()));  // i, j, k
+  EXPECT_TRUE(tensor::Reorder(program, std::vector{loops[0], loops[2], loops[1]}));
+  EXPECT_TRUE(tensor::Vectorize(program, loops[1]));
+  return EstimateCodeTime(program, WideCore()) / static_cast<double>(rows);
+}
+
+/// 13 registers of columns leave room for two rows, if there are pairs of them.
+TEST(CodeEstimateTest, PairsOfRowsShareWhatIsLoaded) {
+  EXPECT_LT(RowOfProduct(8, 13 * 16), 0.95 * RowOfProduct(7, 13 * 16));
+}
+
+TEST(CodeEstimateTest, LoadsAcrossCacheLinesCostMore) {
+  EXPECT_LT(RowOfProduct(8, 32), RowOfProduct(8, 31));
+}
+
 TEST(CodeEstimateTest, GatheredElementsCostMoreThanRegisters) {
   EXPECT_GT(EstimateOf(Copied(true)), 2 * EstimateOf(Copied(false)));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::feature {
@@ -52,6 +53,53 @@ int ElementBytes(const tensor::Program& program, const tensor::Block& block) {
   return bytes;
 }
 
+/// The loop's fastest digit, if the loop runs in order and around one thing only; -1 if not.
+tensor::DigitId DigitAcross(const tensor::Program& program, tensor::LoopId id) {
+  const tensor::Loop& loop = program.loops[id];
+  if (!tensor::RunsInOrder(loop.kind) || loop.body.size() != 1) return -1;
+  const auto found = std::find_if(loop.digits.rbegin(), loop.digits.rend(),
+                                  [&](tensor::DigitId d) { return program.digit_extents[d] > 1; });
+  return found == loop.digits.rend() ? -1 : *found;
+}
+
+bool CombinesExactTypes(tensor::DType dtype) {
+  return dtype == tensor::DType::kFloat32 || dtype == tensor::DType::kFloat64 ||
+         dtype == tensor::DType::kInt32 || dtype == tensor::DType::kInt64;
+}
+
+/// Whether the loop has one digit, along which something is read contiguously and nothing else in
+/// another way (codegen/internal/emit/fold_plan.h).
+bool RunsAlongMemory(const tensor::Program& program, tensor::BlockId block, tensor::LoopId loop) {
+  std::vector<tensor::DigitId> digits = program.loops[loop].digits;
+  std::erase_if(digits, [&](tensor::DigitId digit) { return program.digit_extents[digit] == 1; });
+  if (digits.size() != 1) return false;
+  bool along = false;
+  for (const tensor::Access& access : tensor::AccessesOf(program, block)) {
+    const auto place = tensor::LinearOffset(program, access, /*allocation=*/nullptr);
+    if (!place) return false;
+    const int64_t step = place->CoefficientOf(digits[0]);
+    if (step != 0 && (step != 1 || access.is_write)) return false;
+    along = along || step == 1;
+  }
+  return along;
+}
+
+/// Takes the innermost reduction loop into the lanes where generated code does so.
+void FoldReduction(const tensor::Program& program, tensor::BlockId id, RegisterNest& nest) {
+  const tensor::DType dtype = program.buffers[program.blocks[id].output].dtype;
+  if (nest.reduction.empty() || !nest.vectorized.empty() || nest.at_once > 1 ||
+      !CombinesExactTypes(dtype)) {
+    return;
+  }
+  const tensor::LoopId loop = nest.reduction.back();
+  const auto extent = static_cast<double>(program.ExtentOf(loop));
+  if (nest.width == 1 || extent < nest.width || !RunsAlongMemory(program, id, loop)) return;
+  nest.folds = true;
+  nest.vectorized = {loop};
+  nest.lanes = extent;
+  nest.chunks = std::ceil(extent / nest.width);
+}
+
 }  // namespace
 
 RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
@@ -68,7 +116,10 @@ RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
   nest.chunks = std::ceil(nest.lanes / nest.width);
   nest.is_reduction =
       block.kind == tensor::BlockKind::kReduce || block.kind == tensor::BlockKind::kUpdate;
-  if (!nest.is_reduction) return nest;
+  if (!nest.is_reduction) {
+    if (!nest.vectorized.empty() && left > 0) nest.across = DigitAcross(program, loops[left - 1]);
+    return nest;
+  }
   for (tensor::LoopId loop : loops) {
     if (program.loops[loop].kind != tensor::LoopKind::kTensorized) continue;
     nest.at_once = program.ExtentOf(loop);
@@ -108,6 +159,7 @@ RegisterNest RegisterNestOf(const tensor::Program& program, tensor::BlockId id,
       loop.taken = loop.steps;
     }
   }
+  if (nest.in_registers) FoldReduction(program, id, nest);
   return nest;
 }
 

@@ -27,9 +27,14 @@ struct RegisterNest {
   double width = 1;   ///< of which a register holds so many
   double chunks = 1;  ///< registers that they take
   std::vector<tensor::LoopId> vectorized;
+  /// The fastest digit of the loop directly around those, whose steps may be loaded together.
+  tensor::DigitId across = -1;
   int64_t at_once = 1;                 ///< products that an instruction sums up
   tensor::DigitId at_once_digit = -1;  ///< that counts them
   bool is_reduction = false;
+  /// The innermost reduction loop is in the lanes, which are combined at the end: it is among the
+  /// vectorized ones, and its registers are steps, not outputs.
+  bool folds = false;
   bool in_registers = false;              ///< a reduction's outputs are
   std::vector<TileLoop> tile;             ///< spatial loops of a reduction, outermost first
   std::vector<tensor::LoopId> reduction;  ///< run on one set of registers

@@ -12,6 +12,38 @@
 namespace bayloom::codegen {
 namespace {
 
+constexpr int64_t kLineBytes = 64;
+
+/// Cache lines that a load of one register touches on average: about two where it is as wide as a
+/// line and the loops around move it by other steps than whole registers.
+double LinesOf(const tensor::Program& program, const PlacedAccess& load, const VectorLoop& vector) {
+  const tensor::DigitId lane = vector.lanes.back();
+  const int64_t element = tensor::ByteSize(program.buffers[load.buffer].dtype);
+  const int64_t bytes = vector.width * element;
+  if (load.affine.CoefficientOf(lane) != 1) return 1;
+  bool aligned = load.affine.constant * element % std::min(bytes, kLineBytes) == 0;
+  for (const tensor::Affine::Term& term : load.affine.terms) {
+    if (term.digit == lane || program.digit_extents[term.digit] == 1) continue;
+    aligned = aligned && term.coefficient * element % std::min(bytes, kLineBytes) == 0;
+  }
+  return aligned ? 1 : 1 + static_cast<double>(std::min(bytes, kLineBytes)) / kLineBytes;
+}
+
+/// What loads across cache lines take.
+TileWork WorkOfLoads(const tensor::Program& program, tensor::BlockId block,
+                     const BlockAccesses& accesses,
+                     const std::map<tensor::LoopId, VectorLoop>& vector_loops) {
+  TileWork work;
+  for (tensor::LoopId loop : program.LoopsAround(tensor::NodeRef::Block(block))) {
+    const auto vector = vector_loops.find(loop);
+    if (vector == vector_loops.end()) continue;
+    for (const auto& [node, load] : accesses.loads) {
+      work.values[node].loads = LinesOf(program, load, vector->second);
+    }
+  }
+  return work;
+}
+
 /// Finds the tile of one block by walking outwards from it: spatial loops, reduction loops around
 /// them, spatial loops around those; and again, as long as all of it fits into the registers.
 class TilePlanner {
@@ -19,12 +51,13 @@ class TilePlanner {
   TilePlanner(const tensor::Program& program, const target::Target& target,
               const std::map<tensor::BlockId, BlockAccesses>& accesses,
               const std::map<tensor::LoopId, VectorLoop>& vector_loops, TileWork work,
-              tensor::BlockId block)
+              bool may_reorder, tensor::BlockId block)
       : program_(program),
         accesses_(accesses.at(block)),
         cost_(accesses_, target::VectorRegisters(target), TileRates::Of(target::MachineOf(target)),
               std::move(work)),
         vector_loops_(vector_loops),
+        may_reorder_(may_reorder),
         id_(block),
         block_(program.blocks[block]),
         chain_(program.LoopsAround(tensor::NodeRef::Block(block))) {
@@ -48,6 +81,8 @@ class TilePlanner {
   bool HasOnlyTheNest(tensor::LoopId loop) const;
   bool IsTouchedByOthers(tensor::LoopId loop) const;
   bool FitsWhole() const;
+  std::vector<int64_t> ChooseSteps();
+  bool PutVectorsFirst(std::vector<TileDigit>& digits, std::vector<tensor::LoopId>& spatial) const;
   void AbsorbInit(tensor::NodeRef before);
   bool CoversTile(tensor::NodeRef init) const;
   bool CoversReduction() const;
@@ -56,6 +91,7 @@ class TilePlanner {
   const BlockAccesses& accesses_;
   const TileCost cost_;
   const std::map<tensor::LoopId, VectorLoop>& vector_loops_;
+  const bool may_reorder_;
   const tensor::BlockId id_;
   const tensor::Block& block_;
   std::vector<tensor::LoopId> chain_;  ///< loops not walked over yet
@@ -254,6 +290,41 @@ void TilePlanner::AbsorbInit(tensor::NodeRef before) {
   }
 }
 
+/// Brings the vectorized loop to the front: each of its registers is then loaded once and used at
+/// all other positions in turn, instead of all of them being kept while rows are gone through.
+/// False if it is there, or there is none.
+bool TilePlanner::PutVectorsFirst(std::vector<TileDigit>& digits,
+                                  std::vector<tensor::LoopId>& spatial) const {
+  const auto is_vectorized = [&](tensor::LoopId loop) { return vector_loops_.contains(loop); };
+  const auto loop = std::ranges::find_if(spatial, is_vectorized);
+  if (loop == spatial.end() || loop == spatial.begin()) return false;
+  const VectorLoop& vector = vector_loops_.at(*loop);
+  if (vector.loops.size() > 1) return false;
+  std::ranges::stable_partition(digits, [&](const TileDigit& digit) {
+    return digit.digit == vector.lanes.back() ||
+           std::ranges::find(vector.outer, digit.digit) != vector.outer.end();
+  });
+  std::rotate(spatial.begin(), loop, loop + 1);
+  return true;
+}
+
+/// The best steps for each digit; puts vectors first where that is clearly better.
+std::vector<int64_t> TilePlanner::ChooseSteps() {
+  constexpr double kClearly = 0.97;
+  std::vector<int64_t> steps = cost_.Best(digits_);
+  std::vector<TileDigit> digits = digits_;
+  std::vector<tensor::LoopId> spatial = tile_.spatial;
+  if (!may_reorder_ || !PutVectorsFirst(digits, spatial)) return steps;
+  std::vector<int64_t> other = cost_.Best(digits);
+  if (other.empty()) return steps;
+  if (!steps.empty() && *cost_.Of(digits, other) >= kClearly * *cost_.Of(digits_, steps)) {
+    return steps;
+  }
+  digits_ = std::move(digits);
+  tile_.spatial = std::move(spatial);
+  return other;
+}
+
 std::optional<AccumulatorTile> TilePlanner::Plan() {
   TakeSpatialLoops(false);
   if (!TakeReductionLoops()) return std::nullopt;
@@ -268,7 +339,7 @@ std::optional<AccumulatorTile> TilePlanner::Plan() {
     TakeReductionLoops();
     AbsorbInit(tensor::NodeRef::Loop(tile_.top));
   }
-  const std::vector<int64_t> steps = cost_.Best(digits_);
+  const std::vector<int64_t> steps = ChooseSteps();
   if (steps.empty() && !digits_.empty()) return std::nullopt;
   for (size_t i = 0; i < digits_.size(); ++i) {
     const TileDigit& digit = digits_[i];
@@ -298,8 +369,12 @@ std::vector<AccumulatorTile> PlanAccumulators(
     const tensor::BlockKind kind = program.blocks[block].kind;
     if (kind != tensor::BlockKind::kReduce && kind != tensor::BlockKind::kUpdate) continue;
     const auto dot = dots.find(block);
-    TileWork work = dot == dots.end() ? TileWork{} : WorkOf(dot->second, accesses.at(block));
-    TilePlanner planner(program, target, accesses, vector_loops, std::move(work), block);
+    TileWork work = dot == dots.end()
+                        ? WorkOfLoads(program, block, accesses.at(block), vector_loops)
+                        : WorkOf(dot->second, accesses.at(block));
+    // What a dot product takes away from shifted operands is computed at the first position.
+    TilePlanner planner(program, target, accesses, vector_loops, std::move(work),
+                        /*may_reorder=*/dot == dots.end(), block);
     if (auto tile = planner.Plan()) tiles.push_back(std::move(*tile));
   }
   return tiles;

@@ -21,8 +21,8 @@ std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
                                    const std::vector<int64_t>& steps) const {
   int64_t accumulators = 1;
   for (int64_t s : steps) accumulators *= s;
-  int64_t live = accumulators, loaded = 0;
-  double operations = work_.combine * static_cast<double>(accumulators);
+  int64_t live = accumulators;
+  double operations = work_.combine * static_cast<double>(accumulators), loaded = 0;
   for (const auto& [node, load] : accesses_.loads) {
     int64_t values = 1, kept = 1;
     bool reused = false;
@@ -32,9 +32,9 @@ std::optional<double> TileCost::Of(const std::vector<TileDigit>& digits,
       if (varies && reused) kept *= steps[i];
       reused = reused || (!varies && steps[i] > 1);
     }
-    loaded += values;
     const auto found = work_.values.find(node);
     const TileWork::Value work = found == work_.values.end() ? TileWork::Value{} : found->second;
+    loaded += work.loads * static_cast<double>(values);
     operations += work.operations * static_cast<double>(values);
     live += work.registers * kept + work.sums * values;
   }

@@ -40,6 +40,7 @@ struct TileWork {
   /// Of each value that is loaded.
   struct Value {
     double operations = 0;  ///< until it can be used
+    double loads = 1;       ///< in cache lines
     int64_t registers = 1;  ///< while it is used
     int64_t sums = 0;       ///< registers in which it is summed up besides
   };
