@@ -33,11 +33,14 @@ tensor::BlockId ElementwiseConsumer(const tensor::Program& program, tensor::Bloc
 struct DotAxis {
   int iter;       ///< of the block
   int64_t depth;  ///< products at once; divides the iterator's extent
+  int rows = -1;  ///< of an instruction for matrices: the iterator that counts its rows; else -1
 };
 /// The best such axis of a dot product (tensor/dot_product.h): one along which operands lie next
 /// to each other, or can be put so ahead of time; of equals the first, which for a kernel are its
-/// rows: elements put together are the same for all its columns. nullopt for other blocks, for
-/// targets without an instruction and where no extent is a multiple of its depth.
+/// rows: elements put together are the same for all its columns. Where the
+/// target has an instruction for matrices and the block has rows for it, the depth is that one's.
+/// nullopt for other blocks, for targets without an instruction and where no extent is a multiple
+/// of its depth.
 std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::BlockId block,
                                    const target::Target& target);
 

@@ -74,6 +74,26 @@ tensor::LoopId TakeDepth(tensor::Program& program, const std::optional<DotAxis>&
   return parts->back();
 }
 
+/// Splits off the rows that are computed together, so that an instruction multiplies matrices; -1,
+/// and half the depth, where there is no number of them that is even and divides the extent.
+tensor::LoopId TakeRows(tensor::Program& program, std::optional<DotAxis>& axis,
+                        std::span<const tensor::LoopId> loops,
+                        std::vector<tensor::LoopId>& spatial) {
+  constexpr int64_t kMaxRows = 8;
+  if (!axis || axis->rows < 0) return -1;
+  const auto place = std::ranges::find(spatial, loops[axis->rows]);
+  for (int64_t rows = kMaxRows; rows > 1; rows -= 2) {
+    const int64_t factors[] = {-1, rows};
+    if (program.ExtentOf(*place) % rows != 0) continue;
+    Result<std::vector<tensor::LoopId>> parts = tensor::Split(program, *place, factors);
+    if (!parts) continue;
+    *place = parts->front();
+    return parts->back();
+  }
+  axis->depth /= 2;
+  return -1;
+}
+
 void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::Target& target) {
   const tensor::Block block = program.blocks[id];
   std::vector<tensor::LoopId> spatial, reduction;
@@ -96,6 +116,7 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
   }
   std::optional<DotAxis> axis;
   if (IsUntransformed(program, id)) axis = FindDotAxis(program, id, target);
+  const tensor::LoopId rows = TakeRows(program, axis, loops, spatial);
   const tensor::LoopId at_once = TakeDepth(program, axis, loops, reduction);
   const auto [rest, vector] = SplitVectorPart(program, spatial.back(), lanes);
   spatial.pop_back();
@@ -104,6 +125,7 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
   // Where only the innermost axis has work for several cores, reductions go within its outer part.
   if (parallel < 0 && rest >= 0) order.push_back(parallel = rest);
   order.insert(order.end(), reduction.begin(), reduction.end());
+  if (rows >= 0) order.push_back(rows);
   if (rest >= 0 && rest != parallel) order.push_back(rest);
   if (vector >= 0) order.push_back(vector);
   if (order.size() == 1 || tensor::Reorder(program, order)) {

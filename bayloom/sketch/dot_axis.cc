@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string>
+
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/target/dot_instruction.h"
 #include "bayloom/tensor/dot_product.h"
@@ -36,16 +38,27 @@ int RateAxis(const tensor::Program& program, const tensor::Block& block,
   return rate;
 }
 
+/// The iterator of several sums in different rows, that is, not of neighbouring lanes, that share
+/// the elements of one factor: those are what an instruction for matrices multiplies them by. -1 if
+/// there is none.
+int FindRows(const tensor::Block& block, const tensor::DotProduct& product) {
+  for (int i = LastSpatial(block) - 1; i >= 0; --i) {
+    if (block.iters[i].kind != tensor::IterKind::kSpatial || block.iters[i].extent == 1) continue;
+    if (Mentions(product.a.load, i) != Mentions(product.b.load, i)) return i;
+  }
+  return -1;
+}
+
 }  // namespace
 
 std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::BlockId id,
                                    const target::Target& target) {
   const tensor::Block& block = program.blocks[id];
   const std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
-  if (!product || !target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
-                                        tensor::ToString(product->b.dtype()))) {
-    return std::nullopt;
-  }
+  if (!product) return std::nullopt;
+  const std::string a = tensor::ToString(product->a.dtype());
+  const std::string b = tensor::ToString(product->b.dtype());
+  if (!target::DotMethodFor(target, a, b)) return std::nullopt;
   std::optional<DotAxis> best;
   int best_rate = -1;
   for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
@@ -59,6 +72,11 @@ std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::Block
     if (decides || rate <= best_rate) continue;
     best = DotAxis{i, product->depth()};
     best_rate = rate;
+  }
+  if (best && block.iters[best->iter].extent % product->matrix_depth() == 0 &&
+      target::MatrixInstructionFor(target, a, b) != nullptr) {
+    best->rows = FindRows(block, *product);
+    if (best->rows >= 0) best->depth = product->matrix_depth();
   }
   return best;
 }

@@ -21,6 +21,11 @@ constexpr std::array kInstructions = {
     DotInstruction{"udot", "uint8", "uint8", "int32", 4, 16, "dotprod", 1},
     DotInstruction{"usdot", "uint8", "int8", "int32", 4, 16, "i8mm", 1},
     DotInstruction{"bfdot", "bfloat16", "bfloat16", "float32", 2, 16, "bf16", 1},
+    DotInstruction{"fmlal", "float16", "float16", "float32", 2, 16, "fp16fml", 2},
+    DotInstruction{"smmla", "int8", "int8", "int32", 8, 16, "i8mm", 1, 2},
+    DotInstruction{"ummla", "uint8", "uint8", "int32", 8, 16, "i8mm", 1, 2},
+    DotInstruction{"usmmla", "uint8", "int8", "int32", 8, 16, "i8mm", 1, 2},
+    DotInstruction{"bfmmla", "bfloat16", "bfloat16", "float32", 4, 16, "bf16", 1, 2},
 };
 
 bool IsByte(std::string_view type) { return type == "int8" || type == "uint8"; }
@@ -48,6 +53,11 @@ bool HasAll(const Target& target, std::string_view features) {
   return true;
 }
 
+/// On the target's registers, or wider ones.
+bool WorksOn(const Target& target, const DotInstruction& instruction) {
+  return instruction.vector_bytes >= target.vector_bytes && HasAll(target, instruction.features);
+}
+
 }  // namespace
 
 std::span<const DotInstruction> DotInstructions() { return kInstructions; }
@@ -60,9 +70,7 @@ std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a,
                                       std::string_view b) {
   std::optional<DotMethod> adapted;
   for (const DotInstruction& instruction : kInstructions) {
-    if (instruction.vector_bytes < target.vector_bytes || !HasAll(target, instruction.features)) {
-      continue;
-    }
+    if (instruction.rows > 1 || !WorksOn(target, instruction)) continue;
     const auto operands = Adapt(instruction, a, b);
     if (!operands) continue;
     const DotMethod method{&instruction, *operands};
@@ -70,6 +78,16 @@ std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a,
     if (!adapted) adapted = method;
   }
   return adapted;
+}
+
+const DotInstruction* MatrixInstructionFor(const Target& target, std::string_view a,
+                                           std::string_view b) {
+  for (const DotInstruction& instruction : kInstructions) {
+    const bool takes =
+        (a == instruction.a && b == instruction.b) || (b == instruction.a && a == instruction.b);
+    if (instruction.rows > 1 && takes && WorksOn(target, instruction)) return &instruction;
+  }
+  return nullptr;
 }
 
 }  // namespace bayloom::target

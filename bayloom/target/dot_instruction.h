@@ -16,8 +16,13 @@ namespace bayloom::target {
 ///
 ///     sum[l] += a[depth * l + 0] * b[depth * l + 0] + ... + a[depth * l + depth - 1] * b[...]
 ///
-/// without saturation, modulo 2^32 where sums are integers. Element types are named as
-/// tensor::ToString names them.
+/// without saturation, modulo 2^32 where sums are integers. One for matrices does so for each of
+/// `rows` rows of a and as many columns of b, both `depth` elements long and one after the other in
+/// a register; the sums are a row-major matrix in one register:
+///
+///     sum[rows * r + c] += a[depth * r + 0] * b[depth * c + 0] + ... + a[...] * b[...]
+///
+/// Element types are named as tensor::ToString names them.
 struct DotInstruction {
   std::string_view name;  ///< the assembler's
   std::string_view a, b;  ///< element types of the operands
@@ -26,6 +31,7 @@ struct DotInstruction {
   int vector_bytes;           ///< of the widest register that it works on
   std::string_view features;  ///< of LLVM, all needed, separated by commas
   int operations;             ///< instructions for a register, the addition included
+  int rows = 1;               ///< more than one: it multiplies matrices
 };
 
 /// All that are known, the better ones of a kind first.
@@ -53,5 +59,10 @@ struct DotMethod {
 /// For elements of these types, as they are if an instruction takes them so; nullopt where the
 /// target has no instruction for its registers.
 std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a, std::string_view b);
+
+/// The instruction that multiplies matrices of these elements as they are, the first of them being
+/// rows or columns; null where the target has none.
+const DotInstruction* MatrixInstructionFor(const Target& target, std::string_view a,
+                                           std::string_view b);
 
 }  // namespace bayloom::target

@@ -14,7 +14,7 @@ namespace {
 
 bool IsNarrow(DType dtype) {
   return dtype == DType::kInt8 || dtype == DType::kUInt8 || dtype == DType::kInt16 ||
-         dtype == DType::kBFloat16;
+         dtype == DType::kBFloat16 || dtype == DType::kFloat16;
 }
 
 std::optional<int64_t> PaddingOf(const Expr& e) {
@@ -104,11 +104,11 @@ Result<BlockId> BlockToTensorize(const Program& program, LoopId loop) {
     return Error{fmt::format(
         "cannot tensorize loop {}: it is not the fastest part of one reduction axis", loop)};
   }
-  if (program.ExtentOf(loop) != product->depth()) {
-    return Error{
-        fmt::format("cannot tensorize loop {} of extent {}: instructions sum up {} "
-                    "products of {}",
-                    loop, program.ExtentOf(loop), product->depth(), ToString(product->a.dtype()))};
+  const int64_t extent = program.ExtentOf(loop);
+  if (extent != product->depth() && extent != product->matrix_depth()) {
+    return Error{fmt::format(
+        "cannot tensorize loop {} of extent {}: instructions sum up {} or {} products of {}", loop,
+        extent, product->depth(), product->matrix_depth(), ToString(product->a.dtype()))};
   }
   if (ReducesBelow(program, block, NodeRef::Loop(loop))) {
     return Error{fmt::format("cannot tensorize loop {}: {} reduces over a loop inside of it", loop,

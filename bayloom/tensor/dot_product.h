@@ -22,13 +22,14 @@ struct DotFactor {
 /// A sum of products of two narrow elements in a 32-bit type:
 ///
 ///     sum += cast(a[...]) * cast(b[...])      int8 and uint8, mixed or not, into int32
-///                                             int16 into int32, bfloat16 into float32
+///                                             int16 into int32, bfloat16 and float16 into float32
 ///
 /// Processors have instructions that sum up as many neighbouring products at once as fit into 32
-/// bits of each operand: the depth.
+/// bits of each operand, the depth, and some that multiply matrices of twice the depth.
 struct DotProduct {
   DotFactor a, b;
   int64_t depth() const { return 4 / ByteSize(a.dtype()); }
+  int64_t matrix_depth() const { return 2 * depth(); }
 };
 
 /// The dot product that a reduction block is; nullopt for other blocks.

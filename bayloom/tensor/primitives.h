@@ -80,7 +80,7 @@ Status AnnotateUnroll(Program& program, LoopId loop, int64_t max_step);
 Status Bind(Program& program, LoopId loop, LoopKind kind, int64_t threads = 0);
 /// Marks a serial loop whose products of narrow elements an instruction sums up at once: the
 /// fastest part of one reduction axis of a dot product (dot_product.h), as long as the
-/// instruction's depth. Below it there may be spatial loops only; the vectorized one among them
+/// depth of an instruction. Below it there may be spatial loops only; the vectorized one among them
 /// becomes the instruction's lanes. A target that lacks the instruction runs the loop as it is.
 Status Tensorize(Program& program, LoopId loop);
 

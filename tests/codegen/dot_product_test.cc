@@ -95,6 +95,7 @@ std::vector<NamedWorkload> Workloads() {
   }
   all.push_back({"pairs", Product(DType::kInt16, DType::kInt16, {5, 33, 12})});
   all.push_back({"bfloat16", Product(DType::kBFloat16, DType::kBFloat16, {6, 35, 24})});
+  all.push_back({"float16", Product(DType::kFloat16, DType::kFloat16, {5, 37, 20})});
   return all;
 }
 
@@ -110,7 +111,7 @@ std::vector<tensor::HostTensor> FullRangeArguments(const tensor::Workload& workl
     const int bits = 8 * tensor::ByteSize(values.dtype);
     const int64_t least = tensor::IsUnsigned(values.dtype) ? 0 : -(int64_t{1} << (bits - 1));
     for (int64_t i = 0; i < values.ElementCount(); ++i) {
-      if (values.dtype == DType::kBFloat16) {
+      if (values.dtype == DType::kBFloat16 || values.dtype == DType::kFloat16) {
         values.Set(i, static_cast<double>(random.UniformInt(15) - 7));
       } else if (values.dtype == DType::kFloat32) {
         values.Set(i, 0.0005 * random.Uniform());
@@ -142,7 +143,9 @@ tensor::Program RandomProgram(const tensor::Workload& workload, uint64_t seed) {
       EXPECT_TRUE(tensor::ComputeInline(program, pad).ok());
     }
   }
-  const int64_t depth = tensor::ByteSize(program.buffers[0].dtype) == 1 ? 4 : 2;
+  int64_t depth = tensor::ByteSize(program.buffers[0].dtype) == 1 ? 4 : 2;
+  const bool is_even = program.blocks[anchor].iters.back().extent % (2 * depth) == 0;
+  if (is_even && random.UniformInt(2) == 0) depth *= 2;  // that of instructions for matrices
   const std::vector<tensor::LoopId> outer = TileAtRandom(program, anchor, random, depth);
   const tensor::BlockId consumer = program.FindBlock("quantized");
   if (consumer >= 0 && random.UniformInt(3) > 0) {
@@ -235,9 +238,10 @@ tensor::Program PackedProduct(const tensor::Workload& workload, int64_t depth) {
   return program;
 }
 
-std::string AssemblyOf(DType a, DType b, const target::Target& target) {
+/// `bytes`: of the elements that are summed up at once, of one operand.
+std::string AssemblyOf(DType a, DType b, const target::Target& target, int64_t bytes = 4) {
   const tensor::Program program =
-      PackedProduct(Product(a, b, {4, 32, 16}), tensor::ByteSize(a) == 1 ? 4 : 2);
+      PackedProduct(Product(a, b, {4, 32, 16}), bytes / tensor::ByteSize(a));
   const Result<std::string> assembly = codegen::EmitAssembly(program, target, "kernel");
   EXPECT_TRUE(assembly) << (assembly ? "" : assembly.error().message);
   return assembly ? *assembly : "";
@@ -336,10 +340,55 @@ TEST(NeonDotInstructions, AreThoseOfTheTarget) {
   EXPECT_THAT(AssemblyOf(DType::kBFloat16, DType::kBFloat16, i8mm), HasSubstr("\tbfdot\t"));
 }
 
+TEST(NeonDotInstructions, MultiplyMatrices) {
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  const target::Target i8mm = Neon(",+dotprod,+i8mm,+bf16,+fp16fml,+fullfp16");
+  const std::tuple<DType, DType, const char*> kOperands[] = {
+      {DType::kInt8, DType::kInt8, "\tsmmla\t"},
+      {DType::kUInt8, DType::kUInt8, "\tummla\t"},
+      {DType::kUInt8, DType::kInt8, "\tusmmla\t"},
+      {DType::kInt8, DType::kUInt8, "\tusmmla\t"},
+      {DType::kBFloat16, DType::kBFloat16, "\tbfmmla\t"}};
+  for (const auto& [a, b, name] : kOperands) {
+    const std::string matrices = AssemblyOf(a, b, i8mm, 8);
+    EXPECT_THAT(matrices, HasSubstr(name));
+    EXPECT_THAT(matrices, Not(HasSubstr("dot\t")));  // the rows are even in number
+    EXPECT_THAT(AssemblyOf(a, b, i8mm), Not(HasSubstr("mmla\t")));
+    // Without the instruction the products are summed up in two parts.
+    const std::string parts = AssemblyOf(a, b, Neon(",+dotprod"), 8);
+    EXPECT_THAT(parts, Not(HasSubstr("mmla\t")));
+    if (!tensor::IsFloat(a)) {
+      EXPECT_THAT(parts, HasSubstr("dot\t"));
+    }
+  }
+  const std::string halves = AssemblyOf(DType::kFloat16, DType::kFloat16, i8mm);
+  EXPECT_THAT(halves, HasSubstr("\tfmlal\t"));
+  EXPECT_THAT(halves, Not(HasSubstr("\tfcvtl\t")));
+  EXPECT_THAT(AssemblyOf(DType::kFloat16, DType::kFloat16, Neon("")), HasSubstr("\tfcvtl\t"));
+}
+
+TEST(NeonDotInstructions, AreInProgramsThatNobodyTuned) {
+  const target::Target target = codegen::TargetNamed("aarch64-linux-gnu:neoverse-n2", 2);
+  const auto assembly = [&](const tensor::Workload& workload) {
+    const auto text =
+        codegen::EmitAssembly(sketch::DefaultSchedule(workload, target), target, "kernel");
+    return text ? *text : text.error().message;
+  };
+  EXPECT_THAT(assembly(tensor::QuantizedMatmulWorkload(64, 64, 64)), ::testing::HasSubstr("mmla"));
+  EXPECT_THAT(assembly(Product(DType::kBFloat16, DType::kBFloat16, {8, 32, 24})),
+              ::testing::HasSubstr("bfmmla"));
+  // One row is no matrix.
+  const std::string row = assembly(tensor::QuantizedMatmulWorkload(1, 64, 64));
+  EXPECT_THAT(row, ::testing::HasSubstr("dot\t"));
+  EXPECT_THAT(row, ::testing::Not(::testing::HasSubstr("mmla")));
+}
+
 TEST(NeonDotInstructions, ComputeWhatTheInterpreterComputes) {
   if (const std::string missing = MissingForAArch64(); !missing.empty()) GTEST_SKIP() << missing;
-  const NamedTarget targets[] = {
-      {"dotprod", Neon(",+dotprod")}, {"i8mm", Neon(",+dotprod,+i8mm,+bf16")}, {"neon", Neon("")}};
+  const NamedTarget targets[] = {{"dotprod", Neon(",+dotprod")},
+                                 {"i8mm", Neon(",+dotprod,+i8mm,+bf16,+fullfp16,+fp16fml")},
+                                 {"neon", Neon("")}};
   EmulatedKernels kernels;
   std::vector<std::pair<std::string, tensor::HostTensor>> expected;
   const auto add = [&](const std::string& name, const tensor::Program& program,
@@ -356,7 +405,7 @@ TEST(NeonDotInstructions, ComputeWhatTheInterpreterComputes) {
     std::vector<tensor::HostTensor> outputs = inputs;
     tensor::Interpret(tensor::Lower(named.workload), outputs);
     for (const NamedTarget& target : targets) {
-      for (int i = 0; i < 3; ++i) {
+      for (int i = 0; i < 3 * DotEffort(); ++i) {
         add(named.name, RandomProgram(named.workload, ++seed), inputs, outputs.back(), target);
       }
       add(named.name, sketch::DefaultSchedule(named.workload, target.target), inputs,
@@ -374,6 +423,7 @@ TEST(NeonDotInstructions, ComputeWhatTheInterpreterComputes) {
       for (int64_t i = 0; i < sums.ElementCount(); ++i) sums.SetInt(i, int64_t{64} * x * w);
       for (const NamedTarget& target : targets) {
         add("extremes", PackedProduct(workload, 4), inputs, sums, target);
+        add("extremes of matrices", PackedProduct(workload, 8), inputs, sums, target);
       }
     }
   }

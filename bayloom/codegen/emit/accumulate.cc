@@ -15,14 +15,14 @@ constexpr int64_t kMinChainOfItsOwn = 32;
 
 void NestEmitter::EmitTile(const AccumulatorTile& tile) {
   active_.push_back({&tile, GuardsOf(program_.blocks[tile.block], plan_.accesses.at(tile.block))});
-  if (IsShifted(tile)) {
-    // What is left out must be missing in the part that is taken away, too.
-    active_.back().guards.clear();
-    active_.back().unshifted = UnshiftedIndex(tile);
-  }
+  // What is left out must be missing in the part that is taken away, too; and where a row is left
+  // out, its partner is not.
+  if (IsShifted(tile) || PairsOf(tile) != nullptr) active_.back().guards.clear();
+  if (IsShifted(tile)) active_.back().unshifted = UnshiftedIndex(tile);
   active_.back().blocks = PlanSumBlocks(program_, plan_, tile);
-  active_.back().adds_old = !tile.starts_neutral && SumsFloats(program_, tile) &&
-                            ChainLength(program_, tile) >= kMinChainOfItsOwn;
+  const bool is_long =
+      SumsFloats(program_, tile) && ChainLength(program_, tile) >= kMinChainOfItsOwn;
+  active_.back().adds_old = !tile.starts_neutral && (is_long || PairsOf(tile) != nullptr);
   Body emit = [&] { EmitTileAt(tile); };
   for (auto cut = tile.cuts.rbegin(); cut != tile.cuts.rend(); ++cut) {
     const int64_t passes = program_.digit_extents[cut->digit] / cut->steps;
@@ -80,16 +80,20 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
   slots.shifts.clear();
 }
 
-llvm::Value* NestEmitter::FinalValue(const Slots& slots, int64_t offset) {
+llvm::Value* NestEmitter::RegisterValue(const Slots& slots, int64_t offset) {
   llvm::AllocaInst* slot = slots.by_offset.at(offset);
   llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
+  if (!slots.blocks) return value;
+  llvm::AllocaInst* total = slots.totals.at(offset);
+  return builder_.CreateFAdd(builder_.CreateLoad(total->getAllocatedType(), total), value);
+}
+
+llvm::Value* NestEmitter::FinalValue(const Slots& slots, int64_t offset) {
+  llvm::Value* value =
+      IsPaired(*slots.tile) ? RowOfPair(slots, offset) : RegisterValue(slots, offset);
   if (!slots.shifts.empty() && state_.chunk.width > 1) {
     llvm::AllocaInst* shift = slots.shifts.at(digits_.Evaluate(slots.unshifted).constant);
     value = builder_.CreateSub(value, builder_.CreateLoad(shift->getAllocatedType(), shift));
-  }
-  if (slots.blocks) {
-    llvm::AllocaInst* total = slots.totals.at(offset);
-    value = builder_.CreateFAdd(builder_.CreateLoad(total->getAllocatedType(), total), value);
   }
   const tensor::Block& block = program_.blocks[slots.tile->block];
   const bool folded = plan_.folds.contains(slots.tile->block);
@@ -147,6 +151,10 @@ void NestEmitter::EmitReduction(tensor::BlockId id, ExpressionEmitter& values) {
   if (slots == active_.end()) {
     llvm::Value* combined = Combined(id, values, OldValue(id), nullptr);
     memory_.Store(block.output, index, state_.chunk, combined);
+    return;
+  }
+  if (IsPaired(*slots->tile)) {
+    EmitRowPair(*slots, values);
     return;
   }
   llvm::AllocaInst* slot = slots->by_offset.at(index.constant);

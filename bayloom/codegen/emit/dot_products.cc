@@ -57,7 +57,8 @@ PackedFactor NestEmitter::EmitFactor(const DotPlan& dot, const tensor::DotFactor
       factor.condition.defined() ? values.Emit(factor.condition) : builder_.getTrue();
   const auto* known = llvm::dyn_cast<llvm::Constant>(condition);
   if (known && known->isAllOnesValue()) return {LoadPacked(dot, access, nullptr), factor.dtype()};
-  llvm::Value* padding = PackedLiteral(builder_, factor.dtype(), factor.otherwise);
+  llvm::Value* padding =
+      PackedLiteral(builder_, factor.dtype(), factor.otherwise, static_cast<int>(dot.depth));
   if (known && known->isNullValue()) return {padding, factor.dtype()};
   llvm::Value* packed = LoadPacked(dot, access, condition);
   const int lanes = std::max(LanesOf(condition), LanesOf(packed));
@@ -69,12 +70,21 @@ PackedFactor NestEmitter::EmitFactor(const DotPlan& dot, const tensor::DotFactor
 llvm::Value* NestEmitter::CombinedDot(const DotPlan& dot, const BlockAccesses& accesses,
                                       ExpressionEmitter& values, llvm::Value* old,
                                       const Slots* slots) {
-  const int lanes = state_.chunk.width;
-  old = Splat(builder_, old, lanes);
-  PackedFactor a = EmitFactor(dot, dot.a, accesses, values);
+  old = Splat(builder_, old, state_.chunk.width);
+  const PackedFactor a = EmitFactor(dot, dot.a, accesses, values);
   const PackedFactor b = EmitFactor(dot, dot.b, accesses, values);
-  if (!dot.IsShifted()) return EmitDot(builder_, dot.method, a, b, old);
-  a = Shifted(builder_, a, lanes);
+  if (dot.parts == 1) return CombinedPart(dot, a, b, old, slots);
+  for (int part = 0; part < dot.parts; ++part) {
+    old = CombinedPart(dot, PartOf(builder_, a, part), PartOf(builder_, b, part), old, slots);
+  }
+  return old;
+}
+
+llvm::Value* NestEmitter::CombinedPart(const DotPlan& dot, const PackedFactor& unshifted,
+                                       const PackedFactor& b, llvm::Value* old,
+                                       const Slots* slots) {
+  if (!dot.IsShifted()) return EmitDot(builder_, dot.method, unshifted, b, old);
+  const PackedFactor a = Shifted(builder_, unshifted, state_.chunk.width);
   const PackedFactor shift = ShiftOf(a);
   if (slots == nullptr) {
     llvm::Value* none = llvm::Constant::getNullValue(old->getType());

@@ -25,16 +25,6 @@ const VectorLoop* VectorLoopInside(const tensor::Program& program, tensor::LoopI
   return nullptr;
 }
 
-bool MovesWith(const tensor::Program& program, const tensor::Block& block, const tensor::Expr& e,
-               tensor::DigitId digit) {
-  bool moves = false;
-  tensor::Visit(e, [&](const tensor::Expr& node) {
-    moves = moves || (node->op == tensor::ExprOp::kIter &&
-                      block.bindings[node->index].CoefficientOf(digit) != 0);
-  });
-  return moves && program.digit_extents[digit] > 1;
-}
-
 /// Whether all that an instruction takes is there where the condition holds, and nothing else.
 bool CanBeTaken(const tensor::Program& program, const tensor::Block& block,
                 const BlockAccesses& accesses, const tensor::DotFactor& factor,
@@ -60,8 +50,14 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
   const auto method = target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
                                            tensor::ToString(product->b.dtype()));
   if (vector == nullptr || !method) return std::nullopt;
-  DotPlan plan{
-      loop, tensor::OnlyDigit(program, loop), *method, product->a, product->b, product->depth()};
+  DotPlan plan{loop,       tensor::OnlyDigit(program, loop),
+               *method,    product->a,
+               product->b, program.ExtentOf(loop)};
+  plan.parts = plan.depth / product->depth();
+  if (plan.depth == product->matrix_depth()) {
+    plan.matrix = target::MatrixInstructionFor(target, tensor::ToString(product->a.dtype()),
+                                               tensor::ToString(product->b.dtype()));
+  }
   for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
     if (!CanBeTaken(program, block, accesses, *factor, plan.digit)) return std::nullopt;
   }
@@ -82,6 +78,16 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
 
 }  // namespace
 
+bool MovesWith(const tensor::Program& program, const tensor::Block& block, const tensor::Expr& e,
+               tensor::DigitId digit) {
+  bool moves = false;
+  tensor::Visit(e, [&](const tensor::Expr& node) {
+    moves = moves || (node->op == tensor::ExprOp::kIter &&
+                      block.bindings[node->index].CoefficientOf(digit) != 0);
+  });
+  return moves && program.digit_extents[digit] > 1;
+}
+
 std::map<tensor::BlockId, DotPlan> PlanDots(
     const tensor::Program& program, const target::Target& target,
     const std::map<tensor::BlockId, BlockAccesses>& accesses,
@@ -101,15 +107,17 @@ std::map<tensor::BlockId, DotPlan> PlanDots(
 
 TileWork WorkOf(const DotPlan& plan, const BlockAccesses& accesses) {
   TileWork work;
-  work.combine = plan.method.Operations();
+  work.combine = plan.matrix ? plan.matrix->operations
+                             : static_cast<double>(plan.parts * plan.method.Operations());
   for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
     TileWork::Value& value = work.values[factor->load.get()];
     const bool adjacent =
         accesses.loads.at(factor->load.get()).affine.CoefficientOf(plan.digit) == 1;
     if (!adjacent) value.operations += static_cast<double>(2 * plan.depth);
+    value.registers = plan.parts;
     if (plan.method.operands == target::DotOperands::kWidened) {
       value.operations += 3;
-      value.registers = 2;
+      value.registers = 2 * plan.parts;
     }
     if (!plan.IsShifted()) continue;
     value.operations += 1;

@@ -23,9 +23,16 @@ struct DotPlan {
   /// what has to be taken away. Otherwise they are as the instruction takes them.
   tensor::DotFactor a, b;
   int64_t depth = 1;
+  int64_t parts = 1;  ///< of `depth`, that an instruction sums up one after the other
+  /// The instruction for matrices whose depth the loop has; null where the target has none.
+  const target::DotInstruction* matrix = nullptr;
 
   bool IsShifted() const { return method.operands == target::DotOperands::kShifted; }
 };
+
+/// Whether an expression over the block's iterators changes with the digit, or may.
+bool MovesWith(const tensor::Program& program, const tensor::Block& block, const tensor::Expr& e,
+               tensor::DigitId digit);
 
 /// By block. A tensorized loop that is not in any of them is run like others: its block has been
 /// rewritten since, its target lacks the instruction, or no loop inside of it is vectorized.

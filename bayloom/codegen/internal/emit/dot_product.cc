@@ -43,6 +43,11 @@ constexpr std::array kIntrinsics = {
     Intrinsics{"udot", {llvm::Intrinsic::aarch64_neon_udot, kNone, kNone}},
     Intrinsics{"usdot", {llvm::Intrinsic::aarch64_neon_usdot, kNone, kNone}},
     Intrinsics{"bfdot", {llvm::Intrinsic::aarch64_neon_bfdot, kNone, kNone}},
+    Intrinsics{"fmlal", {llvm::Intrinsic::aarch64_neon_fmlal, kNone, kNone}},
+    Intrinsics{"smmla", {llvm::Intrinsic::aarch64_neon_smmla, kNone, kNone}},
+    Intrinsics{"ummla", {llvm::Intrinsic::aarch64_neon_ummla, kNone, kNone}},
+    Intrinsics{"usmmla", {llvm::Intrinsic::aarch64_neon_usmmla, kNone, kNone}},
+    Intrinsics{"bfmmla", {llvm::Intrinsic::aarch64_neon_bfmmla, kNone, kNone}},
 };
 
 llvm::Intrinsic::ID IntrinsicFor(std::string_view name, int lanes) {
@@ -63,7 +68,7 @@ llvm::Value* WithWidth(IrBuilder& b, llvm::Value* vector, int lanes) {
 
 /// A vector of so many lanes as a vector of elements of another width.
 llvm::Value* AsElements(IrBuilder& b, llvm::Value* packed, llvm::Type* element) {
-  const unsigned each = kPackedBits / element->getScalarSizeInBits();
+  const unsigned each = packed->getType()->getScalarSizeInBits() / element->getScalarSizeInBits();
   const auto lanes = static_cast<unsigned>(LanesOf(packed));
   return b.CreateBitCast(packed, llvm::FixedVectorType::get(element, lanes * each));
 }
@@ -92,6 +97,23 @@ llvm::Value* PairProducts(IrBuilder& b, const target::DotMethod& method, const P
   return b.CreateAdd(part(false), part(true));
 }
 
+/// Products of halves in float32, those at even places of their pairs and then those at odd ones:
+/// the instruction takes the first four of its registers' eight.
+llvm::Value* EmitHalves(IrBuilder& b, const PackedFactor& x, const PackedFactor& y,
+                        llvm::Value* sums) {
+  llvm::Type* half = llvm::Type::getHalfTy(b.getContext());
+  for (const int first : {0, 1}) {
+    std::vector<int> from(8, llvm::PoisonMaskElem);
+    for (int lane = 0; lane < kMinLanes; ++lane) from[lane] = 2 * lane + first;
+    llvm::Value* const operands[] = {b.CreateShuffleVector(AsElements(b, x.value, half), from),
+                                     b.CreateShuffleVector(AsElements(b, y.value, half), from)};
+    sums = b.CreateIntrinsic(IntrinsicFor("fmlal", LanesOf(sums)),
+                             {sums->getType(), operands[0]->getType()},
+                             {sums, operands[0], operands[1]});
+  }
+  return sums;
+}
+
 /// Whether the instruction is AArch64's: its intrinsics take vectors of elements and are
 /// overloaded.
 bool IsNeonDot(std::string_view name) { return name.ends_with("dot"); }
@@ -116,6 +138,7 @@ llvm::Value* EmitNeonDot(IrBuilder& b, std::string_view name, const PackedFactor
 llvm::Value* EmitFull(IrBuilder& b, const target::DotMethod& method, const PackedFactor& x,
                       const PackedFactor& y, llvm::Value* sums) {
   const std::string_view name = method.instruction->name;
+  if (name == "fmlal") return EmitHalves(b, x, y, sums);
   if (IsNeonDot(name)) return EmitNeonDot(b, name, x, y, sums);
   if (name.ends_with("pmaddwd")) return b.CreateAdd(sums, PairProducts(b, method, x, y));
   const auto id = IntrinsicFor(name, LanesOf(sums));
@@ -153,8 +176,45 @@ PackedFactor ShiftOf(const PackedFactor& shifted) {
   return {llvm::ConstantInt::get(shifted.value->getType(), 0x80808080U), shifted.dtype};
 }
 
+PackedFactor PartOf(IrBuilder& b, const PackedFactor& factor, int part) {
+  const int lanes = LanesOf(factor.value);
+  if (lanes == 1) {
+    llvm::Value* bits = b.CreateLShr(factor.value, static_cast<uint64_t>(part) * kPackedBits);
+    return {b.CreateTrunc(bits, b.getInt32Ty()), factor.dtype};
+  }
+  std::vector<int> from;
+  for (int lane = 0; lane < lanes; ++lane) from.push_back(2 * lane + part);
+  return {b.CreateShuffleVector(AsElements(b, factor.value, b.getInt32Ty()), from), factor.dtype};
+}
+
+bool IsTransposed(tensor::DType rows, tensor::DType columns) {
+  return !tensor::IsUnsigned(rows) && tensor::IsUnsigned(columns);
+}
+
+llvm::Value* EmitMatrix(IrBuilder& b, const target::DotInstruction& instruction,
+                        const PackedFactor& rows, const PackedFactor& columns, llvm::Value* sums) {
+  const bool is_float = tensor::IsFloat(rows.dtype);
+  llvm::Type* element =
+      is_float ? llvm::Type::getBFloatTy(b.getContext()) : llvm::Type::getInt8Ty(b.getContext());
+  llvm::Value* first = AsElements(b, rows.value, element);
+  llvm::Value* second = AsElements(b, columns.value, element);
+  if (IsTransposed(rows.dtype, columns.dtype)) std::swap(first, second);
+  std::vector<llvm::Type*> overloaded;
+  if (!is_float) overloaded = {sums->getType(), first->getType()};
+  return b.CreateIntrinsic(IntrinsicFor(instruction.name, LanesOf(sums)), overloaded,
+                           {sums, first, second});
+}
+
 llvm::Value* Pack(IrBuilder& b, const std::vector<llvm::Value*>& elements) {
   const int count = static_cast<int>(elements.size()), lanes = LanesOf(elements[0]);
+  const unsigned bits = elements[0]->getType()->getScalarSizeInBits();
+  if (static_cast<unsigned>(count) * bits > kPackedBits) {
+    const auto middle = elements.begin() + count / 2;
+    llvm::Type* wide = WithLanes(b.getInt64Ty(), lanes);
+    llvm::Value* low = b.CreateZExt(Pack(b, {elements.begin(), middle}), wide);
+    llvm::Value* high = b.CreateZExt(Pack(b, {middle, elements.end()}), wide);
+    return b.CreateOr(low, b.CreateShl(high, uint64_t{kPackedBits}));
+  }
   if (lanes == 1) {
     llvm::Value* packed = nullptr;
     for (int i = 0; i < count; ++i) {
@@ -183,14 +243,10 @@ llvm::Value* Pack(IrBuilder& b, const std::vector<llvm::Value*>& elements) {
   return b.CreateBitCast(together, WithLanes(b.getInt32Ty(), lanes));
 }
 
-llvm::Constant* PackedLiteral(IrBuilder& b, tensor::DType dtype, int64_t value) {
-  const int bits = 8 * tensor::ByteSize(dtype);
-  const uint64_t mask = (uint64_t{1} << bits) - 1;
-  uint64_t packed = 0;
-  for (unsigned shift = 0; shift < kPackedBits; shift += static_cast<unsigned>(bits)) {
-    packed |= (static_cast<uint64_t>(value) & mask) << shift;
-  }
-  return b.getInt32(static_cast<uint32_t>(packed));
+llvm::Constant* PackedLiteral(IrBuilder& b, tensor::DType dtype, int64_t value, int count) {
+  const auto bits = static_cast<unsigned>(8 * tensor::ByteSize(dtype));
+  const llvm::APInt element(bits, static_cast<uint64_t>(value));
+  return b.getInt(llvm::APInt::getSplat(bits * static_cast<unsigned>(count), element));
 }
 
 }  // namespace bayloom::codegen

@@ -107,7 +107,9 @@ class NestEmitter {
   size_t DecidingLoops(const AccumulatorTile& tile, const Guard& guard) const;
   void EmitIf(llvm::Value* condition, const Body& body);
   void ForEachPosition(const AccumulatorTile& tile, size_t from, const Body& body);
-  /// What a register holds at the end, with everything that was summed up elsewhere.
+  /// What a register holds at the end, with the totals of its blocks.
+  llvm::Value* RegisterValue(const Slots& slots, int64_t offset);
+  /// The result of a position, with everything that was summed up elsewhere.
   llvm::Value* FinalValue(const Slots& slots, int64_t offset);
   void EmitEpilogue(const TileEpilogue& epilogue, tensor::BufferId result, llvm::Value* value);
   void EmitReduction(tensor::BlockId block, ExpressionEmitter& values);
@@ -127,12 +129,21 @@ class NestEmitter {
   bool IsShifted(const AccumulatorTile& tile) const;
   llvm::Value* CombinedDot(const DotPlan& dot, const BlockAccesses& accesses,
                            ExpressionEmitter& values, llvm::Value* old, const Slots* slots);
+  llvm::Value* CombinedPart(const DotPlan& dot, const PackedFactor& a, const PackedFactor& b,
+                            llvm::Value* old, const Slots* slots);
   llvm::Value* CombinedOneByOne(const DotPlan& dot, tensor::BlockId block, llvm::Value* old);
   PackedFactor EmitFactor(const DotPlan& dot, const tensor::DotFactor& factor,
                           const BlockAccesses& accesses, ExpressionEmitter& values);
   llvm::Value* LoadPacked(const DotPlan& dot, const PlacedAccess& access, llvm::Value* guard);
   tensor::Affine UnshiftedIndex(const AccumulatorTile& tile) const;
   bool IsFirstWithShift(const Slots& slots) const;
+
+  // Rows that an instruction multiplies two at a time (row_pairs.cc).
+  const RowPairs* PairsOf(const AccumulatorTile& tile) const;
+  /// Whether the registers at this position hold parts of two rows.
+  bool IsPaired(const AccumulatorTile& tile) const;
+  void EmitRowPair(const Slots& slots, ExpressionEmitter& values);
+  llvm::Value* RowOfPair(const Slots& slots, int64_t offset);
 
   // Sums in blocks (sum_blocks.cc).
   llvm::AllocaInst* NewSlot(llvm::Type* type);

@@ -77,6 +77,12 @@ Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Targ
     const auto [place, added] = plan.tiles.emplace(tile.root, std::move(tile));
     if (!added) continue;
     if (place->second.init != tensor::NodeRef::Root()) LeaveOut(program, place->second.init, plan);
+    if (const auto dot = plan.dots.find(place->second.block); dot != plan.dots.end()) {
+      if (const auto pairs = PlanRowPairs(program, dot->second, plan.accesses.at(dot->first),
+                                          place->second, plan.vector_loops)) {
+        plan.pairs.emplace(dot->first, *pairs);
+      }
+    }
     if (auto epilogue = PlanEpilogue(program, plan.memory, place->second)) {
       LeaveOut(program, epilogue->nest, plan);
       plan.epilogues.emplace(place->second.block, *std::move(epilogue));

@@ -12,6 +12,7 @@
 #include "bayloom/codegen/internal/emit/fold_plan.h"
 #include "bayloom/codegen/internal/emit/hoist_plan.h"
 #include "bayloom/codegen/internal/emit/memory_plan.h"
+#include "bayloom/codegen/internal/emit/row_pairs.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 
 namespace bayloom::codegen {
@@ -25,6 +26,7 @@ struct EmitPlan {
   std::map<tensor::LoopId, std::vector<HoistedValue>> hoisted;  ///< in front of the loop
   std::map<tensor::BlockId, DotPlan> dots;
   std::map<tensor::LoopId, AccumulatorTile> tiles;    ///< by AccumulatorTile::root
+  std::map<tensor::BlockId, RowPairs> pairs;          ///< by AccumulatorTile::block
   std::map<tensor::BlockId, VectorLoop> folds;        ///< by AccumulatorTile::block
   std::map<tensor::BlockId, TileEpilogue> epilogues;  ///< by AccumulatorTile::block
   std::set<tensor::LoopId> unrolled;
