@@ -22,7 +22,7 @@ struct Precision {
 };
 
 /// Per node: the name of the product that it is, different from those of all others; empty where it
-/// is none that LowerPrecision can change. Products of attention in one task are none.
+/// is none that LowerPrecision can change.
 std::vector<std::string> ProductNames(const Graph& graph);
 
 /// A pass between Simplify and ArrangeMemory (graph/passes/passes.h): what products read is stored

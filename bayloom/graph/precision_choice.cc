@@ -76,6 +76,7 @@ class ProductTwins {
     graph_.nodes = {};
     graph_.outputs = {};
     for (size_t n = 0; n < nodes.size(); ++n) {
+      nodes[n].group = -1;  // a product of attention has another reader, its twin's
       graph_.nodes.push_back(nodes[n]);
       if (!names_[n].empty()) AddTwin(nodes[n]);
     }

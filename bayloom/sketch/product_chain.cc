@@ -24,11 +24,17 @@ constexpr int64_t kMaxTileRows = 16;
 
 // --- Recognition -------------------------------------------------------------------------------
 
+/// The element that a factor is, without its conversion to the type of the sum.
+const tensor::Expr& ElementOf(const tensor::Expr& factor) {
+  return factor->op == tensor::ExprOp::kCast ? factor->operands[0] : factor;
+}
+
 /// a * b of two tensors, added up.
 bool IsProduct(const tensor::Stage& stage) {
   return stage.reduction == tensor::Reduction::kSum && stage.value->op == tensor::ExprOp::kMul &&
-         stage.value->operands[0]->op == tensor::ExprOp::kLoad &&
-         stage.value->operands[1]->op == tensor::ExprOp::kLoad;
+         std::ranges::all_of(stage.value->operands, [](const tensor::Expr& factor) {
+           return ElementOf(factor)->op == tensor::ExprOp::kLoad;
+         });
 }
 
 /// Per dimension of a load: the iterator that is its index, or -1.
@@ -75,7 +81,7 @@ class ChainFinder {
 
   std::optional<ProductChain> FindWith(int second, int output) const {
     for (int side : {0, 1}) {
-      const tensor::Expr& weights = StageAt(second).value->operands[side];
+      const tensor::Expr& weights = ElementOf(StageAt(second).value->operands[side]);
       const int producer = workload_.Producer(weights->index);
       if (producer < 0) continue;
       for (int first = producer; first >= 0; --first) {
@@ -103,7 +109,7 @@ class ChainFinder {
   /// A factor of the product that is computed, but does not depend on the chain's first product.
   std::string CopyReadBy(int product, int first) const {
     for (const tensor::Expr& factor : StageAt(product).value->operands) {
-      const int producer = workload_.Producer(factor->index);
+      const int producer = workload_.Producer(ElementOf(factor)->index);
       if (producer < 0 || producer == first || depends_[producer][first]) continue;
       return StageAt(producer).name;
     }
@@ -126,10 +132,11 @@ struct ChainVariant {
 
 class ChainScheduler {
  public:
-  ChainScheduler(const tensor::Workload& workload, const ProductChain& chain)
-      : chain_(chain), schedule_(workload, /*seed=*/0) {}
+  ChainScheduler(const tensor::Workload& workload, const ProductChain& chain,
+                 const target::Target& target)
+      : chain_(chain), target_(target), schedule_(workload, /*seed=*/0) {}
 
-  Result<tensor::Schedule> Run(const ChainVariant& variant, const target::Target& target) {
+  Result<tensor::Schedule> Run(const ChainVariant& variant) {
     if (Status s = TileOutput(); !s) return s.error();
     if (Status s = PlaceSecond(); !s) return s.error();
     for (auto name = chain_.between.rbegin(); name != chain_.between.rend(); ++name) {
@@ -138,7 +145,7 @@ class ChainScheduler {
     if (Status s = PlaceFirst(); !s) return s.error();
     if (Status s = PlaceCopy(chain_.keys, chain_.first, variant.keys); !s) return s.error();
     if (Status s = PlaceCopy(chain_.values, chain_.second, variant.values); !s) return s.error();
-    return ParallelizeVectorizeUnroll(std::move(schedule_), chain_.output, target).front();
+    return ParallelizeVectorizeUnroll(std::move(schedule_), chain_.output, target_).front();
   }
 
  private:
@@ -206,46 +213,77 @@ class ChainScheduler {
     return schedule_.Reorder(order);
   }
 
+  /// The loops of a product by what they are.
+  struct ProductLoops {
+    Loops spatial;  ///< rows, then what is in lanes
+    Loops sums;     ///< without what an instruction sums up at once
+    std::optional<LoopVar> at_once;
+  };
+
+  Result<ProductLoops> PlaceProduct(const std::string& name) {
+    Result<Loops> own = PlaceInBlock(name);
+    if (!own) return own.error();
+    const tensor::BlockId id = schedule_.program().FindBlock(name);
+    const std::vector<tensor::Iter> iters = schedule_.program().blocks[id].iters;
+    const std::optional<DotAxis> dot = FindDotAxis(schedule_.program(), id, target_);
+    ProductLoops loops;
+    for (size_t i = 0; i < iters.size(); ++i) {
+      if (iters[i].kind == tensor::IterKind::kSpatial) {
+        loops.spatial.push_back((*own)[i]);
+      } else if (dot && dot->iter == static_cast<int>(i)) {
+        Result<Loops> cut = schedule_.Split((*own)[i], {iters[i].extent / dot->depth, dot->depth});
+        if (!cut) return cut.error();
+        loops.sums.push_back(cut->front());
+        loops.at_once = cut->back();
+      } else {
+        loops.sums.push_back((*own)[i]);
+      }
+    }
+    return loops;
+  }
+
+  /// The product's loops in the order of `outer`, then the rest of its sums, then `inner`.
+  Status Arrange(const std::string& name, const ProductLoops& loops, Loops outer, size_t first_sum,
+                 const Loops& inner) {
+    outer.insert(outer.end(), loops.sums.begin() + static_cast<int64_t>(first_sum),
+                 loops.sums.end());
+    if (loops.at_once) outer.push_back(*loops.at_once);
+    outer.insert(outer.end(), inner.begin(), inner.end());
+    if (Status s = schedule_.Reorder(outer); !s) return s;
+    if (loops.at_once) {
+      if (Status s = schedule_.Tensorize(*loops.at_once); !s) return s;
+    }
+    Result<BlockVar> block = schedule_.GetBlock(name);
+    if (!block) return block.error();
+    return schedule_.Annotate(*block, kTiled, 1);
+  }
+
   /// group | rows, channels | group, lane | rows, channels
   Status PlaceSecond() {
-    Result<Loops> own = PlaceInBlock(chain_.second);
-    if (!own) return own.error();
-    const size_t rows = own->size() - 3;
-    Result<Loops> row = Tile((*own)[rows - 1], 2, kMaxTileRows);
+    Result<ProductLoops> loops = PlaceProduct(chain_.second);
+    if (!loops) return loops.error();
+    const size_t rows = loops->spatial.size() - 1;
+    Result<Loops> row = Tile(loops->spatial[rows - 1], 2, kMaxTileRows);
     if (!row) return row.error();
-    Result<Loops> channel = Tile((*own)[rows], 2, kMaxInnermostFactor);
+    Result<Loops> channel = Tile(loops->spatial[rows], 2, kMaxInnermostFactor);
     if (!channel) return channel.error();
-    Result<Loops> group = Tile((*own)[rows + 1], 2, kMaxInnermostFactor);
+    Result<Loops> group = Tile(loops->sums[0], 2, kMaxInnermostFactor);
     if (!group) return group.error();
-    if (Status s = schedule_.Reorder({(*group)[0], (*row)[0], (*channel)[0], (*group)[1],
-                                      (*own)[rows + 2], (*row)[1], (*channel)[1]});
-        !s) {
-      return s;
-    }
-    return MarkTiled(chain_.second);
+    return Arrange(chain_.second, *loops, {(*group)[0], (*row)[0], (*channel)[0], (*group)[1]},
+                   /*first_sum=*/1, {(*row)[1], (*channel)[1]});
   }
 
   /// group, rows | reduction | rows, group, lane
   Status PlaceFirst() {
-    Result<Loops> own = PlaceInBlock(chain_.first);
-    if (!own) return own.error();
-    const size_t rows = own->size() - 3;
-    Result<Loops> row = Tile((*own)[rows - 1], 2, kMaxTileRows);
+    Result<ProductLoops> loops = PlaceProduct(chain_.first);
+    if (!loops) return loops.error();
+    const size_t rows = loops->spatial.size() - 2;
+    Result<Loops> row = Tile(loops->spatial[rows - 1], 2, kMaxTileRows);
     if (!row) return row.error();
-    Result<Loops> group = Tile((*own)[rows], 2, kMaxTileRows);
+    Result<Loops> group = Tile(loops->spatial[rows], 2, kMaxTileRows);
     if (!group) return group.error();
-    if (Status s = schedule_.Reorder(
-            {(*group)[0], (*row)[0], (*own)[rows + 2], (*row)[1], (*group)[1], (*own)[rows + 1]});
-        !s) {
-      return s;
-    }
-    return MarkTiled(chain_.first);
-  }
-
-  Status MarkTiled(const std::string& name) {
-    Result<BlockVar> block = schedule_.GetBlock(name);
-    if (!block) return block.error();
-    return schedule_.Annotate(*block, kTiled, 1);
+    return Arrange(chain_.first, *loops, {(*group)[0], (*row)[0]}, /*first_sum=*/0,
+                   {(*row)[1], (*group)[1], loops->spatial[rows + 1]});
   }
 
   Result<Loops> PlaceInBlock(const std::string& name) {
@@ -343,8 +381,9 @@ class ChainScheduler {
     const tensor::BufferId copy = BlockOf(name).output;
     int deepest = -1;
     for (const tensor::Expr& factor : BlockOf(reader).value->operands) {
-      if (factor->index != copy) continue;
-      for (int iter : ItersOf(*factor)) {
+      const tensor::Expr& element = ElementOf(factor);
+      if (element->index != copy) continue;
+      for (int iter : ItersOf(*element)) {
         if (iter < static_cast<int>(outer_.size())) deepest = std::max(deepest, iter);
       }
     }
@@ -354,6 +393,7 @@ class ChainScheduler {
   }
 
   const ProductChain& chain_;
+  const target::Target& target_;
   tensor::Schedule schedule_;
   Loops outer_;                             // per row axis but the last: its loop, if it has one
   LoopVar block_loop_;                      // over blocks of rows
@@ -377,7 +417,7 @@ std::vector<tensor::Schedule> ProductChainSpaces(const tensor::Workload& workloa
   };
   std::vector<tensor::Schedule> spaces;
   for (const ChainVariant& variant : kChainVariants) {
-    Result<tensor::Schedule> schedule = ChainScheduler(workload, chain).Run(variant, target);
+    Result<tensor::Schedule> schedule = ChainScheduler(workload, chain, target).Run(variant);
     if (schedule) spaces.push_back(*std::move(schedule));
   }
   return spaces;

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/graph/internal/wide_floats.h"
 #include "bayloom/graph/passes/passes.h"
+#include "bayloom/graph/precision_choice.h"
 #include "bayloom/sketch/design_space.h"
 #include "tests/codegen/compiled.h"
 #include "tests/graph/decomposed_attention.h"
@@ -40,9 +44,32 @@ std::vector<DecomposedAttention> Cases() {
   };
 }
 
-TaskGraph TasksOf(Graph graph) {
-  Optimize(graph);
+TaskGraph TasksOf(Graph graph, const Precision& precision = {}) {
+  Optimize(graph, precision);
   return ExtractTasks(std::move(graph));
+}
+
+/// The workload of a network's only task that multiplies.
+tensor::Workload AttentionIn(const TaskGraph& network) {
+  const auto multiplies = [](const GraphTask& task) { return task.workload.stages.size() > 3; };
+  EXPECT_EQ(std::ranges::count_if(network.tasks, multiplies), 1) << Print(network.graph);
+  return std::ranges::find_if(network.tasks, multiplies)->workload;
+}
+
+/// In a program of each design space.
+std::vector<int64_t> TensorizedLoops(const tensor::Workload& workload,
+                                     const target::Target& target) {
+  const sketch::SpaceGenerator generator(workload, target);
+  std::vector<int64_t> counts;
+  for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
+    const auto candidate = generator.Sample(space, base::RandomStream(1));
+    if (!candidate) continue;
+    const auto tensorized = [](const tensor::Loop& loop) {
+      return loop.alive && loop.kind == tensor::LoopKind::kTensorized;
+    };
+    counts.push_back(std::ranges::count_if(candidate->program.loops, tensorized));
+  }
+  return counts;
 }
 
 TEST(FuseAttention, OneTaskComputesTheSame) {
@@ -52,16 +79,19 @@ TEST(FuseAttention, OneTaskComputesTheSame) {
   }
 }
 
-/// Programs of all spaces against the naive program, interpreted and compiled.
-TEST(FuseAttention, RandomSchedulesComputeTheSame) {
+/// Programs of all spaces against the naive program, interpreted and compiled. Where weights are
+/// rounded, a sum in another order may round to the neighbour.
+void CheckRandomSchedules(DType dtype, double tolerance) {
   const target::Target target = codegen::HostTarget(2);
   for (const DecomposedAttention& attention : Cases()) {
-    const tensor::Workload workload = TasksOf(attention.Build()).tasks.front().workload;
+    const tensor::Workload workload = AttentionIn(TasksOf(attention.Build(), {dtype}));
     const sketch::SpaceGenerator generator(workload, target);
     const tensor::Program naive = tensor::Lower(workload);
     std::vector<HostTensor> inputs;
     for (tensor::BufferId id : naive.Parameters()) {
-      inputs.push_back(RandomTensor(naive.buffers[id].shape, 5 + static_cast<uint64_t>(id)));
+      const tensor::Buffer& buffer = naive.buffers[id];
+      const HostTensor wide = RandomTensor(buffer.shape, 5 + static_cast<uint64_t>(id));
+      inputs.push_back(buffer.dtype == wide.dtype ? wide : NarrowFloats(wide, buffer.dtype));
     }
     std::vector<HostTensor> expected = inputs;
     tensor::Interpret(naive, expected);
@@ -76,17 +106,77 @@ TEST(FuseAttention, RandomSchedulesComputeTheSame) {
         ASSERT_TRUE(status.ok()) << status.error().message;
         std::vector<HostTensor> actual = inputs;
         bayloom::testing::RunCompiled(candidate->program, actual, target);
-        bayloom::testing::ExpectClose(actual.back(), expected.back(), 1e-5, "compiled");
-        ASSERT_FALSE(HasFatalFailure());
+        bayloom::testing::ExpectClose(actual.back(), expected.back(), tolerance, "compiled");
+        ASSERT_FALSE(::testing::Test::HasFatalFailure());
         if (seed > 0) continue;
         actual = inputs;
         tensor::Interpret(candidate->program, actual);
-        bayloom::testing::ExpectClose(actual.back(), expected.back(), 1e-5, "interpreted");
-        ASSERT_FALSE(HasFatalFailure());
+        bayloom::testing::ExpectClose(actual.back(), expected.back(), tolerance, "interpreted");
+        ASSERT_FALSE(::testing::Test::HasFatalFailure());
       }
     }
     EXPECT_GE(valid, 8);
   }
+}
+
+TEST(FuseAttention, RandomSchedulesComputeTheSame) { CheckRandomSchedules(DType::kFloat32, 1e-5); }
+TEST(FuseAttention, RandomSchedulesInBFloatComputeTheSame) {
+  CheckRandomSchedules(DType::kBFloat16, 2e-3);
+}
+
+/// Factors are rounded once; sums, and all between the products, stay in float32.
+TEST(FuseAttention, NarrowProductsAreCloseToWideOnes) {
+  for (const auto& [dtype, bound] :
+       {std::pair(DType::kBFloat16, 1.5e-2), std::pair(DType::kFloat16, 2e-3)}) {
+    for (const DecomposedAttention& attention : Cases()) {
+      const Graph graph = attention.Build();
+      const std::vector<HostTensor> inputs = RandomInputs(graph);
+      const HostTensor expected = RunCompiled(TasksOf(graph), inputs)[0];
+      const TaskGraph narrow = TasksOf(graph, {dtype});
+      int products = 0;
+      for (const Node& node : narrow.graph.nodes) {
+        if (!IsAnchor(node)) continue;
+        ++products;
+        EXPECT_EQ(narrow.graph.values[node.output()].dtype, DType::kFloat32);
+        for (ValueId operand : OperandsOf(node)) {
+          EXPECT_EQ(narrow.graph.values[operand].dtype, dtype) << Print(narrow.graph);
+        }
+      }
+      EXPECT_EQ(products, 2);
+      const HostTensor actual = RunCompiled(narrow, inputs)[0];
+      double largest = 0, error = 0;
+      for (int64_t i = 0; i < expected.ElementCount(); ++i) {
+        largest = std::max(largest, std::abs(expected.Get(i)));
+        error = std::max(error, std::abs(actual.Get(i) - expected.Get(i)));
+      }
+      EXPECT_LE(error, bound * largest);
+      EXPECT_GT(error, 0) << "nothing was rounded";
+    }
+  }
+}
+
+/// Neighbouring terms of both sums lie next to each other, so that instructions take them.
+TEST(FuseAttention, BFloatProductsAreSummedUpInPairs) {
+  target::Target target = codegen::HostTarget(1);
+  target.vector_bytes = 64;
+  target.features = "+avx512f,+avx512bf16,+avx512vl";
+  const tensor::Workload even =
+      AttentionIn(TasksOf(DecomposedAttention{.keys = 32}.Build(), {DType::kBFloat16}));
+  EXPECT_EQ(TensorizedLoops(even, target), std::vector<int64_t>(4, 2));
+  // Queries and keys of five elements have no pairs; weights and values have.
+  const tensor::Workload odd =
+      AttentionIn(TasksOf(DecomposedAttention{.keys = 32, .size = 5}.Build(), {DType::kBFloat16}));
+  EXPECT_EQ(TensorizedLoops(odd, target), std::vector<int64_t>(4, 1));
+}
+
+TEST(FuseAttention, ProductsHaveErrorsOfTheirOwn) {
+  Graph graph = DecomposedAttention{.size = 16}.Build();
+  Simplify(graph);
+  const std::vector<double> errors = ProductErrors(graph, {.dtype = DType::kBFloat16});
+  EXPECT_EQ(std::ranges::count_if(errors, [](double e) { return 1e-5 < e && e < 1e-2; }), 2);
+  const PrecisionChoice none =
+      ChoosePrecision(graph, {.dtype = DType::kBFloat16, .tolerance = 1e-12});
+  EXPECT_EQ(none.kept.size(), 2u);
 }
 
 TEST(FuseAttention, ProductsWhoseScoresAreSeenStayTasksOfTheirOwn) {

@@ -32,8 +32,7 @@ tensor::Expr FloatFactor::Reading(ValueId value, tensor::DType dtype) const {
 }
 
 std::optional<std::array<FloatFactor, 2>> AsFloatProduct(const Node& node) {
-  const bool adds_up = IsAnchor(node) && node.group < 0 &&
-                       node.stage.reduction == tensor::Reduction::kSum &&
+  const bool adds_up = IsAnchor(node) && node.stage.reduction == tensor::Reduction::kSum &&
                        node.stage.value->op == tensor::ExprOp::kMul;
   if (!adds_up) return std::nullopt;
   std::optional<FloatFactor> a = AsFloatFactor(node.stage.value->operands[0]);

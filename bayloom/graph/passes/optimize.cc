@@ -22,6 +22,7 @@ void Simplify(Graph& graph) {
 }
 
 void ArrangeMemory(Graph& graph) {
+  InterleaveTerms(graph);
   SplitReductions(graph);
   PadReductions(graph);
   JoinSlices(graph);

@@ -66,6 +66,10 @@ void FuseAttention(Graph& graph);
 /// convolutions of bytes over the rows of the kernel.
 void PadReductions(Graph& graph);
 
+/// Products of attention that read bfloat16 find neighbouring terms of their sums next to each
+/// other in the copies that they read along lanes: keys[.., group, d / 2, lane, d % 2].
+void InterleaveTerms(Graph& graph);
+
 /// Reductions over rows whose length vectors do not divide (197, 18385) become two: partial results
 /// of the elements that lie a few vectors apart, and what combines them, with the row's rest.
 void SplitReductions(Graph& graph);
@@ -78,7 +82,7 @@ void JoinSlices(Graph& graph);
 /// that values are stored in.
 void Simplify(Graph& graph);
 
-/// Everything from SplitReductions on.
+/// Everything from InterleaveTerms on.
 void ArrangeMemory(Graph& graph);
 
 /// Simplify, LowerPrecision (graph/precision.h), ArrangeMemory.
