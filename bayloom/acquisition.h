@@ -4,8 +4,9 @@
 #pragma once
 
 /// Module acquisition: the value of evaluating a configuration: expected improvement and related
-/// functions, feasibility weighting, local search.
+/// functions, of one objective and of several; feasibility weighting, local search.
 
+#include "bayloom/acquisition/hypervolume_improvement.h"
 #include "bayloom/acquisition/improvement.h"
 #include "bayloom/acquisition/local_search.h"
 #include "bayloom/acquisition/utility.h"

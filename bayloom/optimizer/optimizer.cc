@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/result.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/random_forest.h"
 #include "bayloom/optimizer/internal/bayesian_search.h"
 #include "bayloom/optimizer/internal/heuristic_search.h"
+#include "bayloom/optimizer/internal/scalarized_search.h"
 #include "bayloom/optimizer/internal/technique.h"
 #include "bayloom/optimizer/random_search.h"
 
@@ -21,6 +23,16 @@ std::unique_ptr<Optimizer> MakeHeuristic(std::shared_ptr<const space::Space> spa
                                          const OptimizerOptions& options) {
   std::vector<std::unique_ptr<Technique>> techniques;
   (techniques.push_back(make_technique()), ...);
+  return std::make_unique<HeuristicSearch>(std::move(space), std::move(techniques), options.seed);
+}
+
+std::unique_ptr<Optimizer> MakeGeneticSearch(std::shared_ptr<const space::Space> space,
+                                             const OptimizerOptions& options) {
+  if (options.further_objectives.empty()) {
+    return MakeHeuristic<MakeGenetic>(std::move(space), options);
+  }
+  std::vector<std::unique_ptr<Technique>> techniques;
+  techniques.push_back(MakeParetoGenetic(options.further_objectives));
   return std::make_unique<HeuristicSearch>(std::move(space), std::move(techniques), options.seed);
 }
 
@@ -69,6 +81,11 @@ std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Spa
   return MakeBayesian(std::move(space), {make_transfer}, linear);
 }
 
+/// Whether an optimizer makes use of several objectives itself.
+bool SeeksFronts(std::string_view name) {
+  return name == "bayesian" || name == "genetic" || name == "random";
+}
+
 }  // namespace
 
 base::Registry<OptimizerMaker>& Optimizers() {
@@ -79,7 +96,7 @@ base::Registry<OptimizerMaker>& Optimizers() {
        {"ensemble", "several heuristics among which a bandit divides the trials",
         MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,
                       MakeRandomTechnique>},
-       {"genetic", "crossover and mutation of the best configurations", MakeHeuristic<MakeGenetic>},
+       {"genetic", "crossover and mutation of the best configurations", MakeGeneticSearch},
        {"annealing", "simulated annealing over neighbouring configurations",
         MakeHeuristic<MakeAnnealing>},
        {"random", "uniform over the feasible configurations",
@@ -93,7 +110,16 @@ base::Registry<OptimizerMaker>& Optimizers() {
 std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
                                          std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options) {
-  return Optimizers().At(name)(std::move(space), options);
+  const OptimizerMaker& make = Optimizers().At(name);
+  if (options.further_objectives.empty()) return make(std::move(space), options);
+  if (!options.transfer.tasks.empty()) {
+    throw InputError("earlier searches teach an optimizer of one objective only");
+  }
+  if (SeeksFronts(name)) return make(std::move(space), options);
+  OptimizerOptions of_one = options;
+  of_one.further_objectives.clear();
+  return std::make_unique<ScalarizedSearch>(make(std::move(space), of_one),
+                                            options.further_objectives, options.seed);
 }
 
 }  // namespace bayloom::optimizer

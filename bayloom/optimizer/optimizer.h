@@ -25,6 +25,9 @@ namespace bayloom::optimizer {
 
 /// Decides which configurations of a space to try; everything minimizes.
 ///
+/// Several objectives at once (OptimizerOptions::further_objectives): what is sought is not one
+/// configuration but a Pareto front, as large a hypervolume as possible.
+///
 ///     const auto optimizer = MakeOptimizer("bayesian", space, {.seed = 1});
 ///     while (trials-- > 0) {
 ///       for (const Configuration& c : optimizer->Ask(1)) optimizer->Tell(c, Evaluate(c));
@@ -57,7 +60,7 @@ class Optimizer {
 
   /// What came of a trial, in any order; also of configurations that were never asked for (a warm
   /// start). Of a configuration told twice the later outcome counts. Throws InputError when the
-  /// configuration is not in the space, or a feasible outcome has no finite value.
+  /// configuration is not in the space, or a feasible outcome has no finite value of an objective.
   virtual void Tell(const space::Configuration& configuration, const trial::Outcome& outcome) = 0;
 };
 
@@ -118,6 +121,11 @@ struct OptimizerOptions {
   /// number of parameters.
   int initial_samples = 0;
   BayesianOptions bayesian = {};
+  /// Objectives beside the outcomes' value, each a named value of theirs, minimized as well.
+  /// "bayesian" expects hypervolume improvement from a Gaussian process of each objective,
+  /// "genetic" sorts its population by fronts (NSGA-II), "random" needs not know; all others
+  /// minimize weighted sums of the objectives with weights that change (ParEGO).
+  std::vector<std::string> further_objectives = {};
   /// What "bayesian" learns from before its first trial; the others begin from nothing.
   TransferOptions transfer = {};
   /// The bayesian optimizers ask for canonical configurations only, as long as they find new ones.
@@ -137,7 +145,8 @@ using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(std::shared_ptr<
 /// "bayesian": bayesian with a Gaussian process; the default everywhere.
 base::Registry<OptimizerMaker>& Optimizers();
 
-/// Throws InputError naming the choices when there is no optimizer of that name.
+/// Throws InputError naming the choices when there is no optimizer of that name, and for several
+/// objectives with earlier tasks to learn from.
 std::unique_ptr<Optimizer> MakeOptimizer(std::string_view name,
                                          std::shared_ptr<const space::Space> space,
                                          const OptimizerOptions& options = {});

@@ -9,6 +9,8 @@
 
 #include "bayloom/acquisition/improvement.h"
 #include "bayloom/model/fit_failure.h"
+#include "bayloom/optimizer/internal/objective_values.h"
+#include "bayloom/pareto/front.h"
 
 namespace bayloom::optimizer {
 namespace {
@@ -55,14 +57,19 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
     : options_(options.bayesian),
       canonical_(options.canonical),
       random_(options.seed),
+      further_objectives_(options.further_objectives),
       memory_(space),
+      further_memories_(further_objectives_.size(), Memory(space)),
       sampler_(options_.sampling),
       features_(space, options_.features),
       feasibility_(features_),
       has_prior_(AnyPrior(*space)) {
   for (const SurrogateFactory& make : make_surrogates) {
-    advisers_.push_back({ObjectiveModel(make(features_, options_), features_, options_.objective,
-                                        options_.max_observations)});
+    Adviser& adviser = advisers_.emplace_back();
+    for (size_t k = 0; k <= further_objectives_.size(); ++k) {
+      adviser.push_back({ObjectiveModel(make(features_, options_), features_, options_.objective,
+                                        !further_objectives_.empty(), options_.max_observations)});
+    }
   }
   const bool knows_others = !options.transfer.tasks.empty();
   initial_samples_ = options.initial_samples > 0 ? options.initial_samples
@@ -90,13 +97,23 @@ void BayesianSearch::Tell(const space::Configuration& configuration,
   if (memory_.OutcomeOf(configuration) != nullptr) {
     Forget();
   }
+  const pareto::Point values =
+      outcome.ok() ? ObjectiveValues(outcome, further_objectives_) : pareto::Point();
   memory_.Record(configuration, outcome);
+  for (size_t k = 0; k < further_memories_.size(); ++k) {
+    further_memories_[k].Record(configuration,
+                                outcome.ok() ? trial::Outcome::Feasible(values[k + 1]) : outcome);
+  }
   if (pool_) pool_->Take(configuration);
-  for (SurrogateSlot& adviser : advisers_) adviser.imagined.reset();
+  for (Adviser& adviser : advisers_) {
+    for (SurrogateSlot& slot : adviser) slot.imagined.reset();
+  }
 }
 
 void BayesianSearch::Forget() {
-  for (SurrogateSlot& adviser : advisers_) adviser.objective.Forget();
+  for (Adviser& adviser : advisers_) {
+    for (SurrogateSlot& slot : adviser) slot.objective.Forget();
+  }
   feasibility_.Forget();
 }
 
@@ -133,46 +150,109 @@ std::optional<space::Configuration> BayesianSearch::TrySuggest() {
                          "); configurations are drawn at random until it works again");
     }
     Forget();
-    for (SurrogateSlot& adviser : advisers_) adviser.imagined.reset();
+    for (Adviser& adviser : advisers_) {
+      for (SurrogateSlot& slot : adviser) slot.imagined.reset();
+    }
     return std::nullopt;
   }
 }
 
 std::optional<space::Configuration> BayesianSearch::Suggest() {
-  SurrogateSlot& adviser = NextSurrogate();
-  const bool learnt_anew = adviser.objective.Update(memory_, random_);
-  if (std::optional<std::string> notice = adviser.objective.TakeNotice()) {
-    notices_.push_back(*std::move(notice));
+  Adviser& adviser = NextAdviser();
+  bool learnt_anew = false;
+  for (size_t k = 0; k < adviser.size(); ++k) {
+    const bool is_fitted = adviser[k].objective.Update(MemoryOf(k), random_);
+    if (k == 0) learnt_anew = is_fitted;
+    std::optional<std::string> notice = adviser[k].objective.TakeNotice();
+    if (notice && k == 0) notices_.push_back(*std::move(notice));
   }
   if (options_.learn_feasibility) feasibility_.Update(memory_, random_);
   RefreshPool(learnt_anew && &adviser == &advisers_.front());
 
-  const model::Surrogate& surrogate = adviser.WithPending(memory_, features_, options_.pending);
-  const int trials = static_cast<int>(memory_.known());
-  utility_ = {.kind = options_.acquisition,
-              .best = adviser.objective.Best(),
-              .beta = acquisition::ConfidenceBeta(trials),
-              .noise = options_.noise_free ? 0 : surrogate.NoiseVariance()};
-  if (options_.trade_off) {
-    utility_.best -= *options_.trade_off;
-    utility_.beta = *options_.trade_off * *options_.trade_off;
+  std::vector<const model::Surrogate*> surrogates;
+  for (SurrogateSlot& slot : adviser) {
+    surrogates.push_back(&slot.WithPending(memory_, features_, options_.pending));
   }
+  PrepareUtility(adviser, surrogates);
   feasibility_floor_ = feasibility_.is_needed() ? acquisition::DrawFeasibilityThreshold(
                                                       options_.feasibility_threshold, random_)
                                                 : 0;
   std::vector<space::Configuration> starts;
-  acquisition::Suggestion best = BestOfPool(*adviser.watched_pool, surrogate, starts);
+  acquisition::Suggestion best = BestOfPool(adviser, surrogates, starts);
   if (!pool_is_complete_ && options_.local_searches > 0) {
     AddBestKnown(starts);
-    acquisition::Suggestion climbed = BestOfClimbs(surrogate, std::move(starts));
+    acquisition::Suggestion climbed = BestOfClimbs(surrogates, std::move(starts));
     if (climbed.utility > best.utility) best = std::move(climbed);
   }
   if (!best.exists()) return std::nullopt;
   return std::move(best.configuration);
 }
 
-BayesianSearch::SurrogateSlot& BayesianSearch::NextSurrogate() {
+BayesianSearch::Adviser& BayesianSearch::NextAdviser() {
   return advisers_[memory_.known() % advisers_.size()];
+}
+
+void BayesianSearch::PrepareUtility(const Adviser& adviser,
+                                    std::span<const model::Surrogate* const> surrogates) {
+  noise_.clear();
+  for (const model::Surrogate* surrogate : surrogates) {
+    noise_.push_back(options_.noise_free ? 0 : surrogate->NoiseVariance());
+  }
+  if (adviser.size() > 1) {
+    PrepareHypervolume(adviser);
+    return;
+  }
+  utility_ = {.kind = options_.acquisition,
+              .best = adviser[0].objective.Best(),
+              .beta = acquisition::ConfidenceBeta(static_cast<int>(memory_.known())),
+              .noise = noise_[0]};
+  if (options_.trade_off) {
+    utility_.best -= *options_.trade_off;
+    utility_.beta = *options_.trade_off * *options_.trade_off;
+  }
+}
+
+void BayesianSearch::PrepareHypervolume(const Adviser& adviser) {
+  std::vector<pareto::Point> points;
+  for (size_t i = 0; i < memory_.trials().size(); ++i) {
+    if (!memory_.trials()[i].outcome.ok()) continue;
+    pareto::Point& point = points.emplace_back();
+    for (size_t k = 0; k < adviser.size(); ++k) {
+      point.push_back(adviser[k].objective.Transformed(MemoryOf(k).trials()[i].outcome.value));
+    }
+  }
+  const pareto::Point reference = pareto::DefaultReference(points);
+  const size_t pending = memory_.pending().size();
+  for (size_t i = 0; i < pending; ++i) {
+    pareto::Point& point = points.emplace_back();
+    for (const SurrogateSlot& slot : adviser) point.push_back(slot.imagined_values[i]);
+  }
+  std::vector<pareto::Point> front;
+  for (int place : pareto::FrontOf(points)) front.push_back(points[static_cast<size_t>(place)]);
+  hypervolume_.emplace(front, reference, random_);
+}
+
+void BayesianSearch::UtilitiesOf(std::span<const Prediction> predictions,
+                                 std::span<double> utilities) const {
+  for (const Prediction& prediction : predictions) {
+    if (!prediction.mean.allFinite() || !prediction.variance.allFinite()) {
+      throw model::FitFailure("it predicts values that are not finite numbers");
+    }
+  }
+  std::vector<double> means(predictions.size());
+  std::vector<double> variances(predictions.size());
+  for (size_t i = 0; i < utilities.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    if (predictions.size() == 1) {
+      utilities[i] = utility_(predictions[0].mean[row], predictions[0].variance[row]);
+      continue;
+    }
+    for (size_t k = 0; k < predictions.size(); ++k) {
+      means[k] = predictions[k].mean[row];
+      variances[k] = predictions[k].variance[row] + noise_[k];
+    }
+    utilities[i] = hypervolume_->Log(means, variances);
+  }
 }
 
 void BayesianSearch::RefreshPool(bool learnt_anew) {
@@ -196,8 +276,10 @@ void BayesianSearch::RefreshPool(bool learnt_anew) {
     for (space::Configuration& c : configurations) c = canonical_(c);
   }
   pool_.emplace(std::move(configurations), features_);
-  for (SurrogateSlot& adviser : advisers_) {
-    adviser.watched_pool = adviser.objective.surrogate().TrackPredictions(pool_->rows());
+  for (Adviser& adviser : advisers_) {
+    for (SurrogateSlot& slot : adviser) {
+      slot.watched_pool = slot.objective.surrogate().TrackPredictions(pool_->rows());
+    }
   }
   for (const Observation& trial : memory_.trials()) pool_->Take(trial.configuration);
   for (const space::Configuration& pending : memory_.pending()) pool_->Take(pending);
@@ -210,16 +292,16 @@ const model::Surrogate& BayesianSearch::SurrogateSlot::WithPending(const Memory&
   if (pending.empty()) return objective.surrogate();
   if (!imagined) {
     imagined = objective.surrogate().Clone();
-    imagined_pending = 0;
+    imagined_values.clear();
   }
-  const model::RowMatrix rows = features(std::span(pending).subspan(imagined_pending));
-  imagined_pending = pending.size();
+  const model::RowMatrix rows = features(std::span(pending).subspan(imagined_values.size()));
   VectorXd values, variance;
   if (policy == PendingPolicy::kBeliever) {
     imagined->Predict(rows, values, variance);
   } else {
     values = VectorXd::Constant(rows.rows(), objective.Best());
   }
+  imagined_values.insert(imagined_values.end(), values.begin(), values.end());
   for (double& value : values) value = imagined->Untransform(value);
   imagined->Add(rows, values);
   return *imagined;
@@ -245,19 +327,15 @@ void BayesianSearch::WeightUtilities(std::span<const space::Configuration> confi
   for (double& utility : utilities) utility = static_cast<float>(utility);
 }
 
-acquisition::Suggestion BayesianSearch::BestOfPool(model::IncrementalPredictor& watched_pool,
-                                                   const model::Surrogate& surrogate,
-                                                   std::vector<space::Configuration>& starts) {
-  VectorXd mean, variance;
-  watched_pool.Predict(surrogate, mean, variance);
-  if (!mean.allFinite() || !variance.allFinite()) {
-    throw model::FitFailure("it predicts values that are not finite numbers");
+acquisition::Suggestion BayesianSearch::BestOfPool(
+    const Adviser& adviser, std::span<const model::Surrogate* const> surrogates,
+    std::vector<space::Configuration>& starts) {
+  std::vector<Prediction> predictions(adviser.size());
+  for (size_t k = 0; k < adviser.size(); ++k) {
+    adviser[k].watched_pool->Predict(*surrogates[k], predictions[k].mean, predictions[k].variance);
   }
   std::vector<double> utilities(static_cast<size_t>(pool_->size()));
-  for (size_t i = 0; i < utilities.size(); ++i) {
-    const auto row = static_cast<Eigen::Index>(i);
-    utilities[i] = utility_(mean[row], variance[row]);
-  }
+  UtilitiesOf(predictions, utilities);
   WeightUtilities(pool_->configurations(), pool_->rows(), utilities);
 
   std::vector<int> places;
@@ -275,17 +353,16 @@ acquisition::Suggestion BayesianSearch::BestOfPool(model::IncrementalPredictor& 
   return {starts.front(), utilities[static_cast<size_t>(places.front())]};
 }
 
-acquisition::Suggestion BayesianSearch::BestOfClimbs(const model::Surrogate& surrogate,
-                                                     std::vector<space::Configuration> starts) {
+acquisition::Suggestion BayesianSearch::BestOfClimbs(
+    std::span<const model::Surrogate* const> surrogates, std::vector<space::Configuration> starts) {
   const auto utility = [&](std::span<const space::Configuration> configurations,
                            std::span<double> utilities) {
     const model::RowMatrix rows = features_(configurations);
-    VectorXd mean, variance;
-    surrogate.Predict(rows, mean, variance);
-    for (size_t i = 0; i < utilities.size(); ++i) {
-      const auto row = static_cast<Eigen::Index>(i);
-      utilities[i] = utility_(mean[row], variance[row]);
+    std::vector<Prediction> predictions(surrogates.size());
+    for (size_t k = 0; k < surrogates.size(); ++k) {
+      surrogates[k]->Predict(rows, predictions[k].mean, predictions[k].variance);
     }
+    UtilitiesOf(predictions, utilities);
     WeightUtilities(configurations, rows, utilities);
   };
   return acquisition::ClimbToBest(
@@ -294,10 +371,30 @@ acquisition::Suggestion BayesianSearch::BestOfClimbs(const model::Surrogate& sur
       canonical_);
 }
 
-void BayesianSearch::AddBestKnown(std::vector<space::Configuration>& starts) const {
-  for (int place : memory_.Best(kBestKnown)) {
+void BayesianSearch::AddBestKnown(std::vector<space::Configuration>& starts) {
+  std::vector<int> best = memory_.Best(kBestKnown);
+  if (!further_objectives_.empty()) {
+    best = Front();
+    random_.Shuffle(best);
+    best.resize(std::min(best.size(), kBestKnown));
+  }
+  for (int place : best) {
     starts.push_back(memory_.trials()[static_cast<size_t>(place)].configuration);
   }
+}
+
+std::vector<int> BayesianSearch::Front() const {
+  std::vector<int> places;
+  std::vector<pareto::Point> points;
+  for (int i = 0; i < std::ssize(memory_.trials()); ++i) {
+    const trial::Outcome& outcome = memory_.trials()[static_cast<size_t>(i)].outcome;
+    if (!outcome.ok()) continue;
+    places.push_back(i);
+    points.push_back(ObjectiveValues(outcome, further_objectives_));
+  }
+  std::vector<int> front;
+  for (int member : pareto::FrontOf(points)) front.push_back(places[static_cast<size_t>(member)]);
+  return front;
 }
 
 }  // namespace bayloom::optimizer

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/acquisition/hypervolume_improvement.h"
 #include "bayloom/acquisition/local_search.h"
 #include "bayloom/acquisition/utility.h"
 #include "bayloom/model/incremental_predictor.h"
@@ -31,6 +32,10 @@ namespace bayloom::optimizer {
 /// Every configuration of a small space is scored; in a large one a random sample is, from whose
 /// best, and from the best known, local searches climb.
 ///
+/// Several objectives have a surrogate each, and the utility is the expected hypervolume
+/// improvement: a batch's configurations count as if they were on the front already, at the values
+/// imagined for them.
+///
 /// With earlier tasks the random beginning is a single configuration, the one expected to be best.
 class BayesianSearch final : public Optimizer {
  public:
@@ -47,17 +52,24 @@ class BayesianSearch final : public Optimizer {
   void Tell(const space::Configuration& configuration, const trial::Outcome& outcome) override;
 
  private:
-  /// A surrogate, and what it makes of the pool.
+  /// A surrogate of one objective, and what it makes of the pool.
   struct SurrogateSlot {
     ObjectiveModel objective;
     std::unique_ptr<model::IncrementalPredictor> watched_pool = nullptr;
     std::unique_ptr<model::Surrogate> imagined =
-        nullptr;  ///< with outcomes of pending configurations
-    size_t imagined_pending = 0;
+        nullptr;                               ///< with outcomes of pending configurations
+    std::vector<double> imagined_values = {};  ///< of these, as the surrogate predicts
 
     /// The surrogate with outcomes imagined for all pending configurations.
     const model::Surrogate& WithPending(const Memory& memory, const Features& features,
                                         PendingPolicy policy);
+  };
+  /// A surrogate of each objective.
+  using Adviser = std::vector<SurrogateSlot>;
+  /// What a surrogate says of several configurations.
+  struct Prediction {
+    Eigen::VectorXd mean;
+    Eigen::VectorXd variance;
   };
 
   bool IsSampling() const;
@@ -70,28 +82,43 @@ class BayesianSearch final : public Optimizer {
   std::optional<space::Configuration> Suggest();
   /// What was learnt is learnt again.
   void Forget();
-  SurrogateSlot& NextSurrogate();
+  Adviser& NextAdviser();
+  /// The trials with the values of an objective.
+  const Memory& MemoryOf(size_t objective) const {
+    return objective == 0 ? memory_ : further_memories_[objective - 1];
+  }
+  /// Chooses what suggestions are worth by now. `surrogates`: of each objective, those with what is
+  /// imagined.
+  void PrepareUtility(const Adviser& adviser, std::span<const model::Surrogate* const> surrogates);
+  /// The front on the scale of the predictions, and from where its hypervolume is measured.
+  void PrepareHypervolume(const Adviser& adviser);
+  /// Of the predictions of each objective. Throws FitFailure.
+  void UtilitiesOf(std::span<const Prediction> predictions, std::span<double> utilities) const;
   void RefreshPool(bool learnt_anew);
 
   /// Adds priors and feasibility to the utilities.
   void WeightUtilities(std::span<const space::Configuration> configurations,
                        const model::RowMatrix& rows, std::span<double> utilities) const;
-  acquisition::Suggestion BestOfPool(model::IncrementalPredictor& watched_pool,
-                                     const model::Surrogate& surrogate,
+  acquisition::Suggestion BestOfPool(const Adviser& adviser,
+                                     std::span<const model::Surrogate* const> surrogates,
                                      std::vector<space::Configuration>& starts);
-  acquisition::Suggestion BestOfClimbs(const model::Surrogate& surrogate,
+  acquisition::Suggestion BestOfClimbs(std::span<const model::Surrogate* const> surrogates,
                                        std::vector<space::Configuration> starts);
-  void AddBestKnown(std::vector<space::Configuration>& starts) const;
+  void AddBestKnown(std::vector<space::Configuration>& starts);
+  /// The places of the feasible trials that no other one dominates.
+  std::vector<int> Front() const;
 
   BayesianOptions options_;
   int initial_samples_;
   space::CanonicalForm canonical_;
   std::optional<space::Configuration> expected_;  ///< the best one, judging by earlier tasks
   base::RandomStream random_;
+  std::vector<std::string> further_objectives_;
   Memory memory_;
+  std::vector<Memory> further_memories_;  ///< of each further objective
   FreshSampler sampler_;
   Features features_;
-  std::vector<SurrogateSlot> advisers_;
+  std::vector<Adviser> advisers_;
   FeasibilityModel feasibility_;
   std::vector<std::string> notices_;
   bool has_failed_ = false;  ///< the model, at the last suggestion
@@ -99,8 +126,11 @@ class BayesianSearch final : public Optimizer {
   bool pool_is_complete_ = false;
   bool has_prior_ = false;
 
-  acquisition::Utility utility_;  ///< of the suggestion being made
-  double feasibility_floor_ = 0;  ///< of the suggestion being made
+  // Of the suggestion being made:
+  acquisition::Utility utility_;                                    ///< of one objective
+  std::optional<acquisition::HypervolumeImprovement> hypervolume_;  ///< of several
+  std::vector<double> noise_;  ///< of each objective, variance that predictions leave out
+  double feasibility_floor_ = 0;
 };
 
 }  // namespace bayloom::optimizer

@@ -93,7 +93,9 @@ void ObjectiveModel::Fit(const Memory& memory, const std::vector<int>& places,
                          base::RandomStream& random) {
   std::vector<double> values;
   for (int place : places) values.push_back(memory.trials()[place].outcome.value);
-  transform_ = ObjectiveTransform(values, scale_);
+  transform_ = is_one_of_several_ && scale_ == model::ObjectiveScale::kAuto
+                   ? ObjectiveTransform::WithLinearFront(values)
+                   : ObjectiveTransform(values, scale_);
   const Eigen::VectorXd transformed = Transformed(memory, places);
   surrogate_->Fit(Rows(memory, places), transformed, random);
   held_ = held_at_fit_ = places.size();

@@ -23,12 +23,14 @@ namespace bayloom::optimizer {
 /// from, it gets a selection.
 class ObjectiveModel {
  public:
-  /// `max_observations`: what the surrogate can learn from, if 0.
+  /// `is_one_of_several`: objectives, which kAuto then scales accordingly. `max_observations`: what
+  /// the surrogate can learn from, if 0.
   ObjectiveModel(std::unique_ptr<model::Surrogate> surrogate, const Features& features,
-                 model::ObjectiveScale scale, int max_observations)
+                 model::ObjectiveScale scale, bool is_one_of_several, int max_observations)
       : surrogate_(std::move(surrogate)),
         features_(features),
         scale_(scale),
+        is_one_of_several_(is_one_of_several),
         max_observations_(max_observations > 0 ? max_observations
                                                : surrogate_->max_observations()) {}
 
@@ -40,6 +42,8 @@ class ObjectiveModel {
   const model::Surrogate& surrogate() const { return *surrogate_; }
   /// The least value learnt, on the scale of the surrogate's predictions.
   double Best() const { return surrogate_->Transform(least_); }
+  /// A value, on the scale of the surrogate's predictions.
+  double Transformed(double value) const { return surrogate_->Transform(transform_(value)); }
   /// Once, when it begins to learn from a selection: a line that says so.
   std::optional<std::string> TakeNotice() { return std::exchange(notice_, std::nullopt); }
 
@@ -55,6 +59,7 @@ class ObjectiveModel {
   std::unique_ptr<model::Surrogate> surrogate_;
   const Features& features_;
   model::ObjectiveScale scale_;
+  bool is_one_of_several_;
   size_t max_observations_;
   ObjectiveTransform transform_;
   double least_ = 0;                   ///< transformed

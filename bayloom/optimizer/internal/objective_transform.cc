@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace bayloom::optimizer {
 namespace {
@@ -38,6 +39,19 @@ ObjectiveTransform::ObjectiveTransform(std::span<const double> values,
   for (const double value : values) largest_ = std::max(largest_, std::abs((*this)(value)));
 }
 
+ObjectiveTransform ObjectiveTransform::WithLinearFront(std::span<const double> values) {
+  ObjectiveTransform transform;
+  if (values.empty()) return transform;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const double median = sorted[sorted.size() / 2];
+  if (const double unit = median - sorted.front(); unit > 0 && std::isfinite(unit)) {
+    transform.bend_ = median;
+    transform.unit_ = unit;
+  }
+  return transform;
+}
+
 void ObjectiveTransform::ChoosePower(std::span<const double> values) {
   double best = LogLikelihood(values, power_);
   for (double power : {-0.5, 0.5, -1.0, 1.0}) {
@@ -48,7 +62,10 @@ void ObjectiveTransform::ChoosePower(std::span<const double> values) {
   }
 }
 
-double ObjectiveTransform::operator()(double value) const { return Power(value, power_); }
+double ObjectiveTransform::operator()(double value) const {
+  if (value <= bend_) return Power(value, power_);
+  return bend_ + unit_ * std::log1p((value - bend_) / unit_);
+}
 
 bool ObjectiveTransform::Accepts(double value) const {
   return (power_ == 1 || value > 0) && std::abs((*this)(value)) <= largest_;

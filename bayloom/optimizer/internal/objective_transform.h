@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "bayloom/model/objective_scale.h"
@@ -21,6 +22,10 @@ class ObjectiveTransform {
   ObjectiveTransform() = default;  ///< changes nothing
   /// Chooses by the values (kAuto), or as told where they are positive.
   ObjectiveTransform(std::span<const double> values, model::ObjectiveScale scale);
+  /// For one of several objectives: leaves values up to the median as they are, for hypervolumes
+  /// are measured in them, and lets those beyond grow like the logarithm of the distance, for what
+  /// is far behind a front is just bad. Smooth.
+  static ObjectiveTransform WithLinearFront(std::span<const double> values);
 
   double operator()(double value) const;
   /// Whether it makes sense of the value, and what it makes of it is of a magnitude that occurred
@@ -32,7 +37,9 @@ class ObjectiveTransform {
   void ChoosePower(std::span<const double> values);
 
   double power_ = 1;
-  double largest_ = model::ValueRange::kMaxMagnitude;  ///< magnitude that it accepts
+  double bend_ = std::numeric_limits<double>::infinity();  ///< up to here it is linear
+  double unit_ = 1;                                        ///< beyond, of the logarithm
+  double largest_ = model::ValueRange::kMaxMagnitude;      ///< magnitude that it accepts
 };
 
 }  // namespace bayloom::optimizer

@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "bayloom/base/random.h"
 #include "bayloom/optimizer/internal/memory.h"
@@ -35,6 +37,9 @@ std::unique_ptr<Technique> MakeRandomTechnique();
 std::unique_ptr<Technique> MakeAnnealing();
 /// Steady-state genetic algorithm: tournaments, uniform crossover, mutation by feasible neighbours.
 std::unique_ptr<Technique> MakeGenetic();
+/// The same for several objectives, the outcomes' value and those named: the population is ranked
+/// by its fronts, and within a front by crowding (NSGA-II, Deb et al. 2002).
+std::unique_ptr<Technique> MakeParetoGenetic(std::vector<std::string> further_objectives);
 /// Tries the neighbours of the best known in random order and moves to the first better one; starts
 /// again from a random place when none is left.
 std::unique_ptr<Technique> MakeHillClimb();

@@ -42,6 +42,10 @@ class Annealing final : public Technique {
 
   void Observe(const Memory& memory, const Observation& trial, bool own,
                base::RandomStream& random) override {
+    // The outcome of the place it is at may be told again.
+    if (current_ && trial.outcome.ok() && current_->configuration == trial.configuration) {
+      current_ = trial;
+    }
     if (!own) return;
     const bool is_best =
         memory.best() != nullptr && memory.best()->configuration == trial.configuration;

@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "bayloom/optimizer/internal/fresh_sampler.h"
+#include "bayloom/optimizer/internal/objective_values.h"
 #include "bayloom/optimizer/internal/technique.h"
+#include "bayloom/pareto/front.h"
 
 namespace bayloom::optimizer {
 namespace {
@@ -20,6 +25,9 @@ constexpr double kMutationProbability = 0.4;
 
 class Genetic final : public Technique {
  public:
+  explicit Genetic(std::vector<std::string> further_objectives)
+      : further_(std::move(further_objectives)) {}
+
   std::string_view name() const override { return "genetic"; }
 
   std::optional<space::Configuration> Propose(const Memory& memory,
@@ -44,10 +52,39 @@ class Genetic final : public Technique {
                   [&](const Observation& t) { return t.configuration == trial.configuration; });
     population_.insert(std::upper_bound(population_.begin(), population_.end(), trial, better),
                        trial);
+    if (!further_.empty()) SortByFronts();
     if (population_.size() > kPopulation) population_.pop_back();
   }
 
  private:
+  /// By the front that each belongs to; within it, the loneliest first.
+  void SortByFronts() {
+    std::vector<pareto::Point> points;
+    for (const Observation& each : population_) {
+      points.push_back(ObjectiveValues(each.outcome, further_));
+    }
+    const std::vector<int> ranks = pareto::RanksOf(points);
+    std::vector<double> crowding(points.size());
+    for (int rank = 0; rank <= *std::ranges::max_element(ranks); ++rank) {
+      std::vector<size_t> members;
+      std::vector<pareto::Point> front;
+      for (size_t i = 0; i < points.size(); ++i) {
+        if (ranks[i] != rank) continue;
+        members.push_back(i);
+        front.push_back(points[i]);
+      }
+      const std::vector<double> distances = pareto::CrowdingDistances(front);
+      for (size_t i = 0; i < members.size(); ++i) crowding[members[i]] = distances[i];
+    }
+    std::vector<size_t> order(points.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {},
+                             [&](size_t i) { return std::pair(ranks[i], -crowding[i]); });
+    std::vector<Observation> sorted;
+    for (size_t i : order) sorted.push_back(std::move(population_[i]));
+    population_ = std::move(sorted);
+  }
+
   const space::Configuration& Select(base::RandomStream& random) const {
     int64_t best = random.UniformInt(std::ssize(population_));
     for (int i = 1; i < kTournament; ++i) {
@@ -77,12 +114,19 @@ class Genetic final : public Technique {
     child = std::move(neighbours[random.UniformInt(std::ssize(neighbours))]);
   }
 
+  std::vector<std::string> further_;     ///< objectives
   std::vector<Observation> population_;  ///< feasible, best first
   FreshSampler sampler_;
 };
 
 }  // namespace
 
-std::unique_ptr<Technique> MakeGenetic() { return std::make_unique<Genetic>(); }
+std::unique_ptr<Technique> MakeGenetic() {
+  return std::make_unique<Genetic>(std::vector<std::string>());
+}
+
+std::unique_ptr<Technique> MakeParetoGenetic(std::vector<std::string> further_objectives) {
+  return std::make_unique<Genetic>(std::move(further_objectives));
+}
 
 }  // namespace bayloom::optimizer

@@ -28,6 +28,10 @@ class HillClimb final : public Technique {
   void Observe(const Memory& memory, const Observation& trial, bool own,
                base::RandomStream& random) override {
     if (!trial.outcome.ok()) return;
+    if (centre_ && centre_->configuration == trial.configuration) {  // told again
+      centre_ = trial;
+      return;
+    }
     const bool is_best = memory.best()->configuration == trial.configuration;
     const bool is_downhill = own && (!centre_ || trial.outcome.value < centre_->outcome.value);
     if (!is_best && !is_downhill) return;

@@ -52,6 +52,10 @@ class PatternSearch final : public Technique {
   void Observe(const Memory& memory, const Observation& trial, bool own,
                base::RandomStream& random) override {
     if (!trial.outcome.ok()) return;
+    if (centre_ && centre_->configuration == trial.configuration) {  // told again
+      centre_ = trial;
+      return;
+    }
     if (centre_) {
       if (trial.outcome.value >= centre_->outcome.value) return;
       if (own) step_ = std::min(0.5, 2 * step_);
