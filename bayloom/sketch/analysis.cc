@@ -44,6 +44,13 @@ int64_t ReductionExtent(const tensor::Block& block) {
   return ExtentOfKind(block, tensor::IterKind::kReduction);
 }
 
+int LastSpatialIter(const tensor::Block& block) {
+  for (int i = static_cast<int>(block.iters.size()) - 1; i >= 0; --i) {
+    if (block.iters[i].kind == tensor::IterKind::kSpatial) return i;
+  }
+  return -1;
+}
+
 bool IsUntransformed(const tensor::Program& program, tensor::BlockId id) {
   const tensor::Block& block = program.blocks[id];
   const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(id));

@@ -17,6 +17,9 @@ namespace bayloom::sketch {
 int64_t SpatialExtent(const tensor::Block& block);
 int64_t ReductionExtent(const tensor::Block& block);
 
+/// The last of the block's spatial iterators; -1 if there is none.
+int LastSpatialIter(const tensor::Block& block);
+
 /// Every iterator is bound to one loop of its own, in whole.
 bool IsUntransformed(const tensor::Program& program, tensor::BlockId block);
 

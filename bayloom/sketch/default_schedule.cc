@@ -97,13 +97,10 @@ tensor::LoopId TakeRows(tensor::Program& program, std::optional<DotAxis>& axis,
 void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::Target& target) {
   const tensor::Block block = program.blocks[id];
   std::vector<tensor::LoopId> spatial, reduction;
-  int last_spatial = -1;
+  const int last_spatial = LastSpatialIter(block);
   const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(id));
   for (tensor::LoopId loop : loops) {
     (IsSpatial(program, block, loop) ? spatial : reduction).push_back(loop);
-  }
-  for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
-    if (block.iters[i].kind == tensor::IterKind::kSpatial) last_spatial = i;
   }
   if (spatial.empty()) return;
   const int64_t lanes =

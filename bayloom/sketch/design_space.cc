@@ -9,6 +9,7 @@
 #include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/product_chain.h"
+#include "bayloom/sketch/row_chain.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -22,6 +23,7 @@ std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
     if (!spaces.empty()) return spaces;
   }
   std::vector<tensor::Schedule> schedules = ApplyRules(workload, CpuRules(), target);
+  if (auto rows = RowChainSpace(workload, target)) schedules.push_back(*std::move(rows));
   const tensor::Schedule inlined = ApplyRules(workload, InliningRules(), target).front();
   std::vector<tensor::Schedule> derived = Derive(inlined, target, derivations);
   if (!derived.empty()) derived = ApplyRules(std::move(derived), FinishingRules(), target);

@@ -19,20 +19,12 @@ bool ReadsNeighbours(const tensor::Program& program, const tensor::Block& block,
   return form && form->coefficients[iter] == 1;
 }
 
-int LastSpatial(const tensor::Block& block) {
-  int last = -1;
-  for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
-    if (block.iters[i].kind == tensor::IterKind::kSpatial) last = i;
-  }
-  return last;
-}
-
 /// Larger is better. What is the same in all lanes matters most: its elements are read as one.
 int RateAxis(const tensor::Program& program, const tensor::Block& block,
              const tensor::DotProduct& product, int iter) {
   int rate = 0;
   for (const tensor::DotFactor* factor : {&product.a, &product.b}) {
-    const bool in_lanes = Mentions(factor->load, LastSpatial(block));
+    const bool in_lanes = Mentions(factor->load, LastSpatialIter(block));
     if (ReadsNeighbours(program, block, factor->load, iter)) rate += in_lanes ? 1 : 2;
   }
   return rate;

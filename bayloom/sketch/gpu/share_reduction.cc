@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/internal/loops_by_kind.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -19,13 +19,9 @@ Result<GpuSketch> Share(GpuSketch sketch, const std::string& name) {
   tensor::Schedule& schedule = sketch.schedule;
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
-  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
+  Result<LoopsByKind> loops = OwnLoopsByKind(schedule, *block);
   if (!loops) return loops.error();
-  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
-  std::vector<tensor::LoopVar> spatial, reduction;
-  for (size_t i = 0; i < iters.size(); ++i) {
-    (iters[i].kind == tensor::IterKind::kSpatial ? spatial : reduction).push_back((*loops)[i]);
-  }
+  auto& [spatial, reduction] = *loops;
   const auto fuse = [&](const std::vector<tensor::LoopVar>& all) {
     return all.size() == 1 ? Result<tensor::LoopVar>(all[0]) : schedule.Fuse(all);
   };

@@ -1,35 +1,39 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/loops_by_kind.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
 namespace {
 
+/// The part of a reduction that becomes an axis of partial results: the inner part of the axis
+/// along memory, for vectors, or the outer part of the longest one, for threads.
 enum class Factored { kOuter, kInner };
+
+tensor::LoopVar Longest(const tensor::Schedule& schedule,
+                        const std::vector<tensor::LoopVar>& loops) {
+  return *std::ranges::max_element(loops, {}, [&](tensor::LoopVar loop) {
+    return schedule.program().ExtentOf(schedule.Get(loop));
+  });
+}
 
 Result<tensor::Schedule> FactorReduction(tensor::Schedule schedule, const std::string& name,
                                          Factored which) {
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
-  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
+  Result<LoopsByKind> loops = OwnLoopsByKind(schedule, *block);
   if (!loops) return loops.error();
-  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
-  std::vector<tensor::LoopVar> reduction;
-  for (size_t i = 0; i < iters.size(); ++i) {
-    if (iters[i].kind == tensor::IterKind::kReduction) reduction.push_back((*loops)[i]);
-  }
-  tensor::LoopVar fused = reduction[0];
-  if (reduction.size() > 1) {
-    Result<tensor::LoopVar> all = schedule.Fuse(reduction);
-    if (!all) return all.error();
-    fused = *all;
-  }
+  // Of one axis: factors of several that are fused need not fall on their parts.
+  const tensor::LoopVar cut =
+      which == Factored::kInner ? loops->reduction.back() : Longest(schedule, loops->reduction);
   Result<std::vector<tensor::ValueVar>> tile =
-      schedule.SamplePerfectTile(fused, 2, kMaxInnermostFactor);
+      schedule.SamplePerfectTile(cut, 2, kMaxInnermostFactor);
   if (!tile) return tile.error();
-  Result<std::vector<tensor::LoopVar>> split = schedule.Split(fused, *tile);
+  Result<std::vector<tensor::LoopVar>> split = schedule.Split(cut, *tile);
   if (!split) return split.error();
   Result<tensor::BlockVar> partial =
       schedule.RFactor(*block, (*split)[which == Factored::kOuter ? 0 : 1]);

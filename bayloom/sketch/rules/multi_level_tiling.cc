@@ -38,10 +38,7 @@ std::optional<int> SingleIterator(const tensor::Expr& index) {
 
 std::vector<Operand> PackableOperands(const tensor::Program& program, tensor::BlockId id) {
   const tensor::Block& block = program.blocks[id];
-  int innermost_spatial = 0;
-  for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
-    if (block.iters[i].kind == tensor::IterKind::kSpatial) innermost_spatial = i;
-  }
+  const int innermost_spatial = LastSpatialIter(block);
   std::vector<Operand> operands;
   int read_index = -1;
   std::vector<tensor::Expr> loads;

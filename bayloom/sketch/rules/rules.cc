@@ -53,7 +53,6 @@ std::span<const Rule> CpuRules() {
       Rule{"inline constants", InlineConstants},
       Rule{"auto inline", AutoInline},
       Rule{"inline padding", InlinePadding},
-      Rule{"split reduction", SplitReduction},
       Rule{"add rfactor", AddRFactor},
       Rule{"multi-level tiling", MultiLevelTiling},
       Rule{"tile reduction", TileReduction},

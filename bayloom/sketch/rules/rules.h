@@ -62,8 +62,6 @@ std::vector<tensor::Schedule> AutoInline(tensor::Schedule schedule, const std::s
                                          const target::Target&);
 std::vector<tensor::Schedule> InlinePadding(tensor::Schedule schedule, const std::string& block,
                                             const target::Target&);
-std::vector<tensor::Schedule> SplitReduction(tensor::Schedule schedule, const std::string& block,
-                                             const target::Target&);
 std::vector<tensor::Schedule> AddRFactor(tensor::Schedule schedule, const std::string& block,
                                          const target::Target&);
 std::vector<tensor::Schedule> MultiLevelTiling(tensor::Schedule schedule, const std::string& block,

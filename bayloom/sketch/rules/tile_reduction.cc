@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/loops_by_kind.h"
 #include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
@@ -10,13 +11,9 @@ namespace {
 Status TileLastSpatial(tensor::Schedule& schedule, const std::string& name) {
   Result<tensor::BlockVar> block = schedule.GetBlock(name);
   if (!block) return block.error();
-  Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(*block);
+  Result<LoopsByKind> loops = OwnLoopsByKind(schedule, *block);
   if (!loops) return loops.error();
-  const std::vector<tensor::Iter> iters = schedule.program().blocks[schedule.Get(*block)].iters;
-  std::vector<tensor::LoopVar> spatial, reduction;
-  for (size_t i = 0; i < iters.size(); ++i) {
-    (iters[i].kind == tensor::IterKind::kSpatial ? spatial : reduction).push_back((*loops)[i]);
-  }
+  const auto& [spatial, reduction] = *loops;
   Result<std::vector<tensor::ValueVar>> tile =
       schedule.SamplePerfectTile(spatial.back(), 2, kMaxInnermostFactor);
   if (!tile) return tile.error();
@@ -40,10 +37,7 @@ std::vector<tensor::Schedule> TileReduction(tensor::Schedule schedule, const std
   if (block.kind != tensor::BlockKind::kReduce || !IsUntransformed(program, id)) {
     return {std::move(schedule)};
   }
-  int last_spatial = -1;
-  for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
-    if (block.iters[i].kind == tensor::IterKind::kSpatial) last_spatial = i;
-  }
+  const int last_spatial = LastSpatialIter(block);
   if (last_spatial < 0 || block.iters[last_spatial].extent == 1 ||
       !IsContiguousAlong(program, id, last_spatial)) {
     return {std::move(schedule)};

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "bayloom/sketch/design_space.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom::sketch {
+namespace {
+
+target::Target WideTarget() {
+  target::Target target;
+  target.name = "test";
+  target.cores = 2;
+  target.vector_bytes = 32;
+  return target;
+}
+
+/// Sums over two axes of an image, all of it contiguous.
+tensor::Workload ImageSums(int64_t images, int64_t height, int64_t width) {
+  tensor::WorkloadBuilder b("sums");
+  const tensor::Tensor x = b.Input("x", {images, height, width});
+  return b.Build({b.Reduce("y", {images}, {{"h", height}, {"w", width}}, tensor::Reduction::kSum,
+                           [&](auto s, auto r) { return x(s[0], r[0], r[1]); })});
+}
+
+bool HasRFactor(const tensor::Trace& trace) {
+  return std::ranges::any_of(trace.instructions(), [](const tensor::Instruction& step) {
+    return step.kind == tensor::InstructionKind::kRFactor;
+  });
+}
+
+void ExpectSame(const tensor::Workload& workload, const tensor::Program& program) {
+  const std::vector<tensor::HostTensor> inputs = testing::RandomArguments(workload, 3);
+  std::vector<tensor::HostTensor> expected = inputs, actual = inputs;
+  tensor::Interpret(tensor::Lower(workload), expected);
+  ASSERT_TRUE(tensor::Validate(program));
+  tensor::InterpretStrictly(program, actual);
+  for (int64_t i = 0; i < actual.back().ElementCount(); ++i) {
+    const double want = expected.back().Get(i);
+    ASSERT_NEAR(actual.back().Get(i), want, 1e-4 * (1 + std::abs(want))) << tensor::Print(program);
+  }
+}
+
+/// For any extents of the axes spaces are the same ones, all draws are valid and compute the
+/// same, and so do draws that are replayed on another size, where the decisions are repaired.
+TEST(AddRFactor, CutsReductionsOverSeveralAxes) {
+  const std::pair<int64_t, int64_t> kImages[] = {{12, 10}, {7, 9}, {6, 35}, {16, 16}, {5, 64}};
+  for (const auto& [height, width] : kImages) {
+    SCOPED_TRACE(std::to_string(height) + " x " + std::to_string(width));
+    const tensor::Workload workload = ImageSums(3, height, width);
+    const tensor::Workload other = ImageSums(3, width, height);
+    const SpaceGenerator generator(workload, WideTarget()), others(other, WideTarget());
+    ASSERT_EQ(generator.spaces().size(), others.spaces().size());
+    int drawn = 0, valid = 0, replayed = 0;
+    for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
+      if (!HasRFactor(generator.spaces()[space])) continue;
+      for (uint64_t seed = 0; seed < 16; ++seed) {
+        ++drawn;
+        const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
+        if (!candidate) continue;
+        ++valid;
+        ExpectSame(workload, candidate->program);
+        const Result<Candidate> again =
+            others.Replay(space, candidate->trace, base::RandomStream(seed));
+        if (!again) continue;
+        ++replayed;
+        ExpectSame(other, again->program);
+      }
+    }
+    EXPECT_GT(drawn, 0);
+    EXPECT_EQ(valid, drawn);
+    EXPECT_EQ(replayed, valid);
+  }
+}
+
+}  // namespace
+}  // namespace bayloom::sketch
