@@ -47,7 +47,7 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
     base::WriteFile(arguments.out, mapspace::PrintMappingYaml(mapping, problem, architecture));
   }
   if (arguments.json) {
-    about["objective"] = arguments.objective;
+    about["objective"] = arguments.Options(1).ObjectiveNames();
     about["value"] = value;
     about["problem"] = problem.Describe();
     about["architecture"] = architecture.name;
@@ -60,7 +60,7 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
   fmt::print("{}\n{}\n", report::InLines(mapspace::PrintLoopNest(mapping, problem, architecture)),
              report::TrafficTable(evaluation, mapping, problem, architecture).Text());
   if (!is_model) {
-    fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objective,
+    fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objectives[0],
                report::FormatValue(value));
   }
   fmt::print("{:.4g} pJ per multiply-accumulate, {} cycles, {:.1f} % of the multipliers\n",
@@ -90,6 +90,35 @@ trial::StopReason RunWithProgress(tuning::MapRun& run) {
   return reason;
 }
 
+/// The values of the mappings of a front, each with the evaluation that found it.
+report::Table FrontTable(const MapArguments& arguments, const mapspace::MapperResult& result) {
+  std::vector<std::string> columns = {"evaluation"};
+  columns.insert(columns.end(), arguments.objectives.begin(), arguments.objectives.end());
+  report::Table table(columns);
+  for (const mapspace::MapperResult::FrontMember& member : result.front) {
+    std::vector<report::Cell> cells = {member.evaluations};
+    for (const double value : member.values) cells.emplace_back(value, report::FormatValue(value));
+    table.AddRow(std::move(cells));
+  }
+  return table;
+}
+
+/// [{"evaluation", "values": {objective: value}, "mapping"}].
+nlohmann::json FrontJson(const MapArguments& arguments, const tuning::MapRun::Layer& layer) {
+  nlohmann::json front = nlohmann::json::array();
+  for (const mapspace::MapperResult::FrontMember& member : layer.search->result().front) {
+    nlohmann::json values;
+    for (size_t k = 0; k < member.values.size(); ++k) {
+      values[arguments.objectives[k]] = member.values[k];
+    }
+    front.push_back({{"evaluation", member.evaluations},
+                     {"values", values},
+                     {"mapping", mapspace::ToJson(member.mapping, layer.layer.problem,
+                                                  layer.mapspace->architecture())}});
+  }
+  return front;
+}
+
 void MapOperation(const MapArguments& arguments) {
   tuning::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
                      mapspace::LoadArchitecture(arguments.architecture), arguments.Constraints(),
@@ -103,19 +132,25 @@ void MapOperation(const MapArguments& arguments) {
       base::InOneLine(layer.layer.problem.Describe()),
       base::InOneLine(layer.mapspace->architecture().name), run.mapper(),
       report::FormatCount(result.evaluations), report::FormatCount(result.drawn),
-      report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objective,
+      report::FormatSeconds(run.Status().seconds), DescribeEnd(reason), arguments.objectives[0],
       result.value);
   nlohmann::json improvements = nlohmann::json::array();
   for (const mapspace::MapperResult::Improvement& improvement : result.improvements) {
     improvements.push_back({improvement.evaluations, improvement.value});
   }
-  DeliverMapping(*result.best, result.value, *layer.model, arguments,
-                 {{"mapper", run.mapper()},
-                  {"evaluations", result.evaluations},
-                  {"drawn", result.drawn},
-                  {"seconds", run.Status().seconds},
-                  {"end", trial::ToString(reason)},
-                  {"improvements", improvements}});
+  nlohmann::json about = {{"mapper", run.mapper()},         {"evaluations", result.evaluations},
+                          {"drawn", result.drawn},          {"seconds", run.Status().seconds},
+                          {"end", trial::ToString(reason)}, {"improvements", improvements}};
+  if (!result.front.empty()) {
+    if (arguments.json) {
+      about["front"] = FrontJson(arguments, layer);
+    } else {
+      fmt::print("Pareto front, {} mapping{}; the best in {}:\n{}\n", result.front.size(),
+                 result.front.size() == 1 ? "" : "s", arguments.objectives[0],
+                 FrontTable(arguments, result).Text());
+    }
+  }
+  DeliverMapping(*result.best, result.value, *layer.model, arguments, std::move(about));
   ThrowIfLost(reason, run.lost());  // after what was found is delivered
 }
 
@@ -155,7 +190,7 @@ void MapNetwork(const MapArguments& arguments) {
   if (arguments.json) {
     nlohmann::json json = report::ToJson(run);
     json["architecture"] = architecture.name;
-    json["objective"] = arguments.objective;
+    json["objective"] = options.ObjectiveNames();
     json["mapper"] = run.mapper();
     fmt::print("{}\n", report::JsonText(json));
   } else {

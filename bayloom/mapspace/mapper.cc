@@ -3,6 +3,8 @@
 
 #include "bayloom/mapspace/mapper.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -61,6 +63,11 @@ MapperTask::MapperTask(std::string_view name, const Mapspace& mapspace,
       store_(store) {
   if (SearchesAnEncoding(name) && !optimizer::Optimizers().Check(name)) {
     throw InputError(base::UnknownName("mapper", name, MapperNames()));
+  }
+  if (!SearchesAnEncoding(name) && !options.further_objectives.empty()) {
+    throw InputError(fmt::format(
+        "the mapper '{}' minimizes one objective; optimizers such as bayesian minimize several",
+        name));
   }
   const auto own = std::ranges::find(kMappers, name, &NamedMapper::name);
   mapper_ = own != std::end(kMappers) ? own->make(*context_) : MakeOptimizerMapper(*context_, name);

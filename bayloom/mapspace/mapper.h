@@ -42,6 +42,9 @@ struct MapperOptions {
   int64_t ranking_samples = 400;
   /// What the evaluator's values are.
   MapObjective objective = MapObjective::kEnergy;
+  /// Objectives that are minimized at the same time, named values of the evaluator's outcomes; only
+  /// mappers that search through an optimizer can.
+  std::vector<MapObjective> further_objectives = {};
   /// Whether to remember every mapping and never to evaluate one twice: for simulators. Drawing
   /// again what the built-in model has answered costs less than looking it up.
   bool evaluate_once = false;
@@ -54,6 +57,13 @@ struct MapperResult {
     double value;
   };
 
+  /// A mapping that no other one is at least as good as in all objectives.
+  struct FrontMember {
+    Mapping mapping;
+    std::vector<double> values;  ///< of each objective
+    int64_t evaluations;         ///< when it was found
+  };
+
   std::optional<Mapping> best;
   double value = std::numeric_limits<double>::quiet_NaN();
   /// Mappings that fit and were evaluated, and all that were drawn.
@@ -62,6 +72,8 @@ struct MapperResult {
   double seconds = 0;  ///< of RunMapper
   trial::StopReason end = trial::StopReason::kExhausted;
   std::vector<Improvement> improvements;
+  /// With several objectives; `best` is the best in the first one.
+  std::vector<FrontMember> front;
   /// Why the last mapping without a value has none; empty if all have.
   std::string failure;
 
@@ -83,7 +95,7 @@ class MapperContext;
 class MapperTask final : public run::RunTask<Mapping> {
  public:
   /// All must outlive the task; `store` may be null. Throws InputError for an unknown name, and for
-  /// "exhaustive" on more than 10^9 mappings.
+  /// "exhaustive" on more than 10^9 mappings, and for several objectives with mappers of one.
   MapperTask(std::string_view name, const Mapspace& mapspace, const AnalyticalModel& model,
              trial::Evaluator<Mapping>& evaluator, const MapperOptions& options,
              trial::TrialStore* store = nullptr);

@@ -9,6 +9,7 @@
 #include "bayloom/mapspace/internal/mapper_context.h"
 #include "bayloom/mapspace/sensitivity.h"
 #include "bayloom/optimizer/optimizer.h"
+#include "bayloom/pareto/front.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -27,6 +28,7 @@ class OptimizerMapper final : public Mapper {
         problem_(context.mapspace().problem()),
         encoding_(MakeEncoding(context)),
         is_small_(encoding_->space()->CountFeasible() <= kSmall),
+        further_objectives_(NamesOf(context.options().further_objectives)),
         optimizer_(optimizer::MakeOptimizer(name_, encoding_->space(), Options(context))) {}
 
   std::optional<Mapping> Next(MapperContext& context) override {
@@ -97,6 +99,12 @@ class OptimizerMapper final : public Mapper {
     return std::move(asked[0]);
   }
 
+  static std::vector<std::string> NamesOf(const std::vector<MapObjective>& objectives) {
+    std::vector<std::string> names;
+    for (const MapObjective objective : objectives) names.emplace_back(ToString(objective));
+    return names;
+  }
+
   static std::unique_ptr<MappingEncoding> MakeEncoding(const MapperContext& context) {
     const MapperOptions& options = context.options();
     std::unique_ptr<MappingEncoding> encoding =
@@ -121,7 +129,7 @@ class OptimizerMapper final : public Mapper {
     options.seed = context.random().Next();
     options.transfer.tasks.clear();
     optimizer_ = optimizer::MakeOptimizer(name_, encoding_->space(), options);
-    best_ = std::numeric_limits<double>::infinity();
+    front_.clear();
     told_ = improved_ = 0;
     found_new_ = false;
   }
@@ -130,6 +138,7 @@ class OptimizerMapper final : public Mapper {
     const MapperOptions& options = context.options();
     optimizer::OptimizerOptions optimizer;
     optimizer.seed = options.seed;
+    optimizer.further_objectives = further_objectives_;
     optimizer.bayesian.noise_free = true;  // models and simulators repeat themselves
     optimizer.transfer = LearnFrom(options.earlier, options.transfer, options.objective,
                                    context.mapspace(), options.tiles, options.orders);
@@ -140,19 +149,29 @@ class OptimizerMapper final : public Mapper {
   void Learn(const space::Configuration& configuration, const trial::Outcome& outcome) {
     optimizer_->Tell(configuration, outcome);
     ++told_;
-    if (outcome.ok() && outcome.value < best_) {
-      best_ = outcome.value;
-      improved_ = told_;
+    if (!outcome.ok()) return;
+    pareto::Point point = {outcome.value};
+    for (const std::string& name : further_objectives_) {
+      point.push_back(outcome.Get(name, std::numeric_limits<double>::infinity()));
     }
+    const bool is_covered = std::ranges::any_of(front_, [&](const pareto::Point& other) {
+      return other == point || pareto::Dominates(other, point);
+    });
+    if (is_covered) return;
+    std::erase_if(front_,
+                  [&](const pareto::Point& other) { return pareto::Dominates(point, other); });
+    front_.push_back(std::move(point));
+    improved_ = told_;
   }
 
   std::string name_;
   const Problem& problem_;
   std::unique_ptr<MappingEncoding> encoding_;
   bool is_small_;
+  std::vector<std::string> further_objectives_;
   std::unique_ptr<optimizer::Optimizer> optimizer_;
   // Since the beginning, or since the search began again:
-  double best_ = std::numeric_limits<double>::infinity();
+  std::vector<pareto::Point> front_;  ///< of one objective: the best
   int64_t told_ = 0;
   int64_t improved_ = 0;    ///< how many it had been told when it last found a better one
   bool found_new_ = false;  ///< a mapping not known before

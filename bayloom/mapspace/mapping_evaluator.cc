@@ -4,6 +4,7 @@
 #include "bayloom/mapspace/mapping_evaluator.h"
 
 #include <array>
+#include <utility>
 
 #include "bayloom/base/result.h"
 #include "bayloom/trial/inline_evaluator.h"
@@ -23,6 +24,7 @@ MapObjective ParseMapObjective(std::string_view text) {
   for (size_t i = 0; i < kObjectives.size(); ++i) {
     if (kObjectives[i] == text) return static_cast<MapObjective>(i);
   }
+  if (text == "cycles") return MapObjective::kDelay;
   throw InputError("there is no objective '" + std::string(text) +
                    "'; there are energy, delay and edp");
 }
@@ -40,19 +42,23 @@ double ValueOf(const Evaluation& evaluation, MapObjective objective) {
 }
 
 trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
-                               const Mapping& mapping) {
+                               const Mapping& mapping, std::span<const MapObjective> further) {
   if (!model.Fits(mapping)) {
     return trial::Outcome::Infeasible(trial::Verdict::kMemory,
                                       model.CheckFit(mapping).error().message);
   }
-  return trial::Outcome::Feasible(ValueOf(model.Evaluate(mapping), objective));
+  const Evaluation evaluation = model.Evaluate(mapping);
+  trial::Outcome outcome = trial::Outcome::Feasible(ValueOf(evaluation, objective));
+  for (const MapObjective other : further) outcome.Set(ToString(other), ValueOf(evaluation, other));
+  return outcome;
 }
 
 std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
-                                                              MapObjective objective) {
+                                                              MapObjective objective,
+                                                              std::vector<MapObjective> further) {
   return std::make_unique<trial::InlineEvaluator<Mapping>>(
-      [&model, objective](const Mapping& mapping) {
-        return EvaluateByModel(model, objective, mapping);
+      [&model, objective, further = std::move(further)](const Mapping& mapping) {
+        return EvaluateByModel(model, objective, mapping, further);
       });
 }
 

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bayloom/mapspace/model.h"
 #include "bayloom/trial/answer.h"
@@ -23,17 +25,18 @@ enum class MapObjective : uint8_t {
 
 /// "energy", "delay", "edp".
 std::string_view ToString(MapObjective objective);
-/// Throws InputError naming them.
+/// Throws InputError naming them; "cycles" means "delay", too.
 MapObjective ParseMapObjective(std::string_view text);
 double ValueOf(const Evaluation& evaluation, MapObjective objective);
 
-/// What the model in this process says: the mapping's value, or that it does not fit.
+/// What the model in this process says: the mapping's value, or that it does not fit. Further
+/// objectives become named values.
 trial::Outcome EvaluateByModel(const AnalyticalModel& model, MapObjective objective,
-                               const Mapping& mapping);
+                               const Mapping& mapping, std::span<const MapObjective> further = {});
 
 /// Evaluates by the model, which must outlive the evaluator.
-std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(const AnalyticalModel& model,
-                                                              MapObjective objective);
+std::unique_ptr<trial::Evaluator<Mapping>> MakeModelEvaluator(
+    const AnalyticalModel& model, MapObjective objective, std::vector<MapObjective> further = {});
 
 struct SimulatorOptions {
   /// Run by the shell with {mapping}, {problem} and {arch} replaced by files of Timeloop's YAML,

@@ -47,7 +47,16 @@ double WeightOf(const NetworkLayer& layer, mapspace::MapObjective objective) {
 std::string MapOptions::MapperName() const {
   if (!mapper.empty()) return mapper;
   const bool learns = !transfer.empty() || rehearsal > 0 || search.top_k > 0;
-  return evaluator == "model" && !learns ? "genetic" : "bayesian";
+  const bool has_one_objective = search.further_objectives.empty();
+  return evaluator == "model" && !learns && has_one_objective ? "genetic" : "bayesian";
+}
+
+std::string MapOptions::ObjectiveNames() const {
+  std::string names(mapspace::ToString(search.objective));
+  for (const mapspace::MapObjective further : search.further_objectives) {
+    names.append(",").append(mapspace::ToString(further));
+  }
+  return names;
 }
 
 int64_t DefaultEvaluations(const std::string& mapper) {
@@ -57,7 +66,12 @@ int64_t DefaultEvaluations(const std::string& mapper) {
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
     const mapspace::AnalyticalModel& model, const MapOptions& options) {
   const mapspace::MapObjective objective = options.search.objective;
-  if (options.evaluator == "model") return mapspace::MakeModelEvaluator(model, objective);
+  if (options.evaluator == "model") {
+    return mapspace::MakeModelEvaluator(model, objective, options.search.further_objectives);
+  }
+  if (!options.search.further_objectives.empty()) {
+    throw InputError("several objectives need the built-in model: a simulator answers one value");
+  }
   mapspace::SimulatorOptions simulator = options.simulator;
   const int64_t trials = std::max<int64_t>(1, options.search.budget.trials);
   simulator.jobs = static_cast<int>(std::min<int64_t>(simulator.jobs, trials));
@@ -73,6 +87,9 @@ MapRun::MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& a
                std::span<const mapspace::Directive> constraints, MapOptions options)
     : options_(std::move(options)) {
   if (layers.empty()) throw InputError("the network has no convolution or matrix product");
+  if (layers.size() > 1 && !options_.search.further_objectives.empty()) {
+    throw InputError("several objectives are for one operation, not for a network");
+  }
   options_.mapper = options_.MapperName();
   trial::Budget& budget = options_.search.budget;
   if (budget.trials == trial::Budget::kUnlimited) {
@@ -155,12 +172,9 @@ std::vector<mapspace::EarlierMappings> MapRun::Earlier(
 
 /// Finds or begins the layer's run in the store; its trials so far.
 std::vector<record::StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed) {
-  const MapIdentity identity = {layer.layer.problem,
-                                layer.mapspace->architecture(),
-                                std::string(mapspace::ToString(options_.search.objective)),
-                                options_.evaluator,
-                                options_.mapper,
-                                seed};
+  const MapIdentity identity = {layer.layer.problem,       layer.mapspace->architecture(),
+                                options_.ObjectiveNames(), options_.evaluator,
+                                options_.mapper,           seed};
   const std::optional<record::RunRecord> last =
       options_.resume ? LastSearchOf(identity, *store_) : std::nullopt;
   layer.record = last ? last->id : store_->BeginRun(identity.ToRecord()).id;

@@ -39,6 +39,8 @@ struct MapOptions {
 
   /// The mapper that this means.
   std::string MapperName() const;
+  /// What is minimized: "energy", or several with commas between, "energy,delay".
+  std::string ObjectiveNames() const;
 };
 
 /// Evaluations of one layer by default: what the model does in a second, or what a patient

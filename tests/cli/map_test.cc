@@ -57,6 +57,37 @@ TEST(MapCommand, RefusesBeforeItSearches) {
               HasSubstr("--warm-start-model is for"));
 }
 
+TEST(MapCommand, SeveralObjectivesGiveAFront) {
+  const TemporaryFolder folder;
+  const auto map = [&](std::vector<std::string> more) {
+    std::vector<std::string> line = {
+        "map", "--op", "matmul:32,32,32", "--arch",      "gemmini",      "--evaluations",
+        "60",  "--db", folder / "db",     "--objective", "energy,cycles"};
+    line.insert(line.end(), more.begin(), more.end());
+    return RunBayloom(line);
+  };
+  const Answer answer = map({"--json"});
+  ASSERT_EQ(answer.exit_code, 0) << answer.error;
+  const nlohmann::json found = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(found.at("mapper"), "bayesian");
+  EXPECT_EQ(found.at("objective"), "energy,delay");
+  const nlohmann::json& front = found.at("front");
+  ASSERT_FALSE(front.empty());
+  EXPECT_EQ(front[0]["values"]["energy"], found["value"]);
+  for (size_t i = 1; i < front.size(); ++i) {
+    EXPECT_LT(front[i - 1]["values"]["energy"], front[i]["values"]["energy"]);
+    EXPECT_GT(front[i - 1]["values"]["cycles"], front[i]["values"]["cycles"]);
+  }
+  // Resumed, it knows the front.
+  const Answer resumed = map({"--json", "--resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.error;
+  EXPECT_EQ(nlohmann::json::parse(resumed.out).at("front"), front);
+  EXPECT_THAT(map({}).out, HasSubstr("Pareto front, "));
+  EXPECT_THAT(map({"--mapper", "genetic"}).error, HasSubstr("minimizes one objective"));
+  EXPECT_THAT(map({"--evaluator", "true"}).error, HasSubstr("several objectives need"));
+  EXPECT_THAT(map({"--objective", "energy,energy"}).error, HasSubstr("given twice"));
+}
+
 TEST(MapCommand, PrintsALoopNest) {
   const Answer text =
       RunBayloom({"map", "--op", "depthwise:8x8x4,3x3,pad=1", "--arch", "eyeriss-like", "--mapper",

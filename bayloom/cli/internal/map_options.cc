@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
 
 #include "bayloom/base/duration.h"
 #include "bayloom/base/file.h"
@@ -52,10 +53,13 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
 
 /// How long is searched, how, and what is kept.
 void AddSearch(MapArguments& arguments, CLI::App& map) {
-  OneOf(map.add_option("--objective", arguments.objective, "What to minimize")
-            ->option_text("NAME")
-            ->capture_default_str(),
-        {"energy", "delay", "edp"});
+  OneOf(map.add_option("--objective", arguments.objectives,
+                       "What to minimize; several, such as energy,delay, for a Pareto front")
+            ->option_text("NAME,...")
+            ->default_str("energy")
+            ->delimiter(',')
+            ->allow_extra_args(false),
+        {"energy", "delay", "cycles", "edp"});
   map.add_option("--evaluations", arguments.evaluations, "Mappings to evaluate per layer")
       ->option_text("N")
       ->default_str("20000; simulator 100")
@@ -197,7 +201,16 @@ tuning::MapOptions MapArguments::Options(int64_t layers) const {
   options.search.orders = orders;
   options.search.transfer = transfer_method;
   options.search.top_k = top_k.value_or(0);
-  options.search.objective = mapspace::ParseMapObjective(objective);
+  std::vector<mapspace::MapObjective>& further = options.search.further_objectives;
+  for (const std::string& name : objectives) {
+    const mapspace::MapObjective objective = mapspace::ParseMapObjective(name);
+    if (std::ranges::find(further, objective) != further.end()) {
+      throw InputError(fmt::format("--objective: '{}' is given twice", name));
+    }
+    further.push_back(objective);
+  }
+  options.search.objective = further.front();
+  further.erase(further.begin());
   std::optional<int64_t> all;
   if (evaluations) all = *evaluations * layers;
   options.search.budget = MakeBudget(all, time);

@@ -26,7 +26,7 @@ struct MapArguments {
   std::vector<std::string> constraints;
   std::string mapping;
   std::string mapper;
-  std::string objective = "energy";
+  std::vector<std::string> objectives = {"energy"};
   std::string evaluator = "model";
   std::string timeout = "10m";
   int jobs = 1;

@@ -4,6 +4,10 @@
 #include "bayloom/mapspace/internal/mapper_context.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "bayloom/pareto/front.h"
 
 namespace bayloom::mapspace {
 
@@ -28,6 +32,7 @@ void MapperContext::CountDraw(bool fits) {
 
 void MapperContext::Count(const Mapping& mapping, const trial::Outcome& outcome) {
   ++result_.evaluations;
+  if (outcome.ok() && !options_.further_objectives.empty()) ExtendFront(mapping, outcome);
   if (!outcome.ok()) {
     result_.failure = outcome.reason;
   } else if (!(outcome.value >= result_.value)) {
@@ -35,6 +40,26 @@ void MapperContext::Count(const Mapping& mapping, const trial::Outcome& outcome)
     result_.best = mapping;
     result_.improvements.push_back({result_.evaluations, outcome.value});
   }
+}
+
+void MapperContext::ExtendFront(const Mapping& mapping, const trial::Outcome& outcome) {
+  MapperResult::FrontMember added = {mapping, {outcome.value}, result_.evaluations};
+  for (const MapObjective objective : options_.further_objectives) {
+    added.values.push_back(
+        outcome.Get(ToString(objective), std::numeric_limits<double>::infinity()));
+  }
+  const auto covers = [](const pareto::Point& a, const pareto::Point& b) {
+    return a == b || pareto::Dominates(a, b);
+  };
+  std::vector<MapperResult::FrontMember>& front = result_.front;
+  if (std::ranges::any_of(front,
+                          [&](const auto& each) { return covers(each.values, added.values); })) {
+    return;
+  }
+  std::erase_if(front, [&](const auto& each) { return covers(added.values, each.values); });
+  const auto place =
+      std::ranges::upper_bound(front, added.values, {}, &MapperResult::FrontMember::values);
+  front.insert(place, std::move(added));
 }
 
 std::optional<Mapping> MapperContext::DrawFitting() {

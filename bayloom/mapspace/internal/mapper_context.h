@@ -42,6 +42,9 @@ class MapperContext {
   double Progress() const;
 
  private:
+  /// Takes a mapping into the front, unless another one is at least as good in all objectives.
+  void ExtendFront(const Mapping& mapping, const trial::Outcome& outcome);
+
   /// Draws in a row that do not fit before the search is given up.
   static constexpr int64_t kMaxMisses = 5'000'000;
 
