@@ -10,6 +10,7 @@
 #include "bayloom/report/line_chart.h"
 #include "bayloom/report/map_table.h"
 #include "bayloom/report/mapping_table.h"
+#include "bayloom/report/pareto_table.h"
 #include "bayloom/report/pool_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"

@@ -27,6 +27,7 @@
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/pareto_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
 #include "bayloom/report/run_summary.h"
@@ -283,7 +284,7 @@ NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::Scena
     resume({"--trials", trials}, "more trials");
   }
   if (std::ranges::none_of(search.members(), LooksUpValues) &&
-      arguments.options.repeat.candidates == 0) {
+      arguments.options.repeat.candidates == 0 && search.study(0).objectives().size() == 1) {
     resume({"--trials", std::to_string(search.Status().trials), "--repeat-best", "5"},
            "whether the best was only lucky");
   }
@@ -314,6 +315,23 @@ std::string GainText(const tuning::ScenarioSearch& search, double best) {
   return "";
 }
 
+std::string EndText(const tuning::ScenarioSearch& search, trial::StopReason reason) {
+  const run::RunStatus status = search.Status();
+  return fmt::format("{}: {} trials in {}, {} of them without a value", DescribeEnd(reason),
+                     report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
+                     report::FormatCount(status.trials - status.feasible_trials));
+}
+
+/// What was found for several objectives.
+void PrintFront(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
+                trial::StopReason reason) {
+  const std::vector<external::StudyTrial>& front = search.study(0).front();
+  fmt::print("{}\n\nPareto front, {} trial{}:\n{}{}", EndText(search, reason), front.size(),
+             front.size() == 1 ? "" : "s",
+             report::ParetoTable(search.members()[0].scenario, front).Text(),
+             CommandsAfter(arguments, search, reason).Text());
+}
+
 void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
                  trial::StopReason reason) {
   const bool is_single = search.members().size() == 1;
@@ -323,7 +341,6 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
     fmt::print("{}\n", report::JsonText(summary));
     return;
   }
-  const run::RunStatus status = search.Status();
   if (!is_single) {
     fmt::print("\n{}", ResultTable(search).Text());
     for (int i = 0; i < std::ssize(search.members()); ++i) {
@@ -337,12 +354,14 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
   const external::Scenario& scenario = search.members()[0].scenario;
   const auto& best = search.study(0).best();
   if (!best) return;
+  if (!scenario.further_objectives.empty()) {
+    PrintFront(arguments, search, reason);
+    return;
+  }
   const std::vector<tuning::RepeatedConfiguration> repeated = search.RepeatedOf(0);
   const bool is_confirmed = !repeated.empty() && repeated[0].ok;
   const external::StudyTrial& shown = is_confirmed ? repeated[0].trial : *best;
-  fmt::print("{}: {} trials in {}, {} of them without a value\n", DescribeEnd(reason),
-             report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
-             report::FormatCount(status.trials - status.feasible_trials));
+  fmt::print("{}\n", EndText(search, reason));
   PrintRepeated(repeated);
   const double value = is_confirmed ? repeated[0].median : best->outcome.value;
   fmt::print("\n{} = {} (trial {}{})\n{}{}{}", base::InOneLine(scenario.objective),

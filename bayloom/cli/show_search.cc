@@ -11,6 +11,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/show_run.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/pareto_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_summary.h"
@@ -20,7 +21,8 @@
 namespace bayloom::cli {
 namespace {
 
-void PrintAsJson(const record::RunRecord& record, const report::RunSummary& summary,
+void PrintAsJson(const record::RunRecord& record, const external::Scenario& scenario,
+                 std::span<const external::StudyTrial> trials, const report::RunSummary& summary,
                  const report::Table& repeats) {
   nlohmann::json shown = {
       {"search", record.id},          {"scenario", record.name},
@@ -33,6 +35,11 @@ void PrintAsJson(const record::RunRecord& record, const report::RunSummary& summ
     shown["best"] = {{"value", best.value},
                      {"trial", best.trial},
                      {"configuration", base::ParseJsonOrDiscard(best.candidate)}};
+  }
+  if (!scenario.further_objectives.empty()) {
+    shown["objectives"] = report::ObjectivesJson(scenario);
+    shown["front"] =
+        report::ParetoJson(scenario, external::ParetoSet(trials, scenario.Objectives()));
   }
   fmt::print("{}\n", report::JsonText(shown));
 }
@@ -48,6 +55,12 @@ void PrintAsText(const record::RunRecord& record, const external::Scenario& scen
       record.seed, scenario.space->size(), scenario.space->CountFeasible(),
       report::FormatCount(summary.trials), report::FailureText(summary));
   if (summary.improvements.empty()) return;
+  if (!scenario.further_objectives.empty()) {
+    const auto set = external::ParetoSet(trials, scenario.Objectives());
+    fmt::print("\nPareto front, {} trials:\n{}", set.size(),
+               report::ParetoTable(scenario, set).Text());
+    return;
+  }
   const report::RunSummary::Improvement& best = summary.improvements.back();
   const auto trial = std::ranges::find(trials, best.trial, &external::StudyTrial::ordinal);
   fmt::print("\n{} = {} (trial {})\n{}", base::InOneLine(scenario.objective),
@@ -72,7 +85,7 @@ void ShowSearch(record::Store& store, const record::RunRecord& run, const ShowRu
       tuning::ReadStudyTrials(*scenario.space, store, run.id);
   const report::RunSummary summary = report::SummaryOf(scenario, trials);
   const report::Table repeats = report::RepeatTable(store, run);
-  if (options.json) return PrintAsJson(run, summary, repeats);
+  if (options.json) return PrintAsJson(run, scenario, trials, summary, repeats);
   PrintAsText(run, scenario, trials, summary);
   if (!repeats.empty()) fmt::print("\nEvaluated again, in turns:\n{}", repeats.Text());
   if (options.history) fmt::print("\n{}", report::ImprovementTable(summary).Text());

@@ -13,16 +13,24 @@ namespace bayloom::external {
 
 EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options,
+                                          std::shared_ptr<const TimeLimit> limit,
                                           std::shared_ptr<trial::MissingCommandGuard> guard) {
   auto filler = std::make_shared<CommandBuilder>(space, options);
   return [space = std::move(space), filler = std::move(filler), json_input = options.json_input,
-          answer = options.answer, guard = std::move(guard)](
-             const space::Configuration& configuration, const std::stop_token& stop) {
+          answer = options.answer, limit = std::move(limit), factor = options.timeout_over_best,
+          guard = std::move(guard)](const space::Configuration& configuration,
+                                    const std::stop_token& stop) {
     base::Command command = filler->Fill(configuration);
+    command.timeout_seconds = limit->Seconds();
+    const bool is_over_best = limit->IsOverBest();
     if (json_input) command.input = space::ToJson(*space, configuration).dump() + "\n";
-    return trial::TryCommand(
+    std::optional<trial::Outcome> outcome = trial::TryCommand(
         command, [&](const std::string& output) { return trial::ParseAnswer(output, answer); },
         stop, *guard);
+    if (outcome && outcome->verdict == trial::Verdict::kTimeout && is_over_best) {
+      outcome->reason += OverBestText(factor);
+    }
+    return outcome;
   };
 }
 

@@ -3,6 +3,8 @@
 
 #include "bayloom/external/evaluator.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -18,7 +20,7 @@ namespace {
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeTabulated(
     std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs) {
   auto records = std::make_shared<const RecordedSpace>(
-      RecordedSpace::Load(options.recorded, options.measurement));
+      RecordedSpace::Load(options.recorded, options.measurement, options.answer.further_fields));
   return std::make_unique<trial::InlineEvaluator<space::Configuration>>(
       [space = std::move(space),
        records = std::move(records)](const space::Configuration& configuration) {
@@ -29,19 +31,27 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeTabulated(
 
 }  // namespace
 
+std::string OverBestText(double factor) {
+  return fmt::format(", {:g} times as long as the evaluation of the best took", factor);
+}
+
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
-    std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs) {
+    std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs,
+    std::shared_ptr<const TimeLimit> limit) {
   if (options.kind == EvaluatorKind::kNone) return nullptr;
   if (options.kind == EvaluatorKind::kRecorded) {
     return MakeTabulated(std::move(space), options, jobs);
   }
   trial::PrepareWorkers(jobs, options.sandbox);
+  if (limit == nullptr) {
+    limit = std::make_shared<TimeLimit>(options.timeout, options.timeout_over_best);
+  }
   const auto guard = std::make_shared<trial::MissingCommandGuard>();
   std::vector<EvaluateConfiguration> functions;
   for (int i = 0; i < jobs; ++i) {
     functions.push_back(options.kind == EvaluatorKind::kCommand
-                            ? MakeCommandFunction(space, options, guard)
-                            : MakeProcessFunction(space, options));
+                            ? MakeCommandFunction(space, options, limit, guard)
+                            : MakeProcessFunction(space, options, limit));
   }
   return std::make_unique<trial::ThreadedEvaluator<space::Configuration>>(std::move(functions));
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "bayloom/external/evaluator_options.h"
+#include "bayloom/external/time_limit.h"
 #include "bayloom/space/space.h"
 #include "bayloom/trial/evaluator.h"
 
@@ -16,11 +17,12 @@ namespace bayloom::external {
 ///
 /// Values are as the evaluator says them: whether small or large is good is not known here.
 /// All a configuration can do (exit with an error, crash, hang, print nonsense) is an infeasible
-/// outcome with its reason. In commands, `{work}` stands for an empty folder of each job's own that
-/// is removed in the end, `{here}` for the scenario's folder. Throws InputError where a recorded
-/// space cannot be read, a sandbox is asked for and not possible, or this machine cannot run so
-/// many jobs.
+/// outcome with its reason. `limit` replaces the options' time limits, if it is given. In commands,
+/// `{work}` stands for an empty folder of each job's own that is removed in the end, `{here}` for
+/// the scenario's folder. Throws InputError where a recorded space cannot be read, a sandbox is
+/// asked for and not possible, or this machine cannot run so many jobs.
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeEvaluator(
-    std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs);
+    std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs,
+    std::shared_ptr<const TimeLimit> limit = nullptr);
 
 }  // namespace bayloom::external

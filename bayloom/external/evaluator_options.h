@@ -33,6 +33,8 @@ struct EvaluatorOptions {
   bool json_input = false;  ///< a command gets the configuration as JSON on its standard input
   trial::AnswerFormat answer;
   double timeout = std::numeric_limits<double>::infinity();  ///< seconds for one configuration
+  /// Beside it, as a multiple of the time that the evaluation of the best took; see TimeLimit.
+  double timeout_over_best = std::numeric_limits<double>::infinity();
   /// Of the address space of each process, and of the memory that all use together; 0: no limit.
   int64_t memory_limit_bytes = 0;
   /// No network, and no file to be written to but in `{work}`, which is TMPDIR as well.
@@ -43,7 +45,8 @@ struct EvaluatorOptions {
 
   // A recorded space.
   std::string recorded;     ///< path of a T4 file
-  std::string measurement;  ///< name of the recorded value; empty: the file's first objective
+  std::string measurement;  ///< name of the recorded value; empty: the file's first objective;
+                            ///< further ones are those of `answer.further_fields`
 };
 
 }  // namespace bayloom::external

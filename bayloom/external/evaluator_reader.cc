@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -81,6 +83,9 @@ void ReadAnswerFormat(const yaml::YamlValue& field, trial::AnswerFormat& format)
   const std::optional<yaml::YamlValue> answer = field.Find("answer");
   if (!answer) return;
   answer->AllowOnly({"field", "pattern"});
+  if (!format.further_fields.empty()) {
+    answer->Fail("with several objectives, the answer is a JSON object with a field for each name");
+  }
   if (const auto name = answer->Find("field")) format.field = name->Text();
   if (const auto pattern = answer->Find("pattern")) {
     format.pattern = pattern->Text();
@@ -95,9 +100,29 @@ std::string PathFrom(const std::string& here, const std::string& path) {
   return (std::filesystem::path(here) / path).lexically_normal().string();
 }
 
+/// "30s", "3x best", or both in a list.
+void ReadTimeout(const yaml::YamlValue& field, EvaluatorOptions& options) {
+  if (field.IsList()) {
+    for (const yaml::YamlValue& item : field.Items()) ReadTimeout(item, options);
+    return;
+  }
+  constexpr std::string_view kOverBest = "x best";
+  const std::string text = field.Text();
+  if (!text.ends_with(kOverBest)) {
+    options.timeout = field.Duration();
+    return;
+  }
+  const char* const end = text.data() + text.size() - kOverBest.size();
+  const auto [used, error] = std::from_chars(text.data(), end, options.timeout_over_best);
+  if (error != std::errc() || used != end || !(options.timeout_over_best > 1) ||
+      !std::isfinite(options.timeout_over_best)) {
+    field.Fail("expected a multiple above 1, such as 3x best");
+  }
+}
+
 void ReadRunningOptions(const yaml::YamlValue& field, const space::Space& space,
                         EvaluatorOptions& options) {
-  if (const auto timeout = field.Find("timeout")) options.timeout = timeout->Duration();
+  if (const auto timeout = field.Find("timeout")) ReadTimeout(*timeout, options);
   if (const auto memory = field.Find("memory")) options.memory_limit_bytes = memory->Bytes();
   if (const auto sandbox = field.Find("sandbox")) options.sandbox = sandbox->Bool();
   options.directory = options.here;

@@ -68,9 +68,10 @@ trial::Outcome ToldOutcome(Json told, const Scenario& scenario) {
   if (!has_value && !told.contains(scenario.objective) && !told.contains("feasible")) {
     Refuse("'tell' needs a 'value', or \"feasible\": false and a 'reason'");
   }
-  return *trial::ParseAnswerLine(
-      told.dump(-1, ' ', true, Json::error_handler_t::replace),
-      {.field = has_value ? "value" : scenario.objective, .pattern = ""});
+  return *trial::ParseAnswerLine(told.dump(-1, ' ', true, Json::error_handler_t::replace),
+                                 {.field = has_value ? "value" : scenario.objective,
+                                  .pattern = "",
+                                  .further_fields = scenario.evaluator.answer.further_fields});
 }
 
 }  // namespace

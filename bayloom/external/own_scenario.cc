@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -17,20 +18,80 @@ namespace {
 constexpr int64_t kMaxTrials = 1000000000;
 
 void ReadObjective(const yaml::YamlValue& top, Scenario& scenario) {
-  const auto minimize = top.Find("minimize");
-  const auto maximize = top.Find("maximize");
-  if (minimize && maximize) maximize->Fail("minimize is given, too; expected one of the two");
-  if (minimize) scenario.objective = minimize->Name();
-  if (maximize) scenario.objective = maximize->Name();
-  scenario.maximize = maximize.has_value();
+  std::vector<Objective> all;
+  const auto add = [&](const yaml::YamlValue& name, bool maximize) {
+    Objective added = {name.Name(), maximize};
+    if (std::ranges::find(all, added.name, &Objective::name) != all.end()) {
+      name.Fail(fmt::format("'{}' is an objective already", base::InOneLine(added.name)));
+    }
+    all.push_back(std::move(added));
+  };
+  for (const bool maximize : {false, true}) {
+    const auto named = top.Find(maximize ? "maximize" : "minimize");
+    if (!named) continue;
+    if (!named->IsList()) {
+      add(*named, maximize);
+      continue;
+    }
+    if (named->Items().empty()) named->Fail("expected at least one objective");
+    for (const yaml::YamlValue& name : named->Items()) add(name, maximize);
+  }
+  if (all.empty()) return;
+  scenario.objective = all[0].name;
+  scenario.maximize = all[0].maximize;
+  scenario.further_objectives.assign(all.begin() + 1, all.end());
+  for (const Objective& further : scenario.further_objectives) {
+    scenario.evaluator.answer.further_fields.push_back(further.name);
+    scenario.optimizer_options.further_objectives.push_back(further.name);
+  }
+}
+
+/// "2 %", "0.5%".
+double ReadShare(const yaml::YamlValue& field) {
+  std::string text = field.Text();
+  if (!text.empty() && text.back() == '%') text.pop_back();
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (error != std::errc() || end != text.data() + text.size() || !(percent >= 0) ||
+      percent >= 100 || field.Text().back() != '%') {
+    field.Fail("expected a share such as 1 %, from 0 to below 100 %");
+  }
+  return percent / 100;
+}
+
+void ReadStopRules(const yaml::YamlValue& budget, Scenario& scenario) {
+  StopRules& stop = scenario.stop;
+  if (const auto target = budget.Find("target")) {
+    if (target->IsList()) {
+      for (const yaml::YamlValue& value : target->Items()) stop.target.push_back(value.Real());
+    } else {
+      stop.target = {target->Real()};
+    }
+    const size_t expected = scenario.further_objectives.size() + 1;
+    if (stop.target.size() != expected) {
+      target->Fail(fmt::format("expected {} value{}, one for each objective", expected,
+                               expected == 1 ? "" : "s"));
+    }
+  }
+  if (const auto plateau = budget.Find("plateau")) {
+    if (!plateau->IsMap()) {
+      stop.plateau_trials = plateau->IntWithin(1, kMaxTrials);
+      return;
+    }
+    plateau->AllowOnly({"trials", "gain"});
+    stop.plateau_trials = plateau->At("trials").IntWithin(1, kMaxTrials);
+    if (const auto gain = plateau->Find("gain")) stop.plateau_gain = ReadShare(*gain);
+  }
 }
 
 void ReadBudget(const yaml::YamlValue& budget, Scenario& scenario) {
-  budget.AllowOnly({"trials", "time"});
+  budget.AllowOnly({"trials", "time", "target", "plateau"});
   if (const auto trials = budget.Find("trials")) {
     scenario.max_trials = trials->IntWithin(1, kMaxTrials);
   }
   if (const auto time = budget.Find("time")) scenario.max_seconds = time->Duration();
+  ReadStopRules(budget, scenario);
 }
 
 acquisition::AcquisitionKind ReadAcquisition(const yaml::YamlValue& field) {

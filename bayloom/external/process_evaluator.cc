@@ -30,14 +30,20 @@ constexpr double kPollInterval = 0.05;
 /// first needed and again after it has died, hung or talked nonsense without end.
 class ProcessEvaluator {
  public:
-  ProcessEvaluator(std::shared_ptr<const space::Space> space, const EvaluatorOptions& options)
-      : space_(space), options_(options), filler_(std::move(space), options) {}
+  ProcessEvaluator(std::shared_ptr<const space::Space> space, const EvaluatorOptions& options,
+                   std::shared_ptr<const TimeLimit> limit)
+      : space_(space),
+        options_(options),
+        limit_(std::move(limit)),
+        filler_(std::move(space), options) {}
 
   std::optional<trial::Outcome> Evaluate(const space::Configuration& configuration,
                                          const std::stop_token& stop) {
     const double begun = base::MonotonicSeconds();
-    std::optional<trial::Outcome> outcome = Exchange(
-        space::ToJson(*space_, configuration).dump() + "\n", begun + options_.timeout, stop);
+    timeout_ = limit_->Seconds();
+    timeout_text_ = limit_->IsOverBest() ? OverBestText(options_.timeout_over_best) : "";
+    std::optional<trial::Outcome> outcome =
+        Exchange(space::ToJson(*space_, configuration).dump() + "\n", begun + timeout_, stop);
     if (outcome) outcome->Set("measure_seconds", base::MonotonicSeconds() - begun);
     return outcome;
   }
@@ -72,7 +78,7 @@ class ProcessEvaluator {
       }
       if (base::MonotonicSeconds() >= deadline) {
         return GiveUp(trial::Verdict::kTimeout,
-                      fmt::format("no answer after {:g} s", options_.timeout));
+                      fmt::format("no answer after {:g} s{}", timeout_, timeout_text_));
       }
       if (!Transfer(request, deadline)) {
         const std::optional<base::ExitStatus> status = child_->Wait(1);
@@ -153,6 +159,9 @@ class ProcessEvaluator {
 
   std::shared_ptr<const space::Space> space_;
   EvaluatorOptions options_;
+  std::shared_ptr<const TimeLimit> limit_;
+  double timeout_ = 0;  ///< of the evaluation, and what is said beside it
+  std::string timeout_text_;
   CommandBuilder filler_;
   std::optional<base::Subprocess> child_;
   std::optional<base::OutOfMemoryWatch> memory_;  ///< of the child
@@ -162,11 +171,13 @@ class ProcessEvaluator {
 }  // namespace
 
 EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const space::Space> space,
-                                          const EvaluatorOptions& options) {
-  return [process = std::make_shared<ProcessEvaluator>(std::move(space), options)](
-             const space::Configuration& configuration, const std::stop_token& stop) {
-    return process->Evaluate(configuration, stop);
-  };
+                                          const EvaluatorOptions& options,
+                                          std::shared_ptr<const TimeLimit> limit) {
+  return
+      [process = std::make_shared<ProcessEvaluator>(std::move(space), options, std::move(limit))](
+          const space::Configuration& configuration, const std::stop_token& stop) {
+        return process->Evaluate(configuration, stop);
+      };
 }
 
 }  // namespace bayloom::external

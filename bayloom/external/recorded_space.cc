@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
@@ -56,25 +57,34 @@ double SumOf(const Json& value) {
 }
 
 /// Throws std::runtime_error or a JSON exception with what is wrong with the record.
-trial::Outcome ReadOutcome(const Json& record, const std::string& measurement) {
+/// What was measured of a configuration; nullopt where it is no finite number.
+std::optional<double> MeasurementOf(const Json& record, const std::string& name) {
+  const Json& measurements = record.at("measurements");
+  const auto found = std::find_if(measurements.begin(), measurements.end(),
+                                  [&](const Json& m) { return m.at("name") == Json(name); });
+  if (found == measurements.end()) {
+    throw std::runtime_error(fmt::format("has no measurement '{}'", base::InOneLine(name)));
+  }
+  const Json& value = found->at("value");
+  if (!value.is_number() || !std::isfinite(value.get<double>())) return std::nullopt;
+  return value.get<double>();
+}
+
+trial::Outcome ReadOutcome(const Json& record, const std::string& measurement,
+                           const std::vector<std::string>& further) {
   const std::string invalidity = record.value("invalidity", "correct");
   trial::Outcome outcome;
   if (invalidity != "correct") {
     outcome = trial::Outcome::Infeasible(
         VerdictOf(invalidity), fmt::format("recorded as invalid: {}", base::InOneLine(invalidity)));
   } else {
-    const Json& measurements = record.at("measurements");
-    const auto found = std::find_if(measurements.begin(), measurements.end(), [&](const Json& m) {
-      return m.at("name") == Json(measurement);
-    });
-    if (found == measurements.end()) {
-      throw std::runtime_error(
-          fmt::format("has no measurement '{}'", base::InOneLine(measurement)));
+    std::optional<double> value = MeasurementOf(record, measurement);
+    if (value) outcome.value = *value;
+    for (const std::string& name : further) {
+      if (value) value = MeasurementOf(record, name);
+      if (value) outcome.Set(name, *value);
     }
-    const Json& value = found->at("value");
-    if (value.is_number() && std::isfinite(value.get<double>())) {
-      outcome.value = value.get<double>();
-    } else {
+    if (!value) {
       outcome = trial::Outcome::Infeasible(trial::Verdict::kCrash, "recorded without a value");
     }
   }
@@ -119,7 +129,8 @@ std::string ReadMaybeGzipped(const std::string& path, size_t max_bytes) {
   return text;
 }
 
-RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& measurement) {
+RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& measurement,
+                                  const std::vector<std::string>& further) {
   const std::string text = ReadMaybeGzipped(path);
   RecordedSpace space;
   size_t number = 0;
@@ -138,7 +149,7 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
       if (!configuration.is_object()) throw std::runtime_error("the configuration is no object");
       // The first of several records counts.
       space.outcomes_.emplace(CanonicalText(configuration),
-                              ReadOutcome(record, space.measurement_));
+                              ReadOutcome(record, space.measurement_, further));
     }
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("cannot use '{}': {}{}", path,

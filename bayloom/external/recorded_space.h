@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "bayloom/base/text_limits.h"
 #include "bayloom/trial/outcome.h"
@@ -18,8 +19,10 @@ namespace bayloom::external {
 class RecordedSpace {
  public:
   /// `measurement` names the recorded value that is looked for; empty: the first objective that
-  /// the file names. Throws InputError of one line.
-  static RecordedSpace Load(const std::string& path, const std::string& measurement);
+  /// the file names. `further` names others, which become named values of the outcomes. Throws
+  /// InputError of one line.
+  static RecordedSpace Load(const std::string& path, const std::string& measurement,
+                            const std::vector<std::string>& further = {});
 
   /// What was recorded for a configuration (an object of values by parameter name); a
   /// configuration without a record is infeasible.

@@ -14,6 +14,12 @@
 
 namespace bayloom::external {
 
+std::vector<Objective> Scenario::Objectives() const {
+  std::vector<Objective> all = {{objective, maximize}};
+  all.insert(all.end(), further_objectives.begin(), further_objectives.end());
+  return all;
+}
+
 Scenario ParseScenario(const std::string& text, const std::string& path) {
   return ParseScenario(text, path, {});
 }

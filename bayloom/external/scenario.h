@@ -8,8 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bayloom/external/evaluator_options.h"
+#include "bayloom/external/objective.h"
+#include "bayloom/external/stop_rules.h"
 #include "bayloom/optimizer/optimizer.h"
 #include "bayloom/space/configuration.h"
 #include "bayloom/space/space.h"
@@ -38,6 +41,10 @@ struct Scenario {
 
   std::string objective = "value";  ///< the name of what is minimized or maximized
   bool maximize = false;
+  /// What is to be good as well; then a Pareto front is sought.
+  std::vector<Objective> further_objectives;
+  /// All objectives, the first one first.
+  std::vector<Objective> Objectives() const;
 
   EvaluatorOptions evaluator;
   /// Of HyperMapper's files, where they have one.
@@ -45,6 +52,7 @@ struct Scenario {
 
   std::optional<int64_t> max_trials;
   std::optional<double> max_seconds;
+  StopRules stop;
 
   std::string optimizer = "bayesian";
   optimizer::OptimizerOptions optimizer_options;

@@ -21,6 +21,7 @@ void OverrideCommand(const std::string& command, Scenario& scenario) {
       scenario);
   options.directory.clear();
   options.timeout = before.timeout;
+  options.timeout_over_best = before.timeout_over_best;
   options.memory_limit_bytes = before.memory_limit_bytes;
   options.sandbox = before.sandbox;
   options.environment = before.environment;
@@ -30,6 +31,7 @@ void OverrideCommand(const std::string& command, Scenario& scenario) {
 void OverrideRecorded(const std::string& path, Scenario& scenario) {
   EvaluatorOptions options;
   options.here = scenario.evaluator.here;
+  options.answer.further_fields = scenario.evaluator.answer.further_fields;
   options.kind = EvaluatorKind::kRecorded;
   options.recorded = path;
   scenario.evaluator = options;

@@ -3,6 +3,7 @@
 
 #include "bayloom/external/study.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -10,14 +11,31 @@
 
 namespace bayloom::external {
 
+std::vector<StudyTrial> ParetoSet(std::span<const StudyTrial> trials,
+                                  std::span<const Objective> objectives) {
+  std::vector<StudyTrial> feasible;
+  std::vector<pareto::Point> points;
+  for (const StudyTrial& trial : trials) {
+    if (!trial.outcome.ok()) continue;
+    points.push_back(MinimizedValues(trial.outcome, objectives));
+    feasible.push_back(trial);
+  }
+  std::vector<int> front = pareto::FrontOf(points);
+  std::ranges::stable_sort(front, {}, [&](int place) { return points[place]; });
+  std::vector<StudyTrial> set;
+  for (int place : front) set.push_back(std::move(feasible[place]));
+  return set;
+}
+
 Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> optimizer,
              trial::TrialStore* store)
     : space_(scenario.space),
-      maximize_(scenario.maximize),
+      objectives_(scenario.Objectives()),
       first_(scenario.default_configuration),
       proposer_(scenario.optimizer),
       optimizer_(std::move(optimizer)),
-      store_(store) {}
+      store_(store),
+      stop_(scenario.stop, objectives_) {}
 
 std::vector<space::Configuration> Study::Ask(int n) {
   std::vector<space::Configuration> asked;
@@ -42,6 +60,7 @@ std::vector<space::Configuration> Study::Ask(int n) {
 bool Study::Tell(const space::Configuration& configuration, const trial::Outcome& outcome,
                  double elapsed) {
   if (told_.contains(configuration)) return false;
+  if (outcome.ok()) (void)ValuesOf(outcome, objectives_);  // refused before it is recorded
   if (store_ != nullptr) {
     trial::TrialRecord record = RecordOf(configuration);
     record.outcome = outcome;
@@ -66,12 +85,33 @@ void Study::Learn(const space::Configuration& configuration, const trial::Outcom
   trial::Outcome minimized = outcome;
   if (outcome.ok()) {
     ++feasible_trials_;
-    const bool is_better = !best_ || (maximize_ ? outcome.value > best_->outcome.value
-                                                : outcome.value < best_->outcome.value);
+    const pareto::Point point = MinimizedValues(outcome, objectives_);
+    const bool is_better = !best_ || (maximize() ? outcome.value > best_->outcome.value
+                                                 : outcome.value < best_->outcome.value);
     if (is_better) best_ = last_;
-    if (maximize_) minimized.value = -outcome.value;
+    const bool extends = ExtendFront(point);
+    if (extends) last_improvement_ = last_->ordinal;
+    stop_.Add(point, extends);
+    minimized.value = point[0];
+    for (size_t k = 1; k < point.size(); ++k) minimized.Set(objectives_[k].name, point[k]);
+  } else {
+    stop_.Add(std::nullopt, false);
   }
   optimizer_->Tell(configuration, minimized);
+}
+
+bool Study::ExtendFront(const pareto::Point& point) {
+  const auto point_of = [&](const StudyTrial& trial) {
+    return MinimizedValues(trial.outcome, objectives_);
+  };
+  for (const StudyTrial& member : front_) {
+    const pareto::Point other = point_of(member);
+    if (other == point || pareto::Dominates(other, point)) return false;
+  }
+  std::erase_if(
+      front_, [&](const StudyTrial& member) { return pareto::Dominates(point, point_of(member)); });
+  front_.insert(std::ranges::upper_bound(front_, point, {}, point_of), *last_);
+  return true;
 }
 
 }  // namespace bayloom::external

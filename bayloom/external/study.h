@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -25,11 +26,18 @@ struct StudyTrial {
   double elapsed = 0;  ///< seconds of searching until it ended, earlier runs of the study included
 };
 
+/// The trials that no other one is at least as good as in all objectives (one of equal ones), the
+/// best in the first objective first.
+std::vector<StudyTrial> ParetoSet(std::span<const StudyTrial> trials,
+                                  std::span<const Objective> objectives);
+
 /// A search for the best configuration of a scenario: hands out configurations, takes outcomes,
 /// knows the best.
 ///
 ///     for (const Configuration& configuration : study.Ask(4))
 ///       study.Tell(configuration, Evaluate(configuration), seconds);
+///
+/// With several objectives what is searched for is a Pareto set.
 ///
 /// Optimizers minimize; where the scenario maximizes, values are negated on their way to the
 /// optimizer and nowhere else.
@@ -47,7 +55,8 @@ class Study {
   /// As Optimizer::TakeNotices.
   std::vector<std::string> TakeNotices() { return optimizer_->TakeNotices(); }
   /// Records, then learns. `elapsed` as in StudyTrial. A configuration that was told before is
-  /// refused: false, and nothing changes. Throws what the store throws.
+  /// refused: false, and nothing changes. Throws what the store throws, and InputError where an
+  /// objective has no value.
   bool Tell(const space::Configuration& configuration, const trial::Outcome& outcome,
             double elapsed);
   /// Learns of a trial that is in the store already.
@@ -58,17 +67,29 @@ class Study {
 
   int64_t trials() const { return trials_; }
   int64_t feasible_trials() const { return feasible_trials_; }
+  /// The best in the first objective.
   const std::optional<StudyTrial>& best() const { return best_; }
+  /// The trials that no other one dominates, the best in the first objective first.
+  const std::vector<StudyTrial>& front() const { return front_; }
+  /// Ordinal of the last trial that improved the best, or the front of several objectives; -1:
+  /// none.
+  int64_t last_improvement() const { return last_improvement_; }
+  /// Whether the scenario's stop rules end it.
+  const StopRuleWatch& stop() const { return stop_; }
   /// The last trial told.
   const std::optional<StudyTrial>& last() const { return last_; }
   double elapsed() const { return last_ ? last_->elapsed : 0; }
   const space::Space& space() const { return *space_; }
-  bool maximize() const { return maximize_; }
+  bool maximize() const { return objectives_[0].maximize; }
+  const std::vector<Objective>& objectives() const { return objectives_; }
   trial::TrialStore* store() const { return store_; }
 
  private:
+  /// Takes the last trial into the front, unless it is dominated: false.
+  bool ExtendFront(const pareto::Point& point);
+
   std::shared_ptr<const space::Space> space_;
-  bool maximize_;
+  std::vector<Objective> objectives_;
   std::optional<space::Configuration> first_;  ///< the default, until it is asked for
   std::string proposer_;                       ///< the optimizer's name
   std::unique_ptr<optimizer::Optimizer> optimizer_;
@@ -79,6 +100,9 @@ class Study {
   int64_t feasible_trials_ = 0;
   std::optional<StudyTrial> best_;
   std::optional<StudyTrial> last_;
+  std::vector<StudyTrial> front_;
+  int64_t last_improvement_ = -1;
+  StopRuleWatch stop_;
 };
 
 }  // namespace bayloom::external

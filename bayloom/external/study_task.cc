@@ -24,6 +24,17 @@ double RelativeCost(double value, double first, bool maximize) {
   return ratio > 0 ? std::max(1 / ratio, kMinCost) : kInfinity;
 }
 
+StudyTask::StudyTask(Study& study, trial::Evaluator<space::Configuration>& evaluator,
+                     TimeLimit* limit)
+    : study_(study), evaluator_(evaluator), limit_(limit) {
+  FollowBest();
+}
+
+void StudyTask::FollowBest() {
+  if (limit_ == nullptr || !study_.best()) return;
+  limit_->SetBest(study_.best()->outcome.Get("measure_seconds", kInfinity));
+}
+
 run::TrialValue StudyTask::ValueOf(const trial::Outcome& outcome) {
   run::TrialValue value;
   value.feasible = outcome.ok();
@@ -40,6 +51,7 @@ std::vector<space::Configuration> StudyTask::Propose(int n, const std::function<
 run::TrialValue StudyTask::Tell(space::Configuration&& configuration, const trial::Outcome& outcome,
                                 double elapsed) {
   study_.Learn(configuration, outcome, elapsed);
+  FollowBest();
   return ValueOf(outcome);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/external/study.h"
+#include "bayloom/external/time_limit.h"
 #include "bayloom/run/scheduled_run.h"
 
 namespace bayloom::external {
@@ -21,9 +22,9 @@ double RelativeCost(double value, double first, bool maximize);
 /// A study as a task of a run.
 class StudyTask final : public run::RunTask<space::Configuration> {
  public:
-  /// Both must outlive the task.
-  StudyTask(Study& study, trial::Evaluator<space::Configuration>& evaluator)
-      : study_(study), evaluator_(evaluator) {}
+  /// All must outlive the task; `limit` may be null, else is told how long the best took.
+  StudyTask(Study& study, trial::Evaluator<space::Configuration>& evaluator,
+            TimeLimit* limit = nullptr);
 
   /// What a trial of an earlier run is worth, which the study has learnt of already. In their
   /// order.
@@ -36,12 +37,17 @@ class StudyTask final : public run::RunTask<space::Configuration> {
   trial::Evaluator<space::Configuration>& evaluator() override { return evaluator_; }
   run::TrialValue Tell(space::Configuration&& configuration, const trial::Outcome& outcome,
                        double elapsed) override;
+  bool HasConverged() const override { return study_.stop().HasConverged(); }
+  bool HasReachedTarget() const override { return study_.stop().HasReachedTarget(); }
   trial::TrialStore* store() override { return study_.store(); }
   trial::TrialRecord RecordOf(const space::Configuration& configuration) override;
 
  private:
+  void FollowBest();
+
   Study& study_;
   trial::Evaluator<space::Configuration>& evaluator_;
+  TimeLimit* limit_;
   std::optional<double> first_;  ///< the study's first value
 };
 

@@ -62,6 +62,28 @@ ProgressOptions TuningProgress() {
   return options;
 }
 
+/// The size of the front and the best of each further objective, if there are any.
+void AddFrontColumns(const tuning::ScenarioSearch& search, ProgressOptions& options) {
+  const external::Study& study = search.study(0);
+  const std::vector<external::Objective>& objectives = study.objectives();
+  if (objectives.size() == 1) return;
+  options.columns.push_back({"front", 5, [&study](const run::RunStatus&, const trial::Outcome*) {
+                               return std::to_string(study.front().size());
+                             }});
+  for (size_t k = 1; k < objectives.size(); ++k) {
+    options.columns.push_back(
+        {objectives[k].name, 12, [&study, k](const run::RunStatus&, const trial::Outcome*) {
+           const external::Objective& objective = study.objectives()[k];
+           double best = std::numeric_limits<double>::infinity();
+           for (const external::StudyTrial& trial : study.front()) {
+             best = std::min(best, external::MinimizedValues(trial.outcome, study.objectives())[k]);
+           }
+           if (study.front().empty()) return std::string("-");
+           return FormatValue(objective.maximize ? -best : best);
+         }});
+  }
+}
+
 ProgressOptions SearchProgress(const tuning::ScenarioSearch& search) {
   ProgressOptions options;
   const auto best =
@@ -80,6 +102,7 @@ ProgressOptions SearchProgress(const tuning::ScenarioSearch& search) {
   options.columns.push_back({"last", 12, [](const run::RunStatus&, const trial::Outcome* last) {
                                return LastText(last, FormatValue);
                              }});
+  AddFrontColumns(search, options);
   options.columns.push_back({is_single ? search.members()[0].scenario.objective : "best", 12,
                              [best](const run::RunStatus& status, const trial::Outcome*) {
                                const auto& found = best(status);
@@ -87,14 +110,11 @@ ProgressOptions SearchProgress(const tuning::ScenarioSearch& search) {
                              }});
   auto shown = std::make_shared<std::vector<int64_t>>();
   for (size_t i = 0; i < search.members().size(); ++i) {
-    const auto& found = search.study(static_cast<int>(i)).best();
-    shown->push_back(found ? found->ordinal : -1);
+    shown->push_back(search.study(static_cast<int>(i)).last_improvement());
   }
-  options.is_news = [best, shown](const run::RunStatus& status) {
-    const auto& found = best(status);
-    if (!found || found->ordinal == (*shown)[status.task]) return false;
-    (*shown)[status.task] = found->ordinal;
-    return true;
+  options.is_news = [&search, shown](const run::RunStatus& status) {
+    const int64_t improved = search.study(status.task).last_improvement();
+    return std::exchange((*shown)[status.task], improved) != improved;
   };
   return options;
 }

@@ -18,7 +18,7 @@
 namespace bayloom::report {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 constexpr int kMinWidth = 8;
 constexpr const char* kGap = "  ";
 
@@ -69,7 +69,7 @@ double SecondsLeft(const run::RunStatus& status, const run::RunStatus& begin) {
   double left = status.max_seconds - status.seconds;
   const auto done = static_cast<double>(status.trials - begin.trials);
   if (status.max_trials < trial::Budget::kUnlimited) {
-    const double pace = done > 0 ? (status.seconds - begin.seconds) / done : kInfinity;
+    const double pace = done > 0 ? (status.seconds - begin.seconds) / done : kEndless;
     const auto open = static_cast<double>(status.max_trials - status.trials);
     left = std::min(left, open > 0 ? pace * open : 0);
   }

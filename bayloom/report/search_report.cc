@@ -10,6 +10,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/utf8.h"
+#include "bayloom/report/pareto_table.h"
 #include "bayloom/space/configuration_json.h"
 
 namespace bayloom::report {
@@ -43,6 +44,10 @@ nlohmann::json SearchSummary(const external::Scenario& scenario, const external:
                        {"trial", best->ordinal},
                        {"configuration", space::ToJson(*scenario.space, best->configuration)}};
   }
+  if (!scenario.further_objectives.empty()) {
+    summary["objectives"] = ObjectivesJson(scenario);
+    summary["front"] = ParetoJson(scenario, study.front());
+  }
   return summary;
 }
 
@@ -51,7 +56,9 @@ std::string TrialsCsv(const external::Scenario& scenario,
   const space::Space& space = *scenario.space;
   std::vector<std::string> cells = {"trial"};
   for (int i = 0; i < space.size(); ++i) cells.push_back(space.parameter(i).name());
-  cells.insert(cells.end(), {scenario.objective, "verdict", "reason", "elapsed"});
+  const std::vector<external::Objective> objectives = scenario.Objectives();
+  for (const external::Objective& objective : objectives) cells.push_back(objective.name);
+  cells.insert(cells.end(), {"verdict", "reason", "elapsed"});
   std::string csv = CsvRow(cells);
   for (const external::StudyTrial& trial : trials) {
     const trial::Outcome& outcome = trial.outcome;
@@ -59,7 +66,11 @@ std::string TrialsCsv(const external::Scenario& scenario,
     for (int i = 0; i < space.size(); ++i) {
       cells.push_back(space::ToString(space.ValueOf(trial.configuration, i)));
     }
-    cells.push_back(outcome.ok() ? fmt::format("{}", outcome.value) : "");
+    const std::vector<double> values =
+        outcome.ok() ? external::ValuesOf(outcome, objectives) : std::vector<double>();
+    for (size_t k = 0; k < objectives.size(); ++k) {
+      cells.push_back(outcome.ok() ? fmt::format("{}", values[k]) : "");
+    }
     cells.emplace_back(trial::ToString(outcome.verdict));
     cells.push_back(outcome.reason);
     cells.push_back(fmt::format("{:.3f}", trial.elapsed));

@@ -15,11 +15,12 @@ namespace bayloom::report {
 /// Results of searches for programs and people.
 
 /// {"scenario", "objective", "goal", "trials", "feasible_trials", "seconds", "best": {"value",
-/// "trial", "configuration"}}; "best" is null while nothing worked.
+/// "trial", "configuration"}}; "best" is null while nothing worked. Of several objectives, it is
+/// the best in the first one, and there are "objectives" and "front", as in pareto_table.h.
 nlohmann::json SearchSummary(const external::Scenario& scenario, const external::Study& study);
 
-/// One row a trial: its number, every parameter, the value (empty where there is none), the
-/// verdict, the reason, the seconds of searching until it ended. As RFC 4180 has it.
+/// One row a trial: its number, every parameter, the value of each objective (empty where there is
+/// none), the verdict, the reason, the seconds of searching until it ended. As RFC 4180 has it.
 std::string TrialsCsv(const external::Scenario& scenario,
                       std::span<const external::StudyTrial> trials);
 

@@ -33,11 +33,17 @@ Json TrialT4(const external::Scenario& scenario, const external::StudyTrial& tri
   const measure::MeasurementDetails details = measure::DetailsOf(outcome);
   constexpr double kMilliseconds = 1e3;
   Json measurements = Json::array();
+  const std::vector<external::Objective> objectives = scenario.Objectives();
+  Json names = Json::array();
+  for (const external::Objective& objective : objectives) names.push_back(objective.name);
   if (outcome.ok()) {
-    measurements.push_back({{"name", scenario.objective}, {"value", outcome.value}, {"unit", ""}});
+    const std::vector<double> values = external::ValuesOf(outcome, objectives);
+    for (size_t k = 0; k < values.size(); ++k) {
+      measurements.push_back({{"name", objectives[k].name}, {"value", values[k]}, {"unit", ""}});
+    }
   }
   return {{"configuration", space::ToJson(*scenario.space, trial.configuration)},
-          {"objectives", {scenario.objective}},
+          {"objectives", std::move(names)},
           {"invalidity", Invalidity(outcome.verdict)},
           {"correctness", outcome.ok() ? 1 : 0},
           {"measurements", std::move(measurements)},

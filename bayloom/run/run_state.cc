@@ -47,6 +47,7 @@ void RunState::EndSlot(int task, bool is_restored) {
 void RunState::Finish(int task, trial::StopReason why) {
   progress_[task].finished = true;
   converged_ = converged_ || why == trial::StopReason::kConverged;
+  reached_target_ = reached_target_ || why == trial::StopReason::kTarget;
   gave_up_ = gave_up_ || why == trial::StopReason::kGaveUp;
 }
 
@@ -89,6 +90,7 @@ int64_t RunState::SlotTrials(int task) const {
 }
 
 trial::StopReason RunState::Exhaustion() const {
+  if (reached_target_) return trial::StopReason::kTarget;
   if (gave_up_) return trial::StopReason::kGaveUp;
   if (converged_) return trial::StopReason::kConverged;
   const bool all_spent =

@@ -85,8 +85,9 @@ class RunState {
   }
   /// `is_restored`: the slot was given before the run was resumed.
   void EndSlot(int task, bool is_restored = false);
-  /// The task has nothing more to try, because it does not improve any more (kConverged), because
-  /// it found nothing more (kGaveUp) or because there is nothing more (kExhausted).
+  /// The task is to try nothing more, because it has reached its target (kTarget), because it does
+  /// not improve any more (kConverged), because it found nothing more (kGaveUp) or because there is
+  /// nothing more (kExhausted).
   void Finish(int task, trial::StopReason why);
 
   /// Why the run has to end now; nullopt if it does not.
@@ -130,8 +131,9 @@ class RunState {
   int current_ = -1;
   int64_t trials_ = 0;
   int64_t feasible_trials_ = 0;
-  bool converged_ = false;  ///< a task was finished because it had converged
-  bool gave_up_ = false;    ///< a task was finished because it found nothing more
+  bool converged_ = false;       ///< a task was finished because it had converged
+  bool reached_target_ = false;  ///< a task was finished because it had
+  bool gave_up_ = false;         ///< a task was finished because it found nothing more
   std::vector<int> slots_;
 };
 

@@ -45,6 +45,8 @@ class RunTask {
   virtual TrialValue Tell(Candidate&& candidate, const trial::Outcome& outcome, double elapsed) = 0;
   /// Whether it has not improved for as long as it should.
   virtual bool HasConverged() const { return false; }
+  /// Whether what it has found is as good as was asked for.
+  virtual bool HasReachedTarget() const { return false; }
   /// Its turn is over; called only if there were trials in it. `interrupted`: the run was asked to
   /// stop and is to end soon, so only what it needs to be resumed is to be done.
   virtual void EndSlot([[maybe_unused]] bool interrupted) {}
@@ -155,7 +157,8 @@ class ScheduledRun {
     const std::function<bool()> interrupted = [this] { return state_.Spent().has_value(); };
     const int64_t trials_before = state_.trials();
     int64_t open = state_.SlotTrials(index);  // trials not proposed yet
-    bool wants_more = true;
+    const auto is_done = [&] { return task.HasConverged() || task.HasReachedTarget(); };
+    bool wants_more = !is_done();
     Flight flight;
     const CancelOnExit cancel(evaluator, flight);
     task.BeginSlot();
@@ -172,9 +175,10 @@ class ScheduledRun {
       }
       if (flight.empty()) {
         if (!wants_more && !state_.Spent()) {
-          state_.Finish(index, task.HasConverged() ? trial::StopReason::kConverged
-                               : task.GaveUp()     ? trial::StopReason::kGaveUp
-                                                   : trial::StopReason::kExhausted);
+          state_.Finish(index, task.HasReachedTarget() ? trial::StopReason::kTarget
+                               : task.HasConverged()   ? trial::StopReason::kConverged
+                               : task.GaveUp()         ? trial::StopReason::kGaveUp
+                                                       : trial::StopReason::kExhausted);
         }
         break;
       }
@@ -183,7 +187,7 @@ class ScheduledRun {
            In(&PhaseTimes::measure, [&] { return evaluator.Collect(kPollSeconds, interrupted); })) {
         Take(index, std::move(finished), flight, observer);
       }
-      if (task.HasConverged()) wants_more = false;
+      if (is_done()) wants_more = false;
     }
     if (state_.trials() == trials_before) return;
     state_.EndSlot(index);

@@ -4,6 +4,7 @@
 #include "bayloom/trial/answer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <regex.h>
 
 #include <charconv>
@@ -96,6 +97,17 @@ const Json* FindField(const Json& object, std::string_view path) {
   return FindField(*inner, path.substr(dot + 1));
 }
 
+/// The number in a field, or why there is none.
+Outcome NumberIn(const Json& object, const std::string& field) {
+  const Json* value = FindField(object, field);
+  if (value == nullptr) return Refused(fmt::format("the answer has no field '{}'", field));
+  if (value->is_number()) return Feasible(value->get<double>());
+  // JSON has no NaN; some write it as null or as text.
+  return Refused(
+      fmt::format("the field '{}' is {}", field,
+                  base::InOneLine(value->dump(-1, ' ', false, Json::error_handler_t::replace))));
+}
+
 Outcome OutcomeOfObject(const Json& object, const AnswerFormat& format) {
   const auto feasible = object.find("feasible");
   if (feasible != object.end() && *feasible == Json(false)) {
@@ -104,13 +116,14 @@ Outcome OutcomeOfObject(const Json& object, const AnswerFormat& format) {
     return Refused(base::InOneLine(
         is_told ? reason->get<std::string>() : std::string("the evaluator says: infeasible"), 500));
   }
-  const Json* value = FindField(object, format.field);
-  if (value == nullptr) return Refused(fmt::format("the answer has no field '{}'", format.field));
-  if (value->is_number()) return Feasible(value->get<double>());
-  // JSON has no NaN; some write it as null or as text.
-  return Refused(
-      fmt::format("the field '{}' is {}", format.field,
-                  base::InOneLine(value->dump(-1, ' ', false, Json::error_handler_t::replace))));
+  Outcome outcome = NumberIn(object, format.field);
+  for (const std::string& field : format.further_fields) {
+    const Outcome further = NumberIn(object, field);
+    if (!outcome.ok()) return outcome;
+    if (!further.ok()) return further;
+    outcome.Set(field, further.value);
+  }
+  return outcome;
 }
 
 Outcome SearchPattern(std::string_view output, const std::string& text) {
@@ -139,7 +152,12 @@ Status CheckPattern(const std::string& pattern) {
 
 std::optional<Outcome> ParseAnswerLine(std::string_view line, const AnswerFormat& format) {
   const std::string_view text = Trimmed(line);
-  if (const std::optional<double> number = NumberOf(text)) return Feasible(*number);
+  if (const std::optional<double> number = NumberOf(text)) {
+    if (format.further_fields.empty()) return Feasible(*number);
+    return Refused(fmt::format(
+        "the answer is one number; expected a JSON object with the fields '{}' and '{}'",
+        format.field, fmt::join(format.further_fields, "', '")));
+  }
   if (text.empty() || text.front() != '{') return std::nullopt;
   const Json json = base::ParseJsonOrDiscard(text);
   if (!json.is_object()) return std::nullopt;

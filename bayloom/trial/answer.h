@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bayloom/base/result.h"
 #include "bayloom/trial/outcome.h"
@@ -19,6 +20,9 @@ struct AnswerFormat {
   /// POSIX extended regular expression whose first group is the number, matched line by line; the
   /// last match counts. Empty: the output is a number or JSON.
   std::string pattern;
+  /// Further fields that must hold numbers; they become named values of the outcome. With any, a
+  /// number alone is no answer.
+  std::vector<std::string> further_fields = {};
 };
 
 /// Refuses a pattern that cannot be used, saying why.

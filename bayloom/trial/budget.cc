@@ -13,7 +13,7 @@ struct StopReasonText {
   std::string_view description;
 };
 
-constexpr std::array<StopReasonText, 8> kStopReasons = {{
+constexpr std::array<StopReasonText, 9> kStopReasons = {{
     {"trials", "all trials done"},
     {"time", "time is up"},
     {"exhausted", "nothing left to try"},
@@ -22,6 +22,7 @@ constexpr std::array<StopReasonText, 8> kStopReasons = {{
     {"lost", "trials cannot be carried out"},
     {"gain", "little more is expected"},
     {"gave-up", "no further feasible configuration was found"},
+    {"target", "the target was reached"},
 }};
 
 const StopReasonText& TextOf(StopReason reason) {

@@ -22,10 +22,11 @@ enum class StopReason : uint8_t {
   kLost,       ///< trials cannot be carried out; it can be resumed
   kGain,       ///< more of it is expected to gain less than was asked for
   kGaveUp,     ///< nothing else to try was found with bounded effort; there may be more
+  kTarget,     ///< what was found is as good as was asked for
 };
 
 /// "trials", "time", "exhausted", "converged", "stopped", "lost",
-/// "gain", "gave-up".
+/// "gain", "gave-up", "target".
 std::string_view ToString(StopReason reason);
 /// The same for people: "all trials done", "time is up", ...
 std::string_view Describe(StopReason reason);

@@ -70,7 +70,10 @@ DurableStudy::DurableStudy(const external::Scenario& scenario, record::Store& st
   const std::optional<record::RunRecord> last =
       resume ? store.LastRun(record::RunKind::kSearch, scenario.name) : std::nullopt;
   if (last) {
-    if (last->objective != scenario.objective || last->maximize != scenario.maximize) {
+    const bool is_same = last->objective == scenario.objective &&
+                         last->maximize == scenario.maximize &&
+                         ScenarioOf(*last).further_objectives == scenario.further_objectives;
+    if (!is_same) {
       throw InputError(fmt::format("cannot resume the search in {}: it was begun to {} '{}'",
                                    store.path(), last->maximize ? "maximize" : "minimize",
                                    last->objective));

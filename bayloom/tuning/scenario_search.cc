@@ -35,6 +35,12 @@ void Check(std::span<const SearchMember> members, const RepeatOptions& repeat) {
       throw InputError(fmt::format("scenario '{}' does not say how a configuration is evaluated",
                                    scenario.name));
     }
+    if (!scenario.further_objectives.empty() && (members.size() > 1 || repeat.candidates > 0)) {
+      throw InputError(fmt::format(
+          "scenario '{}' has several objectives: it cannot {}", scenario.name,
+          members.size() > 1 ? "share a budget with others, search it alone"
+                             : "be told which configurations are best to evaluate again"));
+    }
     if (repeat.candidates > 0 && scenario.evaluator.kind == external::EvaluatorKind::kRecorded) {
       throw InputError(fmt::format(
           "scenario '{}' looks its values up in a recorded space: evaluated again, configurations "
@@ -102,10 +108,13 @@ void ScenarioSearch::AddTask(int member) {
                                   added.scenario.max_trials.value_or(trial::Budget::kUnlimited));
   const auto jobs =
       static_cast<int>(std::min<int64_t>(options_.jobs, std::max<int64_t>(1, trials)));
+  const external::EvaluatorOptions& evaluator = added.scenario.evaluator;
+  limits_.push_back(
+      std::make_shared<external::TimeLimit>(evaluator.timeout, evaluator.timeout_over_best));
   evaluators_.push_back(
-      external::MakeEvaluator(added.scenario.space, added.scenario.evaluator, jobs));
-  external::StudyTask& task = *tasks_.emplace_back(
-      std::make_unique<external::StudyTask>(study.study(), *evaluators_.back()));
+      external::MakeEvaluator(added.scenario.space, evaluator, jobs, limits_.back()));
+  external::StudyTask& task = *tasks_.emplace_back(std::make_unique<external::StudyTask>(
+      study.study(), *evaluators_.back(), limits_.back().get()));
   scheduling::TaskProgress progress;
   progress.name = added.scenario.name;
   progress.weight = added.weight;

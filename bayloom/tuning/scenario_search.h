@@ -56,7 +56,7 @@ class ScenarioSearch {
  public:
   /// Throws InputError for scenarios that cannot be evaluated, have the same name, do not fit the
   /// trials that are to be resumed, or are to be evaluated again although their values are
-  /// recorded.
+  /// recorded, and for several objectives where one is needed (several scenarios, repeats).
   ScenarioSearch(std::vector<SearchMember> members, SearchOptions options);
   ~ScenarioSearch();
 
@@ -90,6 +90,7 @@ class ScenarioSearch {
   SearchOptions options_;
   std::vector<std::unique_ptr<record::Store>> stores_;
   std::vector<std::unique_ptr<DurableStudy>> studies_;
+  std::vector<std::shared_ptr<external::TimeLimit>> limits_;
   std::vector<std::unique_ptr<trial::Evaluator<space::Configuration>>> evaluators_;
   std::vector<std::unique_ptr<external::StudyTask>> tasks_;
   std::unique_ptr<run::ScheduledRun<space::Configuration>> run_;

@@ -253,5 +253,91 @@ TEST_F(SearchCommand, SearchesScenariosTogether) {
   EXPECT_EQ(RunBayloom({"search", least, most, "--weights", "1"}).exit_code, 2);
 }
 
+constexpr const char* kTwoObjectives =
+    "name: two\n"
+    "parameters:\n"
+    "  x: {type: integer, range: [0, 9]}\n"
+    "  y: {type: integer, range: [0, 3]}\n"
+    "minimize: cost\n"
+    "maximize: gain\n"
+    "evaluator: {shell: 'echo {{\\\"cost\\\": $(({x} + {y})), \\\"gain\\\": {x}}}'}\n"
+    "optimizer: bayesian\n";
+
+TEST_F(SearchCommand, SeveralObjectivesGiveAParetoFront) {
+  const std::string scenario = Write("two.yaml", kTwoObjectives);
+  const std::string database = File("two.db");
+  const Answer half =
+      RunBayloom({"search", scenario, "--db", database, "--trials", "15", "--json"});
+  ASSERT_EQ(half.exit_code, 0) << half.error;
+  const Answer whole = RunBayloom({"search", scenario, "--db", database, "--trials", "40",
+                                   "--resume", "--json", "--csv", File("two.csv")});
+  ASSERT_EQ(whole.exit_code, 0) << whole.error;
+  // All 40 configurations: the front is where y = 0.
+  const nlohmann::json found = nlohmann::json::parse(whole.out);
+  ASSERT_EQ(found.at("front").size(), 10U) << whole.out;
+  for (int x = 0; x < 10; ++x) {
+    EXPECT_EQ(found["front"][x]["values"], (nlohmann::json{{"cost", x}, {"gain", x}}));
+    EXPECT_EQ(found["front"][x]["configuration"], (nlohmann::json{{"x", x}, {"y", 0}}));
+  }
+  EXPECT_THAT(Read("two.csv"), HasSubstr("trial,x,y,cost,gain,verdict,reason,elapsed\r\n"));
+
+  const Answer shown = RunBayloom({"show", database, "--run", "1", "--json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.error;
+  EXPECT_EQ(nlohmann::json::parse(shown.out).at("front"), found["front"]);
+  EXPECT_THAT(RunBayloom({"show", database, "--run", "1"}).out,
+              HasSubstr("Pareto front, 10 trials"));
+
+  // The records round-trip, and as a recorded space they have both measurements.
+  ASSERT_EQ(RunBayloom({"records", "export", database, "--out", File("two.jsonl")}).exit_code, 0);
+  ASSERT_EQ(RunBayloom({"records", "import", File("copy.db"), File("two.jsonl")}).exit_code, 0);
+  const Answer copied = RunBayloom({"show", File("copy.db"), "--run", "1", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(copied.out).at("front"), found["front"]) << copied.error;
+  ASSERT_EQ(RunBayloom({"records", "export", database, "--run", "1", "--format", "t4", "--out",
+                        File("two_T4.json")})
+                .exit_code,
+            0);
+  const Answer recorded =
+      RunBayloom({"search", scenario, "--recorded", File("two_T4.json"), "--optimizer", "genetic",
+                  "--db", File("recorded.db"), "--trials", "40", "--json"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.error;
+  EXPECT_EQ(nlohmann::json::parse(recorded.out).at("front").size(), 10U);
+}
+
+TEST_F(SearchCommand, RefusesWhatNeedsOneObjective) {
+  const std::string scenario = Write("two.yaml", kTwoObjectives);
+  const std::string database = File("two.db");
+  EXPECT_THAT(RunBayloom({"search", scenario, "--db", database, "--repeat-best", "3"}).error,
+              HasSubstr("has several objectives"));
+  EXPECT_THAT(RunBayloom({"search", scenario, "--db", database, "--until-value", "3"}).error,
+              HasSubstr("--until-value: 1 given, for 2 objectives"));
+  ASSERT_EQ(RunBayloom({"search", scenario, "--db", database, "--trials", "2"}).exit_code, 0);
+  const std::string one = Write("one.yaml",
+                                "name: two\n"
+                                "parameters:\n"
+                                "  x: {type: integer, range: [0, 9]}\n"
+                                "  y: {type: integer, range: [0, 3]}\n"
+                                "minimize: cost\n"
+                                "evaluator: {command: 'echo {x}'}\n");
+  EXPECT_THAT(RunBayloom({"search", one, "--db", database, "--resume"}).error,
+              HasSubstr("cannot resume the search"));
+}
+
+TEST_F(SearchCommand, StopsAtATargetAndOnAPlateau) {
+  const std::string scenario =
+      Write("line.yaml",
+            "parameters: {x: {type: integer, range: [0, 9999], default: 7}}\n"
+            "evaluator: {command: 'echo {x}'}\noptimizer: random\n");
+  const Answer reached = RunBayloom(
+      {"search", scenario, "--db", File("a.db"), "--until-value", "8", "--trials", "90", "--json"});
+  ASSERT_EQ(reached.exit_code, 0) << reached.error;
+  EXPECT_EQ(nlohmann::json::parse(reached.out).at("end"), "target");
+  EXPECT_EQ(nlohmann::json::parse(reached.out).at("trials"), 1);
+  const Answer flat = RunBayloom({"search", scenario, "--db", File("b.db"), "--until-plateau", "5",
+                                  "--plateau-gain", "90", "--trials", "90", "--json"});
+  ASSERT_EQ(flat.exit_code, 0) << flat.error;
+  EXPECT_EQ(nlohmann::json::parse(flat.out).at("end"), "converged");
+  EXPECT_EQ(nlohmann::json::parse(flat.out).at("trials"), 6);
+}
+
 }  // namespace
 }  // namespace bayloom::cli

@@ -3,6 +3,7 @@
 
 #include "bayloom/external/evaluator.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -151,6 +152,30 @@ TEST(ProcessEvaluator, GivesUpAProcessThatHangs) {
       trial::EvaluateOne(*Make(scenario), *scenario.default_configuration);
   EXPECT_EQ(outcome.verdict, trial::Verdict::kTimeout);
   EXPECT_EQ(outcome.reason, "no answer after 0.2 s");
+}
+
+TEST(MakeEvaluator, CutsWhatTakesAMultipleOfTheBest) {
+  const auto limit = std::make_shared<TimeLimit>(60, 3);
+  EXPECT_EQ(limit->Seconds(), 60);
+  EXPECT_FALSE(limit->IsOverBest());
+  limit->SetBest(0.1);
+  EXPECT_DOUBLE_EQ(limit->Seconds(), 0.3);
+  limit->SetBest(0.001);
+  EXPECT_EQ(limit->Seconds(), TimeLimit::kLeastSeconds);
+  limit->SetBest(30);
+  EXPECT_EQ(limit->Seconds(), 60);
+  limit->SetBest(0.05);
+  for (const char* what : {"process", "command"}) {
+    const Scenario scenario = ParseScenario(
+        fmt::format("{}evaluator: {{{}: sleep 60, timeout: [60, 3x best]}}", kParameters, what),
+        "f");
+    const trial::Outcome outcome =
+        trial::EvaluateOne(*MakeEvaluator(scenario.space, scenario.evaluator, 1, limit),
+                           *scenario.default_configuration);
+    EXPECT_EQ(outcome.verdict, trial::Verdict::kTimeout);
+    EXPECT_THAT(outcome.reason,
+                HasSubstr("0.15 s, 3 times as long as the evaluation of the best took"));
+  }
 }
 
 TEST(ProcessEvaluator, CancelEndsTheProcessAndTheNextTrialStartsAnother) {

@@ -98,7 +98,20 @@ TEST(Scenario, SaysWhereItIsWrong) {
        "f:1:55: parameters.p.default: "},
       {"parameters: {}", "f:1:13: parameters: expected at least one parameter"},
       {"minimize: y", "'parameters' is missing"},
-      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: a\nmaximize: b", "f:3:11: "},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: a\nmaximize: [b, a]",
+       "f:3:15: maximize[1]: 'a' is an objective already"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: []",
+       "expected at least one objective"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: [a, b]\nbudget: {target: 3}",
+       "expected 2 values, one for each objective"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nbudget: {plateau: {trials: 9, gain: 3}}",
+       "expected a share such as 1 %"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\nminimize: [a, b]\n"
+       "evaluator: {command: run, answer: {pattern: '(.)'}}",
+       "with several objectives, the answer is a JSON object"},
+      {"parameters: {x: {type: integer, range: [1, 4]}}\n"
+       "evaluator: {command: run, timeout: 0.5x best}",
+       "expected a multiple above 1"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nevaluator: {command: 'run {y}'}",
        "f:2:22: evaluator.command: there is no parameter 'y'"},
       {"parameters: {x: {type: integer, range: [1, 4]}}\nevaluator: {command: 'run {x[0]}'}",
@@ -225,6 +238,28 @@ constraints: [a != 2]
   EXPECT_EQ(ParseScenario(text, "s.yaml", constraints).space->CountFeasible(), 5);  // b < a != 2
   const std::vector<CodeConstraint> unknown = {{{"c"}, is_less}};
   EXPECT_THROW(ParseScenario(text, "s.yaml", unknown), InputError);
+}
+
+TEST(ReadScenario, TakesSeveralObjectivesAndStopRules) {
+  const Scenario scenario = ParseScenario(
+      "parameters: {x: {type: integer, range: [1, 4]}}\n"
+      "minimize: [seconds, bytes]\n"
+      "maximize: accuracy\n"
+      "budget: {target: [1.5, 100, 0.9], plateau: {trials: 20, gain: 2 %}}\n"
+      "evaluator: {command: run, timeout: [30s, 3x best]}\n",
+      "f");
+  EXPECT_EQ(scenario.Objectives(),
+            (std::vector<Objective>{{"seconds", false}, {"bytes", false}, {"accuracy", true}}));
+  EXPECT_EQ(scenario.evaluator.answer.field, "seconds");
+  EXPECT_EQ(scenario.evaluator.answer.further_fields,
+            (std::vector<std::string>{"bytes", "accuracy"}));
+  EXPECT_EQ(scenario.optimizer_options.further_objectives,
+            (std::vector<std::string>{"bytes", "accuracy"}));
+  EXPECT_EQ(scenario.stop.target, (std::vector<double>{1.5, 100, 0.9}));
+  EXPECT_EQ(scenario.stop.plateau_trials, 20);
+  EXPECT_DOUBLE_EQ(scenario.stop.plateau_gain, 0.02);
+  EXPECT_EQ(scenario.evaluator.timeout, 30);
+  EXPECT_EQ(scenario.evaluator.timeout_over_best, 3);
 }
 
 }  // namespace

@@ -346,5 +346,96 @@ TEST(LineServer, KeepsATrialBeforeItAnswers) {
   EXPECT_EQ(study.trials(), 0);
 }
 
+/// x is to be small and y great; what constraints leave of both is the front.
+trial::Outcome TwoValues(const space::Configuration& c) {
+  trial::Outcome outcome = trial::Outcome::Feasible(c.coordinates[0]);
+  outcome.Set("high", c.coordinates[1] - std::abs(c.coordinates[0] - 2));
+  return outcome;
+}
+
+TEST(Study, KeepsTheParetoSetOfSeveralObjectives) {
+  const Scenario scenario = SmallScenario("minimize: low\nmaximize: high\noptimizer: random\n");
+  trial::ListStore store;
+  Study study(scenario, OptimizerOf(scenario), &store);
+  std::vector<StudyTrial> trials;
+  for (const space::Configuration& c : study.Ask(60)) {
+    ASSERT_TRUE(study.Tell(c, TwoValues(c), 1));
+    trials.push_back(*study.last());
+  }
+  ASSERT_GT(study.front().size(), 1U);
+  const std::vector<Objective> objectives = scenario.Objectives();
+  for (size_t i = 1; i < study.front().size(); ++i) {
+    EXPECT_LT(study.front()[i - 1].outcome.value, study.front()[i].outcome.value);
+    EXPECT_LT(study.front()[i - 1].outcome.Get("high", 0), study.front()[i].outcome.Get("high", 0));
+  }
+  for (const StudyTrial& trial : trials) {
+    const bool is_covered = std::ranges::any_of(study.front(), [&](const StudyTrial& member) {
+      return member.outcome.value <= trial.outcome.value &&
+             member.outcome.Get("high", 0) >= trial.outcome.Get("high", 0);
+    });
+    EXPECT_TRUE(is_covered);
+  }
+  std::vector<int64_t> online, afterwards;
+  for (const StudyTrial& member : study.front()) online.push_back(member.ordinal);
+  for (const StudyTrial& member : ParetoSet(trials, objectives)) {
+    afterwards.push_back(member.ordinal);
+  }
+  EXPECT_EQ(online, afterwards);
+}
+
+TEST(Study, RefusesAnOutcomeThatLacksAnObjectiveBeforeItIsRecorded) {
+  const Scenario scenario = SmallScenario("minimize: [low, high]\n");
+  trial::ListStore store;
+  Study study(scenario, OptimizerOf(scenario), &store);
+  const space::Configuration c = study.Ask(1).at(0);
+  EXPECT_THROW(study.Tell(c, trial::Outcome::Feasible(1), 1), InputError);
+  EXPECT_EQ(study.trials(), 0);
+  EXPECT_TRUE(study.Tell(c, TwoValues(c), 1));
+}
+
+/// Trials until the scenario's rules end the search of the bowl.
+std::pair<trial::StopReason, int64_t> RunUntilStopped(const std::string& rules) {
+  const Scenario scenario = SmallScenario("optimizer: random\n" + rules);
+  Study study(scenario, OptimizerOf(scenario));
+  const auto evaluator = Jobs(1, Bowl);
+  StudyTask task(study, *evaluator);
+  run::ScheduledRun<space::Configuration> run(run::RunOptions{});
+  run.AddTask(task, {.name = "bowl"});
+  const trial::StopReason reason = run.Run();
+  return {reason, study.trials() - 1 - study.last_improvement()};
+}
+
+TEST(StopRules, ATargetAndAPlateauEndASearch) {
+  // The trial that reaches the target is the last one.
+  EXPECT_EQ(RunUntilStopped("budget: {target: 3}"),
+            std::pair(trial::StopReason::kTarget, int64_t{0}));
+  EXPECT_EQ(RunUntilStopped("budget: {plateau: 7}"),
+            std::pair(trial::StopReason::kConverged, int64_t{7}));
+  EXPECT_EQ(RunUntilStopped("budget: {target: -1}").first, trial::StopReason::kExhausted);
+}
+
+TEST(StopRules, SmallGainsDoNotEndAPlateau) {
+  const std::vector<Objective> one = {{"speed", true}};
+  StopRuleWatch watch({.target = {}, .plateau_trials = 3, .plateau_gain = 0.1}, one);
+  watch.Add(pareto::Point{-100}, true);
+  for (double speed : {105, 109}) watch.Add(pareto::Point{-speed}, true);
+  EXPECT_FALSE(watch.HasConverged());
+  watch.Add(pareto::Point{-111}, true);  // together more than a tenth
+  watch.Add(std::nullopt, false);
+  watch.Add(pareto::Point{-112}, true);
+  EXPECT_FALSE(watch.HasConverged());
+  watch.Add(pareto::Point{-112}, true);
+  EXPECT_TRUE(watch.HasConverged());
+}
+
+TEST(StopRules, OneTrialMustReachTheTargetsOfAllObjectives) {
+  StopRuleWatch watch({.target = {1, 10}}, {{"low", false}, {"high", true}});
+  watch.Add(pareto::Point{0, -9}, true);
+  watch.Add(pareto::Point{2, -11}, true);
+  EXPECT_FALSE(watch.HasReachedTarget());
+  watch.Add(pareto::Point{1, -10}, true);
+  EXPECT_TRUE(watch.HasReachedTarget());
+}
+
 }  // namespace
 }  // namespace bayloom::external

@@ -25,6 +25,21 @@ TEST(Answer, IsANumberOrAFieldOfAnObject) {
   }
 }
 
+TEST(Answer, SeveralObjectivesAreFieldsOfAnObject) {
+  const AnswerFormat format = {
+      .field = "seconds", .pattern = "", .further_fields = {"bytes", "power.mean"}};
+  const Outcome outcome =
+      ParseAnswer(R"({"seconds": 1, "bytes": 20, "power": {"mean": 3}})", format);
+  ASSERT_TRUE(outcome.ok()) << outcome.reason;
+  EXPECT_EQ(outcome.value, 1);
+  EXPECT_EQ(outcome.values, (std::vector<NamedValue>{{"bytes", 20}, {"power.mean", 3}}));
+  EXPECT_EQ(ParseAnswer(R"({"seconds": 1, "bytes": 20})", format).reason,
+            "the answer has no field 'power.mean'");
+  EXPECT_EQ(ParseAnswer(R"({"seconds": 1, "bytes": "x", "power.mean": 2})", format).reason,
+            "the field 'bytes' is \"x\"");
+  EXPECT_EQ(ParseAnswer("3", format).verdict, Verdict::kInvalidAnswer);
+}
+
 TEST(Answer, AnythingElseIsInfeasibleAndSaysWhy) {
   const std::pair<const char*, const char*> answers[] = {
       {"", "nothing was printed"},

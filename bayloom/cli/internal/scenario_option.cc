@@ -3,10 +3,13 @@
 
 #include "bayloom/cli/internal/scenario_option.h"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <algorithm>
 
 #include "bayloom/base/duration.h"
+#include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/help.h"
 
@@ -44,6 +47,18 @@ external::Scenario ScenarioOption::Load() const {
   if (seed) scenario.optimizer_options.seed = static_cast<uint64_t>(*seed);
   if (trials) scenario.max_trials = trials;
   if (!time.empty()) scenario.max_seconds = base::ParseDuration(time, "--time");
+  if (!until_value.empty()) {
+    const size_t objectives = scenario.further_objectives.size() + 1;
+    if (until_value.size() != objectives) {
+      throw InputError(fmt::format("--until-value: {} given, for {} objective{}",
+                                   until_value.size(), objectives, objectives == 1 ? "" : "s"));
+    }
+    scenario.stop.target = until_value;
+  }
+  if (until_plateau) {
+    scenario.stop.plateau_trials = *until_plateau;
+    scenario.stop.plateau_gain = plateau_gain / 100;
+  }
   return scenario;
 }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bayloom/external/scenario.h"
 
@@ -21,6 +22,9 @@ struct ScenarioOption {
   std::optional<int64_t> seed;
   std::optional<int64_t> trials;
   std::string time;
+  std::vector<double> until_value;
+  std::optional<int64_t> until_plateau;
+  double plateau_gain = 0;  ///< percent
   std::string database;
   bool resume = false;
 

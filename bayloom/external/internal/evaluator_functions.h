@@ -4,8 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "bayloom/external/evaluator_options.h"
+#include "bayloom/external/time_limit.h"
 #include "bayloom/space/space.h"
 #include "bayloom/trial/command_trial.h"
 #include "bayloom/trial/threaded_evaluator.h"
@@ -16,12 +18,17 @@ namespace bayloom::external {
 
 using EvaluateConfiguration = trial::ThreadedEvaluator<space::Configuration>::Function;
 
+/// What is said of an evaluation that was cut because of TimeLimit::IsOverBest.
+std::string OverBestText(double factor);
+
 /// Runs a program for every configuration. The guard is that of all threads.
 EvaluateConfiguration MakeCommandFunction(std::shared_ptr<const space::Space> space,
                                           const EvaluatorOptions& options,
+                                          std::shared_ptr<const TimeLimit> limit,
                                           std::shared_ptr<trial::MissingCommandGuard> guard);
 /// Keeps a program running that answers line by line.
 EvaluateConfiguration MakeProcessFunction(std::shared_ptr<const space::Space> space,
-                                          const EvaluatorOptions& options);
+                                          const EvaluatorOptions& options,
+                                          std::shared_ptr<const TimeLimit> limit);
 
 }  // namespace bayloom::external
