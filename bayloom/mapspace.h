@@ -24,6 +24,7 @@
 #include "bayloom/mapspace/problem.h"
 #include "bayloom/mapspace/reuse.h"
 #include "bayloom/mapspace/sensitivity.h"
+#include "bayloom/mapspace/technology.h"
 #include "bayloom/mapspace/tile_encoding.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/mapspace/transfer.h"

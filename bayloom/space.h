@@ -16,6 +16,7 @@
 #include "bayloom/space/constraint.h"
 #include "bayloom/space/domain.h"
 #include "bayloom/space/encoding.h"
+#include "bayloom/space/evaluate_expression.h"
 #include "bayloom/space/expression.h"
 #include "bayloom/space/operation.h"
 #include "bayloom/space/parameter.h"

@@ -11,6 +11,8 @@
 
 namespace bayloom::mapspace {
 
+struct Technology;
+
 /// Most levels of an architecture; mappings and evaluations are arrays of this size.
 inline constexpr int kMaxLevels = 8;
 
@@ -106,11 +108,13 @@ double DramAccessEnergy(int64_t width_bits);
 double MacEnergy(int word_bits);
 
 /// The architectures that come with the program, by name: "gemmini", "gemmini16x16",
-/// "eyeriss-like", "simba-like". Throws InputError naming them for any other.
-Architecture ShippedArchitecture(std::string_view name);
+/// "eyeriss-like", "simba-like". Throws InputError naming them for any other. Energies that the
+/// file does not give are those of `technology` (technology.h), if there is one.
+Architecture ShippedArchitecture(std::string_view name, const Technology* technology = nullptr);
 std::vector<std::string> ShippedArchitectureNames();
 
 /// A shipped architecture's name, or a file of Timeloop's YAML (architecture_yaml.h).
-Architecture LoadArchitecture(const std::string& name_or_file);
+Architecture LoadArchitecture(const std::string& name_or_file,
+                              const Technology* technology = nullptr);
 
 }  // namespace bayloom::mapspace

@@ -13,8 +13,12 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/text_limits.h"
+#include "bayloom/mapspace/internal/architecture_nodes.h"
 #include "bayloom/mapspace/internal/directive_yaml.h"
+#include "bayloom/mapspace/internal/unit_cost.h"
+#include "bayloom/mapspace/technology.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/space/value.h"
 #include "bayloom/yaml/yaml_value.h"
 
 namespace bayloom::mapspace {
@@ -26,13 +30,11 @@ struct NamedRange {
   int64_t count = 1;
 };
 
-/// Instances of a unit, words of a memory, words of a block: far beyond what is built, and small
-/// enough for their products to be exact.
-constexpr int64_t kMaxInstances = int64_t{1} << 30;
+/// As kMaxUnitInstances.
+constexpr int64_t kMaxInstances = kMaxUnitInstances;
 constexpr int64_t kMaxWords = int64_t{1} << 50;
-constexpr int64_t kMaxBlockWords = int64_t{1} << 20;
-constexpr int kMaxWordBits = 4096;
-constexpr double kMaxEnergyPj = 1e12;
+constexpr int kMaxWordBits = kMaxUnitBits;
+constexpr double kMaxEnergyPj = kMaxUnitEnergyPj;
 constexpr double kMaxBandwidth = 1e12;
 
 std::optional<int64_t> ParseIndex(std::string_view text) {
@@ -70,6 +72,7 @@ int64_t Product(const yaml::YamlValue& value, int64_t a, int64_t b, int64_t limi
 const std::vector<std::string_view>& UnitKeys() {
   static const std::vector<std::string_view> kKeys = {"name",
                                                       "class",
+                                                      "enabled",
                                                       "subclass",
                                                       "attributes",
                                                       "instances",
@@ -107,8 +110,8 @@ const std::vector<std::string_view>& UnitKeys() {
 /// One memory or arithmetic unit: its keys stand beside its name or under `attributes`.
 class UnitReader {
  public:
-  UnitReader(const yaml::YamlValue& unit, int64_t copies)
-      : unit_(unit), attributes_(unit.Find("attributes").value_or(unit)) {
+  UnitReader(const yaml::YamlValue& unit, int64_t copies, const Technology* technology)
+      : unit_(unit), attributes_(unit.Find("attributes").value_or(unit)), technology_(technology) {
     unit_.RefuseMisspelt(UnitKeys());
     attributes_.RefuseMisspelt(UnitKeys());
     const auto name = unit.Find("name");
@@ -118,20 +121,19 @@ class UnitReader {
     if (const auto kind = unit.FindAny({"class", "subclass"})) class_ = kind->Text();
   }
 
-  /// Whether this is an arithmetic unit, going by its class.
-  bool IsArithmetic() const {
-    return class_.find("mac") != std::string::npos || class_.find("MAC") != std::string::npos ||
-           class_.find("compute") != std::string::npos;
+  const std::string& name() const { return name_; }
+
+  /// Whether it is there at all.
+  bool IsEnabled() const {
+    const auto enabled = attributes_.Find("enabled");
+    if (!enabled) return true;
+    double number = 0;
+    if (!space::ParseNumber(enabled->Text(), number)) enabled->Fail("expected true or false");
+    return number != 0;
   }
 
-  /// Whether this is a wire or network, going by its class: the public table has no energies of
-  /// these.
-  bool IsNetwork() const {
-    constexpr const char* kClasses[] = {"wire", "XY_NoC", "Legacy", "ReductionTree",
-                                        "SimpleMulticast"};
-    return std::ranges::any_of(
-        kClasses, [&](const char* name) { return class_.find(name) != std::string::npos; });
-  }
+  bool IsArithmetic() const { return IsArithmeticClass(class_); }
+  bool IsNetwork() const { return IsNetworkClass(class_); }
 
   Arithmetic ReadArithmetic() const {
     Arithmetic arithmetic;
@@ -139,8 +141,8 @@ class UnitReader {
     arithmetic.word_bits = WordBits();
     ReadInstances(arithmetic.instances, arithmetic.mesh_x);
     const auto energy = attributes_.Find("energy");
-    arithmetic.mac_energy_pj =
-        energy ? energy->RealWithin(0, kMaxEnergyPj) : MacEnergy(arithmetic.word_bits);
+    arithmetic.mac_energy_pj = energy ? energy->RealWithin(0, kMaxEnergyPj)
+                                      : MacEnergyOf(arithmetic.word_bits, technology_);
     return arithmetic;
   }
 
@@ -225,10 +227,7 @@ class UnitReader {
     if (const auto given = attributes_.FindAny({"vector-access-energy", "vector_access_energy"})) {
       return given->RealWithin(0, kMaxEnergyPj);
     }
-    const int64_t width = level.word_bits * level.block_words * cluster;
-    if (IsDram()) return DramAccessEnergy(level.word_bits * level.block_words);
-    const int64_t height = (level.words + level.block_words - 1) / level.block_words;
-    return SramAccessEnergy(height, width) / static_cast<double>(cluster);
+    return AccessEnergyOf(level, cluster, IsDram(), technology_);
   }
 
   void ReadBandwidth(std::initializer_list<std::string_view> keys, double& bandwidth) const {
@@ -240,6 +239,7 @@ class UnitReader {
 
   yaml::YamlValue unit_;
   yaml::YamlValue attributes_;
+  const Technology* technology_;
   std::string name_;
   std::string class_;
   int64_t copies_ = 1;
@@ -251,53 +251,89 @@ void CheckLevelCount(const yaml::YamlValue& last, const Architecture& architectu
   }
 }
 
-/// A tree's units, outermost first; `copies` of this node.
-void ReadTree(const yaml::YamlValue& node, int64_t copies, Architecture& architecture,
-              bool& has_arithmetic) {
-  if (const auto local = node.Find("local")) {
-    for (const yaml::YamlValue& item : local->Items()) {
-      const UnitReader unit(item, copies);
-      if (unit.IsArithmetic()) {
-        architecture.arithmetic = unit.ReadArithmetic();
-        has_arithmetic = true;
-      } else if (!unit.IsNetwork()) {
-        architecture.levels.insert(architecture.levels.begin(), unit.ReadStorage());
-        CheckLevelCount(item, architecture);
+/// Reads the units of an architecture.
+class ArchitectureReader {
+ public:
+  ArchitectureReader(Architecture& architecture, const Technology* technology)
+      : architecture_(architecture), technology_(technology) {}
+
+  /// A tree's units, outermost first; `copies` of this node.
+  void ReadTree(const yaml::YamlValue& node, int64_t copies) {
+    if (const auto local = node.Find("local")) {
+      for (const yaml::YamlValue& item : local->Items()) {
+        const UnitReader unit(item, copies, technology_);
+        if (unit.IsArithmetic()) {
+          architecture_.arithmetic = unit.ReadArithmetic();
+          has_arithmetic_ = true;
+        } else if (!unit.IsNetwork()) {
+          AddStorage(unit, item, architecture_.levels.begin());
+        }
       }
     }
+    const auto subtree = node.Find("subtree");
+    if (!subtree) return;
+    for (const yaml::YamlValue& child : subtree->Items()) {
+      const yaml::YamlValue name = child.At("name");
+      ReadTree(child, Product(name, copies, ReadName(name).count, kMaxInstances, "instances"));
+    }
   }
-  const auto subtree = node.Find("subtree");
-  if (!subtree) return;
-  for (const yaml::YamlValue& child : subtree->Items()) {
-    const yaml::YamlValue name = child.At("name");
-    ReadTree(child, Product(name, copies, ReadName(name).count, kMaxInstances, "instances"),
-             architecture, has_arithmetic);
-  }
-}
 
-Architecture ReadDocument(const yaml::YamlValue& document, const std::string& name) {
+  /// `arithmetic:` and `storage:`, innermost first.
+  void ReadLists(const yaml::YamlValue& root) {
+    architecture_.arithmetic = UnitReader(root.At("arithmetic"), 1, technology_).ReadArithmetic();
+    has_arithmetic_ = true;
+    for (const yaml::YamlValue& level : root.At("storage").Items()) {
+      AddStorage(UnitReader(level, 1, technology_), level, architecture_.levels.end());
+    }
+  }
+
+  void ReadConstraints(const yaml::YamlValue& list) {
+    architecture_.constraints = ReadDirectives(list);
+    std::erase_if(architecture_.constraints, [&](const Directive& directive) {
+      return std::ranges::find(left_out_, directive.target) != left_out_.end();
+    });
+  }
+
+  bool has_arithmetic() const { return has_arithmetic_; }
+
+ private:
+  void AddStorage(const UnitReader& unit, const yaml::YamlValue& item,
+                  std::vector<StorageLevel>::const_iterator place) {
+    if (!unit.IsEnabled()) {
+      left_out_.push_back(unit.name());
+      return;
+    }
+    architecture_.levels.insert(place, unit.ReadStorage());
+    CheckLevelCount(item, architecture_);
+  }
+
+  Architecture& architecture_;
+  const Technology* technology_;
+  bool has_arithmetic_ = false;
+  std::vector<std::string> left_out_;  ///< names of units that are not enabled
+};
+
+Architecture ReadDocument(const yaml::YamlValue& document, const std::string& name,
+                          const Technology* technology) {
   const yaml::YamlValue root = document.AtAny({"arch", "architecture"});
   Architecture architecture;
   architecture.name = name;
   if (const auto given = root.Find("name")) architecture.name = given->Name();
-  if (root.Find("nodes")) {
-    root.Fail("version 0.4 is not read; versions 0.2 and 0.3 (subtree) and arch/storage are");
+  if (const auto nodes = root.Find("nodes")) {
+    ReadNodes(document, *nodes, technology, architecture);
+    yaml::WithPlace(root, [&] { CheckArchitecture(architecture); });
+    return architecture;
   }
+  ArchitectureReader reader(architecture, technology);
   if (root.Find("subtree")) {
-    bool has_arithmetic = false;
-    ReadTree(root, 1, architecture, has_arithmetic);
-    if (!has_arithmetic) root.Fail("there is no arithmetic unit, of a class such as 'intmac'");
-  } else {
-    const yaml::YamlValue arithmetic = root.At("arithmetic");
-    architecture.arithmetic = UnitReader(arithmetic, 1).ReadArithmetic();
-    for (const yaml::YamlValue& level : root.At("storage").Items()) {
-      architecture.levels.push_back(UnitReader(level, 1).ReadStorage());
-      CheckLevelCount(level, architecture);
+    reader.ReadTree(root, 1);
+    if (!reader.has_arithmetic()) {
+      root.Fail("there is no arithmetic unit, of a class such as 'intmac'");
     }
+  } else {
+    reader.ReadLists(root);
   }
-  if (const auto constraints = root.Find("constraints")) {
-    architecture.constraints = ReadDirectives(*constraints);
-  }
+  if (const auto constraints = root.Find("constraints")) reader.ReadConstraints(*constraints);
   yaml::WithPlace(root, [&] { CheckArchitecture(architecture); });
   return architecture;
 }
@@ -309,12 +345,13 @@ std::string NameAfter(const std::string& file) {
 
 }  // namespace
 
-Architecture ReadArchitecture(const std::string& file) {
-  return ReadDocument(yaml::YamlValue::Load(file), NameAfter(file));
+Architecture ReadArchitecture(const std::string& file, const Technology* technology) {
+  return ReadDocument(yaml::YamlValue::Load(file), NameAfter(file), technology);
 }
 
-Architecture ParseArchitectureYaml(const std::string& text, const std::string& file) {
-  return ReadDocument(yaml::YamlValue::Parse(text, file), NameAfter(file));
+Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,
+                                   const Technology* technology) {
+  return ReadDocument(yaml::YamlValue::Parse(text, file), NameAfter(file), technology);
 }
 
 std::vector<Directive> ReadConstraints(const std::string& file) {

@@ -5,6 +5,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/architecture.h"
+#include "bayloom/mapspace/internal/shipped_file.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 
 namespace bayloom::mapspace {
@@ -35,20 +36,21 @@ std::vector<std::string> ShippedArchitectureNames() {
   return names;
 }
 
-Architecture ShippedArchitecture(std::string_view name) {
+Architecture ShippedArchitecture(std::string_view name, const Technology* technology) {
   std::string names;
   for (const Shipped& shipped : kShipped) {
-    if (shipped.name == name) return ParseArchitectureYaml(shipped.text, shipped.name);
+    if (shipped.name == name) {
+      return ParseArchitectureYaml(shipped.text, shipped.name, technology);
+    }
     names += (names.empty() ? "" : ", ") + std::string(shipped.name);
   }
   throw InputError("there is no architecture '" + std::string(name) + "'; there are " + names +
                    ", or give a YAML file");
 }
 
-Architecture LoadArchitecture(const std::string& name_or_file) {
-  const bool is_file = name_or_file.ends_with(".yaml") || name_or_file.ends_with(".yml") ||
-                       name_or_file.find('/') != std::string::npos;
-  return is_file ? ReadArchitecture(name_or_file) : ShippedArchitecture(name_or_file);
+Architecture LoadArchitecture(const std::string& name_or_file, const Technology* technology) {
+  return LooksLikeYamlFile(name_or_file) ? ReadArchitecture(name_or_file, technology)
+                                         : ShippedArchitecture(name_or_file, technology);
 }
 
 }  // namespace bayloom::mapspace

@@ -23,9 +23,11 @@ Problem ParseProblemYaml(const std::string& text, const std::string& file);
 /// `arch:` / `architecture:`, either `arithmetic:` and `storage:` (innermost first) or a tree of
 /// `subtree:` and `local:` (version 0.2, 0.3; outermost first); with its `constraints:` if it has
 /// any. Energies are `vector-access-energy` and `energy` where given, in pJ, else those of
-/// SramAccessEnergy and its like.
-Architecture ReadArchitecture(const std::string& file);
-Architecture ParseArchitectureYaml(const std::string& text, const std::string& file);
+/// `technology`, or without one those of SramAccessEnergy and its like. A unit with
+/// `enabled: false` is left out, and constraints on it with it.
+Architecture ReadArchitecture(const std::string& file, const Technology* technology = nullptr);
+Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,
+                                   const Technology* technology = nullptr);
 
 /// `constraints:`, `architecture_constraints:`, `mapspace_constraints:` or `mapspace:`; a list, or
 /// one under `targets:`.

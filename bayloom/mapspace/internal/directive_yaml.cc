@@ -88,25 +88,28 @@ Directive::Kind ReadKind(const yaml::YamlValue& value) {
 
 }  // namespace
 
+Directive ReadDirective(const yaml::YamlValue& item, Directive::Kind kind, std::string target) {
+  Directive directive;
+  directive.where = item.Where();
+  directive.kind = kind;
+  directive.target = std::move(target);
+  if (const auto factors = item.Find("factors")) directive.factors = ReadFactors(*factors);
+  if (const auto order = item.Find("permutation")) directive.permutation = Joined(*order, ",");
+  if (const auto split = item.Find("split")) {
+    directive.split = static_cast<int>(std::min<int64_t>(split->IntAtLeast(0), kMaxDimensions));
+  }
+  if (const auto keep = item.Find("keep")) directive.keep = keep->Names();
+  if (const auto bypass = item.Find("bypass")) directive.bypass = bypass->Names();
+  return directive;
+}
+
 std::vector<Directive> ReadDirectives(const yaml::YamlValue& list) {
   std::vector<Directive> directives;
   for (const yaml::YamlValue& item : list.Items()) {
-    Directive directive;
-    directive.where = item.Where();
     item.RefuseMisspelt(
         {"type", "target", "name", "factors", "permutation", "split", "keep", "bypass"});
-    directive.kind = ReadKind(item.At("type"));
-    directive.target = item.AtAny({"target", "name"}).Name();
-    if (const auto factors = item.Find("factors")) directive.factors = ReadFactors(*factors);
-    if (const auto order = item.Find("permutation")) {
-      directive.permutation = Joined(*order, ",");
-    }
-    if (const auto split = item.Find("split")) {
-      directive.split = static_cast<int>(split->IntWithin(0, kMaxDimensions));
-    }
-    if (const auto keep = item.Find("keep")) directive.keep = keep->Names();
-    if (const auto bypass = item.Find("bypass")) directive.bypass = bypass->Names();
-    directives.push_back(std::move(directive));
+    directives.push_back(
+        ReadDirective(item, ReadKind(item.At("type")), item.AtAny({"target", "name"}).Name()));
   }
   return directives;
 }

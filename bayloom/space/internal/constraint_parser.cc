@@ -36,10 +36,16 @@ class Parser {
     }
   }
 
-  int Parse() {
+  int ParseTruth() {
     const int truth = meaning_.Truth(Whole());
     if (Peek().kind != Token::Kind::kEnd) Unexpected("the end");
     return truth;
+  }
+
+  int ParseNumber() {
+    const int number = meaning_.Number(Whole());
+    if (Peek().kind != Token::Kind::kEnd) Unexpected("the end");
+    return number;
   }
 
  private:
@@ -300,6 +306,11 @@ size_t ColumnOf(std::string_view text, size_t offset) {
          }));
 }
 
+Error Explain(std::string_view what, std::string_view text, const ConstraintFault& fault) {
+  return Error{fmt::format("{} '{}': column {}: {}", what, Excerpt(text, fault.offset),
+                           ColumnOf(text, fault.offset), Excerpt(fault.message))};
+}
+
 }  // namespace
 
 Result<std::vector<int>> ParseConstraint(std::string_view text,
@@ -307,11 +318,19 @@ Result<std::vector<int>> ParseConstraint(std::string_view text,
                                          ExpressionGraph& graph) {
   try {
     std::vector<int> parts;
-    SplitConjunction(Parser(text, parameters, graph).Parse(), graph, parts);
+    SplitConjunction(Parser(text, parameters, graph).ParseTruth(), graph, parts);
     return parts;
   } catch (const ConstraintFault& fault) {
-    return Error{fmt::format("constraint '{}': column {}: {}", Excerpt(text, fault.offset),
-                             ColumnOf(text, fault.offset), Excerpt(fault.message))};
+    return Explain("constraint", text, fault);
+  }
+}
+
+Result<int> ParseArithmetic(std::string_view text, const ExpressionGraph::Parameters& parameters,
+                            ExpressionGraph& graph) {
+  try {
+    return Parser(text, parameters, graph).ParseNumber();
+  } catch (const ConstraintFault& fault) {
+    return Explain("expression", text, fault);
   }
 }
 

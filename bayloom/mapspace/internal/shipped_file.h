@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string_view>
+
+namespace bayloom::mapspace {
+
+/// Whether a text that names something shipped, or a file, is a file.
+inline bool LooksLikeYamlFile(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml") ||
+         name.find('/') != std::string_view::npos;
+}
+
+}  // namespace bayloom::mapspace

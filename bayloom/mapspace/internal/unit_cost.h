@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "bayloom/mapspace/architecture.h"
+#include "bayloom/mapspace/technology.h"
+
+namespace bayloom::mapspace {
+
+// What the readers of Timeloop's versions share: what a unit is, going by its class, and what it
+// costs where its file does not say so.
+
+/// Instances of a unit, bits of a word, words of a block, pJ: far beyond what is built, and small
+/// enough for products to be exact.
+inline constexpr int64_t kMaxUnitInstances = int64_t{1} << 30;
+inline constexpr int kMaxUnitBits = 4096;
+inline constexpr int64_t kMaxBlockWords = int64_t{1} << 20;
+inline constexpr double kMaxUnitEnergyPj = 1e12;
+
+inline bool HasOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+inline bool IsArithmeticClass(std::string_view name) {
+  return HasOneOf(name, {"mac", "MAC", "compute"});
+}
+
+/// A wire or network: the public table has no energies of these.
+inline bool IsNetworkClass(std::string_view name) {
+  return HasOneOf(name, {"wire", "XY_NoC", "Legacy", "ReductionTree", "SimpleMulticast"});
+}
+
+/// Of one multiply-accumulate; null: by the public table.
+inline double MacEnergyOf(int word_bits, const Technology* technology) {
+  return technology != nullptr ? technology->MacEnergyPj(word_bits) : MacEnergy(word_bits);
+}
+
+/// Of accessing one block of a level, of which `cluster` stand side by side in one memory.
+inline double AccessEnergyOf(const StorageLevel& level, int64_t cluster, bool is_dram,
+                             const Technology* technology) {
+  const int64_t block_bits = level.word_bits * level.block_words;
+  if (technology != nullptr) {
+    const auto bits = static_cast<double>(block_bits);
+    if (is_dram) return technology->dram_energy_per_bit_pj * bits;
+    return technology->MemoryEnergyPj(static_cast<double>(level.words) * level.word_bits, bits);
+  }
+  if (is_dram) return DramAccessEnergy(block_bits);
+  const int64_t height = (level.words + level.block_words - 1) / level.block_words;
+  return SramAccessEnergy(height, block_bits * cluster) / static_cast<double>(cluster);
+}
+
+}  // namespace bayloom::mapspace
