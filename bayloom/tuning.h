@@ -4,7 +4,7 @@
 #pragma once
 
 /// Module tuning: tuning tasks and sessions; searches of several scenarios under one budget;
-/// networks mapped onto accelerators.
+/// networks mapped onto accelerators; searches for accelerators.
 ///
 ///     const TaskGraph network = ExtractTasks(ImportOnnx("resnet18.onnx"));
 ///     Tuning tuning(NetworkSubject("resnet18", network), target, store, evaluator,
@@ -22,6 +22,9 @@
 #include "bayloom/target.h"
 #include "bayloom/tensor.h"
 #include "bayloom/trial.h"
+#include "bayloom/tuning/design_evaluator.h"
+#include "bayloom/tuning/design_search.h"
+#include "bayloom/tuning/design_space.h"
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/learner.h"
@@ -31,6 +34,7 @@
 #include "bayloom/tuning/measured_target.h"
 #include "bayloom/tuning/network_layers.h"
 #include "bayloom/tuning/network_precision.h"
+#include "bayloom/tuning/pareto_front.h"
 #include "bayloom/tuning/program_evaluator.h"
 #include "bayloom/tuning/program_repeats.h"
 #include "bayloom/tuning/repeat_options.h"
@@ -46,6 +50,9 @@
 
 namespace bayloom {
 
+using tuning::DesignOptions;
+using tuning::DesignSearch;
+using tuning::DesignSpace;
 using tuning::MapOptions;
 using tuning::MapRun;
 using tuning::MeasureEvaluator;

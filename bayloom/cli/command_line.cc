@@ -157,6 +157,7 @@ void AddCommands(CLI::App& app) {
   AddServeCommand(app);
   AddSensitivityCommand(app);
   AddMapCommand(app);
+  AddDesignCommand(app);
   AddPretrainCommand(app);
   AddReportCommand(app);
   AddBoardCommand(app);

@@ -17,7 +17,7 @@
 namespace bayloom::report {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoLatency = std::numeric_limits<double>::infinity();
 
 std::string LabelOf(const record::RunRecord& record) {
   const nlohmann::json options = base::ParseJsonOrDiscard(record.definition);
@@ -80,7 +80,7 @@ class Reader {
 
   void AddTask(record::TaskId id, const std::string& name, double weight) {
     places_[id] = static_cast<int>(report_.tasks.size());
-    report_.tasks.push_back({id, name, weight, 0, 0, kInfinity});
+    report_.tasks.push_back({id, name, weight, 0, 0, kNoLatency});
   }
 
   /// `end` is 0 if it is not known: then times of day tell.
@@ -131,10 +131,12 @@ class Reader {
 
 }  // namespace
 
-double SessionReport::latency() const { return points.empty() ? kInfinity : points.back().latency; }
+double SessionReport::latency() const {
+  return points.empty() ? kNoLatency : points.back().latency;
+}
 
 SessionReport::Point SessionReport::After(int64_t trials) const {
-  Point last = {0, 0, kInfinity};
+  Point last = {0, 0, kNoLatency};
   for (const Point& point : points) {
     if (point.trials > trials) break;
     last = point;

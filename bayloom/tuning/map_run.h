@@ -65,6 +65,10 @@ class MapRun {
          std::span<const mapspace::Directive> constraints, MapOptions options);
   ~MapRun();
 
+  /// Suggests a mapping of a layer's mapspace: see MapperTask::Suggest.
+  void Suggest(int layer, const mapspace::Mapping& mapping) {
+    layers_[layer].search->Suggest(mapping);
+  }
   /// Searches until the budget is spent.
   trial::StopReason Run(const run::RunObserver& observer = {});
 

@@ -30,6 +30,7 @@ void AddSearchCommand(CLI::App& app);
 void AddServeCommand(CLI::App& app);
 void AddRecordsCommand(CLI::App& app);
 void AddMapCommand(CLI::App& app);
+void AddDesignCommand(CLI::App& app);
 void AddReportCommand(CLI::App& app);
 void AddBoardCommand(CLI::App& app);
 void AddPretrainCommand(CLI::App& app);

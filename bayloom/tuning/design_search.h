@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bayloom/external/study_task.h"
+#include "bayloom/optimizer/sensitivity.h"
+#include "bayloom/record/store.h"
+#include "bayloom/run/scheduled_run.h"
+#include "bayloom/tuning/design_evaluator.h"
+#include "bayloom/tuning/design_space.h"
+#include "bayloom/tuning/durable_study.h"
+
+namespace bayloom::tuning {
+
+struct DesignOptions {
+  DesignEvaluatorOptions evaluation;
+  /// A name or a file; empty: the space's own, or 45nm.
+  std::string technology;
+  /// Chooses designs; empty: the space's own, or bayesian.
+  std::string optimizer;
+  trial::Budget budget = {.trials = 100};
+  std::string database;  ///< path of the store that keeps every design
+  bool resume = false;   ///< go on with the store's last search of the same
+};
+
+/// A search for the best architecture of a space for some networks, and with it for their mappings.
+///
+///     DesignSearch search(DesignSpace::Load("space.yaml"), {{"net", layers}},
+///                         {.database = "designs.db"});
+///     search.Run();
+///     Use(search.BestDesigns(5));
+///
+/// Every design is in the store before anything is learnt from it; there it is a search of a
+/// scenario, named after the space and the networks.
+class DesignSearch {
+ public:
+  /// Throws InputError for what cannot be searched, and where what is to be resumed was another
+  /// space or had other networks or limits.
+  DesignSearch(DesignSpace design, std::vector<DesignNetwork> networks, DesignOptions options);
+  ~DesignSearch();
+
+  trial::StopReason Run(const run::RunObserver& observer = {});
+
+  const DesignSpace& design() const { return design_; }
+  const std::vector<DesignNetwork>& networks() const { return evaluator_->networks(); }
+  const mapspace::Technology& technology() const { return evaluator_->technology(); }
+  /// What an architecture from elsewhere costs, evaluated as the designs are, limits apart.
+  std::optional<trial::Outcome> Compare(const std::string& architecture);
+  const external::Scenario& scenario() const { return scenario_; }
+  const external::Study& study() const { return study_->study(); }
+  const record::RunRecord& record() const { return study_->record(); }
+  bool resumed() const { return study_->resumed(); }
+  run::RunStatus Status() const { return run_->Status(); }
+  const std::string& lost() const { return run_->lost(); }
+  mapspace::Architecture ArchitectureOf(const external::StudyTrial& trial) const;
+
+  /// All designs evaluated, from the store, in their order.
+  std::vector<external::StudyTrial> Trials() const;
+  /// Those within the limits, best first, so many at most.
+  std::vector<external::StudyTrial> BestDesigns(int count) const;
+  /// Those within the limits that none beats in area, energy and cycles together, ascending in
+  /// area.
+  std::vector<external::StudyTrial> Front() const;
+  /// How much the parameters matter to the logarithm of the objective, by the last designs within
+  /// the limits; empty with fewer than kLeastDesigns.
+  std::vector<optimizer::ParameterSensitivity> Sensitivity() const;
+
+  static constexpr int kLeastDesigns = 10;
+
+ private:
+  class Trier;
+
+  /// The designs within the limits, in their order.
+  std::vector<external::StudyTrial> Within() const;
+
+  DesignSpace design_;
+  DesignOptions options_;
+  external::Scenario scenario_;
+  std::unique_ptr<DesignEvaluator> evaluator_;
+  std::unique_ptr<record::Store> store_;
+  std::unique_ptr<DurableStudy> study_;
+  std::unique_ptr<trial::Evaluator<space::Configuration>> trier_;
+  std::unique_ptr<external::StudyTask> task_;
+  std::unique_ptr<run::ScheduledRun<space::Configuration>> run_;
+};
+
+}  // namespace bayloom::tuning
