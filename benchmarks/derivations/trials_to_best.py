@@ -9,7 +9,9 @@ Tunes each operator with all derivations, with none, and with each by itself, se
 in turns. For every choice: the best time that its searches found, over the best of all choices; how
 many of the searches came within --within of the best of all choices, and the median of the trials
 that those needed. A choice that cannot come so close shows in the second number. Every search has a
-database and a store of programs of its own, so that none learns from another.
+database and a store of programs of its own, so that none learns from another. The last lines say
+for each operator what all derivations together need, and what the best alone; --result has them, and
+all rows, as JSON. The command above takes some ten minutes on a quiet machine: 30 searches.
 """
 
 import argparse
@@ -65,8 +67,11 @@ def study(options, operator):
     curves = {choice: [] for choice in options.choices}
     for seed in range(1, options.seeds + 1):
         for choice in options.choices:
+            print(f"seed {seed} of {options.seeds}, {choice}", file=sys.stderr)
             curves[choice].append(best_after_trial(options, operator, choice, seed))
     best = min(curve[-1] for found in curves.values() for curve in found)
+    if best == float("inf"):
+        sys.exit(f"trials_to_best.py: no trial of {operator} has a time")
     rows = []
     for choice, found in curves.items():
         needed = [trials_within(curve, (1 + options.within) * best) for curve in found]
@@ -82,6 +87,24 @@ def study(options, operator):
             "median_trials": statistics.median(reached) if reached else None,
         })
     return rows
+
+
+def in_words(row):
+    if not row["reached"]:
+        return f"no search of {row['searches']}"
+    return f"{row['reached']} of {row['searches']} searches, after {row['median_trials']:g} trials"
+
+
+def summary(options, rows):
+    """Of one operator: all derivations together, beside the one that is best alone."""
+    alone = [row for row in rows if row["derivations"] != "all"]
+    together = [row for row in rows if row["derivations"] == "all"]
+    parts = [("all derivations", row) for row in together]
+    if alone:
+        best = min(alone, key=lambda row: row["best_ms"])
+        parts.append((f"{best['derivations']} alone", best))
+    words = "; ".join(f"{name}: {in_words(row)}" for name, row in parts)
+    return f"{rows[0]['operator']}: within {100 * options.within:g} % of the best: {words}"
 
 
 def show(rows):
@@ -103,13 +126,19 @@ def main():
     parser.add_argument("--within", type=float, default=0.05)
     parser.add_argument("--result", help="write the rows to this file")
     options = parser.parse_args()
-    rows = []
+    if options.trials < 1 or options.seeds < 1:
+        parser.error("--trials and --seeds are at least 1")
+    rows, summaries = [], []
     for operator in options.operators or OPERATORS:
+        found = study(options, operator)
         print(f"\n{operator}")
-        rows += study(options, operator)
-        show(rows[-len(options.choices):])
+        show(found)
+        rows += found
+        summaries.append(summary(options, found))
+    print("\n" + "\n".join(summaries))
     if options.result:
-        result_file.write(options.result, "Trials to the best, by derivations", rows)
+        result_file.write(options.result, "Trials to the best, by derivations", rows,
+                          note="\n".join(summaries))
 
 
 if __name__ == "__main__":
