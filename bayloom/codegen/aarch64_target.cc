@@ -5,20 +5,15 @@
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringRef.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/TargetParser/AArch64TargetParser.h>
 
 #include <algorithm>
-#include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/codegen/cpu_features.h"
-#include "bayloom/codegen/object.h"
+#include "bayloom/codegen/internal/processor.h"
 #include "bayloom/target/arm_processor.h"
 
 namespace bayloom::codegen {
@@ -26,16 +21,6 @@ namespace {
 
 constexpr char kTriple[] = "aarch64-unknown-linux-gnu";
 constexpr char kGeneric[] = "generic";
-
-/// What LLVM knows of a processor, whose name must be one of LLVM's.
-std::unique_ptr<llvm::MCSubtargetInfo> DescriptionOf(const std::string& cpu) {
-  InitializeLlvm();
-  std::string problem;
-  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(kTriple, problem);
-  if (llvm_target == nullptr) throw InputError("cannot make code for aarch64: " + problem);
-  return std::unique_ptr<llvm::MCSubtargetInfo>(
-      llvm_target->createMCSubtargetInfo(kTriple, cpu, ""));
-}
 
 /// "cortex-a76, cortex-a75, cortex-a77": the processors whose names differ least.
 std::string SimilarProcessors(const std::string& cpu) {
@@ -60,22 +45,9 @@ std::string ProcessorOf(const std::string& name) {
   if (colon == std::string::npos) return kGeneric;
   const std::string written = name.substr(colon + 1);
   std::string cpu = llvm::AArch64::resolveCPUAlias(written).str();
-  if (DescriptionOf(kGeneric)->isCPUStringValid(cpu)) return cpu;
+  if (DescribeProcessor(kTriple, kGeneric)->isCPUStringValid(cpu)) return cpu;
   throw InputError("there is no processor '" + base::InOneLine(written) + "' of " + kAArch64Name +
                    "; similar names are " + SimilarProcessors(written));
-}
-
-/// "+dotprod,+neon": those that shipped code may use.
-std::string FeaturesOf(const std::string& cpu) {
-  const std::unique_ptr<llvm::MCSubtargetInfo> description = DescriptionOf(cpu);
-  const auto known = KnownFeatures(target::TargetKind::kAArch64);
-  std::string features;
-  for (const llvm::SubtargetFeatureKV& feature : description->getAllProcessorFeatures()) {
-    const bool has = description->getFeatureBits().test(feature.Value);
-    if (!has || std::ranges::find(known, std::string_view(feature.Key)) == known.end()) continue;
-    features.append(features.empty() ? "+" : ",+").append(feature.Key);
-  }
-  return features;
 }
 
 }  // namespace
@@ -89,7 +61,7 @@ target::Target AArch64Target(const std::string& name, int cores) {
   target.name = name;
   target.triple = kTriple;
   target.cpu = ProcessorOf(name);
-  target.features = FeaturesOf(target.cpu);
+  target.features = FeaturesOfProcessor(kTriple, target.cpu, target::TargetKind::kAArch64);
   target.cores = cores;
   target.vector_bytes = 16;
   const target::ArmProcessor& processor = target::ArmProcessorNamed(target.cpu);

@@ -13,6 +13,7 @@
 #include <atomic>
 
 #include "bayloom/codegen/library.h"
+#include "bayloom/codegen/runtime/bayloom_cpu.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
 namespace bayloom::codegen {
@@ -50,6 +51,8 @@ class Linker {
 
  private:
   Linker() {
+    // Kernels for this machine may use tile registers, which are for processes that asked for them.
+    (void)bayloom_cpu_has("amx-tile");
     auto control = llvm::cantFail(llvm::orc::SelfExecutorProcessControl::Create());
     session_ = std::make_unique<llvm::orc::ExecutionSession>(std::move(control));
     session_->setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });

@@ -34,7 +34,7 @@ int RateAxis(const tensor::Program& program, const tensor::Block& block,
 /// the elements of one factor: those are what an instruction for matrices multiplies them by. -1 if
 /// there is none.
 int FindRows(const tensor::Block& block, const tensor::DotProduct& product) {
-  for (int i = LastSpatial(block) - 1; i >= 0; --i) {
+  for (int i = LastSpatialIter(block) - 1; i >= 0; --i) {
     if (block.iters[i].kind != tensor::IterKind::kSpatial || block.iters[i].extent == 1) continue;
     if (Mentions(product.a.load, i) != Mentions(product.b.load, i)) return i;
   }

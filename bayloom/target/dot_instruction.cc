@@ -17,6 +17,12 @@ constexpr std::array kInstructions = {
     DotInstruction{"vpmaddwd", "int16", "int16", "int32", 2, 32, "avx2", 2},
     DotInstruction{"pmaddwd", "int16", "int16", "int32", 2, 16, "sse4.1", 2},
     DotInstruction{"vdpbf16ps", "bfloat16", "bfloat16", "float32", 2, 64, "avx512bf16,avx512vl", 1},
+    DotInstruction{"tdpbssd", "int8", "int8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
+    DotInstruction{"tdpbsud", "int8", "uint8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
+    DotInstruction{"tdpbusd", "uint8", "int8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
+    DotInstruction{"tdpbuud", "uint8", "uint8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
+    DotInstruction{"tdpbf16ps", "bfloat16", "bfloat16", "float32", 2, 64, "amx-tile,amx-bf16", 1,
+                   16},
     DotInstruction{"sdot", "int8", "int8", "int32", 4, 16, "dotprod", 1},
     DotInstruction{"udot", "uint8", "uint8", "int32", 4, 16, "dotprod", 1},
     DotInstruction{"usdot", "uint8", "int8", "int32", 4, 16, "i8mm", 1},
@@ -27,6 +33,8 @@ constexpr std::array kInstructions = {
     DotInstruction{"usmmla", "uint8", "int8", "int32", 8, 16, "i8mm", 1, 2},
     DotInstruction{"bfmmla", "bfloat16", "bfloat16", "float32", 4, 16, "bf16", 1, 2},
 };
+
+constexpr int kMatrixRows = 2, kTileRows = 16;
 
 bool IsByte(std::string_view type) { return type == "int8" || type == "uint8"; }
 
@@ -85,7 +93,17 @@ const DotInstruction* MatrixInstructionFor(const Target& target, std::string_vie
   for (const DotInstruction& instruction : kInstructions) {
     const bool takes =
         (a == instruction.a && b == instruction.b) || (b == instruction.a && a == instruction.b);
-    if (instruction.rows > 1 && takes && WorksOn(target, instruction)) return &instruction;
+    if (instruction.rows == kMatrixRows && takes && WorksOn(target, instruction))
+      return &instruction;
+  }
+  return nullptr;
+}
+
+const DotInstruction* TileInstructionFor(const Target& target, std::string_view a,
+                                         std::string_view b) {
+  for (const DotInstruction& instruction : kInstructions) {
+    const bool takes = a == instruction.a && b == instruction.b;
+    if (instruction.rows == kTileRows && takes && WorksOn(target, instruction)) return &instruction;
   }
   return nullptr;
 }

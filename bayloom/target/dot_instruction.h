@@ -22,6 +22,12 @@ namespace bayloom::target {
 ///
 ///     sum[rows * r + c] += a[depth * r + 0] * b[depth * c + 0] + ... + a[...] * b[...]
 ///
+/// One for tile registers, of 16 rows of 64 bytes, takes as many rows of a and lanes of b, and sums
+/// up more than one group of `depth` elements: group g of b is in its row g, for one lane after the
+/// other.
+///
+///     sum[r][l] += a[r][depth * g + 0] * b[g][depth * l + 0] + ... for all g
+///
 /// Element types are named as tensor::ToString names them.
 struct DotInstruction {
   std::string_view name;  ///< the assembler's
@@ -31,7 +37,7 @@ struct DotInstruction {
   int vector_bytes;           ///< of the widest register that it works on
   std::string_view features;  ///< of LLVM, all needed, separated by commas
   int operations;             ///< instructions for a register, the addition included
-  int rows = 1;               ///< more than one: it multiplies matrices
+  int rows = 1;               ///< 2: it multiplies matrices, 16: those in tile registers
 };
 
 /// All that are known, the better ones of a kind first.
@@ -64,5 +70,10 @@ std::optional<DotMethod> DotMethodFor(const Target& target, std::string_view a, 
 /// rows or columns; null where the target has none.
 const DotInstruction* MatrixInstructionFor(const Target& target, std::string_view a,
                                            std::string_view b);
+
+/// The instruction for tile registers whose rows are of type `a` and whose lanes are of type `b`;
+/// null where the target has none.
+const DotInstruction* TileInstructionFor(const Target& target, std::string_view a,
+                                         std::string_view b);
 
 }  // namespace bayloom::target

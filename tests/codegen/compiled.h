@@ -27,12 +27,10 @@ inline codegen::AlignedMemory Allocate(size_t bytes) {
   return codegen::AlignedMemory(memory);
 }
 
-/// Compiles a program for this machine and runs it like Interpret.
-inline void RunCompiled(const tensor::Program& program, std::vector<tensor::HostTensor>& arguments,
-                        const target::Target& target = codegen::HostTarget()) {
-  const Result<codegen::KernelObject> object = codegen::CompileProgram(program, target, "kernel");
-  ASSERT_TRUE(object.ok()) << object.error().message;
-  const Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(*object);
+/// Runs what a program was compiled to like Interpret.
+inline void RunObject(const codegen::KernelObject& object, const tensor::Program& program,
+                      std::vector<tensor::HostTensor>& arguments) {
+  const Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(object);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   const std::vector<tensor::BufferId> parameters = program.Parameters();
   std::vector<codegen::AlignedMemory> memory;
@@ -44,7 +42,7 @@ inline void RunCompiled(const tensor::Program& program, std::vector<tensor::Host
     pointers.push_back(memory.back().get());
     std::memcpy(pointers.back(), packed.data(), packed.size());
   }
-  const auto workspace_bytes = static_cast<size_t>(object->WorkspaceBytes(bayloom_threads()));
+  const auto workspace_bytes = static_cast<size_t>(object.WorkspaceBytes(bayloom_threads()));
   const codegen::AlignedMemory workspace = Allocate(workspace_bytes);
   std::memset(workspace.get(), 0xff, workspace_bytes);
   (*kernel)(pointers.data(), workspace.get());
@@ -53,6 +51,14 @@ inline void RunCompiled(const tensor::Program& program, std::vector<tensor::Host
     if (buffer.role != tensor::BufferRole::kOutput) continue;
     std::memcpy(arguments[i].data.data(), pointers[i], arguments[i].data.size());
   }
+}
+
+/// Compiles a program for this machine and runs it like Interpret.
+inline void RunCompiled(const tensor::Program& program, std::vector<tensor::HostTensor>& arguments,
+                        const target::Target& target = codegen::HostTarget()) {
+  const Result<codegen::KernelObject> object = codegen::CompileProgram(program, target, "kernel");
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  RunObject(*object, program, arguments);
 }
 
 /// Equal up to rounding: relative to the larger of the value and `scale`.

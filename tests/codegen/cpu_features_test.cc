@@ -66,8 +66,22 @@ TEST(CpuFeaturesTest, TargetsHaveNames) {
     EXPECT_STREQ(
         error.what(),
         "there is no target 'aba\\ncus'; there are native, x86-64-v2, x86-64-v3, x86-64-v4, "
-        "aarch64-linux-gnu[:PROCESSOR]");
+        "aarch64-linux-gnu[:PROCESSOR], and names of x86-64 processors");
   }
+}
+
+TEST(CpuFeaturesTest, ProcessorsOfX86HaveTheirFeatures) {
+  const target::Target rapids = TargetNamed("sapphirerapids", 3);
+  EXPECT_EQ(rapids.kind(), target::TargetKind::kX86_64);
+  EXPECT_EQ(rapids.cores, 3);
+  EXPECT_EQ(rapids.vector_bytes, 64);
+  EXPECT_THAT(RequiredFeatures(rapids), ::testing::IsSupersetOf({"amx-tile", "amx-int8", "amx-bf16",
+                                                                 "avx512vnni", "avxvnni"}));
+  EXPECT_EQ(ShippedTarget(rapids).features, rapids.features);
+  const target::Target haswell = TargetNamed("haswell", 1);
+  EXPECT_EQ(haswell.vector_bytes, 32);
+  EXPECT_THAT(RequiredFeatures(haswell), ::testing::Not(::testing::Contains("avx512f")));
+  EXPECT_THROW(TargetNamed("i486", 1), InputError);
 }
 
 }  // namespace

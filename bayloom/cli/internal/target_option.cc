@@ -22,7 +22,8 @@ void TargetOption::AddTo(CLI::App& command) {
   Advanced(command
                .add_option("--target", name,
                            "Processor to generate code for: native, x86-64-v2, -v3, -v4, "
-                           "aarch64-linux-gnu or aarch64-linux-gnu:PROCESSOR")
+                           "sapphirerapids and other processors, aarch64-linux-gnu, "
+                           "aarch64-linux-gnu:PROCESSOR")
                ->option_text("NAME")
                ->capture_default_str());
   command.add_option("--threads", threads, "Threads that the code may use")

@@ -19,10 +19,12 @@ void NestEmitter::EmitTile(const AccumulatorTile& tile) {
   // out, its partner is not.
   if (IsShifted(tile) || PairsOf(tile) != nullptr) active_.back().guards.clear();
   if (IsShifted(tile)) active_.back().unshifted = UnshiftedIndex(tile);
-  active_.back().blocks = PlanSumBlocks(program_, plan_, tile);
+  const bool in_tiles = TileProductOf(tile) != nullptr;
+  if (!in_tiles) active_.back().blocks = PlanSumBlocks(program_, plan_, tile);
   const bool is_long =
       SumsFloats(program_, tile) && ChainLength(program_, tile) >= kMinChainOfItsOwn;
-  active_.back().adds_old = !tile.starts_neutral && (is_long || PairsOf(tile) != nullptr);
+  active_.back().adds_old =
+      !tile.starts_neutral && (is_long || in_tiles || PairsOf(tile) != nullptr);
   Body emit = [&] { EmitTileAt(tile); };
   for (auto cut = tile.cuts.rbegin(); cut != tile.cuts.rend(); ++cut) {
     const int64_t passes = program_.digit_extents[cut->digit] / cut->steps;
@@ -43,6 +45,10 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
     const int lanes = LanesOfSlots(tile);
     llvm::Type* type = RegisterType(builder_.getContext(), dtype, lanes);
     const int64_t at = digits_.Evaluate(offset).constant;
+    if (const TileProduct* product = TileProductOf(tile)) {
+      if (FirstRowAt(*product, tile, at) == at) slots.by_offset[at] = NewTileRegister(*product);
+      return;
+    }
     llvm::AllocaInst* slot = slots.by_offset[at] = NewSlot(type);
     if (slots.blocks) {
       llvm::AllocaInst* total = slots.totals[at] = NewSlot(type);
@@ -77,6 +83,7 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
   });
   slots.by_offset.clear();
   slots.totals.clear();
+  slots.stored.clear();
   slots.shifts.clear();
 }
 
@@ -88,9 +95,11 @@ llvm::Value* NestEmitter::RegisterValue(const Slots& slots, int64_t offset) {
   return builder_.CreateFAdd(builder_.CreateLoad(total->getAllocatedType(), total), value);
 }
 
-llvm::Value* NestEmitter::FinalValue(const Slots& slots, int64_t offset) {
-  llvm::Value* value =
-      IsPaired(*slots.tile) ? RowOfPair(slots, offset) : RegisterValue(slots, offset);
+llvm::Value* NestEmitter::FinalValue(Slots& slots, int64_t offset) {
+  const TileProduct* product = TileProductOf(*slots.tile);
+  llvm::Value* value = product                 ? RowOfRegister(*product, slots, offset)
+                       : IsPaired(*slots.tile) ? RowOfPair(slots, offset)
+                                               : RegisterValue(slots, offset);
   if (!slots.shifts.empty() && state_.chunk.width > 1) {
     llvm::AllocaInst* shift = slots.shifts.at(digits_.Evaluate(slots.unshifted).constant);
     value = builder_.CreateSub(value, builder_.CreateLoad(shift->getAllocatedType(), shift));
@@ -151,6 +160,10 @@ void NestEmitter::EmitReduction(tensor::BlockId id, ExpressionEmitter& values) {
   if (slots == active_.end()) {
     llvm::Value* combined = Combined(id, values, OldValue(id), nullptr);
     memory_.Store(block.output, index, state_.chunk, combined);
+    return;
+  }
+  if (const TileProduct* product = TileProductOf(*slots->tile)) {
+    EmitTileProduct(*product, *slots);
     return;
   }
   if (IsPaired(*slots->tile)) {

@@ -10,7 +10,7 @@ namespace bayloom::codegen {
 
 bool NestEmitter::IsShifted(const AccumulatorTile& tile) const {
   const auto dot = plan_.dots.find(tile.block);
-  return dot != plan_.dots.end() && dot->second.IsShifted();
+  return dot != plan_.dots.end() && dot->second.IsShifted() && TileProductOf(tile) == nullptr;
 }
 
 /// The index of the operand that is not shifted, without what the reduction and loops around the

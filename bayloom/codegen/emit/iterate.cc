@@ -9,7 +9,7 @@
 namespace bayloom::codegen {
 
 void NestEmitter::Iterate(tensor::LoopId loop, bool unroll, const Body& body) {
-  if (const DotPlan* dot = plan_.DotIn(loop)) return Repeat(dot->digit, 1, body);
+  if (const auto digit = plan_.DigitAtOnce(loop)) return Repeat(*digit, 1, body);
   if (const Slots* blocked = BlockedAt(loop)) return IterateBlocks(*blocked, unroll, body);
   if (const VectorLoop* fold = FoldAt(loop)) return IterateLanes(*fold, unroll, body);
   const auto vector = plan_.vector_loops.find(loop);

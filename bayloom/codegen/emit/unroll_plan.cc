@@ -129,7 +129,7 @@ class Unroller {
                    Size& size) {
     int64_t extent = 1;
     for (tensor::DigitId digit : digits) extent *= program_.digit_extents[digit];
-    if (extent == 1 || plan_.DotIn(id) != nullptr) return;
+    if (extent == 1 || plan_.DigitAtOnce(id)) return;
     if (ShouldUnroll(program_.loops[id], extent, size, max_step)) {
       plan_.unrolled.insert(id);
       size.steps *= extent;

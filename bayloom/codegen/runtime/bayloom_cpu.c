@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#define _DEFAULT_SOURCE /* syscall */
+
 #include "bayloom_cpu.h"
 
 #include <stdbool.h>
@@ -12,10 +14,14 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 enum Register { kEax, kEbx, kEcx, kEdx };
 /* What the system has to save for a feature's registers. */
-enum State { kNoState, kAvxState, kAvx512State };
+enum State { kNoState, kAvxState, kAvx512State, kTileState };
 
 typedef struct {
   const char* name;
@@ -45,9 +51,21 @@ static uint64_t SavedState(void) {
   return (uint64_t)high << 32 | low;
 }
 
+/* Tile registers are large, and Linux saves them for processes that ask it to (since 5.16); from
+ * then on all threads of this process may use them. */
+static bool MayUseTiles(void) {
+#ifdef __linux__
+  const long request_permission = 0x1023, tile_data = 18;
+  return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+  return false;
+#endif
+}
+
 static bool IsSaved(enum State state) {
-  const uint64_t avx = 0x6, avx512 = 0xe6;
+  const uint64_t avx = 0x6, avx512 = 0xe6, tiles = 0x60000;
   if (state == kNoState) return true;
+  if (state == kTileState) return (SavedState() & tiles) == tiles && MayUseTiles();
   const uint64_t needed = state == kAvxState ? avx : avx512;
   return (SavedState() & needed) == needed;
 }

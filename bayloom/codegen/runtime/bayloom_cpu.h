@@ -5,8 +5,8 @@
 #define BAYLOOM_CPU_H_
 
 /* Which instruction sets the processor has and the system lets programs use: on x86-64 the
- * registers of AVX and AVX-512 are saved by the system, or are not to be used; on AArch64 the
- * system is asked. Features have LLVM's names. */
+ * registers of AVX and AVX-512 are saved by the system, or are not to be used, and for those of AMX
+ * it is asked to; on AArch64 the system is asked. Features have LLVM's names. */
 
 #ifdef __cplusplus
 extern "C" {

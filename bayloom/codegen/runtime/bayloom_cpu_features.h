@@ -20,6 +20,9 @@
   X("sse2", 1, 0, kEdx, 26, kNoState)                \
   X("adx", 7, 0, kEbx, 19, kNoState)                 \
   X("aes", 1, 0, kEcx, 25, kNoState)                 \
+  X("amx-bf16", 7, 0, kEdx, 22, kTileState)          \
+  X("amx-int8", 7, 0, kEdx, 25, kTileState)          \
+  X("amx-tile", 7, 0, kEdx, 24, kTileState)          \
   X("avx", 1, 0, kEcx, 28, kAvxState)                \
   X("avx2", 7, 0, kEbx, 5, kAvxState)                \
   X("avx512bf16", 7, 1, kEax, 5, kAvx512State)       \

@@ -51,12 +51,13 @@ class TilePlanner {
   TilePlanner(const tensor::Program& program, const target::Target& target,
               const std::map<tensor::BlockId, BlockAccesses>& accesses,
               const std::map<tensor::LoopId, VectorLoop>& vector_loops, TileWork work,
-              bool may_reorder, tensor::BlockId block)
+              const TileProduct* product, bool may_reorder, tensor::BlockId block)
       : program_(program),
         accesses_(accesses.at(block)),
-        cost_(accesses_, target::VectorRegisters(target), TileRates::Of(target::MachineOf(target)),
-              std::move(work)),
+        cost_(accesses_, product ? TileProduct::kRegisters : target::VectorRegisters(target),
+              TileRates::Of(target::MachineOf(target)), std::move(work)),
         vector_loops_(vector_loops),
+        product_(product),
         may_reorder_(may_reorder),
         id_(block),
         block_(program.blocks[block]),
@@ -91,6 +92,7 @@ class TilePlanner {
   const BlockAccesses& accesses_;
   const TileCost cost_;
   const std::map<tensor::LoopId, VectorLoop>& vector_loops_;
+  const TileProduct* product_;  ///< if the sums are in tile registers
   const bool may_reorder_;
   const tensor::BlockId id_;
   const tensor::Block& block_;
@@ -146,7 +148,8 @@ bool TilePlanner::AppendSpatial(tensor::LoopId id, bool optional) {
     if (program_.loops[id].kind == tensor::LoopKind::kVectorized)
       return !optional;  // part of one around
     for (tensor::DigitId digit : program_.loops[id].digits) {
-      digits.push_back({digit, program_.digit_extents[digit], 1, true, optional});
+      const int64_t unit = product_ && product_->row_digit == digit ? product_->row_count : 1;
+      digits.push_back({digit, program_.digit_extents[digit] / unit, unit, true, optional});
     }
   } else {
     const VectorLoop& plan = vector->second;
@@ -363,18 +366,23 @@ std::vector<AccumulatorTile> PlanAccumulators(
     const tensor::Program& program, const target::Target& target,
     const std::map<tensor::BlockId, BlockAccesses>& accesses,
     const std::map<tensor::LoopId, VectorLoop>& vector_loops,
-    const std::map<tensor::BlockId, DotPlan>& dots) {
+    const std::map<tensor::BlockId, DotPlan>& dots,
+    const std::map<tensor::BlockId, TileProduct>& tile_products) {
   std::vector<AccumulatorTile> tiles;
   for (tensor::BlockId block : program.BlocksInOrder()) {
     const tensor::BlockKind kind = program.blocks[block].kind;
     if (kind != tensor::BlockKind::kReduce && kind != tensor::BlockKind::kUpdate) continue;
     const auto dot = dots.find(block);
-    TileWork work = dot == dots.end()
+    const auto found = tile_products.find(block);
+    const TileProduct* product = found == tile_products.end() ? nullptr : &found->second;
+    TileWork work = product ? TileWork{}
+                    : dot == dots.end()
                         ? WorkOfLoads(program, block, accesses.at(block), vector_loops)
                         : WorkOf(dot->second, accesses.at(block));
     // What a dot product takes away from shifted operands is computed at the first position.
-    TilePlanner planner(program, target, accesses, vector_loops, std::move(work),
-                        /*may_reorder=*/dot == dots.end(), block);
+    const bool may_reorder = dot == dots.end() && product == nullptr;
+    TilePlanner planner(program, target, accesses, vector_loops, std::move(work), product,
+                        may_reorder, block);
     if (auto tile = planner.Plan()) tiles.push_back(std::move(*tile));
   }
   return tiles;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bayloom/codegen/internal/emit/dot_plan.h"
+#include "bayloom/codegen/internal/emit/tile_product.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 
 namespace bayloom::codegen {
@@ -56,6 +57,7 @@ std::vector<AccumulatorTile> PlanAccumulators(
     const tensor::Program& program, const target::Target& target,
     const std::map<tensor::BlockId, BlockAccesses>& accesses,
     const std::map<tensor::LoopId, VectorLoop>& vector_loops,
-    const std::map<tensor::BlockId, DotPlan>& dots);
+    const std::map<tensor::BlockId, DotPlan>& dots,
+    const std::map<tensor::BlockId, TileProduct>& tile_products);
 
 }  // namespace bayloom::codegen

@@ -261,13 +261,18 @@ llvm::Value* MemoryEmitter::LoadBits(tensor::BufferId buffer, const IndexValue& 
   return known;
 }
 
+llvm::Value* MemoryEmitter::AddressOf(tensor::BufferId buffer, const IndexValue& index) {
+  const int64_t bytes = tensor::ByteSize(program_.buffers[buffer].dtype);
+  return addresses_.OffsetPointer(addresses_.RunningPointer(Base(buffer), index, bytes),
+                                  index.constant * bytes);
+}
+
 void MemoryEmitter::Store(tensor::BufferId buffer, const IndexValue& index, Chunk chunk,
                           llvm::Value* value) {
   const tensor::DType dtype = program_.buffers[buffer].dtype;
   const int64_t bytes = tensor::ByteSize(dtype);
   const llvm::Align align = AlignmentOf(index, bytes);
-  llvm::Value* pointer = addresses_.OffsetPointer(
-      addresses_.RunningPointer(Base(buffer), index, bytes), index.constant * bytes);
+  llvm::Value* pointer = AddressOf(buffer, index);
   value = ToMemory(builder_, value, dtype);
   loaded_.erase(buffer);
   const auto store = [&](llvm::Value* element, llvm::Value* at, llvm::Align alignment) {

@@ -54,6 +54,9 @@ class MemoryEmitter {
   /// Stores a register value, a scalar meaning the same in all lanes.
   void Store(tensor::BufferId buffer, const IndexValue& index, Chunk chunk, llvm::Value* value);
 
+  /// Of the element at `index` in lane 0, for instructions that read memory themselves.
+  llvm::Value* AddressOf(tensor::BufferId buffer, const IndexValue& index);
+
   /// To be called where control flow joins or splits: what was loaded before may not be known
   /// or not be valid after.
   void ForgetLoads() { loaded_.clear(); }

@@ -57,6 +57,7 @@ class NestEmitter {
     bool adds_old = false;
     std::map<int64_t, llvm::AllocaInst*> by_offset = {};
     std::map<int64_t, llvm::AllocaInst*> totals = {};  ///< of `blocks`
+    std::map<int64_t, llvm::Value*> stored = {};       ///< where tile registers were stored
     /// Of shifted operands: what is to be taken away from the sums, by the constant part of
     /// `unshifted`, the other operand's index as far as it depends on the position.
     std::map<int64_t, llvm::AllocaInst*> shifts = {};
@@ -110,7 +111,7 @@ class NestEmitter {
   /// What a register holds at the end, with the totals of its blocks.
   llvm::Value* RegisterValue(const Slots& slots, int64_t offset);
   /// The result of a position, with everything that was summed up elsewhere.
-  llvm::Value* FinalValue(const Slots& slots, int64_t offset);
+  llvm::Value* FinalValue(Slots& slots, int64_t offset);
   void EmitEpilogue(const TileEpilogue& epilogue, tensor::BufferId result, llvm::Value* value);
   void EmitReduction(tensor::BlockId block, ExpressionEmitter& values);
   llvm::Value* StartValue(const AccumulatorTile& tile);
@@ -144,6 +145,14 @@ class NestEmitter {
   bool IsPaired(const AccumulatorTile& tile) const;
   void EmitRowPair(const Slots& slots, ExpressionEmitter& values);
   llvm::Value* RowOfPair(const Slots& slots, int64_t offset);
+
+  // Sums in tile registers (tile_products.cc), each one's slot that of its first row.
+  const TileProduct* TileProductOf(const AccumulatorTile& tile) const;
+  /// The offset of the first row of the register in which the position is.
+  int64_t FirstRowAt(const TileProduct& product, const AccumulatorTile& tile, int64_t offset) const;
+  llvm::AllocaInst* NewTileRegister(const TileProduct& product);
+  void EmitTileProduct(const TileProduct& product, const Slots& slots);
+  llvm::Value* RowOfRegister(const TileProduct& product, Slots& slots, int64_t offset);
 
   // Sums in blocks (sum_blocks.cc).
   llvm::AllocaInst* NewSlot(llvm::Type* type);

@@ -31,12 +31,28 @@ void LeaveOut(const tensor::Program& program, tensor::NodeRef nest, EmitPlan& pl
   for (tensor::BlockId block : program.BlocksBelow(nest)) plan.absorbed.insert(block);
 }
 
+/// Whether the tile has whole registers of the product's rows and runs all of its groups.
+bool HoldsProduct(const tensor::Program& program, const AccumulatorTile& tile,
+                  const TileProduct& product) {
+  const bool has_rows = std::ranges::any_of(tile.spatial, [&](tensor::LoopId loop) {
+    return std::ranges::count(program.loops[loop].digits, product.row_digit) > 0;
+  });
+  const bool has_groups =
+      product.group_loop < 0 || std::ranges::count(tile.reduction, product.group_loop) > 0;
+  return tile.alone && has_rows && has_groups &&
+         tile.StepsOf(program, product.row_digit) % product.row_count == 0;
+}
+
 }  // namespace
 
-const DotPlan* EmitPlan::DotIn(tensor::LoopId loop) const {
-  const auto found =
-      std::ranges::find_if(dots, [&](const auto& dot) { return dot.second.loop == loop; });
-  return found == dots.end() ? nullptr : &found->second;
+std::optional<tensor::DigitId> EmitPlan::DigitAtOnce(tensor::LoopId loop) const {
+  for (const auto& [block, dot] : dots) {
+    if (dot.loop == loop) return dot.digit;
+  }
+  for (const auto& [block, product] : tile_products) {
+    if (product.group_loop == loop) return product.group_digit;
+  }
+  return std::nullopt;
 }
 
 Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Target& target) {
@@ -72,8 +88,20 @@ Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Targ
   plan.across = PlanAcrossLoops(program, plan.accesses, plan.vector_loops);
   plan.hoisted = PlanHoisting(program);
   plan.dots = PlanDots(program, target, plan.accesses, plan.vector_loops);
-  for (AccumulatorTile& tile :
-       PlanAccumulators(program, target, plan.accesses, plan.vector_loops, plan.dots)) {
+  for (const auto& [block, dot] : plan.dots) {
+    if (auto product = PlanTileProduct(program, target, dot, block, plan.accesses.at(block),
+                                       plan.vector_loops)) {
+      plan.tile_products.emplace(block, *std::move(product));
+    }
+  }
+  std::vector<AccumulatorTile> tiles = PlanAccumulators(
+      program, target, plan.accesses, plan.vector_loops, plan.dots, plan.tile_products);
+  std::erase_if(plan.tile_products, [&](const auto& product) {
+    return std::ranges::none_of(tiles, [&](const AccumulatorTile& tile) {
+      return tile.block == product.first && HoldsProduct(program, tile, product.second);
+    });
+  });
+  for (AccumulatorTile& tile : tiles) {
     const auto [place, added] = plan.tiles.emplace(tile.root, std::move(tile));
     if (!added) continue;
     if (place->second.init != tensor::NodeRef::Root()) LeaveOut(program, place->second.init, plan);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "bayloom/codegen/internal/emit/across_plan.h"
@@ -13,6 +14,7 @@
 #include "bayloom/codegen/internal/emit/hoist_plan.h"
 #include "bayloom/codegen/internal/emit/memory_plan.h"
 #include "bayloom/codegen/internal/emit/row_pairs.h"
+#include "bayloom/codegen/internal/emit/tile_product.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 
 namespace bayloom::codegen {
@@ -25,8 +27,9 @@ struct EmitPlan {
   std::map<tensor::LoopId, AcrossLoop> across;                  ///< by AcrossLoop::loop
   std::map<tensor::LoopId, std::vector<HoistedValue>> hoisted;  ///< in front of the loop
   std::map<tensor::BlockId, DotPlan> dots;
-  std::map<tensor::LoopId, AccumulatorTile> tiles;    ///< by AccumulatorTile::root
-  std::map<tensor::BlockId, RowPairs> pairs;          ///< by AccumulatorTile::block
+  std::map<tensor::LoopId, AccumulatorTile> tiles;  ///< by AccumulatorTile::root
+  std::map<tensor::BlockId, RowPairs> pairs;        ///< by AccumulatorTile::block
+  std::map<tensor::BlockId, TileProduct> tile_products;
   std::map<tensor::BlockId, VectorLoop> folds;        ///< by AccumulatorTile::block
   std::map<tensor::BlockId, TileEpilogue> epilogues;  ///< by AccumulatorTile::block
   std::set<tensor::LoopId> unrolled;
@@ -34,8 +37,8 @@ struct EmitPlan {
   std::set<tensor::LoopId> absorbed_loops;  ///< and the nests around them
   bool scales_by_powers = false;  ///< the target multiplies by powers of two in one instruction
 
-  /// How an instruction sums up all products of the loop; null if none does.
-  const DotPlan* DotIn(tensor::LoopId loop) const;
+  /// The digit of a loop all of whose products an instruction sums up; nullopt if none does.
+  std::optional<tensor::DigitId> DigitAtOnce(tensor::LoopId loop) const;
 };
 
 /// Fails when the program cannot be emitted for a CPU or would become too long.

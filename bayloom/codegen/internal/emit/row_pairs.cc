@@ -13,8 +13,7 @@ namespace {
 class PairPlanner {
  public:
   PairPlanner(const tensor::Program& program, const BlockAccesses& accesses,
-              const AccumulatorTile& tile,
-              const std::map<tensor::LoopId, VectorLoop>& vector_loops)
+              const AccumulatorTile& tile, const std::map<tensor::LoopId, VectorLoop>& vector_loops)
       : program_(program), accesses_(accesses), tile_(tile) {
     for (tensor::LoopId loop : tile.spatial) {
       const auto vector = vector_loops.find(loop);
@@ -41,8 +40,8 @@ class PairPlanner {
 
  private:
   bool IsInLanes(const tensor::DotFactor& factor) const {
-    return std::ranges::any_of(
-        lanes_, [&](tensor::DigitId digit) { return DependsOn(factor, digit); });
+    return std::ranges::any_of(lanes_,
+                               [&](tensor::DigitId digit) { return DependsOn(factor, digit); });
   }
 
   bool DependsOn(const tensor::DotFactor& factor, tensor::DigitId digit) const {

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "bayloom/codegen/internal/emit/dot_plan.h"
+
+namespace bayloom::codegen {
+
+/// How a block's sums go through an instruction for tile registers: up to 16 rows of 64 bytes.
+///
+///     sum[row][lane] += over g < groups, d < depth: rows[row][depth * g + d] * columns[g][lane][d]
+///
+/// The instruction runs the loop of the groups and that of the depth; both factors lie in memory as
+/// it takes them, rows at any distance from each other.
+struct TileProduct {
+  const target::DotInstruction* instruction = nullptr;
+  tensor::DotFactor rows, columns;
+  tensor::DigitId row_digit = -1;  ///< counts the rows
+  int64_t row_count = 1;           ///< of a register; the digit has a multiple of them
+  tensor::LoopId group_loop = -1;  ///< -1: there is one group
+  tensor::DigitId group_digit = -1;
+  int64_t group_count = 1;
+  int64_t row_stride = 0;    ///< of `rows`, in bytes
+  int64_t group_stride = 0;  ///< of `columns`, in bytes
+
+  /// Tile registers of the processor: for sums and for both factors.
+  static constexpr int kRegisters = 8;
+};
+
+/// nullopt where the target lacks the instruction for these types, or the block's loops and the
+/// order of its operands are not those above.
+std::optional<TileProduct> PlanTileProduct(
+    const tensor::Program& program, const target::Target& target, const DotPlan& dot,
+    tensor::BlockId block, const BlockAccesses& accesses,
+    const std::map<tensor::LoopId, VectorLoop>& vector_loops);
+
+}  // namespace bayloom::codegen
