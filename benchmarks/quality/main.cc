@@ -82,7 +82,7 @@ struct Comparison {
 Comparison Compare(const TunedKernel& ours, const Peer& peer) {
   ours.Run();
   peer.run();
-  if (const double error = RelativeError(ours.Output(), peer.output()); !(error < 1e-4)) {
+  if (const double error = RelativeError(ours.Output(), peer.output()); !(error < peer.tolerance)) {
     throw InputError(fmt::format("outputs differ by {:.2g}", error));
   }
   const std::vector<RunTime> times = Alternate({[&] { ours.Run(); }, peer.run});
@@ -126,8 +126,7 @@ void WriteResults(const std::string& folder, const nlohmann::json& comparisons, 
                               {"ratio_low", ratios.front()},
                               {"ratio_high", ratios.back()}});
     ratios_of_groups[{c["group"], c["threads"]}].push_back(ratio);
-    peers[c["group"]] =
-        c["operator"].get<std::string>().starts_with("matmul") ? "OpenBLAS" : "oneDNN";
+    peers[c["group"]] = c["group"].get<std::string>() == "matmul" ? "OpenBLAS" : "oneDNN";
   }
   for (const auto& [group, ratios] : ratios_of_groups) {
     double logs = 0;

@@ -30,10 +30,10 @@ TunedKernel::TunedKernel(const tensor::Program& program, const target::Target& t
     parameters_.push_back(memory_.back().get());
     if (buffer.role == tensor::BufferRole::kOutput) {
       output_count_ = buffer.ElementCount();
+      output_type_ = buffer.dtype;
       continue;
     }
-    const std::vector<std::byte> packed =
-        tensor::PackLayout(buffer, reinterpret_cast<const std::byte*>(data[next++].data()));
+    const std::vector<std::byte> packed = tensor::PackLayout(buffer, data[next++].data.data());
     std::memcpy(parameters_.back(), packed.data(), packed.size());
   }
 }
@@ -44,6 +44,10 @@ void TunedKernel::Run() const {
 }
 
 std::vector<float> TunedKernel::Output() const {
+  if (output_type_ == tensor::DType::kUInt8) {
+    const auto* bytes = static_cast<const uint8_t*>(parameters_.back());
+    return {bytes, bytes + output_count_};
+  }
   const float* output = static_cast<const float*>(parameters_.back());
   return {output, output + output_count_};
 }

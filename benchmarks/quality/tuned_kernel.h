@@ -20,11 +20,13 @@ class TunedKernel {
               const OperatorData& data);
 
   void Run() const;
+  /// What the last run computed, bytes as whole numbers.
   std::vector<float> Output() const;
 
  private:
   int threads_;
   int64_t output_count_ = 0;
+  tensor::DType output_type_ = tensor::DType::kFloat32;  ///< or uint8
   std::vector<codegen::AlignedMemory> memory_;
   std::vector<void*> parameters_;
   codegen::AlignedMemory workspace_;

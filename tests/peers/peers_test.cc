@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "bayloom/base/random.h"
 #include "benchmarks/alternate.h"
 #include "benchmarks/peers/convolution.h"
 #include "benchmarks/peers/matmul.h"
+#include "benchmarks/peers/onednn_int8.h"
 
 namespace bayloom {
 namespace {
@@ -65,6 +67,78 @@ TEST(PeerConvolution, TakesAndGivesPlainChannelsLastArrays) {
     EXPECT_THAT(peer.Output(), testing::Pointwise(testing::FloatNear(1e-4F), expected))
         << shape.name;
   }
+}
+
+/// Bytes of the whole range, of either sign.
+template <class Byte>
+std::vector<Byte> RandomBytes(int64_t count, base::RandomStream& random) {
+  std::vector<Byte> bytes(count);
+  for (Byte& byte : bytes) byte = static_cast<Byte>(random.UniformInt(256));
+  return bytes;
+}
+
+/// round((sum + bias) * scale), half to even, in 0 .. 255.
+uint8_t Requantized(int64_t sum, int32_t bias, float scale) {
+  const float level = std::nearbyint(static_cast<float>(sum + bias) * scale);
+  return static_cast<uint8_t>(std::clamp(level, 0.0F, 255.0F));
+}
+
+/// The library multiplies bytes without saturation where the processor has instructions for it.
+bool HasVnni() { return __builtin_cpu_supports("avx512vnni"); }
+
+TEST(PeerQuantizedLayer, ConvolvesBytes) {
+  if (!HasVnni()) GTEST_SKIP() << "needs AVX512-VNNI";
+  for (const ConvolutionLayer& s : {ConvolutionLayer{"dense", 9, 16, 32, 3, 1, 1},
+                                    ConvolutionLayer{"strided", 9, 3, 8, 3, 2, 1},
+                                    ConvolutionLayer{"pointwise", 5, 24, 40, 1, 1, 0}}) {
+    base::RandomStream random(2);
+    const auto input = RandomBytes<uint8_t>(s.InputCount(), random);
+    const auto weights = RandomBytes<int8_t>(s.WeightCount(), random);
+    std::vector<int32_t> bias(s.out);
+    std::vector<float> scale(s.out);
+    for (int64_t o = 0; o < s.out; ++o) {
+      bias[o] = static_cast<int32_t>(random.UniformInt(2000)) - 1000;
+      scale[o] = static_cast<float>(0.0005 + 0.001 * random.Uniform());
+    }
+    std::vector<uint8_t> expected;
+    for (int64_t at = 0; at < s.OutputCount(); ++at) {
+      const int64_t o = at % s.out, x = at / s.out % s.OutputHeight();
+      const int64_t y = at / s.out / s.OutputHeight();
+      int64_t sum = 0;
+      for (int64_t tap = 0; tap < s.kernel * s.kernel; ++tap) {
+        const int64_t iy = y * s.stride + tap / s.kernel - s.padding;
+        const int64_t ix = x * s.stride + tap % s.kernel - s.padding;
+        if (iy < 0 || iy >= s.height || ix < 0 || ix >= s.height) continue;
+        for (int64_t i = 0; i < s.in; ++i) {
+          sum += input[(iy * s.height + ix) * s.in + i] * weights[(tap * s.in + i) * s.out + o];
+        }
+      }
+      expected.push_back(Requantized(sum, bias[o], scale[o]));
+    }
+    PeerQuantizedLayer peer(s, {input, weights, bias, scale}, 2);
+    peer.Run();
+    EXPECT_EQ(peer.Output(), expected) << s.name;
+  }
+}
+
+TEST(PeerQuantizedLayer, MultipliesMatricesOfBytes) {
+  if (!HasVnni()) GTEST_SKIP() << "needs AVX512-VNNI";
+  const int64_t m = 5, n = 48, k = 37;
+  base::RandomStream random(3);
+  const auto input = RandomBytes<uint8_t>(m * k, random);
+  const auto weights = RandomBytes<int8_t>(k * n, random);
+  const std::vector<int32_t> bias(n, 77);
+  std::vector<float> scale(n);
+  for (int64_t c = 0; c < n; ++c) scale[c] = static_cast<float>(c + 1) * 1e-4F;
+  std::vector<uint8_t> expected;
+  for (int64_t at = 0; at < m * n; ++at) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < k; ++i) sum += input[at / n * k + i] * weights[i * n + at % n];
+    expected.push_back(Requantized(sum, 77, scale[at % n]));
+  }
+  PeerQuantizedLayer peer(m, n, k, {input, weights, bias, scale}, 1);
+  peer.Run();
+  EXPECT_EQ(peer.Output(), expected);
 }
 
 TEST(PeerMatmul, MultipliesRowMajorMatrices) {
