@@ -125,7 +125,8 @@ std::vector<OperatorCase> AllOperatorCases() {
     all.push_back(ConvolutionCase("mobilenet.pointwise", shape));
   }
   for (const ConvolutionLayer& shape : ResNet50Convolutions()) {
-    all.push_back(QuantizedConvolutionCase(shape));
+    // The three channels of an image are four in a network: it pads them before.
+    if (shape.in % 4 == 0) all.push_back(QuantizedConvolutionCase(shape));
   }
   all.push_back(QuantizedMatmulCase(512, 512, 512));
   all.push_back(QuantizedMatmulCase(1024, 1024, 1024));
