@@ -6,16 +6,19 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/base/duration.h"
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/network_runner.h"
 #include "bayloom/cli/internal/output.h"
+#include "bayloom/graph/call_kinds.h"
 #include "bayloom/graph/random_inputs.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measure_machine.h"
@@ -65,10 +68,38 @@ std::vector<double> TimeCalls(const tuning::TunedNetwork& network, NetworkRunner
   return sums;
 }
 
+/// What tasks are compared with.
+struct Roofs {
+  std::vector<measure::WorkloadDemand> demands;  ///< parallel to the network's tasks
+  target::MachineModel machine;
+  measure::DotPeaks dots;
+  int with_fewer_products = 0;  ///< tasks whose program's algorithm needs fewer than direct sums
+
+  static Roofs Measure(const tuning::TunedNetwork& network) {
+    Roofs roofs;
+    measure::WorkloadDemand all;
+    for (size_t i = 0; i < network.chosen.size(); ++i) {
+      const tensor::Workload& workload = network.network.tasks[i].workload;
+      const tensor::Program& program = network.chosen[i].program;
+      roofs.demands.push_back(measure::DemandOf(workload, program));
+      all.dot_flops.insert(roofs.demands[i].dot_flops.begin(), roofs.demands[i].dot_flops.end());
+      if (measure::PartOfSums(workload, program) < 1) ++roofs.with_fewer_products;
+    }
+    const Result<target::MachineModel> machine = measure::MeasuredMachineOf(network.target);
+    if (!machine) throw InputError(machine.error().message);
+    const Result<measure::DotPeaks> dots = measure::MeasureDotPeaks(network.target, all);
+    if (!dots) throw InputError(dots.error().message);
+    roofs.machine = *machine;
+    roofs.dots = *dots;
+    return roofs;
+  }
+};
+
+std::string Percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+
 /// Where the time of one run goes, the longest task first.
 report::Table Breakdown(const tuning::TunedNetwork& network,
-                        const std::vector<double>& call_seconds,
-                        const target::MachineModel& machine) {
+                        const std::vector<double>& call_seconds, const Roofs& roofs) {
   const std::vector<tuning::TaskSpec> specs = tuning::SpecsOf(network.network);
   const double whole = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
   std::vector<double> seconds(specs.size());
@@ -81,9 +112,7 @@ report::Table Breakdown(const tuning::TunedNetwork& network,
                    [&](int a, int b) { return seconds[a] > seconds[b]; });
 
   report::Table table({"task", "calls", "time", "share", "rate", "roofline", "tuned"});
-  const auto percent = [](double part) {
-    return report::Cell(part, fmt::format("{:.1f} %", 100 * part));
-  };
+  const auto percent = [](double part) { return report::Cell(part, Percent(part)); };
   for (int i : order) {
     const double flops = specs[i].weight * specs[i].workload.Flops();
     const double each = seconds[i] / specs[i].weight;
@@ -94,10 +123,86 @@ report::Table Breakdown(const tuning::TunedNetwork& network,
          {seconds[i], report::FormatSeconds(seconds[i])},
          percent(seconds[i] / whole),
          {rate, report::FormatRate(rate)},
-         percent(measure::RooflineShare(machine, measure::DemandOf(specs[i].workload), each)),
+         percent(measure::RooflineShare(roofs.machine, roofs.demands[i], each, roofs.dots)),
          network.chosen[i].measured ? "yes" : "no"});
   }
   return table;
+}
+
+/// The part of the time that is spent outside of matrix products and convolutions.
+struct OutsideProducts {
+  double share = 0;
+  double moves = 0;  ///< of that, in tasks that only move elements
+  /// By a task's last operator that is not elementwise, if it has one; largest first.
+  std::vector<std::pair<std::string, double>> operators;
+
+  static OutsideProducts Of(const tuning::TunedNetwork& network,
+                            const std::vector<double>& call_seconds) {
+    OutsideProducts outside;
+    std::map<std::string, double> by_operator;
+    const double whole = std::accumulate(call_seconds.begin(), call_seconds.end(), 0.0);
+    for (size_t i = 0; i < call_seconds.size(); ++i) {
+      const graph::TaskCall& call = network.network.calls[i];
+      const graph::CallKind kind = graph::KindOf(network.network.graph, call);
+      if (kind == graph::CallKind::kProduct) continue;
+      const double share = call_seconds[i] / whole;
+      outside.share += share;
+      if (kind == graph::CallKind::kMove) outside.moves += share;
+      by_operator[OperatorOf(network.network.graph, call)] += share;
+    }
+    outside.operators.assign(by_operator.begin(), by_operator.end());
+    std::ranges::stable_sort(outside.operators, std::ranges::greater(),
+                             &std::pair<std::string, double>::second);
+    return outside;
+  }
+
+  static std::string OperatorOf(const graph::Graph& graph, const graph::TaskCall& call) {
+    int named = call.nodes.back();
+    for (int n : call.nodes) {
+      if (graph.nodes[n].kind != graph::NodeKind::kMap) named = n;
+    }
+    const std::string& op = graph.nodes[named].op;
+    return op.substr(0, op.find_first_of(".+"));
+  }
+
+  nlohmann::json Json() const {
+    nlohmann::json shares = nlohmann::json::array();
+    for (const auto& [op, part] : operators) shares.push_back({{"operator", op}, {"share", part}});
+    return {{"share", share}, {"moves", moves}, {"operators", std::move(shares)}};
+  }
+
+  std::string Text() const {
+    constexpr size_t kMaxShown = 3;
+    std::string text =
+        fmt::format("outside of matrix products and convolutions: {} of the time", Percent(share));
+    if (operators.empty()) return text;
+    text += fmt::format(" (moving elements: {}); most of it:", Percent(moves));
+    for (size_t i = 0; i < std::min(kMaxShown, operators.size()); ++i) {
+      text += fmt::format("{} {} {}", i == 0 ? "" : ",", operators[i].first,
+                          Percent(operators[i].second));
+    }
+    return text;
+  }
+};
+
+/// The rates that 'roofline' compares with.
+std::string Describe(const Roofs& roofs, double bytes_per_second) {
+  std::string text = fmt::format("roofline: {}", report::FormatRate(roofs.machine.PeakFlops()));
+  for (const auto& [types, peak] : roofs.dots) {
+    text += fmt::format(", {} in products of {}", report::FormatRate(peak),
+                        tensor::ToString(types.first));
+    if (types.second != types.first)
+      text += fmt::format(" with {}", tensor::ToString(types.second));
+  }
+  text += fmt::format(" and, from main memory, {:.1f} GB/s", bytes_per_second / 1e9);
+  if (roofs.with_fewer_products > 0) {
+    text += fmt::format(
+        "\n{} {} by an algorithm of fewer products: 'rate' counts those of direct sums, 'roofline' "
+        "its own",
+        roofs.with_fewer_products,
+        roofs.with_fewer_products == 1 ? "task computes" : "tasks compute");
+  }
+  return text;
 }
 
 double MemoryBytesPerSecond(const target::MachineModel& machine) {
@@ -126,10 +231,10 @@ void Bench(const BenchOptions& options) {
     NetworkRunner untuned_runner(options.network.Untuned(network), inputs);
     untuned = TimeLatency(untuned_runner, seconds);
   }
-  const Result<target::MachineModel> machine = measure::MeasuredMachineOf(network.target);
-  if (!machine) throw InputError(machine.error().message);
-  const report::Table breakdown =
-      Breakdown(network, TimeCalls(network, runner, std::min(seconds, 1.0)), *machine);
+  const Roofs roofs = Roofs::Measure(network);
+  const std::vector<double> call_seconds = TimeCalls(network, runner, std::min(seconds, 1.0));
+  const report::Table breakdown = Breakdown(network, call_seconds, roofs);
+  const OutsideProducts outside = OutsideProducts::Of(network, call_seconds);
   load.Look();
   if (load.WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load.Average()));
 
@@ -137,18 +242,24 @@ void Bench(const BenchOptions& options) {
     nlohmann::json shown = {{"model", options.network.model.path},
                             {"threads", network.target.cores},
                             {"latency", ToJson(latency)},
-                            {"machine", target::MachineModelToJson(*machine)},
-                            {"peak_flops_per_second", machine->PeakFlops()},
-                            {"peak_bytes_per_second", MemoryBytesPerSecond(*machine)},
+                            {"machine", target::MachineModelToJson(roofs.machine)},
+                            {"peak_flops_per_second", roofs.machine.PeakFlops()},
+                            {"peak_dot_flops_per_second", nlohmann::json::object()},
+                            {"peak_bytes_per_second", MemoryBytesPerSecond(roofs.machine)},
+                            {"tasks_with_fewer_products", roofs.with_fewer_products},
+                            {"outside_products", outside.Json()},
                             {"tasks", breakdown.Json()}};
+    for (const auto& [types, peak] : roofs.dots) {
+      shown["peak_dot_flops_per_second"][fmt::format("{}, {}", tensor::ToString(types.first),
+                                                     tensor::ToString(types.second))] = peak;
+    }
     options.network.model.precision.AddTo(shown);
     if (untuned) shown["untuned"] = ToJson(*untuned);
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   fmt::print("{}\n", breakdown.Text());
-  fmt::print("roofline: {} and, from main memory, {:.1f} GB/s\n",
-             report::FormatRate(machine->PeakFlops()), MemoryBytesPerSecond(*machine) / 1e9);
+  fmt::print("{}\n{}\n", outside.Text(), Describe(roofs, MemoryBytesPerSecond(roofs.machine)));
   fmt::print("latency: {}\n", Describe(latency));
   if (untuned) {
     fmt::print("untuned: {}\ngain: {}\n", Describe(*untuned),
@@ -171,7 +282,8 @@ void AddBenchCommand(CLI::App& app) {
   bench->footer(
       "The latency is the median of single runs; its spread is their interquartile\n"
       "range divided by it. 'roofline' compares a task's rate with the machine's limits\n"
-      "for its arithmetic and for the bytes that it reads and writes.\n"
+      "for its arithmetic (float32, or the instructions for products of bfloat16 and\n"
+      "8-bit integers) and for the bytes that it reads and writes.\n"
       "\n"
       "Examples:\n"
       "  bayloom bench resnet18.onnx --untuned\n"

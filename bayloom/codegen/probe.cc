@@ -7,8 +7,10 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <vector>
 
+#include "bayloom/codegen/internal/emit/dot_product.h"
 #include "bayloom/codegen/object.h"
 
 namespace bayloom::codegen {
@@ -35,6 +37,12 @@ class ProbeEmitter {
                     : few_registers                     ? kFewAccumulators
                                                         : kManyAccumulators;
     operations_ = probe == Probe::kMultiplyAddChain ? kChain : accumulators_;
+  }
+  /// Of a dot product instead of a multiply-add.
+  ProbeEmitter(const target::DotInstruction& instruction, const target::Target& target,
+               llvm::Function& function)
+      : ProbeEmitter(Probe::kMultiplyAdd, target, function) {
+    dot_ = &instruction;
   }
 
   void Emit() {
@@ -83,14 +91,16 @@ class ProbeEmitter {
   }
 
   llvm::Type* StateType() {
-    llvm::Type* element = probe_ == Probe::kRead ? static_cast<llvm::Type*>(builder_.getInt32Ty())
-                                                 : builder_.getFloatTy();
+    llvm::Type* element =
+        IsInteger() ? static_cast<llvm::Type*>(builder_.getInt32Ty()) : builder_.getFloatTy();
     return llvm::FixedVectorType::get(element, vector_bytes_ / 4);
   }
 
+  bool IsInteger() const { return probe_ == Probe::kRead || (dot_ && dot_->sum == "int32"); }
+
   llvm::Constant* Splat(double value) { return llvm::ConstantFP::get(StateType(), value); }
   llvm::Constant* Start() {
-    return probe_ == Probe::kRead ? llvm::Constant::getNullValue(StateType()) : Splat(1);
+    return IsInteger() ? llvm::Constant::getNullValue(StateType()) : Splat(1);
   }
 
   llvm::Value* ReadPlace(llvm::Value* memory, llvm::Value* done, llvm::Value* mask) {
@@ -118,15 +128,28 @@ class ProbeEmitter {
   }
 
   llvm::Value* MultiplyAdd(llvm::Value* state) {
+    if (dot_) return AddDot(state);
     return builder_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {StateType()},
                                     {state, Splat(0.999), Splat(1e-3)});
   }
 
+  /// Integers multiply their sums: products of constants would not be computed in the loop, where
+  /// they are instructions of their own.
+  llvm::Value* AddDot(llvm::Value* state) {
+    constexpr uint32_t kSmallNumbers = 0x3c013c01;  // of any type
+    llvm::Value* numbers = llvm::ConstantInt::get(
+        llvm::FixedVectorType::get(builder_.getInt32Ty(), vector_bytes_ / 4), kSmallNumbers);
+    const PackedFactor a{IsInteger() ? state : numbers, *tensor::ParseDType(dot_->a)};
+    const PackedFactor b{numbers, *tensor::ParseDType(dot_->b)};
+    return EmitDot(builder_, {dot_, target::DotOperands::kAsTheyAre}, a, b, state);
+  }
+
   llvm::Value* Fold(llvm::Value* a, llvm::Value* b) {
-    return probe_ == Probe::kRead ? builder_.CreateXor(a, b) : builder_.CreateFAdd(a, b);
+    return IsInteger() ? builder_.CreateXor(a, b) : builder_.CreateFAdd(a, b);
   }
 
   const Probe probe_;
+  const target::DotInstruction* dot_ = nullptr;
   const int vector_bytes_;
   llvm::IRBuilder<> builder_;
   llvm::Function& function_;
@@ -134,10 +157,9 @@ class ProbeEmitter {
   int operations_ = 0;    ///< of one iteration
 };
 
-}  // namespace
-
-Result<KernelObject> CompileProbe(Probe probe, const target::Target& target,
-                                  const std::string& symbol) {
+/// A function of a kernel's type with this body.
+Result<KernelObject> CompileBody(const std::function<void(llvm::Function&)>& emit,
+                                 const target::Target& target, const std::string& symbol) {
   Result<llvm::TargetMachine*> machine = TargetMachineFor(target);
   if (!machine) return machine.error();
   llvm::LLVMContext context;
@@ -145,12 +167,28 @@ Result<KernelObject> CompileProbe(Probe probe, const target::Target& target,
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer}, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
-  ProbeEmitter(probe, target, *function).Emit();
+  emit(*function);
   Optimize(module, **machine, target);
   KernelObject kernel;
   kernel.symbol = symbol;
   kernel.object = EmitMachineCode(module, **machine, llvm::CodeGenFileType::ObjectFile);
   return kernel;
+}
+
+}  // namespace
+
+Result<KernelObject> CompileProbe(Probe probe, const target::Target& target,
+                                  const std::string& symbol) {
+  return CompileBody(
+      [&](llvm::Function& function) { ProbeEmitter(probe, target, function).Emit(); }, target,
+      symbol);
+}
+
+Result<KernelObject> CompileDotProbe(const target::DotInstruction& instruction,
+                                     const target::Target& target, const std::string& symbol) {
+  return CompileBody(
+      [&](llvm::Function& function) { ProbeEmitter(instruction, target, function).Emit(); }, target,
+      symbol);
 }
 
 }  // namespace bayloom::codegen

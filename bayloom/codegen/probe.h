@@ -7,6 +7,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/compile.h"
+#include "bayloom/target/dot_instruction.h"
 
 namespace bayloom::codegen {
 
@@ -33,5 +34,10 @@ constexpr int64_t kProbeOperations = 192;
 /// (at least kProbeOperations vectors), a ProbeArguments, and a vector for its result.
 Result<KernelObject> CompileProbe(Probe probe, const target::Target& target,
                                   const std::string& symbol);
+
+/// Compiles the probe of an instruction for dot products of operands as they are, enough at once to
+/// hide its latency. It must be one of the target's (target::DotMethodFor).
+Result<KernelObject> CompileDotProbe(const target::DotInstruction& instruction,
+                                     const target::Target& target, const std::string& symbol);
 
 }  // namespace bayloom::codegen

@@ -125,11 +125,11 @@ double BestOf(int timings, const std::function<double()>& time) {
 class LoadedProbe {
  public:
   static Result<LoadedProbe> Make(codegen::Probe probe, const target::Target& target) {
-    Result<codegen::KernelObject> object = codegen::CompileProbe(probe, target, "probe");
-    if (!object) return object.error();
-    Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(*object);
-    if (!kernel) return kernel.error();
-    return LoadedProbe(*std::move(kernel));
+    return Load(codegen::CompileProbe(probe, target, "probe"));
+  }
+  static Result<LoadedProbe> Make(const target::DotInstruction& instruction,
+                                  const target::Target& target) {
+    return Load(codegen::CompileDotProbe(instruction, target, "probe"));
   }
 
   /// Seconds of one of the operations that each of the threads does, each on its memory, of which
@@ -162,6 +162,13 @@ class LoadedProbe {
 
  private:
   explicit LoadedProbe(codegen::LoadedKernel kernel) : kernel_(std::move(kernel)) {}
+
+  static Result<LoadedProbe> Load(const Result<codegen::KernelObject>& object) {
+    if (!object) return object.error();
+    Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(*object);
+    if (!kernel) return kernel.error();
+    return LoadedProbe(*std::move(kernel));
+  }
 
   void Run(char* memory, int64_t operations, int64_t bytes) const {
     codegen::ProbeArguments arguments = {operations, bytes - 1};
@@ -378,6 +385,26 @@ Result<target::MachineModel> MeasureMachine(const target::Target& target) {
   return MachineMeasurement(target, std::move(probes[0]), std::move(probes[1]),
                             std::move(probes[2]), std::move(probes[3]), *std::move(programs))
       .Run();
+}
+
+Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDemand& demand) {
+  DotPeaks peaks;
+  for (const auto& [types, flops] : demand.dot_flops) {
+    const auto method =
+        target::DotMethodFor(target, tensor::ToString(types.first), tensor::ToString(types.second));
+    if (!method) continue;
+    const target::DotInstruction& instruction = *method->instruction;
+    Result<LoadedProbe> probe = LoadedProbe::Make(instruction, target);
+    if (!probe) return probe.error();
+    std::vector<double> rounds;
+    for (int round = 0; round < kRounds; ++round) {
+      rounds.push_back(probe->SecondsEach(std::vector<char*>(target.cores, nullptr), 1));
+    }
+    const double lanes = target.vector_bytes / 4.0;
+    const double slower = static_cast<double>(method->Operations()) / instruction.operations;
+    peaks[types] = 2 * lanes * instruction.depth * target.cores / Quantile(rounds, 0.5) / slower;
+  }
+  return peaks;
 }
 
 Result<target::MachineModel> MeasuredMachineOf(const target::Target& target) {

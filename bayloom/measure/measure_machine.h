@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bayloom/base/result.h"
+#include "bayloom/measure/roofline.h"
 #include "bayloom/target/target.h"
 
 namespace bayloom::measure {
@@ -25,5 +26,10 @@ Result<target::MachineModel> MeasureMachine(const target::Target& target);
 /// The target's machine as it was measured before, or as it is measured now: what rooflines and
 /// bounds need, for the nominal machine is not this one.
 Result<target::MachineModel> MeasuredMachineOf(const target::Target& target);
+
+/// What this machine's instructions for dot products reach, timed as multiply-adds are, in a tenth
+/// of a second for each of them: for the types of the demand that the target has an instruction
+/// for. Fails when the target is not this machine.
+Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDemand& demand);
 
 }  // namespace bayloom::measure

@@ -8,8 +8,9 @@
 #include <optional>
 #include <set>
 
+#include "bayloom/target/dot_instruction.h"
 #include "bayloom/tensor/access.h"
-#include "bayloom/tensor/program.h"
+#include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::measure {
 namespace {
@@ -113,6 +114,21 @@ double FlopsOf(const tensor::Workload& workload, const tensor::Stage& stage) {
   return alone.Flops();
 }
 
+/// Terms of all sums, maxima and so on.
+double TermsOf(const tensor::Program& program) {
+  double terms = 0;
+  for (tensor::BlockId id : program.BlocksInOrder()) {
+    const tensor::Block& block = program.blocks[id];
+    if (block.kind != tensor::BlockKind::kReduce && block.kind != tensor::BlockKind::kUpdate) {
+      continue;
+    }
+    double points = 1;
+    for (const tensor::Iter& iter : block.iters) points *= static_cast<double>(iter.extent);
+    terms += points;
+  }
+  return terms;
+}
+
 }  // namespace
 
 WorkloadDemand DemandOf(const tensor::Workload& workload) {
@@ -122,7 +138,12 @@ WorkloadDemand DemandOf(const tensor::Workload& workload) {
   for (tensor::BlockId id : program.BlocksInOrder()) {
     const tensor::Stage& stage = workload.stages[workload.Producer(program.blocks[id].output)];
     const bool reduces = stage.reduction != tensor::Reduction::kNone;
-    demand.flops += FlopsOf(workload, stage) * (reduces ? UsefulShare(program, workload, id) : 1);
+    const double flops =
+        FlopsOf(workload, stage) * (reduces ? UsefulShare(program, workload, id) : 1);
+    demand.flops += flops;
+    if (const auto dot = tensor::MatchDotProduct(program.blocks[id])) {
+      demand.dot_flops[{dot->a.dtype(), dot->b.dtype()}] += flops;
+    }
     for (const tensor::Access& access : tensor::AccessesOf(program, id)) {
       double& most = touched[access.buffer];
       most = std::max(most, TouchedElements(program, program.blocks[id], access));
@@ -134,8 +155,39 @@ WorkloadDemand DemandOf(const tensor::Workload& workload) {
   return demand;
 }
 
-double RooflineSeconds(const target::MachineModel& machine, const WorkloadDemand& demand) {
+double PartOfSums(const tensor::Workload& workload, const tensor::Program& program) {
+  const double direct = TermsOf(tensor::Lower(workload));
+  return direct > 0 ? std::min(1.0, TermsOf(program) / direct) : 1;
+}
+
+WorkloadDemand DemandOf(const tensor::Workload& workload, const tensor::Program& program) {
+  WorkloadDemand demand = DemandOf(workload);
+  const double part = PartOfSums(workload, program);
+  demand.flops *= part;
+  for (auto& [types, flops] : demand.dot_flops) flops *= part;
+  return demand;
+}
+
+DotPeaks NominalDotPeaks(const target::Target& target, const target::MachineModel& machine,
+                         const WorkloadDemand& demand) {
+  DotPeaks peaks;
+  for (const auto& [types, flops] : demand.dot_flops) {
+    const auto method =
+        target::DotMethodFor(target, tensor::ToString(types.first), tensor::ToString(types.second));
+    if (method) {
+      peaks[types] = machine.PeakFlops() * method->instruction->depth / method->Operations();
+    }
+  }
+  return peaks;
+}
+
+double RooflineSeconds(const target::MachineModel& machine, const WorkloadDemand& demand,
+                       const DotPeaks& peaks) {
   double seconds = demand.flops / machine.PeakFlops();
+  for (const auto& [types, flops] : demand.dot_flops) {
+    const auto peak = peaks.find(types);
+    if (peak != peaks.end()) seconds += flops / peak->second - flops / machine.PeakFlops();
+  }
   double room = 0;
   for (const target::MemoryLevel& level : machine.levels) {
     seconds = std::max(seconds, (demand.bytes - room) / machine.BytesPerSecond(level));
@@ -145,8 +197,8 @@ double RooflineSeconds(const target::MachineModel& machine, const WorkloadDemand
 }
 
 double RooflineShare(const target::MachineModel& machine, const WorkloadDemand& demand,
-                     double seconds) {
-  return std::min(1.0, RooflineSeconds(machine, demand) / seconds);
+                     double seconds, const DotPeaks& peaks) {
+  return std::min(1.0, RooflineSeconds(machine, demand, peaks) / seconds);
 }
 
 }  // namespace bayloom::measure

@@ -22,6 +22,7 @@
 #include "bayloom/measure/timing.h"
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/tuning/network_precision.h"
+#include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -192,12 +193,34 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
   return end;
 }
 
+double Tuning::RooflineBound() const {
+  std::vector<measure::WorkloadDemand> demands;
+  measure::WorkloadDemand all;
+  for (const auto& task : session_->tasks()) {
+    if (!task->space().target().machine) return 0;
+    const tensor::Workload& workload = task->space().workload();
+    const std::optional<MeasuredCandidate> best = RestoreBest(store_, task->space());
+    demands.push_back(best ? measure::DemandOf(workload, best->candidate.program)
+                           : measure::DemandOf(workload));
+    all.dot_flops.insert(demands.back().dot_flops.begin(), demands.back().dot_flops.end());
+  }
+  if (demands.empty()) return 0;
+  const target::Target& target = session_->tasks().front()->space().target();
+  const Result<measure::DotPeaks> measured = measure::MeasureDotPeaks(target, all);
+  const measure::DotPeaks peaks =
+      measured ? *measured : measure::NominalDotPeaks(target, *target.machine, all);
+  double bound = 0;
+  for (size_t i = 0; i < demands.size(); ++i) {
+    bound += session_->tasks()[i]->weight() *
+             measure::RooflineSeconds(*target.machine, demands[i], peaks);
+  }
+  return bound;
+}
+
 TuningGain Tuning::Gain() const {
   TuningGain gain;
-  double bound = 0;
   for (const auto& task : session_->tasks()) {
     const double weight = task->weight();
-    const tensor::Workload& workload = task->space().workload();
     const target::Target& target = task->space().target();
     const record::TargetId target_id = store_.FindTarget(target).value_or(0);
     const std::vector<record::StoredTrial> best = store_.BestOf(task->id(), target_id, 1);
@@ -205,9 +228,6 @@ TuningGain Tuning::Gain() const {
         best.empty() ? std::numeric_limits<double>::infinity() : best[0].outcome.value;
     gain.seconds.push_back(seconds);
     gain.total_seconds += weight * seconds;
-    if (target.machine) {
-      bound += weight * measure::RooflineSeconds(*target.machine, measure::DemandOf(workload));
-    }
     if (best.empty()) continue;
     double untuned = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> chosen;  // beside it
@@ -222,7 +242,8 @@ TuningGain Tuning::Gain() const {
     gain.compared_seconds += weight * (chosen.empty() ? seconds : measure::Quantile(chosen, 0.5));
     gain.untuned_seconds += weight * untuned;
   }
-  if (bound > 0 && std::isfinite(gain.total_seconds)) {
+  if (!std::isfinite(gain.total_seconds)) return gain;
+  if (const double bound = RooflineBound(); bound > 0) {
     gain.roofline_share = std::min(1.0, bound / gain.total_seconds);
   }
   return gain;

@@ -101,6 +101,10 @@ class Tuning {
   TuningGain Gain() const;
 
  private:
+  /// The least seconds of all tasks (RooflineSeconds), each by the algorithm of its best program; 0
+  /// where the machine is not known.
+  double RooflineBound() const;
+
   record::Store& store_;
   ProgramEvaluator& evaluator_;
   TuneOptions options_;

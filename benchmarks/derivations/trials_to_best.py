@@ -102,7 +102,8 @@ def summary(options, rows):
     parts = [("all derivations", row) for row in together]
     if alone:
         best = min(alone, key=lambda row: row["best_ms"])
-        parts.append((f"{best['derivations']} alone", best))
+        name = best["derivations"]
+        parts.append(("no derivation" if name == "none" else f"{name} alone", best))
     words = "; ".join(f"{name}: {in_words(row)}" for name, row in parts)
     return f"{rows[0]['operator']}: within {100 * options.within:g} % of the best: {words}"
 

@@ -125,6 +125,12 @@ TEST_F(ModelCommands, TunedProgramsAreTimedAndShipped) {
   double share = 0;
   for (const nlohmann::json& task : timed["tasks"]) share += task["share"].get<double>();
   EXPECT_NEAR(share, 1, 1e-9);
+  const nlohmann::json& outside = timed["outside_products"];
+  EXPECT_GE(outside["share"], outside["moves"]);
+  EXPECT_LT(outside["share"], 1);
+  double of_operators = 0;
+  for (const nlohmann::json& op : outside["operators"]) of_operators += op["share"].get<double>();
+  EXPECT_NEAR(of_operators, outside["share"], 1e-9);
   EXPECT_THAT(bench.out, HasSubstr(R"("tuned": "yes")"));
 
   const Answer compiled = RunBayloom(

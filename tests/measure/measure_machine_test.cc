@@ -53,6 +53,28 @@ TEST(MeasureMachine, NarrowVectorsDoLess) {
   EXPECT_LT(narrow->PeakFlops(), 0.8 * wide->PeakFlops());
 }
 
+TEST(MeasureDotPeaks, AreThoseOfTheInstructions) {
+  using tensor::DType;
+  const target::Target target = codegen::HostTarget(1);
+  const Result<target::MachineModel> machine = MeasureMachine(target);
+  ASSERT_TRUE(machine);
+  WorkloadDemand demand;
+  demand.dot_flops = {{{DType::kBFloat16, DType::kBFloat16}, 1},
+                      {{DType::kUInt8, DType::kInt8}, 1},
+                      {{DType::kInt8, DType::kInt8}, 1},
+                      {{DType::kFloat16, DType::kFloat16}, 1}};
+  const Result<DotPeaks> peaks = MeasureDotPeaks(target, demand);
+  ASSERT_TRUE(peaks) << peaks.error().message;
+  const DotPeaks nominal = NominalDotPeaks(target, *machine, demand);
+  ASSERT_EQ(peaks->size(), nominal.size());
+  EXPECT_FALSE(peaks->contains({DType::kFloat16, DType::kFloat16}));
+  for (const auto& [types, peak] : *peaks) {
+    EXPECT_GT(peak, 1e8);
+    // A busy machine may have measured the multiply-adds at a bad moment.
+    EXPECT_LT(peak, 4 * nominal.at(types)) << tensor::ToString(types.first);
+  }
+}
+
 TEST(MeasureMachine, RefusesAnotherMachine) {
   target::Target target = codegen::HostTarget(1);
   target.triple = "no-such-machine";

@@ -5,10 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/tensor/operators.h"
+#include "bayloom/tensor/primitives.h"
 
 namespace bayloom::measure {
 namespace {
@@ -48,6 +51,63 @@ TEST(Roofline, MoreToDoNeverTakesLess) {
     EXPECT_NEAR(RooflineShare(machine, {1e3, bytes}, 4 * seconds), 0.25, 1e-12);
     before = seconds;
   }
+}
+
+/// A product of 8 rows in these types.
+tensor::Workload NarrowProduct(tensor::DType a_type, tensor::DType b_type, tensor::DType sum) {
+  tensor::WorkloadBuilder b("narrow");
+  const tensor::Tensor x = b.Input("x", {8, 64}, a_type), w = b.Input("w", {64, 32}, b_type);
+  const tensor::Tensor y = b.Reduce(
+      "y", {8, 32}, {{"k", 64}}, tensor::Reduction::kSum, [&](const auto& s, const auto& r) {
+        return tensor::Cast(sum, x(s[0], r[0])) * tensor::Cast(sum, w(r[0], s[1]));
+      });
+  return b.Build({y});
+}
+
+TEST(Roofline, DotProductsHaveRoofsOfTheirOwn) {
+  using tensor::DType;
+  const target::MachineModel machine = RoundMachine();
+  const WorkloadDemand demand =
+      DemandOf(NarrowProduct(DType::kBFloat16, DType::kBFloat16, DType::kFloat32));
+  const double flops = 2 * 8 * 32 * 64;
+  const DotTypes pairs = {DType::kBFloat16, DType::kBFloat16};
+  ASSERT_EQ(demand.dot_flops, (std::map<DotTypes, double>{{pairs, flops}}));
+  EXPECT_EQ(demand.flops, flops);
+  EXPECT_DOUBLE_EQ(RooflineSeconds(machine, {flops, 0, {{pairs, flops}}}), flops / 128e9);
+  EXPECT_DOUBLE_EQ(RooflineSeconds(machine, {flops, 0, {{pairs, flops}}}, {{pairs, 256e9}}),
+                   flops / 256e9);
+  EXPECT_DOUBLE_EQ(RooflineSeconds(machine, {3 * flops, 0, {{pairs, flops}}}, {{pairs, 256e9}}),
+                   2 * flops / 128e9 + flops / 256e9);
+  EXPECT_TRUE(DemandOf(tensor::ParseOperator("matmul:8,8,8")).dot_flops.empty());
+}
+
+TEST(Roofline, NominalPeaksAreOfTheInstructions) {
+  using tensor::DType;
+  target::Target target;
+  target.vector_bytes = 32;
+  target.features = "+avxvnni";
+  const auto nominal = [&](DType a, DType b, DType sum) {
+    const DotPeaks peaks =
+        NominalDotPeaks(target, RoundMachine(), DemandOf(NarrowProduct(a, b, sum)));
+    return peaks.empty() ? 0 : peaks.begin()->second;
+  };
+  EXPECT_DOUBLE_EQ(nominal(DType::kUInt8, DType::kInt8, DType::kInt32), 4 * 128e9);
+  EXPECT_DOUBLE_EQ(nominal(DType::kInt16, DType::kInt16, DType::kInt32), 2 * 128e9);
+  EXPECT_EQ(nominal(DType::kBFloat16, DType::kBFloat16, DType::kFloat32), 0);
+}
+
+TEST(Demand, OfAnAlgorithmIsItsOwn) {
+  const tensor::Workload workload = tensor::ParseOperator("conv2d:8x8x16,16,3x3,pad=1");
+  tensor::Program program = tensor::Lower(workload);
+  EXPECT_EQ(PartOfSums(workload, program), 1);
+  const auto convolution = std::ranges::find_if(program.blocks, [](const tensor::Block& block) {
+    return block.kind == tensor::BlockKind::kReduce;
+  });
+  ASSERT_TRUE(tensor::Winograd(
+      program, static_cast<tensor::BlockId>(convolution - program.blocks.begin()), 2));
+  EXPECT_DOUBLE_EQ(PartOfSums(workload, program), 16.0 / 36);  // 4 x 4 products for 2 x 2 outputs
+  EXPECT_DOUBLE_EQ(DemandOf(workload, program).flops, 16.0 / 36 * DemandOf(workload).flops);
+  EXPECT_EQ(DemandOf(workload, program).bytes, DemandOf(workload).bytes);
 }
 
 TEST(Demand, OfAProductIsItsMatrices) {

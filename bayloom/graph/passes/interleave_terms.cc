@@ -54,8 +54,7 @@ class TermInterleaver {
   std::optional<InterleavedProduct> Match(const Node& node) const {
     const Expr& value = node.stage.value;
     if (node.group < 0 || !IsAnchor(node) || node.stage.reduction != tensor::Reduction::kSum ||
-        value->op != tensor::ExprOp::kMul ||
-        node.stage.iters.back().extent % kTermsTogether != 0) {
+        value->op != tensor::ExprOp::kMul || node.stage.iters.back().extent % kTermsTogether != 0) {
       return std::nullopt;
     }
     const Expr a = BFloatLoad(value->operands[0]), b = BFloatLoad(value->operands[1]);
@@ -117,15 +116,15 @@ class TermInterleaver {
   void InterleaveProduct(Node& node, const InterleavedProduct& found) const {
     const int iter = static_cast<int>(node.stage.iters.size()) - 1;
     const Expr term = CutIntoPairs(node, iter, tensor::IterKind::kReduction);
-    node.stage.value = RewriteLoads(
-        tensor::SubstituteIters(node.stage.value, Substitution(node, iter, term)),
-        [&](const Expr& load) -> std::optional<Expr> {
-          if (load->index != found.copy) return std::nullopt;
-          std::vector<Expr> place = load->operands;
-          place[found.copy_axis] = IterVar(iter);
-          place.push_back(IterVar(iter + 1));
-          return tensor::Load(load->index, load->dtype, std::move(place));
-        });
+    node.stage.value =
+        RewriteLoads(tensor::SubstituteIters(node.stage.value, Substitution(node, iter, term)),
+                     [&](const Expr& load) -> std::optional<Expr> {
+                       if (load->index != found.copy) return std::nullopt;
+                       std::vector<Expr> place = load->operands;
+                       place[found.copy_axis] = IterVar(iter);
+                       place.push_back(IterVar(iter + 1));
+                       return tensor::Load(load->index, load->dtype, std::move(place));
+                     });
   }
 
   Graph& graph_;

@@ -141,8 +141,9 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
   const target::MachineModel machine = target::MachineOf(space.target());
   const double flops = space.workload().Flops();
   if (space.target().machine) {
-    details["roofline"] =
-        Finite(measure::RooflineSeconds(machine, measure::DemandOf(space.workload())));
+    const measure::WorkloadDemand demand = measure::DemandOf(space.workload());
+    details["roofline"] = Finite(measure::RooflineSeconds(
+        machine, demand, measure::NominalDotPeaks(space.target(), machine, demand)));
   }
   details["untuned"] = ProgramJson(tuning::PlainCandidate(space).program, machine);
   const std::vector<record::StoredTrial> best = store.BestOf(task.id, target, 1);
