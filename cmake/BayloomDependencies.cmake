@@ -36,6 +36,13 @@ bayloom_dependency(Libevent 2.1 TARGETS Libevent::event)
 
 add_library(bayloom_llvm INTERFACE)
 target_include_directories(bayloom_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
-target_link_libraries(bayloom_llvm INTERFACE LLVM-19)
-target_link_directories(bayloom_llvm INTERFACE ${LLVM_LIBRARY_DIRS})
+if(BAYLOOM_PORTABLE)
+  llvm_map_components_to_libnames(llvm_libraries orcjit codegen selectiondag asmprinter mc
+    nativecodegen x86codegen x86asmparser aarch64codegen nvptxcodegen)
+  add_link_options(-Wl,--as-needed)  # of what these libraries name, most is not called
+  target_link_libraries(bayloom_llvm INTERFACE ${llvm_libraries})
+else()
+  target_link_libraries(bayloom_llvm INTERFACE LLVM-19)
+  target_link_directories(bayloom_llvm INTERFACE ${LLVM_LIBRARY_DIRS})
+endif()
 set_target_properties(bayloom_llvm PROPERTIES EXPORT_NAME llvm)

@@ -112,7 +112,7 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
 void ShowTask(const ShowOptions& options) {
   record::Store store(options.subject.path, record::Store::Mode::kReadOnly);
   const record::TaskRecord record = FindTask(store, *options.task);
-  const record::TargetId target = TargetWithTrials(store, record.id, options.target.Resolve());
+  const record::TargetId target = TargetWithTrials(store, record.id, options.target.Named());
   ShownTask task{record,
                  sketch::SpaceGenerator(store.WorkloadOf(record.id), store.TargetOf(target)),
                  store.TrialsOf(record.id, target), std::nullopt};

@@ -29,7 +29,7 @@ void PrintAsJson(const sketch::SpaceGenerator& generator) {
 }  // namespace
 
 void ShowWorkload(const tensor::Workload& workload, const ShowOptions& options) {
-  const sketch::SpaceGenerator generator(workload, options.target.Resolve());
+  const sketch::SpaceGenerator generator(workload, options.target.Named());
   if (options.json) return PrintAsJson(generator);
   fmt::print("{}\n{} a run\n", tensor::Print(generator.workload()),
              report::FormatFlops(generator.workload().Flops()));

@@ -6,6 +6,8 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "bayloom/codegen/gpu/gpu_image.h"
+#include "bayloom/codegen/gpu/ptx.h"
 #include "bayloom/codegen/internal/emit/module.h"
 #include "bayloom/codegen/object.h"
 
@@ -39,6 +41,9 @@ Result<Compilation> Begin(const tensor::Program& program, const target::Target& 
 
 Result<KernelObject> CompileProgram(const tensor::Program& program, const target::Target& target,
                                     const std::string& symbol) {
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    return CompileForGpu(program, target::LimitsOf(target), symbol);
+  }
   Result<Compilation> compilation = Begin(program, target, symbol);
   if (!compilation) return compilation.error();
   KernelObject kernel;
@@ -62,6 +67,11 @@ Result<std::string> EmitLlvmIr(const tensor::Program& program, const target::Tar
 
 Result<std::string> EmitAssembly(const tensor::Program& program, const target::Target& target,
                                  const std::string& symbol) {
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    Result<GpuProgram> compiled = CompileToPtx(program, target::LimitsOf(target), symbol);
+    if (!compiled) return compiled.error();
+    return compiled->ptx;
+  }
   Result<Compilation> compilation = Begin(program, target, symbol);
   if (!compilation) return compilation.error();
   return EmitMachineCode(*compilation->module, *compilation->machine,

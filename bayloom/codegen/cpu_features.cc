@@ -40,6 +40,7 @@ std::span<const std::string_view> KnownFeatures(target::TargetKind kind) {
       return kX86_64;
     case target::TargetKind::kAArch64:
       return kAArch64;
+    case target::TargetKind::kNvidiaGpu:
     case target::TargetKind::kOtherCpu:
       break;
   }

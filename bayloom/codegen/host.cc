@@ -14,6 +14,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/aarch64_target.h"
+#include "bayloom/codegen/gpu/gpu_description.h"
 #include "bayloom/codegen/x86_target.h"
 #include "bayloom/target/named_target.h"
 
@@ -77,13 +78,15 @@ target::Target HostTarget(int threads) {
 target::Target TargetNamed(const std::string& name, int threads) {
   if (name == "native") return HostTarget(threads);
   const int cores = threads > 0 ? threads : AllowedProcessors();
+  if (IsGpuName(name)) return GpuTargetNamed(name);
   if (IsAArch64Name(name)) return AArch64Target(name, cores);
   std::optional<target::Target> level = target::LevelTarget(name, cores);
   if (level) return *std::move(level);
   if (const std::optional<target::Target> processor = X86Target(name, cores)) return *processor;
   std::string names = "native";
   for (std::string_view known : target::LevelNames()) names.append(", ").append(known);
-  names.append(", ").append(kAArch64Name).append("[:PROCESSOR], and names of x86-64 processors");
+  names.append(", ").append(kAArch64Name).append("[:PROCESSOR], cuda[:sm_NN]");
+  names.append(", and names of x86-64 processors");
   throw InputError("there is no target '" + base::InOneLine(name) + "'; there are " + names);
 }
 

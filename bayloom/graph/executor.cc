@@ -15,6 +15,7 @@
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/graph/internal/gpu_network.h"
 
 namespace bayloom::graph {
 namespace {
@@ -35,7 +36,9 @@ std::vector<codegen::KernelObject> CompilePrograms(
     const std::string& prefix) {
   std::vector<codegen::KernelObject> kernels(programs.size());
   std::vector<std::string> errors(programs.size());
-  base::ThreadPool pool(std::clamp(target.cores, 1, codegen::AllowedProcessors()));
+  const bool is_gpu = target.kind() == target::TargetKind::kNvidiaGpu;
+  const int processors = codegen::AllowedProcessors();
+  base::ThreadPool pool(is_gpu ? processors : std::clamp(target.cores, 1, processors));
   pool.ParallelFor(static_cast<int64_t>(programs.size()), [&](int64_t task) {
     Result<codegen::KernelObject> kernel =
         codegen::CompileProgram(*programs[task], target, fmt::format("{}{}", prefix, task));
@@ -55,16 +58,28 @@ std::vector<codegen::KernelObject> CompilePrograms(
 
 struct Executor::Impl {
   NetworkPlan plan;
+
+  virtual ~Impl() = default;
+  /// Adds the seconds of each call to `seconds` unless that is null.
+  virtual void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
+                   std::vector<double>* seconds) = 0;
+
+  explicit Impl(NetworkPlan planned) : plan(std::move(planned)) {}
+};
+
+namespace {
+
+/// In memory of this process, on its processors.
+struct OnProcessor final : Executor::Impl {
   std::vector<codegen::LoadedKernel> kernels;
   int threads = 1;
   codegen::AlignedMemory arena, workspace, constants;
   std::vector<codegen::AlignedMemory> input_copies, output_copies;
 
-  Impl(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-       const target::Target& target)
-      : plan(PlanNetwork(network, programs)), threads(target.cores) {
+  OnProcessor(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects, int cores)
+      : Impl(std::move(planned)), threads(cores) {
     int64_t workspace_bytes = 0;
-    for (const codegen::KernelObject& object : CompilePrograms(programs, target)) {
+    for (const codegen::KernelObject& object : objects) {
       Result<codegen::LoadedKernel> kernel = codegen::LoadedKernel::Load(object);
       if (!kernel) throw InputError("cannot load compiled code: " + kernel.error().message);
       kernels.push_back(*std::move(kernel));
@@ -97,7 +112,7 @@ struct Executor::Impl {
   }
 
   void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
-           std::vector<double>* seconds) {
+           std::vector<double>* seconds) override {
     bayloom_set_threads(threads);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (codegen::IsAligned(inputs[i])) continue;
@@ -126,9 +141,34 @@ struct Executor::Impl {
   }
 };
 
+/// On the GPU, with its own memory.
+struct OnGpu final : Executor::Impl {
+  GpuNetwork network;
+
+  OnGpu(NetworkPlan planned, const std::vector<codegen::KernelObject>& objects,
+        const target::Target& target)
+      : Impl(std::move(planned)), network(plan, objects, target) {
+    plan.constants = {};
+  }
+
+  void Run(std::vector<const void*> inputs, const std::vector<void*>& outputs,
+           std::vector<double>* seconds) override {
+    network.Run(inputs, outputs, seconds);
+  }
+};
+
+}  // namespace
+
 Executor::Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
-                   const target::Target& target)
-    : impl_(std::make_unique<Impl>(network, programs, target)) {}
+                   const target::Target& target) {
+  const std::vector<codegen::KernelObject> objects = CompilePrograms(programs, target);
+  NetworkPlan plan = PlanNetwork(network, programs);
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    impl_ = std::make_unique<OnGpu>(std::move(plan), objects, target);
+  } else {
+    impl_ = std::make_unique<OnProcessor>(std::move(plan), objects, target.cores);
+  }
+}
 Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
 

@@ -20,7 +20,7 @@ std::vector<codegen::KernelObject> CompilePrograms(
     const std::vector<const tensor::Program*>& programs, const target::Target& target,
     const std::string& prefix = "kernel_");
 
-/// A network ready to run in this process.
+/// A network ready to run in this process, on its processors or on a GPU.
 ///
 ///     Executor executor(network, programs, HostTarget());
 ///     executor.Run(inputs, outputs);
@@ -28,14 +28,15 @@ std::vector<codegen::KernelObject> CompilePrograms(
 /// Not safe for concurrent use: the intermediate values have one place.
 class Executor {
  public:
-  /// `programs`: one per task of the network. Throws InputError if one cannot be compiled.
+  /// `programs`: one per task of the network. Throws InputError if one cannot be compiled, and if
+  /// there is no GPU that can run the network or it has not the memory.
   Executor(const TaskGraph& network, const std::vector<const tensor::Program*>& programs,
            const target::Target& target);
   ~Executor();
   Executor(Executor&&) noexcept;
 
   /// Row-major tensors, in the order and of the sizes of the graph's inputs and outputs. Buffers
-  /// that are not aligned to 64 bytes are copied.
+  /// that are not aligned to 64 bytes are copied. Throws SystemError if a GPU fails.
   void Run(const std::vector<const void*>& inputs, const std::vector<void*>& outputs);
 
   /// As Run, adding the seconds each call took to `seconds` (one entry per call).
@@ -44,8 +45,9 @@ class Executor {
 
   const NetworkPlan& plan() const;
 
+  struct Impl;  ///< one for processors, one for GPUs
+
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

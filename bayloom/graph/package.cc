@@ -18,9 +18,11 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/scratch_folder.h"
 #include "bayloom/codegen/cpu_features.h"
+#include "bayloom/codegen/host.h"
 #include "bayloom/graph/executor.h"
 #include "bayloom/graph/internal/c_compiler.h"
 #include "bayloom/graph/internal/c_names.h"
+#include "bayloom/graph/internal/gpu_package_source.h"
 #include "bayloom/graph/internal/package_source.h"
 #include "bayloom/tensor/library_call.h"
 
@@ -32,6 +34,12 @@ extern const char kRuntimeHeader[];
 extern const char kCpuSource[];
 extern const char kCpuHeader[];
 extern const char kCpuFeaturesHeader[];
+extern const char kCudaSource[];
+extern const char kCudaHeader[];
+extern const char kGpuSource[];
+extern const char kGpuHeader[];
+extern const char kGpuModelSource[];
+extern const char kGpuModelHeader[];
 extern const char kModelSource[];
 extern const char kModelHeader[];
 extern const char kPackageHeader[];
@@ -147,15 +155,24 @@ CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t vari
     pool.Take(*shape.network, programs, compiled.plans.back());
   }
   const std::string prefix = KernelPrefix(number);
-  const std::vector<codegen::KernelObject> kernels =
+  std::vector<codegen::KernelObject> kernels =
       CompilePrograms(pool.programs(), compiled.target, prefix);
   for (size_t kernel = 0; kernel < kernels.size(); ++kernel) {
-    objects.push_back(fmt::format("{}{}.o", prefix, kernel));
-    scratch.Write(objects.back(), kernels[kernel].object);
+    if (compiled.IsForGpu()) {
+      scratch.Write(ImageFile(number, kernel), kernels[kernel].object);
+    } else {
+      objects.push_back(fmt::format("{}{}.o", prefix, kernel));
+      scratch.Write(objects.back(), kernels[kernel].object);
+    }
     compiled.shared_workspace_bytes =
         std::max(compiled.shared_workspace_bytes, kernels[kernel].shared_workspace_bytes);
     compiled.worker_workspace_bytes =
         std::max(compiled.worker_workspace_bytes, kernels[kernel].worker_workspace_bytes);
+  }
+  if (compiled.IsForGpu()) {
+    compiled.kernels = std::move(kernels);
+    objects.push_back(prefix + "images.s");
+    scratch.Write(objects.back(), ImagesAssembly(compiled, number));
   }
   return compiled;
 }
@@ -189,6 +206,17 @@ void WriteRuntime(const base::ScratchFolder& scratch) {
   scratch.Write("bayloom_model.h", kModelHeader);
   scratch.Write("bayloom_model.c", kModelSource);
   scratch.Write("bayloom_package.h", kPackageHeader);
+}
+
+/// What networks for GPUs need besides. Returns what is to be compiled.
+std::vector<std::string> WriteGpuRuntime(const base::ScratchFolder& scratch) {
+  scratch.Write("bayloom_cuda.h", kCudaHeader);
+  scratch.Write("bayloom_gpu.h", kGpuHeader);
+  scratch.Write("bayloom_gpu_model.h", kGpuModelHeader);
+  scratch.Write("bayloom_cuda.c", kCudaSource);
+  scratch.Write("bayloom_gpu.c", kGpuSource);
+  scratch.Write("bayloom_gpu_model.c", kGpuModelSource);
+  return {"bayloom_cuda.c", "bayloom_gpu.c", "bayloom_gpu_model.c"};
 }
 
 /// Kernels of the library, where a network calls some. Returns what is to be compiled.
@@ -242,16 +270,21 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   scratch.Write("constants.bin", constants.content());
   scratch.Write("constants.s", ConstantsAssembly("constants.bin"));
   scratch.Write("bayloom_network.c",
-                PackageSource(compiled, name, PackageDescription(shapes, name)));
+                PackageSource(compiled, name, PackageDescription(shapes, name),
+                              static_cast<int64_t>(constants.content().size())));
   scratch.Write("visible", VersionScript(name));
   arguments.insert(arguments.end(),
                    {"bayloom_runtime.c", "bayloom_cpu.c", "bayloom_model.c", "bayloom_network.c",
                     "constants.s", "-Wl,--version-script=visible"});
+  if (compiled[0].IsForGpu()) {
+    for (std::string& source : WriteGpuRuntime(scratch)) arguments.push_back(std::move(source));
+  }
   for (std::string& source : WriteLibrary(shapes, scratch)) arguments.push_back(std::move(source));
   const std::string library = fmt::format("lib{}.so", name);
   // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
   arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});
-  RunCompiler(shapes[0].variants[0].target.kind(), scratch.path(), arguments);
+  const target::TargetKind kind = shapes[0].variants[0].target.kind();
+  RunCompiler(compiled[0].IsForGpu() ? codegen::HostKind() : kind, scratch.path(), arguments);
 
   Package package;
   package.library = (fs::path(directory) / library).string();

@@ -41,6 +41,9 @@ struct Package {
 ///     if (error != BAYLOOM_OK) puts(resnet18_error_text(error));
 ///     resnet18_destroy(model);
 ///
+/// For GPUs the library holds modules of device code, and loads NVIDIA's driver when a model is
+/// created; calls of a run are one graph.
+///
 /// The library holds the compiled kernels for each of the variants, the weights in their final
 /// order, and the thread pool; it needs nothing but the C library. A model uses the variant with
 /// the most features among those that the processor can run; where it can run none, creating one

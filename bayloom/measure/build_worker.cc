@@ -22,6 +22,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/subprocess.h"
 #include "bayloom/measure/internal/memory_limit.h"
+#include "bayloom/measure/protocol.h"
 
 namespace bayloom::measure {
 namespace {
@@ -42,6 +43,7 @@ std::string Encode(const BuildReport& report) {
     writer.Put(report.kernel->object);
     writer.Put(report.kernel->shared_workspace_bytes);
     writer.Put(report.kernel->worker_workspace_bytes);
+    Put(writer, report.kernel->launches);
   }
   return writer.Take();
 }
@@ -61,6 +63,7 @@ BuildReport Decode(BuildReport::Event event, const std::string& body) {
   reader.Get(kernel.object);
   reader.Get(kernel.shared_workspace_bytes);
   reader.Get(kernel.worker_workspace_bytes);
+  Get(reader, kernel.launches);
   return report;
 }
 

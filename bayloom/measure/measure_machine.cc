@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/codegen/gpu/gpu_description.h"
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/probe.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
@@ -409,6 +410,11 @@ Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDem
 
 Result<target::MachineModel> MeasuredMachineOf(const target::Target& target) {
   if (target.machine) return *target.machine;
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    const Result<codegen::GpuDescription> gpu = codegen::DescribeGpu();
+    if (!gpu) return gpu.error();
+    return codegen::MachineOf(*gpu);
+  }
   return MeasureMachine(target);
 }
 

@@ -24,7 +24,7 @@ namespace bayloom::measure {
 Result<target::MachineModel> MeasureMachine(const target::Target& target);
 
 /// The target's machine as it was measured before, or as it is measured now: what rooflines and
-/// bounds need, for the nominal machine is not this one.
+/// bounds need, for the nominal machine is not this one. That of a GPU is what its driver tells.
 Result<target::MachineModel> MeasuredMachineOf(const target::Target& target);
 
 /// What this machine's instructions for dot products reach, timed as multiply-adds are, in a tenth

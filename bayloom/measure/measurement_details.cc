@@ -12,6 +12,8 @@ MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
   details.drift = outcome.Get("drift", details.drift);
   details.build_seconds = outcome.Get("build_seconds", details.build_seconds);
   details.measure_seconds = outcome.Get("measure_seconds", details.measure_seconds);
+  details.clock_mhz = outcome.Get("clock_mhz", details.clock_mhz);
+  details.power_watts = outcome.Get("power_watts", details.power_watts);
   return details;
 }
 
@@ -25,6 +27,8 @@ void SetDetails(trial::Outcome& outcome, const MeasurementDetails& details) {
   set("drift", details.drift, nothing.drift);
   set("build_seconds", details.build_seconds, nothing.build_seconds);
   set("measure_seconds", details.measure_seconds, nothing.measure_seconds);
+  set("clock_mhz", details.clock_mhz, nothing.clock_mhz);
+  set("power_watts", details.power_watts, nothing.power_watts);
 }
 
 }  // namespace bayloom::measure

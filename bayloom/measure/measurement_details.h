@@ -20,6 +20,8 @@ struct MeasurementDetails {
   double drift = 1;
   double build_seconds = 0;    ///< spent on compiling
   double measure_seconds = 0;  ///< spent on running, checking and timing
+  double clock_mhz = 0;        ///< of a GPU's multiprocessors; 0: unknown
+  double power_watts = 0;      ///< of a GPU; 0: unknown
 };
 
 MeasurementDetails DetailsOf(const trial::Outcome& outcome);

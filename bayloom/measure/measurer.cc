@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/codegen/host.h"
 #include "bayloom/measure/measurement_details.h"
 
 namespace bayloom::measure {
@@ -24,10 +25,32 @@ struct Measurer::Task {
   int trials_since_drift = 0;
 };
 
+namespace {
+
+bool IsGpu(const target::Target& target) { return target.kind() == target::TargetKind::kNvidiaGpu; }
+
+target::Target ReferenceTarget(const target::Target& target) {
+  return IsGpu(target) ? codegen::HostTarget() : target;
+}
+
+/// What stands for the compiler makes code for the target.
+BuilderOptions ReferenceOptions(const target::Target& target, BuilderOptions options) {
+  if (IsGpu(target)) options.compile = nullptr;
+  return options;
+}
+
+RunnerOptions ForTarget(RunnerOptions options, const target::Target& target) {
+  options.limit_address_space = !IsGpu(target);
+  return options;
+}
+
+}  // namespace
+
 Measurer::Measurer(target::Target target, MeasureOptions options)
     : options_(std::move(options)),
-      builder_(std::move(target), options_.builder),
-      runner_(options_.runner) {}
+      builder_(target, options_.builder),
+      reference_builder_(ReferenceTarget(target), ReferenceOptions(target, options_.builder)),
+      runner_(ForTarget(options_.runner, target)) {}
 
 Measurer::~Measurer() = default;
 
@@ -57,7 +80,8 @@ Status Measurer::PrepareReference(const tensor::Workload& workload, Task& task,
   if (task.reference) return Ok();
   if (task.failure.empty()) {
     const double start = base::MonotonicSeconds();
-    Result<Reference> made = Reference::Make(workload, builder_, runner_, options_.data_seed, stop);
+    Result<Reference> made =
+        Reference::Make(workload, reference_builder_, runner_, options_.data_seed, stop);
     statistics_.run_seconds += base::MonotonicSeconds() - start;
     if (made) {
       task.reference = *std::move(made);

@@ -40,7 +40,8 @@ struct MeasureOptions {
 };
 
 /// Evaluates candidates on the real thing: compiles them, several at a time, then runs, checks and
-/// times them one by one in another process.
+/// times them one by one in another process. On a GPU that process has the device; what is expected
+/// there is computed by this machine's processor.
 ///
 ///     Measurer measurer(HostTarget(), {});
 ///     std::vector<Outcome> outcomes = measurer.Measure(workload, programs);
@@ -106,6 +107,8 @@ class Measurer {
 
   MeasureOptions options_;
   Builder builder_;
+  /// Compiles references: for this processor, also where the target is a GPU.
+  Builder reference_builder_;
   Runner runner_;
   std::list<Task> tasks_;  ///< most recently used first
   Statistics statistics_;

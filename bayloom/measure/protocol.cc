@@ -11,6 +11,28 @@
 
 namespace bayloom::measure {
 
+void Put(BodyWriter& writer, const std::vector<codegen::GpuLaunch>& launches) {
+  writer.Put(uint64_t{launches.size()});
+  for (const codegen::GpuLaunch& launch : launches) {
+    writer.Put(launch.symbol);
+    writer.Put(launch.blocks);
+    writer.Put(launch.threads);
+    writer.Put(launch.shared_bytes);
+  }
+}
+
+void Get(BodyReader& reader, std::vector<codegen::GpuLaunch>& launches) {
+  uint64_t count;
+  reader.Get(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    codegen::GpuLaunch& launch = launches.emplace_back();
+    reader.Get(launch.symbol);
+    reader.Get(launch.blocks);
+    reader.Get(launch.threads);
+    reader.Get(launch.shared_bytes);
+  }
+}
+
 int64_t TaskParameter::ElementCount() const {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
@@ -69,6 +91,7 @@ std::string TrialMessage::Encode() const {
   writer.Put(kernel.object);
   writer.Put(kernel.shared_workspace_bytes);
   writer.Put(kernel.worker_workspace_bytes);
+  Put(writer, kernel.launches);
   writer.Put(layouts);
   writer.Put(uint64_t{transforms.size()});
   for (const tensor::ConstantTransform& transform : transforms) {
@@ -89,6 +112,7 @@ TrialMessage TrialMessage::Decode(const std::string& body) {
   reader.Get(message.kernel.object);
   reader.Get(message.kernel.shared_workspace_bytes);
   reader.Get(message.kernel.worker_workspace_bytes);
+  Get(reader, message.kernel.launches);
   reader.Get(message.layouts);
   uint64_t count;
   reader.Get(count);
@@ -111,6 +135,8 @@ std::string OutcomeMessage::Encode() const {
   writer.Put(seconds);
   writer.Put(spread);
   writer.Put(cut_short);
+  writer.Put(clock_mhz);
+  writer.Put(power_watts);
   return writer.Take();
 }
 
@@ -122,6 +148,8 @@ OutcomeMessage OutcomeMessage::Decode(const std::string& body) {
   reader.Get(message.seconds);
   reader.Get(message.spread);
   reader.Get(message.cut_short);
+  reader.Get(message.clock_mhz);
+  reader.Get(message.power_watts);
   return message;
 }
 

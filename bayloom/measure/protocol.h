@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/codegen/compile.h"
+#include "bayloom/measure/channel.h"
 #include "bayloom/measure/output_check.h"
 #include "bayloom/measure/timing.h"
 #include "bayloom/tensor/program.h"
@@ -68,12 +69,18 @@ struct TrialMessage {
   static TrialMessage Decode(const std::string& body);  ///< throws std::out_of_range
 };
 
+// Kernels' launches in bodies of messages.
+void Put(BodyWriter& writer, const std::vector<codegen::GpuLaunch>& launches);
+void Get(BodyReader& reader, std::vector<codegen::GpuLaunch>& launches);  ///< std::out_of_range
+
 struct OutcomeMessage {
   trial::Verdict verdict = trial::Verdict::kOk;
   std::string reason;
   double seconds = 0;
   double spread = 0;
   bool cut_short = false;
+  double clock_mhz = 0;    ///< of a GPU's multiprocessors after timing; 0: unknown
+  double power_watts = 0;  ///< of a GPU while timing; 0: unknown
 
   std::string Encode() const;
   static OutcomeMessage Decode(const std::string& body);  ///< throws std::out_of_range

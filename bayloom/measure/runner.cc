@@ -26,6 +26,10 @@ constexpr double kEndSeconds = 2;
 
 }  // namespace
 
+bool Runner::LimitsMemory() const {
+  return kAddressSpaceCanBeLimited && options_.limit_address_space;
+}
+
 int64_t Runner::MemoryLimit() const {
   if (options_.memory_limit_bytes > 0) return options_.memory_limit_bytes;
   return DefaultMemoryLimit();
@@ -52,7 +56,7 @@ std::optional<std::string> Runner::TryStart() {
   options.standard_input = options.standard_output = options.standard_error =
       base::ChildStream::kNull;
   options.descriptors = {ends->second.descriptor(), note->descriptor()};
-  options.memory_limit_bytes = kAddressSpaceCanBeLimited ? MemoryLimit() : 0;
+  options.memory_limit_bytes = LimitsMemory() ? MemoryLimit() : 0;
   options.preferred_oom_victim = true;
   if (options_.sandbox) options.sandbox = base::Sandbox{};
   Result<base::Subprocess> child = base::Subprocess::Start(options);
@@ -112,13 +116,20 @@ trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descri
   if (message.verdict > trial::Verdict::kWrongOutput)
     return EndWithoutAnswer(Channel::Event::kGarbage, timeout);
   // What wrote something wrong may have written it somewhere wrong too.
-  if (message.verdict == trial::Verdict::kWrongOutput) process_.reset();
+  // A GPU on which a kernel failed is of no use to this process any more.
+  if (message.verdict == trial::Verdict::kWrongOutput ||
+      message.verdict == trial::Verdict::kCrash) {
+    process_.reset();
+  }
   if (message.verdict != trial::Verdict::kOk) {
     return trial::Outcome::Infeasible(message.verdict, std::move(message.reason));
   }
   trial::Outcome outcome;
   outcome.value = message.seconds;
-  SetDetails(outcome, {.spread = message.spread, .cut_short = message.cut_short});
+  SetDetails(outcome, {.spread = message.spread,
+                       .cut_short = message.cut_short,
+                       .clock_mhz = message.clock_mhz,
+                       .power_watts = message.power_watts});
   return outcome;
 }
 
@@ -143,7 +154,7 @@ trial::Outcome Runner::EndWithoutAnswer(Channel::Event event, double timeout) {
   }
   const int64_t limit = MemoryLimit();
   const int64_t margin = std::max<int64_t>(limit / 8, 64 << 20);
-  if (kAddressSpaceCanBeLimited && status->signaled && note.address_space >= limit - margin) {
+  if (LimitsMemory() && status->signaled && note.address_space >= limit - margin) {
     return because(trial::Verdict::kMemory,
                    fmt::format("needs more memory than the {:.0f} MB it may have",
                                static_cast<double>(limit) / 1e6));

@@ -27,6 +27,8 @@ struct RunnerOptions {
   /// Address space of the runner process; 0 means three quarters of the machine's memory, or what
   /// this process may have if that is less. Not enforced under sanitizers, which map terabytes.
   int64_t memory_limit_bytes = 0;
+  /// Off for GPUs: their drivers map more addresses than there is memory.
+  bool limit_address_space = true;
   /// Candidates run without a network and without a file that they could write to.
   bool sandbox = false;
 };
@@ -66,6 +68,7 @@ class Runner {
   void Start();
   /// How the process ended that was to become a runner; nullopt if it did become one.
   std::optional<std::string> TryStart();
+  bool LimitsMemory() const;
   int64_t MemoryLimit() const;
   trial::Outcome Ask(MessageType type, const std::string& body, int descriptor, double timeout,
                      const StopCheck& stop);

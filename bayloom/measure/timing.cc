@@ -36,16 +36,13 @@ Timing Summarize(std::span<const double> values) {
   return timing;
 }
 
-Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<void()>& run,
-                const std::function<double()>& now, const std::function<void()>& flush,
-                const TimingOptions& options) {
+Timing TimeBatches(double first_seconds, double cut_seconds,
+                   const std::function<double(int64_t count)>& run_batch,
+                   const TimingOptions& options) {
   Timing timing;
   const auto time_batch = [&](int64_t count) {
-    if (options.flush_cache) flush();
-    const double start = now();
-    for (int64_t i = 0; i < count; ++i) run();
     timing.runs += count;
-    return (now() - start) / static_cast<double>(count);
+    return run_batch(count) / static_cast<double>(count);
   };
   timing.seconds = first_seconds;
   timing.cut_short = true;
@@ -76,6 +73,18 @@ Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<vo
   timing = Summarize(batches);
   timing.runs = runs;
   return timing;
+}
+
+Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<void()>& run,
+                const std::function<double()>& now, const std::function<void()>& flush,
+                const TimingOptions& options) {
+  const auto run_batch = [&](int64_t count) {
+    if (options.flush_cache) flush();
+    const double start = now();
+    for (int64_t i = 0; i < count; ++i) run();
+    return now() - start;
+  };
+  return TimeBatches(first_seconds, cut_seconds, run_batch, options);
 }
 
 }  // namespace bayloom::measure

@@ -37,10 +37,16 @@ double Quantile(std::span<const double> values, double q);
 /// Median and relative interquartile range of the values.
 Timing Summarize(std::span<const double> values);
 
-/// Times `run`, which has been run once before, taking `first_seconds` with cold caches. Cut short
-/// when that, or the runs that warm up, already say that the candidate takes more than
-/// `cut_seconds`; then `seconds` is the shortest run seen. `now` is a clock in seconds; `flush` is
-/// called before every run if the options say so.
+/// Times batches of runs of what has been run once before, taking `first_seconds` with cold caches.
+/// `time_batch` carries out so many runs and returns the seconds of all of them. Cut short when the
+/// first run, or those that warm up, already say that the candidate takes more than `cut_seconds`;
+/// then `seconds` is the shortest run seen.
+Timing TimeBatches(double first_seconds, double cut_seconds,
+                   const std::function<double(int64_t count)>& time_batch,
+                   const TimingOptions& options);
+
+/// The same for runs on this processor. `now` is a clock in seconds; `flush` is called before every
+/// run if the options say so.
 Timing TimeRuns(double first_seconds, double cut_seconds, const std::function<void()>& run,
                 const std::function<double()>& now, const std::function<void()>& flush,
                 const TimingOptions& options);

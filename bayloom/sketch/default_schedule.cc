@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/sketch/analysis.h"
+#include "bayloom/sketch/internal/gpu/gpu_rules.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
@@ -132,10 +133,19 @@ void ScheduleBlock(tensor::Program& program, tensor::BlockId id, const target::T
   if (parallel >= 0) Try(tensor::Parallelize(program, parallel));
 }
 
+tensor::Program PlainGpuProgram(const tensor::Workload& workload, const target::Target& target) {
+  constexpr int64_t kThreads = 256;
+  tensor::Program program = ApplyRules(workload, InliningRules(), target).front().program();
+  program.blocks[program.BlocksInOrder().back()].annotations[kGridThreads] = kThreads;
+  PostprocessForGpu(program);
+  return program;
+}
+
 }  // namespace
 
 tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
   if (tensor::IsCall(workload)) return tensor::Lower(workload);
+  if (target.kind() == target::TargetKind::kNvidiaGpu) return PlainGpuProgram(workload, target);
   // Between two products, copies are in the order of vectors: inlined, they would not be.
   const std::span<const Rule> inlining =
       FindProductChain(workload) ? std::span<const Rule>() : InliningRules();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bayloom/sketch/derivations/derivations.h"
+#include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/row_chain.h"
@@ -36,21 +37,42 @@ std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
 SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check,
                                const DerivationChoice& derivations)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
+  if (target_.kind() == target::TargetKind::kNvidiaGpu) {
+    gpu_ = std::make_shared<const GpuSpaces>(workload_, target::LimitsOf(target_));
+    spaces_ = gpu_->spaces();
+    return;
+  }
   for (const tensor::Schedule& schedule : SpacesOf(workload_, target_, derivations)) {
     spaces_.push_back(schedule.trace().WithoutDecisions());
   }
 }
 
 Result<Candidate> SpaceGenerator::Sample(int space, base::RandomStream random) const {
-  return Replay(space, spaces_[space], random);
+  if (gpu_ == nullptr) return Replay(space, spaces_[space], random);
+  return Counted(gpu_->Sample(space, random));
 }
 
 Result<Candidate> SpaceGenerator::Replay(int space, const tensor::Trace& trace,
                                          base::RandomStream random) const {
-  Result<Candidate> candidate = Make(space, trace, random);
+  return Counted(gpu_ ? gpu_->Replay(space, trace, random) : Make(space, trace, random));
+}
+
+Result<Candidate> SpaceGenerator::Counted(Result<Candidate> candidate) const {
   ++counters_->replayed;
+  if (candidate && check_) {
+    if (Status s = check_(candidate->program); !s) candidate = s.error();
+  }
   if (!candidate) ++counters_->refused;
   return candidate;
+}
+
+std::optional<tensor::Trace> SpaceGenerator::MutateWithinLimits(int space,
+                                                                const tensor::Trace& trace,
+                                                                base::RandomStream random) const {
+  if (gpu_ == nullptr) return std::nullopt;
+  Result<Candidate> mutant = gpu_->Mutate(space, trace, random);
+  if (!mutant) return std::nullopt;
+  return std::move(mutant->trace);
 }
 
 ReplayCounts SpaceGenerator::counts() const { return {counters_->replayed, counters_->refused}; }
@@ -64,9 +86,6 @@ Result<Candidate> SpaceGenerator::Make(int space, const tensor::Trace& trace,
   candidate.program = std::move(schedule->mutable_program());
   candidate.space = space;
   if (Status s = Postprocess(candidate.program, target_); !s) return s.error();
-  if (check_) {
-    if (Status s = check_(candidate.program); !s) return s.error();
-  }
   candidate.hash = candidate.program.StructuralHash();
   return candidate;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bayloom/base/random.h"
@@ -31,6 +32,8 @@ struct Candidate {
 /// Callable from any thread.
 using ProgramCheck = std::function<Status(const tensor::Program&)>;
 
+class GpuSpaces;
+
 /// Schedules tried so far.
 struct ReplayCounts {
   int64_t replayed = 0;
@@ -44,7 +47,8 @@ struct ReplayCounts {
 /// each holds up to billions of programs. A trace becomes a program by replaying it and running
 /// the postprocessors under sketch/postprocess; either step may refuse, which makes the decisions
 /// infeasible. Spaces of derivations (sketch/derivations), which compute the workload by another
-/// algorithm, come after those of the rules.
+/// algorithm, come after those of the rules. On GPUs the spaces are those of sketch/gpu, whose
+/// limits draws and mutations keep.
 ///
 /// Immutable after construction and safe to use from several threads.
 class SpaceGenerator {
@@ -61,6 +65,10 @@ class SpaceGenerator {
   Result<Candidate> Sample(int space, base::RandomStream random) const;
   /// A candidate with the decisions the trace has; missing ones are drawn.
   Result<Candidate> Replay(int space, const tensor::Trace& trace, base::RandomStream random) const;
+  /// A decided trace with one decision replaced that keeps the limits of the target's spaces;
+  /// nullopt where they have none (on processors), or nothing can be changed.
+  std::optional<tensor::Trace> MutateWithinLimits(int space, const tensor::Trace& trace,
+                                                  base::RandomStream random) const;
   /// Index of the design space a trace belongs to, or -1.
   int SpaceOf(const tensor::Trace& trace) const;
   /// How often Sample and Replay were called, and refused.
@@ -70,11 +78,14 @@ class SpaceGenerator {
   struct Counters {
     std::atomic<int64_t> replayed = 0, refused = 0;
   };
+  /// Checked and counted.
+  Result<Candidate> Counted(Result<Candidate> candidate) const;
   Result<Candidate> Make(int space, const tensor::Trace& trace, base::RandomStream random) const;
 
   tensor::Workload workload_;
   target::Target target_;
   ProgramCheck check_;
+  std::shared_ptr<const GpuSpaces> gpu_;  ///< of GPUs only
   std::vector<tensor::Trace> spaces_;
   std::unique_ptr<Counters> counters_ = std::make_unique<Counters>();
 };

@@ -14,7 +14,7 @@ Evolution::Evolution(const StrategyOptions& options)
     : space_(*options.space),
       pool_(*options.pool),
       options_(options.evolutionary),
-      mutators_(CpuMutators(options.space->workload())) {}
+      mutators_(MutatorsFor(*options.space)) {}
 
 int Evolution::PopulationFor(int batch) const {
   return std::clamp(options_.population_per_candidate * batch, options_.population / 4,

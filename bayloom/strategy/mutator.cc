@@ -14,4 +14,13 @@ std::vector<WeightedMutator> CpuMutators(const tensor::Workload& workload) {
   return mutators;
 }
 
+std::vector<WeightedMutator> MutatorsFor(const sketch::SpaceGenerator& space) {
+  if (space.target().kind() != target::TargetKind::kNvidiaGpu) {
+    return CpuMutators(space.workload());
+  }
+  std::vector<WeightedMutator> mutators;
+  mutators.push_back({MakeLimitedMutator(space), 1});
+  return mutators;
+}
+
 }  // namespace bayloom::strategy

@@ -40,6 +40,10 @@ std::unique_ptr<Mutator> MakeUnrollMutator();
 /// outlive the mutator) up to there.
 std::unique_ptr<Mutator> MakeComputeLocationMutator(const tensor::Workload& workload);
 
+/// Another decision of any kind that keeps the limits of the target's spaces (on GPUs). `space`
+/// must outlive the mutator.
+std::unique_ptr<Mutator> MakeLimitedMutator(const sketch::SpaceGenerator& space);
+
 /// A mutator and how often it is chosen, relative to the others.
 struct WeightedMutator {
   std::unique_ptr<Mutator> mutator;
@@ -49,5 +53,7 @@ struct WeightedMutator {
 /// MetaSchedule's set for CPU targets: tile 0.90, compute location 0.05, unroll 0.03,
 /// parallel 0.02.
 std::vector<WeightedMutator> CpuMutators(const tensor::Workload& workload);
+/// Those for the target of the spaces, which must outlive them.
+std::vector<WeightedMutator> MutatorsFor(const sketch::SpaceGenerator& space);
 
 }  // namespace bayloom::strategy

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bayloom/target/target.h"
+
 namespace bayloom::target {
 
 /// What one kernel may use of an NVIDIA GPU, and what its multiprocessors have (CUDA C++
@@ -31,5 +33,11 @@ struct GpuLimits {
 /// The limits of "sm_80", "sm_86", "sm_89" or "sm_90"; nullopt for other names.
 std::optional<GpuLimits> FindGpuLimits(std::string_view architecture);
 std::vector<std::string_view> GpuArchitectures();
+
+/// The target of an architecture, "cuda:sm_90"; nullopt for names that FindGpuLimits does not know.
+/// GPUs of one architecture are one target: what they differ in is their machine.
+std::optional<Target> GpuTarget(std::string_view architecture);
+/// The limits of a target of kind kNvidiaGpu.
+GpuLimits LimitsOf(const Target& target);
 
 }  // namespace bayloom::target

@@ -28,6 +28,8 @@ std::string_view ToString(TargetKind kind) {
       return "x86_64";
     case TargetKind::kAArch64:
       return "aarch64";
+    case TargetKind::kNvidiaGpu:
+      return "nvptx64";
     case TargetKind::kOtherCpu:
       break;
   }
@@ -35,7 +37,8 @@ std::string_view ToString(TargetKind kind) {
 }
 
 TargetKind Target::kind() const {
-  for (const TargetKind kind : {TargetKind::kX86_64, TargetKind::kAArch64}) {
+  for (const TargetKind kind :
+       {TargetKind::kX86_64, TargetKind::kAArch64, TargetKind::kNvidiaGpu}) {
     if (triple.starts_with(std::string(ToString(kind)) + "-")) return kind;
   }
   return TargetKind::kOtherCpu;

@@ -16,10 +16,12 @@ namespace bayloom::target {
 enum class TargetKind : uint8_t {
   kX86_64,
   kAArch64,
-  kOtherCpu,  ///< a processor that LLVM makes code for, of which nothing more is known here
+  kNvidiaGpu,  ///< what it has is told by GpuLimits (gpu_limits.h)
+  kOtherCpu,   ///< a processor that LLVM makes code for, of which nothing more is known here
 };
 
-/// The name of the architecture in triples, "x86_64" or "aarch64"; "other" for other processors.
+/// The name of the architecture in triples, "x86_64", "aarch64" or "nvptx64"; "other" for other
+/// processors.
 std::string_view ToString(TargetKind kind);
 
 /// The machine that code is made for, as far as schedules and code generation care.
@@ -28,10 +30,10 @@ struct Target {
   std::string triple;           ///< LLVM's, e.g. "x86_64-pc-linux-gnu"
   std::string cpu;              ///< LLVM's name of the processor, e.g. "znver3"
   std::string features;         ///< LLVM's feature string, e.g. "+avx2,+fma"
-  int cores = 1;                ///< threads that parallel loops run on
-  int vector_bytes = 32;        ///< width of one vector register
-  int64_t l1_bytes = 32 << 10;  ///< data cache of one core
-  int64_t l2_bytes = 1 << 20;   ///< second-level cache of one core
+  int cores = 1;                ///< threads that parallel loops run on; 1 for GPUs
+  int vector_bytes = 32;        ///< width of one vector register; of GPUs, of a thread's access
+  int64_t l1_bytes = 32 << 10;  ///< data cache of one core; of GPUs, of a multiprocessor
+  int64_t l2_bytes = 1 << 20;   ///< second-level cache of one core; of GPUs, of all of them
   /// How fast all of that is, if it was measured. Not part of a target's identity: two targets that
   /// differ in nothing else hash the same.
   std::optional<MachineModel> machine = {};

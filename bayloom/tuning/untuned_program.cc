@@ -57,6 +57,8 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
                                     const UntunedOptions& options, base::ThreadPool& pool) {
   sketch::Candidate plain = PlainCandidate(space);
   if (options.population <= 0 || IsOnlyOne(space, plain)) return plain;
+  // The estimate knows processors only.
+  if (space.target().kind() == target::TargetKind::kNvidiaGpu) return plain;
   const strategy::Evolution evolution(BreedingOptions(space, options, pool));
   base::RandomStream random(
       base::Hasher().Add(options.seed).Add(space.workload().StructuralHash()).Digest());

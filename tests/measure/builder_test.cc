@@ -58,7 +58,7 @@ Result<codegen::KernelObject> Misbehave(const tensor::Program& program) {
   if (program.name == "throw") throw std::runtime_error("thrown");
   if (program.name == "refuse") return Error{"refused"};
   std::puts("noise");
-  return codegen::KernelObject{program.name, std::string(100000, 'x'), 12, 34};
+  return codegen::KernelObject{program.name, std::string(100000, 'x'), {}, 12, 34};
 }
 
 struct Misdeed {

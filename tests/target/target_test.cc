@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "bayloom/target/arm_processor.h"
+#include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/named_target.h"
 #include "bayloom/target/target_json.h"
 
@@ -97,10 +99,27 @@ TEST(TargetTest, KeysStayWhatTheyAre) {
   EXPECT_EQ(HashOf(arm), 5762882430795929336u);
 }
 
+TEST(TargetTest, GpusOfAnArchitectureAreOneTarget) {
+  std::set<uint64_t> keys;
+  for (const std::string_view architecture : GpuArchitectures()) {
+    const std::optional<Target> gpu = GpuTarget(architecture);
+    ASSERT_TRUE(gpu);
+    EXPECT_EQ(gpu->kind(), TargetKind::kNvidiaGpu);
+    EXPECT_EQ(gpu->name, "cuda:" + std::string(architecture));
+    EXPECT_EQ(LimitsOf(*gpu).architecture, architecture);
+    EXPECT_EQ(LimitsOf(*gpu).max_shared_bytes, FindGpuLimits(architecture)->max_shared_bytes);
+    EXPECT_EQ(HashOf(TargetFromJson(TargetToJson(*gpu))), HashOf(*gpu));
+    keys.insert(HashOf(*gpu));
+  }
+  EXPECT_EQ(keys.size(), GpuArchitectures().size());
+  EXPECT_FALSE(GpuTarget("sm_11"));
+}
+
 TEST(TargetTest, TheTripleSaysTheKind) {
   const std::pair<const char*, TargetKind> kinds[] = {
       {"x86_64-pc-linux-gnu", TargetKind::kX86_64},
       {"aarch64-unknown-linux-gnu", TargetKind::kAArch64},
+      {"nvptx64-nvidia-cuda", TargetKind::kNvidiaGpu},
       {"aarch64_be-unknown-linux-gnu", TargetKind::kOtherCpu},
       {"riscv64-unknown-linux-gnu", TargetKind::kOtherCpu},
       {"", TargetKind::kOtherCpu}};

@@ -6,30 +6,65 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
 #include <optional>
 #include <set>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/codegen/cpu_features.h"
+#include "bayloom/codegen/gpu/gpu_description.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
 namespace bayloom::cli {
+namespace {
+
+/// Throws InputError unless there is a GPU here that runs code for the target.
+void CheckGpu(const target::Target& target) {
+  const Result<codegen::GpuDescription> gpu = codegen::DescribeGpu();
+  if (!gpu) {
+    throw InputError(fmt::format(
+        "--target {}: {}; 'bayloom compile --target {}' makes a library here that runs where there "
+        "is one",
+        target.name, gpu.error().message, target.name));
+  }
+  if (gpu->architecture < target.cpu) {
+    throw InputError(fmt::format("--target {}: {} is {}", target.name, base::InOneLine(gpu->name),
+                                 gpu->architecture));
+  }
+}
+
+}  // namespace
 
 void TargetOption::AddTo(CLI::App& command) {
   Advanced(command
                .add_option("--target", name,
-                           "Processor to generate code for: native, x86-64-v2, -v3, -v4, "
-                           "sapphirerapids and other processors, aarch64-linux-gnu, "
-                           "aarch64-linux-gnu:PROCESSOR")
+                           "What to generate code for: native, x86-64-v2, -v3, -v4, "
+                           "sapphirerapids and other processors, "
+                           "aarch64-linux-gnu[:PROCESSOR], cuda[:sm_NN]")
                ->option_text("NAME")
                ->capture_default_str());
   command.add_option("--threads", threads, "Threads that the code may use")
       ->option_text("N")
       ->default_str("all cores")
       ->check(AtLeastOne());
+  Advanced(command.add_option("--device", device, "GPU to use, of those that its driver numbers")
+               ->option_text("N")
+               ->default_str("0")
+               ->check(CLI::NonNegativeNumber));
+}
+
+target::Target TargetOption::Named() const {
+  if (device) {
+    if (!codegen::IsGpuName(name)) {
+      throw InputError(fmt::format("--device {}: --target {} is no GPU", *device, name));
+    }
+    codegen::ChooseGpu(*device);
+  }
+  return codegen::TargetNamed(name, threads);
 }
 
 target::Target TargetOption::Resolve() const {
@@ -38,7 +73,11 @@ target::Target TargetOption::Resolve() const {
     throw InputError(fmt::format("--threads {}: this process may run on {} {}", threads, processors,
                                  processors == 1 ? "processor" : "processors"));
   }
-  target::Target target = codegen::TargetNamed(name, threads);
+  target::Target target = Named();
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    CheckGpu(target);
+    return target;
+  }
   if (target.kind() != codegen::HostKind()) {
     throw InputError(fmt::format(
         "--target {0}: its programs can be measured and run on such a machine only; 'bayloom "

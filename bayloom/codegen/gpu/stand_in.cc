@@ -20,27 +20,25 @@ namespace {
 
 constexpr int kUnwritten = 0xff;  // NaN in all types of floats
 
-Result<StandInCode::Kernel> CompileKernel(const tensor::Program& program, const GpuPlan& plan,
-                                          size_t number, Machine& machine) {
+Result<StandInObjects::Kernel> CompileKernel(const tensor::Program& program, const GpuPlan& plan,
+                                             size_t number, Machine& machine,
+                                             const std::string& symbol) {
   static const target::Target host = HostTarget(1);
   Result<llvm::TargetMachine*> target = TargetMachineFor(host);
   if (!target) return target.error();
   llvm::LLVMContext context;
-  llvm::Module module("kernel", context);
-  Result<GpuLaunch> launch = EmitKernel(module, program, plan, number, machine, "kernel");
+  llvm::Module module(symbol, context);
+  Result<GpuLaunch> launch = EmitKernel(module, program, plan, number, machine, symbol);
   if (!launch) return launch.error();
   Optimize(module, **target, host);
-  KernelObject object;
-  object.symbol = launch->symbol;
-  object.object = EmitMachineCode(module, **target, llvm::CodeGenFileType::ObjectFile);
-  Result<LoadedKernel> code = LoadedKernel::Load(object);
-  if (!code) return code.error();
-  return StandInCode::Kernel{*launch, plan.kernels[number].scratch_bytes, *std::move(code)};
+  return StandInObjects::Kernel{
+      *launch, plan.kernels[number].scratch_bytes,
+      EmitMachineCode(module, **target, llvm::CodeGenFileType::ObjectFile)};
 }
 
 /// What threads may share in a launch, by BufferId; the last is for reductions between warps.
-std::vector<WatchedMemory> WatchedMemories(const StandInCode& code,
-                                           const StandInCode::Kernel& kernel,
+std::vector<WatchedMemory> WatchedMemories(const StandInObjects& code,
+                                           const StandInObjects::Kernel& kernel,
                                            const std::vector<void*>& pointers,
                                            const std::byte* shared) {
   std::vector<WatchedMemory> memories;
@@ -73,24 +71,47 @@ std::vector<WatchedMemory> WatchedMemories(const StandInCode& code,
 
 }  // namespace
 
-Result<StandIn> CompileForStandIn(const tensor::Program& program, const target::GpuLimits& limits,
-                                  Machine& machine) {
+Result<StandInObjects> CompileStandInObjects(const tensor::Program& program,
+                                             const target::GpuLimits& limits, Machine& machine,
+                                             const std::string& symbol) {
   Result<GpuPlan> plan = MakeGpuPlan(program, limits);
   if (!plan) return plan.error();
-  auto code = std::make_unique<StandInCode>();
+  StandInObjects objects;
   for (size_t i = 0; i < plan->kernels.size(); ++i) {
-    Result<StandInCode::Kernel> kernel = CompileKernel(program, *plan, i, machine);
+    Result<StandInObjects::Kernel> kernel =
+        CompileKernel(program, *plan, i, machine, symbol + "_" + std::to_string(i));
     if (!kernel) return kernel.error();
-    code->kernels.push_back(*std::move(kernel));
+    objects.kernels.push_back(*std::move(kernel));
   }
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const tensor::Buffer& buffer = program.buffers[i];
-    code->buffers.push_back({buffer.name, plan->places[i], plan->memory.buffers[i].bytes,
-                             tensor::ByteSize(buffer.dtype)});
+    objects.buffers.push_back({buffer.name, plan->places[i], plan->memory.buffers[i].bytes,
+                               tensor::ByteSize(buffer.dtype)});
   }
-  code->parameters = static_cast<int>(program.Parameters().size());
-  code->workspace_bytes = plan->workspace_bytes;
+  objects.parameters = static_cast<int>(program.Parameters().size());
+  objects.workspace_bytes = plan->workspace_bytes;
+  return objects;
+}
+
+Result<StandIn> LoadStandIn(StandInObjects objects) {
+  auto code = std::make_unique<StandInCode>();
+  for (const StandInObjects::Kernel& kernel : objects.kernels) {
+    KernelObject object;
+    object.symbol = kernel.launch.symbol;
+    object.object = kernel.object;
+    Result<LoadedKernel> loaded = LoadedKernel::Load(object);
+    if (!loaded) return loaded.error();
+    code->loaded.push_back(*std::move(loaded));
+  }
+  code->objects = std::move(objects);
   return StandIn(std::move(code));
+}
+
+Result<StandIn> CompileForStandIn(const tensor::Program& program, const target::GpuLimits& limits,
+                                  Machine& machine) {
+  Result<StandInObjects> objects = CompileStandInObjects(program, limits, machine, "kernel");
+  if (!objects) return objects.error();
+  return LoadStandIn(*std::move(objects));
 }
 
 Result<StandIn> StandIn::Compile(const tensor::Program& program, const target::GpuLimits& limits) {
@@ -103,31 +124,57 @@ StandIn::StandIn(StandIn&&) noexcept = default;
 StandIn& StandIn::operator=(StandIn&&) noexcept = default;
 StandIn::~StandIn() = default;
 
+std::vector<GpuLaunch> StandIn::launches() const {
+  std::vector<GpuLaunch> launches;
+  for (const StandInObjects::Kernel& kernel : code_->objects.kernels) {
+    launches.push_back(kernel.launch);
+  }
+  return launches;
+}
+
+std::vector<int64_t> StandIn::ParameterBytes() const {
+  std::vector<int64_t> bytes(static_cast<size_t>(code_->objects.parameters));
+  for (const StandInBuffer& buffer : code_->objects.buffers) {
+    if (buffer.place.memory != GpuMemory::kParameter) continue;
+    bytes[static_cast<size_t>(buffer.place.position)] = buffer.bytes;
+  }
+  bytes.push_back(code_->objects.workspace_bytes);
+  return bytes;
+}
+
+Result<StandInCounts> StandIn::RunKernel(size_t number, const std::vector<void*>& pointers,
+                                         const StandInOptions& options) const {
+  const StandInObjects::Kernel& kernel = code_->objects.kernels[number];
+  const GpuLaunch& launch = kernel.launch;
+  const AlignedMemory memory = AllocateAligned(launch.shared_bytes);
+  auto* shared = static_cast<std::byte*>(memory.get());
+  RaceChecker checker(WatchedMemories(code_->objects, kernel, pointers, shared));
+  FiberBlock block(launch.threads, options);
+  // Over a type of function that says nothing, as compilers want it.
+  const auto function = reinterpret_cast<StandInKernel>(
+      reinterpret_cast<void (*)()>(code_->loaded[number].function()));
+  for (int64_t i = 0; i < launch.blocks; ++i) {
+    std::memset(shared, kUnwritten, static_cast<size_t>(launch.shared_bytes));
+    if (auto fault = block.Run(function, pointers.data(), shared, i, checker)) {
+      return Error{*std::move(fault)};
+    }
+  }
+  return StandInCounts{1, launch.blocks * launch.threads, block.barriers(), checker.accesses()};
+}
+
 Result<StandInCounts> StandIn::Run(void* const* parameters, const StandInOptions& options) const {
-  const AlignedMemory workspace = AllocateAligned(code_->workspace_bytes);
-  std::memset(workspace.get(), kUnwritten, static_cast<size_t>(code_->workspace_bytes));
-  std::vector<void*> pointers(parameters, parameters + code_->parameters);
+  const AlignedMemory workspace = AllocateAligned(code_->objects.workspace_bytes);
+  std::memset(workspace.get(), kUnwritten, static_cast<size_t>(code_->objects.workspace_bytes));
+  std::vector<void*> pointers(parameters, parameters + code_->objects.parameters);
   pointers.push_back(workspace.get());
   StandInCounts counts;
-  for (const StandInCode::Kernel& kernel : code_->kernels) {
-    const GpuLaunch& launch = kernel.launch;
-    const AlignedMemory memory = AllocateAligned(launch.shared_bytes);
-    auto* shared = static_cast<std::byte*>(memory.get());
-    RaceChecker checker(WatchedMemories(*code_, kernel, pointers, shared));
-    FiberBlock block(launch.threads, options);
-    // Over a type of function that says nothing, as compilers want it.
-    const auto function =
-        reinterpret_cast<StandInKernel>(reinterpret_cast<void (*)()>(kernel.code.function()));
-    for (int64_t i = 0; i < launch.blocks; ++i) {
-      std::memset(shared, kUnwritten, static_cast<size_t>(launch.shared_bytes));
-      if (auto fault = block.Run(function, pointers.data(), shared, i, checker)) {
-        return Error{*std::move(fault)};
-      }
-    }
-    ++counts.launches;
-    counts.threads += launch.blocks * launch.threads;
-    counts.barriers += block.barriers();
-    counts.accesses += checker.accesses();
+  for (size_t i = 0; i < code_->loaded.size(); ++i) {
+    const Result<StandInCounts> seen = RunKernel(i, pointers, options);
+    if (!seen) return seen.error();
+    counts.launches += seen->launches;
+    counts.threads += seen->threads;
+    counts.barriers += seen->barriers;
+    counts.accesses += seen->accesses;
   }
   return counts;
 }

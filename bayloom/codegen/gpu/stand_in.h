@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "bayloom/base/result.h"
+#include "bayloom/codegen/gpu/launch.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/tensor/program.h"
 
@@ -53,6 +57,14 @@ class StandIn {
   /// of them a write, that no barrier orders, and at barriers and shuffles that not all threads
   /// come to. The message names the element, both threads and how many barriers they have passed.
   Result<StandInCounts> Run(void* const* parameters, const StandInOptions& options) const;
+
+  // The same, kernel by kernel, for what stands for a driver.
+  std::vector<GpuLaunch> launches() const;
+  /// Bytes that the kernels use of each parameter and then of the workspace.
+  std::vector<int64_t> ParameterBytes() const;
+  /// Runs one kernel on the parameters and the workspace.
+  Result<StandInCounts> RunKernel(size_t kernel, const std::vector<void*>& pointers,
+                                  const StandInOptions& options) const;
 
  private:
   std::unique_ptr<StandInCode> code_;

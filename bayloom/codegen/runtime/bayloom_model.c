@@ -16,6 +16,7 @@ enum { kAlignment = 64 };
 struct bayloom_model {
   const bayloom_network* network;
   const bayloom_variant* variant;
+  void* accelerated; /* the state of the variant's accelerator */
   char* arena;
   char* workspace;
   int workspace_threads;
@@ -44,6 +45,7 @@ static void Release(bayloom_model* model) { atomic_store(&model->user, 0); }
 
 static void Free(bayloom_model* model) {
   const bayloom_network* network = model->network;
+  if (model->accelerated != NULL) model->variant->accelerator->destroy(model->accelerated);
   for (int i = 0; model->input_copies != NULL && i < network->input_count; ++i) {
     free(model->input_copies[i]);
   }
@@ -130,6 +132,13 @@ int bayloom_model_create(const bayloom_network* network, int abi_version, bayloo
     Free(made);
     return BAYLOOM_ERROR_MEMORY;
   }
+  if (variant->accelerator != NULL) {
+    const int code = variant->accelerator->create(variant->program, &made->accelerated);
+    if (code != BAYLOOM_OK) {
+      Free(made);
+      return code;
+    }
+  }
   *model = made;
   return BAYLOOM_OK;
 }
@@ -197,9 +206,11 @@ static int CheckBuffers(const bayloom_network* network, const bayloom_input* inp
   return BAYLOOM_OK;
 }
 
-static void Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
-                    const bayloom_output* outputs) {
+static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
+                   const bayloom_output* outputs) {
   const bayloom_network* network = model->network;
+  const bayloom_variant* variant = model->variant;
+  int code = BAYLOOM_OK;
   for (int i = 0; i < network->input_count; ++i) {
     model->inputs[i] = inputs[i].data;
     if (IsAligned(inputs[i].data)) continue;
@@ -208,11 +219,16 @@ static void Compute(bayloom_model* model, int shape, const bayloom_input* inputs
   for (int i = 0; i < network->output_count; ++i) {
     model->outputs[i] = IsAligned(outputs[i].data) ? outputs[i].data : model->output_copies[i];
   }
-  model->variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs);
+  if (variant->accelerator != NULL) {
+    code = variant->accelerator->run(model->accelerated, shape, model->inputs, model->outputs);
+  } else {
+    variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs);
+  }
   for (int i = 0; i < network->output_count; ++i) {
     if (model->outputs[i] == outputs[i].data) continue;
     memcpy(outputs[i].data, model->outputs[i], outputs[i].bytes);
   }
+  return code;
 }
 
 int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
@@ -224,10 +240,10 @@ int bayloom_model_run(const bayloom_network* network, bayloom_model* model,
   if (wrong != BAYLOOM_OK) return wrong;
   if (!Claim(model)) return BAYLOOM_ERROR_BUSY;
   const bool ready = PrepareWorkspace(model, bayloom_enter());
-  if (ready) Compute(model, shape, inputs, outputs);
+  const int code = ready ? Compute(model, shape, inputs, outputs) : BAYLOOM_ERROR_MEMORY;
   bayloom_leave();
   Release(model);
-  return ready ? BAYLOOM_OK : BAYLOOM_ERROR_MEMORY;
+  return code;
 }
 
 int bayloom_model_set_threads(int threads) {
@@ -239,12 +255,24 @@ const char* bayloom_model_target(const bayloom_model* model) {
   return model == NULL ? NULL : model->variant->target;
 }
 
+/* What the accelerator says of what failed; null if it does not say. */
+static const char* AcceleratorError(const bayloom_network* network) {
+  const bayloom_accelerator* accelerator = network->variants[0].accelerator;
+  const char* const text = accelerator == NULL ? "" : accelerator->error();
+  return text[0] == '\0' ? NULL : text;
+}
+
 const char* bayloom_error_text(const bayloom_network* network, int code) {
+  const char* const said = AcceleratorError(network);
   switch (code) {
     case BAYLOOM_OK:
       return "no error";
+    case BAYLOOM_ERROR_DEVICE:
+      return said != NULL ? said : "there is no GPU that the code can run on";
+    case BAYLOOM_ERROR_FAILED:
+      return said != NULL ? said : "the GPU failed";
     case BAYLOOM_ERROR_MEMORY:
-      return "there is not enough memory";
+      return said != NULL ? said : "there is not enough memory";
     case BAYLOOM_ERROR_PROCESSOR:
       return network->processor_error;
     case BAYLOOM_ERROR_ABI:

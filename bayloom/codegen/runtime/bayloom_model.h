@@ -19,14 +19,25 @@ extern "C" {
 typedef void (*bayloom_run)(char* arena, void* workspace, const void* const* inputs,
                             void* const* outputs);
 
+/* What runs a variant's code elsewhere than on the processor. `create` and `run` return a code of
+ * bayloom_package.h. */
+typedef struct {
+  int (*create)(const void* program, void** state);
+  int (*run)(void* state, int shape, const void* const* inputs, void* const* outputs);
+  void (*destroy)(void* state);
+  const char* (*error)(void); /* of the last call of this thread that failed */
+} bayloom_accelerator;
+
 /* The code for one target. */
 typedef struct {
   const char* target;   /* for people: "x86-64-v3" */
   const char* features; /* what it needs, for bayloom_cpu_has */
   int64_t arena_bytes;  /* values between kernels, of the shape that needs most */
   int64_t shared_workspace_bytes;
-  int64_t worker_workspace_bytes; /* for each thread */
-  const bayloom_run* runs;        /* one for each shape */
+  int64_t worker_workspace_bytes;         /* for each thread */
+  const bayloom_run* runs;                /* one for each shape; null with an accelerator */
+  const bayloom_accelerator* accelerator; /* null: the processor */
+  const void* program;                    /* of the accelerator */
 } bayloom_variant;
 
 /* Bytes of the tensors of one shape that the network takes. */

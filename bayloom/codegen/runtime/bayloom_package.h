@@ -19,6 +19,8 @@
 #define BAYLOOM_ERROR_OVERLAP 7   /* an output overlaps another buffer */
 #define BAYLOOM_ERROR_BUSY 8      /* another thread uses the model, or any while threads are set */
 #define BAYLOOM_ERROR_THREADS 9   /* the number of threads is not 0 to 256 */
+#define BAYLOOM_ERROR_DEVICE 10   /* there is no GPU, or no driver, that the code can run on */
+#define BAYLOOM_ERROR_FAILED 11   /* the GPU or its driver failed; make another model */
 
 /* A tensor, and the bytes there are of it. */
 typedef struct {

@@ -59,6 +59,7 @@ std::vector<std::string> PortableCode(TargetKind kind) {
       return {"-march=x86-64", "-mtune=generic"};
     case TargetKind::kAArch64:
       return {"-march=armv8-a"};
+    case TargetKind::kNvidiaGpu:
     case TargetKind::kOtherCpu:
       break;
   }

@@ -12,6 +12,7 @@
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/graph/internal/c_names.h"
+#include "bayloom/graph/internal/gpu_package_source.h"
 
 namespace bayloom::graph {
 namespace {
@@ -156,9 +157,12 @@ std::string ProcessorError(const target::Target& least) {
 std::string KernelPrefix(size_t variant) { return fmt::format("kernel_{}_", variant); }
 
 std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name,
-                          const std::string& description) {
+                          const std::string& description, int64_t constant_bytes) {
   const std::vector<NetworkPlan>& plans = variants[0].plans;
   std::string source = fmt::format(kHead, fmt::arg("name", name));
+  if (variants[0].IsForGpu()) {
+    source += "#include \"bayloom_gpu.h\"\n#include \"bayloom_gpu_model.h\"\n";
+  }
   std::string shapes, table;
   for (size_t s = 0; s < plans.size(); ++s) {
     source += fmt::format(kShape, fmt::arg("shape", s),
@@ -168,11 +172,18 @@ std::string PackageSource(std::span<const CompiledVariant> variants, const std::
   }
   for (size_t v = 0; v < variants.size(); ++v) {
     const CompiledVariant& variant = variants[v];
+    if (variant.IsForGpu()) {
+      source += GpuTables(variant, v, constant_bytes);
+      table +=
+          fmt::format("    {{{}, \"\", 0, 0, 0, NULL, &bayloom_gpu_accelerator, &kProgram{}}},\n",
+                      CString(variant.target.name), v);
+      continue;
+    }
     source += RunFunctions(variant, v);
-    table += fmt::format("    {{{}, \"{}\", {}, {}, {}, kRuns{}}},\n", CString(variant.target.name),
-                         fmt::join(codegen::RequiredFeatures(variant.target), ","),
-                         LargestArena(variant), variant.shared_workspace_bytes,
-                         variant.worker_workspace_bytes, v);
+    table += fmt::format(
+        "    {{{}, \"{}\", {}, {}, {}, kRuns{}, NULL, NULL}},\n", CString(variant.target.name),
+        fmt::join(codegen::RequiredFeatures(variant.target), ","), LargestArena(variant),
+        variant.shared_workspace_bytes, variant.worker_workspace_bytes, v);
   }
   return source +
          fmt::format(kTail, fmt::arg("name", name), fmt::arg("shapes", shapes),

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bayloom/codegen/compile.h"
 #include "bayloom/graph/network_plan.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/graph/tasks.h"
@@ -25,6 +26,9 @@ struct CompiledVariant {
                                        ///< PlannedCall::task is the number of a kernel
   int64_t shared_workspace_bytes = 0;  ///< of the kernel that needs most
   int64_t worker_workspace_bytes = 0;
+  std::vector<codegen::KernelObject> kernels;  ///< of GPUs only
+
+  bool IsForGpu() const { return target.kind() == target::TargetKind::kNvidiaGpu; }
 };
 
 /// The name of a variant's kernel is this and the kernel's number.
@@ -39,7 +43,7 @@ std::string PackageDescription(std::span<const PackageShape> shapes, const std::
 /// The functions the header declares, over the kernels and the constants' symbol; the first variant
 /// that the processor can run is used.
 std::string PackageSource(std::span<const CompiledVariant> variants, const std::string& name,
-                          const std::string& description);
+                          const std::string& description, int64_t constant_bytes);
 /// Assembly that includes a file, named as the assembler finds it, with the constants.
 std::string ConstantsAssembly(const std::string& file);
 /// The linker's version script: only the functions of the header are visible.

@@ -170,7 +170,7 @@ void TrialRunner::StoreExpected() {
 
 OutcomeMessage TrialRunner::Run(const TrialMessage& trial) {
   try {
-    OutcomeMessage outcome = RunLoaded(trial);
+    OutcomeMessage outcome = trial.kernel.launches.empty() ? RunLoaded(trial) : RunOnGpu(trial);
     note_.phase = CrashNote::Phase::kIdle;
     return outcome;
   } catch (const std::bad_alloc&) {
@@ -229,6 +229,60 @@ OutcomeMessage TrialRunner::RunLoaded(const TrialMessage& trial) {
   outcome.spread = timing.spread;
   outcome.cut_short = timing.cut_short;
   return outcome;
+}
+
+OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
+  using Phase = CrashNote::Phase;
+  note_.phase = Phase::kPreparing;
+  PackConstants(trial);
+  if (!gpu_) gpu_ = std::make_unique<GpuSession>();
+  note_.phase = Phase::kLoading;
+  std::vector<GpuBuffer> buffers;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    const bool is_output = task_.parameters[i].role == tensor::BufferRole::kOutput;
+    buffers.push_back({memory_[i].name(), memory_[i].data(), memory_[i].size(), is_output});
+  }
+  const GpuSession::Kernel kernel = gpu_->Load(trial.kernel, buffers);
+
+  const auto fill_results = [&](std::byte value) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (!buffers[i].is_output) continue;
+      gpu_->Fill(i, task_.parameters[i].has_gaps ? kPoison : value);
+    }
+    gpu_->FillWorkspace(value);
+  };
+  const auto check_results = [&]() -> Status {
+    if (Status status = gpu_->CheckOverrun(buffers); !status) return status;
+    gpu_->Download(buffers);
+    return CheckResults();
+  };
+  workspace_ = GuardedMemory();
+  fill_results(kPoison);
+  note_.phase = Phase::kFirstRun;
+  const double first_seconds = gpu_->TimeLaunches(kernel, 1, false);
+  if (const Status right = check_results(); !right) {
+    return Failure(trial::Verdict::kWrongOutput, right.error().message);
+  }
+  fill_results(std::byte{0});
+  note_.phase = Phase::kTiming;
+  const Timing timing = TimeBatches(
+      first_seconds, trial.cut_seconds,
+      [&](int64_t count) { return gpu_->TimeLaunches(kernel, count, trial.timing.flush_cache); },
+      trial.timing);
+  OutcomeMessage outcome;
+  outcome.clock_mhz = gpu_->state().clock_mhz;
+  outcome.power_watts = gpu_->state().power_watts;
+  if (timing.runs > 0) {
+    if (const Status right = check_results(); !right) {
+      return Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);
+    }
+  }
+  outcome.seconds = timing.seconds;
+  outcome.spread = timing.spread;
+  outcome.cut_short = timing.cut_short;
+  return outcome;
+} catch (const GpuError& error) {
+  return Failure(error.verdict(), error.what());
 }
 
 }  // namespace bayloom::measure

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bayloom/measure/crash_note.h"
 #include "bayloom/measure/guarded_memory.h"
+#include "bayloom/measure/internal/gpu_session.h"
 #include "bayloom/measure/protocol.h"
 
 namespace bayloom::measure {
@@ -28,6 +31,8 @@ class TrialRunner {
 
  private:
   OutcomeMessage RunLoaded(const TrialMessage& trial);
+  /// The same for kernels for the GPU.
+  OutcomeMessage RunOnGpu(const TrialMessage& trial);
   void DropTask();
   /// Gives every constant the form that the trial wants.
   void PackConstants(const TrialMessage& trial);
@@ -52,6 +57,7 @@ class TrialRunner {
   };
   std::vector<std::optional<ConstantForm>> packed_;
   GuardedMemory workspace_;
+  std::unique_ptr<GpuSession> gpu_;  ///< once there was a kernel for it
 };
 
 }  // namespace bayloom::measure

@@ -22,17 +22,29 @@ struct StandInBuffer {
   int element_bytes = 1;
 };
 
-struct StandInCode {
+/// Kernels for this processor, before they are loaded.
+struct StandInObjects {
   struct Kernel {
     GpuLaunch launch;
-    int64_t scratch_bytes = 0;
-    LoadedKernel code;
+    int64_t scratch_bytes = 0;  ///< the last of the launch's shared memory
+    std::string object;
   };
   std::vector<Kernel> kernels;
   std::vector<StandInBuffer> buffers;  ///< by BufferId
   int parameters = 0;
   int64_t workspace_bytes = 0;
 };
+
+struct StandInCode {
+  StandInObjects objects;
+  std::vector<LoadedKernel> loaded;  ///< parallel to objects.kernels
+};
+
+/// Kernels are named `symbol`_0 and so on, as those of CompileToPtx.
+Result<StandInObjects> CompileStandInObjects(const tensor::Program& program,
+                                             const target::GpuLimits& limits, Machine& machine,
+                                             const std::string& symbol);
+Result<StandIn> LoadStandIn(StandInObjects objects);
 
 /// Compiles for the stand-in, with code for the machine given.
 Result<StandIn> CompileForStandIn(const tensor::Program& program, const target::GpuLimits& limits,

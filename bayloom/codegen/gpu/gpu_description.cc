@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/gpu/gpu_description.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <vector>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/codegen/runtime/bayloom_cuda.h"
+#include "bayloom/target/gpu_limits.h"
+
+namespace bayloom::codegen {
+namespace {
+
+constexpr char kVisible[] = "CUDA_VISIBLE_DEVICES";
+constexpr std::string_view kCuda = "cuda";
+/// Of every multiprocessor since compute capability 8.6; 8.0 has half of them.
+constexpr double kMultiplyAdds = 128;
+
+/// The architecture that code is made for on a GPU: the latest known one that it runs.
+std::string ArchitectureFor(int capability) {
+  std::string best;
+  for (const std::string_view known : target::GpuArchitectures()) {
+    if (std::atoi(std::string(known.substr(3)).c_str()) <= capability) best = known;
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<GpuDescription> DescribeGpu() {
+  char error[256] = "";
+  const bayloom_cuda* const cuda = bayloom_cuda_load(error, sizeof(error));
+  if (cuda == nullptr) return Error{error};
+  GpuDescription gpu;
+  bayloom_cu_device device = 0;
+  int count = 0, code = cuda->DeviceGetCount(&count);
+  if (code == BAYLOOM_CU_SUCCESS && count == 0) return Error{"the NVIDIA driver has no GPU"};
+  const auto attribute = [&](int number) {
+    int value = 0;
+    if (code == BAYLOOM_CU_SUCCESS) code = cuda->DeviceGetAttribute(&value, number, device);
+    return value;
+  };
+  char name[256] = "";
+  size_t memory = 0;
+  if (code == BAYLOOM_CU_SUCCESS) code = cuda->DeviceGet(&device, 0);
+  if (code == BAYLOOM_CU_SUCCESS) code = cuda->DeviceGetName(name, sizeof(name), device);
+  if (code == BAYLOOM_CU_SUCCESS) code = cuda->DeviceTotalMem(&memory, device);
+  if (code == BAYLOOM_CU_SUCCESS) code = cuda->DriverGetVersion(&gpu.driver_version);
+  const int capability =
+      10 * attribute(BAYLOOM_CU_CAPABILITY_MAJOR) + attribute(BAYLOOM_CU_CAPABILITY_MINOR);
+  gpu.multiprocessors = attribute(BAYLOOM_CU_MULTIPROCESSORS);
+  gpu.l2_bytes = attribute(BAYLOOM_CU_L2_BYTES);
+  gpu.clock_hertz = 1e3 * attribute(BAYLOOM_CU_CLOCK_RATE);
+  // Two transfers a clock, as all these memories have.
+  gpu.memory_bytes_per_second =
+      2e3 * attribute(BAYLOOM_CU_MEMORY_CLOCK_RATE) * attribute(BAYLOOM_CU_MEMORY_BUS_WIDTH) / 8;
+  if (code != BAYLOOM_CU_SUCCESS) {
+    bayloom_cuda_describe(cuda, code, "the GPU cannot be used", error, sizeof(error));
+    return Error{error};
+  }
+  gpu.name = name;
+  gpu.memory_bytes = static_cast<int64_t>(memory);
+  gpu.architecture = ArchitectureFor(capability);
+  if (gpu.architecture.empty()) {
+    return Error{fmt::format("{} is sm_{}, and sm_80 is the least that code is made for", gpu.name,
+                             capability)};
+  }
+  return gpu;
+}
+
+target::MachineModel MachineOf(const GpuDescription& gpu) {
+  const double multiply_adds = gpu.architecture == "sm_80" ? kMultiplyAdds / 2 : kMultiplyAdds;
+  target::MachineModel machine;
+  machine.threads = 1;
+  machine.vector_bytes = 16;
+  machine.vector_registers = 255;
+  machine.multiply_add.alone =
+      machine.lanes() / (multiply_adds * gpu.multiprocessors * gpu.clock_hertz);
+  const double line = target::kLineBytes / gpu.memory_bytes_per_second;
+  // What is read again comes from the cache several times as fast; the driver tells no rate.
+  constexpr double kCacheSpeed = 3;
+  machine.levels = {{gpu.l2_bytes, {line / kCacheSpeed, 0}}, {0, {line, 0}}};
+  machine.compile = 0.1;
+  return machine;
+}
+
+void ChooseGpu(int device) {
+  std::string chosen = std::to_string(device);
+  if (const char* const visible = std::getenv(kVisible)) {
+    std::vector<std::string> devices;
+    std::istringstream text(visible);
+    for (std::string one; std::getline(text, one, ',');) devices.push_back(one);
+    if (device >= std::ssize(devices)) {
+      throw InputError(
+          fmt::format("--device {}: {} has {}", device, kVisible, base::InOneLine(visible)));
+    }
+    chosen = devices[static_cast<size_t>(device)];
+  }
+  setenv(kVisible, chosen.c_str(), 1);
+}
+
+bool IsGpuName(const std::string& name) {
+  return name == kCuda || name.starts_with(std::string(kCuda) + ":");
+}
+
+target::Target GpuTargetNamed(const std::string& name) {
+  if (name == kCuda) {
+    const Result<GpuDescription> gpu = DescribeGpu();
+    if (!gpu) {
+      throw InputError(fmt::format("--target cuda: {}; 'cuda:sm_90' makes code for an architecture",
+                                   gpu.error().message));
+    }
+    return *target::GpuTarget(gpu->architecture);
+  }
+  const std::string architecture = name.substr(kCuda.size() + 1);
+  std::optional<target::Target> target = target::GpuTarget(architecture);
+  if (!target) {
+    throw InputError(fmt::format("there is no GPU architecture '{}'; there are {}",
+                                 base::InOneLine(architecture),
+                                 fmt::join(target::GpuArchitectures(), ", ")));
+  }
+  return *std::move(target);
+}
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory of the device, which is memory of the process. Copies and fills check their bounds.
+
+#include <cstring>
+
+#include "tests/cuda_stand_in/device.h"
+
+namespace bayloom::cuda_stand_in {
+
+STAND_IN_EXPORT int cuMemAlloc_v2(bayloom_cu_pointer* pointer, size_t bytes) {
+  if (const int error = Ready(); error != kSuccess) return error;
+  Device& device = TheDevice();
+  const int64_t all = NumberSetting("STAND_IN_MEMORY", 1 << 30);
+  if (bytes == 0) return kInvalidValue;
+  if (device.used_bytes + static_cast<int64_t>(bytes) > all || TakeFault("out-of-memory")) {
+    return kOutOfMemory;
+  }
+  constexpr size_t kAlignment = 256;  // as the driver has it
+  std::vector<std::byte> memory(bytes + kAlignment, std::byte{0x5a});
+  const auto address = reinterpret_cast<uint64_t>(memory.data());
+  const uint64_t aligned = (address + kAlignment - 1) / kAlignment * kAlignment;
+  device.used_bytes += static_cast<int64_t>(bytes);
+  device.memory.emplace(address, std::move(memory));
+  *pointer = aligned;
+  return kSuccess;
+}
+
+STAND_IN_EXPORT int cuMemFree_v2(bayloom_cu_pointer pointer) {
+  Device& device = TheDevice();
+  auto found = device.memory.upper_bound(pointer);
+  if (found == device.memory.begin()) return kInvalidValue;
+  --found;
+  constexpr int64_t kAlignment = 256;
+  device.used_bytes -= std::ssize(found->second) - kAlignment;
+  device.memory.erase(found);
+  return Ready();
+}
+
+STAND_IN_EXPORT int cuMemcpyHtoDAsync_v2(bayloom_cu_pointer to, const void* from, size_t bytes,
+                                         bayloom_cu_stream stream) {
+  return Enqueue(stream, [=] {
+    std::byte* const memory = TheDevice().At(to, bytes);
+    if (memory == nullptr) return kInvalidValue;
+    std::memcpy(memory, from, bytes);
+    return kSuccess;
+  });
+}
+
+STAND_IN_EXPORT int cuMemcpyDtoHAsync_v2(void* to, bayloom_cu_pointer from, size_t bytes,
+                                         bayloom_cu_stream stream) {
+  return Enqueue(stream, [=] {
+    const std::byte* const memory = TheDevice().At(from, bytes);
+    if (memory == nullptr) return kInvalidValue;
+    std::memcpy(to, memory, bytes);
+    return kSuccess;
+  });
+}
+
+STAND_IN_EXPORT int cuMemcpyDtoDAsync_v2(bayloom_cu_pointer to, bayloom_cu_pointer from,
+                                         size_t bytes, bayloom_cu_stream stream) {
+  return Enqueue(stream, [=] {
+    std::byte* const target = TheDevice().At(to, bytes);
+    const std::byte* const source = TheDevice().At(from, bytes);
+    if (target == nullptr || source == nullptr) return kInvalidValue;
+    std::memcpy(target, source, bytes);
+    return kSuccess;
+  });
+}
+
+STAND_IN_EXPORT int cuMemsetD8Async(bayloom_cu_pointer to, unsigned char value, size_t bytes,
+                                    bayloom_cu_stream stream) {
+  return Enqueue(stream, [=] {
+    std::byte* const memory = TheDevice().At(to, bytes);
+    if (memory == nullptr) return kInvalidValue;
+    std::memset(memory, value, bytes);
+    return kSuccess;
+  });
+}
+
+}  // namespace bayloom::cuda_stand_in

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Measuring on a GPU, by the runner as it is, with what stands for the driver's library
+// (tests/cuda_stand_in).
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "bayloom/measure/measurement_details.h"
+#include "bayloom/measure/measurer.h"
+#include "bayloom/sketch/default_schedule.h"
+#include "bayloom/sketch/design_space.h"
+#include "bayloom/target/gpu_limits.h"
+#include "bayloom/tensor/operator_shorthand.h"
+#include "tests/temporary_folder.h"
+#include "tests/with_variable.h"
+
+namespace bayloom::measure {
+namespace {
+
+using testing::HasSubstr;
+using trial::Verdict;
+
+class GpuMeasurer : public ::testing::Test {
+ protected:
+  MeasureOptions Options() const {
+    MeasureOptions options;
+    options.runner.executable = BAYLOOM_TEST_RUNNER;
+    options.timing.min_total_seconds = 1e-3;
+    options.timing.min_batches = 2;
+    options.builder.threads = 1;
+    return options;
+  }
+
+  /// What an empty file makes happen to a launch or an allocation, once.
+  std::string Fault(const std::string& kind) const {
+    const std::string file = folder_ / kind;
+    std::ofstream{file};
+    return kind + ":" + file;
+  }
+
+  std::vector<trial::Outcome> Measure(int count) {
+    const sketch::SpaceGenerator space(workload_, target_);
+    std::vector<tensor::Program> programs;
+    for (uint64_t seed = 0; std::ssize(programs) < count; ++seed) {
+      const auto drawn =
+          space.Sample(static_cast<int>(seed % space.spaces().size()), base::RandomStream(seed));
+      EXPECT_TRUE(drawn) << drawn.error().message;
+      programs.push_back(drawn->program);
+    }
+    std::vector<const tensor::Program*> pointers;
+    for (const tensor::Program& program : programs) pointers.push_back(&program);
+    return measurer_.Measure(workload_, pointers);
+  }
+
+  const TemporaryFolder folder_;
+  const WithVariable driver_{"BAYLOOM_CUDA_DRIVER", BAYLOOM_TEST_CUDA};
+  const WithVariable nvml_{"BAYLOOM_NVML", BAYLOOM_TEST_CUDA};
+  const WithVariable image_{"BAYLOOM_CUDA_IMAGE", "stand-in"};
+  const target::Target target_ = *target::GpuTarget("sm_90");
+  const tensor::Workload workload_ = tensor::ParseOperator("matmul:16,24,32");
+  Measurer measurer_{target_, Options()};
+};
+
+TEST_F(GpuMeasurer, ChecksAndTimesWhatIsDrawn) {
+  for (const trial::Outcome& outcome : Measure(6)) {
+    ASSERT_TRUE(outcome.ok()) << outcome.reason;
+    EXPECT_GT(outcome.value, 1e-7);
+    const MeasurementDetails details = DetailsOf(outcome);
+    EXPECT_GT(details.build_seconds, 0);
+    EXPECT_EQ(details.clock_mhz, 1980);
+    EXPECT_EQ(details.power_watts, 412.5);
+  }
+  EXPECT_EQ(measurer_.statistics().runner_starts, 1);
+}
+
+TEST_F(GpuMeasurer, WrongResultsAreFound) {
+  tensor::Program wrong = sketch::DefaultSchedule(workload_, target_);
+  tensor::Block& block = wrong.blocks[wrong.BlocksInOrder().back()];
+  block.value = block.value + tensor::FloatLiteral(0.5);
+  const tensor::Program* const programs[] = {&wrong};
+  const trial::Outcome outcome = measurer_.Measure(workload_, programs).front();
+  EXPECT_EQ(outcome.verdict, Verdict::kWrongOutput) << outcome.reason;
+}
+
+/// After a kernel that failed, every call of that process fails: the next trial has another one.
+TEST_F(GpuMeasurer, AFailedKernelCostsOneTrial) {
+  const WithVariable fault("STAND_IN_FAULT", Fault("illegal-address"));
+  const std::vector<trial::Outcome> outcomes = Measure(3);
+  EXPECT_EQ(outcomes[0].verdict, Verdict::kCrash);
+  EXPECT_THAT(outcomes[0].reason, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+  EXPECT_TRUE(outcomes[1].ok()) << outcomes[1].reason;
+  EXPECT_TRUE(outcomes[2].ok()) << outcomes[2].reason;
+  EXPECT_EQ(measurer_.statistics().runner_starts, 2);
+}
+
+TEST_F(GpuMeasurer, WhatIsWrittenBesideABufferIsFound) {
+  const WithVariable fault("STAND_IN_FAULT", Fault("overrun"));
+  const std::vector<trial::Outcome> outcomes = Measure(2);
+  EXPECT_EQ(outcomes[0].verdict, Verdict::kWrongOutput);
+  EXPECT_THAT(outcomes[0].reason, HasSubstr("something was written behind output"));
+  EXPECT_TRUE(outcomes[1].ok()) << outcomes[1].reason;
+}
+
+TEST_F(GpuMeasurer, OutOfMemoryCostsOneTrial) {
+  const WithVariable fault("STAND_IN_FAULT", Fault("out-of-memory"));
+  const std::vector<trial::Outcome> outcomes = Measure(2);
+  EXPECT_EQ(outcomes[0].verdict, Verdict::kMemory);
+  EXPECT_THAT(outcomes[0].reason, HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"));
+  EXPECT_TRUE(outcomes[1].ok()) << outcomes[1].reason;
+}
+
+TEST_F(GpuMeasurer, AKernelThatHangsCostsOneTrial) {
+  const WithVariable fault("STAND_IN_FAULT", Fault("hang"));
+  MeasureOptions options = Options();
+  options.runner.timeout_seconds = 1;
+  Measurer measurer(target_, options);
+  const tensor::Program program = sketch::DefaultSchedule(workload_, target_);
+  const tensor::Program* const programs[] = {&program, &program};
+  const std::vector<trial::Outcome> outcomes = measurer.Measure(workload_, programs);
+  EXPECT_EQ(outcomes[0].verdict, Verdict::kTimeout) << outcomes[0].reason;
+  EXPECT_NE(outcomes[1].verdict, Verdict::kCrash) << outcomes[1].reason;
+  EXPECT_EQ(measurer.statistics().runner_starts, 2);
+}
+
+TEST_F(GpuMeasurer, CachesAreFlushedBetweenRunsIfWanted) {
+  MeasureOptions options = Options();
+  options.timing.flush_cache = true;
+  Measurer measurer(target_, options);
+  const tensor::Program program = sketch::DefaultSchedule(workload_, target_);
+  const tensor::Program* const programs[] = {&program};
+  const trial::Outcome outcome = measurer.Measure(workload_, programs).front();
+  EXPECT_TRUE(outcome.ok()) << outcome.reason;
+}
+
+TEST_F(GpuMeasurer, WithoutADriverEveryTrialSaysSo) {
+  const WithVariable none("BAYLOOM_CUDA_DRIVER", "/nowhere/libcuda.so.1");
+  const std::vector<trial::Outcome> outcomes = Measure(1);
+  EXPECT_EQ(outcomes[0].verdict, Verdict::kCrash);
+  EXPECT_THAT(outcomes[0].reason, HasSubstr("there is no NVIDIA driver here"));
+}
+
+}  // namespace
+}  // namespace bayloom::measure
