@@ -43,7 +43,7 @@ class RunDigest;
 ///                each task that was tried on a target, its programs with their estimated times and
 ///                features, and of each decision what the estimate says when it is drawn again
 ///     searches   {id (the run), parameters: [{name, kind, domain, values?}], feasible,
-///                has_default, importance?, ranked_trials?, note?}
+///                objectives: [{name, goal}], has_default, importance?, ranked_trials?, note?}
 ///     mappings   {id (the run), problem, architecture, nest, levels, energy_pj, cycles, ...}
 ///     pools      {id (the group's place), group, tasks, programs}
 ///     trials     {run, first, count, ordinal?, value, elapsed, verdicts, verdict?, reasons,

@@ -90,6 +90,7 @@ TEST_F(PageReaderTest, HasEveryTrialOfASearchAndItsBest) {
   const Json search = ItemOf(document, "searches", run);
   EXPECT_EQ(search["parameters"][0]["name"], "x");
   EXPECT_EQ(search["parameters"][0]["values"], Json({1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(search["objectives"], Json::parse(R"([{"name":"value","goal":"minimize"}])"));
   EXPECT_EQ(search["ranked_trials"], 6);
   EXPECT_EQ(search["importance"][0]["parameter"], "x");
 }

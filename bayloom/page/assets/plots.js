@@ -174,13 +174,37 @@ class ParetoChart {
     this.node = el('section', {'aria-label': 'Two values'}, el('h3', null, 'Two values of each trial'),
       el('div', {class: 'controls'},
         choiceOf('Beside the objective', ParetoChart.metrics(database, run).map(m => [m, m]), this.metric, v => { this.metric = v; this.update(); }),
-        tick('less of it is better', true, on => { this.less = on; this.update(); }), this.count),
+        this.less_box = tick('less of it is better', true, on => { this.less = on; this.update(); }), this.count),
       this.plot.node,
-      el('p', {class: 'caption'}, 'The line joins the trials that no other beats in both values (Pareto front).'));
+      el('p', {class: 'caption'}, 'The line joins the trials that no other beats in both values (Pareto front).',
+        this.objectives().length > 2 ? ' Trials in the color of the best are on the Pareto front of all objectives.' : ''));
     this.update();
   }
+  /** The objectives of a search for several first. */
   static metrics(database, run) {
-    return [...database.trialsOf(run.id).details.keys()].filter(name => !MEASUREMENT.has(name));
+    const search = database.searches.get(run.id), details = database.trialsOf(run.id).details;
+    const further = ((search && search.objectives) || []).slice(1).map(o => o.name).filter(name => details.has(name));
+    return [...further, ...[...details.keys()].filter(name => !MEASUREMENT.has(name) && !further.includes(name))];
+  }
+  objectives() {
+    const search = this.database.searches.get(this.id);
+    return (search && search.objectives) || [];
+  }
+  /** Rows that no other one is at least as good as in all objectives, and better in one. */
+  wholeFront() {
+    const trials = this.database.trialsOf(this.id), n = trials.count, objectives = this.objectives();
+    const columns = objectives.map(({name, goal}, k) => {
+      const numbers = k === 0 ? trials.value : trials.details.get(name);
+      return numbers ? Float64Array.from(numbers.data.subarray(0, n), v => goal === 'maximize' ? -v : v) : new Float64Array(n).fill(NaN);
+    });
+    let front = [];
+    for (let i = 0; i < n; ++i) {
+      if (columns.some(c => Number.isNaN(c[i]))) continue;
+      if (front.some(f => columns.every(c => c[f] <= c[i]))) continue;
+      front = front.filter(f => !columns.every(c => c[i] <= c[f]));
+      front.push(i);
+    }
+    return front;
   }
   static has(database, run) { return run.kind === 'search' && ParetoChart.metrics(database, run).length > 0; }
   /** Rows of the front in the order of x. */
@@ -197,12 +221,18 @@ class ParetoChart {
   update() {
     const run = this.database.runs.get(this.id), trials = this.database.trialsOf(this.id), n = trials.count;
     const x = trials.details.get(this.metric).data.slice(0, n), y = trials.value.data.slice(0, n);
-    const front = ParetoChart.front(x, y, this.less, run.goal !== 'maximize');
+    const known = this.objectives().slice(1).find(o => o.name === this.metric);
+    const less = known ? known.goal === 'minimize' : this.less;
+    this.less_box.firstChild.disabled = known !== undefined;
+    this.less_box.firstChild.checked = less;
+    const whole = this.objectives().length > 2 ? this.wholeFront() : [];
+    const front = ParetoChart.front(x, y, less, run.goal !== 'maximize');
     const tip = i => `trial ${trials.ordinal.data[i]}\n${this.metric} = ${formatValue(x[i])}\n${run.objective} = ${formatValue(y[i])}`;
     fill(this.count, `${formatCount(front.length)} trials on the front`);
     this.plot.set({
       x: {label: this.metric, log: false, format: formatTick}, y: {label: run.objective, log: false, format: formatTick},
-      points: [{x, y, color: 'dot', size: 4, tip}, {x: front.map(i => x[i]), y: front.map(i => y[i]), color: 'second', size: 6, tip: k => tip(front[k])}],
+      points: [{x, y, color: 'dot', size: 4, tip}, {x: front.map(i => x[i]), y: front.map(i => y[i]), color: 'second', size: 6, tip: k => tip(front[k])},
+        {x: whole.map(i => x[i]), y: whole.map(i => y[i]), color: 'first', size: 5, tip: k => tip(whole[k])}],
       lines: front.length > 1 ? [{x: front.map(i => x[i]), y: front.map(i => y[i]), color: 'second', width: 1.5, steps: true}] : [],
     });
   }

@@ -108,6 +108,10 @@ nlohmann::json SearchDetails(record::Store& store, const record::RunRecord& run)
     const external::Scenario scenario = tuning::ScenarioOf(run);
     details["parameters"] = ParametersJson(*scenario.space);
     details["feasible"] = Finite(scenario.space->CountFeasible());
+    for (const external::Objective& objective : scenario.Objectives()) {
+      details["objectives"].push_back({{"name", Shown(objective.name)},
+                                       {"goal", objective.maximize ? "maximize" : "minimize"}});
+    }
     details["has_default"] = scenario.default_configuration.has_value();
     AddImportance(scenario, Thinned(SamplesOf(*scenario.space, store.TrialsOfRun(run.id))),
                   details);
