@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Callable, Iterable, Optional, Union
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import configspace
 from ._core import InputError, Scenario
@@ -41,15 +41,20 @@ class Space:
 
 def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
                name: Optional[str] = None, objective: Optional[str] = None,
-               direction: Optional[str] = None, optimizer: Optional[str] = None,
+               direction: Optional[str] = None, objectives: Optional[Sequence[str]] = None,
+               directions: Optional[Sequence[str]] = None, optimizer: Optional[str] = None,
                options: Optional[dict] = None, seed: Optional[int] = None) -> Space:
     """A space of anything that `Study` takes. Raises InputError."""
     if isinstance(constraints, str) or callable(constraints):
         constraints = [constraints]
-    if direction not in (None, "minimize", "maximize"):
-        raise InputError(f"direction is 'minimize' or 'maximize', not {direction!r}")
+    if (objectives or directions) and (objective or direction):
+        raise InputError("objective and direction are for one objective, objectives and "
+                         "directions for several")
+    for each in directions or [direction]:
+        if each not in (None, "minimize", "maximize"):
+            raise InputError(f"direction is 'minimize' or 'maximize', not {each!r}")
     if isinstance(given, (str, os.PathLike)):
-        if list(constraints) or options or objective or direction:
+        if list(constraints) or options or objective or direction or objectives or directions:
             raise InputError("a scenario file says its constraints, its objective and the options "
                              "of its optimizer itself")
         return _from_file(os.fspath(given), name, optimizer, seed)
@@ -65,12 +70,25 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
         "name": name,
         "parameters": {key: parameter.definition() for key, parameter in parameters.items()},
         "constraints": [text for text in constraints if isinstance(text, str)],
-        (direction or "minimize"): objective or "value",
+        **_goals(objectives, directions, objective, direction),
         "optimizer": {"name": optimizer or "bayesian", **(options or {})},
         "seed": int(seed or 0),
     }
     functions = [function for function in constraints if not isinstance(function, str)]
     return Space(_parse(json.dumps(definition, indent=1), name, functions, parameters), parameters)
+
+
+def _goals(objectives: Optional[Sequence[str]], directions: Optional[Sequence[str]],
+           objective: Optional[str], direction: Optional[str]) -> dict:
+    """What is minimized and what is maximized, as a scenario says it."""
+    if not objectives and not directions:
+        return {(direction or "minimize"): objective or "value"}
+    objectives = list(objectives or [f"value_{i}" for i in range(len(directions))])
+    directions = list(directions or ["minimize"] * len(objectives))
+    if len(objectives) != len(directions):
+        raise InputError(f"{len(objectives)} objectives, but {len(directions)} directions")
+    return {goal: [name for name, its in zip(objectives, directions) if its == goal]
+            for goal in ("minimize", "maximize") if goal in directions}
 
 
 def _from_file(path: str, name: Optional[str], optimizer: Optional[str],

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Optional, Union
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import _core
 from ._core import InputError
@@ -82,6 +82,7 @@ class FinishedTrial:
     reason: str = ""
     values: dict = field(default_factory=dict)
     elapsed: float = 0.0
+    objective_values: tuple = ()  # of a study of several objectives, in their order
 
     @property
     def ok(self) -> bool:
@@ -114,24 +115,40 @@ class Study:
         0.5
         >>> study.count_feasible()
         6.0
+
+    With several `directions` (and names, `objectives`) an objective returns as many values, in that
+    order or in a dict by name; what is searched for are the trials that no other one is at least as
+    good as in all of them, `best_trials`.
+
+        >>> study = Study({"size": list(range(1, 9))}, directions=["minimize", "maximize"],
+        ...               objectives=["cost", "quality"], seed=1)
+        >>> study.optimize(lambda trial: (trial["size"], min(trial["size"], 3)), n_trials=8)
+        >>> sorted(trial.objective_values for trial in study.best_trials)
+        [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
     """
 
     def __init__(self, space: Any, *, constraints: Iterable[Constraint] = (),
                  direction: Optional[str] = None, objective: Optional[str] = None,
+                 directions: Optional[Sequence[str]] = None,
+                 objectives: Optional[Sequence[str]] = None,
                  optimizer: Optional[str] = None, options: Optional[dict] = None,
                  seed: Optional[int] = None, storage: Union[str, os.PathLike, None] = None,
                  name: Optional[str] = None, resume: bool = False):
         self._space: Space = make_space(
             space, constraints, name=name, objective=objective, direction=direction,
-            optimizer=optimizer, options=options, seed=seed)
+            objectives=objectives, directions=directions, optimizer=optimizer, options=options, seed=seed)
         if resume and storage is None:
             raise InputError("resume needs storage, the database to go on with")
         self._engine = _core.Study(self._space.scenario,
                                    None if storage is None else os.fspath(storage), resume)
+        self._goals = dict(self._space.scenario.objectives)  # name: whether it is maximized
+        if objectives or directions:
+            names = objectives or [f"value_{i}" for i in range(len(directions))]
+            self._goals = {name: self._goals[name] for name in names}
         self._lock = threading.Lock()
         self._stopping = False
         self._again: list = []  # trials whose evaluation was interrupted
-        self._trials = [FinishedTrial(**{**trial, "params": self._space.decode(trial["params"])})
+        self._trials = [self._finished({**trial, "params": self._space.decode(trial["params"])})
                         for trial in self._engine.earlier()]
         self._asked = len(self._trials)
 
@@ -143,7 +160,7 @@ class Study:
 
     @property
     def objective(self) -> str:
-        """What a value is called."""
+        """What a value is called; of several objectives, the engine's first."""
         return self._space.scenario.objective
 
     @property
@@ -152,7 +169,12 @@ class Study:
 
     @property
     def directions(self) -> list:
-        return [self.direction]
+        return ["maximize" if maximize else "minimize" for maximize in self._goals.values()]
+
+    @property
+    def objectives(self) -> list:
+        """The names of the objectives, in the order of `directions`."""
+        return list(self._goals)
 
     @property
     def space(self) -> str:
@@ -181,16 +203,24 @@ class Study:
 
     @property
     def best_trials(self) -> list:
-        """The trials with the best value."""
+        """The trials with the best value; with several objectives the Pareto set: those that no
+        other one is at least as good as in all objectives, and better in one."""
         feasible = [trial for trial in self.trials if trial.ok]
         if not feasible:
             return []
+        if len(self._goals) > 1:
+            points = [self._minimized(trial) for trial in feasible]
+            return [trial for trial, point in zip(feasible, points)
+                    if not any(_dominates(other, point) for other in points)]
         best = (max if self.direction == "maximize" else min)(trial.value for trial in feasible)
         return [trial for trial in feasible if trial.value == best]
 
     @property
     def best_trial(self) -> FinishedTrial:
-        """The first of them. Raises ValueError if no trial has a value."""
+        """The first of them. Raises ValueError if no trial has a value, or there are several
+        objectives."""
+        if len(self._goals) > 1:
+            raise ValueError("with several objectives no trial is the best: see best_trials")
         best = self.best_trials
         if not best:
             raise ValueError("no trial has a value yet")
@@ -241,8 +271,39 @@ class Study:
         if infeasible is not None:
             outcome = _core.Outcome.infeasible(verdict, infeasible)
         else:
-            outcome = _outcome(value, self.objective)
+            outcome = self._outcome(value)
         return self._tell(trial, outcome)
+
+    def _outcome(self, answer: Any) -> _core.Outcome:
+        """What an objective's answer means."""
+        if len(self._goals) == 1:
+            return _outcome(answer, self.objective)
+        if not isinstance(answer, Mapping):
+            try:
+                values = list(answer)
+            except TypeError:
+                values = [answer]
+            if len(values) != len(self._goals):
+                return _core.Outcome.infeasible(
+                    "invalid-answer", f"the objective returned {answer!r}, not a value for each of "
+                    f"{', '.join(self._goals)}")
+            answer = dict(zip(self._goals, values))
+        for name in self._goals:
+            if not _is_finite(answer.get(name)):
+                return _core.Outcome.infeasible(
+                    "invalid-answer", f"the objective returned {answer.get(name)!r} as {name}")
+        return _outcome({name: float(value) if name in self._goals else value
+                         for name, value in answer.items()}, self.objective)
+
+    def _finished(self, fields: dict) -> FinishedTrial:
+        if len(self._goals) > 1 and fields["verdict"] == "ok":
+            named = {**fields["values"], self.objective: fields["value"]}
+            fields = {**fields, "objective_values": tuple(named[name] for name in self._goals)}
+        return FinishedTrial(**fields)
+
+    def _minimized(self, trial: FinishedTrial) -> list:
+        return [-value if maximize else value
+                for value, maximize in zip(trial.objective_values, self._goals.values())]
 
     def _tell(self, trial: Mapping, outcome: _core.Outcome) -> FinishedTrial:
         params = dict(trial)
@@ -250,8 +311,8 @@ class Study:
             elapsed = self._engine.tell(self._space.encode(params), outcome)
             if elapsed is None:
                 raise InputError(f"this configuration was told before: {params}")
-            finished = FinishedTrial(number=len(self._trials), params=params, elapsed=elapsed,
-                                     **outcome.as_dict())
+            finished = self._finished(dict(number=len(self._trials), params=params,
+                                           elapsed=elapsed, **outcome.as_dict()))
             self._trials.append(finished)
         return finished
 
@@ -310,7 +371,7 @@ class Study:
                 return
             left -= 1
             try:
-                outcome = _evaluate(objective, trial, self.objective)
+                outcome = _evaluate(objective, trial, self._outcome)
             except BaseException:  # Ctrl-C, or the interpreter ends
                 self._again.append(trial)
                 raise
@@ -328,7 +389,7 @@ class Study:
                             left = 0
                             break
                         left -= 1
-                        flight[pool.submit(_evaluate, objective, trial, self.objective)] = trial
+                        flight[pool.submit(_evaluate, objective, trial, self._outcome)] = trial
                     if not flight:
                         return
                     for future in wait(flight, return_when=FIRST_COMPLETED).done:
@@ -357,9 +418,21 @@ def _outcome(answer: Any, objective: str) -> _core.Outcome:
     return _core.Outcome.feasible(number, values)
 
 
-def _evaluate(objective: Objective, trial: Trial, name: str) -> _core.Outcome:
+def _is_finite(value: Any) -> bool:
     try:
-        return _outcome(objective(trial), name)
+        return math.isfinite(float(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _dominates(a: list, b: list) -> bool:
+    return a != b and all(x <= y for x, y in zip(a, b))
+
+
+def _evaluate(objective: Objective, trial: Trial,
+              outcome_of: Callable[[Any], _core.Outcome]) -> _core.Outcome:
+    try:
+        return outcome_of(objective(trial))
     except Infeasible as why:
         return _core.Outcome.infeasible(why.verdict, str(why))
     except Exception as error:

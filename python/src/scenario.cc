@@ -162,6 +162,16 @@ void BindScenario(nb::module_& module) {
           [](Scenario& s, uint64_t seed) { s.get().optimizer_options.seed = seed; })
       .def_prop_ro("objective", [](const Scenario& s) { return s.get().objective; })
       .def_prop_ro("maximize", [](const Scenario& s) { return s.get().maximize; })
+      .def_prop_ro(
+          "objectives",
+          [](const Scenario& s) {
+            std::vector<std::pair<std::string, bool>> objectives;
+            for (const external::Objective& each : s.get().Objectives()) {
+              objectives.emplace_back(each.name, each.maximize);
+            }
+            return objectives;
+          },
+          "Name of each objective, and whether it is maximized.")
       .def_prop_ro("parameters", &Parameters)
       .def_prop_ro("description", [](const Scenario& s) { return s.get().space->Describe(); })
       .def("count_feasible", [](const Scenario& s) { return s.get().space->CountFeasible(); })

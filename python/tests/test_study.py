@@ -342,3 +342,53 @@ def test_databases_are_read_as_they_are():
     with pytest.raises((bayloom.InputError, bayloom.MachineError), match="missing.db"):
         bayloom.open("missing.db")
     assert not os.path.exists("missing.db")
+
+
+def cheap_and_good(trial):
+    """Cost and quality; the second is no better than the cost allows."""
+    return trial["tile"] * trial["unroll"], trial["tile"] - 4 * trial["pad"]
+
+
+def test_several_directions_give_a_pareto_set(tmp_path):
+    database = tmp_path / "several.db"
+    made = dict(constraints=CONSTRAINTS, directions=["minimize", "maximize"],
+                objectives=["cost", "quality"], seed=2, storage=database)
+    study = bayloom.Study(SPACE, **made)
+    study.optimize(cheap_and_good, n_trials=10)
+    study = bayloom.Study(SPACE, **made, resume=True)
+    assert len(study.trials) == 10
+    assert study.directions == ["minimize", "maximize"]
+    assert study.objectives == ["cost", "quality"]
+    study.optimize(cheap_and_good)
+    assert len(study.trials) == len(ALLOWED)
+    front = {trial.objective_values for trial in study.best_trials}
+    # Of each tile size the cheapest, without padding where that is allowed.
+    assert front == {(4, 0), (8, 8), (16, 16), (32, 32), (64, 64)}
+    for trial in study.trials:
+        assert trial.objective_values == cheap_and_good(trial.params)
+    with pytest.raises(ValueError, match="best_trials"):
+        _ = study.best_value
+
+
+def test_the_order_of_directions_is_the_users():
+    study = bayloom.Study({"x": bayloom.Integer(0, 20)}, directions=["maximize", "minimize"], seed=1)
+    study.optimize(lambda trial: (-trial["x"], abs(trial["x"] - 10)), n_trials=21)
+    assert study.objectives == ["value_0", "value_1"]
+    assert {t.params["x"] for t in study.best_trials} == set(range(11))
+    assert study.trials[0].objective_values[0] == -study.trials[0].params["x"]
+
+
+@pytest.mark.parametrize("answer", [1.0, (1.0,), (1.0, math.nan), {"cost": 1.0}, None])
+def test_an_answer_without_all_objectives_is_infeasible(answer):
+    study = bayloom.Study({"x": [1, 2]}, objectives=["cost", "size"], seed=1)
+    trial = study.tell(study.ask(), answer)
+    assert not trial.ok and "the objective returned" in trial.reason
+    assert study.tell(study.ask(), {"cost": 1, "size": 2, "note": 3}).values["note"] == 3
+    assert study.best_trials[0].objective_values == (1, 2)
+
+
+def test_directions_are_checked():
+    for wrong in [dict(directions=["up"]), dict(directions=["minimize"], objectives=["a", "b"]),
+                  dict(directions=["minimize"] * 2, direction="maximize")]:
+        with pytest.raises(bayloom.InputError):
+            bayloom.Study({"x": [1, 2]}, **wrong)
