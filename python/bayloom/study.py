@@ -136,7 +136,8 @@ class Study:
                  name: Optional[str] = None, resume: bool = False):
         self._space: Space = make_space(
             space, constraints, name=name, objective=objective, direction=direction,
-            objectives=objectives, directions=directions, optimizer=optimizer, options=options, seed=seed)
+            objectives=objectives, directions=directions, optimizer=optimizer, options=options,
+            seed=seed)
         if resume and storage is None:
             raise InputError("resume needs storage, the database to go on with")
         self._engine = _core.Study(self._space.scenario,

@@ -39,17 +39,18 @@ void AddSharing(SearchArguments& arguments, CLI::App& search) {
 
 /// What ends a search beside its budget.
 void AddStopRules(ScenarioOption& scenario, CLI::App& search) {
-  search
-      .add_option("--until-value", scenario.until_value,
-                  "Stop at a value as good as this; one for each objective, if there are several")
-      ->option_text("X,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  CLI::Option* plateau = search
-                             .add_option("--until-plateau", scenario.until_plateau,
-                                         "Stop after N trials in a row without an improvement")
-                             ->option_text("N")
-                             ->check(AtLeastOne());
+  Advanced(search
+               .add_option("--until-value", scenario.until_value,
+                           "Stop at a value as good as this; of several objectives, one for each")
+               ->option_text("X,...")
+               ->delimiter(',')
+               ->allow_extra_args(false));
+  CLI::Option* plateau =
+      Advanced(search
+                   .add_option("--until-plateau", scenario.until_plateau,
+                               "Stop after N trials in a row without an improvement")
+                   ->option_text("N")
+                   ->check(AtLeastOne()));
   Advanced(search
                .add_option("--plateau-gain", scenario.plateau_gain,
                            "What counts as an improvement for --until-plateau, in percent")
@@ -63,9 +64,9 @@ std::string Footer() {
   return WithDetails(
       "Examples:\n"
       "  bayloom search flags.yaml --trials 100 --jobs 4\n"
-      "  bayloom search flags.yaml --resume --trials 200 --out best.json\n"
-      "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50",
+      "  bayloom search flags.yaml --resume --trials 200 --out best.json",
       "\n"
+      "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50\n"
       "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1\n"
       "  bayloom search larger.yaml --transfer smaller.db\n"
       "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
@@ -86,8 +87,8 @@ std::string Footer() {
       "  budget: {trials: 50}\n"
       "\n"
       "The command prints a number, or JSON with a field of the objective's name. With\n"
-      "several objectives (minimize: [seconds, bytes], maximize: accuracy) it prints JSON\n"
-      "with a field for each; then a Pareto front is searched for. A\n"
+      "several objectives (minimize: [seconds, bytes], maximize: accuracy) it prints\n"
+      "JSON with a field for each, and a Pareto front is searched for. A\n"
       "configuration whose command fails, crashes, runs out of time or prints anything\n"
       "else is infeasible; the reason is recorded. Every trial is recorded as it ends:\n"
       "interrupt at any time, even by kill -9, and continue with --resume.");
