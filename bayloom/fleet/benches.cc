@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/fleet/benches.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/version.h"
+#include "bayloom/fleet/configuration_trials.h"
+#include "bayloom/fleet/mapping_trials.h"
+#include "bayloom/fleet/program_trials.h"
+#include "bayloom/measure/measure_machine.h"
+#include "bayloom/record/json_text.h"
+#include "bayloom/target/target_json.h"
+
+namespace bayloom::fleet {
+
+Benches::Benches(WorkerOptions options) : options_(std::move(options)) {}
+
+worker::ServerOptions Benches::ServerOptions() {
+  worker::ServerOptions server;
+  server.hello.kind = worker::Report::Kind::kHello;
+  server.hello.version = base::Version();
+  server.hello.body = target::TargetToJson(options_.target);
+  server.hello.identity = options_.target.cpu + "-" + std::to_string(options_.target.cores) + "-" +
+                          record::HashToHex(target::HashOf(options_.target));
+  server.make_bench = [this](const nlohmann::json& definition) { return Make(definition); };
+  server.measure_machine = [this]() -> Result<nlohmann::json> {
+    Result<target::MachineModel> machine = measure::MeasuredMachineOf(options_.target);
+    if (!machine) return machine.error();
+    target::Target measured = options_.target;
+    measured.machine = *std::move(machine);
+    return target::TargetToJson(measured);
+  };
+  return server;
+}
+
+Result<std::unique_ptr<worker::Bench>> Benches::Make(const nlohmann::json& definition) {
+  if (!definition.is_object() || !definition.contains("kind")) {
+    return Error{"a definition without a kind"};
+  }
+  const nlohmann::json& kind = definition["kind"];
+  if (kind == kScenarioKind) return MakeScenarioBench(definition, options_.jobs);
+  if (kind == kMappingKind) return MakeMappingBench(definition, options_.jobs);
+  if (kind != kProgramKind) {
+    return Error{"there is no kind of subject " + base::InOneLine(kind.dump())};
+  }
+  if (!measurer_) {
+    measurer_ = std::make_unique<measure::Measurer>(options_.target, options_.measuring);
+  }
+  return MakeProgramBench(definition, *measurer_);
+}
+
+}  // namespace bayloom::fleet

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+#include "bayloom/measure/measurer.h"
+#include "bayloom/worker/server.h"
+
+namespace bayloom::fleet {
+
+/// What a worker is set up with.
+struct WorkerOptions {
+  target::Target target;             ///< this machine
+  measure::MeasureOptions measuring;
+  int jobs = 1;  ///< configurations or mappings that are evaluated at the same time
+};
+
+/// Makes the benches of one worker: for programs, configurations and mappings.
+class Benches {
+ public:
+  explicit Benches(WorkerOptions options);
+
+  /// How a worker with these benches is to be served; valid as long as this lives.
+  worker::ServerOptions ServerOptions();
+
+ private:
+  Result<std::unique_ptr<worker::Bench>> Make(const nlohmann::json& definition);
+
+  WorkerOptions options_;
+  std::unique_ptr<measure::Measurer> measurer_;  ///< null until a program is to be measured
+};
+
+}  // namespace bayloom::fleet

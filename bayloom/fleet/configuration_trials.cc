@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/fleet/configuration_trials.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "bayloom/external/evaluator.h"
+#include "bayloom/external/scenario_overrides.h"
+#include "bayloom/space/configuration_json.h"
+#include "bayloom/worker/remote_evaluator.h"
+
+namespace bayloom::fleet {
+namespace {
+
+using Json = nlohmann::json;
+
+external::Scenario ScenarioOf(const Json& definition) {
+  const auto text = [&](const char* name) {
+    const auto place = definition.find(name);
+    return place != definition.end() && place->is_string() ? place->get<std::string>()
+                                                           : std::string();
+  };
+  external::Scenario scenario =
+      external::ParseScenario(text("text"), text("folder") + "/" + text("name"));
+  if (const std::string command = text("command"); !command.empty()) {
+    external::OverrideCommand(command, scenario);
+  }
+  if (definition.contains("sandbox")) scenario.evaluator.sandbox = true;
+  if (scenario.evaluator.kind == external::EvaluatorKind::kNone) {
+    throw InputError("the scenario does not say how a configuration is evaluated");
+  }
+  return scenario;
+}
+
+}  // namespace
+
+std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
+    worker::WorkerPool& pool, const external::Scenario& scenario, const std::string& command) {
+  Json definition = {{"kind", kScenarioKind},
+                     {"text", scenario.text},
+                     {"folder", scenario.evaluator.here},
+                     {"name", scenario.name}};
+  if (!command.empty()) definition["command"] = command;
+  if (scenario.evaluator.sandbox) definition["sandbox"] = true;
+  return std::make_unique<worker::RemoteEvaluator<space::Configuration>>(
+      pool, std::move(definition),
+      [space = scenario.space](const space::Configuration& configuration) {
+        return space::ToJson(*space, configuration);
+      });
+}
+
+Result<std::unique_ptr<worker::Bench>> MakeScenarioBench(const Json& definition, int jobs) try {
+  const external::Scenario scenario = ScenarioOf(definition);
+  std::unique_ptr<worker::Bench> bench = std::make_unique<worker::EvaluatorBench<space::Configuration>>(
+      external::MakeEvaluator(scenario.space, scenario.evaluator, jobs), jobs,
+      [space = scenario.space](const Json& json, bool) -> Result<space::Configuration> {
+        Result<space::Configuration> configuration = space::FromJson(*space, json);
+        if (configuration && !space->Contains(*configuration)) {
+          return Error{"the constraints do not allow this configuration"};
+        }
+        return configuration;
+      });
+  return bench;
+} catch (const InputError& error) {
+  return Error{error.what()};
+}
+
+}  // namespace bayloom::fleet

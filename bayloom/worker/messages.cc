@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/worker/messages.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "bayloom/base/json.h"
+#include "bayloom/base/one_line.h"
+
+namespace bayloom::worker {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kHelloName = "bayloom-worker";
+constexpr int kMaxSlots = 1 << 16;
+constexpr size_t kMaxReasonBytes = 2000;
+
+std::string InLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json OutcomeToJson(const trial::Outcome& outcome) {
+  Json json = {{"verdict", std::string(trial::ToString(outcome.verdict))}};
+  if (outcome.ok()) {
+    json["value"] = outcome.value;
+  } else {
+    json["reason"] = outcome.reason;
+  }
+  for (const trial::NamedValue& named : outcome.values) {
+    if (std::isfinite(named.value)) json["values"][named.name] = named.value;
+  }
+  return json;
+}
+
+Result<trial::Outcome> OutcomeFromJson(const Json& json) {
+  if (!json.is_object()) return Error{"'outcome' is no object"};
+  const auto verdict = json.find("verdict");
+  const auto known = verdict != json.end() && verdict->is_string()
+                         ? trial::ParseVerdict(verdict->get<std::string>())
+                         : std::nullopt;
+  if (!known) return Error{"an outcome without a verdict"};
+  trial::Outcome outcome;
+  outcome.verdict = *known;
+  if (outcome.ok()) {
+    const auto value = json.find("value");
+    if (value == json.end() || !value->is_number() || !std::isfinite(value->get<double>())) {
+      return Error{"an outcome without a value"};
+    }
+    outcome.value = value->get<double>();
+  } else {
+    const auto reason = json.find("reason");
+    if (reason == json.end() || !reason->is_string()) return Error{"an outcome without a reason"};
+    outcome.reason = base::InOneLine(reason->get<std::string>(), kMaxReasonBytes);
+  }
+  if (const auto values = json.find("values"); values != json.end()) {
+    if (!values->is_object()) return Error{"'values' is no object"};
+    for (const auto& [name, number] : values->items()) {
+      if (!number.is_number() || !std::isfinite(number.get<double>())) {
+        return Error{"'values' holds what is no number"};
+      }
+      outcome.Set(name, number.get<double>());
+    }
+  }
+  return outcome;
+}
+
+/// A message as a JSON object, whose members are asked for by kind.
+class Reader {
+ public:
+  static Result<Reader> Of(std::string_view line) {
+    if (line.size() > kMaxMessageBytes) return Error{"a line of more than 64 MiB"};
+    Result<Json> json = base::ParseJson(line);
+    if (!json) return Error{"expected a JSON object: " + json.error().message};
+    if (!json->is_object()) return Error{"expected a JSON object"};
+    return Reader(*std::move(json));
+  }
+
+  bool Has(const char* name) const { return json_.contains(name); }
+  Json Take(const char* name) {
+    const auto place = json_.find(name);
+    return place == json_.end() ? Json() : std::move(*place);
+  }
+  /// A whole number from `from` on.
+  Result<int64_t> Number(const char* name, int64_t from, int64_t to) const {
+    const auto place = json_.find(name);
+    const bool fits = place != json_.end() && place->is_number_integer() &&
+                      !(place->is_number_unsigned() &&
+                        place->get<uint64_t>() > static_cast<uint64_t>(to)) &&
+                      place->get<int64_t>() >= from && place->get<int64_t>() <= to;
+    if (!fits) {
+      return Error{"'" + std::string(name) + "' is a whole number from " + std::to_string(from) +
+                   " to " + std::to_string(to)};
+    }
+    return place->get<int64_t>();
+  }
+  Result<int64_t> Id(const char* name) const {
+    return Number(name, 1, std::numeric_limits<int64_t>::max());
+  }
+  Result<std::string> Text(const char* name) const {
+    const auto place = json_.find(name);
+    if (place == json_.end() || !place->is_string()) {
+      return Error{"'" + std::string(name) + "' is a text"};
+    }
+    return base::InOneLine(place->get<std::string>(), kMaxReasonBytes);
+  }
+  /// Absent: `otherwise`.
+  Result<bool> Flag(const char* name, bool otherwise) const {
+    const auto place = json_.find(name);
+    if (place == json_.end()) return otherwise;
+    if (!place->is_boolean()) return Error{"'" + std::string(name) + "' is true or false"};
+    return place->get<bool>();
+  }
+
+ private:
+  explicit Reader(Json json) : json_(std::move(json)) {}
+  Json json_;
+};
+
+Result<Report> ReadHello(Reader& reader) {
+  Report report;
+  report.kind = Report::Kind::kHello;
+  const Result<std::string> name = reader.Text("hello");
+  if (!name || *name != kHelloName) return Error{"no greeting of a worker"};
+  const auto protocol = reader.Number("protocol", 1, 1 << 20);
+  if (!protocol) return protocol.error();
+  report.protocol = static_cast<int>(*protocol);
+  Result<std::string> version = reader.Text("version");
+  if (!version) return version.error();
+  report.version = *std::move(version);
+  Result<std::string> identity = reader.Text("identity");
+  if (!identity) return identity.error();
+  report.identity = *std::move(identity);
+  const Result<bool> is_timed = reader.Flag("timed", true);
+  if (!is_timed) return is_timed.error();
+  report.is_timed = *is_timed;
+  report.body = reader.Take("target");
+  return report;
+}
+
+Result<Report> ReadOfLease(Reader& reader) {
+  Report report;
+  const Result<int64_t> lease = reader.Id("lease");
+  if (!lease) return lease.error();
+  report.lease = *lease;
+  if (reader.Has("lost")) {
+    report.kind = Report::Kind::kLost;
+    Result<std::string> why = reader.Text("lost");
+    if (!why) return why.error();
+    report.text = *std::move(why);
+    return report;
+  }
+  report.kind = Report::Kind::kOutcome;
+  Result<trial::Outcome> outcome = OutcomeFromJson(reader.Take("outcome"));
+  if (!outcome) return outcome.error();
+  report.outcome = *std::move(outcome);
+  return report;
+}
+
+}  // namespace
+
+std::string ToLine(const Request& request) {
+  switch (request.kind) {
+    case Request::Kind::kSubject:
+      return InLine({{"subject", request.subject}, {"definition", request.body}});
+    case Request::Kind::kTrial: {
+      Json json = {
+          {"lease", request.lease}, {"subject", request.subject}, {"candidate", request.body}};
+      if (request.is_repeat) json["repeat"] = true;
+      return InLine(json);
+    }
+    case Request::Kind::kMachine:
+      return InLine({{"measure", "machine"}});
+    case Request::Kind::kCancel:
+      break;
+  }
+  return InLine({{"cancel", true}});
+}
+
+std::string ToLine(const Report& report) {
+  switch (report.kind) {
+    case Report::Kind::kHello:
+      return InLine({{"hello", kHelloName},
+                     {"protocol", kProtocolVersion},
+                     {"version", report.version},
+                     {"identity", report.identity},
+                     {"timed", report.is_timed},
+                     {"target", report.body}});
+    case Report::Kind::kSubject:
+      return InLine({{"subject", report.subject}, {"slots", report.slots}});
+    case Report::Kind::kOutcome:
+      return InLine({{"lease", report.lease}, {"outcome", OutcomeToJson(report.outcome)}});
+    case Report::Kind::kLost:
+      return InLine({{"lease", report.lease}, {"lost", report.text}});
+    case Report::Kind::kMachine:
+      return InLine({{"machine", report.body}});
+    case Report::Kind::kError: {
+      Json json = {{"error", report.text}};
+      if (report.subject > 0) json["subject"] = report.subject;
+      return InLine(json);
+    }
+    case Report::Kind::kAlive:
+      break;
+  }
+  return InLine({{"alive", true}});
+}
+
+Result<Request> ReadRequest(std::string_view line) {
+  Result<Reader> reader = Reader::Of(line);
+  if (!reader) return reader.error();
+  Request request;
+  if (reader->Has("cancel")) return request;
+  if (reader->Has("measure")) {
+    const Result<std::string> what = reader->Text("measure");
+    if (!what || *what != "machine") return Error{"'measure' is \"machine\""};
+    request.kind = Request::Kind::kMachine;
+    return request;
+  }
+  if (!reader->Has("subject")) {
+    return Error{"expected 'subject', 'lease', 'measure' or 'cancel'"};
+  }
+  const Result<int64_t> subject = reader->Id("subject");
+  if (!subject) return subject.error();
+  request.subject = *subject;
+  if (!reader->Has("lease")) {
+    request.kind = Request::Kind::kSubject;
+    request.body = reader->Take("definition");
+    return request;
+  }
+  request.kind = Request::Kind::kTrial;
+  const Result<int64_t> lease = reader->Id("lease");
+  if (!lease) return lease.error();
+  request.lease = *lease;
+  const Result<bool> repeat = reader->Flag("repeat", false);
+  if (!repeat) return repeat.error();
+  request.is_repeat = *repeat;
+  request.body = reader->Take("candidate");
+  return request;
+}
+
+Result<Report> ReadReport(std::string_view line) {
+  Result<Reader> reader = Reader::Of(line);
+  if (!reader) return reader.error();
+  if (reader->Has("hello")) return ReadHello(*reader);
+  if (reader->Has("lease")) return ReadOfLease(*reader);
+  Report report;
+  if (reader->Has("alive")) return report;
+  if (reader->Has("machine")) {
+    report.kind = Report::Kind::kMachine;
+    report.body = reader->Take("machine");
+    return report;
+  }
+  if (reader->Has("subject")) {
+    const Result<int64_t> subject = reader->Id("subject");
+    if (!subject) return subject.error();
+    report.subject = *subject;
+  }
+  if (reader->Has("error")) {
+    report.kind = Report::Kind::kError;
+    Result<std::string> text = reader->Text("error");
+    if (!text) return text.error();
+    report.text = *std::move(text);
+    return report;
+  }
+  const Result<int64_t> slots = reader->Number("slots", 1, kMaxSlots);
+  if (report.subject == 0 || !slots) {
+    return Error{"expected 'alive', 'subject' with 'slots', 'lease', 'machine' or 'error'"};
+  }
+  report.kind = Report::Kind::kSubject;
+  report.slots = static_cast<int>(*slots);
+  return report;
+}
+
+}  // namespace bayloom::worker

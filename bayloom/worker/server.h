@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+#include "bayloom/base/result.h"
+#include "bayloom/worker/bench.h"
+#include "bayloom/worker/messages.h"
+
+namespace bayloom::worker {
+
+struct ServerOptions {
+  Report hello;  ///< what it says of itself
+  /// Makes the bench of a subject from its definition; fails for what this worker cannot try.
+  std::function<Result<std::unique_ptr<Bench>>(const nlohmann::json& definition)> make_bench;
+  /// Measures this machine.
+  std::function<Result<nlohmann::json>()> measure_machine;
+  double alive_seconds = 1;  ///< between two signs of life
+};
+
+/// Serves a tuner: reads requests from a descriptor and writes reports to another until the first
+/// is at its end or the second is closed. Then what runs is ended, within a second. A line that is
+/// no request is answered by an error and changes nothing.
+///
+/// Throws SystemError where the machine fails.
+void Serve(int input, int output, const ServerOptions& options);
+
+}  // namespace bayloom::worker

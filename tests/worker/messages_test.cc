@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/worker/messages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace bayloom::worker {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(WorkerMessages, RequestsComeBackAsTheyWere) {
+  Request trial{Request::Kind::kTrial, 3, 41, {{"x", 1}}, true};
+  const std::string line = ToLine(trial);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const Result<Request> read = ReadRequest(line);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->kind, trial.kind);
+  EXPECT_EQ(read->subject, 3);
+  EXPECT_EQ(read->lease, 41);
+  EXPECT_EQ(read->body, trial.body);
+  EXPECT_TRUE(read->is_repeat);
+  for (const Request::Kind kind :
+       {Request::Kind::kSubject, Request::Kind::kCancel, Request::Kind::kMachine}) {
+    const Result<Request> other = ReadRequest(ToLine(Request{kind, 2, 0, "text", false}));
+    ASSERT_TRUE(other);
+    EXPECT_EQ(other->kind, kind);
+  }
+}
+
+TEST(WorkerMessages, OutcomesComeBackAsTheyWere) {
+  Report report;
+  report.kind = Report::Kind::kOutcome;
+  report.lease = 8;
+  report.outcome = trial::Outcome::Feasible(0.1 + 0.2);
+  report.outcome.Set("spread", 1e-300);
+  Result<Report> read = ReadReport(ToLine(report));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->lease, 8);
+  EXPECT_EQ(read->outcome.value, 0.1 + 0.2);
+  EXPECT_EQ(read->outcome.values, report.outcome.values);
+
+  report.outcome = trial::Outcome::Infeasible(trial::Verdict::kWrongOutput, "it \"says\"\nso");
+  read = ReadReport(ToLine(report));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->outcome.verdict, trial::Verdict::kWrongOutput);
+  EXPECT_EQ(read->outcome.reason, "it \"says\"\\nso");  // one line
+}
+
+TEST(WorkerMessages, RefusesWhatIsNone) {
+  for (const char* line :
+       {"", "7", "[]", "{", "{}", "{\"lease\": 1}", "{\"subject\": 0, \"definition\": {}}",
+        "{\"subject\": -1}", "{\"subject\": 18446744073709551615}", "{\"subject\": 1.5}",
+        "{\"subject\": \"1\"}", "{\"lease\": 1, \"subject\": 1, \"repeat\": 3}",
+        "{\"measure\": \"everything\"}", "{\"lease\": 99999999999999999999, \"subject\": 1}"}) {
+    const Result<Request> request = ReadRequest(line);
+    ASSERT_FALSE(request) << line;
+    EXPECT_EQ(request.error().message.find('\n'), std::string::npos);
+  }
+  for (const char* line :
+       {"{\"lease\": 1}", "{\"lease\": 1, \"outcome\": {\"verdict\": \"ok\"}}",
+        "{\"lease\": 1, \"outcome\": {\"verdict\": \"ok\", \"value\": null}}",
+        "{\"lease\": 1, \"outcome\": {\"verdict\": \"crash\"}}",
+        "{\"lease\": 1, \"outcome\": {\"verdict\": \"perfect\", \"value\": 1}}",
+        "{\"lease\": 1, \"outcome\": {\"verdict\": \"ok\", \"value\": 1, \"values\": [1]}}",
+        "{\"hello\": \"another\"}", "{\"hello\": \"bayloom-worker\", \"protocol\": 1}",
+        "{\"subject\": 1, \"slots\": 0}", "{\"subject\": 1, \"slots\": 1000000000}",
+        "{\"error\": 1}"}) {
+    EXPECT_FALSE(ReadReport(line)) << line;
+  }
+  EXPECT_THAT(ReadRequest("{}").error().message, HasSubstr("expected 'subject'"));
+}
+
+}  // namespace
+}  // namespace bayloom::worker

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/worker/pool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/base/system_error.h"
+#include "bayloom/run/scheduled_run.h"
+#include "bayloom/worker/remote_evaluator.h"
+#include "tests/patience.h"
+#include "tests/temporary_folder.h"
+#include "tests/trial/list_store.h"
+
+namespace bayloom::worker {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Proposes 1, 2, 3, ...
+class CountingTask final : public run::RunTask<int> {
+ public:
+  explicit CountingTask(trial::Evaluator<int>& evaluator) : evaluator_(evaluator) {}
+
+  std::vector<int> Propose(int n, const std::function<bool()>&) override {
+    std::vector<int> proposed(n);
+    for (int& each : proposed) each = ++last_;
+    return proposed;
+  }
+  trial::Evaluator<int>& evaluator() override { return evaluator_; }
+  run::TrialValue Tell(int&&, const trial::Outcome& outcome, double) override {
+    ++told;
+    return {.cost = outcome.value, .seconds = 0, .feasible = outcome.ok()};
+  }
+  trial::TrialStore* store() override { return &kept; }
+  trial::TrialRecord RecordOf(const int& candidate) override {
+    trial::TrialRecord record;
+    record.candidate = std::to_string(candidate);
+    return record;
+  }
+
+  trial::ListStore kept;
+  std::atomic<int> told = 0;
+
+ private:
+  trial::Evaluator<int>& evaluator_;
+  int last_ = 0;
+};
+
+class WorkerPoolTest : public testing::Test {
+ protected:
+  std::string Command(int milliseconds, const std::string& rest = "") const {
+    return "exec " BAYLOOM_TEST_WORKER " " + folder_.path() + " " + std::to_string(milliseconds) +
+           " " + rest;
+  }
+  PoolOptions Options(std::vector<std::string> commands) {
+    PoolOptions options;
+    options.commands = std::move(commands);
+    options.restart_seconds = 0.01;
+    options.on_notice = [this](const std::string& line) { notices_.push_back(line); };
+    return options;
+  }
+  std::set<pid_t> Started() const {
+    std::set<pid_t> pids;
+    for (const auto& file : std::filesystem::directory_iterator(folder_.path())) {
+      pids.insert(std::stoi(file.path().filename().string()));
+    }
+    return pids;
+  }
+  /// Until none of them is alive; false if that takes too long.
+  static bool AllEnd(const std::set<pid_t>& pids) {
+    const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+    for (const pid_t pid : pids) {
+      while (kill(pid, 0) == 0) {
+        if (base::MonotonicSeconds() > deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    }
+    return true;
+  }
+  static RemoteEvaluator<int> Numbers(WorkerPool& pool) {
+    return {pool, "numbers", [](const int& candidate) { return nlohmann::json(candidate); }};
+  }
+  /// Every number up to `trials` once, with its value.
+  static void ExpectComplete(const trial::ListStore& store, int trials) {
+    std::map<std::string, int> times;
+    for (const trial::TrialRecord& trial : store.trials) {
+      ++times[trial.candidate];
+      EXPECT_EQ(trial.outcome.value, std::stod(trial.candidate));
+    }
+    EXPECT_EQ(std::ssize(store.trials), trials);
+    EXPECT_EQ(std::ssize(times), trials);
+  }
+  static run::RunOptions Trials(int64_t trials) {
+    run::RunOptions options;
+    options.budget.trials = trials;
+    options.scheduler = "round-robin";
+    options.retry_seconds = 0.01;
+    return options;
+  }
+  TemporaryFolder folder_;
+  std::vector<std::string> notices_;
+};
+
+TEST_F(WorkerPoolTest, TriesEveryTrialOnceAndEndsWithItsWorkers) {
+  {
+    WorkerPool pool(Options({Command(1), Command(1), Command(1)}));
+    EXPECT_EQ(pool.workers(), 3);
+    EXPECT_EQ(pool.hello().identity, "test");
+    EXPECT_EQ(*pool.MeasureMachine(), "measured");
+    RemoteEvaluator<int> evaluator = Numbers(pool);
+    CountingTask task(evaluator);
+    run::ScheduledRun<int> run(Trials(100));
+    run.AddTask(task, {.name = "count"});
+    EXPECT_EQ(run.Run(), trial::StopReason::kTrials);
+    ExpectComplete(task.kept, 100);
+    EXPECT_EQ(evaluator.Capacity(), 6);  // two slots each
+  }
+  EXPECT_EQ(std::ssize(Started()), 3);
+  EXPECT_TRUE(AllEnd(Started()));
+  EXPECT_THAT(notices_, IsEmpty());
+}
+
+/// At twenty random moments a worker is killed: each trial is recorded once all the same.
+TEST_F(WorkerPoolTest, LosesAndRepeatsNoTrialWhenWorkersAreKilled) {
+  constexpr int kKills = 20;
+  constexpr int kTrials = 600;
+  constexpr int kTrialsBetween = 15;  // so that no trial is hit three times
+  PoolOptions options = Options({Command(2), Command(2), Command(2)});
+  options.max_failures = 1000;
+  WorkerPool pool(options);
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  CountingTask task(evaluator);
+  std::atomic<int> killed = 0;
+  const std::jthread killer([&](const std::stop_token& stop) {
+    std::mt19937 random(7);
+    std::set<pid_t> gone;
+    int next = kTrialsBetween;
+    while (killed < kKills && !stop.stop_requested()) {
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(std::uniform_int_distribution(1, 20)(random)));
+      if (task.told < next) continue;
+      std::vector<pid_t> alive;
+      for (const pid_t pid : Started()) {
+        if (!gone.contains(pid)) alive.push_back(pid);
+      }
+      if (alive.empty()) continue;
+      const size_t chosen = std::uniform_int_distribution<size_t>(0, alive.size() - 1)(random);
+      gone.insert(alive[chosen]);
+      if (kill(alive[chosen], SIGKILL) == 0) ++killed;
+      next = task.told + kTrialsBetween;
+    }
+  });
+  run::ScheduledRun<int> run(Trials(kTrials));
+  run.AddTask(task, {.name = "count"});
+  EXPECT_EQ(run.Run(), trial::StopReason::kTrials) << run.lost();
+  EXPECT_EQ(killed, kKills);
+  ExpectComplete(task.kept, kTrials);
+  EXPECT_EQ(pool.workers(), 3);
+  EXPECT_THAT(notices_, Contains(HasSubstr("signal 9")));
+}
+
+TEST_F(WorkerPoolTest, GivesUpATrialThatIsLostThreeTimes) {
+  // Ends as soon as it is given a trial.
+  const std::string fragile =
+      "printf '{\"hello\": \"bayloom-worker\", \"protocol\": 1, \"version\": \"" +
+      std::string(BAYLOOM_TEST_VERSION) +
+      "\", \"identity\": \"test\"}\\n'; read a; printf '{\"subject\": 1, \"slots\": 1}\\n'; read "
+      "b; echo 'out of order' >&2; exit 3";
+  WorkerPool pool(Options({fragile}));
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  CountingTask task(evaluator);
+  run::ScheduledRun<int> run(Trials(1));
+  run.AddTask(task, {.name = "count"});
+  EXPECT_EQ(run.Run(), trial::StopReason::kLost);
+  EXPECT_THAT(run.lost(), AllOf(HasSubstr("exit code 3"), HasSubstr("out of order")));
+  EXPECT_THAT(task.kept.trials, IsEmpty());
+}
+
+TEST_F(WorkerPoolTest, LeavesOutWhatIsNotAlikeOrNoWorker) {
+  PoolOptions options = Options({Command(1), Command(1, "1 other"), Command(1, "1 test chatty"),
+                                 "/no/such/program", "echo '{\"alive\": true}'; sleep 60"});
+  options.max_failures = 2;
+  WorkerPool pool(options);
+  EXPECT_EQ(pool.workers(), 1);
+  EXPECT_THAT(notices_, Contains(HasSubstr("its target is")));
+  EXPECT_THAT(notices_, Contains(HasSubstr("it wrote 'Welcome to this machine'")));
+  EXPECT_THAT(notices_, Contains(AllOf(HasSubstr("/no/such/program"), HasSubstr("not found"))));
+  EXPECT_THAT(notices_, Contains(HasSubstr("did not begin with a greeting")));
+}
+
+TEST_F(WorkerPoolTest, SaysWhyThereIsNone) {
+  PoolOptions options = Options({"echo 'Permission denied' >&2; exit 255"});
+  options.max_failures = 2;
+  try {
+    const WorkerPool pool(options);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("Permission denied"), HasSubstr("exit code 255")));
+  }
+}
+
+TEST_F(WorkerPoolTest, RefusedSubjectsLeaveNoWorker) {
+  WorkerPool pool(Options({Command(1)}));
+  RemoteEvaluator<int> evaluator(pool, "letters",
+                                 [](const int& candidate) { return nlohmann::json(candidate); });
+  CountingTask task(evaluator);
+  run::ScheduledRun<int> run(Trials(1));
+  run.AddTask(task, {.name = "count"});
+  EXPECT_THROW(run.Run(), SystemError);
+  EXPECT_THAT(notices_, Contains(HasSubstr("only numbers are known here")));
+}
+
+TEST_F(WorkerPoolTest, GivesUpAWorkerThatIsSilent) {
+  PoolOptions options = Options({Command(1, "1 test mute"), Command(1)});
+  options.silence_seconds = 1;
+  options.max_failures = 1;
+  WorkerPool pool(options);
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  CountingTask task(evaluator);
+  run::RunOptions run_options = Trials(trial::Budget::kUnlimited);
+  run_options.budget.stop = [&] { return pool.workers() == 1; };
+  run_options.budget.seconds = kPatienceSeconds;
+  run::ScheduledRun<int> run(std::move(run_options));
+  run.AddTask(task, {.name = "count"});
+  EXPECT_EQ(run.Run(), trial::StopReason::kStopped);
+  EXPECT_THAT(notices_, Contains(HasSubstr("no sign of life")));
+}
+
+TEST_F(WorkerPoolTest, LeavesOutAWorkerWhoseMachineIsSlow) {
+  PoolOptions options = Options({Command(1), Command(1, "1.02"), Command(1, "1.2")});
+  options.drift_interval = 4;
+  WorkerPool pool(options);
+  const SubjectId subject = pool.AddSubject("numbers", /*is_timed=*/true);
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  int submitted = 0;
+  int finished = 0;
+  while (pool.workers() == 3 && base::MonotonicSeconds() < deadline) {
+    while (submitted < finished + 12) {
+      ++submitted;
+      pool.Submit(subject, submitted, 1 + submitted % 3, false);
+    }
+    finished += static_cast<int>(pool.Collect(0.1, [] { return false; }).size());
+  }
+  EXPECT_EQ(pool.workers(), 2);
+  EXPECT_THAT(notices_, testing::ElementsAre(AllOf(
+                            HasSubstr("1.2"), HasSubstr("1.20 times as long as worker"))));
+}
+
+TEST_F(WorkerPoolTest, DropsWhatIsAnsweredAfterACancellation) {
+  WorkerPool pool(Options({Command(30)}));
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  const int old = 1, next = 2;
+  const auto never = [] { return false; };
+  evaluator.Submit(1, old);
+  EXPECT_THAT(evaluator.Collect(0.01, never), IsEmpty());
+  evaluator.Cancel();
+  evaluator.Submit(2, next);
+  std::vector<trial::FinishedTrial> all;
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  while (all.empty() && base::MonotonicSeconds() < deadline) all = evaluator.Collect(1, never);
+  ASSERT_EQ(all.size(), 1);
+  EXPECT_EQ(all[0].id, 2);
+  EXPECT_THAT(evaluator.Collect(0.1, never), IsEmpty());
+}
+
+/// Three workers do three times as much as one where trials take 50 ms; 0.95 of that is measured
+/// on a quiet machine, and less is asked for here, where other tests run.
+TEST_F(WorkerPoolTest, ThroughputGrowsWithTheWorkers) {
+  const auto seconds = [&](int workers) {
+    WorkerPool pool(Options(std::vector<std::string>(workers, Command(50))));
+    RemoteEvaluator<int> evaluator = Numbers(pool);
+    CountingTask task(evaluator);
+    run::ScheduledRun<int> run(Trials(30 * workers));
+    run.AddTask(task, {.name = "count"});
+    const double begun = base::MonotonicSeconds();
+    run.Run();
+    const double taken = base::MonotonicSeconds() - begun;
+    ExpectComplete(task.kept, 30 * workers);
+    return taken;
+  };
+  const double one = seconds(1);
+  for (const int workers : {2, 3}) {
+    const double efficiency = one / seconds(workers);
+    RecordProperty("efficiency_of_" + std::to_string(workers), std::to_string(efficiency));
+    std::printf("%d workers: %.3f of linear\n", workers, efficiency);
+    EXPECT_GT(efficiency, 0.7);
+  }
+}
+
+}  // namespace
+}  // namespace bayloom::worker

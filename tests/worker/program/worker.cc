@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A worker of the tests, whose trials take as long as it is told to: the value of a candidate is
+// the candidate, times a factor.
+//
+//   worker_test_program FOLDER MILLISECONDS [FACTOR [IDENTITY [BEHAVIOUR]]]
+//
+// Writes a file named by its process number into the folder. BEHAVIOUR "mute" says nothing after
+// the greeting, "chatty" greets with words.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "bayloom/base/version.h"
+#include "bayloom/trial/threaded_evaluator.h"
+#include "bayloom/worker/server.h"
+
+namespace bayloom::worker {
+namespace {
+
+ServerOptions Options(int milliseconds, double factor, const std::string& identity) {
+  ServerOptions options;
+  options.hello.kind = Report::Kind::kHello;
+  options.hello.version = base::Version();
+  options.hello.identity = identity;
+  options.alive_seconds = 0.1;
+  options.measure_machine = [] { return Result<nlohmann::json>(nlohmann::json("measured")); };
+  options.make_bench =
+      [=](const nlohmann::json& definition) -> Result<std::unique_ptr<Bench>> {
+    if (definition != "numbers") return Error{"only numbers are known here"};
+    std::vector<trial::ThreadedEvaluator<double>::Function> functions;
+    functions.emplace_back([=](const double& candidate, const std::stop_token& stop) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+      while (std::chrono::steady_clock::now() < end && !stop.stop_requested()) {
+        std::this_thread::sleep_until(
+            std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(20)));
+      }
+      return std::optional(trial::Outcome::Feasible(candidate * factor));
+    });
+    std::unique_ptr<Bench> bench = std::make_unique<EvaluatorBench<double>>(
+        std::make_unique<trial::ThreadedEvaluator<double>>(std::move(functions)), /*slots=*/2,
+        [](const nlohmann::json& json, bool) -> Result<double> {
+          if (!json.is_number()) return Error{"no number"};
+          return json.get<double>();
+        });
+    return bench;
+  };
+  return options;
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  std::ofstream(std::string(argv[1]) + "/" + std::to_string(getpid())) << "\n";
+  const double factor = argc > 3 ? std::atof(argv[3]) : 1;
+  const std::string identity = argc > 4 ? argv[4] : "test";
+  const std::string behaviour = argc > 5 ? argv[5] : "";
+  if (behaviour == "chatty") std::printf("Welcome to this machine\n"), std::fflush(stdout);
+  ServerOptions options = Options(std::atoi(argv[2]), factor, identity);
+  if (behaviour == "mute") {
+    std::printf("%s", ToLine(options.hello).c_str());
+    std::fflush(stdout);
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  Serve(STDIN_FILENO, STDOUT_FILENO, options);
+  return 0;
+}
+
+}  // namespace
+}  // namespace bayloom::worker
+
+int main(int argc, char** argv) { return bayloom::worker::Main(argc, argv); }
