@@ -155,6 +155,7 @@ void AddCommands(CLI::App& app) {
   AddCompileCommand(app);
   AddSearchCommand(app);
   AddServeCommand(app);
+  AddWorkerCommand(app);
   AddSensitivityCommand(app);
   AddMapCommand(app);
   AddDesignCommand(app);

@@ -18,6 +18,7 @@
 #include "bayloom/cli/internal/map_options.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
+#include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
@@ -83,8 +84,21 @@ void EvaluateMapping(const MapArguments& arguments) {
   DeliverMapping(mapping, outcome->value, model, arguments, nlohmann::json::object());
 }
 
-trial::StopReason RunWithProgress(tuning::MapRun& run) {
+/// Has the run's mappings evaluated by the workers, if there are any; they outlive the run.
+std::unique_ptr<worker::WorkerPool> Delegate(const MapArguments& arguments,
+                                             tuning::MapOptions& options) {
+  if (arguments.workers.empty()) return nullptr;
+  std::unique_ptr<worker::WorkerPool> pool = arguments.workers.Connect();
+  options.make_evaluator = [&pool = *pool](const mapspace::AnalyticalModel& model,
+                                           const tuning::MapOptions& of) {
+    return fleet::MakeRemoteMappingEvaluator(pool, model, of);
+  };
+  return pool;
+}
+
+trial::StopReason RunWithProgress(tuning::MapRun& run, const WorkersOption& workers) {
   report::RunProgress progress(stderr, run.Status(), report::MappingProgress(run));
+  const WorkersOption::NotesInto notes(workers, progress);
   const trial::StopReason reason = run.Run(progress.Observer());
   progress.End();
   return reason;
@@ -120,10 +134,12 @@ nlohmann::json FrontJson(const MapArguments& arguments, const tuning::MapRun::La
 }
 
 void MapOperation(const MapArguments& arguments) {
+  tuning::MapOptions options = arguments.Options(1);
+  const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
   tuning::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
                      mapspace::LoadArchitecture(arguments.architecture), arguments.Constraints(),
-                     arguments.Options(1));
-  const trial::StopReason reason = RunWithProgress(run);
+                     options);
+  const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const tuning::MapRun::Layer& layer = run.layers().front();
   const mapspace::MapperResult& result = layer.search->result();
   if (!result.best) ThrowIfLost(reason, run.lost());
@@ -173,10 +189,11 @@ void WriteNetwork(const std::string& folder, const tuning::MapRun& network) {
 
 void MapNetwork(const MapArguments& arguments) {
   std::vector<tuning::NetworkLayer> layers = tuning::LayersOf(arguments.network.LoadGraph());
-  const tuning::MapOptions options = arguments.Options(std::ssize(layers));
+  tuning::MapOptions options = arguments.Options(std::ssize(layers));
+  const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
   const mapspace::Architecture architecture = mapspace::LoadArchitecture(arguments.architecture);
   tuning::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
-  const trial::StopReason reason = RunWithProgress(run);
+  const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const int mapped = run.Sum().mapped;
   if (mapped == 0) ThrowIfLost(reason, run.lost());
   if (mapped == 0) FailWithoutMapping(run.layers().back().search->result().failure);

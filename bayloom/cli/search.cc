@@ -25,6 +25,7 @@
 #include "bayloom/cli/internal/search_options.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario_overrides.h"
+#include "bayloom/fleet/configuration_trials.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
@@ -259,6 +260,8 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   if (!arguments.weights.empty()) {
     add("--weights", fmt::format("{}", fmt::join(arguments.weights, ",")));
   }
+  const std::vector<std::string> workers = arguments.workers.Arguments();
+  line.insert(line.end(), workers.begin(), workers.end());
   if (arguments.options.jobs > 1) add("--jobs", std::to_string(arguments.options.jobs));
   add("--db", arguments.scenario.database);
   line.push_back("--resume");
@@ -372,10 +375,12 @@ void PrintResult(const SearchArguments& arguments, const tuning::ScenarioSearch&
 }
 
 /// Says beside the progress that other programs disturb what its commands may time.
-trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs) {
+trial::StopReason RunWithProgress(tuning::ScenarioSearch& search, int jobs,
+                                  const WorkersOption& workers) {
   report::RunProgress progress(stderr, search.Status(), report::SearchProgress(search));
+  const WorkersOption::NotesInto notes(workers, progress);
   std::optional<measure::LoadMonitor> load;
-  if (!std::ranges::all_of(search.members(), LooksUpValues)) {
+  if (workers.empty() && !std::ranges::all_of(search.members(), LooksUpValues)) {
     load.emplace(measure::LoadMonitorOptions{.threads = jobs});
   }
   run::RunObserver observer = progress.Observer();
@@ -397,9 +402,18 @@ void RunSearchCommand(const SearchArguments& arguments) {
   options.budget = BudgetOf(arguments, members);
   options.resume = arguments.scenario.resume;
   options.seed = static_cast<uint64_t>(arguments.scenario.seed.value_or(0));
+  std::unique_ptr<worker::WorkerPool> pool;
+  if (!arguments.workers.empty()) {
+    if (options.jobs > 1)
+      throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
+    pool = arguments.workers.Connect();
+    options.make_evaluator = [&](const external::Scenario& scenario) {
+      return fleet::MakeRemoteEvaluator(*pool, scenario, arguments.command);
+    };
+  }
   tuning::ScenarioSearch search(std::move(members), options);
   PrintBeginning(search, arguments);
-  const trial::StopReason reason = RunWithProgress(search, options.jobs);
+  const trial::StopReason reason = RunWithProgress(search, options.jobs, arguments.workers);
   if (search.members().size() == 1) Export(arguments, search);
   PrintResult(arguments, search, reason);
   ThrowIfLost(reason, search.lost());

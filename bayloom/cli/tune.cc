@@ -28,6 +28,8 @@
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/cli/internal/store_option.h"
 #include "bayloom/cli/internal/target_option.h"
+#include "bayloom/cli/internal/workers_option.h"
+#include "bayloom/fleet/program_trials.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/report/format.h"
@@ -58,6 +60,7 @@ struct TuneArguments {
   bool json = false;
   TargetOption target;
   StoreOption store;
+  WorkersOption workers;
 };
 
 tuning::TuningSubject LoadSubject(const TuneArguments& arguments) {
@@ -155,6 +158,8 @@ NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason rea
   if (reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost) {
     std::vector<std::string> budget = {"--resume"};
     if (arguments.sandbox) budget.push_back("--sandbox");
+    const std::vector<std::string> workers = arguments.workers.Arguments();
+    budget.insert(budget.end(), workers.begin(), workers.end());
     if (arguments.trials)
       budget.insert(budget.end(), {"--trials", std::to_string(*arguments.trials)});
     if (!arguments.time.empty()) budget.insert(budget.end(), {"--time", arguments.time});
@@ -249,6 +254,34 @@ void ReadPrecision(TuneArguments& arguments) {
   if (arguments.options.resume) precision.Resume(store, arguments.model.SubjectName());
 }
 
+/// Measures programs on this machine.
+class LocalMachine {
+ public:
+  LocalMachine(const target::Target& target, bool sandbox)
+      : measurer_(target, Options(sandbox)), evaluator_(measurer_) {}
+  tuning::ProgramEvaluator& evaluator() { return evaluator_; }
+
+ private:
+  static measure::MeasureOptions Options(bool sandbox) {
+    measure::MeasureOptions options;
+    options.runner.sandbox = sandbox;
+    return options;
+  }
+  measure::Measurer measurer_;
+  tuning::MeasureEvaluator evaluator_;
+};
+
+/// What is told to each worker instead.
+void CheckForWorkers(const TuneArguments& arguments) {
+  const std::string option = arguments.sandbox                   ? "--sandbox"
+                             : arguments.target.threads > 0      ? "--threads"
+                             : arguments.target.name != "native" ? "--target"
+                                                                 : "";
+  if (!option.empty()) {
+    throw InputError(fmt::format("{0}: say it to each worker, 'bayloom worker {0} ...'", option));
+  }
+}
+
 void Tune(TuneArguments arguments) {
   if (arguments.database.empty()) arguments.database = arguments.model.DefaultDatabase();
   ReadPrecision(arguments);
@@ -259,15 +292,29 @@ void Tune(TuneArguments arguments) {
   if (!arguments.until_gain.empty()) {
     options.until_gain_per_minute = ParseGainRate(arguments.until_gain, "--until-gain");
   }
-  const target::Target wanted = arguments.target.Resolve();
-  trial::PrepareWorkers(/*jobs=*/1, arguments.sandbox);
+  std::unique_ptr<worker::WorkerPool> workers;
+  std::optional<target::Target> wanted;
+  if (arguments.workers.empty()) {
+    wanted = arguments.target.Resolve();
+    trial::PrepareWorkers(/*jobs=*/1, arguments.sandbox);
+  } else {
+    CheckForWorkers(arguments);
+    workers = arguments.workers.Connect();
+  }
   record::Store store(arguments.database);
-  const target::Target target = MeasuredTargetFor(wanted, store);
-  measure::LoadMonitor load({.threads = target.cores});
-  measure::MeasureOptions measuring;
-  measuring.runner.sandbox = arguments.sandbox;
-  measure::Measurer measurer(target, measuring);
-  tuning::MeasureEvaluator evaluator(measurer);
+  const target::Target target =
+      workers ? TargetOfWorkers(*workers, store) : MeasuredTargetFor(*wanted, store);
+  std::optional<measure::LoadMonitor> load;
+  std::optional<LocalMachine> here;
+  std::optional<fleet::RemoteProgramEvaluator> remote;
+  if (workers) {
+    remote.emplace(*workers, target);
+  } else {
+    load.emplace(measure::LoadMonitorOptions{.threads = target.cores});
+    here.emplace(target, arguments.sandbox);
+  }
+  tuning::ProgramEvaluator& evaluator =
+      workers ? static_cast<tuning::ProgramEvaluator&>(*remote) : here->evaluator();
   tuning::UserStore user_store = arguments.store.Open();
   base::ThreadPool pool;
   options.first = [&](const sketch::SpaceGenerator& space) {
@@ -280,10 +327,11 @@ void Tune(TuneArguments arguments) {
       subject.specs.size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu, target.cores,
       base::InOneLine(arguments.database, 200));
   report::RunProgress progress(stderr, session.Status(), report::TuningProgress());
+  const WorkersOption::NotesInto notes(arguments.workers, progress);
   const trial::StopReason reason = tuning.Run(
       {.on_trial =
            [&](const tuning::SessionStatus& status, const trial::Outcome& last) {
-             if (load.Look()) progress.Note(measure::DescribeBusy(load.last()));
+             if (load && load->Look()) progress.Note(measure::DescribeBusy(load->last()));
              progress.Trial(status, last);
            },
        .on_slot = [&](const tuning::SessionStatus& status) { progress.Slot(status); },
@@ -294,7 +342,7 @@ void Tune(TuneArguments arguments) {
            }});
   progress.End();
   KeepPrograms(session, subject.name, store, user_store);
-  if (load.WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load.Average()));
+  if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));
   PrintResult(tuning, reason, arguments);
   ThrowIfLost(reason, tuning.lost());
 }
@@ -356,6 +404,7 @@ void AddTuneCommand(CLI::App& app) {
       ->option_text("FILE");
   tune->add_flag("--resume", options->options.resume,
                  "Continue the last session of this model, if there is one");
+  options->workers.AddTo(*tune);
   Advanced(tune->add_flag("--sandbox", options->sandbox,
                           "Programs get no network and cannot write files while they are timed"));
   tune->add_flag("--json", options->json, "Print JSON");

@@ -54,7 +54,7 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeRemoteMappingEvaluator(
       {"sandbox", options.simulator.sandbox}};
   return std::make_unique<worker::RemoteEvaluator<mapspace::Mapping>>(
       pool, std::move(definition), [&model](const mapspace::Mapping& mapping) {
-        return mapspace::ToJson(mapping, model.problem(), model.architecture());
+        return mapspace::ToJson(mapping, model.problem(), model.architecture())["levels"];
       });
 }
 

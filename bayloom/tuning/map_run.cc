@@ -121,7 +121,8 @@ void MapRun::AddLayer(NetworkLayer layer, const mapspace::Architecture& architec
   added.mapspace = std::make_unique<mapspace::Mapspace>(layer.problem, architecture, constraints);
   added.model =
       std::make_unique<mapspace::AnalyticalModel>(layer.problem, architecture, options_.counting);
-  added.evaluator = MakeMappingEvaluator(*added.model, options_);
+  added.evaluator = options_.make_evaluator ? options_.make_evaluator(*added.model, options_)
+                                            : MakeMappingEvaluator(*added.model, options_);
   added.layer = std::move(layer);
   mapspace::MapperOptions search = options_.search;
   if (!is_only) {

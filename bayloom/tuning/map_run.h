@@ -36,6 +36,10 @@ struct MapOptions {
   std::vector<std::string> transfer;
   /// Evaluations of the model that "bayesian" learns from before it asks a simulator; 0: none.
   int64_t rehearsal = 0;
+  /// Makes what evaluates a layer's mappings; empty: MakeMappingEvaluator.
+  std::function<std::unique_ptr<trial::Evaluator<mapspace::Mapping>>(
+      const mapspace::AnalyticalModel&, const MapOptions&)>
+      make_evaluator = {};
 
   /// The mapper that this means.
   std::string MapperName() const;

@@ -112,7 +112,9 @@ void ScenarioSearch::AddTask(int member) {
   limits_.push_back(
       std::make_shared<external::TimeLimit>(evaluator.timeout, evaluator.timeout_over_best));
   evaluators_.push_back(
-      external::MakeEvaluator(added.scenario.space, evaluator, jobs, limits_.back()));
+      options_.make_evaluator
+          ? options_.make_evaluator(added.scenario)
+          : external::MakeEvaluator(added.scenario.space, evaluator, jobs, limits_.back()));
   external::StudyTask& task = *tasks_.emplace_back(std::make_unique<external::StudyTask>(
       study.study(), *evaluators_.back(), limits_.back().get()));
   scheduling::TaskProgress progress;

@@ -35,6 +35,9 @@ struct SearchOptions {
   /// The best configurations of each scenario are evaluated again at the end, one at a time, unless
   /// the search is stopped before.
   RepeatOptions repeat = {};
+  /// Makes what evaluates a scenario's configurations; empty: external::MakeEvaluator.
+  std::function<std::unique_ptr<trial::Evaluator<space::Configuration>>(const external::Scenario&)>
+      make_evaluator = {};
 };
 
 /// A configuration that was evaluated again.

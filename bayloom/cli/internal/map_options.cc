@@ -106,6 +106,7 @@ void AddEvaluation(MapArguments& arguments, CLI::App& map) {
                ->option_text("N")
                ->capture_default_str()
                ->check(AtLeastOne()));
+  arguments.workers.AddTo(map);
   Advanced(map.add_flag("--sandbox", arguments.sandbox,
                         "The simulator gets no network and may only write where its files are"));
   Advanced(map.add_option("--timeout", arguments.timeout,
@@ -181,6 +182,12 @@ void MapArguments::Check() const {
        "optimizers such as 'bayesian'");
   if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
     throw InputError("--evaluator is empty: give model, timeloop or a command");
+  }
+  if (!workers.empty() && jobs > 1) {
+    throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
+  }
+  if (!workers.empty() && !mapping.empty()) {
+    throw InputError("--mapping evaluates here; --workers are for a search");
   }
   if (resume && database.empty()) {
     throw InputError("--resume needs --db, the records to go on with");

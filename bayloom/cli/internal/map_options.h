@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/internal/workers_option.h"
 #include "bayloom/tuning/map_run.h"
 
 namespace CLI {
@@ -30,6 +31,7 @@ struct MapArguments {
   std::string evaluator = "model";
   std::string timeout = "10m";
   int jobs = 1;
+  WorkersOption workers;
   bool sandbox = false;
   std::string tiles = "divisor";
   std::string orders = "permutation";

@@ -102,6 +102,7 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
       ->option_text("N")
       ->capture_default_str()
       ->check(AtLeastOne());
+  arguments.workers.AddTo(search);
   Advanced(search.add_flag("--sandbox", arguments.sandbox,
                            "The evaluator gets no network and may only write to {work}"));
   CLI::Option* command =

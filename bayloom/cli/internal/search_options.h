@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/cli/internal/scenario_option.h"
+#include "bayloom/cli/internal/workers_option.h"
 #include "bayloom/tuning/scenario_search.h"
 
 namespace bayloom::cli {
@@ -21,6 +22,7 @@ struct SearchArguments {
   std::string command;
   std::string recorded;
   bool sandbox = false;
+  WorkersOption workers;
   std::vector<std::string> transfer;  ///< databases
   std::string transfer_method = "weighted";
   std::string out;

@@ -33,8 +33,7 @@ ServerOptions Options(int milliseconds, double factor, const std::string& identi
   options.hello.identity = identity;
   options.alive_seconds = 0.1;
   options.measure_machine = [] { return Result<nlohmann::json>(nlohmann::json("measured")); };
-  options.make_bench =
-      [=](const nlohmann::json& definition) -> Result<std::unique_ptr<Bench>> {
+  options.make_bench = [=](const nlohmann::json& definition) -> Result<std::unique_ptr<Bench>> {
     if (definition != "numbers") return Error{"only numbers are known here"};
     std::vector<trial::ThreadedEvaluator<double>::Function> functions;
     functions.emplace_back([=](const double& candidate, const std::stop_token& stop) {

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/cli/internal/workers_option.h"
+
+#include <CLI/App.hpp>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "bayloom/base/json.h"
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/run_command.h"
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/output.h"
+#include "bayloom/cli/internal/run_options.h"
+#include "bayloom/target/target_json.h"
+
+namespace bayloom::cli {
+
+namespace {
+
+/// The commands that have machines of a cluster of Ray work, as its Python module gives them.
+std::vector<std::string> RayCommands(const std::string& address) {
+  const char* const python = std::getenv("BAYLOOM_PYTHON");
+  base::Command command;
+  command.arguments = {python != nullptr ? python : "python3", "-m", "bayloom.ray_pool", "commands",
+                       "--address", address};
+  const base::CommandResult result = base::RunCommand(command);
+  if (result.end != base::CommandResult::End::kExited || !result.status.Success()) {
+    const std::string why = result.start_error.empty() ? base::LastLine(result.error_output)
+                                                       : result.start_error;
+    throw InputError("--ray: " + why +
+                     " (it needs the Python package bayloom[ray]; BAYLOOM_PYTHON names a Python)");
+  }
+  std::string_view output = result.output;
+  while (output.ends_with('\n')) output.remove_suffix(1);
+  const nlohmann::json commands =
+      base::ParseJsonOrDiscard(output.substr(output.rfind('\n') + 1));
+  std::vector<std::string> all;
+  for (const nlohmann::json& each : commands.is_array() ? commands : nlohmann::json::array()) {
+    if (each.is_string()) all.push_back(each.get<std::string>());
+  }
+  return all;
+}
+
+void SayLine(const std::string& line) { Say("{}\n", line); }
+
+}  // namespace
+
+WorkersOption::WorkersOption()
+    : note_(std::make_shared<std::function<void(const std::string&)>>(SayLine)) {}
+
+WorkersOption::NotesInto::NotesInto(const WorkersOption& workers, report::RunProgress& progress)
+    : workers_(workers) {
+  *workers_.note_ = [&progress](const std::string& line) { progress.Note(line); };
+}
+WorkersOption::NotesInto::~NotesInto() { *workers_.note_ = SayLine; }
+
+void WorkersOption::AddTo(CLI::App& command) {
+  command
+      .add_option("--workers", commands,
+                  "Try candidates by this command, e.g. 'ssh board bayloom worker'; may be repeated")
+      ->option_text("COMMAND")
+      ->allow_extra_args(false);
+  Advanced(command
+               .add_option("--ray", ray,
+                           "Try candidates on the machines of this cluster of Ray, e.g. auto")
+               ->option_text("ADDRESS"));
+}
+
+std::vector<std::string> WorkersOption::Arguments() const {
+  std::vector<std::string> arguments;
+  for (const std::string& each : commands) arguments.insert(arguments.end(), {"--workers", each});
+  if (!ray.empty()) arguments.insert(arguments.end(), {"--ray", ray});
+  return arguments;
+}
+
+std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
+  worker::PoolOptions options;
+  options.commands = commands;
+  if (!ray.empty()) {
+    const std::vector<std::string> more = RayCommands(ray);
+    options.commands.insert(options.commands.end(), more.begin(), more.end());
+  }
+  const size_t wanted = options.commands.size();
+  options.on_notice = [say = note_](const std::string& line) { (*say)(line); };
+  options.stop = StopSeen;
+  auto pool = std::make_unique<worker::WorkerPool>(std::move(options));
+  Say("{} of {} worker{} ready: {}\n", pool->workers(), wanted,
+      wanted == 1 ? "" : "s", pool->hello().identity);
+  return pool;
+}
+
+target::Target TargetOfWorkers(worker::WorkerPool& pool, record::Store& store) {
+  const auto read = [](const nlohmann::json& json) {
+    try {
+      return target::TargetFromJson(json);
+    } catch (const nlohmann::json::exception&) {
+      throw InputError("a worker describes its machine in a way that is not understood");
+    }
+  };
+  if (const auto known = store.FindTarget(read(pool.hello().body))) return store.TargetOf(*known);
+  Say("Measuring the workers' machine, once for {}\n", base::InOneLine(store.path(), 200));
+  const Result<nlohmann::json> measured = pool.MeasureMachine();
+  if (!measured) throw InputError("a worker cannot measure its machine: " + measured.error().message);
+  return store.TargetOf(store.AddTarget(read(*measured)));
+}
+
+}  // namespace bayloom::cli

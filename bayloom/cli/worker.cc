@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <memory>
+
+#include "bayloom/cli/internal/at_least_one.h"
+#include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/help.h"
+#include "bayloom/cli/internal/target_option.h"
+#include "bayloom/fleet/benches.h"
+
+namespace bayloom::cli {
+namespace {
+
+struct WorkerArguments {
+  TargetOption target;
+  int jobs = 1;
+  bool sandbox = false;
+};
+
+void Work(const WorkerArguments& arguments) {
+  fleet::WorkerOptions options;
+  options.target = arguments.target.Resolve();
+  options.jobs = arguments.jobs;
+  options.measuring.runner.sandbox = arguments.sandbox;
+  fleet::Benches benches(std::move(options));
+  worker::Serve(STDIN_FILENO, STDOUT_FILENO, benches.ServerOptions());
+}
+
+}  // namespace
+
+void AddWorkerCommand(CLI::App& app) {
+  auto options = std::make_shared<WorkerArguments>();
+  CLI::App* work =
+      app.add_subcommand("worker", "Try candidates for a tuner on another machine (--workers)");
+  options->target.AddTo(*work);
+  work->add_option("--jobs,-j", options->jobs, "Configurations or mappings tried concurrently")
+      ->option_text("N")
+      ->capture_default_str()
+      ->check(AtLeastOne());
+  Advanced(work->add_flag("--sandbox", options->sandbox,
+                          "Programs get no network and cannot write files while they are timed"));
+  work->footer(WithDetails(
+      "It is started by 'bayloom tune', 'search' and 'map' with --workers, reads requests\n"
+      "from standard input and writes reports to standard output, one JSON object a line,\n"
+      "and ends with its input.\n"
+      "\n"
+      "Examples:\n"
+      "  bayloom tune resnet18.onnx --workers 'ssh board1 bayloom worker' \\\n"
+      "                             --workers 'ssh board2 bayloom worker'\n"
+      "  bayloom search flags.yaml --workers 'docker exec -i box bayloom worker --jobs 4'",
+      "\n\n"
+      "Requests and reports:\n"
+      "  {\"subject\": 1, \"definition\": {...}}    {\"subject\": 1, \"slots\": 4}\n"
+      "  {\"lease\": 7, \"subject\": 1, \"candidate\": {...}}\n"
+      "                                       {\"lease\": 7, \"outcome\": {...}}\n"
+      "  {\"cancel\": true}\n"
+      "  {\"measure\": \"machine\"}               {\"machine\": {...}}\n"
+      "  anything invalid                     {\"error\": \"...\"}\n"
+      "\n"
+      "A worker runs what it is sent: the programs of a tuning, the commands of a scenario."));
+  work->callback([options] { Work(*options); });
+}
+
+}  // namespace bayloom::cli

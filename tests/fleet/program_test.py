@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Bayloom authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""`bayloom worker`, and the commands that have workers try their candidates.
+
+    tests/fleet/program_test.py PROGRAM
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = None
+PATIENCE = 60
+
+SCENARIO = """
+parameters:
+  x: {type: integer, range: [1, 40]}
+  y: {type: categorical, values: [a, b]}
+constraints: [x != 13]
+minimize: seconds
+evaluator: {shell: "test {x} != 7 && echo {x}"}
+optimizer: random
+"""
+
+
+def children(pid):
+    """Processes below this one, all generations."""
+    below = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            below.setdefault(int(fields[1]), []).append(int(entry.name))
+    found, rest = [], [pid]
+    while rest:
+        direct = below.get(rest.pop(), [])
+        found += direct
+        rest += direct
+    return found
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class WorkersTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        self.worker = f"{PROGRAM} worker --threads 1"
+        (self.path / "scenario.yaml").write_text(SCENARIO)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_program(self, *arguments, code=0, text=""):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, cwd=self.path,
+                              input=text, timeout=600)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def talk(self, *lines):
+        """What a worker says to these lines, without its signs of life."""
+        said = [json.loads(line) for line in self.run_program(
+            "worker", "--threads", "1", text="".join(line + "\n" for line in lines)
+        ).stdout.splitlines()]
+        return [each for each in said if "alive" not in each]
+
+    def trials(self, database):
+        text = self.run_program("records", "export", database).stdout
+        lines = [json.loads(line) for line in text.splitlines()]
+        return [line for line in lines if line["type"] in ("trial", "search_trial")]
+
+    def test_a_worker_greets_and_ends_with_its_input(self):
+        hello, = self.talk()
+        self.assertEqual(hello["hello"], "bayloom-worker")
+        self.assertEqual(hello["protocol"], 1)
+        self.assertEqual(hello["target"]["cores"], 1)
+
+    def test_nonsense_is_answered_by_one_line_and_changes_nothing(self):
+        nonsense = ["", "{", "[]", "7", "nonsense", '{"subject": 1}', '{"subject": -1}',
+                    '{"subject": 1, "definition": {"kind": "secret"}}',
+                    '{"subject": 1, "definition": {"kind": "program", "target": 3}}',
+                    '{"subject": 1, "definition": {"kind": "mapping"}}',
+                    '{"subject": 1, "definition": {"kind": "scenario", "text": "a: ["}}',
+                    '{"subject": 1, "definition": {"kind": "scenario", "text": 3}}',
+                    '{"lease": 3, "subject": 9, "candidate": {}}', "[" * 1000]
+        answers = self.talk(*nonsense)[1:]
+        self.assertEqual(len(answers), len(nonsense))
+        for line, answer in zip(nonsense, answers):
+            self.assertTrue("error" in answer or "lost" in answer, (line, answer))
+            self.assertNotIn("\n", answer.get("error", answer.get("lost")))
+
+    def test_a_worker_evaluates_configurations(self):
+        worker = subprocess.Popen([PROGRAM, "worker"], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True, cwd=self.path)
+        definition = {"kind": "scenario", "text": SCENARIO, "folder": str(self.path), "name": "s"}
+        for line in ({"subject": 1, "definition": definition},
+                     {"lease": 1, "subject": 1, "candidate": {"x": 5, "y": "a"}}):
+            worker.stdin.write(json.dumps(line) + "\n")
+        worker.stdin.flush()
+        said = []
+        while not said or "lease" not in said[-1]:
+            said.append(json.loads(worker.stdout.readline()))
+        self.assertEqual(said[-1]["outcome"]["value"], 5)
+        for lease, x in ((2, 7), (3, 13), (4, 99)):
+            worker.stdin.write(json.dumps(
+                {"lease": lease, "subject": 1, "candidate": {"x": x, "y": "a"}}) + "\n")
+            worker.stdin.flush()
+            while said[-1].get("lease") != lease:
+                said.append(json.loads(worker.stdout.readline()))
+        by_lease = {each["lease"]: each for each in said if "lease" in each}
+        self.assertEqual(by_lease[2]["outcome"]["verdict"], "crash")
+        self.assertIn("constraints", by_lease[3]["lost"])
+        self.assertIn("x", by_lease[4]["lost"])
+        worker.stdin.close()
+        self.assertEqual(worker.wait(PATIENCE), 0)
+        worker.stdout.close()
+
+    def test_a_search_is_the_same_by_a_worker(self):
+        for name, more in (("here", []), ("there", ["--workers", self.worker])):
+            self.run_program("search", "scenario.yaml", "--trials", "30", "--seed", "3", "--db",
+                             name + ".db", *more)
+        keys = ("configuration", "verdict", "value", "reason")
+        here, there = ([{key: trial[key] for key in keys} for trial in self.trials(name)]
+                       for name in ("here.db", "there.db"))
+        self.assertEqual(len(here), 30)
+        self.assertEqual(here, there)
+
+    def test_two_workers_share_a_search(self):
+        self.run_program("search", "scenario.yaml", "--trials", "60", "--db", "two.db",
+                         "--workers", self.worker, "--workers", self.worker)
+        configurations = [json.dumps(trial["configuration"]) for trial in self.trials("two.db")]
+        self.assertEqual(len(configurations), 60)
+        self.assertEqual(len(set(configurations)), 60)
+
+    def test_workers_evaluate_mappings(self):
+        arguments = ["map", "--op", "matmul:64,64,64", "--arch", "gemmini", "--mapper", "random",
+                     "--evaluations", "40", "--seed", "1", "--json"]
+        here = json.loads(self.run_program(*arguments).stdout)
+        there = json.loads(self.run_program(*arguments, "--workers", self.worker).stdout)
+        self.assertEqual(here["mapping"], there["mapping"])
+        self.assertEqual(here["value"], there["value"])
+
+    def test_workers_tune(self):
+        arguments = ["tune", "--op", "matmul:64,64,64", "--db", "op.db", "--seed", "1", "--json",
+                     "--workers", self.worker, "--workers", self.worker]
+        first = json.loads(self.run_program(*arguments, "--trials", "24").stdout)
+        self.assertEqual(first["trials"], 24)
+        self.assertGreater(first["total"], 0)
+        second = json.loads(self.run_program(*arguments, "--trials", "40", "--resume").stdout)
+        self.assertEqual(second["trials"], 40)
+        trials = self.trials("op.db")
+        self.assertEqual(len({trial["program"] for trial in trials}), 40)
+        self.assertGreater(sum(trial["verdict"] == "ok" for trial in trials), 30)
+        self.assertGreater(second["gain"]["compared_tasks"], 0)  # the plain program was sent, too
+
+    def test_options_of_the_machine_are_the_workers(self):
+        for option in (["--threads", "2"], ["--sandbox"]):
+            done = self.run_program("tune", "--op", "matmul:8,8,8", *option, "--workers",
+                                    self.worker, code=2)
+            self.assertIn("say it to each worker", done.stderr)
+        done = self.run_program("tune", "--op", "matmul:8,8,8", "--workers", "exit 3", code=2)
+        self.assertIn("exit code 3", done.stderr)
+
+    def test_nothing_outlives_a_tuner_that_is_killed(self):
+        (self.path / "slow.yaml").write_text(SCENARIO.replace("echo {x}", "sleep 600"))
+        for end in (signal.SIGKILL, signal.SIGINT):
+            tuner = subprocess.Popen(
+                [PROGRAM, "search", "slow.yaml", "--db", f"{end}.db", "--workers", self.worker,
+                 "--workers", self.worker], cwd=self.path, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + PATIENCE
+            names = []
+            while names.count("sleep") < 2 and time.monotonic() < deadline:
+                time.sleep(0.05)
+                below = children(tuner.pid)
+                names = []
+                for pid in below:
+                    try:
+                        names.append(pathlib.Path(f"/proc/{pid}/comm").read_text().strip())
+                    except OSError:
+                        pass
+            self.assertEqual(names.count("sleep"), 2, names)
+            os.kill(tuner.pid, end)
+            tuner.wait(PATIENCE)
+            while any(map(is_alive, below)) and time.monotonic() < deadline + PATIENCE:
+                time.sleep(0.05)
+            self.assertFalse([pid for pid in below if is_alive(pid)])
+
+
+if __name__ == "__main__":
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    os.environ["BAYLOOM_STORE"] = "off"
+    unittest.main()
