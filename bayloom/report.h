@@ -18,6 +18,7 @@
 #include "bayloom/report/repeat_table.h"
 #include "bayloom/report/run_progress.h"
 #include "bayloom/report/run_summary.h"
+#include "bayloom/report/search_export.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/report/sensitivity_table.h"
 #include "bayloom/report/session_charts.h"

@@ -25,6 +25,7 @@
 #include "bayloom/record/machine_failures.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/search_export.h"
 #include "bayloom/report/search_report.h"
 #include "bayloom/report/table.h"
 #include "bayloom/tuning/durable_study.h"
@@ -49,6 +50,10 @@ std::string SearchText(record::Store& store, const RecordsOptions& options) {
   const std::vector<external::StudyTrial> trials =
       tuning::ReadStudyTrials(*scenario.space, store, record.id);
   if (options.format == "csv") return report::TrialsCsv(scenario, trials);
+  if (options.format == "optuna") return report::OptunaJournal(scenario, trials, record.started);
+  if (options.format == "google-benchmark") {
+    return report::GoogleBenchmarkReport(scenario, trials, record.started);
+  }
   return report::TrialsT4(scenario, trials).dump() + "\n";
 }
 
@@ -133,15 +138,17 @@ void AddRecordsCommand(CLI::App& app) {
                          ->option_text("ID");
   to_text
       ->add_option("--format", options->format,
-                   "With --run: csv, or t4, a recorded space that 'search --recorded' reads")
+                   "With --run: csv; t4, a recorded space that 'search --recorded' reads; optuna, "
+                   "a journal; google-benchmark, a report in JSON")
       ->option_text("FORMAT")
-      ->check(CLI::IsMember({"csv", "t4"}))
+      ->check(CLI::IsMember({"csv", "t4", "optuna", "google-benchmark"}))
       ->capture_default_str()
       ->needs(run);
   to_text->footer(
       "Examples:\n"
       "  bayloom records export resnet18.db --out resnet18.jsonl\n"
-      "  bayloom records export flags.db --run 1 --out flags.csv");
+      "  bayloom records export flags.db --run 1 --out flags.csv\n"
+      "  bayloom records export flags.db --run 1 --format optuna --out journal.log");
   to_text->callback([options] { Export(*options); });
 
   CLI::App* from_text = records->add_subcommand("import", "Add records to a database");

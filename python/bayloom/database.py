@@ -7,7 +7,7 @@ import json
 import os
 from typing import Optional, Union
 
-from . import _core
+from . import _core, program
 from .frames import frame_if_possible
 
 
@@ -54,6 +54,25 @@ class Database:
             rows.append({**trial, **{f"params_{name}": value for name, value in params.items()},
                          **{f"values_{name}": value for name, value in values.items()}})
         return frame_if_possible(rows)
+
+    def export(self, path: Union[str, os.PathLike], format: str = "jsonl",
+               run: Optional[int] = None) -> None:
+        """Writes records to a file, for other programs.
+
+        `format` is "jsonl", all records for `bayloom records import`; or, of the search `run`
+        (default the last), "csv", "t4" (a recorded space of Kernel Tuner), "optuna" (a journal:
+        `optuna.storages.JournalStorage(JournalFileBackend(path))`) or "google-benchmark" (a report
+        in JSON, where the objective is a time).
+
+        Raises InputError for what has no such form.
+        """
+        arguments = ["records", "export", self.path, "--out", os.fspath(path)]
+        if format != "jsonl":
+            searches = [each["run"] for each in self.run_records() if each["kind"] == "search"]
+            if run is None and not searches:
+                raise _core.InputError(f"{self.path} holds no search")
+            arguments += ["--run", str(searches[-1] if run is None else run), "--format", format]
+        program.call(arguments)
 
     def __repr__(self) -> str:
         return f"Database({self.path!r})"

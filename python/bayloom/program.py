@@ -86,10 +86,22 @@ def run(arguments: Sequence[str], *, verbose: bool = False,
         printed, said = (_content(file) for file in (out, errors))
     if process.returncode in (0, 128 + signal.SIGINT) and printed:
         return json.loads(printed)
-    lines = said.strip().splitlines() or [
-        f"'bayloom {arguments[0]}' ended with {process.returncode}"]
-    message = lines[-1].removeprefix("bayloom: ")
-    raise (InputError if process.returncode == 2 else CommandFailed)(message)
+    raise _failure(process.returncode, said, arguments[0])
+
+
+def call(arguments: Sequence[str]) -> str:
+    """What a command prints that ends soon. Raises as `run` does."""
+    done = subprocess.run([executable(), *arguments], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == 0:
+        return done.stdout
+    raise _failure(done.returncode, done.stderr, arguments[0])
+
+
+def _failure(code: int, said: str, command: str) -> Exception:
+    """The last line of what a command said when it failed."""
+    lines = said.strip().splitlines() or [f"'bayloom {command}' ended with {code}"]
+    return (InputError if code == 2 else CommandFailed)(lines[-1].removeprefix("bayloom: "))
 
 
 def _content(file: Any) -> str:
