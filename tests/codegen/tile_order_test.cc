@@ -55,7 +55,8 @@ TEST(TileOrder, TwoRowsShareTheRegistersOfALongRow) {
   if (target::VectorRegisters(target) < 32) GTEST_SKIP() << "two such rows need 28 registers";
   const int64_t lanes = target.vector_bytes / 4;
   const std::string code = *codegen::EmitLlvmIr(Product(8, 13 * lanes - 11, 64), target, "f");
-  const size_t loads = Count(code, "load <", " x float>") + Count(code, "call", "@llvm.masked.load");
+  const size_t loads =
+      Count(code, "load <", " x float>") + Count(code, "call", "@llvm.masked.load");
   EXPECT_EQ(loads, 13u) << code;
   EXPECT_EQ(Count(code, "call", "@llvm.fmuladd.v"), 2 * loads) << code;
 }

@@ -17,6 +17,11 @@ namespace bayloom::codegen {
 class AliasScopes {
  public:
   AliasScopes(llvm::LLVMContext& context, size_t buffers);
+  /// A buffer is in the memory of another one.
+  void Join(tensor::BufferId buffer, tensor::BufferId other) {
+    own_[buffer] = own_[other];
+    others_[buffer] = others_[other];
+  }
   void Annotate(llvm::Instruction* access, tensor::BufferId buffer) const;
 
  private:

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/internal/emit/in_place_plan.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -120,6 +121,23 @@ Result<PlacedAccess> Placer::PlaceDynamic(const tensor::Access& access,
   return placed;
 }
 
+/// Places an intermediate in an output's memory where that can be.
+bool KeepInOutput(const tensor::Program& program, tensor::BufferId buffer, MemoryPlan& plan) {
+  BufferPlace& place = plan.buffers[buffer];
+  if (place.lane_count > 1) return false;
+  const tensor::BufferId output = OutputThatKeeps(program, buffer);
+  const bool taken = std::ranges::any_of(
+      plan.buffers, [&](const BufferPlace& other) { return other.kept_in == output; });
+  if (output < 0 || taken) return false;
+  const std::vector<tensor::BufferId> parameters = program.Parameters();
+  place = BufferPlace{};
+  place.position = std::ranges::find(parameters, output) - parameters.begin();
+  place.bytes =
+      program.buffers[output].MemorySpan() * tensor::ByteSize(program.buffers[output].dtype);
+  place.kept_in = output;
+  return true;
+}
+
 }  // namespace
 
 void ExpandOverLanes(const tensor::Program& program, BufferPlace& place) {
@@ -169,6 +187,7 @@ MemoryPlan PlanMemory(const tensor::Program& program) {
       stack_bytes[parallel] += size;
       continue;
     }
+    if (KeepInOutput(program, static_cast<tensor::BufferId>(id), plan)) continue;
     place.place = parallel >= 0 ? MemoryKind::kWorker : MemoryKind::kShared;
     int64_t& part = parallel >= 0 ? plan.worker_bytes : plan.shared_bytes;
     place.position = part;

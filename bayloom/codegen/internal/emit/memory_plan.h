@@ -24,12 +24,14 @@ struct BufferPlace {
   MemoryKind place = MemoryKind::kParameter;
   int64_t position = 0;  ///< index of the parameter, or byte offset into the part
   int64_t bytes = 0;
-  /// Intermediates: the region held at a time.
+  /// Intermediates of their own memory: the region held at a time.
   std::optional<tensor::Allocation> allocation;
   /// Memory private to an iteration of vectorized loops exists once per lane, innermost:
   /// address = offset * lane_count + lane_position.
   int64_t lane_count = 1;
   tensor::Affine lane_position;
+  /// Of an intermediate: the output in whose memory it is, at the same places; else -1.
+  tensor::BufferId kept_in = -1;
 };
 
 /// The memory of a program's buffers.

@@ -21,7 +21,11 @@ std::unique_ptr<llvm::Module> EmitModule(llvm::LLVMContext& context, const tenso
     return module;
   }
   if (plan.scales_by_powers) AllowScalingByPowers(*module);
-  const AliasScopes scopes(context, program.buffers.size());
+  AliasScopes scopes(context, program.buffers.size());
+  for (size_t id = 0; id < program.buffers.size(); ++id) {
+    const tensor::BufferId output = plan.memory.buffers[id].kept_in;
+    if (output >= 0) scopes.Join(static_cast<tensor::BufferId>(id), output);
+  }
   ModuleState state{program, plan, *module, scopes, symbol};
   IrBuilder entry(llvm::BasicBlock::Create(context, "entry", function));
   // What is hoisted to the entry goes after this.

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Intermediates that are kept in the memory of an output.
+
+#include "bayloom/codegen/internal/emit/in_place_plan.h"
+#include "bayloom/codegen/internal/emit/memory_plan.h"
+#include "bayloom/sketch/design_space.h"
+#include "tests/codegen/compiled.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom::testing {
+namespace {
+
+using tensor::Tensor;
+
+constexpr int64_t kRows = 3, kColumns = 5003;  // a row is more than the stack takes
+
+/// How the last stage uses t = exp(x).
+enum class Use { kElement, kMirrored, kTransposedRows, kAlsoOutput };
+
+tensor::Workload Workload(Use use, tensor::DType dtype = tensor::DType::kFloat32) {
+  tensor::WorkloadBuilder b("normalized");
+  const Tensor x = b.Input("x", {kRows, kColumns});
+  const Tensor t = b.Compute("t", {kRows, kColumns}, [&](const auto& s) {
+    return tensor::Unary(tensor::ExprOp::kExp, x(s[0], s[1]));
+  });
+  const Tensor sum = b.Reduce("sum", {kRows}, {{"j", kColumns}}, tensor::Reduction::kSum,
+                              [&](auto s, auto r) { return t(s[0], r[0]); });
+  const Tensor y = b.Compute("y", {kRows, kColumns}, [&](const auto& s) {
+    const tensor::Expr column = use == Use::kMirrored ? kColumns - 1 - s[1] : s[1];
+    const tensor::Expr row = use == Use::kTransposedRows ? kRows - 1 - s[0] : s[0];
+    return tensor::Cast(dtype, t(row, column) / sum(s[0]));
+  });
+  if (use != Use::kAlsoOutput) return b.Build({y});
+  const Tensor z = b.Compute("z", {kRows, kColumns}, [&](const auto& s) {
+    return t(s[0], s[1]) + tensor::FloatLiteral(1);
+  });
+  return b.Build({y, z});
+}
+
+/// The name of the output that keeps `t` in the program; empty if there is none.
+std::string KeeperOf(const tensor::Program& program) {
+  const tensor::BlockId writer = program.FindBlock("t");
+  if (writer < 0) return "";
+  const tensor::BufferId output = codegen::OutputThatKeeps(program, program.blocks[writer].output);
+  return output < 0 ? "" : program.buffers[output].name;
+}
+
+TEST(InPlace, WhatIsReadAtTheElementThatIsWritten) {
+  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kElement))), "y");
+  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kMirrored))), "");
+  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kTransposedRows))), "");
+  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kElement, tensor::DType::kInt32))), "");
+  EXPECT_EQ(KeeperOf(tensor::Lower(Workload(Use::kAlsoOutput))), "z");  // y is not the last reader
+}
+
+TEST(InPlace, TakesNoWorkspace) {
+  const tensor::Program program = tensor::Lower(Workload(Use::kElement));
+  EXPECT_LT(codegen::PlanMemory(program).shared_bytes, kColumns);
+  EXPECT_GE(codegen::PlanMemory(tensor::Lower(Workload(Use::kMirrored))).shared_bytes,
+            4 * kRows * kColumns);
+}
+
+/// Over all design spaces, with and without parallel rows, in rows and for the whole tensor.
+TEST(InPlace, ProgramsComputeTheSame) {
+  target::Target target = codegen::HostTarget();
+  target.cores = 2;
+  bayloom_set_threads(2);
+  int kept = 0;
+  for (const Use use : {Use::kElement, Use::kMirrored, Use::kTransposedRows, Use::kAlsoOutput}) {
+    const tensor::Workload workload = Workload(use);
+    const sketch::SpaceGenerator generator(workload, target);
+    const std::vector<tensor::HostTensor> arguments = RandomArguments(workload, 3);
+    std::vector<tensor::HostTensor> expected = arguments;
+    tensor::Interpret(tensor::Lower(workload), expected);
+    for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
+      for (uint64_t seed = 0; seed < 2; ++seed) {
+        const auto candidate = generator.Sample(space, base::RandomStream(seed));
+        if (!candidate) continue;
+        kept += !KeeperOf(candidate->program).empty();
+        std::vector<tensor::HostTensor> actual = arguments;
+        RunCompiled(candidate->program, actual, target);
+        for (size_t i = 1; i < actual.size(); ++i) {
+          ExpectClose(actual[i], expected[i], 1e-5, tensor::Print(candidate->program));
+        }
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(kept, 5);
+  bayloom_set_threads(0);
+}
+
+}  // namespace
+}  // namespace bayloom::testing
