@@ -39,8 +39,8 @@ struct Bounds {
 Bounds BoundsOf(std::span<const Point> points);
 
 /// What hypervolumes are measured from by default: the worst values on the front and a tenth
-/// of the front's range more. Where all points of the front agree in an objective, its range is that
-/// of all points, or 1. There is at least one point.
+/// of the front's range more. Where all points of the front agree in an objective, its range is
+/// that of all points, or 1. There is at least one point.
 Point DefaultReference(std::span<const Point> points);
 
 }  // namespace bayloom::pareto

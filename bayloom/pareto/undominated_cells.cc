@@ -18,9 +18,8 @@ struct Ranked {
 /// Adds the cells between `low` and `high` in the third objective, where only `points` count.
 void AddSlice(std::vector<Ranked> points, int last_x, int last_y, int low, int high,
               std::vector<UndominatedCells::Cell>& cells) {
-  std::ranges::sort(points, {}, [](const Ranked& point) {
-    return std::pair(point.at[0], point.at[1]);
-  });
+  std::ranges::sort(points, {},
+                    [](const Ranked& point) { return std::pair(point.at[0], point.at[1]); });
   int x = 0;
   int height = last_y;
   const auto add = [&](int until) {

@@ -90,10 +90,10 @@ TEST(HypervolumeImprovementTest, CertainPredictionsImproveByTheirVolume) {
     const std::vector<double> good(each.reference.size(), 0.3);
     std::vector<pareto::Point> with = each.front;
     with.push_back(good);
-    EXPECT_NEAR(improvement(good, none),
-                pareto::Hypervolume(with, each.reference) -
-                    pareto::Hypervolume(each.front, each.reference),
-                1e-12);
+    EXPECT_NEAR(
+        improvement(good, none),
+        pareto::Hypervolume(with, each.reference) - pareto::Hypervolume(each.front, each.reference),
+        1e-12);
     EXPECT_EQ(improvement(each.front[0], none), 0);
   }
 }
@@ -101,8 +101,8 @@ TEST(HypervolumeImprovementTest, CertainPredictionsImproveByTheirVolume) {
 TEST(HypervolumeImprovementTest, TheLogarithmIsFiniteFarBehindTheFront) {
   base::RandomStream random(1);
   const HypervolumeImprovement improvement(std::vector<pareto::Point>{{0.5, 0.5}}, {1, 1}, random);
-  EXPECT_TRUE(std::isfinite(improvement.Log(std::vector<double>{1e6, 1e6},
-                                            std::vector<double>{1e-6, 1e-6})));
+  EXPECT_TRUE(std::isfinite(
+      improvement.Log(std::vector<double>{1e6, 1e6}, std::vector<double>{1e-6, 1e-6})));
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ std::vector<Point> RandomPoints(int count, size_t objectives, base::RandomStream
 
 TEST(HypervolumeTest, KnownValues) {
   EXPECT_DOUBLE_EQ(Hypervolume(std::vector<Point>{{1, 3}, {2, 2}, {3, 1}}, Point{4, 4}), 6);
-  EXPECT_DOUBLE_EQ(
-      Hypervolume(std::vector<Point>{{1, 2, 2}, {2, 1, 2}, {2, 2, 1}}, Point{3, 3, 3}), 4);
+  EXPECT_DOUBLE_EQ(Hypervolume(std::vector<Point>{{1, 2, 2}, {2, 1, 2}, {2, 2, 1}}, Point{3, 3, 3}),
+                   4);
   EXPECT_DOUBLE_EQ(Hypervolume(std::vector<Point>{{1, 5}, {4, 0}}, Point{4, 4}), 0);
   EXPECT_DOUBLE_EQ(Hypervolume({}, Point{1, 1}), 0);
 }
