@@ -193,12 +193,12 @@ void AddSearchOptionsOf(DesignArguments& arguments, CLI::App& design) {
       ->check(AtLeastOne());
   design.add_option("--time", arguments.time, "Stop after this long, e.g. 30s, 10m, 2h")
       ->option_text("TIME");
-  design
-      .add_option("--evaluations", arguments.evaluations,
-                  "Mappings to evaluate per design and layer, on average")
-      ->option_text("N")
-      ->capture_default_str()
-      ->check(AtLeastOne());
+  Advanced(design
+               .add_option("--evaluations", arguments.evaluations,
+                           "Mappings to evaluate per design and layer, on average")
+               ->option_text("N")
+               ->capture_default_str()
+               ->check(AtLeastOne()));
   OneOf(Advanced(design.add_option("--optimizer", arguments.optimizer, "How designs are chosen")
                      ->option_text("NAME")
                      ->default_str("the file's, else bayesian")),
@@ -209,8 +209,7 @@ void AddSearchOptionsOf(DesignArguments& arguments, CLI::App& design) {
   design.add_option("--db", arguments.database, "Database that keeps every design")
       ->option_text("FILE")
       ->default_str("NAME.db");
-  design.add_flag("--resume", arguments.resume,
-                  "Continue the last such search in the database, if there is one");
+  design.add_flag("--resume", arguments.resume, "Continue the last such search, if there is one");
 }
 
 }  // namespace
@@ -225,12 +224,13 @@ void AddDesignCommand(CLI::App& app) {
       ->option_text("MODEL...");
   design->add_option("--op", arguments->operations, "Operations to run, as for 'map'")
       ->option_text("OPERATION...");
-  OneOf(design
-            ->add_option("--objective", arguments->objective,
-                         "What to minimize, of several networks the geometric mean")
-            ->option_text("NAME")
-            ->capture_default_str(),
-        {"energy", "delay", "edp"});
+  OneOf(
+      design
+          ->add_option("--objective", arguments->objective,
+                       WithDetails("What to minimize", ", of several networks the geometric mean"))
+          ->option_text("NAME")
+          ->capture_default_str(),
+      {"energy", "delay", "edp"});
   design
       ->add_option("--budget", arguments->limits,
                    "What a design may cost: area=2mm2, energy=5mJ, cycles=1e8")
@@ -248,38 +248,33 @@ void AddDesignCommand(CLI::App& app) {
                 ->option_text("ARCH..."),
             mapspace::ShippedArchitectureNames());
   AddSearchOptionsOf(*arguments, *design);
-  design->add_option("--designs", arguments->designs, "Designs to list")
-      ->option_text("N")
-      ->capture_default_str()
-      ->check(AtLeastOne());
+  Advanced(design->add_option("--designs", arguments->designs, "Designs to list")
+               ->option_text("N")
+               ->capture_default_str()
+               ->check(AtLeastOne()));
   design->add_option("--out,-o", arguments->out, "Write the best architecture (YAML), for 'map'")
       ->option_text("FILE");
   design->add_flag("--json", arguments->json, "Print JSON");
-  design->footer(WithDetails(
-      "Examples:\n"
-      "  bayloom design eyeriss.yaml --networks resnet18.onnx --budget area=2mm2\n"
-      "  bayloom design eyeriss.yaml --networks a.onnx b.onnx --technology 7nm --out best.yaml",
-      "\n"
-      "  bayloom design chip.yaml --op matmul:512,512,512 --compare gemmini16x16\n"
-      "\n"
-      "A design space is an architecture as 'map' reads it, with $(expressions) of parameters:\n"
-      "\n"
-      "  parameters:\n"
-      "    rows: {type: ordinal, values: [4, 8, 16], default: 8}\n"
-      "    kilobytes: {type: ordinal, values: [32, 64, 128], default: 64}\n"
-      "  constraints:\n"
-      "  - rows * kilobytes <= 1024\n"
-      "  architecture:\n"
-      "    subtree:\n"
-      "    - name: chip\n"
-      "      local:\n"
-      "      - {name: DRAM, class: DRAM, attributes: {word-bits: 8}}\n"
-      "      - {name: Buffer, class: SRAM, attributes: {sizeKB: $(kilobytes), word-bits: 8}}\n"
-      "      subtree:\n"
-      "      - name: PE[0..$(rows - 1)]\n"
-      "        local:\n"
-      "        - {name: Registers, class: regfile, attributes: {entries: 16, word-bits: 8}}\n"
-      "        - {name: MAC, class: intmac, attributes: {datawidth: 8}}"));
+  design->footer(
+      WithDetails("Examples:\n"
+                  "  bayloom design eyeriss.yaml --networks resnet18.onnx --budget area=2mm2\n"
+                  "  bayloom design eyeriss.yaml --networks a.onnx b.onnx --technology 7nm",
+                  "\n"
+                  "  bayloom design chip.yaml --op matmul:512,512,512 --compare gemmini16x16\n"
+                  "\n"
+                  "A design space is an architecture, as 'map' reads it, with parameters:\n"
+                  "\n"
+                  "  parameters:\n"
+                  "    rows: {type: ordinal, values: [4, 8, 16], default: 8}\n"
+                  "    size: {type: ordinal, values: [32, 64, 128], default: 64}\n"
+                  "  constraints:\n"
+                  "  - rows * size <= 1024\n"
+                  "  arch:\n"
+                  "    arithmetic: {instances: $(rows), word-bits: 8}\n"
+                  "    storage:\n"
+                  "    - {name: Registers, entries: 16, instances: $(rows), word-bits: 8}\n"
+                  "    - {name: Buffer, sizeKB: $(size), word-bits: 8}\n"
+                  "    - {name: DRAM, technology: DRAM, word-bits: 8}"));
   design->callback([arguments] { Design(*arguments); });
 }
 
