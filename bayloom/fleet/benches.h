@@ -13,7 +13,7 @@ namespace bayloom::fleet {
 
 /// What a worker is set up with.
 struct WorkerOptions {
-  target::Target target;             ///< this machine
+  target::Target target;  ///< this machine
   measure::MeasureOptions measuring;
   int jobs = 1;  ///< configurations or mappings that are evaluated at the same time
 };

@@ -53,15 +53,16 @@ std::unique_ptr<trial::Evaluator<space::Configuration>> MakeRemoteEvaluator(
 
 Result<std::unique_ptr<worker::Bench>> MakeScenarioBench(const Json& definition, int jobs) try {
   const external::Scenario scenario = ScenarioOf(definition);
-  std::unique_ptr<worker::Bench> bench = std::make_unique<worker::EvaluatorBench<space::Configuration>>(
-      external::MakeEvaluator(scenario.space, scenario.evaluator, jobs), jobs,
-      [space = scenario.space](const Json& json, bool) -> Result<space::Configuration> {
-        Result<space::Configuration> configuration = space::FromJson(*space, json);
-        if (configuration && !space->Contains(*configuration)) {
-          return Error{"the constraints do not allow this configuration"};
-        }
-        return configuration;
-      });
+  std::unique_ptr<worker::Bench> bench =
+      std::make_unique<worker::EvaluatorBench<space::Configuration>>(
+          external::MakeEvaluator(scenario.space, scenario.evaluator, jobs), jobs,
+          [space = scenario.space](const Json& json, bool) -> Result<space::Configuration> {
+            Result<space::Configuration> configuration = space::FromJson(*space, json);
+            if (configuration && !space->Contains(*configuration)) {
+              return Error{"the constraints do not allow this configuration"};
+            }
+            return configuration;
+          });
   return bench;
 } catch (const InputError& error) {
   return Error{error.what()};

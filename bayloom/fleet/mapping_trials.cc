@@ -43,15 +43,14 @@ tuning::MapOptions OptionsOf(const Json& definition, int jobs) {
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeRemoteMappingEvaluator(
     worker::WorkerPool& pool, const mapspace::AnalyticalModel& model,
     const tuning::MapOptions& options) {
-  Json definition = {
-      {"kind", kMappingKind},
-      {"problem", mapspace::PrintProblemYaml(model.problem())},
-      {"architecture", mapspace::PrintArchitectureYaml(model.architecture())},
-      {"exact", options.counting == mapspace::ReuseCounting::kExact},
-      {"objective", std::string(mapspace::ToString(options.search.objective))},
-      {"evaluator", options.evaluator},
-      {"timeout", options.simulator.timeout_seconds},
-      {"sandbox", options.simulator.sandbox}};
+  Json definition = {{"kind", kMappingKind},
+                     {"problem", mapspace::PrintProblemYaml(model.problem())},
+                     {"architecture", mapspace::PrintArchitectureYaml(model.architecture())},
+                     {"exact", options.counting == mapspace::ReuseCounting::kExact},
+                     {"objective", std::string(mapspace::ToString(options.search.objective))},
+                     {"evaluator", options.evaluator},
+                     {"timeout", options.simulator.timeout_seconds},
+                     {"sandbox", options.simulator.sandbox}};
   return std::make_unique<worker::RemoteEvaluator<mapspace::Mapping>>(
       pool, std::move(definition), [&model](const mapspace::Mapping& mapping) {
         return mapspace::ToJson(mapping, model.problem(), model.architecture())["levels"];
@@ -60,12 +59,13 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeRemoteMappingEvaluator(
 
 Result<std::unique_ptr<worker::Bench>> MakeMappingBench(const Json& definition, int jobs) try {
   const auto subject = std::make_shared<const MappingSubject>(definition);
-  std::unique_ptr<worker::Bench> bench = std::make_unique<worker::EvaluatorBench<mapspace::Mapping>>(
-      tuning::MakeMappingEvaluator(subject->model, OptionsOf(definition, jobs)), jobs,
-      [subject](const Json& json, bool) {
-        return mapspace::MappingFromJson(json, subject->model.problem(),
-                                         subject->model.architecture());
-      });
+  std::unique_ptr<worker::Bench> bench =
+      std::make_unique<worker::EvaluatorBench<mapspace::Mapping>>(
+          tuning::MakeMappingEvaluator(subject->model, OptionsOf(definition, jobs)), jobs,
+          [subject](const Json& json, bool) {
+            return mapspace::MappingFromJson(json, subject->model.problem(),
+                                             subject->model.architecture());
+          });
   return bench;
 } catch (const InputError& error) {
   return Error{error.what()};

@@ -93,18 +93,20 @@ Result<std::unique_ptr<worker::Bench>> MakeProgramBench(const Json& definition,
   if (target::HashOf(*target) != target::HashOf(measurer.target())) {
     return Error{"the programs are for another target"};
   }
-  Result<tensor::Workload> workload = tensor::WorkloadFromJson(definition.value("workload", Json()));
+  Result<tensor::Workload> workload =
+      tensor::WorkloadFromJson(definition.value("workload", Json()));
   if (!workload) return workload.error();
   const auto space = std::make_shared<const sketch::SpaceGenerator>(*std::move(workload), *target);
   const int slots =
       std::clamp(2 * static_cast<int>(std::thread::hardware_concurrency()), kMinSlots, kMaxSlots);
-  std::unique_ptr<worker::Bench> bench = std::make_unique<worker::EvaluatorBench<tuning::ProgramTrial>>(
-      std::make_unique<tuning::MeasureEvaluator>(measurer), slots,
-      [space](const Json& json, bool is_repeat) -> Result<tuning::ProgramTrial> {
-        Result<sketch::Candidate> candidate = CandidateOf(json, *space);
-        if (!candidate) return candidate.error();
-        return tuning::ProgramTrial{&space->workload(), *std::move(candidate), is_repeat};
-      });
+  std::unique_ptr<worker::Bench> bench =
+      std::make_unique<worker::EvaluatorBench<tuning::ProgramTrial>>(
+          std::make_unique<tuning::MeasureEvaluator>(measurer), slots,
+          [space](const Json& json, bool is_repeat) -> Result<tuning::ProgramTrial> {
+            Result<sketch::Candidate> candidate = CandidateOf(json, *space);
+            if (!candidate) return candidate.error();
+            return tuning::ProgramTrial{&space->workload(), *std::move(candidate), is_repeat};
+          });
   return bench;
 }
 

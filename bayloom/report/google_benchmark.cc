@@ -30,10 +30,10 @@ std::string GoogleBenchmarkReport(const external::Scenario& scenario,
                                   std::span<const external::StudyTrial> trials, int64_t started) {
   const std::string unit = TimeUnit(scenario.objective);
   if (unit.empty()) {
-    throw InputError(
-        fmt::format("google-benchmark: a report holds times, but the objective is '{}', not seconds, "
-                    "milliseconds, microseconds or nanoseconds",
-                    base::InOneLine(scenario.objective)));
+    throw InputError(fmt::format(
+        "google-benchmark: a report holds times, but the objective is '{}', not seconds, "
+        "milliseconds, microseconds or nanoseconds",
+        base::InOneLine(scenario.objective)));
   }
   const space::Space& space = *scenario.space;
   nlohmann::ordered_json benchmarks = nlohmann::ordered_json::array();
@@ -45,28 +45,29 @@ std::string GoogleBenchmarkReport(const external::Scenario& scenario,
                           space::ToString(space.ValueOf(trial.configuration, i)));
     }
     nlohmann::ordered_json benchmark = {{"name", name},
-                      {"family_index", 0},
-                      {"per_family_instance_index", trial.ordinal},
-                      {"run_name", name},
-                      {"run_type", "iteration"},
-                      {"repetitions", 1},
-                      {"repetition_index", 0},
-                      {"threads", 1},
-                      {"iterations", 1},
-                      {"real_time", trial.outcome.value},
-                      {"cpu_time", trial.outcome.value},
-                      {"time_unit", unit}};
+                                        {"family_index", 0},
+                                        {"per_family_instance_index", trial.ordinal},
+                                        {"run_name", name},
+                                        {"run_type", "iteration"},
+                                        {"repetitions", 1},
+                                        {"repetition_index", 0},
+                                        {"threads", 1},
+                                        {"iterations", 1},
+                                        {"real_time", trial.outcome.value},
+                                        {"cpu_time", trial.outcome.value},
+                                        {"time_unit", unit}};
     for (const trial::NamedValue& named : trial.outcome.values) {
       if (!benchmark.contains(named.name)) benchmark[named.name] = named.value;
     }
     benchmarks.push_back(std::move(benchmark));
   }
   const auto date = fmt::gmtime(static_cast<std::time_t>(started / 1'000'000));
-  const nlohmann::ordered_json report = {{"context",
-                        {{"date", fmt::format("{:%Y-%m-%dT%H:%M:%S}+00:00", date)},
-                         {"executable", "bayloom " + std::string(base::Version())},
-                         {"json_schema_version", 1}}},
-                       {"benchmarks", benchmarks}};
+  const nlohmann::ordered_json report = {
+      {"context",
+       {{"date", fmt::format("{:%Y-%m-%dT%H:%M:%S}+00:00", date)},
+        {"executable", "bayloom " + std::string(base::Version())},
+        {"json_schema_version", 1}}},
+      {"benchmarks", benchmarks}};
   return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -34,8 +34,9 @@ std::string TimeText(int64_t microseconds) {
 
 /// Numbers and texts are choices as they are, lists as text.
 nlohmann::json Choice(const space::Value& value) {
-  return std::holds_alternative<std::vector<int64_t>>(value) ? nlohmann::json(space::ToString(value))
-                                                             : space::ToJson(value);
+  return std::holds_alternative<std::vector<int64_t>>(value)
+             ? nlohmann::json(space::ToString(value))
+             : space::ToJson(value);
 }
 
 /// A parameter as one of Optuna's distributions, which all trials share.
@@ -63,8 +64,8 @@ class Distribution {
                  {"step", 1}}}};
       return;
     }
-    const bool is_listed = kind_ == space::ParameterKind::kOrdinal ||
-                           kind_ == space::ParameterKind::kCategorical;
+    const bool is_listed =
+        kind_ == space::ParameterKind::kOrdinal || kind_ == space::ParameterKind::kCategorical;
     if (is_listed) {
       for (int64_t i = 0; i < parameter.Cardinality(); ++i) {
         choices_.push_back(Choice(parameter.ValueAt(static_cast<double>(i))));
@@ -80,7 +81,9 @@ class Distribution {
     json_ = {{"name", "CategoricalDistribution"}, {"attributes", {{"choices", choices_}}}};
   }
 
-  std::string Text() const { return json_.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+  std::string Text() const {
+    return json_.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
   /// A value as the journal has it: of a category, its index.
   nlohmann::json Internal(const space::Value& value) const {
     if (choices_.empty()) return space::ToJson(value);

@@ -87,10 +87,10 @@ class Reader {
   /// A whole number from `from` on.
   Result<int64_t> Number(const char* name, int64_t from, int64_t to) const {
     const auto place = json_.find(name);
-    const bool fits = place != json_.end() && place->is_number_integer() &&
-                      !(place->is_number_unsigned() &&
-                        place->get<uint64_t>() > static_cast<uint64_t>(to)) &&
-                      place->get<int64_t>() >= from && place->get<int64_t>() <= to;
+    const bool fits =
+        place != json_.end() && place->is_number_integer() &&
+        !(place->is_number_unsigned() && place->get<uint64_t>() > static_cast<uint64_t>(to)) &&
+        place->get<int64_t>() >= from && place->get<int64_t>() <= to;
     if (!fits) {
       return Error{"'" + std::string(name) + "' is a whole number from " + std::to_string(from) +
                    " to " + std::to_string(to)};

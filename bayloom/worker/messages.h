@@ -40,7 +40,7 @@ struct Request {
   SubjectId subject = 0;
   LeaseId lease = 0;
   nlohmann::json body = {};  ///< the subject's definition, or the candidate
-  bool is_repeat = false;  ///< the candidate is measured again, for less long than at first
+  bool is_repeat = false;    ///< the candidate is measured again, for less long than at first
 };
 
 /// From the worker.

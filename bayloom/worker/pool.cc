@@ -63,14 +63,13 @@ class WorkerPool::Impl {
     double silence = 0;
     int failures = 0;  ///< ends in a row without an outcome
     std::string last_failure;
-    bool was_lost = false;  ///< a person was told so
+    bool was_lost = false;           ///< a person was told so
     std::map<SubjectId, int> slots;  ///< of the subjects it was told of; 0: no answer yet
     std::map<LeaseId, Trial> leases;
     std::optional<Result<nlohmann::json>> machine;
   };
 
-  explicit Impl(PoolOptions options)
-      : options_(std::move(options)), drift_(options_.max_drift) {
+  explicit Impl(PoolOptions options) : options_(std::move(options)), drift_(options_.max_drift) {
     if (options_.commands.empty()) throw InputError("there is no worker");
     base::ReserveJobs(std::ssize(options_.commands), {.open_files = 8, .processes = 3});
     for (const std::string& command : options_.commands) workers_.emplace_back().command = command;
@@ -152,8 +151,8 @@ class WorkerPool::Impl {
   std::string NoneLeft() const {
     std::string reasons;
     for (const Worker& worker : workers_) {
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", Name(worker),
-                             worker.last_failure);
+      reasons +=
+          fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", Name(worker), worker.last_failure);
     }
     return "no worker is left: " + reasons;
   }
@@ -268,8 +267,8 @@ class WorkerPool::Impl {
 
   void Join(Worker& worker, const Report& hello) {
     if (hello.protocol != kProtocolVersion || hello.version != base::Version()) {
-      return LeaveOut(worker, fmt::format("it is bayloom {}, this is {}", hello.version,
-                                          base::Version()));
+      return LeaveOut(worker,
+                      fmt::format("it is bayloom {}, this is {}", hello.version, base::Version()));
     }
     if (hello_ && (hello.identity != hello_->identity || hello.is_timed != hello_->is_timed)) {
       return LeaveOut(worker, fmt::format("its target is {}, that of the others is {}",
@@ -288,10 +287,10 @@ class WorkerPool::Impl {
     if (++worker.failures >= options_.max_failures) return LeaveOut(worker, why);
     const bool had_trials = !worker.leases.empty();
     if (worker.state == Worker::State::kReady) {
-      Notice(fmt::format("{}: {}{}; it is started again", Name(worker), why,
-                         had_trials ? fmt::format("; {} of its trials are tried again",
-                                                  worker.leases.size())
-                                    : ""));
+      Notice(fmt::format(
+          "{}: {}{}; it is started again", Name(worker), why,
+          had_trials ? fmt::format("; {} of its trials are tried again", worker.leases.size())
+                     : ""));
       worker.was_lost = true;
     }
     Disconnect(worker);

@@ -230,10 +230,10 @@ class Server {
   void Try(const Request& request) {
     const auto bench = benches_.find(request.subject);
     const Status begun =
-        bench == benches_.end()          ? Error{"there is no such subject"}
-        : leases_.contains(request.lease) ? Error{"this lease is given already"}
-                                          : bench->second->Submit(request.lease, request.body,
-                                                                  request.is_repeat);
+        bench == benches_.end() ? Error{"there is no such subject"}
+        : leases_.contains(request.lease)
+            ? Error{"this lease is given already"}
+            : bench->second->Submit(request.lease, request.body, request.is_repeat);
     if (begun) {
       leases_.emplace(request.lease, request.subject);
       return;

@@ -257,8 +257,8 @@ TEST_F(WorkerPoolTest, LeavesOutAWorkerWhoseMachineIsSlow) {
     finished += static_cast<int>(pool.Collect(0.1, [] { return false; }).size());
   }
   EXPECT_EQ(pool.workers(), 2);
-  EXPECT_THAT(notices_, testing::ElementsAre(AllOf(
-                            HasSubstr("1.2"), HasSubstr("1.20 times as long as worker"))));
+  EXPECT_THAT(notices_, testing::ElementsAre(
+                            AllOf(HasSubstr("1.2"), HasSubstr("1.20 times as long as worker"))));
 }
 
 TEST_F(WorkerPoolTest, DropsWhatIsAnsweredAfterACancellation) {

@@ -25,19 +25,22 @@ namespace {
 std::vector<std::string> RayCommands(const std::string& address) {
   const char* const python = std::getenv("BAYLOOM_PYTHON");
   base::Command command;
-  command.arguments = {python != nullptr ? python : "python3", "-m", "bayloom.ray_pool", "commands",
-                       "--address", address};
+  command.arguments = {python != nullptr ? python : "python3",
+                       "-m",
+                       "bayloom.ray_pool",
+                       "commands",
+                       "--address",
+                       address};
   const base::CommandResult result = base::RunCommand(command);
   if (result.end != base::CommandResult::End::kExited || !result.status.Success()) {
-    const std::string why = result.start_error.empty() ? base::LastLine(result.error_output)
-                                                       : result.start_error;
+    const std::string why =
+        result.start_error.empty() ? base::LastLine(result.error_output) : result.start_error;
     throw InputError("--ray: " + why +
                      " (it needs the Python package bayloom[ray]; BAYLOOM_PYTHON names a Python)");
   }
   std::string_view output = result.output;
   while (output.ends_with('\n')) output.remove_suffix(1);
-  const nlohmann::json commands =
-      base::ParseJsonOrDiscard(output.substr(output.rfind('\n') + 1));
+  const nlohmann::json commands = base::ParseJsonOrDiscard(output.substr(output.rfind('\n') + 1));
   std::vector<std::string> all;
   for (const nlohmann::json& each : commands.is_array() ? commands : nlohmann::json::array()) {
     if (each.is_string()) all.push_back(each.get<std::string>());
@@ -60,8 +63,9 @@ WorkersOption::NotesInto::~NotesInto() { *workers_.note_ = SayLine; }
 
 void WorkersOption::AddTo(CLI::App& command) {
   command
-      .add_option("--workers", commands,
-                  "Try candidates by this command, e.g. 'ssh board bayloom worker'; may be repeated")
+      .add_option(
+          "--workers", commands,
+          "Try candidates by this command, e.g. 'ssh board bayloom worker'; may be repeated")
       ->option_text("COMMAND")
       ->allow_extra_args(false);
   Advanced(command
@@ -88,8 +92,8 @@ std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
   options.on_notice = [say = note_](const std::string& line) { (*say)(line); };
   options.stop = StopSeen;
   auto pool = std::make_unique<worker::WorkerPool>(std::move(options));
-  Say("{} of {} worker{} ready: {}\n", pool->workers(), wanted,
-      wanted == 1 ? "" : "s", pool->hello().identity);
+  Say("{} of {} worker{} ready: {}\n", pool->workers(), wanted, wanted == 1 ? "" : "s",
+      pool->hello().identity);
   return pool;
 }
 
@@ -104,7 +108,8 @@ target::Target TargetOfWorkers(worker::WorkerPool& pool, record::Store& store) {
   if (const auto known = store.FindTarget(read(pool.hello().body))) return store.TargetOf(*known);
   Say("Measuring the workers' machine, once for {}\n", base::InOneLine(store.path(), 200));
   const Result<nlohmann::json> measured = pool.MeasureMachine();
-  if (!measured) throw InputError("a worker cannot measure its machine: " + measured.error().message);
+  if (!measured)
+    throw InputError("a worker cannot measure its machine: " + measured.error().message);
   return store.TargetOf(store.AddTarget(read(*measured)));
 }
 

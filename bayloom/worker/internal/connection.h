@@ -15,7 +15,8 @@ namespace bayloom::worker {
 
 /// The tuner's end of a conversation with a worker: a command whose standard streams lead here.
 /// Nothing of it waits. When it is destroyed, or this process ends in any way, the command is
-/// killed with all that it has started, and what it has started elsewhere sees the end of its input.
+/// killed with all that it has started, and what it has started elsewhere sees the end of its
+/// input.
 class Connection {
  public:
   /// Fails when no shell can be started. Throws SystemError when there can be no further process.

@@ -51,8 +51,8 @@ std::vector<DriftWatch::Slow> DriftWatch::Conclude() {
   std::map<int, double> medians;
   for (const auto& [worker, probes] : probes_) medians[worker] = Median(probes.values);
   probes_.clear();
-  const auto fastest = std::ranges::min_element(
-      medians, {}, [](const auto& entry) { return entry.second; });
+  const auto fastest =
+      std::ranges::min_element(medians, {}, [](const auto& entry) { return entry.second; });
   std::vector<Slow> slow;
   for (const auto& [worker, median] : medians) {
     const double ratio = median / fastest->second;
