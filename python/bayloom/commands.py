@@ -43,6 +43,11 @@ class _NewTrials:
                 callback(trial)
 
 
+def _worker_commands(workers: Sequence[str], pool: Any) -> list:
+    """The commands of all workers; `pool` is one of `bayloom.ray_pool.RayPool`, or None."""
+    return [*workers, *(pool.commands() if pool is not None else [])]
+
+
 @dataclass(frozen=True)
 class TuneResult:
     """What a tuning has achieved.
@@ -69,6 +74,7 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
          db: Optional[Path] = None, resume: bool = False, dims: Optional[Extents] = None,
          shapes: Optional[Mapping[str, str]] = None, freeze: Optional[Mapping[str, Any]] = None,
          target: Optional[str] = None, strategy: Optional[str] = None, partial: bool = False,
+         workers: Sequence[str] = (), pool: Any = None,
          callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> TuneResult:
     """Finds fast programs for an ONNX model, or for one operator such as op="matmul:512,512,512".
 
@@ -76,7 +82,9 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     open their extents, one or several; `shapes` and `freeze` are as `--shape` and `--freeze` of the
     program. `db` keeps every trial; without it, it is MODEL.db. `callbacks` get each trial as it
     ends, a dict with `number`, `value` (seconds) and `reason`; one that raises `bayloom.Stopped`
-    lets the tuning end. After an interruption `resume=True` goes on.
+    lets the tuning end. After an interruption `resume=True` goes on. `workers` are commands such as
+    "ssh board bayloom worker" that measure the programs, `pool` a `bayloom.ray_pool.RayPool` whose
+    machines do.
 
     Raises InputError for a model that cannot be tuned.
     """
@@ -87,7 +95,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     arguments = ["tune", *([os.fspath(model)] if model is not None else []),
                  *program.options(op=op, trials=trials, time=time, threads=threads, seed=seed,
                                   db=database, resume=resume, dim=dims, shape=shapes,
-                                  freeze=freeze, target=target, strategy=strategy, partial=partial)]
+                                  freeze=freeze, target=target, strategy=strategy, partial=partial,
+                                  workers=_worker_commands(workers, pool))]
     new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)
     return TuneResult(database=database, session=result["session"], trials=result["trials"],
@@ -166,13 +175,14 @@ def map(subject: Path, architecture: Path, *, objective: str = "energy",
         mapper: Optional[str] = None, seed: int = 0, db: Optional[Path] = None,
         resume: bool = False, constraints: Sequence[Path] = (), evaluator: Optional[str] = None,
         jobs: Optional[int] = None, dims: Optional[Extents] = None, out: Optional[Path] = None,
+        workers: Sequence[str] = (), pool: Any = None,
         verbose: bool = False) -> MapResult:
     """Searches for the best mappings of an operation or of a network's onto an accelerator.
 
     `subject` is an ONNX model, a Timeloop problem (.yaml), or an operation such as
     "matmul:512,512,512" or "conv2d:56x56x64,64,3x3,pad=1". `architecture` is a Timeloop file or
     "gemmini", "gemmini-16x16", "eyeriss-like", "simba-like"; `objective` "energy", "delay" or
-    "edp". `out` gets the mappings as Timeloop files.
+    "edp". `out` gets the mappings as Timeloop files; `workers` and `pool` are as in `tune`.
     """
     text = os.fspath(subject)
     if text.endswith(".onnx"):
@@ -184,7 +194,7 @@ def map(subject: Path, architecture: Path, *, objective: str = "energy",
     arguments += program.options(arch=architecture, objective=objective, evaluations=evaluations,
                                  time=time, mapper=mapper, seed=seed, db=db, resume=resume,
                                  constraints=list(constraints), evaluator=evaluator, jobs=jobs,
-                                 dim=dims, out=out)
+                                 dim=dims, out=out, workers=_worker_commands(workers, pool))
     result = program.run(arguments, verbose=verbose)
     layers = result.get("layers")
     if layers is None:
@@ -220,12 +230,13 @@ def search(scenario: Path, *, trials: Optional[int] = None, time: Union[float, s
            optimizer: Optional[str] = None, seed: Optional[int] = None, jobs: Optional[int] = None,
            db: Optional[Path] = None, resume: bool = False, command: Optional[str] = None,
            repeat_best: Optional[int] = None, sandbox: bool = False,
+           workers: Sequence[str] = (), pool: Any = None,
            callbacks: Iterable[Callable[[dict], None]] = (), verbose: bool = False) -> SearchResult:
     """Searches a scenario file with the evaluator that it names: a command, a process or a recorded
     space (docs/scenarios.md). For a Python function there is `Study`, which takes such files as
     well.
 
-    The arguments are the options of `bayloom search`; `callbacks` as in `tune`. Needs no database
+    The arguments are the options of `bayloom search`; `callbacks` and `pool` as in `tune`. Needs no database
     of its own choosing: without `db` it is NAME.db.
     """
     name = _core.Scenario.load(os.fspath(scenario)).name
@@ -233,7 +244,8 @@ def search(scenario: Path, *, trials: Optional[int] = None, time: Union[float, s
     arguments = ["search", os.fspath(scenario),
                  *program.options(trials=trials, time=time, optimizer=optimizer, seed=seed,
                                   jobs=jobs, db=database, resume=resume, command=command,
-                                  repeat_best=repeat_best, sandbox=sandbox)]
+                                  repeat_best=repeat_best, sandbox=sandbox,
+                                  workers=_worker_commands(workers, pool))]
     new_trials = _NewTrials(database, callbacks)
     result = program.run(arguments, verbose=verbose, poll=new_trials)
     best = result.get("best") or {}
