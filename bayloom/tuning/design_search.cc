@@ -13,7 +13,7 @@
 #include "bayloom/base/hash.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/tuning/pareto_front.h"
+#include "bayloom/pareto/front.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -175,15 +175,15 @@ std::vector<external::StudyTrial> DesignSearch::BestDesigns(int count) const {
 
 std::vector<external::StudyTrial> DesignSearch::Front() const {
   const std::vector<external::StudyTrial> trials = Within();
-  std::vector<std::vector<double>> costs;
+  std::vector<pareto::Point> costs;
   for (const external::StudyTrial& trial : trials) {
-    std::vector<double>& cost = costs.emplace_back();
+    pareto::Point& cost = costs.emplace_back();
     for (const char* name : {"area_mm2", "energy_pj", "cycles"}) {
       cost.push_back(trial.outcome.Get(name, INFINITY));
     }
   }
   std::vector<external::StudyTrial> front;
-  for (int i : ParetoFront(costs)) front.push_back(trials[i]);
+  for (int i : pareto::FrontOf(costs)) front.push_back(trials[i]);
   std::ranges::stable_sort(front, {}, [](const external::StudyTrial& trial) {
     return trial.outcome.Get("area_mm2", 0);
   });

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "bayloom/base/result.h"
+#include "bayloom/pareto/front.h"
 #include "bayloom/tuning/map_run.h"
-#include "bayloom/tuning/pareto_front.h"
 #include "tests/temporary_folder.h"
 #include "tests/tuning/small_design_space.h"
 
@@ -137,7 +137,7 @@ TEST(DesignSearch, FindsTheBestOfAllDesigns) {
   };
   for (const external::StudyTrial& trial : all) {
     const bool is_beaten = std::ranges::any_of(all, [&](const external::StudyTrial& other) {
-      return Dominates(costs(other), costs(trial));
+      return pareto::Dominates(costs(other), costs(trial));
     });
     EXPECT_EQ(front.contains(trial.ordinal), !is_beaten) << trial.ordinal;
   }
