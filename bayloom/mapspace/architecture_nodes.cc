@@ -79,6 +79,14 @@ class NodeAttributes {
     node_.Fail(fmt::format("{} is {}, no whole number", *keys.begin(), *found));
   }
 
+  /// Whether the node is there: its own `enabled`, or the attribute.
+  bool IsEnabled() const {
+    const auto own = node_.Find("enabled");
+    double number = Find({"enabled"}, 0, 1).value_or(1);
+    if (own && !space::ParseNumber(own->Text(), number)) own->Fail("expected true or false");
+    return number != 0;
+  }
+
   /// One axis of the node's mesh.
   int64_t Mesh(std::string_view axis) const {
     const auto spatial = node_.Find("spatial");
@@ -235,6 +243,7 @@ class NodesReader {
     if (x * y > 1 && !mesh_.empty()) AddEmptyLevel(node, around);
     ReadSpatial(node);
     Enlarge(node, x, y, around);
+    if (!attributes.IsEnabled()) return;
     if (IsArithmeticClass(kind)) return ReadArithmetic(name, attributes, around);
     const bool is_dram = kind.find("DRAM") != std::string::npos;
     AddLevel(node, ReadStorage(node, name, is_dram, attributes), around);

@@ -113,9 +113,13 @@ std::string OptunaJournal(const external::Scenario& scenario,
     line["worker_id"] = "bayloom";
     journal += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   };
-  add({{"op_code", kCreateStudy},
-       {"study_name", scenario.name},
-       {"directions", {scenario.maximize ? kMaximize : kMinimize}}});
+  const std::vector<external::Objective> objectives = scenario.Objectives();
+  nlohmann::json directions = nlohmann::json::array();
+  for (const external::Objective& objective : objectives) {
+    directions.push_back(objective.maximize ? kMaximize : kMinimize);
+  }
+  const bool has_several = objectives.size() > 1;
+  add({{"op_code", kCreateStudy}, {"study_name", scenario.name}, {"directions", directions}});
   double before = 0;  // when the trial before ended: about when this one began, one at a time
   for (const external::StudyTrial& trial : trials) {
     nlohmann::json params = nlohmann::json::object();
@@ -132,6 +136,9 @@ std::string OptunaJournal(const external::Scenario& scenario,
     for (const trial::NamedValue& named : outcome.values) {
       if (std::isfinite(named.value)) attributes[named.name] = named.value;
     }
+    nlohmann::json value, values;
+    if (outcome.ok() && has_several) values = external::ValuesOf(outcome, objectives);
+    if (outcome.ok() && !has_several) value = outcome.value;
     const auto at = [&](double elapsed) {
       return TimeText(started + static_cast<int64_t>(std::llround(1e6 * elapsed)));
     };
@@ -140,8 +147,8 @@ std::string OptunaJournal(const external::Scenario& scenario,
          {"datetime_start", at(std::min(before, trial.elapsed))},
          {"datetime_complete", at(trial.elapsed)},
          {"state", outcome.ok() ? kComplete : kFail},
-         {"value", outcome.ok() ? nlohmann::json(outcome.value) : nlohmann::json()},
-         {"values", nullptr},
+         {"value", value},
+         {"values", values},
          {"distributions", distribution_texts},
          {"params", params},
          {"user_attrs", attributes},

@@ -61,6 +61,7 @@ std::optional<trial::StopReason> RunState::Spent() const {
 std::optional<double> RunState::GainPerMinute() {
   double seconds_of_trials = 0;
   for (const scheduling::TaskProgress& task : progress_) seconds_of_trials += task.seconds;
+  if (Seconds() <= 0) return std::nullopt;
   const double share_of_the_time = seconds_of_trials / Seconds();
   return forecast_->ShareWithin(progress_, 60 * share_of_the_time);
 }

@@ -15,6 +15,11 @@ namespace {
 
 /// How many times cheaper than the best so far a configuration can be where nothing is known.
 constexpr double kUnknownRoom = 2;
+/// Slots without a feasible configuration after which none is expected.
+constexpr int kHopelessSlots = 3;
+/// Into how many parts a stretch of time is cut at most, and the trials of such a part.
+constexpr double kMaxParts = 64;
+constexpr double kMaxTrialsOfPart = 1e6;
 /// How much of a lower bound is trusted: clocks vary by so much.
 constexpr double kPriorTrust = 0.8;
 
@@ -45,40 +50,50 @@ std::vector<double> LearningCurveForecast::ExpectedGains(std::span<const TaskPro
 
 std::optional<double> LearningCurveForecast::ShareWithin(std::span<const TaskProgress> tasks,
                                                          double seconds) {
-  /// The next slot of a task: what it gains, how long it takes.
+  /// The next slot of a task, or several at once where they are short: what it gains, how long it
+  /// takes.
   struct Slot {
     size_t task;
-    int number;  ///< from 1 on
+    int end;  ///< trials from now on
     double gain;
     double seconds;
     bool operator<(const Slot& other) const { return gain * other.seconds < other.gain * seconds; }
   };
   double total = 0;
+  const auto is_hopeless = [](const TaskProgress& task) {
+    return std::isinf(task.best()) && task.slots() >= kHopelessSlots;
+  };
   for (const TaskProgress& task : tasks) {
+    if (is_hopeless(task)) continue;
     if (task.slots() == 0 || std::isinf(task.best()) || !(task.seconds > 0)) return std::nullopt;
     total += task.weight * task.best();
   }
+  if (total == 0) return std::nullopt;
   std::vector<double> costs;
-  const auto next_slot = [&](size_t i, int number) {
+  const auto next_slot = [&](size_t i, int begin) {
     const TaskProgress& task = tasks[i];
-    const double cost = std::min(costs[i], CostAfter(tasks, i, number * trials_per_slot_));
-    const Slot slot = {i, number, task.weight * (costs[i] - cost),
-                       trials_per_slot_ * task.seconds / task.trials()};
+    const double pace = task.seconds / task.trials();
+    const int trials = std::max(
+        trials_per_slot_, static_cast<int>(std::min(seconds / kMaxParts / pace, kMaxTrialsOfPart)));
+    const int end = begin + trials;
+    const double cost = std::min(costs[i], CostAfter(tasks, i, end));
+    const Slot slot = {i, end, task.weight * (costs[i] - cost), trials * pace};
     costs[i] = cost;
     return slot;
   };
   std::priority_queue<Slot> slots;
   for (size_t i = 0; i < tasks.size(); ++i) {
     costs.push_back(tasks[i].best());
-    if (!tasks[i].finished) slots.push(next_slot(i, 1));
+    if (!tasks[i].finished && !is_hopeless(tasks[i])) slots.push(next_slot(i, 0));
   }
   double gain = 0;
-  while (seconds > 0 && !slots.empty()) {
+  double left = seconds;
+  for (int part = 0; part < kMaxParts && left > 0 && !slots.empty(); ++part) {
     const Slot slot = slots.top();
     slots.pop();
-    gain += slot.gain * std::min(1.0, seconds / slot.seconds);
-    seconds -= slot.seconds;
-    slots.push(next_slot(slot.task, slot.number + 1));
+    gain += slot.gain * std::min(1.0, left / slot.seconds);
+    left -= slot.seconds;
+    slots.push(next_slot(slot.task, slot.end));
   }
   return gain / total;
 }

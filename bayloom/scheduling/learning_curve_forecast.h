@@ -36,8 +36,8 @@ class LearningCurveForecast {
   /// The gain that trials for so many seconds (of TaskProgress::seconds) are expected to bring to
   /// all tasks together, as a share of the weighted sum of their best costs, if every slot goes to
   /// the task that gains the most a second: what is left on the table. nullopt while nothing can be
-  /// said: a task has had no slot, has no feasible configuration, or its trials' duration is
-  /// unknown.
+  /// said: a task has had no slot, has no feasible configuration after a few, or the duration of
+  /// its trials is unknown. A task that still has none after several slots is left out.
   std::optional<double> ShareWithin(std::span<const TaskProgress> tasks, double seconds);
 
  private:

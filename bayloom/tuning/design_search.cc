@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <deque>
 #include <utility>
@@ -20,6 +21,24 @@ namespace {
 
 /// Designs that the sensitivity is learnt from: its process takes time with the cube.
 constexpr size_t kMaxSensitivityDesigns = 400;
+
+/// Of everything that a technology says.
+uint64_t DigestOf(const mapspace::Technology& technology) {
+  base::Hasher hasher;
+  hasher.Add(technology.name);
+  const auto add = [&](std::initializer_list<double> numbers) {
+    for (const double number : numbers) hasher.Add(std::bit_cast<uint64_t>(number));
+  };
+  for (const auto* units : {&technology.multiplier, &technology.adder}) {
+    for (const auto& unit : *units) add({unit.bits, unit.energy_pj, unit.area_um2});
+  }
+  const mapspace::Technology::Sram& sram = technology.sram;
+  for (const auto& access : sram.access) add({access.bytes, access.energy_pj});
+  add({sram.access_bits, sram.cell_area_um2, sram.bank_bytes, sram.bank_efficiency,
+       technology.register_energy_pj, technology.register_area_um2,
+       technology.dram_energy_per_bit_pj});
+  return hasher.Digest();
+}
 
 /// What a search is about beside its space, in lines of comments: a search with other lines is
 /// another.
@@ -36,9 +55,10 @@ std::string Circumstances(const std::vector<DesignNetwork>& networks,
                         base::InOneLine(network.name), network.layers.size(), hasher.Digest());
   }
   return text +
-         fmt::format("# technology: {}; limits: {} mm2, {} pJ, {} cycles; {} evaluations a layer\n",
-                     technology.name, options.limits.area_mm2, options.limits.energy_pj,
-                     options.limits.cycles, options.evaluations);
+         fmt::format(
+             "# technology: {}, {:016x}; limits: {} mm2, {} pJ, {} cycles; {} evaluations a layer\n",
+             technology.name, DigestOf(technology), options.limits.area_mm2,
+             options.limits.energy_pj, options.limits.cycles, options.evaluations);
 }
 
 external::Scenario MakeScenario(const DesignSpace& design,

@@ -153,7 +153,7 @@ void Session::RestoreSlots(const std::vector<record::StoredTrial>& stored) {
     }
     std::vector<TrainingSample> samples;
     for (int64_t i = 0; i < slot.trials; ++i, ++next) {
-      run_->Restore(index, tasks_[index]->Restore(own[next]));
+      run_->Restore(index, tasks_[index]->Restore(own[next]), stored[next].elapsed);
       if (auto sample = tasks_[index]->Learn(own[next])) samples.push_back(*sample);
     }
     run_->RestoreSlotEnd(index);

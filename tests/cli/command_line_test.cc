@@ -48,6 +48,7 @@ TEST(CommandLine, AnswersBadInputInOneLineWithCodeTwo) {
            {"tune", "--op", "matmul:8,8,8", "--until-gain", "0%"},
            {"tune", "--op", "matmul:8,8,8", "--until-gain", "0.5/min"},
            {"tune", "--op", "matmul:8,8,8", "--until-gain", "1%/fortnight"},
+           {"tune", "--op", "matmul:8,8,8", "--until-gain", "1%/5min"},
            {"tune", "--op", "matmul:8,8,8", "--strategy", "guess"},
            {"tune", "--op", "matmul:8,8,8", "--derivations", "guess"},
            {"tune", "--op", "matmul:8,8,8", "--target", "abacus"},

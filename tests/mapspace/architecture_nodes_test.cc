@@ -122,6 +122,20 @@ TEST(ArchitectureNodes, AreTheLevelsOfTheSameChipInVersion03) {
   EXPECT_EQ(constraint("InputSpad").temporal[m], 1);
 }
 
+TEST(ArchitectureNodes, LeaveOutWhatIsNotEnabled) {
+  const Architecture all = ParseArchitectureYaml(kNodes, "chip.yaml");
+  const std::string spad = "attributes: {depth: 224, width: 16}";
+  for (const std::string& without :
+       {"enabled: false\n      " + spad,
+        std::string("attributes: {depth: 224, width: 16, enabled: columns > 20}")}) {
+    std::string text = kNodes;
+    text.replace(text.find(spad), spad.size(), without);
+    const Architecture read = ParseArchitectureYaml(text, "chip.yaml");
+    EXPECT_EQ(read.LevelCount(), all.LevelCount() - 1) << without;
+    EXPECT_EQ(read.arithmetic.instances, all.arithmetic.instances);
+  }
+}
+
 TEST(ArchitectureNodes, TakeEnergiesFromATechnology) {
   const Technology node = ShippedTechnology("45nm");
   const Architecture read = ParseArchitectureYaml(kNodes, "chip.yaml", &node);

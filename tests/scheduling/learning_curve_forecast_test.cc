@@ -108,6 +108,19 @@ TEST(ShareWithin, GoesToWhatGainsTheMostASecond) {
   EXPECT_LT(ShareWithin({slow}, 10).value(), 0.01);
 }
 
+TEST(ShareWithin, OfTrialsThatTakeNextToNoTimeIsBoundedInCost) {
+  const double share = ShareWithin({Timed(LogPower(0.8, 40, 64), 1e-9)}, 60).value();
+  EXPECT_GT(share, 0.3);  // (1 + 40 / 64) to about 1
+  EXPECT_LT(share, 0.5);
+}
+
+TEST(ShareWithin, LeavesOutWhatHasHadNothingFeasibleForSeveralSlots) {
+  const TaskProgress rising = Timed(LogPower(0.8, 40, 64));
+  const TaskProgress hopeless = Timed(Progress(std::vector<double>(24, kInfinity), 8));
+  EXPECT_EQ(ShareWithin({rising, hopeless}, 10), ShareWithin({rising}, 10));
+  EXPECT_FALSE(ShareWithin({hopeless}, 10));
+}
+
 TEST(ShareWithin, IsUnknownUntilEveryTaskHasATime) {
   const TaskProgress known = Timed(LogPower(0.8, 40, 64));
   EXPECT_FALSE(ShareWithin({known, TaskProgress()}, 60));

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -38,9 +40,10 @@ double ParseGainRate(const std::string& text, const std::string& name) {
   double seconds = 60;
   bool is_rate = error == std::errc() && percent > 0 && rest.starts_with('%');
   if (is_rate && rest.size() > 1) {
-    const Result<double> unit = base::ParseDuration("1" + std::string(rest.substr(2)));
-    is_rate = rest[1] == '/' && rest.size() > 2 && unit.ok() && *unit > 0;
-    if (is_rate) seconds = *unit;
+    const std::string_view unit = rest.substr(std::min<size_t>(2, rest.size()));
+    const Result<double> duration = base::ParseDuration(fmt::format("1{}", unit));
+    is_rate = rest[1] == '/' && !unit.empty() && std::isalpha(unit[0]) && duration.ok();
+    if (is_rate) seconds = *duration;
   }
   const double share = percent / 100 * 60 / seconds;
   if (!is_rate || !std::isfinite(share)) {
