@@ -367,7 +367,7 @@ void AddTuneCommand(CLI::App& app) {
   tune->add_option("--time", options->time, "Stop after this long, e.g. 30s, 10m, 2h")
       ->option_text("TIME");
   tune->add_option("--until-gain", options->until_gain,
-                   WithDetails("Stop when another minute is expected to gain less, e.g. 0.5%/min",
+                   WithDetails("Stop when another minute should gain less, e.g. 0.5%/min",
                                "; without --trials and --time nothing else ends the tuning"))
       ->option_text("RATE");
   ListNames(Advanced(tune->add_option("--strategy", options->options.strategy,
@@ -396,12 +396,13 @@ void AddTuneCommand(CLI::App& app) {
   Advanced(tune->add_option("--seed", options->options.seed, "Seed of all random choices")
                ->option_text("N")
                ->capture_default_str());
-  tune->add_option("--db", options->database, "Database that keeps every trial")
+  tune->add_option("--db", options->database,
+                   WithDetails("Database that keeps every trial", ", for --op operators.db"))
       ->option_text("FILE")
-      ->default_str("MODEL.db; operators.db for --op");
-  tune->add_option("--cost-model", options->options.cost_model,
-                   "Start with a model of 'bayloom pretrain'")
-      ->option_text("FILE");
+      ->default_str("MODEL.db");
+  Advanced(tune->add_option("--cost-model", options->options.cost_model,
+                            "Start with a model of 'bayloom pretrain'")
+               ->option_text("FILE"));
   tune->add_flag("--resume", options->options.resume,
                  "Continue the last session of this model, if there is one");
   options->workers.AddTo(*tune);

@@ -43,25 +43,26 @@ void AddWorkerCommand(CLI::App& app) {
       ->check(AtLeastOne());
   Advanced(work->add_flag("--sandbox", options->sandbox,
                           "Programs get no network and cannot write files while they are timed"));
-  work->footer(WithDetails(
-      "It is started by 'bayloom tune', 'search' and 'map' with --workers, reads requests\n"
-      "from standard input and writes reports to standard output, one JSON object a line,\n"
-      "and ends with its input.\n"
-      "\n"
-      "Examples:\n"
-      "  bayloom tune resnet18.onnx --workers 'ssh board1 bayloom worker' \\\n"
-      "                             --workers 'ssh board2 bayloom worker'\n"
-      "  bayloom search flags.yaml --workers 'docker exec -i box bayloom worker --jobs 4'",
-      "\n\n"
-      "Requests and reports:\n"
-      "  {\"subject\": 1, \"definition\": {...}}    {\"subject\": 1, \"slots\": 4}\n"
-      "  {\"lease\": 7, \"subject\": 1, \"candidate\": {...}}\n"
-      "                                       {\"lease\": 7, \"outcome\": {...}}\n"
-      "  {\"cancel\": true}\n"
-      "  {\"measure\": \"machine\"}               {\"machine\": {...}}\n"
-      "  anything invalid                     {\"error\": \"...\"}\n"
-      "\n"
-      "A worker runs what it is sent: the programs of a tuning, the commands of a scenario."));
+  work->footer(
+      WithDetails("It is started by 'bayloom tune', 'search' and 'map' with --workers, reads\n"
+                  "requests from standard input and writes reports to standard output, one JSON\n"
+                  "object a line, and ends with its input.\n"
+                  "\n"
+                  "Examples:\n"
+                  "  bayloom tune resnet18.onnx --workers 'ssh board1 bayloom worker' \\\n"
+                  "                             --workers 'ssh board2 bayloom worker'\n"
+                  "  bayloom search flags.yaml --workers 'docker exec -i box bayloom worker -j 4'",
+                  "\n\n"
+                  "Requests and reports:\n"
+                  "  {\"subject\": 1, \"definition\": {...}}    {\"subject\": 1, \"slots\": 4}\n"
+                  "  {\"lease\": 7, \"subject\": 1, \"candidate\": {...}}\n"
+                  "                                       {\"lease\": 7, \"outcome\": {...}}\n"
+                  "  {\"cancel\": true}\n"
+                  "  {\"measure\": \"machine\"}               {\"machine\": {...}}\n"
+                  "  anything invalid                     {\"error\": \"...\"}\n"
+                  "\n"
+                  "A worker runs what it is sent: the programs of a tuning, the commands of a\n"
+                  "scenario."));
   work->callback([options] { Work(*options); });
 }
 

@@ -15,6 +15,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/gpu/gpu_description.h"
+#include "bayloom/codegen/runtime/bayloom_cpu.h"
 #include "bayloom/codegen/x86_target.h"
 #include "bayloom/target/named_target.h"
 
@@ -62,7 +63,13 @@ target::TargetKind HostKind() {
 }
 
 target::Target HostTarget(int threads) {
-  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  // The processor may have tile registers that the system does not let this process use.
+  if (features.lookup("amx-tile") && bayloom_cpu_has("amx-tile") == 0) {
+    for (auto& feature : features) {
+      if (feature.first().starts_with("amx-")) feature.second = false;
+    }
+  }
   target::Target target;
   target.name = "native";
   target.triple = llvm::sys::getProcessTriple();

@@ -54,11 +54,11 @@ std::string Circumstances(const std::vector<DesignNetwork>& networks,
     text += fmt::format("# network: {}, {} distinct layers, {:016x}\n",
                         base::InOneLine(network.name), network.layers.size(), hasher.Digest());
   }
-  return text +
-         fmt::format(
-             "# technology: {}, {:016x}; limits: {} mm2, {} pJ, {} cycles; {} evaluations a layer\n",
-             technology.name, DigestOf(technology), options.limits.area_mm2,
-             options.limits.energy_pj, options.limits.cycles, options.evaluations);
+  return text + fmt::format(
+                    "# technology: {}, {:016x}; limits: {} mm2, {} pJ, {} cycles; {} evaluations a "
+                    "layer\n",
+                    technology.name, DigestOf(technology), options.limits.area_mm2,
+                    options.limits.energy_pj, options.limits.cycles, options.evaluations);
 }
 
 external::Scenario MakeScenario(const DesignSpace& design,

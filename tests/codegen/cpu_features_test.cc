@@ -66,7 +66,7 @@ TEST(CpuFeaturesTest, TargetsHaveNames) {
     EXPECT_STREQ(
         error.what(),
         "there is no target 'aba\\ncus'; there are native, x86-64-v2, x86-64-v3, x86-64-v4, "
-        "aarch64-linux-gnu[:PROCESSOR], and names of x86-64 processors");
+        "aarch64-linux-gnu[:PROCESSOR], cuda[:sm_NN], and names of x86-64 processors");
   }
 }
 

@@ -62,6 +62,28 @@ TEST(InPlace, TakesNoWorkspace) {
             4 * kRows * kColumns);
 }
 
+/// A product reads all of what is kept in the output before any of the output is written, although
+/// what comes after it is otherwise computed tile by tile.
+TEST(InPlace, AProductOfWhatIsKeptIsNotOverwritten) {
+  constexpr int64_t kSize = 96;
+  tensor::WorkloadBuilder b("product");
+  const Tensor x = b.Input("x", {kSize, kSize});
+  const Tensor w = b.Input("w", {kSize, kSize});
+  const Tensor t = b.Compute("t", {kSize, kSize}, [&](const auto& s) {
+    return tensor::Unary(tensor::ExprOp::kExp, x(s[0], s[1]));
+  });
+  const Tensor c = b.Reduce("c", {kSize, kSize}, {{"k", kSize}}, tensor::Reduction::kSum,
+                            [&](auto s, auto r) { return t(s[0], r[0]) * w(r[0], s[1]); });
+  const Tensor y =
+      b.Compute("y", {kSize, kSize}, [&](const auto& s) { return c(s[0], s[1]) + t(s[0], s[1]); });
+  const tensor::Workload workload = b.Build({y});
+  std::vector<tensor::HostTensor> expected = RandomArguments(workload, 5);
+  std::vector<tensor::HostTensor> actual = expected;
+  tensor::Interpret(tensor::Lower(workload), expected);
+  RunCompiled(tensor::Lower(workload), actual, codegen::HostTarget(1));
+  ExpectClose(actual.back(), expected.back(), 1e-4, "product");
+}
+
 /// Over all design spaces, with and without parallel rows, in rows and for the whole tensor.
 TEST(InPlace, ProgramsComputeTheSame) {
   target::Target target = codegen::HostTarget();

@@ -8,6 +8,15 @@
 #include "tests/cuda_stand_in/device.h"
 
 namespace bayloom::cuda_stand_in {
+namespace {
+
+constexpr int64_t kAlignment = 256;  // as the driver has it
+
+uint64_t AlignedUp(uint64_t address) {
+  return (address + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
 
 STAND_IN_EXPORT int cuMemAlloc_v2(bayloom_cu_pointer* pointer, size_t bytes) {
   if (const int error = Ready(); error != kSuccess) return error;
@@ -17,10 +26,9 @@ STAND_IN_EXPORT int cuMemAlloc_v2(bayloom_cu_pointer* pointer, size_t bytes) {
   if (device.used_bytes + static_cast<int64_t>(bytes) > all || TakeFault("out-of-memory")) {
     return kOutOfMemory;
   }
-  constexpr size_t kAlignment = 256;  // as the driver has it
   std::vector<std::byte> memory(bytes + kAlignment, std::byte{0x5a});
   const auto address = reinterpret_cast<uint64_t>(memory.data());
-  const uint64_t aligned = (address + kAlignment - 1) / kAlignment * kAlignment;
+  const uint64_t aligned = AlignedUp(address);
   device.used_bytes += static_cast<int64_t>(bytes);
   device.memory.emplace(address, std::move(memory));
   *pointer = aligned;
@@ -32,7 +40,7 @@ STAND_IN_EXPORT int cuMemFree_v2(bayloom_cu_pointer pointer) {
   auto found = device.memory.upper_bound(pointer);
   if (found == device.memory.begin()) return kInvalidValue;
   --found;
-  constexpr int64_t kAlignment = 256;
+  if (AlignedUp(found->first) != pointer) return kInvalidValue;
   device.used_bytes -= std::ssize(found->second) - kAlignment;
   device.memory.erase(found);
   return Ready();

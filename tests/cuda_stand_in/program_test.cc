@@ -21,6 +21,7 @@ namespace bayloom {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr int64_t kInputs = 1 * 3 * 12 * 12, kOutputs = 1000;
 
@@ -181,6 +182,8 @@ TEST_F(CudaProgram, SaysWhatIsMissing) {
   ExpectRefused(bench({"STAND_IN_VERSION=11080"}), "it is for CUDA 11.8, and 12.0 is needed");
   ExpectRefused(bench({"STAND_IN_DEVICES=0"}), "CUDA_ERROR_NO_DEVICE");
   ExpectRefused(bench({"STAND_IN_ARCHITECTURE=sm_80"}), "Stand-in 0 is sm_80");
+  ExpectRefused(bench({"STAND_IN_ARCHITECTURE=sm_100", "BAYLOOM_CUDA_IMAGE=cubin"}),
+                "Stand-in 0 is sm_100, which runs no cubin of sm_90; set BAYLOOM_CUDA_IMAGE=ptx");
   ExpectRefused(bench({"STAND_IN_MEMORY=2000"}), "does not fit into the memory of the GPU");
   ExpectRefused(bench({"BAYLOOM_CUDA_IMAGE=cubin", "PATH=/nowhere"}), "there is no ptxas");
   ExpectRefused(bench({}, {"--device", "3"}), "CUDA_ERROR_NO_DEVICE");
@@ -196,6 +199,12 @@ TEST_F(CudaProgram, RunsOnTheGpuThatIsNamed) {
                                       {"STAND_IN_DEVICES=3", "STAND_IN_LOG=" + log});
   ASSERT_TRUE(Succeeded(run)) << Describe(run);
   EXPECT_EQ(base::ReadFile(log), "Stand-in 1\n");
+  std::filesystem::remove(log);
+  const base::CommandResult bench =
+      Run({"bench", model_, "--target", "cuda", "--device", "1", "--time", "10ms"},
+          {"STAND_IN_DEVICES=3", "STAND_IN_LOG=" + log});
+  ASSERT_TRUE(Succeeded(bench)) << Describe(bench);
+  EXPECT_THAT(base::ReadFile(log), StartsWith("Stand-in 1\n"));
   std::filesystem::remove(log);
   const base::CommandResult again =
       Run({"run", model_, "--target", "cuda", "--device", "1"},

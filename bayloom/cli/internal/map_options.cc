@@ -54,7 +54,7 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
 /// How long is searched, how, and what is kept.
 void AddSearch(MapArguments& arguments, CLI::App& map) {
   OneOf(map.add_option("--objective", arguments.objectives,
-                       "What to minimize; several, such as energy,delay, for a Pareto front")
+                       "What to minimize; several for a Pareto front")
             ->option_text("NAME,...")
             ->default_str("energy")
             ->delimiter(',')

@@ -16,6 +16,7 @@
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/gpu/gpu_description.h"
+#include "bayloom/codegen/gpu/gpu_image.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
 
@@ -34,6 +35,13 @@ void CheckGpu(const target::Target& target) {
   if (gpu->architecture < target.cpu) {
     throw InputError(fmt::format("--target {}: {} is {}", target.name, base::InOneLine(gpu->name),
                                  gpu->architecture));
+  }
+  const int wanted = std::stoi(target.cpu.substr(3));
+  if (codegen::WantedGpuImage() == codegen::GpuImage::kCubin &&
+      wanted / 10 != gpu->capability / 10) {
+    throw InputError(fmt::format(
+        "--target {}: {} is sm_{}, which runs no cubin of {}; set BAYLOOM_CUDA_IMAGE=ptx",
+        target.name, base::InOneLine(gpu->name), gpu->capability, target.cpu));
   }
 }
 

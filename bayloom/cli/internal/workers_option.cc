@@ -65,7 +65,7 @@ void WorkersOption::AddTo(CLI::App& command) {
   command
       .add_option(
           "--workers", commands,
-          "Try candidates by this command, e.g. 'ssh board bayloom worker'; may be repeated")
+          WithDetails("Try candidates elsewhere: 'ssh board bayloom worker'", "; may be repeated"))
       ->option_text("COMMAND")
       ->allow_extra_args(false);
   Advanced(command

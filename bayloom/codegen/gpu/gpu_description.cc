@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -66,6 +67,7 @@ Result<GpuDescription> DescribeGpu() {
   }
   gpu.name = name;
   gpu.memory_bytes = static_cast<int64_t>(memory);
+  gpu.capability = capability;
   gpu.architecture = ArchitectureFor(capability);
   if (gpu.architecture.empty()) {
     return Error{fmt::format("{} is sm_{}, and sm_80 is the least that code is made for", gpu.name,
@@ -92,13 +94,18 @@ target::MachineModel MachineOf(const GpuDescription& gpu) {
 
 void ChooseGpu(int device) {
   std::string chosen = std::to_string(device);
-  if (const char* const visible = std::getenv(kVisible)) {
+  // As it was at first: options may be resolved more than once.
+  static const std::optional<std::string> visible = [] {
+    const char* const text = std::getenv(kVisible);
+    return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
+  }();
+  if (visible) {
     std::vector<std::string> devices;
-    std::istringstream text(visible);
+    std::istringstream text(*visible);
     for (std::string one; std::getline(text, one, ',');) devices.push_back(one);
     if (device >= std::ssize(devices)) {
       throw InputError(
-          fmt::format("--device {}: {} has {}", device, kVisible, base::InOneLine(visible)));
+          fmt::format("--device {}: {} has {}", device, kVisible, base::InOneLine(*visible)));
     }
     chosen = devices[static_cast<size_t>(device)];
   }

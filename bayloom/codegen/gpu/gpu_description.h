@@ -15,7 +15,8 @@ namespace bayloom::codegen {
 /// What the driver tells of a GPU.
 struct GpuDescription {
   std::string name;          ///< "NVIDIA H200"
-  std::string architecture;  ///< "sm_90"
+  int capability = 0;        ///< 100 for sm_100
+  std::string architecture;  ///< "sm_90": the latest that code is made for and the GPU runs
   int driver_version = 0;    ///< 1000 times the major and 10 times the minor version of CUDA
   int64_t memory_bytes = 0;
   int64_t l2_bytes = 0;

@@ -33,7 +33,8 @@ enum { BAYLOOM_CUDA_LEAST_VERSION = 12000 };
 enum {
   BAYLOOM_CU_SUCCESS = 0,
   BAYLOOM_CU_ERROR_OUT_OF_MEMORY = 2,
-  BAYLOOM_CU_CLOCK_RATE = 13, /* attributes of devices: kHz */
+  BAYLOOM_CU_ERROR_NO_BINARY = 209, /* no code for this GPU in a module */
+  BAYLOOM_CU_CLOCK_RATE = 13,       /* attributes of devices: kHz */
   BAYLOOM_CU_MULTIPROCESSORS = 16,
   BAYLOOM_CU_MEMORY_CLOCK_RATE = 36, /* kHz */
   BAYLOOM_CU_MEMORY_BUS_WIDTH = 37,  /* bits */

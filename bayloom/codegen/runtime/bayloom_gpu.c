@@ -34,7 +34,9 @@ struct bayloom_gpu {
 static bool Check(bayloom_gpu* gpu, int code, const char* what) {
   if (code == BAYLOOM_CU_SUCCESS) return true;
   if (gpu->status != BAYLOOM_GPU_OK) return false;
-  gpu->status = code == BAYLOOM_CU_ERROR_OUT_OF_MEMORY ? BAYLOOM_GPU_NO_MEMORY : BAYLOOM_GPU_FAILED;
+  gpu->status = code == BAYLOOM_CU_ERROR_OUT_OF_MEMORY ? BAYLOOM_GPU_NO_MEMORY
+                : code == BAYLOOM_CU_ERROR_NO_BINARY   ? BAYLOOM_GPU_NO_DEVICE
+                                                       : BAYLOOM_GPU_FAILED;
   bayloom_cuda_describe(gpu->cuda, code, what, gpu->error, gpu->error_size);
   return false;
 }
@@ -334,12 +336,18 @@ static bool Run(bayloom_gpu* gpu, int p, const void* const* inputs, void* const*
   return Check(gpu, cuda->StreamSynchronize(gpu->stream), "a kernel failed");
 }
 
+/* After a failure, too, nothing of it goes on when the call returns. */
+static void RunToTheEnd(bayloom_gpu* gpu, int p, const void* const* inputs, void* const* outputs,
+                        double* seconds) {
+  if (!Run(gpu, p, inputs, outputs, seconds)) gpu->cuda->StreamSynchronize(gpu->stream);
+}
+
 bayloom_gpu_status bayloom_gpu_run(bayloom_gpu* gpu, int plan, const void* const* inputs,
                                    void* const* outputs, char* error, size_t size) {
   gpu->error = error;
   gpu->error_size = size;
   gpu->status = BAYLOOM_GPU_OK;
-  Run(gpu, plan, inputs, outputs, NULL);
+  RunToTheEnd(gpu, plan, inputs, outputs, NULL);
   return gpu->status;
 }
 
@@ -349,6 +357,6 @@ bayloom_gpu_status bayloom_gpu_time(bayloom_gpu* gpu, int plan, const void* cons
   gpu->error = error;
   gpu->error_size = size;
   gpu->status = BAYLOOM_GPU_OK;
-  Run(gpu, plan, inputs, outputs, seconds);
+  RunToTheEnd(gpu, plan, inputs, outputs, seconds);
   return gpu->status;
 }

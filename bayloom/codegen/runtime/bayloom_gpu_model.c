@@ -6,7 +6,7 @@
 #include "bayloom_gpu.h"
 #include "bayloom_package.h"
 
-/* Of the last call of this thread that failed. */
+/* Of the last call of this thread; empty if it did not fail. */
 static _Thread_local char error[256];
 
 static int CodeOf(bayloom_gpu_status status) {
@@ -25,6 +25,7 @@ static int CodeOf(bayloom_gpu_status status) {
 
 static int Create(const void* program, void** state) {
   bayloom_gpu* gpu = NULL;
+  error[0] = '\0';
   const bayloom_gpu_status status =
       bayloom_gpu_create((const bayloom_gpu_network*)program, &gpu, error, sizeof(error));
   *state = gpu;
@@ -32,6 +33,7 @@ static int Create(const void* program, void** state) {
 }
 
 static int Run(void* state, int shape, const void* const* inputs, void* const* outputs) {
+  error[0] = '\0';
   return CodeOf(bayloom_gpu_run((bayloom_gpu*)state, shape, inputs, outputs, error, sizeof(error)));
 }
 

@@ -224,7 +224,7 @@ static int Compute(bayloom_model* model, int shape, const bayloom_input* inputs,
   } else {
     variant->runs[shape](model->arena, model->workspace, model->inputs, model->outputs);
   }
-  for (int i = 0; i < network->output_count; ++i) {
+  for (int i = 0; i < network->output_count && code == BAYLOOM_OK; ++i) {
     if (model->outputs[i] == outputs[i].data) continue;
     memcpy(outputs[i].data, model->outputs[i], outputs[i].bytes);
   }

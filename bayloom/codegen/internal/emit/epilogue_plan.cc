@@ -65,6 +65,17 @@ bool ReadsOnlyFromOutside(const tensor::Program& program, const tensor::Block& c
   });
 }
 
+/// Whether the consumer writes where something that is touched below `node` is kept: a later tile
+/// would read what the consumer of an earlier one has written.
+bool OverwritesInput(const tensor::Program& program, const MemoryPlan& memory,
+                     const tensor::Block& consumer, tensor::NodeRef node) {
+  return std::ranges::any_of(program.BlocksBelow(node), [&](tensor::BlockId id) {
+    return std::ranges::any_of(tensor::AccessesOf(program, id), [&](const tensor::Access& access) {
+      return memory.buffers[access.buffer].kept_in == consumer.output;
+    });
+  });
+}
+
 }  // namespace
 
 std::optional<TileEpilogue> PlanEpilogue(const tensor::Program& program, const MemoryPlan& memory,
@@ -81,7 +92,8 @@ std::optional<TileEpilogue> PlanEpilogue(const tensor::Program& program, const M
   if (!epilogue.nest.is_loop() || epilogue.block.kind != tensor::BlockKind::kPlain ||
       program.BlocksBelow(epilogue.nest) != std::vector{epilogue.id} ||
       IsParallelBelow(program, epilogue.id, epilogue.nest) ||
-      !ReadsOnlyFromOutside(program, epilogue.block, result, root)) {
+      !ReadsOnlyFromOutside(program, epilogue.block, result, root) ||
+      OverwritesInput(program, memory, epilogue.block, root)) {
     return std::nullopt;
   }
   const auto iters = ElementwiseIndex(epilogue.block, result);
