@@ -66,6 +66,7 @@ class WorkerPool::Impl {
     bool was_lost = false;           ///< a person was told so
     std::map<SubjectId, int> slots;  ///< of the subjects it was told of; 0: no answer yet
     std::map<LeaseId, Trial> leases;
+    bool measures = false;  ///< it was asked for its machine
     std::optional<Result<nlohmann::json>> machine;
   };
 
@@ -87,6 +88,7 @@ class WorkerPool::Impl {
     const auto ready = std::ranges::find(workers_, Worker::State::kReady, &Worker::state);
     if (ready == workers_.end()) return Error{"no worker is ready"};
     ready->machine.reset();
+    ready->measures = true;
     ready->connection->Send({.kind = Request::Kind::kMachine});
     const double deadline = base::MonotonicSeconds() + kMachineSeconds;
     while (!ready->machine && base::MonotonicSeconds() < deadline) {
@@ -114,7 +116,10 @@ class WorkerPool::Impl {
     return std::max(1, slots);
   }
 
-  void Submit(Trial trial) { queue_.push_back(std::move(trial)); }
+  void Submit(Trial trial) {
+    current_ = trial.subject;
+    queue_.push_back(std::move(trial));
+  }
 
   std::vector<trial::FinishedTrial> Collect(double wait_seconds,
                                             const std::function<bool()>& stop) {
@@ -122,6 +127,7 @@ class WorkerPool::Impl {
     for (bool is_first = true;; is_first = false) {
       // What is there already is not to wait for anything.
       Look(is_first ? 0 : std::min(kLookSeconds, deadline - base::MonotonicSeconds()));
+      if (!refusal_.empty()) throw InputError(std::exchange(refusal_, {}));
       if (!finished_.empty()) return std::exchange(finished_, {});
       if (Left() == 0) throw SystemError(NoneLeft());
       if (stop() || base::MonotonicSeconds() >= deadline) return {};
@@ -131,13 +137,14 @@ class WorkerPool::Impl {
   void Cancel() {
     queue_.clear();
     finished_.clear();
+    current_ = 0;
     drift_.Begin({});
     for (Worker& worker : workers_) {
       if (worker.leases.empty()) continue;
       worker.leases.clear();
       worker.connection->Send({.kind = Request::Kind::kCancel});
+      worker.connection->Write();  // there may be no further look
     }
-    Look(0);
   }
 
  private:
@@ -252,17 +259,29 @@ class WorkerPool::Impl {
         break;
       case Report::Kind::kMachine:
         worker.machine = report.body;
+        worker.measures = false;
         break;
       case Report::Kind::kError:
-        // A refused subject will be refused again.
-        if (report.subject > 0) return LeaveOut(worker, report.text);
-        worker.machine = Error{report.text};
-        break;
+        return TakeError(worker, report);
       case Report::Kind::kHello:
         return LeaveOut(worker, "it said hello twice");
       case Report::Kind::kAlive:
         break;
     }
+  }
+
+  void TakeError(Worker& worker, const Report& report) {
+    if (report.subject > 0) {
+      const auto known = worker.slots.find(report.subject);
+      if (known != worker.slots.end() && known->second > 0) {  // it could not go on
+        refusal_ = Name(worker) + ": " + report.text;
+      }
+      return LeaveOut(worker, report.text);  // a refused subject will be refused again
+    }
+    if (!std::exchange(worker.measures, false)) {
+      return End(worker, "it refused a request: " + report.text);
+    }
+    worker.machine = Error{report.text};
   }
 
   void Join(Worker& worker, const Report& hello) {
@@ -308,6 +327,7 @@ class WorkerPool::Impl {
 
   void Disconnect(Worker& worker) {
     worker.connection.reset();
+    worker.measures = false;
     worker.slots.clear();
     drift_.Forget(Index(worker));
     for (const auto& [lease, trial] : std::exchange(worker.leases, {})) {
@@ -403,9 +423,8 @@ class WorkerPool::Impl {
                fmt::format("it takes {:.2f} times as long as {} for the same program", slow.ratio,
                            Name(workers_[slow.fastest])));
     }
-    if (options_.drift_interval == 0 || drift_.is_under_way() || queue_.empty()) return;
-    const SubjectId current = queue_.front().subject;
-    Subject& subject = subjects_.at(current);
+    if (options_.drift_interval == 0 || drift_.is_under_way() || current_ == 0) return;
+    Subject& subject = subjects_.at(current_);
     std::vector<int> ready;
     for (const Worker& worker : workers_) {
       if (worker.state == Worker::State::kReady) ready.push_back(Index(worker));
@@ -413,7 +432,7 @@ class WorkerPool::Impl {
     const int interval = options_.drift_interval * static_cast<int>(ready.size());
     if (!subject.incumbent || subject.trials_since_comparison < interval) return;
     subject.trials_since_comparison = 0;
-    compared_ = current;
+    compared_ = current_;
     drift_.Begin(ready);
   }
 
@@ -426,8 +445,10 @@ class WorkerPool::Impl {
   std::map<SubjectId, Subject> subjects_;
   std::deque<Trial> queue_;
   std::vector<trial::FinishedTrial> finished_;
+  std::string refusal_;  ///< why no candidate of a subject can be tried, once a worker has said so
   LeaseId last_lease_ = 0;
   DriftWatch drift_;
+  SubjectId current_ = 0;   ///< whose trials were queued last; 0: none since a cancellation
   SubjectId compared_ = 0;  ///< by whose incumbent the workers are compared
   double last_look_ = base::MonotonicSeconds();
 };

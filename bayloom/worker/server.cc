@@ -156,8 +156,14 @@ class Server {
       if (queue_.is_over()) break;
       for (auto& [id, bench] : benches_) {
         if (!IsBusy(id)) continue;
-        for (trial::FinishedTrial& finished : bench->Collect(kCollectSeconds, stop)) {
-          Deliver(std::move(finished));
+        try {
+          for (trial::FinishedTrial& finished : bench->Collect(kCollectSeconds, stop)) {
+            Deliver(std::move(finished));
+          }
+        } catch (const InputError& error) {  // no candidate of it can be tried here
+          bench->Cancel();
+          std::erase_if(leases_, [&](const auto& lease) { return lease.second == id; });
+          Refuse(error.what(), id);
         }
       }
     }

@@ -92,6 +92,14 @@ class WorkerPoolTest : public testing::Test {
     }
     return true;
   }
+  /// A worker that greets, takes the first subject and a trial, and then does what `then` does.
+  static std::string GreetsAnd(const std::string& then) {
+    return "printf '{\"hello\": \"bayloom-worker\", \"protocol\": 1, \"version\": \"" +
+           std::string(BAYLOOM_TEST_VERSION) +
+           "\", \"identity\": \"test\"}\\n'; read a; printf '{\"subject\": 1, \"slots\": 1}\\n'; "
+           "read b; " +
+           then;
+  }
   static RemoteEvaluator<int> Numbers(WorkerPool& pool) {
     return {pool, "numbers", [](const int& candidate) { return nlohmann::json(candidate); }};
   }
@@ -175,13 +183,7 @@ TEST_F(WorkerPoolTest, LosesAndRepeatsNoTrialWhenWorkersAreKilled) {
 }
 
 TEST_F(WorkerPoolTest, GivesUpATrialThatIsLostThreeTimes) {
-  // Ends as soon as it is given a trial.
-  const std::string fragile =
-      "printf '{\"hello\": \"bayloom-worker\", \"protocol\": 1, \"version\": \"" +
-      std::string(BAYLOOM_TEST_VERSION) +
-      "\", \"identity\": \"test\"}\\n'; read a; printf '{\"subject\": 1, \"slots\": 1}\\n'; read "
-      "b; echo 'out of order' >&2; exit 3";
-  WorkerPool pool(Options({fragile}));
+  WorkerPool pool(Options({GreetsAnd("echo 'out of order' >&2; exit 3")}));
   RemoteEvaluator<int> evaluator = Numbers(pool);
   CountingTask task(evaluator);
   run::ScheduledRun<int> run(Trials(1));
@@ -225,6 +227,55 @@ TEST_F(WorkerPoolTest, RefusedSubjectsLeaveNoWorker) {
   EXPECT_THAT(notices_, Contains(HasSubstr("only numbers are known here")));
 }
 
+/// The command that a configuration needs is not there, say: other workers' trials do not help.
+TEST_F(WorkerPoolTest, EndsWithTheReasonWhenAWorkerCannotTryASubject) {
+  WorkerPool pool(Options({Command(1, "1 test unable")}));
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  CountingTask task(evaluator);
+  run::ScheduledRun<int> run(Trials(5));
+  run.AddTask(task, {.name = "count"});
+  try {
+    run.Run();
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("there is no arithmetic here"));
+  }
+  EXPECT_THAT(task.kept.trials, IsEmpty());
+  EXPECT_EQ(std::ssize(Started()), 1);  // it did not end by that
+}
+
+TEST_F(WorkerPoolTest, EndsAWorkerThatRefusesARequest) {
+  WorkerPool pool(Options({GreetsAnd("printf '{\"error\": \"not today\"}\\n'; exec cat")}));
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  CountingTask task(evaluator);
+  run::ScheduledRun<int> run(Trials(1));
+  run.AddTask(task, {.name = "count"});
+  EXPECT_EQ(run.Run(), trial::StopReason::kLost);
+  EXPECT_THAT(run.lost(), HasSubstr("it refused a request: not today"));
+}
+
+TEST_F(WorkerPoolTest, IsNotHeldUpByCommandsThatWriteWithoutEnd) {
+  PoolOptions options = Options({"exec yes", "exec head -c 70000000 /dev/zero"});
+  options.max_failures = 1;
+  EXPECT_THROW(WorkerPool{std::move(options)}, InputError);
+  EXPECT_THAT(notices_, Contains(HasSubstr("it wrote 'y'")));
+  EXPECT_THAT(notices_, Contains(HasSubstr("a line of more than 64 MiB")));
+
+  PoolOptions stopped = Options({"exec yes >&2"});
+  stopped.stop = [] { return true; };
+  EXPECT_THROW(WorkerPool{std::move(stopped)}, InputError);
+
+  WorkerPool pool(Options({GreetsAnd("exec yes '{\"alive\": true}'")}));
+  RemoteEvaluator<int> evaluator = Numbers(pool);
+  const int candidate = 1;
+  evaluator.Submit(1, candidate);
+  const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(evaluator.Collect(0.1, [] { return false; }), IsEmpty());
+  }
+  EXPECT_LT(base::MonotonicSeconds(), deadline);
+}
+
 TEST_F(WorkerPoolTest, GivesUpAWorkerThatIsSilent) {
   PoolOptions options = Options({Command(1, "1 test mute"), Command(1)});
   options.silence_seconds = 1;
@@ -241,7 +292,10 @@ TEST_F(WorkerPoolTest, GivesUpAWorkerThatIsSilent) {
   EXPECT_THAT(notices_, Contains(HasSubstr("no sign of life")));
 }
 
-TEST_F(WorkerPoolTest, LeavesOutAWorkerWhoseMachineIsSlow) {
+class SlowMachineTest : public WorkerPoolTest, public testing::WithParamInterface<int> {};
+
+/// However many trials there are at a time: fewer than the workers have slots, or more.
+TEST_P(SlowMachineTest, IsLeftOut) {
   PoolOptions options = Options({Command(1), Command(1, "1.02"), Command(1, "1.2")});
   options.drift_interval = 4;
   WorkerPool pool(options);
@@ -250,7 +304,7 @@ TEST_F(WorkerPoolTest, LeavesOutAWorkerWhoseMachineIsSlow) {
   int submitted = 0;
   int finished = 0;
   while (pool.workers() == 3 && base::MonotonicSeconds() < deadline) {
-    while (submitted < finished + 12) {
+    while (submitted < finished + GetParam()) {
       ++submitted;
       pool.Submit(subject, submitted, 1 + submitted % 3, false);
     }
@@ -260,6 +314,8 @@ TEST_F(WorkerPoolTest, LeavesOutAWorkerWhoseMachineIsSlow) {
   EXPECT_THAT(notices_, testing::ElementsAre(
                             AllOf(HasSubstr("1.2"), HasSubstr("1.20 times as long as worker"))));
 }
+
+INSTANTIATE_TEST_SUITE_P(Trials, SlowMachineTest, testing::Values(1, 4, 12));
 
 TEST_F(WorkerPoolTest, DropsWhatIsAnsweredAfterACancellation) {
   WorkerPool pool(Options({Command(30)}));

@@ -16,6 +16,8 @@ namespace bayloom::worker {
 namespace {
 
 constexpr double kEndSeconds = 1;  ///< for a command that has closed its output
+/// What is read of a stream before others have their turn: a command may write without end.
+constexpr size_t kMostAtOnce = size_t{1} << 20;
 constexpr size_t kMaxComplaint = 4096;
 constexpr size_t kShownComplaint = 300;
 
@@ -34,8 +36,7 @@ Result<Connection> Connection::Start(const std::string& command) {
   return Connection(*std::move(child));
 }
 
-bool Connection::Transfer(std::vector<std::string>& lines) {
-  ReadComplaint();
+void Connection::Write() {
   while (!unsent_.empty()) {
     const ssize_t bytes =
         base::WriteIgnoringSigpipe(child_.input(), unsent_.data(), unsent_.size());
@@ -43,25 +44,37 @@ bool Connection::Transfer(std::vector<std::string>& lines) {
     if (bytes <= 0) break;  // if it is gone, reading shows that
     unsent_.erase(0, static_cast<size_t>(bytes));
   }
+}
+
+bool Connection::Transfer(std::vector<std::string>& lines) {
+  ReadComplaint();
+  Write();
   char buffer[65536];
-  while (unread_.size() <= kMaxMessageBytes) {
+  for (size_t taken = 0; taken < kMostAtOnce;) {
     const ssize_t bytes = read(child_.output(), buffer, sizeof(buffer));
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0 && errno == EAGAIN) return true;
     if (bytes <= 0) return false;
-    unread_.append(buffer, static_cast<size_t>(bytes));
+    taken += static_cast<size_t>(bytes);
     size_t begin = 0;
-    for (size_t end; (end = unread_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    size_t next = unread_.size();  // where a line's end may be
+    unread_.append(buffer, static_cast<size_t>(bytes));
+    for (size_t end; (end = unread_.find('\n', next)) != std::string::npos; next = begin) {
       lines.push_back(unread_.substr(begin, end - begin));
+      begin = end + 1;
     }
     unread_.erase(0, begin);
+    if (unread_.size() > kMaxMessageBytes) return false;
   }
-  return false;
+  return true;
 }
 
 void Connection::ReadComplaint() {
   char buffer[4096];
-  for (ssize_t bytes; (bytes = read(child_.error(), buffer, sizeof(buffer))) > 0;) {
+  for (size_t taken = 0; taken < kMostAtOnce;) {
+    const ssize_t bytes = read(child_.error(), buffer, sizeof(buffer));
+    if (bytes <= 0) return;
+    taken += static_cast<size_t>(bytes);
     complaint_.append(buffer, static_cast<size_t>(bytes));
     if (complaint_.size() > kMaxComplaint) {
       complaint_.erase(0, complaint_.size() - kMaxComplaint);

@@ -23,8 +23,11 @@ class Connection {
   static Result<Connection> Start(const std::string& command);
 
   void Send(const Request& request) { unsent_ += ToLine(request); }
-  /// Writes and reads what can be had now. What arrived is added to the lines. False once the
-  /// command has ended, or has written more than a line may have.
+  /// Writes what can be written now.
+  void Write();
+  /// The same, and reads what is there, up to some amount; the rest is left for the next time. What
+  /// arrived is added to the lines. False once the command has ended, or has written more than a
+  /// line may have.
   bool Transfer(std::vector<std::string>& lines);
   /// Why Transfer was false: how the command ended, and what it last wrote to standard error.
   std::string Explain();

@@ -7,7 +7,7 @@
 //   worker_test_program FOLDER MILLISECONDS [FACTOR [IDENTITY [BEHAVIOUR]]]
 //
 // Writes a file named by its process number into the folder. BEHAVIOUR "mute" says nothing after
-// the greeting, "chatty" greets with words.
+// the greeting, "chatty" greets with words, "unable" finds that it cannot try any number.
 
 #include <unistd.h>
 
@@ -26,7 +26,8 @@
 namespace bayloom::worker {
 namespace {
 
-ServerOptions Options(int milliseconds, double factor, const std::string& identity) {
+ServerOptions Options(int milliseconds, double factor, const std::string& identity,
+                      bool is_unable) {
   ServerOptions options;
   options.hello.kind = Report::Kind::kHello;
   options.hello.version = base::Version();
@@ -37,6 +38,7 @@ ServerOptions Options(int milliseconds, double factor, const std::string& identi
     if (definition != "numbers") return Error{"only numbers are known here"};
     std::vector<trial::ThreadedEvaluator<double>::Function> functions;
     functions.emplace_back([=](const double& candidate, const std::stop_token& stop) {
+      if (is_unable) throw InputError("there is no arithmetic here");
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
       while (std::chrono::steady_clock::now() < end && !stop.stop_requested()) {
         std::this_thread::sleep_until(
@@ -62,7 +64,7 @@ int Main(int argc, char** argv) {
   const std::string identity = argc > 4 ? argv[4] : "test";
   const std::string behaviour = argc > 5 ? argv[5] : "";
   if (behaviour == "chatty") std::printf("Welcome to this machine\n"), std::fflush(stdout);
-  ServerOptions options = Options(std::atoi(argv[2]), factor, identity);
+  ServerOptions options = Options(std::atoi(argv[2]), factor, identity, behaviour == "unable");
   if (behaviour == "mute") {
     std::printf("%s", ToLine(options.hello).c_str());
     std::fflush(stdout);
