@@ -163,8 +163,11 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
                                 {"derivations", session.derivations.ToString()}};
   if (!cost_model.empty()) description["cost-model"] = cost_model;
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
-  if (const auto peak = PeakFor(session.scheduler, begun, target)) {
-    description[kPeak] = *peak;
+  std::optional<double> peak = PeakFor(session.scheduler, begun, target);
+  if (peak) description[kPeak] = *peak;
+  // Without a scheduler that asks, only the forecast of what is left looks at it.
+  if (!peak && target.machine) peak = target.machine->PeakFlops();
+  if (peak) {
     for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
   }
   session.description = description.dump();
