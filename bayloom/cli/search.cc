@@ -272,6 +272,27 @@ bool LooksUpValues(const tuning::SearchMember& member) {
   return member.scenario.evaluator.kind == external::EvaluatorKind::kRecorded;
 }
 
+/// What cannot be had with workers.
+void CheckForWorkers(const SearchArguments& arguments,
+                     const std::vector<tuning::SearchMember>& members) {
+  if (arguments.options.jobs > 1) {
+    throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
+  }
+  for (const tuning::SearchMember& member : members) {
+    if (LooksUpValues(member)) {
+      throw InputError((arguments.recorded.empty() ? base::InOneLine(member.scenario.name)
+                                                   : std::string("--recorded")) +
+                       ": values are looked up here; leave out --workers");
+    }
+    if (std::isfinite(member.scenario.evaluator.timeout_over_best)) {
+      throw InputError(fmt::format(
+          "--workers: the scenario '{}' has a timeout that is a multiple of the best's time, which "
+          "workers do not know; give it a time, such as 'timeout: 30s'",
+          base::InOneLine(member.scenario.name)));
+    }
+  }
+}
+
 NextCommands CommandsAfter(const SearchArguments& arguments, const tuning::ScenarioSearch& search,
                            trial::StopReason reason) {
   NextCommands next;
@@ -404,8 +425,7 @@ void RunSearchCommand(const SearchArguments& arguments) {
   options.seed = static_cast<uint64_t>(arguments.scenario.seed.value_or(0));
   std::unique_ptr<worker::WorkerPool> pool;
   if (!arguments.workers.empty()) {
-    if (options.jobs > 1)
-      throw InputError("--jobs: say it to each worker, 'bayloom worker --jobs N'");
+    CheckForWorkers(arguments, members);
     pool = arguments.workers.Connect();
     options.make_evaluator = [&](const external::Scenario& scenario) {
       return fleet::MakeRemoteEvaluator(*pool, scenario, arguments.command);

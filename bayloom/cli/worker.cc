@@ -11,6 +11,7 @@
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/target_option.h"
 #include "bayloom/fleet/benches.h"
+#include "bayloom/trial/command_trial.h"
 
 namespace bayloom::cli {
 namespace {
@@ -22,6 +23,7 @@ struct WorkerArguments {
 };
 
 void Work(const WorkerArguments& arguments) {
+  trial::PrepareWorkers(arguments.jobs, arguments.sandbox);
   fleet::WorkerOptions options;
   options.target = arguments.target.Resolve();
   options.jobs = arguments.jobs;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bayloom/base/one_line.h"
 #include "bayloom/external/evaluator.h"
 #include "bayloom/external/scenario_overrides.h"
 #include "bayloom/space/configuration_json.h"
@@ -22,8 +23,9 @@ external::Scenario ScenarioOf(const Json& definition) {
     return place != definition.end() && place->is_string() ? place->get<std::string>()
                                                            : std::string();
   };
-  external::Scenario scenario =
-      external::ParseScenario(text("text"), text("folder") + "/" + text("name"));
+  // A name with slashes would lead out of the folder.
+  external::Scenario scenario = external::ParseScenario(text("text"), text("folder") + "/scenario");
+  scenario.name = base::InOneLine(text("name"));
   if (const std::string command = text("command"); !command.empty()) {
     external::OverrideCommand(command, scenario);
   }

@@ -31,6 +31,10 @@ tuning::MapOptions OptionsOf(const Json& definition, int jobs) {
   tuning::MapOptions options;
   options.search.objective =
       mapspace::ParseMapObjective(definition.at("objective").get<std::string>());
+  for (const Json& further : definition.at("further_objectives")) {
+    options.search.further_objectives.push_back(
+        mapspace::ParseMapObjective(further.get<std::string>()));
+  }
   options.evaluator = definition.at("evaluator").get<std::string>();
   options.simulator.timeout_seconds = definition.at("timeout").get<double>();
   options.simulator.sandbox = definition.at("sandbox").get<bool>();
@@ -43,11 +47,17 @@ tuning::MapOptions OptionsOf(const Json& definition, int jobs) {
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeRemoteMappingEvaluator(
     worker::WorkerPool& pool, const mapspace::AnalyticalModel& model,
     const tuning::MapOptions& options) {
+  tuning::CheckObjectives(options);
+  Json further = Json::array();
+  for (const mapspace::MapObjective objective : options.search.further_objectives) {
+    further.push_back(std::string(mapspace::ToString(objective)));
+  }
   Json definition = {{"kind", kMappingKind},
                      {"problem", mapspace::PrintProblemYaml(model.problem())},
                      {"architecture", mapspace::PrintArchitectureYaml(model.architecture())},
                      {"exact", options.counting == mapspace::ReuseCounting::kExact},
                      {"objective", std::string(mapspace::ToString(options.search.objective))},
+                     {"further_objectives", std::move(further)},
                      {"evaluator", options.evaluator},
                      {"timeout", options.simulator.timeout_seconds},
                      {"sandbox", options.simulator.sandbox}};

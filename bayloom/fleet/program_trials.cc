@@ -45,7 +45,8 @@ Result<sketch::Candidate> CandidateOf(const Json& json, const sketch::SpaceGener
     if (!json.contains("trace")) return tuning::PlainCandidate(space);
     const Result<tensor::Trace> trace = tensor::Trace::FromJson(json["trace"]);
     if (!trace) return trace.error();
-    return space.Replay(0, *trace, base::RandomStream(0));
+    // The space of a trace decides how the rest of the program is made.
+    return space.Replay(std::max(0, space.SpaceOf(*trace)), *trace, base::RandomStream(0));
   }();
   if (candidate && candidate->hash != hash) {
     return Error{"the trace makes another program here than there"};

@@ -33,6 +33,7 @@ class RemoteProgramEvaluator final : public tuning::ProgramEvaluator {
   std::vector<trial::FinishedTrial> Collect(double wait_seconds,
                                             const std::function<bool()>& stop) override;
   void Cancel() override { pool_.Cancel(); }
+  bool is_here() const override { return false; }
   void SetIncumbent(const tensor::Workload&, const tensor::Program&, double) override {}
 
  private:

@@ -63,14 +63,18 @@ int64_t DefaultEvaluations(const std::string& mapper) {
   return mapper == "bayesian" ? kSimulatorEvaluations : kModelEvaluations;
 }
 
+void CheckObjectives(const MapOptions& options) {
+  if (options.evaluator != "model" && !options.search.further_objectives.empty()) {
+    throw InputError("several objectives need the built-in model: a simulator answers one value");
+  }
+}
+
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
     const mapspace::AnalyticalModel& model, const MapOptions& options) {
+  CheckObjectives(options);
   const mapspace::MapObjective objective = options.search.objective;
   if (options.evaluator == "model") {
     return mapspace::MakeModelEvaluator(model, objective, options.search.further_objectives);
-  }
-  if (!options.search.further_objectives.empty()) {
-    throw InputError("several objectives need the built-in model: a simulator answers one value");
   }
   mapspace::SimulatorOptions simulator = options.simulator;
   const int64_t trials = std::max<int64_t>(1, options.search.budget.trials);

@@ -51,6 +51,9 @@ struct MapOptions {
 /// person waits for.
 int64_t DefaultEvaluations(const std::string& mapper);
 
+/// Throws InputError where the evaluator cannot tell all objectives of a mapping.
+void CheckObjectives(const MapOptions& options);
+
 /// What says how good a mapping is, as the options have it. The model must outlive it.
 std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
     const mapspace::AnalyticalModel& model, const MapOptions& options);

@@ -24,6 +24,8 @@ class ProgramEvaluator : public trial::Evaluator<ProgramTrial> {
   /// before the workload's first trial.
   virtual void SetIncumbent(const tensor::Workload& workload, const tensor::Program& program,
                             double seconds) = 0;
+  /// Whether programs run on this machine.
+  virtual bool is_here() const { return true; }
   /// Wall-clock seconds that went into compiling so far.
   virtual double build_seconds() const { return 0; }
 };

@@ -209,7 +209,9 @@ double Tuning::RooflineBound() const {
   }
   if (demands.empty()) return 0;
   const target::Target& target = session_->tasks().front()->space().target();
-  const Result<measure::DotPeaks> measured = measure::MeasureDotPeaks(target, all);
+  const Result<measure::DotPeaks> measured =
+      evaluator_.is_here() ? measure::MeasureDotPeaks(target, all)
+                           : Result<measure::DotPeaks>(Error{"programs run elsewhere"});
   const measure::DotPeaks peaks =
       measured ? *measured : measure::NominalDotPeaks(target, *target.machine, all);
   double bound = 0;

@@ -114,7 +114,11 @@ def _relay(address: str, resource: str, command: str) -> int:
             data = os.read(sys.stdin.fileno(), _CHUNK)
             if not data:
                 break
-            actor.write.remote(data)
+            try:
+                # One after the other: calls that are under way together may change places.
+                ray.get(actor.write.remote(data))
+            except ray.exceptions.RayError:
+                return  # reading shows that it is gone, and says why
         # The tuner is gone, or wants no more: everything ends with it.
         ray.kill(actor)
         os._exit(0)

@@ -155,6 +155,46 @@ class WorkersTest(unittest.TestCase):
         self.assertEqual(here["mapping"], there["mapping"])
         self.assertEqual(here["value"], there["value"])
 
+    def test_workers_evaluate_several_objectives(self):
+        arguments = ["map", "--op", "matmul:64,64,64", "--arch", "gemmini", "--mapper", "random",
+                     "--objective", "energy,delay", "--evaluations", "60", "--seed", "1", "--json"]
+        here = json.loads(self.run_program(*arguments).stdout)
+        there = json.loads(self.run_program(*arguments, "--workers", self.worker).stdout)
+        self.assertTrue(here["front"])
+        self.assertEqual(here["front"], there["front"])
+        done = self.run_program(*arguments, "--evaluator", "simulate {mapping}", "--workers",
+                                self.worker, code=2)
+        self.assertIn("a simulator answers one value", done.stderr)
+
+    def test_a_command_that_is_not_there_ends_the_search_as_it_does_here(self):
+        (self.path / "missing.yaml").write_text(SCENARIO.replace("test {x}", "no-such-command {x}"))
+        for name, more in (("here", []), ("there", ["--workers", self.worker])):
+            done = self.run_program("search", "missing.yaml", "--trials", "30", "--db",
+                                    name + ".db", *more, code=2)
+            self.assertIn("the evaluator cannot be run", done.stderr)
+            self.assertLess(len(self.trials(name + ".db")), 4)
+
+    def test_a_search_refuses_what_workers_do_not_know(self):
+        (self.path / "limited.yaml").write_text(
+            SCENARIO.replace('echo {x}"}', 'echo {x}", timeout: 3x best}'))
+        done = self.run_program("search", "limited.yaml", "--workers", self.worker, code=2)
+        self.assertIn("a multiple of the best's time", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        (self.path / "space.json").write_text("{}")
+        done = self.run_program("search", "scenario.yaml", "--recorded", "space.json", "--workers",
+                                self.worker, code=2)
+        self.assertIn("--recorded: values are looked up here; leave out --workers", done.stderr)
+
+    def test_an_interruption_while_workers_start_is_no_bad_input(self):
+        tuner = subprocess.Popen([PROGRAM, "search", "scenario.yaml", "--db", "stopped.db",
+                                  "--workers", "touch started; sleep 600"], cwd=self.path,
+                                 stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + PATIENCE
+        while not (self.path / "started").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        tuner.send_signal(signal.SIGINT)
+        self.assertEqual(tuner.wait(PATIENCE), 130)
+
     def test_workers_tune(self):
         arguments = ["tune", "--op", "matmul:64,64,64", "--db", "op.db", "--seed", "1", "--json",
                      "--workers", self.worker, "--workers", self.worker]

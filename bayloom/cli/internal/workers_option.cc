@@ -12,6 +12,7 @@
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/run_command.h"
+#include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
@@ -46,6 +47,17 @@ std::vector<std::string> RayCommands(const std::string& address) {
     if (each.is_string()) all.push_back(each.get<std::string>());
   }
   return all;
+}
+
+/// Does what may be stopped; a run that was is none that was given bad input.
+template <typename Work>
+auto UnlessStopped(Work&& work) {
+  try {
+    return work();
+  } catch (const InputError&) {
+    if (StopSeen()) throw CheckFailed("stopped before the workers were ready");
+    throw;
+  }
 }
 
 void SayLine(const std::string& line) { Say("{}\n", line); }
@@ -91,7 +103,8 @@ std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
   const size_t wanted = options.commands.size();
   options.on_notice = [say = note_](const std::string& line) { (*say)(line); };
   options.stop = StopSeen;
-  auto pool = std::make_unique<worker::WorkerPool>(std::move(options));
+  auto pool =
+      UnlessStopped([&] { return std::make_unique<worker::WorkerPool>(std::move(options)); });
   Say("{} of {} worker{} ready: {}\n", pool->workers(), wanted, wanted == 1 ? "" : "s",
       pool->hello().identity);
   return pool;
@@ -107,10 +120,12 @@ target::Target TargetOfWorkers(worker::WorkerPool& pool, record::Store& store) {
   };
   if (const auto known = store.FindTarget(read(pool.hello().body))) return store.TargetOf(*known);
   Say("Measuring the workers' machine, once for {}\n", base::InOneLine(store.path(), 200));
-  const Result<nlohmann::json> measured = pool.MeasureMachine();
-  if (!measured)
-    throw InputError("a worker cannot measure its machine: " + measured.error().message);
-  return store.TargetOf(store.AddTarget(read(*measured)));
+  const nlohmann::json measured = UnlessStopped([&] {
+    Result<nlohmann::json> machine = pool.MeasureMachine();
+    if (machine) return *std::move(machine);
+    throw InputError("a worker cannot measure its machine: " + machine.error().message);
+  });
+  return store.TargetOf(store.AddTarget(read(measured)));
 }
 
 }  // namespace bayloom::cli

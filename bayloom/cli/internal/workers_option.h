@@ -28,7 +28,8 @@ struct WorkersOption {
   bool empty() const { return commands.empty() && ray.empty(); }
   /// The same on the command line.
   std::vector<std::string> Arguments() const;
-  /// Starts them and says how many there are. Throws InputError where none can be used.
+  /// Starts them and says how many there are. Throws InputError where none can be used, and
+  /// CheckFailed where that was stopped.
   std::unique_ptr<worker::WorkerPool> Connect() const;
 
   /// Has what is to be known of workers written into a progress display as long as it lives;
@@ -49,7 +50,7 @@ struct WorkersOption {
 };
 
 /// The workers' machine as the store has it; they are asked to measure it if it is new there.
-/// Throws InputError where its times would mean nothing or cannot be measured.
+/// Throws InputError where it cannot be measured, and CheckFailed where that was stopped.
 target::Target TargetOfWorkers(worker::WorkerPool& pool, record::Store& store);
 
 }  // namespace bayloom::cli
