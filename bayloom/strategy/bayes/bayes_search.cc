@@ -22,6 +22,9 @@ namespace {
 constexpr double kTrustedCorrelation = 0.3;
 /// Measured programs from which on that can be told.
 constexpr size_t kTrustTestedFrom = 8;
+/// Programs that are remembered and learnt from, the fastest ones: a program with its decisions
+/// takes some hundred kilobytes.
+constexpr size_t kMostMeasured = 2048;
 /// Estimates below that of the fastest program are hardly trusted.
 constexpr double kFasterByEstimate = 0.1;
 
@@ -77,7 +80,7 @@ class BayesSearch final : public SearchStrategy {
       measured_.push_back(
           {1 / outcomes[i].value, std::make_shared<const sketch::Candidate>(candidates[i])});
     }
-    KeepBest(measured_, measured_.size());
+    KeepBest(measured_, kMostMeasured);
   }
 
   void Exclude(uint64_t hash) override { known_.insert(hash); }
@@ -222,7 +225,7 @@ class BayesSearch final : public SearchStrategy {
   Evolution evolution_;
   DecisionRows rows_;
   HashSet known_;
-  std::vector<ScoredCandidate> measured_;  ///< all, the fastest first, rated by runs per second
+  std::vector<ScoredCandidate> measured_;  ///< the fastest first, rated by runs per second
   std::optional<TaskModel> model_;
   double min_seconds_ = 0;  ///< the estimate of what throughputs are shares of
   double weight_ = 0, curiosity_ = 0;
