@@ -263,6 +263,12 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   const std::vector<std::string> workers = arguments.workers.Arguments();
   line.insert(line.end(), workers.begin(), workers.end());
   if (arguments.options.jobs > 1) add("--jobs", std::to_string(arguments.options.jobs));
+  const ScenarioOption& scenario = arguments.scenario;
+  add("--until-value", fmt::format("{}", fmt::join(scenario.until_value, ",")));
+  if (scenario.until_plateau) {
+    add("--until-plateau", std::to_string(*scenario.until_plateau));
+    if (scenario.plateau_gain > 0) add("--plateau-gain", fmt::format("{}", scenario.plateau_gain));
+  }
   add("--db", arguments.scenario.database);
   line.push_back("--resume");
   return line;

@@ -155,11 +155,11 @@ NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason rea
     next.Add({"show", arguments.database}, "the programs found");
     next.Add({"report", arguments.database}, "how the tuning went");
   }
+  std::vector<std::string> budget = {"--resume"};
+  if (arguments.sandbox) budget.push_back("--sandbox");
+  const std::vector<std::string> workers = arguments.workers.Arguments();
+  budget.insert(budget.end(), workers.begin(), workers.end());
   if (reason == trial::StopReason::kStopped || reason == trial::StopReason::kLost) {
-    std::vector<std::string> budget = {"--resume"};
-    if (arguments.sandbox) budget.push_back("--sandbox");
-    const std::vector<std::string> workers = arguments.workers.Arguments();
-    budget.insert(budget.end(), workers.begin(), workers.end());
     if (arguments.trials)
       budget.insert(budget.end(), {"--trials", std::to_string(*arguments.trials)});
     if (!arguments.time.empty()) budget.insert(budget.end(), {"--time", arguments.time});
@@ -168,7 +168,8 @@ NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason rea
     }
     next.Add(with("tune", budget), "go on from here");
   } else if (reason != trial::StopReason::kExhausted) {
-    next.Add(with("tune", {"--resume", "--trials", std::to_string(2 * trials)}), "more trials");
+    budget.insert(budget.end(), {"--trials", std::to_string(2 * trials)});
+    next.Add(with("tune", budget), "more trials");
   }
   return next;
 }

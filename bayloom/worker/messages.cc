@@ -9,6 +9,7 @@
 
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/text_limits.h"
 
 namespace bayloom::worker {
 namespace {
@@ -18,6 +19,7 @@ using Json = nlohmann::json;
 constexpr const char* kHelloName = "bayloom-worker";
 constexpr int kMaxSlots = 1 << 16;
 constexpr size_t kMaxReasonBytes = 2000;
+constexpr size_t kMaxValues = 64;  ///< that an outcome has beside its own
 
 std::string InLine(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -58,7 +60,11 @@ Result<trial::Outcome> OutcomeFromJson(const Json& json) {
   }
   if (const auto values = json.find("values"); values != json.end()) {
     if (!values->is_object()) return Error{"'values' is no object"};
+    if (values->size() > kMaxValues) return Error{"'values' holds more than 64"};
     for (const auto& [name, number] : values->items()) {
+      if (name.empty() || base::InOneLine(name, base::kMaxNameBytes) != name) {
+        return Error{"'values' has a name that is no plain text of at most 200 bytes"};
+      }
       if (!number.is_number() || !std::isfinite(number.get<double>())) {
         return Error{"'values' holds what is no number"};
       }
@@ -134,9 +140,6 @@ Result<Report> ReadHello(Reader& reader) {
   Result<std::string> identity = reader.Text("identity");
   if (!identity) return identity.error();
   report.identity = *std::move(identity);
-  const Result<bool> is_timed = reader.Flag("timed", true);
-  if (!is_timed) return is_timed.error();
-  report.is_timed = *is_timed;
   report.body = reader.Take("target");
   return report;
 }
@@ -187,7 +190,6 @@ std::string ToLine(const Report& report) {
                      {"protocol", kProtocolVersion},
                      {"version", report.version},
                      {"identity", report.identity},
-                     {"timed", report.is_timed},
                      {"target", report.body}});
     case Report::Kind::kSubject:
       return InLine({{"subject", report.subject}, {"slots", report.slots}});

@@ -46,7 +46,7 @@ struct Request {
 /// From the worker.
 struct Report {
   enum class Kind : uint8_t {
-    kHello,    ///< the first line: `version`, `target`, `is_timed`
+    kHello,    ///< the first line: `version`, `identity`, `body`
     kAlive,    ///< every second
     kSubject,  ///< `subject` is ready for `slots` trials at a time
     kOutcome,  ///< `lease` and `outcome`
@@ -59,7 +59,6 @@ struct Report {
   int protocol = 0;
   nlohmann::json body;   ///< the target, as TargetToJson has it; the machine
   std::string identity;  ///< workers of the same are alike
-  bool is_timed = true;  ///< false: it emulates another machine, and its times mean nothing
   SubjectId subject = 0;
   LeaseId lease = 0;
   int slots = 0;

@@ -102,7 +102,7 @@ class WorkerPool::Impl {
 
   SubjectId AddSubject(nlohmann::json definition, bool is_timed) {
     const SubjectId id = std::ssize(subjects_) + 1;
-    subjects_.emplace(id, Subject{std::move(definition), is_timed && hello_->is_timed, {}, 0, 0});
+    subjects_.emplace(id, Subject{std::move(definition), is_timed, {}, 0, 0});
     return id;
   }
 
@@ -127,9 +127,9 @@ class WorkerPool::Impl {
     for (bool is_first = true;; is_first = false) {
       // What is there already is not to wait for anything.
       Look(is_first ? 0 : std::min(kLookSeconds, deadline - base::MonotonicSeconds()));
+      if (Left() == 0) LoseQueue();
       if (!refusal_.empty()) throw InputError(std::exchange(refusal_, {}));
       if (!finished_.empty()) return std::exchange(finished_, {});
-      if (Left() == 0) throw SystemError(NoneLeft());
       if (stop() || base::MonotonicSeconds() >= deadline) return {};
     }
   }
@@ -162,6 +162,11 @@ class WorkerPool::Impl {
           fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", Name(worker), worker.last_failure);
     }
     return "no worker is left: " + reasons;
+  }
+
+  void LoseQueue() {
+    for (const Trial& trial : queue_) finished_.push_back({trial.id, std::nullopt, NoneLeft()});
+    queue_.clear();
   }
 
   /// Until each has said hello or was left out.
@@ -289,7 +294,7 @@ class WorkerPool::Impl {
       return LeaveOut(worker,
                       fmt::format("it is bayloom {}, this is {}", hello.version, base::Version()));
     }
-    if (hello_ && (hello.identity != hello_->identity || hello.is_timed != hello_->is_timed)) {
+    if (hello_ && hello.identity != hello_->identity) {
       return LeaveOut(worker, fmt::format("its target is {}, that of the others is {}",
                                           hello.identity, hello_->identity));
     }
@@ -339,11 +344,15 @@ class WorkerPool::Impl {
   int Index(const Worker& worker) const { return static_cast<int>(&worker - workers_.data()); }
 
   void Finish(Worker& worker, LeaseId lease, std::optional<trial::Outcome> outcome,
-              const std::string& lost) {
+              std::string lost) {
     const auto place = worker.leases.find(lease);
     if (place == worker.leases.end()) return;  // its lease is over
     Trial trial = std::move(place->second);
     worker.leases.erase(place);
+    if (outcome && outcome->ok() && subjects_.at(trial.subject).is_timed && outcome->value <= 0) {
+      outcome.reset();
+      lost = "it says that a program takes no time";
+    }
     if (trial.is_probe) {
       const bool has_value = outcome && outcome->ok();
       return drift_.Tell(Index(worker), has_value ? std::optional(outcome->value) : std::nullopt);

@@ -69,8 +69,8 @@ class WorkerPool {
   int Slots(SubjectId subject) const;
   /// Queues a trial.
   void Submit(SubjectId subject, trial::TrialId id, nlohmann::json candidate, bool is_repeat);
-  /// As trial::Evaluator's. Throws SystemError once no worker is left, and InputError where one
-  /// cannot go on trying candidates of a subject.
+  /// As trial::Evaluator's; once no worker is left, all trials are lost. Throws InputError where a
+  /// worker cannot go on trying candidates of a subject.
   std::vector<trial::FinishedTrial> Collect(double wait_seconds, const std::function<bool()>& stop);
   void Cancel();
 

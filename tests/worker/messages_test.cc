@@ -72,6 +72,22 @@ TEST(WorkerMessages, RefusesWhatIsNone) {
         "{\"error\": 1}"}) {
     EXPECT_FALSE(ReadReport(line)) << line;
   }
+  const auto with_value = [](const std::string& name) {
+    return ReadReport(R"({"lease": 1, "outcome": {"verdict": "ok", "value": 1, "values": {)" +
+                      nlohmann::json(name).dump() + ": 1}}}");
+  };
+  EXPECT_TRUE(with_value(std::string(200, 'n')));
+  for (const std::string& name : {std::string(201, 'n'), std::string("a\nb"), std::string()}) {
+    EXPECT_FALSE(with_value(name)) << name;
+  }
+  Report crowded;
+  crowded.kind = Report::Kind::kOutcome;
+  crowded.lease = 1;
+  crowded.outcome = trial::Outcome::Feasible(1);
+  for (int i = 0; i < 64; ++i) crowded.outcome.Set("v" + std::to_string(i), i);
+  EXPECT_TRUE(ReadReport(ToLine(crowded)));
+  crowded.outcome.Set("v64", 64);
+  EXPECT_FALSE(ReadReport(ToLine(crowded)));
   EXPECT_THAT(ReadRequest("{}").error().message, HasSubstr("expected 'subject'"));
 }
 

@@ -223,7 +223,8 @@ TEST_F(WorkerPoolTest, RefusedSubjectsLeaveNoWorker) {
   CountingTask task(evaluator);
   run::ScheduledRun<int> run(Trials(1));
   run.AddTask(task, {.name = "count"});
-  EXPECT_THROW(run.Run(), SystemError);
+  EXPECT_EQ(run.Run(), trial::StopReason::kLost);
+  EXPECT_THAT(run.lost(), AllOf(HasSubstr("no worker is left"), HasSubstr("only numbers")));
   EXPECT_THAT(notices_, Contains(HasSubstr("only numbers are known here")));
 }
 
@@ -316,6 +317,22 @@ TEST_P(SlowMachineTest, IsLeftOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Trials, SlowMachineTest, testing::Values(1, 4, 12));
+
+TEST_F(WorkerPoolTest, ATimeIsPositive) {
+  WorkerPool pool(Options({Command(1)}));
+  const SubjectId timed = pool.AddSubject("numbers", /*is_timed=*/true);
+  for (const int value : {0, -1}) {
+    pool.Submit(timed, 1, value, false);
+    std::vector<trial::FinishedTrial> finished;
+    const double deadline = base::MonotonicSeconds() + kPatienceSeconds;
+    while (finished.empty() && base::MonotonicSeconds() < deadline) {
+      finished = pool.Collect(1, [] { return false; });
+    }
+    ASSERT_EQ(finished.size(), 1);
+    EXPECT_FALSE(finished[0].outcome);
+    EXPECT_THAT(finished[0].lost, HasSubstr("takes no time"));
+  }
+}
 
 TEST_F(WorkerPoolTest, DropsWhatIsAnsweredAfterACancellation) {
   WorkerPool pool(Options({Command(30)}));
