@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "bayloom/sketch/design_space.h"
+#include "tests/sketch/same_result.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {
@@ -34,18 +35,6 @@ bool HasRFactor(const tensor::Trace& trace) {
   });
 }
 
-void ExpectSame(const tensor::Workload& workload, const tensor::Program& program) {
-  const std::vector<tensor::HostTensor> inputs = testing::RandomArguments(workload, 3);
-  std::vector<tensor::HostTensor> expected = inputs, actual = inputs;
-  tensor::Interpret(tensor::Lower(workload), expected);
-  ASSERT_TRUE(tensor::Validate(program));
-  tensor::InterpretStrictly(program, actual);
-  for (int64_t i = 0; i < actual.back().ElementCount(); ++i) {
-    const double want = expected.back().Get(i);
-    ASSERT_NEAR(actual.back().Get(i), want, 1e-4 * (1 + std::abs(want))) << tensor::Print(program);
-  }
-}
-
 /// For any extents of the axes spaces are the same ones, all draws are valid and compute the
 /// same, and so do draws that are replayed on another size, where the decisions are repaired.
 TEST(AddRFactor, CutsReductionsOverSeveralAxes) {
@@ -64,12 +53,12 @@ TEST(AddRFactor, CutsReductionsOverSeveralAxes) {
         const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
         if (!candidate) continue;
         ++valid;
-        ExpectSame(workload, candidate->program);
+        ExpectSameResult(workload, candidate->program, 1e-4);
         const Result<Candidate> again =
             others.Replay(space, candidate->trace, base::RandomStream(seed));
         if (!again) continue;
         ++replayed;
-        ExpectSame(other, again->program);
+        ExpectSameResult(other, again->program, 1e-4);
       }
     }
     EXPECT_GT(drawn, 0);

@@ -10,6 +10,7 @@
 
 #include "bayloom/sketch/design_space.h"
 #include "bayloom/tensor/access.h"
+#include "tests/sketch/same_result.h"
 #include "tests/tensor/workloads.h"
 
 namespace bayloom::sketch {
@@ -70,18 +71,6 @@ size_t SharedLoops(const tensor::Program& program) {
   return shared;
 }
 
-void ExpectSame(const tensor::Workload& workload, const tensor::Program& program) {
-  const std::vector<tensor::HostTensor> inputs = testing::RandomArguments(workload, 3);
-  std::vector<tensor::HostTensor> expected = inputs, actual = inputs;
-  tensor::Interpret(tensor::Lower(workload), expected);
-  ASSERT_TRUE(tensor::Validate(program));
-  tensor::InterpretStrictly(program, actual);
-  for (int64_t i = 0; i < actual.back().ElementCount(); ++i) {
-    const double want = expected.back().Get(i);
-    ASSERT_NEAR(actual.back().Get(i), want, 1e-5 * (1 + std::abs(want))) << tensor::Print(program);
-  }
-}
-
 TEST(RowChain, SharesTheLoopsOverRowsAndKeepsOneRow) {
   const auto space = RowChainSpace(Softmax(), WideTarget());
   ASSERT_TRUE(space);
@@ -96,7 +85,7 @@ TEST(RowChain, SharesTheLoopsOverRowsAndKeepsOneRow) {
     for (int64_t extent : held.shape) elements *= extent;
     EXPECT_LE(elements, kSteps * kLanes) << name;
   }
-  ExpectSame(Softmax(), program);
+  ExpectSameResult(Softmax(), program);
 }
 
 /// The mean of an image is not computed again for each of its rows.
@@ -105,7 +94,7 @@ TEST(RowChain, ComputesNothingTwice) {
   ASSERT_TRUE(space);
   SCOPED_TRACE(tensor::Print(space->program()));
   EXPECT_EQ(SharedLoops(space->program()), 1u);
-  ExpectSame(Centered(), space->program());
+  ExpectSameResult(Centered(), space->program());
 }
 
 TEST(RowChain, IsNotForProductsNorForWhatReducesAtTheEnd) {
@@ -128,7 +117,7 @@ TEST(RowChain, DrawsComputeTheSame) {
     for (uint64_t seed = 0; seed < 16; ++seed) {
       const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(seed));
       ASSERT_TRUE(candidate) << candidate.error().message;
-      ExpectSame(workload, candidate->program);
+      ExpectSameResult(workload, candidate->program);
     }
   }
 }
