@@ -68,7 +68,7 @@ std::optional<double> LearningCurveForecast::ShareWithin(std::span<const TaskPro
     if (task.slots() == 0 || std::isinf(task.best()) || !(task.seconds > 0)) return std::nullopt;
     total += task.weight * task.best();
   }
-  if (total == 0) return std::nullopt;
+  if (total == 0) return 0;
   std::vector<double> costs;
   const auto next_slot = [&](size_t i, int begin) {
     const TaskProgress& task = tasks[i];

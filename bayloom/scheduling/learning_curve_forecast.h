@@ -37,7 +37,8 @@ class LearningCurveForecast {
   /// all tasks together, as a share of the weighted sum of their best costs, if every slot goes to
   /// the task that gains the most a second: what is left on the table. nullopt while nothing can be
   /// said: a task has had no slot, has no feasible configuration after a few, or the duration of
-  /// its trials is unknown. A task that still has none after several slots is left out.
+  /// its trials is unknown. A task that still has none after several slots is left out; nothing
+  /// is expected where that is true of all.
   std::optional<double> ShareWithin(std::span<const TaskProgress> tasks, double seconds);
 
  private:

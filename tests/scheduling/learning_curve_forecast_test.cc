@@ -118,7 +118,7 @@ TEST(ShareWithin, LeavesOutWhatHasHadNothingFeasibleForSeveralSlots) {
   const TaskProgress rising = Timed(LogPower(0.8, 40, 64));
   const TaskProgress hopeless = Timed(Progress(std::vector<double>(24, kInfinity), 8));
   EXPECT_EQ(ShareWithin({rising, hopeless}, 10), ShareWithin({rising}, 10));
-  EXPECT_FALSE(ShareWithin({hopeless}, 10));
+  EXPECT_EQ(ShareWithin({hopeless}, 10), 0);
 }
 
 TEST(ShareWithin, IsUnknownUntilEveryTaskHasATime) {

@@ -25,7 +25,8 @@ inline void ExpectSameResult(const tensor::Workload& workload, const tensor::Pro
   tensor::InterpretStrictly(program, actual);
   for (int64_t i = 0; i < actual.back().ElementCount(); ++i) {
     const double want = expected.back().Get(i);
-    ASSERT_NEAR(actual.back().Get(i), want, tolerance * (1 + std::abs(want))) << tensor::Print(program);
+    ASSERT_NEAR(actual.back().Get(i), want, tolerance * (1 + std::abs(want)))
+        << tensor::Print(program);
   }
 }
 

@@ -23,7 +23,7 @@ constexpr double kTrustedCorrelation = 0.3;
 /// Measured programs from which on that can be told.
 constexpr size_t kTrustTestedFrom = 8;
 /// Programs that are remembered and learnt from, the fastest ones: a program with its decisions
-/// takes some hundred kilobytes.
+/// takes about a hundred kilobytes.
 constexpr size_t kMostMeasured = 2048;
 /// Estimates below that of the fastest program are hardly trusted.
 constexpr double kFasterByEstimate = 0.1;
