@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/show.h"
 #include "bayloom/codegen/compile.h"
+#include "bayloom/explain/explanation.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
@@ -71,6 +73,7 @@ struct ShownTask {
   sketch::SpaceGenerator space;
   std::vector<record::StoredTrial> trials;
   std::optional<tuning::MeasuredCandidate> best;
+  std::optional<explain::Explanation> why;  ///< where it was asked for
 };
 
 void PrintAsJson(const ShownTask& task) {
@@ -86,7 +89,38 @@ void PrintAsJson(const ShownTask& task) {
                      {"program", tensor::Print(task.best->candidate.program)},
                      {"trace", task.best->candidate.trace.ToJson()}};
   }
+  if (task.why) shown["why"] = explain::ToJson(*task.why);
   fmt::print("{}\n", report::JsonText(shown));
+}
+
+std::string Percent(double part) { return fmt::format("{:.0f} %", 100 * std::max(0.0, part)); }
+
+std::string Median(const explain::Redraws& redraws) {
+  return redraws.draws > 0 ? report::FormatRatio(redraws.median) : "-";
+}
+
+/// Each decision, and how much hangs on it.
+report::Table DecisionTable(const explain::DecisionInfluences& influences) {
+  report::Table table(
+      {"decision", "alone", "with interactions", "drawn again, learnt", "drawn again, estimated"});
+  for (const explain::DecisionInfluence& influence : influences.decisions) {
+    const auto& index = influence.index;
+    table.AddRow({base::InOneLine(influence.decision, 60),
+                  index ? Percent(index->first.value) : "-",
+                  index ? Percent(index->total.value) : "-",
+                  influence.learnt ? Median(*influence.learnt) : "-", Median(influence.estimated)});
+  }
+  return table;
+}
+
+void PrintWhy(const explain::Explanation& why) {
+  fmt::print("\nWhy it is fast\n");
+  for (const std::string& sentence : explain::Sentences(why)) {
+    fmt::print("- {}\n", base::InOneLine(sentence, 600));
+  }
+  if (!why.influences.decisions.empty()) {
+    fmt::print("\n{}", DecisionTable(why.influences).Text());
+  }
 }
 
 void PrintAsText(const ShownTask& task, const ShowOptions& options) {
@@ -103,6 +137,7 @@ void PrintAsText(const ShownTask& task, const ShowOptions& options) {
              report::FormatRate(task.space.workload().Flops() / outcome.value),
              report::FormatFlops(task.space.workload().Flops()));
   fmt::print("{}", report::InLines(tensor::Print(task.best->candidate.program)));
+  if (task.why) PrintWhy(*task.why);
   if (options.trace) fmt::print("\n{}", report::InLines(task.best->candidate.trace.Print()));
   if (options.assembly) fmt::print("\n{}", Assembly(*task.best, task.space.target()));
 }
@@ -115,8 +150,11 @@ void ShowTask(const ShowOptions& options) {
   const record::TargetId target = TargetWithTrials(store, record.id, options.target.Named());
   ShownTask task{record,
                  sketch::SpaceGenerator(store.WorkloadOf(record.id), store.TargetOf(target)),
-                 store.TrialsOf(record.id, target), std::nullopt};
+                 store.TrialsOf(record.id, target), std::nullopt, std::nullopt};
   task.best = tuning::RestoreBest(store, task.space);
+  if (options.why && task.best) {
+    task.why = explain::Explain(store, record.id, target, task.space, *task.best);
+  }
   options.json ? PrintAsJson(task) : PrintAsText(task, options);
 }
 

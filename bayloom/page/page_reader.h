@@ -39,9 +39,10 @@ class RunDigest;
 ///                gain?: {tasks, untuned, tuned, roofline?}}
 ///                and of the others {best, first: {trial, elapsed, value, candidate} or null}
 ///     learning   {id (the run), metrics: {name: [[batch, value]]}, repeats: [...]}
-///     programs   {id, task, target, measured?, best?, untuned, decisions?, roofline?, note?}: of
-///                each task that was tried on a target, its programs with their estimated times and
-///                features, and of each decision what the estimate says when it is drawn again
+///     programs   {id, task, target, measured?, best?, untuned, why?, roofline?, note?}: of each
+///     task
+///                that was tried on a target, its programs with their estimated times and features,
+///                and why the best one is fast (explain/explanation.h)
 ///     searches   {id (the run), parameters: [{name, kind, domain, values?}], feasible,
 ///                objectives: [{name, goal}], has_default, importance?, ranked_trials?, note?}
 ///     mappings   {id (the run), problem, architecture, nest, levels, energy_pj, cycles, ...}

@@ -142,12 +142,13 @@ TEST_F(PageReaderTest, ATuningHasItsTasksAndProgramsOfBothKinds) {
             tensor::Print(tuning::RestoreBest(store_, space)->candidate.program));
   EXPECT_GT(program["best"]["code_estimate"].get<double>(), 0);
   EXPECT_EQ(program["best"]["features"]["iterations"], 4 * 8 * 16);
-  for (const Json& decision : program["decisions"]) {
-    if (decision["draws"] == 0) continue;
-    EXPECT_LE(decision["least"].get<double>(), decision["median"].get<double>());
-    EXPECT_LE(decision["median"].get<double>(), decision["greatest"].get<double>());
+  for (const Json& decision : program["why"]["decisions"]) {
+    const Json& redraws = decision["estimated"];
+    EXPECT_LE(redraws["least"].get<double>(), redraws["median"].get<double>());
+    EXPECT_LE(redraws["median"].get<double>(), redraws["greatest"].get<double>());
   }
-  EXPECT_FALSE(program["decisions"].empty());
+  EXPECT_FALSE(program["why"]["sentences"].empty());
+  EXPECT_FALSE(program["why"]["decisions"].empty());
 
   // The best beside the untuned program, measured again in turns.
   std::vector<record::Repeat> repeats;

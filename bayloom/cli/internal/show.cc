@@ -43,9 +43,11 @@ void Show(const ShowOptions& options) {
         "go with --run");
   }
   if (options.run && !draws) return ShowRun({path, *options.run, options.history, options.json});
-  if ((options.trace || options.history || options.assembly) && !(is_database && options.task)) {
+  if ((options.why || options.trace || options.history || options.assembly) &&
+      !(is_database && options.task)) {
     throw InputError(
-        "show: --trace, --history and --assembly are about one task of a database; add --task");
+        "show: --why, --trace, --history and --assembly are about one task of a database; add "
+        "--task");
   }
   if (!options.op.empty()) return ShowWorkload(tensor::ParseOperator(options.op), options);
   if (!is_database) return ShowModel(options);
@@ -69,6 +71,7 @@ void AddShowCommand(CLI::App& app) {
   show->add_option("--run", options->run, "Show or draw one run")
       ->option_text("ID")
       ->default_str("the last to be drawn");
+  show->add_flag("--why", options->why, "With --task: why its best program is fast");
   show->add_flag("--trace", options->trace, "With --task: the schedule, step by step");
   show->add_flag("--history", options->history, "With --task or --run: the improvements");
   show->add_flag("--assembly", options->assembly, "With --task: the machine code");
@@ -83,6 +86,7 @@ void AddShowCommand(CLI::App& app) {
       "Examples:\n"
       "  bayloom show resnet18.db                     runs and tasks\n"
       "  bayloom show resnet18.db --task 3 --history  a program, and the way to it\n"
+      "  bayloom show resnet18.db --task 3 --why      what makes it fast\n"
       "  bayloom show flags.db --run 1                the best of a search");
   show->callback([options] { Show(*options); });
 }

@@ -19,6 +19,7 @@ struct ShowOptions {
   bool trace = false;
   bool history = false;
   bool assembly = false;
+  bool why = false;
   bool json = false;
   std::string chart;           ///< file to draw a run's progress into
   std::string model_chart;     ///< file to draw the quality of a run's cost model into
@@ -34,7 +35,8 @@ void ShowModel(const ShowOptions& options);
 void ShowDatabase(const ShowOptions& options);
 /// A run's charts, written as SVG files.
 void ShowCharts(const ShowOptions& options);
-/// One task of a database: its best program, with trace, history or assembly where asked for.
+/// One task of a database: its best program, with trace, history, assembly or an explanation
+/// where asked for.
 void ShowTask(const ShowOptions& options);
 
 }  // namespace bayloom::cli

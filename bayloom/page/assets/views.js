@@ -153,25 +153,32 @@ class ProgramSection {
       best ? this.why(program) : null,
       task ? el('details', null, el('summary', null, 'What is computed, and the schedule step by step'), el('div', {class: 'columns'}, loopNest(task.workload), best ? loopNest(best.trace) : null)) : null);
   }
-  why({best, untuned, decisions, measured}) {
+  why({best, untuned, why, measured}) {
     const rows = FEATURES.map(([key, name, format]) => ({name, format, best: best.features[key], untuned: untuned.features[key]}));
     rows.push({name: 'time that the estimate expects', format: formatSeconds, best: best.code_estimate, untuned: untuned.code_estimate});
     rows.push({name: 'time measured', format: formatSeconds, best: best.seconds, untuned: measured ? measured.untuned_seconds : null});
     const compared = table([
       {name: 'feature', cell: r => r.name}, {name: 'best', number: true, cell: r => r.format(r.best)},
       {name: 'untuned', number: true, cell: r => r.format(r.untuned)}, {name: 'ratio', number: true, cell: r => r.untuned && r.best ? formatRatio(r.best / r.untuned) : '\u2013'}], rows);
-    const known = (decisions || []).filter(d => isNumber(d.median)).sort((a, b) => b.median - a.median);
-    const most = known.reduce((m, d) => Math.max(m, Math.log2(Math.max(1, d.median))), 0);
+    const decisions = (why && why.decisions) || [], is_learnt = decisions.some(d => isNumber(d.share_with_interactions));
+    const known = decisions.filter(d => is_learnt ? isNumber(d.share_with_interactions) : d.estimated.draws);
+    const weight = d => is_learnt ? Math.max(0, d.share_with_interactions) : Math.log2(Math.max(1, d.estimated.median));
+    const most = known.reduce((m, d) => Math.max(m, weight(d)), 0);
+    const redrawn = key => d => d[key] && d[key].draws ? formatRatio(d[key].median) : '\u2013';
     const sensitivity = known.length ? table([
-      {name: 'decision of the schedule', class: 'name', cell: d => d.step},
-      {name: 'drawn again', number: true, cell: d => formatRatio(d.median)},
-      {name: '', class: 'bar-cell', cell: d => bar(most ? Math.log2(Math.max(1, d.median)) / most : 0, 'bar second')},
-      {name: 'least', number: true, cell: d => formatRatio(d.least)}, {name: 'greatest', number: true, cell: d => formatRatio(d.greatest)}], known) : null;
+      {name: 'decision of the schedule', class: 'name', cell: d => d.decision},
+      ...(is_learnt ? [{name: 'alone', number: true, cell: d => formatPercent(Math.max(0, d.share), 0)},
+        {name: 'with interactions', number: true, cell: d => formatPercent(Math.max(0, d.share_with_interactions), 0)}] : []),
+      {name: '', class: 'bar-cell', cell: d => bar(most ? weight(d) / most : 0, 'bar second')},
+      ...(is_learnt ? [{name: 'drawn again, learnt', number: true, cell: redrawn('learnt')}] : []),
+      {name: 'drawn again, estimated', number: true, cell: redrawn('estimated')}], known) : null;
+    const learnt = is_learnt ? `Part of the variation of time over the design space (Sobol indices by a model of ${formatCount(why.trials)} trials, which orders those that it has not seen with a rank correlation of ${formatValue(why.rank_correlation)}). ` : '';
     return el('div', {class: 'columns'},
-      el('div', null, el('h3', null, 'Why it is fast'), compared,
+      el('div', null, el('h3', null, 'Why it is fast'),
+        why ? el('ul', null, why.sentences.map(sentence => el('li', null, sentence))) : null, compared,
         el('p', {class: 'caption'}, 'Features of the store that does most of the work, as the cost model sees them. The estimate judges loops alone; its ratios mean more than its times.')),
       sensitivity ? el('div', null, el('h3', null, 'Sensitivity of its decisions'), sensitivity,
-        el('p', {class: 'caption'}, 'Time by the estimate when one decision is drawn again and the others stay, over the time of the best program: median, least and greatest of up to 12 draws.')) : null);
+        el('p', {class: 'caption'}, `${learnt}Drawn again: the time when one decision is drawn again and the others stay, over the time of the best program, in the median.`)) : null);
   }
 }
 

@@ -5,19 +5,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
-#include "bayloom/feature/code_estimate.h"
-#include "bayloom/feature/program_features.h"
-#include "bayloom/feature/time_estimate.h"
+#include "bayloom/explain/explanation.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/timing.h"
-#include "bayloom/page/internal/decision_text.h"
 #include "bayloom/page/internal/shown.h"
 #include "bayloom/tuning/restore.h"
 #include "bayloom/tuning/untuned_program.h"
@@ -27,79 +22,37 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Programs that are made to see what a decision is worth.
-constexpr int kDrawsPerDecision = 12;
-
-/// The row of a program's store that does most of its arithmetic.
-std::span<const float> MainRow(const feature::FeatureMatrix& features) {
-  const auto work = [&](int row) { return features.Row(row)[feature::kIterationsColumn]; };
-  int main = 0;
-  for (int row = 1; row < features.rows; ++row) {
-    if (work(row) > work(main)) main = row;
-  }
-  return features.Row(main);
-}
-
-/// Features count on a logarithmic scale, log2(x + 1).
-double Count(float feature) { return std::round(std::exp2(static_cast<double>(feature)) - 1); }
-
 /// What a person can compare between two programs of a task.
-Json FeaturesJson(const tensor::Program& program) {
-  const feature::FeatureMatrix features = feature::ExtractFeatures(program);
-  if (features.rows == 0) return Json::object();
-  const std::span<const float> row = MainRow(features);
-  double lines = 0, unique_lines = 0;
-  for (int buffer = 0; buffer < feature::kDescribedBuffers; ++buffer) {
-    using feature::BufferFeature;
-    lines += Count(row[feature::BufferColumnOf(buffer, BufferFeature::kLines)]);
-    unique_lines += Count(row[feature::BufferColumnOf(buffer, BufferFeature::kUniqueLines)]);
-  }
-  const auto product = [&](int column) {
-    return Finite(Count(row[column + feature::kAnnotatedProduct]));
-  };
-  const int last_intensity = feature::kIntensityColumn + feature::kIntensitySamples - 1;
-  return {{"iterations", Finite(Count(row[feature::kIterationsColumn]))},
-          {"parallel", product(feature::kParallelColumn)},
-          {"vectorized", product(feature::kVectorizedColumn)},
-          {"unrolled", product(feature::kUnrolledColumn)},
-          {"unroll_limit", Finite(Count(row[feature::kAutoUnrollColumn]))},
-          {"cache_lines", Finite(lines)},
-          {"distinct_cache_lines", Finite(unique_lines)},
-          {"flops_per_byte", Finite(std::exp2(static_cast<double>(row[last_intensity])) - 1)}};
+Json FeaturesJson(const explain::ProgramFacts& facts) {
+  return {{"iterations", Finite(facts.iterations)},
+          {"parallel", Finite(facts.parallel)},
+          {"vectorized", Finite(facts.vectorized)},
+          {"unrolled", Finite(facts.unrolled)},
+          {"unroll_limit", Finite(facts.unroll_limit)},
+          {"cache_lines", Finite(facts.cache_lines)},
+          {"distinct_cache_lines", Finite(facts.distinct_cache_lines)},
+          {"flops_per_byte", Finite(facts.flops_per_byte)}};
 }
 
-Json ProgramJson(const tensor::Program& program, const target::MachineModel& machine) {
+Json ProgramJson(const tensor::Program& program, const explain::ProgramFacts& facts) {
   return {{"text", ShownLines(tensor::Print(program))},
-          {"estimate", Finite(feature::EstimateTime(program, machine))},
-          {"code_estimate", Finite(feature::EstimateCodeTime(program, machine))},
-          {"features", FeaturesJson(program)}};
+          {"estimate", Finite(facts.estimate)},
+          {"code_estimate", Finite(facts.code_estimate)},
+          {"features", FeaturesJson(facts)}};
 }
 
-/// What the estimate says of each decision of a candidate: the time of programs in which it alone
-/// is drawn again, over the candidate's own.
-Json DecisionsJson(const sketch::SpaceGenerator& space, const sketch::Candidate& candidate,
-                   const target::MachineModel& machine) {
-  const double own = feature::EstimateCodeTime(candidate.program, machine);
-  Json decisions = Json::array();
-  for (const int step : candidate.trace.SamplingSteps()) {
-    std::vector<double> ratios;
-    for (int draw = 0; draw < kDrawsPerDecision; ++draw) {
-      std::vector<std::optional<tensor::Decision>> kept = candidate.trace.decisions();
-      kept[step].reset();
-      const Result<sketch::Candidate> other =
-          space.Replay(candidate.space, candidate.trace.WithDecisions(std::move(kept)),
-                       base::RandomStream(static_cast<uint64_t>(draw)));
-      if (!other || other->hash == candidate.hash) continue;
-      ratios.push_back(feature::EstimateCodeTime(other->program, machine) / own);
-    }
-    decisions.push_back(
-        {{"step", Shown(DecisionText(candidate.trace, step, space.workload()))},
-         {"draws", ratios.size()},
-         {"least", ratios.empty() ? Json() : Finite(std::ranges::min(ratios))},
-         {"median", ratios.empty() ? Json() : Finite(measure::Quantile(ratios, 0.5))},
-         {"greatest", ratios.empty() ? Json() : Finite(std::ranges::max(ratios))}});
+/// Why it is fast; names of blocks and axes are those of the model.
+Json WhyJson(const explain::Explanation& explanation) {
+  Json why = explain::ToJson(explanation);
+  for (Json& decision : why["decisions"]) {
+    decision["decision"] = Shown(decision["decision"].get<std::string>());
   }
-  return decisions;
+  for (Json& sentence : why["sentences"]) sentence = Shown(sentence.get<std::string>());
+  for (const char* rival : {"beside_untuned", "runner_up"}) {
+    if (!why.contains(rival)) continue;
+    for (Json& phrase : why[rival]["differences"]) phrase = Shown(phrase.get<std::string>());
+  }
+  return why;
 }
 
 /// What was measured of the best candidate, and of it beside the untuned program.
@@ -145,7 +98,8 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
     details["roofline"] = Finite(measure::RooflineSeconds(
         machine, demand, measure::NominalDotPeaks(space.target(), machine, demand)));
   }
-  details["untuned"] = ProgramJson(tuning::PlainCandidate(space).program, machine);
+  const tensor::Program untuned = tuning::PlainCandidate(space).program;
+  details["untuned"] = ProgramJson(untuned, explain::FactsOf(untuned, machine));
   const std::vector<record::StoredTrial> best = store.BestOf(task.id, target, 1);
   if (best.empty()) return details;
   details["measured"] = MeasurementJson(store, best[0], flops);
@@ -154,10 +108,12 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
     details["note"] = "no recorded program can be made again by this version";
     return details;
   }
-  details["best"] = ProgramJson(restored->candidate.program, machine);
+  const explain::Explanation explanation =
+      explain::Explain(store, task.id, target, space, *restored);
+  details["best"] = ProgramJson(restored->candidate.program, explanation.best);
   details["best"]["seconds"] = Finite(restored->outcome.value);
   details["best"]["trace"] = ShownLines(restored->candidate.trace.Print());
-  details["decisions"] = DecisionsJson(space, restored->candidate, machine);
+  details["why"] = WhyJson(explanation);
   return details;
 }
 

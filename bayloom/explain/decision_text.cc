@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/page/internal/decision_text.h"
+#include "bayloom/explain/decision_text.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace bayloom::page {
+namespace bayloom::explain {
 namespace {
 
 using tensor::Instruction;
@@ -95,4 +95,4 @@ std::string DecisionText(const tensor::Trace& trace, int step, const tensor::Wor
   }
 }
 
-}  // namespace bayloom::page
+}  // namespace bayloom::explain
