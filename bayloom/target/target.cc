@@ -4,6 +4,7 @@
 #include "bayloom/target/target.h"
 
 #include "bayloom/target/arm_processor.h"
+#include "bayloom/target/gpu_machine.h"
 
 namespace bayloom::target {
 namespace {
@@ -68,6 +69,11 @@ bool UsesAvx512(const Target& target) {
 /// weight for it, so that estimates are those of before there were machine models, to the last bit.
 /// It has two units of each kind with a latency of four cycles.
 MachineModel NominalMachine(const Target& target) {
+  if (target.kind() == TargetKind::kNvidiaGpu) {
+    Target unmeasured = target;
+    unmeasured.machine.reset();
+    return MachineModelOf(GpuMachineOf(unmeasured));
+  }
   constexpr double kCycle = 1e-9 / 2;
   const Shape shape = ShapeOf(target);
   MachineModel machine;

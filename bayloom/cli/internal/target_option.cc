@@ -19,6 +19,7 @@
 #include "bayloom/codegen/gpu/gpu_image.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/target/gpu_machine.h"
 
 namespace bayloom::cli {
 namespace {
@@ -32,11 +33,11 @@ void CheckGpu(const target::Target& target) {
         "is one",
         target.name, gpu.error().message, target.name));
   }
-  if (gpu->architecture < target.cpu) {
-    throw InputError(fmt::format("--target {}: {} is {}", target.name, base::InOneLine(gpu->name),
-                                 gpu->architecture));
+  const int wanted = target::CapabilityOf(target.cpu);
+  if (gpu->capability < wanted) {
+    throw InputError(fmt::format("--target {}: {} is sm_{}", target.name,
+                                 base::InOneLine(gpu->name), gpu->capability));
   }
-  const int wanted = std::stoi(target.cpu.substr(3));
   if (codegen::WantedGpuImage() == codegen::GpuImage::kCubin &&
       wanted / 10 != gpu->capability / 10) {
     throw InputError(fmt::format(

@@ -14,20 +14,19 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/codegen/runtime/bayloom_cuda.h"
 #include "bayloom/target/gpu_limits.h"
+#include "bayloom/target/gpu_machine.h"
 
 namespace bayloom::codegen {
 namespace {
 
 constexpr char kVisible[] = "CUDA_VISIBLE_DEVICES";
 constexpr std::string_view kCuda = "cuda";
-/// Of every multiprocessor since compute capability 8.6; 8.0 has half of them.
-constexpr double kMultiplyAdds = 128;
 
 /// The architecture that code is made for on a GPU: the latest known one that it runs.
 std::string ArchitectureFor(int capability) {
   std::string best;
   for (const std::string_view known : target::GpuArchitectures()) {
-    if (std::atoi(std::string(known.substr(3)).c_str()) <= capability) best = known;
+    if (target::CapabilityOf(known) <= capability) best = known;
   }
   return best;
 }
@@ -77,19 +76,13 @@ Result<GpuDescription> DescribeGpu() {
 }
 
 target::MachineModel MachineOf(const GpuDescription& gpu) {
-  const double multiply_adds = gpu.architecture == "sm_80" ? kMultiplyAdds / 2 : kMultiplyAdds;
-  target::MachineModel machine;
-  machine.threads = 1;
-  machine.vector_bytes = 16;
-  machine.vector_registers = 255;
-  machine.multiply_add.alone =
-      machine.lanes() / (multiply_adds * gpu.multiprocessors * gpu.clock_hertz);
-  const double line = target::kLineBytes / gpu.memory_bytes_per_second;
-  // What is read again comes from the cache several times as fast; the driver tells no rate.
-  constexpr double kCacheSpeed = 3;
-  machine.levels = {{gpu.l2_bytes, {line / kCacheSpeed, 0}}, {0, {line, 0}}};
-  machine.compile = 0.1;
-  return machine;
+  target::GpuMachine told;
+  told.capability = gpu.capability;
+  told.multiprocessors = gpu.multiprocessors;
+  told.clock_hertz = gpu.clock_hertz;
+  told.l2_bytes = gpu.l2_bytes;
+  told.memory_bytes_per_second = gpu.memory_bytes_per_second;
+  return target::MachineModelOf(target::CompleteGpuMachine(told));
 }
 
 void ChooseGpu(int device) {

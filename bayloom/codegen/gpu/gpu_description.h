@@ -21,15 +21,16 @@ struct GpuDescription {
   int64_t memory_bytes = 0;
   int64_t l2_bytes = 0;
   int multiprocessors = 0;
-  double clock_hertz = 0;  ///< of the multiprocessors, at most
-  double memory_bytes_per_second = 0;
+  double clock_hertz = 0;              ///< of the multiprocessors, at most; 0: not told
+  double memory_bytes_per_second = 0;  ///< 0: not told
 };
 
 /// The GPU that code runs on: the first that the driver has, as CUDA_VISIBLE_DEVICES says. Nothing
 /// is created on it. Fails without a driver, with one that is too old, and without a GPU.
 Result<GpuDescription> DescribeGpu();
 
-/// Its rates: 128 multiply-adds of float32 a clock and multiprocessor, and its memory.
+/// Its rates: what the driver tells, and what is typical of its compute capability where that is 0
+/// (target/gpu_machine.h).
 target::MachineModel MachineOf(const GpuDescription& gpu);
 
 /// Makes number `device` of the GPUs that the driver has the only one for this process and those

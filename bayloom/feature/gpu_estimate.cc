@@ -1,0 +1,376 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/feature/gpu_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bayloom/feature/internal/gpu_access.h"
+#include "bayloom/feature/internal/gpu_kernel.h"
+#include "bayloom/feature/internal/op_counts.h"
+
+namespace bayloom::feature {
+namespace {
+
+constexpr double kWarpThreads = 32;
+constexpr double kSectorBytes = 32;
+constexpr double kRegisterBytes = 4;
+constexpr double kMaxThreadRegisters = 255;
+constexpr double kRegisterGranule = 256;  ///< of a warp's registers
+constexpr double kReservedSharedBytes = 1024;  ///< of each block, by the driver
+constexpr double kPortBytes = 64;  ///< that one multiprocessor reads of the second level each clock
+
+// What was not looked up but assumed, in instructions or clocks.
+constexpr double kBaseRegisters = 24;    ///< for addresses and counters
+constexpr double kDivision = 8;          ///< instructions
+constexpr double kSpecial = 8;           ///< beside the special function itself
+constexpr double kIndexPart = 0.25;      ///< of index arithmetic that is left after compilation
+constexpr double kDecodeDigit = 4;       ///< to find the place of an iteration dealt to a thread
+constexpr double kLoopStep = 2;          ///< of a loop that stays one
+constexpr double kAhead = 4;             ///< iterations whose loads are issued before they are waited for
+constexpr double kBarrier = 30;
+constexpr double kShuffle = 25;
+constexpr double kUnhidden = 0.1;  ///< part of what does not decide that shows nevertheless
+
+double CeilDivide(double a, double b) { return std::ceil(a / b); }
+
+/// What one block of threads asks of its multiprocessor, in clocks, and of what is behind it.
+struct BlockDemand {
+  double arithmetic = 0, issue = 0, shared = 0, cache = 0;
+  double path = 0;      ///< clocks of its longest thread where nothing else runs, without waiting
+  double near_waits = 0;  ///< times that a thread waits for shared memory
+  double far_waits = 0;   ///< the same for global memory
+  double l2_bytes = 0;
+};
+
+class KernelEstimator {
+ public:
+  KernelEstimator(const tensor::Program& program, const GpuProgramShape& shape,
+                  const GpuKernel& kernel, const target::GpuMachine& gpu)
+      : program_(program), shape_(shape), kernel_(kernel), gpu_(gpu) {}
+
+  GpuKernelEstimate Estimate(const KernelRegisters& known) {
+    estimate_.blocks = static_cast<double>(kernel_.blocks);
+    estimate_.threads = static_cast<double>(kernel_.threads);
+    estimate_.shared_bytes = static_cast<double>(kernel_.shared_bytes);
+    const double spilled = FindOccupancy(known);
+    for (const GpuBlockNest& nest : kernel_.nests) AddNest(nest, spilled);
+    FindMemoryTraffic();
+    return PutTogether();
+  }
+
+ private:
+  double Extent(tensor::LoopId loop) const {
+    return static_cast<double>(program_.ExtentOf(loop));
+  }
+
+  bool IsStraight(tensor::LoopId loop) const { return shape_.unrolled.contains(loop); }
+
+  // --- Occupancy --------------------------------------------------------------------------------
+
+  /// Accumulators and such, and the operands of one step of straight code.
+  double EstimatedRegisters() const {
+    double kept = 0, operands = 0;
+    for (const GpuBlockNest& nest : kernel_.nests) {
+      const tensor::BufferId output = program_.blocks[nest.block].output;
+      double loaded = 0;
+      for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+        if (access.is_write || shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
+        double elements = 1;
+        for (const tensor::LoopId loop : nest.serial) {
+          if (IsStraight(loop) && MovesWith(program_, access, loop)) elements *= Extent(loop);
+        }
+        loaded += elements;
+      }
+      operands = std::max(operands, std::min(loaded, 64.0));
+      if (shape_.spaces[output] != GpuSpace::kRegisters) continue;
+      if (program_.WriterOf(output) != nest.block) continue;
+      double elements = 1;
+      for (const int64_t extent : shape_.allocations.at(output).shape) {
+        elements *= static_cast<double>(extent);
+      }
+      kept += elements * std::max(1.0, tensor::ByteSize(program_.buffers[output].dtype) /
+                                           kRegisterBytes);
+    }
+    return kBaseRegisters + kept + operands;
+  }
+
+  /// Returns the bytes that a thread spills.
+  double FindOccupancy(const KernelRegisters& known) {
+    const double warps = CeilDivide(estimate_.threads, kWarpThreads);
+    const auto registers = static_cast<double>(gpu_.registers);
+    const double most =
+        std::min(kMaxThreadRegisters,
+                 std::floor(registers / (warps * kRegisterGranule)) * kRegisterGranule / kWarpThreads);
+    const double wanted = known.registers > 0 ? known.registers : EstimatedRegisters();
+    estimate_.registers = std::min(wanted, most);
+    const double of_warp =
+        CeilDivide(estimate_.registers * kWarpThreads, kRegisterGranule) * kRegisterGranule;
+    double resident = std::floor(registers / (of_warp * warps));
+    resident = std::min(resident, static_cast<double>(gpu_.max_blocks));
+    resident = std::min(resident, std::floor(gpu_.max_threads / (warps * kWarpThreads)));
+    if (kernel_.shared_bytes > 0) {
+      resident = std::min(resident, std::floor(static_cast<double>(gpu_.shared_bytes) /
+                                               (estimate_.shared_bytes + kReservedSharedBytes)));
+    }
+    estimate_.resident = static_cast<int>(std::max(1.0, resident));
+    estimate_.occupancy =
+        std::min(1.0, estimate_.resident * warps * kWarpThreads / gpu_.max_threads);
+    estimate_.waves = estimate_.blocks / (estimate_.resident * gpu_.multiprocessors);
+    return known.registers > 0 ? known.spilled_bytes
+                               : 2 * kRegisterBytes * std::max(0.0, wanted - most);
+  }
+
+  // --- One nest ---------------------------------------------------------------------------------
+
+  void AddNest(const GpuBlockNest& nest, double spilled) {
+    const double warps = CeilDivide(static_cast<double>(nest.active_threads), kWarpThreads);
+    double steps = static_cast<double>(nest.dealt_steps);  // of loops that stay loops
+    double straight = 1;
+    for (const tensor::LoopId loop : nest.serial) (IsStraight(loop) ? straight : steps) *= Extent(loop);
+    const OpCounts counts = CountOps(program_.blocks[nest.block]);
+    const double executions = steps * straight;
+    const double special = counts[static_cast<size_t>(OpClass::kFloatMath)] +
+                           counts[static_cast<size_t>(OpClass::kFloatDivMod)];
+    const double floats = FloatInstructions(counts);
+    double instructions = executions * (floats + kIndexPart * IntegerInstructions(counts));
+    instructions += kLoopStep * steps;
+    if (nest.dealt >= 0 || nest.reduced >= 0) {
+      const tensor::LoopId dealt = nest.dealt >= 0 ? nest.dealt : nest.reduced;
+      const auto digits = static_cast<double>(program_.loops[dealt].digits.size());
+      instructions += kDecodeDigit * (digits - 1) * steps;
+    }
+    demand_.arithmetic +=
+        warps * kWarpThreads * executions *
+        std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
+    bool waits_near = false, waits_far = false;
+    for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+      if (shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
+      instructions += AddAccess(nest, access, warps, steps);
+      if (access.is_write) continue;
+      (shape_.spaces[access.buffer] == GpuSpace::kShared ? waits_near : waits_far) = true;
+    }
+    const double spill_accesses = steps * spilled / kRegisterBytes;
+    instructions += spill_accesses;
+    demand_.cache += warps * spill_accesses;
+    AddPath(nest, instructions, executions, straight, waits_near, waits_far);
+    demand_.issue += warps * instructions / target::kWarpsAClock;
+  }
+
+  static double FloatInstructions(const OpCounts& counts) {
+    const auto of = [&](OpClass op) { return counts[static_cast<size_t>(op)]; };
+    return of(OpClass::kFloatMad) + of(OpClass::kFloatAddSub) + of(OpClass::kFloatMul) +
+           kDivision * of(OpClass::kFloatDivMod) + of(OpClass::kFloatCompare) +
+           kSpecial * of(OpClass::kFloatMath) + of(OpClass::kFloatOther) + of(OpClass::kSelect);
+  }
+
+  static double IntegerInstructions(const OpCounts& counts) {
+    double sum = 0;
+    for (auto op = static_cast<size_t>(OpClass::kIntMad);
+         op <= static_cast<size_t>(OpClass::kIntOther); ++op) {
+      sum += counts[op];
+    }
+    return sum;
+  }
+
+  /// The longest thread: as many sums as it has at a time hide the latency of each.
+  void AddPath(const GpuBlockNest& nest, double instructions, double executions, double straight,
+               bool waits_near, bool waits_far) {
+    const tensor::Block& block = program_.blocks[nest.block];
+    const bool sums =
+        block.kind == tensor::BlockKind::kReduce || block.kind == tensor::BlockKind::kUpdate;
+    double sums_at_once = 1;
+    for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+      if (!access.is_write) continue;
+      for (const tensor::LoopId loop : nest.serial) {
+        if (IsStraight(loop) && MovesWith(program_, access, loop)) sums_at_once *= Extent(loop);
+      }
+    }
+    const double latency = std::max(1.0, target::kGpuArithmeticLatency / sums_at_once);
+    demand_.path += std::max(instructions, sums ? latency * executions : 0);
+    // What threads sum in global memory they wait for each time.
+    const bool in_memory = sums && shape_.spaces[block.output] == GpuSpace::kGlobal;
+    const double pieces = executions / straight;
+    demand_.near_waits += (waits_near ? CeilDivide(pieces, kAhead) : 0) + (in_memory ? pieces : 0);
+    demand_.far_waits += waits_far ? CeilDivide(pieces, kAhead) : 0;
+    if (shape_.spaces[block.output] == GpuSpace::kShared) {
+      const double stages = pieces / static_cast<double>(nest.dealt_steps);
+      demand_.path += 2 * kBarrier * stages;
+    }
+    if (nest.reduced < 0) return;
+    const double rounds = std::log2(static_cast<double>(ReducingThreads(program_, nest.reduced)));
+    demand_.path += kShuffle * rounds + (rounds > 5 ? 2 * kBarrier : 0);
+    demand_.issue += 2 * rounds * static_cast<double>(nest.active_threads) / kWarpThreads /
+                     target::kWarpsAClock;
+  }
+
+  /// Returns the instructions of a thread.
+  double AddAccess(const GpuBlockNest& nest, const tensor::Access& access, double warps,
+                   double steps) {
+    const WarpAccess warp = WarpAccessOf(program_, shape_, nest, access);
+    double repeats = steps;
+    for (const tensor::LoopId loop : nest.serial) {
+      if (IsStraight(loop) && MovesWith(program_, access, loop)) repeats *= Extent(loop);
+    }
+    const tensor::Block& block = program_.blocks[nest.block];
+    const bool sums = access.is_write && (block.kind == tensor::BlockKind::kReduce ||
+                                          block.kind == tensor::BlockKind::kUpdate);
+    const double instructions = (sums ? 2 : 1) * repeats / warp.width;
+    if (shape_.spaces[access.buffer] == GpuSpace::kShared) {
+      demand_.shared += warps * instructions * warp.shared_clocks;
+      return instructions;
+    }
+    const double bytes = warp.sectors * kSectorBytes;
+    demand_.cache +=
+        warps * instructions * std::max(warp.lines, bytes / target::kSharedBytesAClock);
+    const double asked = warps * instructions * bytes;
+    demand_.l2_bytes +=
+        access.is_write ? asked : std::min(asked, FromSecondLevel(nest, access, warp));
+    return instructions;
+  }
+
+  // --- Memory -----------------------------------------------------------------------------------
+
+  /// What digits of loops inside a block of threads run over; those of serial loops from the
+  /// `first`-th on.
+  std::vector<int64_t> Values(const GpuBlockNest& nest, size_t first) const {
+    std::vector<int64_t> values(program_.digit_extents.size(), 1);
+    const auto run = [&](tensor::LoopId loop) {
+      for (const tensor::DigitId digit : program_.loops[loop].digits) {
+        values[static_cast<size_t>(digit)] = program_.digit_extents[static_cast<size_t>(digit)];
+      }
+    };
+    for (const tensor::LoopId loop : nest.thread_loops) run(loop);
+    if (nest.reduced >= 0) run(nest.reduced);
+    if (nest.dealt >= 0 && nest.dealt != kernel_.grid) run(nest.dealt);
+    if (nest.dealt == kernel_.grid && nest.dealt >= 0) Limit(nest.dealt, kernel_.threads, values);
+    for (size_t i = first; i < nest.serial.size(); ++i) run(nest.serial[i]);
+    return values;
+  }
+
+  /// Lets the loop's fastest digits run over as many iterations.
+  void Limit(tensor::LoopId loop, int64_t iterations, std::vector<int64_t>& values) const {
+    const std::vector<tensor::DigitId>& digits = program_.loops[loop].digits;
+    for (auto digit = digits.rbegin(); digit != digits.rend() && iterations > 1; ++digit) {
+      const int64_t extent = program_.digit_extents[static_cast<size_t>(*digit)];
+      values[static_cast<size_t>(*digit)] = std::min(extent, iterations);
+      iterations = (iterations + extent - 1) / extent;
+    }
+  }
+
+  /// Bytes that a block of threads reads of an access beyond its part of the first-level cache:
+  /// all of it again for each step of the loops around what the cache holds.
+  double FromSecondLevel(const GpuBlockNest& nest, const tensor::Access& access,
+                         const WarpAccess& warp) const {
+    const double cache = std::max(
+        0.0, static_cast<double>(gpu_.cache_bytes) / estimate_.resident - estimate_.shared_bytes);
+    const double waste = std::max(1.0, warp.sectors * kSectorBytes / warp.wanted_bytes);
+    size_t level = nest.serial.size();
+    for (; level > 0; --level) {
+      double held = 0;
+      const std::vector<int64_t> values = Values(nest, level - 1);
+      for (const tensor::Access& other : tensor::AccessesOf(program_, nest.block)) {
+        if (shape_.spaces[other.buffer] == GpuSpace::kGlobal) {
+          held += TouchedBytes(program_, other, values);
+        }
+      }
+      if (held * waste > cache) break;
+    }
+    double bytes = waste * TouchedBytes(program_, access, Values(nest, level));
+    for (size_t i = 0; i < level; ++i) bytes *= Extent(nest.serial[i]);
+    return bytes;
+  }
+
+  /// What all blocks that run at a time touch is read once for them.
+  void FindMemoryTraffic() {
+    estimate_.l2_bytes = demand_.l2_bytes * estimate_.blocks;
+    const double at_once =
+        std::min(estimate_.blocks, static_cast<double>(estimate_.resident) * gpu_.multiprocessors);
+    const double waves = std::ceil(estimate_.blocks / at_once);
+    double all = 0, of_wave = 0;
+    for (const GpuBlockNest& nest : kernel_.nests) {
+      std::vector<int64_t> wave = Values(nest, 0), whole = wave;
+      auto iterations = static_cast<int64_t>(at_once);
+      if (kernel_.grid >= 0) Limit(kernel_.grid, iterations * kernel_.threads, wave);
+      for (auto loop = kernel_.block_loops.rbegin(); loop != kernel_.block_loops.rend(); ++loop) {
+        Limit(*loop, iterations, wave);
+        iterations = std::max<int64_t>(1, iterations / program_.ExtentOf(*loop));
+      }
+      for (const tensor::LoopId loop : nest.loops) {
+        for (const tensor::DigitId digit : program_.loops[loop].digits) {
+          whole[static_cast<size_t>(digit)] = program_.digit_extents[static_cast<size_t>(digit)];
+        }
+      }
+      for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+        if (shape_.spaces[access.buffer] != GpuSpace::kGlobal) continue;
+        all += TouchedBytes(program_, access, whole);
+        of_wave += TouchedBytes(program_, access, wave);
+      }
+    }
+    const auto room = static_cast<double>(gpu_.l2_bytes);
+    estimate_.memory_bytes =
+        all <= room ? 0 : std::max(all - room, std::min(waves * of_wave, estimate_.l2_bytes) - room);
+  }
+
+  // --- All together -----------------------------------------------------------------------------
+
+  GpuKernelEstimate PutTogether() {
+    const double clock = 1 / gpu_.clock_hertz;
+    const double of_one = std::ceil(estimate_.blocks / gpu_.multiprocessors);
+    estimate_.arithmetic = of_one * demand_.arithmetic * clock;
+    estimate_.issue = of_one * demand_.issue * clock;
+    estimate_.shared = of_one * demand_.shared * clock;
+    estimate_.cache =
+        of_one * std::max(demand_.cache, demand_.l2_bytes / kPortBytes) * clock;
+    const double far_share =
+        estimate_.l2_bytes > 0 ? std::min(1.0, estimate_.memory_bytes / estimate_.l2_bytes) : 0;
+    const double far = gpu_.l2_latency + far_share * (gpu_.memory_latency - gpu_.l2_latency);
+    const double block_path =
+        demand_.path + demand_.near_waits * gpu_.shared_latency + demand_.far_waits * far;
+    estimate_.latency = std::ceil(of_one / estimate_.resident) * block_path * clock;
+    estimate_.l2 = estimate_.l2_bytes /
+                   (gpu_.l2_bytes_a_clock * gpu_.multiprocessors * gpu_.clock_hertz);
+    estimate_.memory = estimate_.memory_bytes / gpu_.memory_bytes_per_second;
+    double longest = 0, sum = 0;
+    for (const double part : {estimate_.arithmetic, estimate_.issue, estimate_.shared,
+                              estimate_.cache, estimate_.latency, estimate_.l2, estimate_.memory}) {
+      longest = std::max(longest, part);
+      sum += part;
+    }
+    estimate_.seconds = gpu_.launch_seconds + longest + kUnhidden * (sum - longest);
+    return estimate_;
+  }
+
+  const tensor::Program& program_;
+  const GpuProgramShape& shape_;
+  const GpuKernel& kernel_;
+  const target::GpuMachine& gpu_;
+  GpuKernelEstimate estimate_;
+  BlockDemand demand_;
+};
+
+}  // namespace
+
+std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program,
+                                                  const target::GpuMachine& gpu,
+                                                  std::span<const KernelRegisters> known) {
+  const GpuProgramShape shape = ShapeOf(program);
+  std::vector<GpuKernelEstimate> estimates;
+  for (size_t i = 0; i < shape.kernels.size(); ++i) {
+    estimates.push_back(KernelEstimator(program, shape, shape.kernels[i], gpu)
+                            .Estimate(i < known.size() ? known[i] : KernelRegisters{}));
+  }
+  return estimates;
+}
+
+double EstimateGpuTime(const tensor::Program& program, const target::GpuMachine& gpu,
+                       std::span<const KernelRegisters> known) {
+  double seconds = 0;
+  for (const GpuKernelEstimate& kernel : EstimateGpuKernels(program, gpu, known)) {
+    seconds += kernel.seconds;
+  }
+  return seconds;
+}
+
+}  // namespace bayloom::feature

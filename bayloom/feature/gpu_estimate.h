@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bayloom/target/gpu_machine.h"
+#include "bayloom/tensor/program.h"
+
+namespace bayloom::feature {
+
+/// What the assembler says of a kernel, of each thread.
+struct KernelRegisters {
+  int registers = 0;  ///< 0: not known
+  double spilled_bytes = 0;
+};
+
+/// What is expected of one kernel of a program for GPUs.
+struct GpuKernelEstimate {
+  double blocks = 1, threads = 1;  ///< of the grid, and of a block
+  double shared_bytes = 0;         ///< of a block
+  double registers = 0;            ///< of a thread: the assembler's, else by what its tiles hold
+  int resident = 1;                ///< blocks that a multiprocessor has at a time
+  double occupancy = 0;            ///< threads that it has then, of those that it could have
+  double waves = 1;                ///< of blocks, the last one in part
+  double l2_bytes = 0;             ///< that multiprocessors read and write in all
+  double memory_bytes = 0;         ///< of these, what the second-level cache does not hold
+
+  // Seconds of the busiest multiprocessor, as if it did nothing else.
+  double arithmetic = 0;  ///< float32 operations and special functions
+  double issue = 0;       ///< instructions, four a clock
+  double shared = 0;      ///< shared memory, bank conflicts included
+  double cache = 0;       ///< first-level cache: wider for accesses that are not coalesced
+  double latency = 0;     ///< what its blocks wait for that others do not hide
+  // Seconds of all of them together.
+  double l2 = 0;
+  double memory = 0;
+
+  double seconds = 0;  ///< all of this put together, with its launch
+};
+
+/// What the kernels of a program may take on a GPU that is otherwise idle, judged by its loops:
+/// which blocks of threads a multiprocessor has at a time (by threads, registers and shared
+/// memory), what each resource of it needs for them, what moves between memory, second-level cache
+/// and multiprocessors, and how long one block takes if nothing slows it down. The longest decides,
+/// and a tenth of the others is added for what does not overlap.
+///
+/// Data that fit into the second-level cache are taken to be there, as they are when a program is
+/// run again and again. `known` are what the assembler says of the kernels, in their order; empty:
+/// registers are estimated by what threads keep.
+///
+/// It follows the machine: none of its rates or sizes may grow without the estimate staying or
+/// falling. How far it can be trusted: docs/studies/2026-11-gpu-estimate.md.
+std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program,
+                                                  const target::GpuMachine& gpu,
+                                                  std::span<const KernelRegisters> known = {});
+
+/// The sum over the kernels, in seconds.
+double EstimateGpuTime(const tensor::Program& program, const target::GpuMachine& gpu,
+                       std::span<const KernelRegisters> known = {});
+
+}  // namespace bayloom::feature
