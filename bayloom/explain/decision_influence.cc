@@ -32,7 +32,7 @@ Redraws Summarize(const std::vector<double>& ratios) {
 }
 
 Redraws EstimatedRedraws(const sketch::SpaceGenerator& space, const sketch::Candidate& candidate,
-                         int step, double own, const target::MachineModel& machine) {
+                         int step, double own) {
   std::vector<double> ratios;
   for (int draw = 0; draw < kEstimatedDraws; ++draw) {
     std::vector<std::optional<tensor::Decision>> kept = candidate.trace.decisions();
@@ -41,7 +41,7 @@ Redraws EstimatedRedraws(const sketch::SpaceGenerator& space, const sketch::Cand
         space.Replay(candidate.space, candidate.trace.WithDecisions(std::move(kept)),
                      base::RandomStream(static_cast<uint64_t>(draw)));
     if (!other || other->hash == candidate.hash) continue;
-    ratios.push_back(feature::EstimateCodeTime(other->program, machine) / own);
+    ratios.push_back(feature::EstimateCodeTime(other->program, space.target()) / own);
   }
   return Summarize(ratios);
 }
@@ -201,14 +201,13 @@ void Learn(const sketch::SpaceGenerator& space, const sketch::Candidate& candida
 
 DecisionInfluences InfluenceOfDecisions(const sketch::SpaceGenerator& space,
                                         const sketch::Candidate& candidate,
-                                        std::span<const MeasuredTrace> trials,
-                                        const target::MachineModel& machine) {
+                                        std::span<const MeasuredTrace> trials) {
   DecisionInfluences influences;
-  const double own = feature::EstimateCodeTime(candidate.program, machine);
+  const double own = feature::EstimateCodeTime(candidate.program, space.target());
   for (const int step : candidate.trace.SamplingSteps()) {
     influences.decisions.push_back({step, DecisionText(candidate.trace, step, space.workload()),
-                                    EstimatedRedraws(space, candidate, step, own, machine),
-                                    std::nullopt, std::nullopt});
+                                    EstimatedRedraws(space, candidate, step, own), std::nullopt,
+                                    std::nullopt});
   }
   Learn(space, candidate, trials, influences);
   std::ranges::stable_sort(

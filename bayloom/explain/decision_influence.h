@@ -11,7 +11,6 @@
 
 #include "bayloom/model/sobol_indices.h"
 #include "bayloom/sketch/design_space.h"
-#include "bayloom/target/machine_model.h"
 
 namespace bayloom::explain {
 
@@ -61,7 +60,6 @@ inline constexpr int kFewestTrialsToLearnFrom = 24;
 /// does so for mapspaces). The same arguments give the same answer.
 DecisionInfluences InfluenceOfDecisions(const sketch::SpaceGenerator& space,
                                         const sketch::Candidate& candidate,
-                                        std::span<const MeasuredTrace> trials,
-                                        const target::MachineModel& machine);
+                                        std::span<const MeasuredTrace> trials);
 
 }  // namespace bayloom::explain

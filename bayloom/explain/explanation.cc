@@ -92,8 +92,7 @@ std::optional<Rival> RunnerUp(record::Store& store, record::TaskId task, record:
     if (other->trace.SpaceHash() == best.candidate.trace.SpaceHash()) {
       rival.differences = ChangedDecisions(best.candidate.trace, other->trace, space.workload());
     } else {
-      rival.differences =
-          Differences(facts, FactsOf(other->program, target::MachineOf(space.target())));
+      rival.differences = Differences(facts, FactsOf(other->program, space.target()));
     }
     return rival;
   }
@@ -116,15 +115,14 @@ nlohmann::json ToJson(const Rival& rival) {
 
 Explanation Explain(record::Store& store, record::TaskId task, record::TargetId target,
                     const sketch::SpaceGenerator& space, const tuning::MeasuredCandidate& best) {
-  const target::MachineModel machine = target::MachineOf(space.target());
   Explanation explanation;
   explanation.seconds = best.outcome.value;
-  explanation.best = FactsOf(best.candidate.program, machine);
-  explanation.untuned = FactsOf(tuning::PlainCandidate(space).program, machine);
+  explanation.best = FactsOf(best.candidate.program, space.target());
+  explanation.untuned = FactsOf(tuning::PlainCandidate(space).program, space.target());
   explanation.techniques = Techniques(best.candidate.trace, best.candidate.program);
   explanation.limits = LimitsOf(space, best.candidate.program, best.outcome.value);
-  explanation.influences = InfluenceOfDecisions(
-      space, best.candidate, MeasuredTraces(store.TrialsOf(task, target)), machine);
+  explanation.influences =
+      InfluenceOfDecisions(space, best.candidate, MeasuredTraces(store.TrialsOf(task, target)));
   explanation.beside_untuned = {UntunedRatio(store, task, target),
                                 Differences(explanation.best, explanation.untuned)};
   explanation.runner_up = RunnerUp(store, task, target, space, best, explanation.best);

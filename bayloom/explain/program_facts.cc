@@ -59,10 +59,10 @@ void AddCounts(double mine, double theirs, std::string_view what, std::string_vi
 
 }  // namespace
 
-ProgramFacts FactsOf(const tensor::Program& program, const target::MachineModel& machine) {
+ProgramFacts FactsOf(const tensor::Program& program, const target::Target& target) {
   ProgramFacts facts;
-  facts.estimate = feature::EstimateTime(program, machine);
-  facts.code_estimate = feature::EstimateCodeTime(program, machine);
+  facts.estimate = feature::EstimateTime(program, target);
+  facts.code_estimate = feature::EstimateCodeTime(program, target);
   const feature::FeatureMatrix features = feature::ExtractFeatures(program);
   if (features.rows == 0) return facts;
   const std::span<const float> row = MainRow(features);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bayloom/target/machine_model.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/trace.h"
 
@@ -27,7 +27,7 @@ struct ProgramFacts {
   double code_estimate = 0;  ///< seconds, feature::EstimateCodeTime
 };
 
-ProgramFacts FactsOf(const tensor::Program& program, const target::MachineModel& machine);
+ProgramFacts FactsOf(const tensor::Program& program, const target::Target& target);
 
 /// Where the first program differs from the second by so much that it shows, as phrases: "touches
 /// 3.1 times fewer cache lines". Empty if nowhere.

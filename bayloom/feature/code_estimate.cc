@@ -14,6 +14,7 @@
 #include "bayloom/feature/internal/cache_lines.h"
 #include "bayloom/feature/internal/call_time.h"
 #include "bayloom/feature/internal/register_nest.h"
+#include "bayloom/feature/time_estimate.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
 
@@ -492,6 +493,11 @@ double EstimateCodeTime(const tensor::Program& program, const target::MachineMod
     seconds += EstimateWeights().fork_join * ForkJoinSeconds(program, loops, machine, counted);
   }
   return seconds;
+}
+
+double EstimateCodeTime(const tensor::Program& program, const target::Target& target) {
+  if (target.kind() == target::TargetKind::kNvidiaGpu) return EstimateTime(program, target);
+  return EstimateCodeTime(program, target::MachineOf(target));
 }
 
 }  // namespace bayloom::feature

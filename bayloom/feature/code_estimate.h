@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bayloom/target/machine_model.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::feature {
@@ -17,5 +18,8 @@ namespace bayloom::feature {
 /// that can be maximized: programs which it takes for the fastest of many are fast
 /// (docs/studies/2026-11-zero-trials.md).
 double EstimateCodeTime(const tensor::Program& program, const target::MachineModel& machine);
+
+/// The same on a target of any kind: of programs for GPUs what gpu_estimate.h says.
+double EstimateCodeTime(const tensor::Program& program, const target::Target& target);
 
 }  // namespace bayloom::feature

@@ -13,27 +13,27 @@
 namespace bayloom::feature {
 namespace {
 
-constexpr double kWarpThreads = 32;
-constexpr double kSectorBytes = 32;
+constexpr double kThreadsOfWarp = 32;
+constexpr double kBytesOfSector = 32;
 constexpr double kRegisterBytes = 4;
 constexpr double kMaxThreadRegisters = 255;
 constexpr double kRegisterGranule = 256;  ///< of a warp's registers
-constexpr double kReservedSharedBytes = 1024;  ///< of each block, by the driver
-constexpr double kPortBytes = 64;  ///< that one multiprocessor reads of the second level each clock
+constexpr double kDriversSharedBytes = 1024;  ///< of each block, by the driver
+constexpr double kL2PortBytes = 64;  ///< that one multiprocessor reads of the second level each clock
 
 // What was not looked up but assumed, in instructions or clocks.
 constexpr double kBaseRegisters = 24;    ///< for addresses and counters
-constexpr double kDivision = 8;          ///< instructions
-constexpr double kSpecial = 8;           ///< beside the special function itself
+constexpr double kDivisionInstructions = 8;          ///< instructions
+constexpr double kSpecialInstructions = 8;           ///< beside the special function itself
 constexpr double kIndexPart = 0.25;      ///< of index arithmetic that is left after compilation
 constexpr double kDecodeDigit = 4;       ///< to find the place of an iteration dealt to a thread
-constexpr double kLoopStep = 2;          ///< of a loop that stays one
+constexpr double kStepInstructions = 2;          ///< of a loop that stays one
 constexpr double kAhead = 4;             ///< iterations whose loads are issued before they are waited for
 constexpr double kBarrier = 30;
 constexpr double kShuffle = 25;
-constexpr double kUnhidden = 0.1;  ///< part of what does not decide that shows nevertheless
+constexpr double kNotOverlapped = 0.1;  ///< part of what does not decide that shows nevertheless
 
-double CeilDivide(double a, double b) { return std::ceil(a / b); }
+double DividedUp(double a, double b) { return std::ceil(a / b); }
 
 /// What one block of threads asks of its multiprocessor, in clocks, and of what is behind it.
 struct BlockDemand {
@@ -98,25 +98,25 @@ class KernelEstimator {
 
   /// Returns the bytes that a thread spills.
   double FindOccupancy(const KernelRegisters& known) {
-    const double warps = CeilDivide(estimate_.threads, kWarpThreads);
+    const double warps = DividedUp(estimate_.threads, kThreadsOfWarp);
     const auto registers = static_cast<double>(gpu_.registers);
     const double most =
         std::min(kMaxThreadRegisters,
-                 std::floor(registers / (warps * kRegisterGranule)) * kRegisterGranule / kWarpThreads);
+                 std::floor(registers / (warps * kRegisterGranule)) * kRegisterGranule / kThreadsOfWarp);
     const double wanted = known.registers > 0 ? known.registers : EstimatedRegisters();
     estimate_.registers = std::min(wanted, most);
     const double of_warp =
-        CeilDivide(estimate_.registers * kWarpThreads, kRegisterGranule) * kRegisterGranule;
+        DividedUp(estimate_.registers * kThreadsOfWarp, kRegisterGranule) * kRegisterGranule;
     double resident = std::floor(registers / (of_warp * warps));
     resident = std::min(resident, static_cast<double>(gpu_.max_blocks));
-    resident = std::min(resident, std::floor(gpu_.max_threads / (warps * kWarpThreads)));
+    resident = std::min(resident, std::floor(gpu_.max_threads / (warps * kThreadsOfWarp)));
     if (kernel_.shared_bytes > 0) {
       resident = std::min(resident, std::floor(static_cast<double>(gpu_.shared_bytes) /
-                                               (estimate_.shared_bytes + kReservedSharedBytes)));
+                                               (estimate_.shared_bytes + kDriversSharedBytes)));
     }
     estimate_.resident = static_cast<int>(std::max(1.0, resident));
     estimate_.occupancy =
-        std::min(1.0, estimate_.resident * warps * kWarpThreads / gpu_.max_threads);
+        std::min(1.0, estimate_.resident * warps * kThreadsOfWarp / gpu_.max_threads);
     estimate_.waves = estimate_.blocks / (estimate_.resident * gpu_.multiprocessors);
     return known.registers > 0 ? known.spilled_bytes
                                : 2 * kRegisterBytes * std::max(0.0, wanted - most);
@@ -125,7 +125,7 @@ class KernelEstimator {
   // --- One nest ---------------------------------------------------------------------------------
 
   void AddNest(const GpuBlockNest& nest, double spilled) {
-    const double warps = CeilDivide(static_cast<double>(nest.active_threads), kWarpThreads);
+    const double warps = DividedUp(static_cast<double>(nest.active_threads), kThreadsOfWarp);
     double steps = static_cast<double>(nest.dealt_steps);  // of loops that stay loops
     double straight = 1;
     for (const tensor::LoopId loop : nest.serial) (IsStraight(loop) ? straight : steps) *= Extent(loop);
@@ -135,14 +135,14 @@ class KernelEstimator {
                            counts[static_cast<size_t>(OpClass::kFloatDivMod)];
     const double floats = FloatInstructions(counts);
     double instructions = executions * (floats + kIndexPart * IntegerInstructions(counts));
-    instructions += kLoopStep * steps;
+    instructions += kStepInstructions * steps;
     if (nest.dealt >= 0 || nest.reduced >= 0) {
       const tensor::LoopId dealt = nest.dealt >= 0 ? nest.dealt : nest.reduced;
       const auto digits = static_cast<double>(program_.loops[dealt].digits.size());
       instructions += kDecodeDigit * (digits - 1) * steps;
     }
     demand_.arithmetic +=
-        warps * kWarpThreads * executions *
+        warps * kThreadsOfWarp * executions *
         std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
     bool waits_near = false, waits_far = false;
     for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
@@ -161,8 +161,8 @@ class KernelEstimator {
   static double FloatInstructions(const OpCounts& counts) {
     const auto of = [&](OpClass op) { return counts[static_cast<size_t>(op)]; };
     return of(OpClass::kFloatMad) + of(OpClass::kFloatAddSub) + of(OpClass::kFloatMul) +
-           kDivision * of(OpClass::kFloatDivMod) + of(OpClass::kFloatCompare) +
-           kSpecial * of(OpClass::kFloatMath) + of(OpClass::kFloatOther) + of(OpClass::kSelect);
+           kDivisionInstructions * of(OpClass::kFloatDivMod) + of(OpClass::kFloatCompare) +
+           kSpecialInstructions * of(OpClass::kFloatMath) + of(OpClass::kFloatOther) + of(OpClass::kSelect);
   }
 
   static double IntegerInstructions(const OpCounts& counts) {
@@ -192,8 +192,8 @@ class KernelEstimator {
     // What threads sum in global memory they wait for each time.
     const bool in_memory = sums && shape_.spaces[block.output] == GpuSpace::kGlobal;
     const double pieces = executions / straight;
-    demand_.near_waits += (waits_near ? CeilDivide(pieces, kAhead) : 0) + (in_memory ? pieces : 0);
-    demand_.far_waits += waits_far ? CeilDivide(pieces, kAhead) : 0;
+    demand_.near_waits += (waits_near ? DividedUp(pieces, kAhead) : 0) + (in_memory ? pieces : 0);
+    demand_.far_waits += waits_far ? DividedUp(pieces, kAhead) : 0;
     if (shape_.spaces[block.output] == GpuSpace::kShared) {
       const double stages = pieces / static_cast<double>(nest.dealt_steps);
       demand_.path += 2 * kBarrier * stages;
@@ -201,7 +201,7 @@ class KernelEstimator {
     if (nest.reduced < 0) return;
     const double rounds = std::log2(static_cast<double>(ReducingThreads(program_, nest.reduced)));
     demand_.path += kShuffle * rounds + (rounds > 5 ? 2 * kBarrier : 0);
-    demand_.issue += 2 * rounds * static_cast<double>(nest.active_threads) / kWarpThreads /
+    demand_.issue += 2 * rounds * static_cast<double>(nest.active_threads) / kThreadsOfWarp /
                      target::kWarpsAClock;
   }
 
@@ -221,7 +221,7 @@ class KernelEstimator {
       demand_.shared += warps * instructions * warp.shared_clocks;
       return instructions;
     }
-    const double bytes = warp.sectors * kSectorBytes;
+    const double bytes = warp.sectors * kBytesOfSector;
     demand_.cache +=
         warps * instructions * std::max(warp.lines, bytes / target::kSharedBytesAClock);
     const double asked = warps * instructions * bytes;
@@ -265,7 +265,7 @@ class KernelEstimator {
                          const WarpAccess& warp) const {
     const double cache = std::max(
         0.0, static_cast<double>(gpu_.cache_bytes) / estimate_.resident - estimate_.shared_bytes);
-    const double waste = std::max(1.0, warp.sectors * kSectorBytes / warp.wanted_bytes);
+    const double waste = std::max(1.0, warp.sectors * kBytesOfSector / warp.wanted_bytes);
     size_t level = nest.serial.size();
     for (; level > 0; --level) {
       double held = 0;
@@ -322,7 +322,7 @@ class KernelEstimator {
     estimate_.issue = of_one * demand_.issue * clock;
     estimate_.shared = of_one * demand_.shared * clock;
     estimate_.cache =
-        of_one * std::max(demand_.cache, demand_.l2_bytes / kPortBytes) * clock;
+        of_one * std::max(demand_.cache, demand_.l2_bytes / kL2PortBytes) * clock;
     const double far_share =
         estimate_.l2_bytes > 0 ? std::min(1.0, estimate_.memory_bytes / estimate_.l2_bytes) : 0;
     const double far = gpu_.l2_latency + far_share * (gpu_.memory_latency - gpu_.l2_latency);
@@ -338,7 +338,7 @@ class KernelEstimator {
       longest = std::max(longest, part);
       sum += part;
     }
-    estimate_.seconds = gpu_.launch_seconds + longest + kUnhidden * (sum - longest);
+    estimate_.seconds = gpu_.launch_seconds + longest + kNotOverlapped * (sum - longest);
     return estimate_;
   }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "bayloom/feature/gpu_estimate.h"
 #include "bayloom/feature/internal/cache_lines.h"
 #include "bayloom/feature/internal/call_time.h"
 #include "bayloom/feature/internal/op_counts.h"
@@ -61,6 +62,13 @@ double EstimateTime(const tensor::Program& program, const target::MachineModel& 
     seconds += weights.fork_join * ForkJoinSeconds(program, loops, machine, counted);
   }
   return seconds;
+}
+
+double EstimateTime(const tensor::Program& program, const target::Target& target) {
+  if (target.kind() == target::TargetKind::kNvidiaGpu) {
+    return EstimateGpuTime(program, target::GpuMachineOf(target));
+  }
+  return EstimateTime(program, target::MachineOf(target));
 }
 
 }  // namespace bayloom::feature

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bayloom/target/machine_model.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::feature {
@@ -35,5 +36,8 @@ struct EstimateWeights {
 /// It follows the machine: none of its rates may grow without the estimate staying or falling.
 double EstimateTime(const tensor::Program& program, const target::MachineModel& machine,
                     const EstimateWeights& weights = {});
+
+/// The same on a target of any kind: of programs for GPUs what gpu_estimate.h says.
+double EstimateTime(const tensor::Program& program, const target::Target& target);
 
 }  // namespace bayloom::feature

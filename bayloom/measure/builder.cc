@@ -29,6 +29,17 @@ void UseCompilerOnce(const target::Target& target) {
   (void)codegen::CompileProgram(tensor::Lower(builder.Build({y})), target, "warm_up");
 }
 
+/// Whether the device need not be asked; then there is no kernel.
+bool Refuse(const KernelUse& use, Build& build) {
+  std::optional<std::string> refusal = RefusalOf(use);
+  if (!refusal) return false;
+  build.kernel.reset();
+  build.verdict = trial::Verdict::kMemory;
+  build.error = *std::move(refusal);
+  build.use = use;
+  return true;
+}
+
 /// Programs being compiled by several workers.
 class Batch {
  public:
@@ -105,7 +116,7 @@ class Batch {
       worker.since = base::MonotonicSeconds();
     } else if (report.event == BuildReport::Event::kBuilt && is_ours) {
       builds_[report.index] = {std::move(report.kernel), trial::Verdict::kBuildError,
-                               std::move(report.error), report.seconds};
+                               std::move(report.error), report.seconds, {}};
       worker.compiling = -1;
     } else {
       Replace(number);
@@ -159,7 +170,30 @@ std::vector<Build> Builder::BuildAll(std::span<const tensor::Program* const> pro
                                      const StopCheck& stop) {
   if (programs.empty()) return {};
   if (!std::exchange(warm_, true)) UseCompilerOnce(target_);
-  return Batch(programs, options_, stop).Run();
+  if (target_.kind() != target::TargetKind::kNvidiaGpu) {
+    return Batch(programs, options_, stop).Run();
+  }
+  std::vector<Build> builds(programs.size());
+  std::vector<const tensor::Program*> unknown;
+  std::vector<std::pair<size_t, uint64_t>> places;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const uint64_t hash = programs[i]->StructuralHash();
+    if (const auto refused = refused_.find(hash); refused != refused_.end()) {
+      Refuse(refused->second, builds[i]);
+      continue;
+    }
+    unknown.push_back(programs[i]);
+    places.emplace_back(i, hash);
+  }
+  std::vector<Build> made = Batch(unknown, options_, stop).Run();
+  for (size_t i = 0; i < made.size(); ++i) {
+    const auto& [place, hash] = places[i];
+    Build& build = builds[place] = std::move(made[i]);
+    if (!build.kernel) continue;
+    build.use = UseOf(build.kernel->launches);
+    if (Refuse(build.use, build)) refused_.emplace(hash, build.use);
+  }
+  return builds;
 }
 
 }  // namespace bayloom::measure

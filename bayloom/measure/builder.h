@@ -8,10 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "bayloom/measure/build_worker.h"
 #include "bayloom/measure/interruption.h"
+#include "bayloom/measure/kernel_use.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 #include "bayloom/trial/outcome.h"
@@ -31,10 +33,14 @@ struct Build {
   trial::Verdict verdict = trial::Verdict::kBuildError;  ///< what it is if there is no kernel
   std::string error;                                     ///< why there is none
   double seconds = 0;                                    ///< on one thread
+  KernelUse use;                                         ///< of GPUs, also without a kernel
 };
 
 /// Compiles programs for a target, several at a time, in processes of their own: one on which the
 /// compiler crashes, aborts or does not end costs that program only.
+///
+/// What the assembler of a GPU says that the device cannot run well (RefusalOf) is no kernel, and is
+/// remembered: the same program is not assembled again.
 class Builder {
  public:
   explicit Builder(target::Target target, BuilderOptions options = {});
@@ -48,6 +54,7 @@ class Builder {
  private:
   target::Target target_;
   BuilderOptions options_;
+  std::unordered_map<uint64_t, KernelUse> refused_;  ///< by the programs' hashes
   bool warm_ = false;  ///< the compiler has been used once, and its children inherit that
 };
 

@@ -14,6 +14,9 @@ MeasurementDetails DetailsOf(const trial::Outcome& outcome) {
   details.measure_seconds = outcome.Get("measure_seconds", details.measure_seconds);
   details.clock_mhz = outcome.Get("clock_mhz", details.clock_mhz);
   details.power_watts = outcome.Get("power_watts", details.power_watts);
+  details.registers = outcome.Get("registers", details.registers);
+  details.spill_bytes = outcome.Get("spill_bytes", details.spill_bytes);
+  details.shared_bytes = outcome.Get("shared_bytes", details.shared_bytes);
   return details;
 }
 
@@ -29,6 +32,9 @@ void SetDetails(trial::Outcome& outcome, const MeasurementDetails& details) {
   set("measure_seconds", details.measure_seconds, nothing.measure_seconds);
   set("clock_mhz", details.clock_mhz, nothing.clock_mhz);
   set("power_watts", details.power_watts, nothing.power_watts);
+  set("registers", details.registers, nothing.registers);
+  set("spill_bytes", details.spill_bytes, nothing.spill_bytes);
+  set("shared_bytes", details.shared_bytes, nothing.shared_bytes);
 }
 
 }  // namespace bayloom::measure

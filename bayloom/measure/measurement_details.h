@@ -22,6 +22,10 @@ struct MeasurementDetails {
   double measure_seconds = 0;  ///< spent on running, checking and timing
   double clock_mhz = 0;        ///< of a GPU's multiprocessors; 0: unknown
   double power_watts = 0;      ///< of a GPU; 0: unknown
+  // What a thread of a GPU needs, as the assembler says; 0: unknown.
+  double registers = 0;
+  double spill_bytes = 0;   ///< of registers that it has not
+  double shared_bytes = 0;  ///< of a block of threads
 };
 
 MeasurementDetails DetailsOf(const trial::Outcome& outcome);

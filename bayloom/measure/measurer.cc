@@ -29,6 +29,13 @@ namespace {
 
 bool IsGpu(const target::Target& target) { return target.kind() == target::TargetKind::kNvidiaGpu; }
 
+MeasurementDetails DetailsOf(const Build& build) {
+  return {.build_seconds = build.seconds,
+          .registers = static_cast<double>(build.use.registers),
+          .spill_bytes = static_cast<double>(build.use.spill_bytes),
+          .shared_bytes = static_cast<double>(build.use.shared_bytes)};
+}
+
 target::Target ReferenceTarget(const target::Target& target) {
   return IsGpu(target) ? codegen::HostTarget() : target;
 }
@@ -133,7 +140,7 @@ std::optional<trial::Outcome> Measurer::Refusal(const tensor::Workload& workload
                                                 const Build& build, const StopCheck& stop) {
   if (!build.kernel) {
     trial::Outcome outcome = trial::Outcome::Infeasible(build.verdict, build.error);
-    SetDetails(outcome, {.build_seconds = build.seconds});
+    SetDetails(outcome, DetailsOf(build));
     return outcome;
   }
   if (const Status prepared = PrepareReference(workload, task, stop); !prepared) {
@@ -147,13 +154,15 @@ double Measurer::CutSeconds(const Task& task, double factor) {
                     : std::numeric_limits<double>::infinity();
 }
 
-trial::Outcome Measurer::Time(Task& task, const TrialMessage& trial, double build_seconds,
+trial::Outcome Measurer::Time(Task& task, const TrialMessage& trial, const Build& build,
                               const StopCheck& stop) {
   const double start = base::MonotonicSeconds();
   trial::Outcome outcome = runner_.Run(task.reference->data(), trial, stop);
   const double seconds = base::MonotonicSeconds() - start;
-  SetDetails(outcome,
-             {.drift = task.drift, .build_seconds = build_seconds, .measure_seconds = seconds});
+  MeasurementDetails details = DetailsOf(build);
+  details.drift = task.drift;
+  details.measure_seconds = seconds;
+  SetDetails(outcome, details);
   statistics_.run_seconds += seconds;
   return outcome;
 }
@@ -171,7 +180,7 @@ trial::Outcome Measurer::Run(const tensor::Workload& workload, const tensor::Pro
   TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
   trial.timing = options_.timing;
   trial.cut_seconds = CutSeconds(task, options_.cut_factor);
-  trial::Outcome outcome = Time(task, trial, build.seconds, stop);
+  trial::Outcome outcome = Time(task, trial, build, stop);
   if (outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.incumbent_seconds) {
     task.incumbent = std::move(trial);
     task.incumbent_seconds = outcome.value;
@@ -191,7 +200,7 @@ trial::Outcome Measurer::Repeat(const tensor::Workload& workload, const tensor::
   TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
   trial.timing = options_.repeat_timing;
   trial.cut_seconds = CutSeconds(task, options_.repeat_cut_factor);
-  return Time(task, trial, build.seconds, stop);
+  return Time(task, trial, build, stop);
 }
 
 void Measurer::WatchDrift(Task& task, const StopCheck& stop) {

@@ -96,8 +96,8 @@ class Measurer {
   Status PrepareReference(const tensor::Workload& workload, Task& task, const StopCheck& stop);
   void DropOldReferences(const Task& needed);
   void WatchDrift(Task& task, const StopCheck& stop);
-  /// Runs a message's kernel, which was built in so many seconds.
-  trial::Outcome Time(Task& task, const TrialMessage& trial, double build_seconds,
+  /// Runs a message's kernel, which is the build's.
+  trial::Outcome Time(Task& task, const TrialMessage& trial, const Build& build,
                       const StopCheck& stop);
   /// The time of a task's incumbent, times a factor; infinity if that is 0.
   static double CutSeconds(const Task& task, double factor);

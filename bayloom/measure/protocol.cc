@@ -18,6 +18,8 @@ void Put(BodyWriter& writer, const std::vector<codegen::GpuLaunch>& launches) {
     writer.Put(launch.blocks);
     writer.Put(launch.threads);
     writer.Put(launch.shared_bytes);
+    writer.Put(launch.registers);
+    writer.Put(launch.spill_bytes);
   }
 }
 
@@ -30,6 +32,8 @@ void Get(BodyReader& reader, std::vector<codegen::GpuLaunch>& launches) {
     reader.Get(launch.blocks);
     reader.Get(launch.threads);
     reader.Get(launch.shared_bytes);
+    reader.Get(launch.registers);
+    reader.Get(launch.spill_bytes);
   }
 }
 
@@ -137,6 +141,8 @@ std::string OutcomeMessage::Encode() const {
   writer.Put(cut_short);
   writer.Put(clock_mhz);
   writer.Put(power_watts);
+  writer.Put(registers);
+  writer.Put(spill_bytes);
   return writer.Take();
 }
 
@@ -150,6 +156,8 @@ OutcomeMessage OutcomeMessage::Decode(const std::string& body) {
   reader.Get(message.cut_short);
   reader.Get(message.clock_mhz);
   reader.Get(message.power_watts);
+  reader.Get(message.registers);
+  reader.Get(message.spill_bytes);
   return message;
 }
 

@@ -129,7 +129,9 @@ trial::Outcome Runner::Ask(MessageType type, const std::string& body, int descri
   SetDetails(outcome, {.spread = message.spread,
                        .cut_short = message.cut_short,
                        .clock_mhz = message.clock_mhz,
-                       .power_watts = message.power_watts});
+                       .power_watts = message.power_watts,
+                       .registers = message.registers,
+                       .spill_bytes = message.spill_bytes});
   return outcome;
 }
 

@@ -15,11 +15,11 @@ namespace bayloom::tuning {
 namespace {
 
 /// Fitness for evolution: runs a second by the estimate.
-strategy::Scorer EstimatedRates(const target::MachineModel& machine, base::ThreadPool& pool) {
-  return [&machine, &pool](std::span<const sketch::Candidate* const> programs) {
+strategy::Scorer EstimatedRates(const target::Target& target, base::ThreadPool& pool) {
+  return [&target, &pool](std::span<const sketch::Candidate* const> programs) {
     std::vector<double> rates(programs.size());
     pool.ParallelFor(std::ssize(programs), [&](int64_t i) {
-      rates[i] = 1 / feature::EstimateCodeTime(programs[i]->program, machine);
+      rates[i] = 1 / feature::EstimateCodeTime(programs[i]->program, target);
     });
     return rates;
   };
@@ -57,8 +57,6 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
                                     const UntunedOptions& options, base::ThreadPool& pool) {
   sketch::Candidate plain = PlainCandidate(space);
   if (options.population <= 0 || IsOnlyOne(space, plain)) return plain;
-  // The estimate knows processors only.
-  if (space.target().kind() == target::TargetKind::kNvidiaGpu) return plain;
   const strategy::Evolution evolution(BreedingOptions(space, options, pool));
   base::RandomStream random(
       base::Hasher().Add(options.seed).Add(space.workload().StructuralHash()).Digest());
@@ -66,11 +64,10 @@ sketch::Candidate FastestByEstimate(const sketch::SpaceGenerator& space,
   for (const sketch::Candidate& candidate : lent) {
     first.push_back(std::make_shared<const sketch::Candidate>(candidate));
   }
-  const target::MachineModel machine = target::MachineOf(space.target());
   const std::vector<strategy::ScoredCandidate> best = evolution.Run(
-      {}, first, options.population, EstimatedRates(machine, pool), {}, /*keep=*/1, random);
+      {}, first, options.population, EstimatedRates(space.target(), pool), {}, /*keep=*/1, random);
   if (best.empty()) return plain;
-  const double plain_rate = 1 / feature::EstimateCodeTime(plain.program, machine);
+  const double plain_rate = 1 / feature::EstimateCodeTime(plain.program, space.target());
   return best[0].rating > plain_rate ? *best[0].candidate : plain;
 }
 

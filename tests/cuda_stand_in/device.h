@@ -30,6 +30,9 @@ constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized
 ///     STAND_IN_DEVICES        how many there are, 1
 ///     STAND_IN_MEMORY         bytes of each, 1 GiB
 ///     STAND_IN_VERSION        of the driver, 12080
+///     STAND_IN_CLOCK          what it tells of its clocks in kHz, 1 GHz; 0: nothing
+///     STAND_IN_REGISTERS      of a thread of any kernel, 32
+///     STAND_IN_LOCAL_BYTES    the same of what does not fit into registers, 0
 ///     STAND_IN_FAULT          "KIND:FILE": once, where the file exists, which is removed.
 ///                             illegal-address: a launch fails, and all that follows;
 ///                             overrun: a launch writes behind its last buffer;
@@ -79,6 +82,8 @@ struct Device {
   std::byte* At(uint64_t address, uint64_t bytes);
 };
 Device& TheDevice();
+/// Its primary context.
+bayloom_cu_context ContextOf(Device& device);
 
 /// Why nothing can be done; success if something can.
 int Ready();

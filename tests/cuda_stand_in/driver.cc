@@ -65,9 +65,16 @@ Device& TheDevice() {
   return device;
 }
 
+bayloom_cu_context ContextOf(Device& device) {
+  return reinterpret_cast<bayloom_cu_context>(&device);
+}
+
+/// Of a thread; the last is the current one.
+thread_local std::vector<bayloom_cu_context> contexts;
+
 int Ready() {
   if (!TheDevice().is_initialized) return kNotInitialized;
-  if (!TheDevice().has_context) return kInvalidContext;
+  if (contexts.empty() || contexts.back() != ContextOf(TheDevice())) return kInvalidContext;
   return TheDevice().error;
 }
 
@@ -84,9 +91,8 @@ int Attribute(int number) {
     case BAYLOOM_CU_MULTIPROCESSORS:
       return 4;
     case BAYLOOM_CU_CLOCK_RATE:
-      return 1000000;
     case BAYLOOM_CU_MEMORY_CLOCK_RATE:
-      return 1000000;
+      return static_cast<int>(NumberSetting("STAND_IN_CLOCK", 1000000));
     case BAYLOOM_CU_MEMORY_BUS_WIDTH:
       return 1024;
     case BAYLOOM_CU_L2_BYTES:
@@ -128,6 +134,9 @@ const char* NameOf(int code) {
 }  // namespace
 
 STAND_IN_EXPORT int cuInit(unsigned) {
+  // As of the driver: what has been initialized is of no use in a child.
+  static const pid_t initialized_by = getpid();
+  if (initialized_by != getpid()) return kNotInitialized;
   TheDevice().is_initialized = true;
   return VisibleDevices().empty() ? kNoDevice : kSuccess;
 }
@@ -176,7 +185,7 @@ STAND_IN_EXPORT int cuDeviceTotalMem_v2(size_t* bytes, int) {
 
 STAND_IN_EXPORT int cuDevicePrimaryCtxRetain(bayloom_cu_context* context, int device) {
   TheDevice().has_context = true;
-  *context = reinterpret_cast<bayloom_cu_context>(&TheDevice());
+  *context = ContextOf(TheDevice());
   if (const std::string log = Setting("STAND_IN_LOG", ""); !log.empty()) {
     std::ofstream(log, std::ios::app) << "Stand-in " << device << "\n";
   }
@@ -185,8 +194,22 @@ STAND_IN_EXPORT int cuDevicePrimaryCtxRetain(bayloom_cu_context* context, int de
 
 STAND_IN_EXPORT int cuDevicePrimaryCtxRelease_v2(int) { return kSuccess; }
 
-STAND_IN_EXPORT int cuCtxSetCurrent(bayloom_cu_context context) {
-  return context == nullptr ? kInvalidContext : Ready();
+STAND_IN_EXPORT int cuCtxPushCurrent_v2(bayloom_cu_context context) {
+  if (!TheDevice().has_context) return kInvalidContext;
+  contexts.push_back(context);
+  return context == nullptr ? kInvalidContext : kSuccess;
+}
+
+STAND_IN_EXPORT int cuCtxPopCurrent_v2(bayloom_cu_context* context) {
+  if (contexts.empty()) return kInvalidContext;
+  *context = contexts.back();
+  contexts.pop_back();
+  return kSuccess;
+}
+
+STAND_IN_EXPORT int cuCtxGetCurrent(bayloom_cu_context* context) {
+  *context = contexts.empty() ? nullptr : contexts.back();
+  return kSuccess;
 }
 
 STAND_IN_EXPORT int cuModuleLoadData(bayloom_cu_module* module, const void* image) {
@@ -212,6 +235,16 @@ STAND_IN_EXPORT int cuModuleGetFunction(bayloom_cu_function* function, bayloom_c
   const auto number = static_cast<size_t>(found - of->launches.begin());
   // Functions live as long as the process: their module says when they may be used.
   *function = reinterpret_cast<bayloom_cu_function>(new Function{of, number});
+  return kSuccess;
+}
+
+STAND_IN_EXPORT int cuFuncGetAttribute(int* value, int attribute, bayloom_cu_function) {
+  if (const int error = Ready(); error != kSuccess) return error;
+  *value = attribute == BAYLOOM_CU_REGISTERS
+               ? static_cast<int>(NumberSetting("STAND_IN_REGISTERS", 32))
+           : attribute == BAYLOOM_CU_LOCAL_BYTES
+               ? static_cast<int>(NumberSetting("STAND_IN_LOCAL_BYTES", 0))
+               : 0;
   return kSuccess;
 }
 

@@ -78,6 +78,48 @@ TEST_F(GpuMeasurer, ChecksAndTimesWhatIsDrawn) {
   EXPECT_EQ(measurer_.statistics().runner_starts, 1);
 }
 
+/// As the driver says of what it assembled: the device is not asked, and the process lives on.
+TEST_F(GpuMeasurer, WhatTheDriverCouldNotRunWellIsNotRun) {
+  {
+    const WithVariable spills("STAND_IN_LOCAL_BYTES", "400");
+    const trial::Outcome outcome = Measure(1).front();
+    EXPECT_EQ(outcome.verdict, Verdict::kMemory);
+    EXPECT_EQ(outcome.reason, "spills 800 bytes");
+  }
+  Measurer measurer(target_, Options());
+  const WithVariable registers("STAND_IN_REGISTERS", "48");
+  const tensor::Program program = sketch::DefaultSchedule(workload_, target_);
+  const tensor::Program* const programs[] = {&program};
+  const trial::Outcome outcome = measurer.Measure(workload_, programs).front();
+  ASSERT_TRUE(outcome.ok()) << outcome.reason;
+  EXPECT_EQ(DetailsOf(outcome).registers, 48);
+}
+
+/// What the assembler says is known before the device is asked, and not asked for again.
+TEST_F(GpuMeasurer, WhatTheAssemblerRefusesIsNotAssembledAgain) {
+  const std::string built = folder_ / "built";
+  MeasureOptions options = Options();
+  options.builder.compile = [&](const tensor::Program&) {
+    std::ofstream(built, std::ios::app) << "x";
+    codegen::KernelObject kernel;
+    kernel.symbol = "kernel";
+    kernel.launches = {{"kernel_0", 1, 256, 2048, 255, 1024}};
+    return Result<codegen::KernelObject>(kernel);
+  };
+  Measurer measurer(target_, options);
+  const tensor::Program program = sketch::DefaultSchedule(workload_, target_);
+  const tensor::Program* const programs[] = {&program};
+  for (int i = 0; i < 3; ++i) {
+    const trial::Outcome outcome = measurer.Measure(workload_, programs).front();
+    EXPECT_EQ(outcome.verdict, Verdict::kMemory);
+    EXPECT_EQ(outcome.reason, "spills 1024 bytes");
+    EXPECT_EQ(DetailsOf(outcome).registers, 255);
+    EXPECT_EQ(DetailsOf(outcome).spill_bytes, 1024);
+    EXPECT_EQ(DetailsOf(outcome).shared_bytes, 2048);
+  }
+  EXPECT_EQ(std::filesystem::file_size(built), 1U);
+}
+
 TEST_F(GpuMeasurer, WrongResultsAreFound) {
   tensor::Program wrong = sketch::DefaultSchedule(workload_, target_);
   tensor::Block& block = wrong.blocks[wrong.BlocksInOrder().back()];

@@ -3,15 +3,22 @@
 
 #include "bayloom/codegen/gpu/gpu_description.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <vector>
 
+#include "bayloom/base/descriptor.h"
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/system_error.h"
 #include "bayloom/codegen/runtime/bayloom_cuda.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/gpu_machine.h"
@@ -31,9 +38,7 @@ std::string ArchitectureFor(int capability) {
   return best;
 }
 
-}  // namespace
-
-Result<GpuDescription> DescribeGpu() {
+Result<GpuDescription> DescribeHere() {
   char error[256] = "";
   const bayloom_cuda* const cuda = bayloom_cuda_load(error, sizeof(error));
   if (cuda == nullptr) return Error{error};
@@ -73,6 +78,67 @@ Result<GpuDescription> DescribeGpu() {
                              capability)};
   }
   return gpu;
+}
+
+nlohmann::json DescriptionToJson(const Result<GpuDescription>& gpu) {
+  if (!gpu) return {{"error", gpu.error().message}};
+  return {{"name", gpu->name},
+          {"capability", gpu->capability},
+          {"architecture", gpu->architecture},
+          {"driver", gpu->driver_version},
+          {"memory", gpu->memory_bytes},
+          {"l2", gpu->l2_bytes},
+          {"multiprocessors", gpu->multiprocessors},
+          {"clock", gpu->clock_hertz},
+          {"memory_rate", gpu->memory_bytes_per_second}};
+}
+
+Result<GpuDescription> DescriptionFromJson(const nlohmann::json& json) {
+  if (json.contains("error")) return Error{json.at("error").get<std::string>()};
+  GpuDescription gpu;
+  json.at("name").get_to(gpu.name);
+  json.at("capability").get_to(gpu.capability);
+  json.at("architecture").get_to(gpu.architecture);
+  json.at("driver").get_to(gpu.driver_version);
+  json.at("memory").get_to(gpu.memory_bytes);
+  json.at("l2").get_to(gpu.l2_bytes);
+  json.at("multiprocessors").get_to(gpu.multiprocessors);
+  json.at("clock").get_to(gpu.clock_hertz);
+  json.at("memory_rate").get_to(gpu.memory_bytes_per_second);
+  return gpu;
+}
+
+/// What a child process finds out and writes into a pipe.
+Result<GpuDescription> DescribeInChild() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw SystemError("there can be no further pipe");
+  const base::Descriptor reading(ends[0]);
+  base::Descriptor writing(ends[1]);
+  const pid_t child = fork();
+  if (child < 0) throw SystemError("there can be no further process");
+  if (child == 0) {
+    const std::string text = DescriptionToJson(DescribeHere())
+                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    _exit(write(writing.number(), text.data(), text.size()) == std::ssize(text) ? 0 : 1);
+  }
+  writing = base::Descriptor();
+  std::string text;
+  char part[512];
+  for (ssize_t count = 0; (count = read(reading.number(), part, sizeof(part))) != 0;) {
+    if (count > 0) text.append(part, static_cast<size_t>(count));
+    if (count < 0 && errno != EINTR) break;
+  }
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return Error{"the NVIDIA driver ended the process that asked for its GPUs"};
+  return DescriptionFromJson(json);
+}
+
+}  // namespace
+
+Result<GpuDescription> DescribeGpu() {
+  return bayloom_cuda_is_loaded() ? DescribeHere() : DescribeInChild();
 }
 
 target::MachineModel MachineOf(const GpuDescription& gpu) {

@@ -3,6 +3,7 @@
 
 #include "bayloom/codegen/gpu/gpu_image.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -125,6 +126,13 @@ Result<KernelObject> CompileForGpu(const tensor::Program& program, const target:
       Result<AssembledProgram> assembled = Assemble(compiled->ptx, limits.architecture);
       if (!assembled) return assembled.error();
       kernel.object = std::move(assembled->cubin);
+      for (GpuLaunch& launch : kernel.launches) {
+        const auto known =
+            std::ranges::find(assembled->kernels, launch.symbol, &AssembledKernel::symbol);
+        if (known == assembled->kernels.end()) continue;
+        launch.registers = known->registers;
+        launch.spill_bytes = known->spill_bytes;
+      }
       break;
     }
     case GpuImage::kStandIn: {

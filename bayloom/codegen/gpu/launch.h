@@ -15,6 +15,9 @@ struct GpuLaunch {
   int64_t blocks = 1;        ///< of the grid, which has one dimension
   int threads = 1;           ///< of a block, which has one dimension
   int64_t shared_bytes = 0;  ///< of a block, allocated by the launch
+  // As the assembler says; 0 where it was not asked.
+  int registers = 0;        ///< of a thread
+  int64_t spill_bytes = 0;  ///< of a thread, stored and loaded
 };
 
 }  // namespace bayloom::codegen

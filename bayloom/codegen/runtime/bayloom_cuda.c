@@ -5,14 +5,14 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bayloom_cuda driver;
-static bool is_loaded;
+static atomic_bool is_loaded;
 static char why_not[256];
 
 /* dlsym gives pointers to data, which C does not convert to pointers to functions. */
@@ -68,6 +68,8 @@ const bayloom_cuda* bayloom_cuda_load(char* error, size_t size) {
   snprintf(error, size, "%s", why_not);
   return NULL;
 }
+
+bool bayloom_cuda_is_loaded(void) { return is_loaded; }
 
 void bayloom_cuda_describe(const bayloom_cuda* cuda, int code, const char* what, char* error,
                            size_t size) {

@@ -8,6 +8,7 @@
  * libcuda.so.1 that Bayloom calls (CUDA Driver API, versions 12.0 and later). Nothing of CUDA is
  * needed to compile or link this. Plain C11; it is shipped with networks for GPUs. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ enum { BAYLOOM_CUDA_LEAST_VERSION = 12000 };
 enum {
   BAYLOOM_CU_SUCCESS = 0,
   BAYLOOM_CU_ERROR_OUT_OF_MEMORY = 2,
+  BAYLOOM_CU_ERROR_NOT_INITIALIZED = 3,
   BAYLOOM_CU_ERROR_NO_BINARY = 209, /* no code for this GPU in a module */
   BAYLOOM_CU_CLOCK_RATE = 13,       /* attributes of devices: kHz */
   BAYLOOM_CU_MULTIPROCESSORS = 16,
@@ -41,7 +43,10 @@ enum {
   BAYLOOM_CU_L2_BYTES = 38,
   BAYLOOM_CU_CAPABILITY_MAJOR = 75,
   BAYLOOM_CU_CAPABILITY_MINOR = 76,
-  BAYLOOM_CU_MAX_DYNAMIC_SHARED_BYTES = 8, /* attribute of functions */
+  BAYLOOM_CU_STATIC_SHARED_BYTES = 1, /* attributes of functions */
+  BAYLOOM_CU_LOCAL_BYTES = 3,
+  BAYLOOM_CU_REGISTERS = 4,
+  BAYLOOM_CU_MAX_DYNAMIC_SHARED_BYTES = 8,
   BAYLOOM_CU_STREAM_NON_BLOCKING = 1,
   BAYLOOM_CU_CAPTURE_THREAD_LOCAL = 1
 };
@@ -59,11 +64,13 @@ enum {
   X(DeviceTotalMem, "cuDeviceTotalMem_v2", (size_t*, bayloom_cu_device))                        \
   X(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (bayloom_cu_context*, bayloom_cu_device))     \
   X(PrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (bayloom_cu_device))                     \
-  X(CtxSetCurrent, "cuCtxSetCurrent", (bayloom_cu_context))                                     \
+  X(CtxPushCurrent, "cuCtxPushCurrent_v2", (bayloom_cu_context))                                \
+  X(CtxPopCurrent, "cuCtxPopCurrent_v2", (bayloom_cu_context*))                                 \
   X(ModuleLoadData, "cuModuleLoadData", (bayloom_cu_module*, const void*))                      \
   X(ModuleUnload, "cuModuleUnload", (bayloom_cu_module))                                        \
   X(ModuleGetFunction, "cuModuleGetFunction",                                                   \
     (bayloom_cu_function*, bayloom_cu_module, const char*))                                     \
+  X(FuncGetAttribute, "cuFuncGetAttribute", (int*, int, bayloom_cu_function))                   \
   X(FuncSetAttribute, "cuFuncSetAttribute", (bayloom_cu_function, int, int))                    \
   X(MemAlloc, "cuMemAlloc_v2", (bayloom_cu_pointer*, size_t))                                   \
   X(MemFree, "cuMemFree_v2", (bayloom_cu_pointer))                                              \
@@ -103,6 +110,10 @@ typedef struct {
  * variable BAYLOOM_CUDA_DRIVER names, else libcuda.so.1. Returns null where that is not possible;
  * `error`, of `size` bytes, then says why in one line. Thread safe. */
 const bayloom_cuda* bayloom_cuda_load(char* error, size_t size);
+
+/* Whether this process has loaded and initialized it: then a child that it forks, and that does not
+ * become another program, cannot use a GPU. */
+bool bayloom_cuda_is_loaded(void);
 
 /* Writes "WHAT: CUDA_ERROR_..." . */
 void bayloom_cuda_describe(const bayloom_cuda* cuda, int code, const char* what, char* error,

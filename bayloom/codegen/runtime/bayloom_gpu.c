@@ -16,6 +16,7 @@ struct bayloom_gpu {
   const bayloom_cuda* cuda;
   bayloom_cu_device device;
   bayloom_cu_context context;
+  bool is_entered; /* by the call under way */
   bayloom_cu_stream stream;
   bayloom_cu_event begin, end;
   bayloom_cu_module* modules;      /* of each kernel */
@@ -47,6 +48,19 @@ static bool Refuse(bayloom_gpu* gpu, bayloom_gpu_status status, const char* what
   return false;
 }
 
+/* The device's primary context is the current one from Enter to Leave; what the caller had is then
+ * current again. */
+static bool Enter(bayloom_gpu* gpu) {
+  gpu->is_entered = Check(gpu, gpu->cuda->CtxPushCurrent(gpu->context), "the GPU cannot be used");
+  return gpu->is_entered;
+}
+
+static void Leave(bayloom_gpu* gpu) {
+  bayloom_cu_context ours = NULL;
+  if (gpu->is_entered) gpu->cuda->CtxPopCurrent(&ours);
+  gpu->is_entered = false;
+}
+
 static bool OpenDevice(bayloom_gpu* gpu) {
   const bayloom_cuda* cuda = gpu->cuda;
   int count = 0, major = 0, minor = 0;
@@ -68,7 +82,7 @@ static bool OpenDevice(bayloom_gpu* gpu) {
     return Refuse(gpu, BAYLOOM_GPU_NO_DEVICE, text);
   }
   return Check(gpu, cuda->PrimaryCtxRetain(&gpu->context, gpu->device), "the GPU cannot be used") &&
-         Check(gpu, cuda->CtxSetCurrent(gpu->context), "the GPU cannot be used") &&
+         Enter(gpu) &&
          Check(gpu, cuda->StreamCreate(&gpu->stream, BAYLOOM_CU_STREAM_NON_BLOCKING),
                "no stream") &&
          Check(gpu, cuda->EventCreate(&gpu->begin, 0), "no event") &&
@@ -167,7 +181,9 @@ bayloom_gpu_status bayloom_gpu_create(const bayloom_gpu_network* network, bayloo
   gpu->cuda = cuda;
   gpu->error = error;
   gpu->error_size = size;
-  if (Prepare(gpu)) {
+  const bool is_prepared = Prepare(gpu);
+  Leave(gpu);
+  if (is_prepared) {
     *made = gpu;
     return BAYLOOM_GPU_OK;
   }
@@ -184,7 +200,7 @@ void bayloom_gpu_destroy(bayloom_gpu* gpu) {
   if (gpu == NULL) return;
   const bayloom_gpu_network* network = gpu->network;
   if (gpu->context != NULL) {
-    gpu->cuda->CtxSetCurrent(gpu->context);
+    Enter(gpu);
     for (int p = 0; p < network->plan_count; ++p) {
       if (gpu->graphs[p] != NULL) gpu->cuda->GraphExecDestroy(gpu->graphs[p]);
     }
@@ -200,6 +216,7 @@ void bayloom_gpu_destroy(bayloom_gpu* gpu) {
     if (gpu->begin != NULL) gpu->cuda->EventDestroy(gpu->begin);
     if (gpu->end != NULL) gpu->cuda->EventDestroy(gpu->end);
     if (gpu->stream != NULL) gpu->cuda->StreamDestroy(gpu->stream);
+    Leave(gpu);
     gpu->cuda->PrimaryCtxRelease(gpu->device);
   }
   free(gpu->modules);
@@ -307,7 +324,6 @@ static bool Run(bayloom_gpu* gpu, int p, const void* const* inputs, void* const*
   const bayloom_cuda* cuda = gpu->cuda;
   const bayloom_gpu_network* network = gpu->network;
   const bayloom_gpu_plan* plan = &network->plans[p];
-  if (!Check(gpu, cuda->CtxSetCurrent(gpu->context), "the GPU cannot be used")) return false;
   for (int i = 0; i < network->input_count; ++i) {
     if (plan->input_bytes[i] > 0 &&
         !Check(gpu,
@@ -339,7 +355,9 @@ static bool Run(bayloom_gpu* gpu, int p, const void* const* inputs, void* const*
 /* After a failure, too, nothing of it goes on when the call returns. */
 static void RunToTheEnd(bayloom_gpu* gpu, int p, const void* const* inputs, void* const* outputs,
                         double* seconds) {
+  if (!Enter(gpu)) return;
   if (!Run(gpu, p, inputs, outputs, seconds)) gpu->cuda->StreamSynchronize(gpu->stream);
+  Leave(gpu);
 }
 
 bayloom_gpu_status bayloom_gpu_run(bayloom_gpu* gpu, int plan, const void* const* inputs,

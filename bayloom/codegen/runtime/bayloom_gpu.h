@@ -81,6 +81,8 @@ typedef struct {
   const bayloom_gpu_plan* plans;
 } bayloom_gpu_network;
 
+/* A network on a GPU. What it does there it does in the device's primary context; every call below
+ * leaves the current context of its thread as it was. */
 typedef struct bayloom_gpu bayloom_gpu;
 
 /* What failed. */

@@ -39,7 +39,7 @@ GpuSession::GpuSession() {
   if (cuda_ == nullptr) throw GpuError(trial::Verdict::kCrash, error);
   Check(cuda_->DeviceGet(&device_, 0), "the GPU cannot be used");
   Check(cuda_->PrimaryCtxRetain(&context_, device_), "the GPU cannot be used");
-  Check(cuda_->CtxSetCurrent(context_), "the GPU cannot be used");
+  Check(cuda_->CtxPushCurrent(context_), "the GPU cannot be used");
   Check(cuda_->StreamCreate(&stream_, BAYLOOM_CU_STREAM_NON_BLOCKING), "no stream");
   Check(cuda_->EventCreate(&begin_, 0), "no event");
   Check(cuda_->EventCreate(&end_, 0), "no event");
@@ -84,9 +84,13 @@ GpuSession::Memory GpuSession::Allocate(int64_t bytes) {
 GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
                                     const std::vector<GpuBuffer>& buffers) {
   Free();
+  std::vector<codegen::GpuLaunch> described = object.launches;
+  // Of PTX without arrays of threads, all memory of a thread is for registers that it has not.
+  const bool assembled_here = object.object.find(".entry") != std::string::npos &&
+                              object.object.find("__local_depot") == std::string::npos;
   Check(cuda_->ModuleLoadData(&module_, object.object.c_str()), "the driver refuses the code");
   Kernel kernel;
-  for (const codegen::GpuLaunch& launch : object.launches) {
+  for (codegen::GpuLaunch& launch : described) {
     Kernel::Launch& made = kernel.launches.emplace_back();
     made.blocks = static_cast<unsigned>(launch.blocks);
     made.threads = static_cast<unsigned>(launch.threads);
@@ -96,6 +100,11 @@ GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
     Check(cuda_->FuncSetAttribute(made.function, BAYLOOM_CU_MAX_DYNAMIC_SHARED_BYTES,
                                   static_cast<int>(made.shared_bytes)),
           "the GPU has not the shared memory");
+    AskUse(made, assembled_here, launch);
+  }
+  kernel.use = UseOf(described);
+  if (const auto refusal = RefusalOf(kernel.use)) {
+    throw GpuError(trial::Verdict::kMemory, *refusal);
   }
   for (const GpuBuffer& buffer : buffers) {
     memory_.push_back(Allocate(buffer.bytes));
@@ -107,6 +116,19 @@ GpuSession::Kernel GpuSession::Load(const codegen::KernelObject& object,
   workspace_ = Allocate(object.shared_workspace_bytes);
   Check(cuda_->StreamSynchronize(stream_), "inputs cannot be copied");
   return kernel;
+}
+
+void GpuSession::AskUse(const Kernel::Launch& launch, bool spills,
+                        codegen::GpuLaunch& described) const {
+  const auto ask = [&](int attribute) {
+    int value = 0;
+    Check(cuda_->FuncGetAttribute(&value, attribute, launch.function), "a kernel cannot be asked");
+    return value;
+  };
+  described.registers = ask(BAYLOOM_CU_REGISTERS);
+  described.shared_bytes += ask(BAYLOOM_CU_STATIC_SHARED_BYTES);
+  // Stored and loaded.
+  if (spills) described.spill_bytes = 2 * int64_t{ask(BAYLOOM_CU_LOCAL_BYTES)};
 }
 
 void GpuSession::Fill(size_t buffer, std::byte value) {

@@ -12,6 +12,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/runtime/bayloom_cuda.h"
+#include "bayloom/measure/kernel_use.h"
 #include "bayloom/trial/outcome.h"
 
 namespace bayloom::measure {
@@ -53,6 +54,7 @@ class GpuSession {
       unsigned blocks = 1, threads = 1, shared_bytes = 0;
     };
     std::vector<Launch> launches;
+    KernelUse use;  ///< as the driver says of what it has loaded
   };
 
   GpuSession();
@@ -61,6 +63,7 @@ class GpuSession {
   GpuSession& operator=(const GpuSession&) = delete;
 
   /// Loads a program in place of the one before, and makes its buffers with the inputs in them.
+  /// Throws, too, where what the driver made of it need not be run (RefusalOf).
   Kernel Load(const codegen::KernelObject& object, const std::vector<GpuBuffer>& buffers);
   void Fill(size_t buffer, std::byte value);
   void FillWorkspace(std::byte value);
@@ -82,6 +85,8 @@ class GpuSession {
   };
 
   void Check(int code, const char* what) const;
+  /// What the driver says of a launch's kernel; `spills`: its memory is for what it spills.
+  void AskUse(const Kernel::Launch& launch, bool spills, codegen::GpuLaunch& described) const;
   Memory Allocate(int64_t bytes);
   void Free();
   void Launch(const Kernel& kernel);

@@ -272,6 +272,8 @@ OutcomeMessage TrialRunner::RunOnGpu(const TrialMessage& trial) try {
   OutcomeMessage outcome;
   outcome.clock_mhz = gpu_->state().clock_mhz;
   outcome.power_watts = gpu_->state().power_watts;
+  outcome.registers = kernel.use.registers;
+  outcome.spill_bytes = static_cast<double>(kernel.use.spill_bytes);
   if (timing.runs > 0) {
     if (const Status right = check_results(); !right) {
       return Failure(trial::Verdict::kWrongOutput, "in a later run, " + right.error().message);

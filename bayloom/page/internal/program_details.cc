@@ -99,7 +99,7 @@ nlohmann::json ProgramDetails(record::Store& store, const record::TaskRecord& ta
         machine, demand, measure::NominalDotPeaks(space.target(), machine, demand)));
   }
   const tensor::Program untuned = tuning::PlainCandidate(space).program;
-  details["untuned"] = ProgramJson(untuned, explain::FactsOf(untuned, machine));
+  details["untuned"] = ProgramJson(untuned, explain::FactsOf(untuned, space.target()));
   const std::vector<record::StoredTrial> best = store.BestOf(task.id, target, 1);
   if (best.empty()) return details;
   details["measured"] = MeasurementJson(store, best[0], flops);

@@ -125,10 +125,10 @@ class BayesSearch final : public SearchStrategy {
   }
 
   std::vector<double> Estimates(std::span<const CandidatePtr> programs) const {
-    const target::MachineModel machine = target::MachineOf(options_.space->target());
+    const target::Target& target = options_.space->target();
     std::vector<double> seconds(programs.size());
     options_.pool->ParallelFor(std::ssize(programs), [&](int64_t i) {
-      seconds[i] = feature::EstimateTime(programs[i]->program, machine);
+      seconds[i] = feature::EstimateTime(programs[i]->program, target);
     });
     return seconds;
   }

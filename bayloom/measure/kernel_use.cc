@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/measure/kernel_use.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bayloom::measure {
+namespace {
+
+constexpr int64_t kWarp = 32;
+/// Registers of a warp are dealt so many at a time; a multiprocessor of every GPU has 65,536 (CUDA
+/// C++ Programming Guide, "Technical Specifications per Compute Capability").
+constexpr int64_t kGranule = 256;
+constexpr int64_t kRegistersOfMultiprocessor = 65536;
+/// 16 registers stored and loaded again: more than what is done once, outside of loops.
+constexpr int64_t kMaxSpillBytes = 128;
+
+int64_t RoundUp(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
+
+}  // namespace
+
+KernelUse UseOf(const std::vector<codegen::GpuLaunch>& launches) {
+  KernelUse use;
+  for (const codegen::GpuLaunch& launch : launches) {
+    use.registers = std::max(use.registers, launch.registers);
+    use.spill_bytes = std::max(use.spill_bytes, launch.spill_bytes);
+    use.shared_bytes = std::max(use.shared_bytes, launch.shared_bytes);
+    const int64_t warps = (launch.threads + kWarp - 1) / kWarp;
+    use.registers_of_block = std::max(use.registers_of_block,
+                                      warps * RoundUp(launch.registers * kWarp, kGranule));
+  }
+  return use;
+}
+
+std::optional<std::string> RefusalOf(const KernelUse& use) {
+  if (use.registers_of_block > kRegistersOfMultiprocessor) {
+    return fmt::format("needs {} registers of a thread: a block's are {}, and there are {}",
+                       use.registers, use.registers_of_block, kRegistersOfMultiprocessor);
+  }
+  if (use.spill_bytes > kMaxSpillBytes) return fmt::format("spills {} bytes", use.spill_bytes);
+  return std::nullopt;
+}
+
+}  // namespace bayloom::measure

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the use of a GPU does to the process and the thread that use it, with what stands for the
+// driver's library (tests/cuda_stand_in). Each test runs in a child, so that no other test's
+// process has the driver.
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "bayloom/codegen/gpu/gpu_description.h"
+#include "bayloom/codegen/runtime/bayloom_cuda.h"
+#include "bayloom/codegen/runtime/bayloom_gpu.h"
+#include "bayloom/measure/measure_machine.h"
+#include "bayloom/target/gpu_limits.h"
+#include "bayloom/target/gpu_machine.h"
+#include "tests/with_variable.h"
+
+namespace bayloom::measure {
+namespace {
+
+class GpuProcess : public ::testing::Test {
+ protected:
+  /// The test's exit status is 0 if it returns true.
+  static int InChild(const std::function<bool()>& test) {
+    const pid_t child = fork();
+    if (child == 0) _exit(test() ? 0 : 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  const WithVariable driver_{"BAYLOOM_CUDA_DRIVER", BAYLOOM_TEST_CUDA};
+};
+
+TEST_F(GpuProcess, DescribingAGpuLeavesTheDriverToChildren) {
+  EXPECT_EQ(InChild([] {
+              const auto gpu = codegen::DescribeGpu();
+              if (!gpu || gpu->name != "Stand-in 0" || bayloom_cuda_is_loaded()) return false;
+              char error[256];
+              return InChild([&] { return bayloom_cuda_load(error, sizeof(error)) != nullptr; }) == 0;
+            }),
+            0);
+}
+
+TEST_F(GpuProcess, AChildOfAProcessWithTheDriverCannotUseIt) {
+  EXPECT_EQ(InChild([] {
+              char error[256];
+              const bayloom_cuda* const cuda = bayloom_cuda_load(error, sizeof(error));
+              if (cuda == nullptr || !codegen::DescribeGpu()) return false;
+              return InChild([&] { return cuda->Init(0) == BAYLOOM_CU_ERROR_NOT_INITIALIZED; }) == 0;
+            }),
+            0);
+}
+
+TEST_F(GpuProcess, WhatADriverSaysItHasNotIsSaid) {
+  const WithVariable none("CUDA_VISIBLE_DEVICES", "7");
+  const auto gpu = codegen::DescribeGpu();
+  ASSERT_FALSE(gpu);
+  EXPECT_NE(gpu.error().message.find("CUDA_ERROR_NO_DEVICE"), std::string::npos)
+      << gpu.error().message;
+}
+
+/// Later drivers tell no clock rates.
+TEST_F(GpuProcess, WithoutClockRatesTheMachineIsATypicalOne) {
+  const WithVariable none("STAND_IN_CLOCK", "0");
+  const auto machine = MeasuredMachineOf(*target::GpuTarget("sm_90"));
+  ASSERT_TRUE(machine) << machine.error().message;
+  EXPECT_EQ(machine->threads, 4);
+  const target::GpuMachine typical = *target::TypicalGpu(90);
+  EXPECT_DOUBLE_EQ(machine->PeakFlops(), 4 * 2 * 128 * typical.clock_hertz);
+}
+
+TEST_F(GpuProcess, TheCallersContextIsKept) {
+  EXPECT_EQ(InChild([] {
+              char error[256] = "";
+              const bayloom_cuda* const cuda = bayloom_cuda_load(error, sizeof(error));
+              void* const library = dlopen(BAYLOOM_TEST_CUDA, RTLD_NOW);
+              const auto current = reinterpret_cast<int (*)(bayloom_cu_context*)>(
+                  dlsym(library, "cuCtxGetCurrent"));
+              int mine = 0;
+              const auto context = reinterpret_cast<bayloom_cu_context>(&mine);
+              if (cuda == nullptr || cuda->CtxPushCurrent(context) != 0) return false;
+              const auto is_kept = [&] {
+                bayloom_cu_context now = nullptr;
+                return current(&now) == 0 && now == context;
+              };
+              const bayloom_gpu_plan plan = {0, nullptr, 0, nullptr, nullptr, nullptr, 0};
+              const bayloom_gpu_network network = {"sm_90", 0, 0, 0, nullptr, 0,
+                                                   nullptr, 0, 1, &plan};
+              bayloom_gpu* gpu = nullptr;
+              if (bayloom_gpu_create(&network, &gpu, error, sizeof(error)) != BAYLOOM_GPU_OK) {
+                return false;
+              }
+              bool kept = is_kept();
+              const bool ran =
+                  bayloom_gpu_run(gpu, 0, nullptr, nullptr, error, sizeof(error)) == BAYLOOM_GPU_OK;
+              kept &= is_kept();
+              bayloom_gpu_destroy(gpu);
+              return ran && kept && is_kept();
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace bayloom::measure
