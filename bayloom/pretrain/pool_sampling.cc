@@ -45,8 +45,7 @@ class Sampling {
   }
   int64_t AddEvolved(int64_t most, const std::vector<strategy::CandidatePtr>& parents,
                      base::RandomStream& random) {
-    const std::vector<strategy::WeightedMutator> mutators =
-        strategy::CpuMutators(space_.workload());
+    const std::vector<strategy::WeightedMutator> mutators = strategy::MutatorsFor(space_);
     strategy::EvolutionaryOptions options;
     options.mutation_probability = 1;
     std::vector<strategy::CandidatePtr> children =

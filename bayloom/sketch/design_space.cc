@@ -35,10 +35,11 @@ std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
 }  // namespace
 
 SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check,
-                               const DerivationChoice& derivations)
+                               const DerivationChoice& derivations, bool limits_are_known)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
   if (target_.kind() == target::TargetKind::kNvidiaGpu) {
-    gpu_ = std::make_shared<const GpuSpaces>(workload_, target::LimitsOf(target_));
+    gpu_ = std::make_shared<const GpuSpaces>(workload_, target::LimitsOf(target_),
+                                             limits_are_known);
     spaces_ = gpu_->spaces();
     return;
   }
@@ -70,6 +71,10 @@ std::optional<tensor::Trace> SpaceGenerator::MutateWithinLimits(int space,
                                                                 const tensor::Trace& trace,
                                                                 base::RandomStream random) const {
   if (gpu_ == nullptr) return std::nullopt;
+  if (!gpu_->limits_are_known()) {
+    Result<tensor::Trace> mutant = gpu_->MutateTrace(space, trace, random);
+    return mutant ? std::optional(*std::move(mutant)) : std::nullopt;
+  }
   Result<Candidate> mutant = gpu_->Mutate(space, trace, random);
   if (!mutant) return std::nullopt;
   return std::move(mutant->trace);

@@ -53,8 +53,9 @@ struct ReplayCounts {
 /// Immutable after construction and safe to use from several threads.
 class SpaceGenerator {
  public:
+  /// `limits_are_known`: of GPUs, see GpuSpaces.
   SpaceGenerator(tensor::Workload workload, target::Target target, ProgramCheck check = {},
-                 const DerivationChoice& derivations = {});
+                 const DerivationChoice& derivations = {}, bool limits_are_known = true);
 
   const tensor::Workload& workload() const { return workload_; }
   const target::Target& target() const { return target_; }
@@ -66,7 +67,8 @@ class SpaceGenerator {
   /// A candidate with the decisions the trace has; missing ones are drawn.
   Result<Candidate> Replay(int space, const tensor::Trace& trace, base::RandomStream random) const;
   /// A decided trace with one decision replaced that keeps the limits of the target's spaces;
-  /// nullopt where they have none (on processors), or nothing can be changed.
+  /// nullopt where they have none (on processors), or nothing can be changed. Where the limits are
+  /// not known it may exceed them, and the decision is left to be drawn.
   std::optional<tensor::Trace> MutateWithinLimits(int space, const tensor::Trace& trace,
                                                   base::RandomStream random) const;
   /// Index of the design space a trace belongs to, or -1.

@@ -50,6 +50,8 @@ struct SessionOptions {
   /// Candidates of a task to try before those of the strategy, where they were not tried yet.
   std::function<std::vector<sketch::Candidate>(const sketch::SpaceGenerator&)> first = {};
   sketch::ProgramCheck check;  ///< what programs must fulfil besides
+  /// false: design spaces of GPUs know nothing of its limits (see sketch::GpuSpaces).
+  bool limits_are_known = true;
 };
 
 /// Where a session stands.

@@ -31,6 +31,7 @@ namespace {
 
 struct Arguments {
   std::string database;
+  std::string target = "native";
   ComparisonOptions comparison;
   std::vector<std::string> selections = {"greedy"};
   std::vector<std::string> models = {"xgboost"};
@@ -86,7 +87,7 @@ void WriteHistogram(const Training& training, const std::string& path) {
 }
 
 void Compare(const Arguments& arguments) {
-  const target::Target target = codegen::HostTarget(arguments.threads);
+  const target::Target target = codegen::TargetNamed(arguments.target, arguments.threads);
   SelectionComparison comparison(arguments.database, target, arguments.comparison);
   measure::Measurer measurer(target, {});
   tuning::MeasureEvaluator evaluator(measurer);
@@ -158,6 +159,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--measure", arguments.measure,
                "Measure programs instead of choosing among recorded measurements");
+  app.add_option("--target", arguments.target, "As of bayloom pretrain")->capture_default_str();
   app.add_option("--threads", arguments.threads, "Threads of the programs; default all cores");
   app.add_option("--chart", arguments.chart,
                  "Draw the performance of the measured programs as a histogram (SVG)");

@@ -85,7 +85,9 @@ std::string Trials(double count, int most) {
 
 void Run(const StrategiesOptions& options) {
   experimental::RegisterRocke2024(options.rocke);
-  base::ThreadPool pool(!options.run.simulated_machine.empty() ? options.runs_at_once : 1);
+  const bool imagined = options.run.estimated || !options.run.simulated_machine.empty();
+  base::ThreadPool pool(imagined ? options.runs_at_once : 1);
+  if (options.run.estimated) fmt::print("times are estimated, not measured\n");
   nlohmann::json results = nlohmann::json::array();
   fmt::print("{:<22}{:<16}{:>10}{:>8}{:>9}{:>9}{:>8}{:>9}{:>7}{:>7}\n", "subject", "strategy", "ms",
              "ratio", "trials", "theirs", "share", "refused", "rmse", "score");
@@ -153,6 +155,11 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--simulate", options.run.simulated_machine,
                  "A model of throughput (bayloom pretrain) that stands for the machine");
+  app.add_option("--target", options.run.target, "As of bayloom tune")->capture_default_str();
+  app.add_flag("--estimated", options.run.estimated,
+               "Of a GPU: take times from the estimate, as of an imaginary device");
+  app.add_flag("--unknown-limits", options.run.unknown_limits,
+               "Of a GPU: design spaces that know nothing of its limits, as other tuners have");
   app.add_flag("--tight", options.run.tight, "Refuse nearly all programs, as accelerators do");
   app.add_option("--runs-at-once", options.runs_at_once, "Simulated tunings at a time")
       ->capture_default_str();

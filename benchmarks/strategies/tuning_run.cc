@@ -15,6 +15,7 @@
 #include "bayloom/measure/measurer.h"
 #include "bayloom/tuning/measure_evaluator.h"
 #include "bayloom/tuning/session.h"
+#include "benchmarks/gpu/estimated_evaluator.h"
 #include "benchmarks/strategies/simulated_evaluator.h"
 #include "benchmarks/strategies/tight_limits.h"
 
@@ -30,8 +31,10 @@ struct Bench {
 
 Bench MakeBench(const TuningRunOptions& options) {
   Bench bench;
-  bench.target = codegen::HostTarget(options.threads);
-  if (!options.simulated_machine.empty()) {
+  bench.target = codegen::TargetNamed(options.target, options.threads);
+  if (options.estimated) {
+    bench.evaluator = std::make_unique<EstimatedEvaluator>(bench.target);
+  } else if (!options.simulated_machine.empty()) {
     bench.evaluator = std::make_unique<SimulatedEvaluator>(options.simulated_machine);
   } else {
     bench.measurer = std::make_unique<measure::Measurer>(bench.target, measure::MeasureOptions{});
@@ -43,7 +46,9 @@ Bench MakeBench(const TuningRunOptions& options) {
 tuning::SessionOptions MakeSessionOptions(const TuningRunOptions& options, record::Store& store) {
   tuning::SessionOptions session;
   session.model = options.subject + " " + options.strategy + " seed " +
-                  std::to_string(options.seed) + (options.tight ? " tight" : "");
+                  std::to_string(options.seed) + (options.tight ? " tight" : "") +
+                  (options.unknown_limits ? " unknown limits" : "") +
+                  (options.estimated ? " (estimated, not measured)" : "");
   session.strategy = options.strategy;
   session.scheduler = options.scheduler;
   session.description =
@@ -52,6 +57,7 @@ tuning::SessionOptions MakeSessionOptions(const TuningRunOptions& options, recor
   session.seed = static_cast<uint64_t>(options.seed);
   session.use_earlier_sessions = false;
   session.bayes = options.bayes;
+  session.limits_are_known = !options.unknown_limits;
   if (options.tight) session.check = CheckTightLimits;
   for (const record::RunRecord& earlier : store.Runs(record::RunKind::kTune)) {
     if (earlier.name == session.model) session.resume = earlier.id;
@@ -108,6 +114,9 @@ TuningRun Tune(std::vector<tuning::TaskSpec> specs, const TuningRunOptions& opti
   run.subject = options.subject;
   run.strategy = options.strategy;
   run.seed = options.seed;
+  run.times = options.estimated                    ? "estimated, not measured"
+              : !options.simulated_machine.empty() ? "simulated by a model"
+                                                   : "measured";
   const trial::StopReason reason = session.Run();
   if (reason == trial::StopReason::kLost) throw InputError(session.lost());
   if (reason == trial::StopReason::kStopped) throw InputError("stopped");
@@ -141,6 +150,7 @@ nlohmann::json ToJson(const TuningRun& run) {
           {"strategy_share", run.strategy_share()},
           {"tuning_seconds", run.phases.Total()},
           {"search_seconds", run.phases.search},
+          {"times", run.times},
           {"refused", run.refused}};
 }
 

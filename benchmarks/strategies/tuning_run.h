@@ -21,7 +21,13 @@ struct TuningRunOptions {
   int trials = 2000;
   int threads = 1;
   /// A model of throughput to take for the machine (SimulatedEvaluator); else the real one is used.
-  std::string simulated_machine;
+  std::string simulated_machine = {};
+  std::string target = "native";
+  /// Times are those of the estimate for the target, a GPU (EstimatedEvaluator): of an imaginary
+  /// device, and no measurement.
+  bool estimated = false;
+  /// The design spaces of a GPU know nothing of its limits.
+  bool unknown_limits = false;
   /// Refuse nearly all programs, as accelerators do; see TightLimits.
   bool tight = false;
   std::string database = ":memory:";
@@ -36,6 +42,7 @@ struct TuningRun {
   };
 
   std::string subject, strategy;
+  std::string times;  ///< "measured", "simulated by a model" or "estimated, not measured"
   int seed = 0;
   int trials = 0;
   std::vector<Point> improvements;  ///< from when every task has a program

@@ -7,7 +7,9 @@
 
 #include <cstdlib>
 
+#include "bayloom/base/clock.h"
 #include "bayloom/codegen/gpu/assemble.h"
+#include "bayloom/tensor/operator_shorthand.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/tensor/workloads.h"
 
@@ -116,6 +118,73 @@ TEST(GpuSpaces, DrawsOfLargeProductsCanBeCompiled) {
     ASSERT_TRUE(compiled) << compiled.error().message << tensor::Print(candidate->program);
     EXPECT_EQ(compiled->ptx.find("__local_depot"), std::string::npos);
   }
+}
+
+/// Operators of networks, as bayloom tune draws them.
+std::vector<tensor::Workload> LargeOperators() {
+  return {tensor::ParseOperator("matmul:512,512,512"),
+          tensor::ParseOperator("conv2d:56x56x64,64,3x3,pad=1"),
+          tensor::ParseOperator("conv2d:7x7x320,1280,1x1"),
+          tensor::ParseOperator("matmul:1,1000,1280")};
+}
+
+TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
+  if (!codegen::HasAssembler()) GTEST_SKIP() << "there is no ptxas in PATH";
+  int drawn = 0, valid = 0, assembled = 0, spilling = 0, refused = 0;
+  double seconds = 0;
+  for (const tensor::Workload& workload : LargeOperators()) {
+    const sketch::GpuSpaces spaces(workload, Hopper());
+    const size_t count = spaces.spaces().size();
+    for (size_t i = 0; i < 2 * static_cast<size_t>(Effort()); ++i) {
+      ++drawn;
+      const auto candidate = spaces.Sample(static_cast<int>(i % count), base::RandomStream(500 + i));
+      if (!candidate) continue;
+      ++valid;
+      SCOPED_TRACE(tensor::Print(candidate->program));
+      const double begin = base::MonotonicSeconds();
+      const auto compiled = codegen::CompileToPtx(candidate->program, Hopper(), "f");
+      ASSERT_TRUE(compiled) << compiled.error().message;
+      const auto made = codegen::Assemble(compiled->ptx, "sm_90");
+      ASSERT_TRUE(made) << made.error().message;
+      seconds += base::MonotonicSeconds() - begin;
+      ++assembled;
+      int64_t spilled = 0, registers = 0;
+      for (size_t k = 0; k < made->kernels.size(); ++k) {
+        spilled = std::max(spilled, made->kernels[k].spill_bytes);
+        const int64_t threads = (compiled->launches[k].threads + 31) / 32 * 32;
+        registers = std::max(registers, threads * made->kernels[k].registers);
+      }
+      spilling += spilled > 0;
+      refused += spilled > 128;
+      EXPECT_LE(registers, 65536);
+    }
+  }
+  RecordProperty("drawn", drawn);
+  RecordProperty("valid", valid);
+  RecordProperty("assembled", assembled);
+  RecordProperty("spilling", spilling);
+  RecordProperty("spilling_more_than_128_bytes", refused);
+  RecordProperty("ms_each", std::to_string(1e3 * seconds / assembled));
+  EXPECT_EQ(valid, drawn);
+  EXPECT_EQ(assembled, valid);
+}
+
+/// Where the limits are not known, as in other tuners, nearly all draws exceed one of them.
+TEST(GpuSpaces, WithoutKnownLimitsMostDrawsAreRefused) {
+  const tensor::Workload workload = tensor::ParseOperator("conv2d:7x7x320,1280,1x1");
+  const sketch::GpuSpaces known(workload, Hopper()), unknown(workload, Hopper(), false);
+  const int draws = 100 * Effort();
+  int valid = 0, valid_unknown = 0;
+  for (int i = 0; i < draws; ++i) {
+    const auto seed = static_cast<uint64_t>(i);
+    valid += known.Sample(0, base::RandomStream(seed)).ok();
+    const auto drawn = unknown.Sample(0, base::RandomStream(seed));
+    valid_unknown += drawn.ok();
+    if (drawn) EXPECT_TRUE(known.CheckDecisions(0, drawn->trace));
+  }
+  EXPECT_EQ(valid, draws);
+  EXPECT_LT(valid_unknown, draws / 5);
+  RecordProperty("valid_without_known_limits", valid_unknown);
 }
 
 TEST(GpuSpaces, DrawsAreDecidedByTheSeed) {

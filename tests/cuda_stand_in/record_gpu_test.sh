@@ -11,7 +11,8 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
 record() {
-  "$script" --out "$out" --time 8s --program "$program" --target cuda:sm_90 \
+  "$script" --out "$out" --time 12s --program "$program" --target cuda:sm_90 \
+    --families "softmax" --pool "--tasks-per-family 1 --programs-per-task 4" \
     --operators "matmul:16,16,16 matmul:8,24,40"
 }
 trials() { zcat "$out"/*.jsonl.gz | grep -c '"trial"'; }

@@ -63,8 +63,10 @@ struct GpuSpaces::Space {
   }
 };
 
-GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits)
-    : workload_(std::move(workload)), limits_(std::move(limits)) {
+GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool limits_are_known)
+    : workload_(std::move(workload)),
+      limits_(std::move(limits)),
+      limits_are_known_(limits_are_known) {
   if (tensor::IsCall(workload_)) return;
   const tensor::Schedule inlined = ApplyRules(workload_, InliningRules(), {}).front();
   for (const Preference& preference :
@@ -94,6 +96,7 @@ Result<Candidate> GpuSpaces::Sample(int number, base::RandomStream random) const
   const Space& space = spaces_[static_cast<size_t>(number)];
   TileLimits::Decisions decisions(space.trace.instructions().size());
   for (const TileLimits& tiles : space.limits) {
+    if (!limits_are_known_) break;
     if (Status s = tiles.Draw(decisions, random); !s) return s.error();
   }
   return Replay(number, space.trace.WithDecisions(std::move(decisions)), random);
@@ -101,6 +104,13 @@ Result<Candidate> GpuSpaces::Sample(int number, base::RandomStream random) const
 
 Result<Candidate> GpuSpaces::Mutate(int number, const tensor::Trace& trace,
                                     base::RandomStream random) const {
+  Result<tensor::Trace> mutant = MutateTrace(number, trace, random);
+  if (!mutant) return mutant.error();
+  return Replay(number, *mutant, random);
+}
+
+Result<tensor::Trace> GpuSpaces::MutateTrace(int number, const tensor::Trace& trace,
+                                             base::RandomStream& random) const {
   const Space& space = spaces_[static_cast<size_t>(number)];
   const std::vector<int> steps = trace.SamplingSteps();
   for (int tries = 0; tries < kMaxTries && !steps.empty(); ++tries) {
@@ -115,8 +125,9 @@ Result<Candidate> GpuSpaces::Mutate(int number, const tensor::Trace& trace,
             *tensor::SamplePerfectTiling(axis.extent, axis.parts(), kMaxInnermostFactor, random)};
       }
     }
-    if (decisions[step] == trace.decisions()[step] || !space.Check(decisions)) continue;
-    return Replay(number, trace.WithDecisions(std::move(decisions)), random);
+    if (decisions[step] == trace.decisions()[step]) continue;
+    if (limits_are_known_ && !space.Check(decisions)) continue;
+    return trace.WithDecisions(std::move(decisions));
   }
   return Error{"no other decision keeps the limits of the GPU"};
 }
@@ -136,9 +147,12 @@ Result<Candidate> GpuSpaces::Cross(int number, const tensor::Trace& a, const ten
 
 Result<Candidate> GpuSpaces::Replay(int number, const tensor::Trace& trace,
                                     base::RandomStream random) const {
-  if (Status s = CheckDecisions(number, trace); !s) return s.error();
+  if (limits_are_known_) {
+    if (Status s = CheckDecisions(number, trace); !s) return s.error();
+  }
   Result<tensor::Schedule> schedule = bayloom::tensor::Replay(workload_, trace, random);
   if (!schedule) return schedule.error();
+  if (Status s = CheckDecisions(number, schedule->trace()); !s) return s.error();
   Candidate candidate;
   candidate.trace = schedule->trace();
   candidate.program = std::move(schedule->mutable_program());

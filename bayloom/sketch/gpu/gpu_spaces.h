@@ -27,7 +27,9 @@ namespace bayloom::sketch {
 /// Immutable after construction and safe to use from several threads.
 class GpuSpaces {
  public:
-  GpuSpaces(tensor::Workload workload, target::GpuLimits limits);
+  /// `limits_are_known`: false for spaces as other tuners have them, whose draws and mutations know
+  /// nothing of the limits, so that Replay refuses most of them.
+  GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool limits_are_known = true);
   GpuSpaces(GpuSpaces&&) noexcept;
   ~GpuSpaces();
 
@@ -39,8 +41,12 @@ class GpuSpaces {
   /// Whether the decisions that a trace of the space has keep the limits; says which they do not.
   Status CheckDecisions(int space, const tensor::Trace& trace) const;
 
+  bool limits_are_known() const { return limits_are_known_; }
   /// A candidate whose decisions are drawn uniformly from those that keep the limits.
   Result<Candidate> Sample(int space, base::RandomStream random) const;
+  /// A decided trace with one decision drawn again; it keeps the limits if they are known.
+  Result<tensor::Trace> MutateTrace(int space, const tensor::Trace& trace,
+                                    base::RandomStream& random) const;
   /// A candidate that differs from a decided trace in one decision.
   Result<Candidate> Mutate(int space, const tensor::Trace& trace, base::RandomStream random) const;
   /// A candidate with decisions of one or the other.
@@ -54,6 +60,7 @@ class GpuSpaces {
 
   tensor::Workload workload_;
   target::GpuLimits limits_;
+  bool limits_are_known_;
   std::vector<Space> spaces_;
 };
 
