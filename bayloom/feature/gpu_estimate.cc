@@ -75,7 +75,7 @@ class KernelEstimator {
     for (const GpuBlockNest& nest : kernel_.nests) {
       const tensor::BufferId output = program_.blocks[nest.block].output;
       double loaded = 0;
-      for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+      for (const tensor::Access& access : nest.accesses) {
         if (access.is_write || shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
         double elements = 1;
         for (const tensor::LoopId loop : nest.serial) {
@@ -145,7 +145,7 @@ class KernelEstimator {
         warps * kThreadsOfWarp * executions *
         std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
     bool waits_near = false, waits_far = false;
-    for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+    for (const tensor::Access& access : nest.accesses) {
       if (shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
       instructions += AddAccess(nest, access, warps, steps);
       if (access.is_write) continue;
@@ -181,7 +181,7 @@ class KernelEstimator {
     const bool sums =
         block.kind == tensor::BlockKind::kReduce || block.kind == tensor::BlockKind::kUpdate;
     double sums_at_once = 1;
-    for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+    for (const tensor::Access& access : nest.accesses) {
       if (!access.is_write) continue;
       for (const tensor::LoopId loop : nest.serial) {
         if (IsStraight(loop) && MovesWith(program_, access, loop)) sums_at_once *= Extent(loop);
@@ -270,7 +270,7 @@ class KernelEstimator {
     for (; level > 0; --level) {
       double held = 0;
       const std::vector<int64_t> values = Values(nest, level - 1);
-      for (const tensor::Access& other : tensor::AccessesOf(program_, nest.block)) {
+      for (const tensor::Access& other : nest.accesses) {
         if (shape_.spaces[other.buffer] == GpuSpace::kGlobal) {
           held += TouchedBytes(program_, other, values);
         }
@@ -302,7 +302,7 @@ class KernelEstimator {
           whole[static_cast<size_t>(digit)] = program_.digit_extents[static_cast<size_t>(digit)];
         }
       }
-      for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+      for (const tensor::Access& access : nest.accesses) {
         if (shape_.spaces[access.buffer] != GpuSpace::kGlobal) continue;
         all += TouchedBytes(program_, access, whole);
         of_wave += TouchedBytes(program_, access, wave);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "bayloom/feature/internal/block_nest.h"
+#include "bayloom/feature/internal/gpu_kernel.h"
 #include "bayloom/feature/internal/op_counts.h"
 #include "bayloom/feature/internal/touched_memory.h"
 
@@ -14,6 +15,7 @@ namespace bayloom::feature {
 namespace {
 
 constexpr double kCacheLineBytes = 64;
+constexpr int64_t kUsualThreads = 256;  ///< of a block on a GPU, where the schedule does not say
 
 float SLog(double x) { return x == 0 ? 0.0f : std::log2(static_cast<float>(std::abs(x)) + 1); }
 
@@ -103,6 +105,28 @@ class FeatureExtractor {
         row_[kAcceleratorColumn] = 1;
       }
       *++column = SLog(extent);
+    }
+    FillSharedLoops();
+  }
+
+  /// What becomes of loops that threads share: a grid's are blocks and their threads, those that
+  /// share a reduction are another dimension of them.
+  void FillSharedLoops() {
+    float* const bound = row_ + kAcceleratorColumn;
+    constexpr int kBlocks = 1, kThreads = 4, kReducing = 5;
+    for (const tensor::LoopId loop : nest_.loops) {
+      const tensor::LoopKind kind = program_.loops[loop].kind;
+      const auto extent = static_cast<double>(program_.ExtentOf(loop));
+      if (kind == tensor::LoopKind::kGridThread) {
+        const int64_t wanted = program_.loops[loop].threads;
+        const auto threads = static_cast<double>(wanted > 0 ? wanted : kUsualThreads);
+        bound[0] = 1;
+        bound[kBlocks] = SLog(std::ceil(extent / threads));
+        bound[kThreads] = SLog(std::min(extent, threads));
+      } else if (kind == tensor::LoopKind::kThreadReduce) {
+        bound[0] = 1;
+        bound[kReducing] = SLog(static_cast<double>(ReducingThreads(program_, loop)));
+      }
     }
   }
 

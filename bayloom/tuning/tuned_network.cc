@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bayloom/codegen/compile.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
@@ -48,6 +49,13 @@ ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Targ
       chosen = PlainCandidate(space);
       is_plain = true;
     }
+  }
+  // A GPU need not be here: that code can be made is known, at least.
+  const bool is_gpu = target.kind() == target::TargetKind::kNvidiaGpu;
+  if (is_gpu && !is_plain && options.check == nullptr &&
+      !codegen::CompileProgram(chosen.program, target, "kernel")) {
+    chosen = PlainCandidate(space);
+    is_plain = true;
   }
   return {std::move(chosen.program), std::nullopt,
           is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated};

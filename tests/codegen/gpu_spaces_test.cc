@@ -9,6 +9,7 @@
 
 #include "bayloom/base/clock.h"
 #include "bayloom/codegen/gpu/assemble.h"
+#include "bayloom/feature/gpu_estimate.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/tensor/workloads.h"
@@ -132,6 +133,7 @@ TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
   if (!codegen::HasAssembler()) GTEST_SKIP() << "there is no ptxas in PATH";
   int drawn = 0, valid = 0, assembled = 0, spilling = 0, refused = 0;
   double seconds = 0;
+  std::vector<double> ratios;  // of estimated to assembled registers
   for (const tensor::Workload& workload : LargeOperators()) {
     const sketch::GpuSpaces spaces(workload, Hopper());
     const size_t count = spaces.spaces().size();
@@ -148,8 +150,13 @@ TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
       ASSERT_TRUE(made) << made.error().message;
       seconds += base::MonotonicSeconds() - begin;
       ++assembled;
+      const auto estimates = feature::EstimateGpuKernels(candidate->program, *target::TypicalGpu(90));
+      ASSERT_EQ(estimates.size(), made->kernels.size());
       int64_t spilled = 0, registers = 0;
       for (size_t k = 0; k < made->kernels.size(); ++k) {
+        EXPECT_EQ(estimates[k].blocks, compiled->launches[k].blocks);
+        EXPECT_EQ(estimates[k].threads, compiled->launches[k].threads);
+        ratios.push_back(estimates[k].registers / made->kernels[k].registers);
         spilled = std::max(spilled, made->kernels[k].spill_bytes);
         const int64_t threads = (compiled->launches[k].threads + 31) / 32 * 32;
         registers = std::max(registers, threads * made->kernels[k].registers);
@@ -165,6 +172,11 @@ TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
   RecordProperty("spilling", spilling);
   RecordProperty("spilling_more_than_128_bytes", refused);
   RecordProperty("ms_each", std::to_string(1e3 * seconds / assembled));
+  std::ranges::sort(ratios);
+  for (const int percent : {10, 50, 90}) {
+    RecordProperty("registers_estimated_" + std::to_string(percent),
+                   std::to_string(ratios[ratios.size() * static_cast<size_t>(percent) / 100]));
+  }
   EXPECT_EQ(valid, drawn);
   EXPECT_EQ(assembled, valid);
 }

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "bayloom/feature/program_features.h"
 #include "bayloom/feature/time_estimate.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/tensor/access.h"
@@ -246,6 +249,16 @@ TEST(GpuEstimateTest, PublishedProductsOnDataCenterGpus) {
   EXPECT_LT(TeraflopsOf(8192, kSquares, Gpu(90)), 66.9);
   EXPECT_GT(TeraflopsOf(8192, kSquares, Gpu(80)), 19.0 / 2);
   EXPECT_LT(TeraflopsOf(8192, kSquares, Gpu(80)), 19.5);
+}
+
+/// A grid's blocks and threads are seen by cost models as those of loops that are bound.
+TEST(GpuFeaturesTest, GridsAreBlocksAndThreads) {
+  const FeatureMatrix features = ExtractFeatures(Copy(64, 1024, true, 128));
+  ASSERT_EQ(features.rows, 1);
+  EXPECT_EQ(features.Row(0)[kAcceleratorColumn], 1);
+  EXPECT_FLOAT_EQ(features.Row(0)[kAcceleratorColumn + 1], std::log2(512.0F + 1));
+  EXPECT_FLOAT_EQ(features.Row(0)[kAcceleratorColumn + 4], std::log2(128.0F + 1));
+  EXPECT_NE(features, ExtractFeatures(Copy(64, 1024, true, 256)));
 }
 
 TEST(GpuEstimateTest, TargetsOfGpusHaveIt) {

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
-#include <set>
 #include <span>
 
 namespace bayloom::feature {
@@ -81,15 +80,23 @@ int WidthOf(const tensor::Program& program, const GpuProgramShape& shape, const 
   return 1;
 }
 
-double Granules(std::span<const int64_t> offsets, int element_bytes, int width, int64_t granule) {
-  std::set<int64_t> touched;
+/// Numbers of the granules that are touched, each once.
+std::vector<int64_t> Touched(std::span<const int64_t> offsets, int element_bytes, int width,
+                             int64_t granule) {
+  std::vector<int64_t> touched;
   for (const int64_t offset : offsets) {
     const int64_t begin = offset * element_bytes;
     for (int64_t at = begin; at < begin + width * element_bytes; at += element_bytes) {
-      touched.insert(at / granule);
+      touched.push_back(at / granule);
     }
   }
-  return static_cast<double>(touched.size());
+  std::ranges::sort(touched);
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  return touched;
+}
+
+double Granules(std::span<const int64_t> offsets, int element_bytes, int width, int64_t granule) {
+  return static_cast<double>(Touched(offsets, element_bytes, width, granule).size());
 }
 
 /// As many threads at a time as move 128 bytes.
@@ -98,17 +105,12 @@ double SharedClocks(std::span<const int64_t> offsets, int element_bytes, int wid
   const size_t at_once = static_cast<size_t>(kCacheLine / bytes);
   double clocks = 0;
   for (size_t first = 0; first < offsets.size(); first += at_once) {
-    std::array<std::set<int64_t>, kBanks> words;
-    for (size_t i = first; i < std::min(first + at_once, offsets.size()); ++i) {
-      const int64_t begin = offsets[i] * element_bytes;
-      for (int64_t at = begin; at < begin + width * element_bytes; at += element_bytes) {
-        const int64_t word = at / kBankBytes;
-        words[static_cast<size_t>(word % kBanks)].insert(word);
-      }
+    const auto now = offsets.subspan(first, std::min(at_once, offsets.size() - first));
+    std::array<int, kBanks> ways = {};
+    for (const int64_t word : Touched(now, element_bytes, width, kBankBytes)) {
+      ++ways[static_cast<size_t>(word % kBanks)];
     }
-    size_t ways = 1;
-    for (const std::set<int64_t>& bank : words) ways = std::max(ways, bank.size());
-    clocks += static_cast<double>(ways);
+    clocks += std::max(1, *std::ranges::max_element(ways));
   }
   return clocks;
 }

@@ -89,6 +89,7 @@ class ShapeFinder {
   GpuBlockNest NestOf(const GpuKernel& kernel, tensor::BlockId block) const {
     GpuBlockNest nest;
     nest.block = block;
+    nest.accesses = tensor::AccessesOf(program_, block);
     nest.loops = program_.LoopsAround(tensor::NodeRef::Block(block));
     for (const tensor::LoopId loop : nest.loops) {
       const LoopKind kind = LoopAt(loop).kind;
@@ -146,7 +147,7 @@ class ShapeFinder {
   void FindUnrolled() {
     for (const GpuKernel& kernel : shape_.kernels) {
       for (const GpuBlockNest& nest : kernel.nests) {
-        for (const tensor::Access& access : tensor::AccessesOf(program_, nest.block)) {
+        for (const tensor::Access& access : nest.accesses) {
           UnrollRegisters(nest, access);
         }
         UnrollAsAsked(nest);

@@ -15,6 +15,7 @@ namespace bayloom::feature {
 /// What the loops around a block mean on a GPU.
 struct GpuBlockNest {
   tensor::BlockId block = -1;
+  std::vector<tensor::Access> accesses;
   std::vector<tensor::LoopId> loops;  ///< around it, outermost first
   tensor::LoopId dealt = -1;  ///< kCooperative, kGridThread: its iterations go to all threads
   tensor::LoopId reduced = -1;                ///< kThreadReduce
