@@ -17,18 +17,19 @@ constexpr double kThreadsOfWarp = 32;
 constexpr double kBytesOfSector = 32;
 constexpr double kRegisterBytes = 4;
 constexpr double kMaxThreadRegisters = 255;
-constexpr double kRegisterGranule = 256;  ///< of a warp's registers
+constexpr double kRegisterGranule = 256;      ///< of a warp's registers
 constexpr double kDriversSharedBytes = 1024;  ///< of each block, by the driver
-constexpr double kL2PortBytes = 64;  ///< that one multiprocessor reads of the second level each clock
+constexpr double kL2PortBytes =
+    64;  ///< that one multiprocessor reads of the second level each clock
 
 // What was not looked up but assumed, in instructions or clocks.
-constexpr double kBaseRegisters = 24;    ///< for addresses and counters
-constexpr double kDivisionInstructions = 8;          ///< instructions
-constexpr double kSpecialInstructions = 8;           ///< beside the special function itself
-constexpr double kIndexPart = 0.25;      ///< of index arithmetic that is left after compilation
+constexpr double kBaseRegisters = 24;        ///< for addresses and counters
+constexpr double kDivisionInstructions = 8;  ///< instructions
+constexpr double kSpecialInstructions = 8;   ///< beside the special function itself
+constexpr double kIndexPart = 0.25;          ///< of index arithmetic that is left after compilation
 constexpr double kDecodeDigit = 4;       ///< to find the place of an iteration dealt to a thread
-constexpr double kStepInstructions = 2;          ///< of a loop that stays one
-constexpr double kAhead = 4;             ///< iterations whose loads are issued before they are waited for
+constexpr double kStepInstructions = 2;  ///< of a loop that stays one
+constexpr double kAhead = 4;  ///< iterations whose loads are issued before they are waited for
 constexpr double kBarrier = 30;
 constexpr double kShuffle = 25;
 constexpr double kNotOverlapped = 0.1;  ///< part of what does not decide that shows nevertheless
@@ -38,7 +39,7 @@ double DividedUp(double a, double b) { return std::ceil(a / b); }
 /// What one block of threads asks of its multiprocessor, in clocks, and of what is behind it.
 struct BlockDemand {
   double arithmetic = 0, issue = 0, shared = 0, cache = 0;
-  double path = 0;      ///< clocks of its longest thread where nothing else runs, without waiting
+  double path = 0;        ///< clocks of its longest thread where nothing else runs, without waiting
   double near_waits = 0;  ///< times that a thread waits for shared memory
   double far_waits = 0;   ///< the same for global memory
   double l2_bytes = 0;
@@ -61,9 +62,7 @@ class KernelEstimator {
   }
 
  private:
-  double Extent(tensor::LoopId loop) const {
-    return static_cast<double>(program_.ExtentOf(loop));
-  }
+  double Extent(tensor::LoopId loop) const { return static_cast<double>(program_.ExtentOf(loop)); }
 
   bool IsStraight(tensor::LoopId loop) const { return shape_.unrolled.contains(loop); }
 
@@ -90,8 +89,8 @@ class KernelEstimator {
       for (const int64_t extent : shape_.allocations.at(output).shape) {
         elements *= static_cast<double>(extent);
       }
-      kept += elements * std::max(1.0, tensor::ByteSize(program_.buffers[output].dtype) /
-                                           kRegisterBytes);
+      kept += elements *
+              std::max(1.0, tensor::ByteSize(program_.buffers[output].dtype) / kRegisterBytes);
     }
     return kBaseRegisters + kept + operands;
   }
@@ -101,8 +100,8 @@ class KernelEstimator {
     const double warps = DividedUp(estimate_.threads, kThreadsOfWarp);
     const auto registers = static_cast<double>(gpu_.registers);
     const double most =
-        std::min(kMaxThreadRegisters,
-                 std::floor(registers / (warps * kRegisterGranule)) * kRegisterGranule / kThreadsOfWarp);
+        std::min(kMaxThreadRegisters, std::floor(registers / (warps * kRegisterGranule)) *
+                                          kRegisterGranule / kThreadsOfWarp);
     const double wanted = known.registers > 0 ? known.registers : EstimatedRegisters();
     estimate_.registers = std::min(wanted, most);
     const double of_warp =
@@ -128,7 +127,8 @@ class KernelEstimator {
     const double warps = DividedUp(static_cast<double>(nest.active_threads), kThreadsOfWarp);
     double steps = static_cast<double>(nest.dealt_steps);  // of loops that stay loops
     double straight = 1;
-    for (const tensor::LoopId loop : nest.serial) (IsStraight(loop) ? straight : steps) *= Extent(loop);
+    for (const tensor::LoopId loop : nest.serial)
+      (IsStraight(loop) ? straight : steps) *= Extent(loop);
     const OpCounts counts = CountOps(program_.blocks[nest.block]);
     const double executions = steps * straight;
     const double special = counts[static_cast<size_t>(OpClass::kFloatMath)] +
@@ -141,9 +141,8 @@ class KernelEstimator {
       const auto digits = static_cast<double>(program_.loops[dealt].digits.size());
       instructions += kDecodeDigit * (digits - 1) * steps;
     }
-    demand_.arithmetic +=
-        warps * kThreadsOfWarp * executions *
-        std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
+    demand_.arithmetic += warps * kThreadsOfWarp * executions *
+                          std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
     bool waits_near = false, waits_far = false;
     for (const tensor::Access& access : nest.accesses) {
       if (shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
@@ -162,7 +161,8 @@ class KernelEstimator {
     const auto of = [&](OpClass op) { return counts[static_cast<size_t>(op)]; };
     return of(OpClass::kFloatMad) + of(OpClass::kFloatAddSub) + of(OpClass::kFloatMul) +
            kDivisionInstructions * of(OpClass::kFloatDivMod) + of(OpClass::kFloatCompare) +
-           kSpecialInstructions * of(OpClass::kFloatMath) + of(OpClass::kFloatOther) + of(OpClass::kSelect);
+           kSpecialInstructions * of(OpClass::kFloatMath) + of(OpClass::kFloatOther) +
+           of(OpClass::kSelect);
   }
 
   static double IntegerInstructions(const OpCounts& counts) {
@@ -310,7 +310,8 @@ class KernelEstimator {
     }
     const auto room = static_cast<double>(gpu_.l2_bytes);
     estimate_.memory_bytes =
-        all <= room ? 0 : std::max(all - room, std::min(waves * of_wave, estimate_.l2_bytes) - room);
+        all <= room ? 0
+                    : std::max(all - room, std::min(waves * of_wave, estimate_.l2_bytes) - room);
   }
 
   // --- All together -----------------------------------------------------------------------------
@@ -321,16 +322,15 @@ class KernelEstimator {
     estimate_.arithmetic = of_one * demand_.arithmetic * clock;
     estimate_.issue = of_one * demand_.issue * clock;
     estimate_.shared = of_one * demand_.shared * clock;
-    estimate_.cache =
-        of_one * std::max(demand_.cache, demand_.l2_bytes / kL2PortBytes) * clock;
+    estimate_.cache = of_one * std::max(demand_.cache, demand_.l2_bytes / kL2PortBytes) * clock;
     const double far_share =
         estimate_.l2_bytes > 0 ? std::min(1.0, estimate_.memory_bytes / estimate_.l2_bytes) : 0;
     const double far = gpu_.l2_latency + far_share * (gpu_.memory_latency - gpu_.l2_latency);
     const double block_path =
         demand_.path + demand_.near_waits * gpu_.shared_latency + demand_.far_waits * far;
     estimate_.latency = std::ceil(of_one / estimate_.resident) * block_path * clock;
-    estimate_.l2 = estimate_.l2_bytes /
-                   (gpu_.l2_bytes_a_clock * gpu_.multiprocessors * gpu_.clock_hertz);
+    estimate_.l2 =
+        estimate_.l2_bytes / (gpu_.l2_bytes_a_clock * gpu_.multiprocessors * gpu_.clock_hertz);
     estimate_.memory = estimate_.memory_bytes / gpu_.memory_bytes_per_second;
     double longest = 0, sum = 0;
     for (const double part : {estimate_.arithmetic, estimate_.issue, estimate_.shared,

@@ -115,8 +115,11 @@ class Batch {
       worker.compiling = report.index;
       worker.since = base::MonotonicSeconds();
     } else if (report.event == BuildReport::Event::kBuilt && is_ours) {
-      builds_[report.index] = {std::move(report.kernel), trial::Verdict::kBuildError,
-                               std::move(report.error), report.seconds, {}};
+      builds_[report.index] = {std::move(report.kernel),
+                               trial::Verdict::kBuildError,
+                               std::move(report.error),
+                               report.seconds,
+                               {}};
       worker.compiling = -1;
     } else {
       Replace(number);

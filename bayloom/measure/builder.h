@@ -33,14 +33,14 @@ struct Build {
   trial::Verdict verdict = trial::Verdict::kBuildError;  ///< what it is if there is no kernel
   std::string error;                                     ///< why there is none
   double seconds = 0;                                    ///< on one thread
-  KernelUse use;                                         ///< of GPUs, also without a kernel
+  KernelUse use = {};                                    ///< of GPUs, also without a kernel
 };
 
 /// Compiles programs for a target, several at a time, in processes of their own: one on which the
 /// compiler crashes, aborts or does not end costs that program only.
 ///
-/// What the assembler of a GPU says that the device cannot run well (RefusalOf) is no kernel, and is
-/// remembered: the same program is not assembled again.
+/// What the assembler of a GPU says that the device cannot run well (RefusalOf) is no kernel, and
+/// is remembered: the same program is not assembled again.
 class Builder {
  public:
   explicit Builder(target::Target target, BuilderOptions options = {});

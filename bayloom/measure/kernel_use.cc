@@ -18,7 +18,7 @@ constexpr int64_t kRegistersOfMultiprocessor = 65536;
 /// 16 registers stored and loaded again: more than what is done once, outside of loops.
 constexpr int64_t kMaxSpillBytes = 128;
 
-int64_t RoundUp(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
+int64_t InGranules(int64_t registers) { return (registers + kGranule - 1) / kGranule * kGranule; }
 
 }  // namespace
 
@@ -29,8 +29,8 @@ KernelUse UseOf(const std::vector<codegen::GpuLaunch>& launches) {
     use.spill_bytes = std::max(use.spill_bytes, launch.spill_bytes);
     use.shared_bytes = std::max(use.shared_bytes, launch.shared_bytes);
     const int64_t warps = (launch.threads + kWarp - 1) / kWarp;
-    use.registers_of_block = std::max(use.registers_of_block,
-                                      warps * RoundUp(launch.registers * kWarp, kGranule));
+    use.registers_of_block =
+        std::max(use.registers_of_block, warps * InGranules(launch.registers * kWarp));
   }
   return use;
 }

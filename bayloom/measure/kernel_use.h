@@ -25,9 +25,9 @@ struct KernelUse {
 
 KernelUse UseOf(const std::vector<codegen::GpuLaunch>& launches);
 
-/// Why the device need not be asked: "needs 168 registers of a thread ..." where a multiprocessor has
-/// not so many for the block, and "spills 1024 bytes", where inner loops keep their values in memory.
-/// nullopt for all others.
+/// Why the device need not be asked: "needs 168 registers of a thread ..." where a multiprocessor
+/// has not so many for the block, and "spills 1024 bytes", where inner loops keep their values in
+/// memory. nullopt for all others.
 std::optional<std::string> RefusalOf(const KernelUse& use);
 
 }  // namespace bayloom::measure

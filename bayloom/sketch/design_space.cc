@@ -38,8 +38,8 @@ SpaceGenerator::SpaceGenerator(tensor::Workload workload, target::Target target,
                                const DerivationChoice& derivations, bool limits_are_known)
     : workload_(std::move(workload)), target_(std::move(target)), check_(std::move(check)) {
   if (target_.kind() == target::TargetKind::kNvidiaGpu) {
-    gpu_ = std::make_shared<const GpuSpaces>(workload_, target::LimitsOf(target_),
-                                             limits_are_known);
+    gpu_ =
+        std::make_shared<const GpuSpaces>(workload_, target::LimitsOf(target_), limits_are_known);
     spaces_ = gpu_->spaces();
     return;
   }

@@ -53,10 +53,10 @@ void SetLatencies(GpuMachine& gpu, double shared, double l2, double memory) {
 /// taken to be as of sm_89, sm_90 and sm_89. A kernel in a graph begins about 2 us after the one
 /// before it on all of them.
 std::array<GpuMachine, 8> MakeTypical() {
-  std::array<GpuMachine, 8> all = {
-      Make(70, 80, 1530, 6, 900),      Make(75, 40, 1590, 4, 320),  Make(80, 108, 1410, 40, 2039),
-      Make(86, 84, 1740, 6, 696),      Make(89, 142, 2520, 96, 864), Make(90, 132, 1980, 50, 3350),
-      Make(100, 148, 1965, 126, 8000), Make(120, 170, 2407, 96, 1792)};
+  std::array<GpuMachine, 8> all = {Make(70, 80, 1530, 6, 900),      Make(75, 40, 1590, 4, 320),
+                                   Make(80, 108, 1410, 40, 2039),   Make(86, 84, 1740, 6, 696),
+                                   Make(89, 142, 2520, 96, 864),    Make(90, 132, 1980, 50, 3350),
+                                   Make(100, 148, 1965, 126, 8000), Make(120, 170, 2407, 96, 1792)};
   SetLimits(all[0], 2048, 32, 96, 128);
   SetLimits(all[1], 1024, 16, 64, 96);
   SetLimits(all[2], 2048, 32, 164, 192);
@@ -102,9 +102,10 @@ GpuMachine CompleteGpuMachine(const GpuMachine& told) {
   if (told.multiprocessors > 0) gpu.multiprocessors = told.multiprocessors;
   if (told.clock_hertz > 0) gpu.clock_hertz = told.clock_hertz;
   if (told.l2_bytes > 0) gpu.l2_bytes = told.l2_bytes;
-  gpu.memory_bytes_per_second = told.memory_bytes_per_second > 0
-                                    ? told.memory_bytes_per_second
-                                    : gpu.memory_bytes_per_second * gpu.multiprocessors / typical_size;
+  gpu.memory_bytes_per_second =
+      told.memory_bytes_per_second > 0
+          ? told.memory_bytes_per_second
+          : gpu.memory_bytes_per_second * gpu.multiprocessors / typical_size;
   return gpu;
 }
 
@@ -119,14 +120,13 @@ MachineModel MachineModelOf(const GpuMachine& gpu) {
   machine.multiply_add_latency = kGpuArithmeticLatency * clock;
   machine.vector_load = kAccessBytes / kSharedBytesAClock * clock;
   machine.division = kDivisionInstructions * machine.multiply_add.alone;
-  machine.transcendental =
-      machine.lanes() / gpu.special_functions * clock + kExpInstructions * machine.multiply_add.alone;
+  machine.transcendental = machine.lanes() / gpu.special_functions * clock +
+                           kExpInstructions * machine.multiply_add.alone;
   machine.fork_join = gpu.launch_seconds;
   machine.compile = kCompileSeconds;
   const double alone = kLineBytes / kPortBytes * clock;
-  machine.levels = {
-      {gpu.l2_bytes / gpu.multiprocessors, {alone, kLineBytes / l2_bytes_per_second}},
-      {0, {alone, kLineBytes / gpu.memory_bytes_per_second}}};
+  machine.levels = {{gpu.l2_bytes / gpu.multiprocessors, {alone, kLineBytes / l2_bytes_per_second}},
+                    {0, {alone, kLineBytes / gpu.memory_bytes_per_second}}};
   return machine;
 }
 
@@ -139,8 +139,8 @@ GpuMachine GpuMachineOf(const Target& target) {
   gpu.multiply_adds = static_cast<int>(
       std::lround(machine.lanes() / (machine.multiply_add.alone * gpu.clock_hertz)));
   gpu.l2_bytes = machine.levels.front().bytes * machine.threads;
-  gpu.l2_bytes_a_clock = machine.BytesPerSecond(machine.levels.front()) /
-                         (gpu.clock_hertz * gpu.multiprocessors);
+  gpu.l2_bytes_a_clock =
+      machine.BytesPerSecond(machine.levels.front()) / (gpu.clock_hertz * gpu.multiprocessors);
   gpu.memory_bytes_per_second = machine.BytesPerSecond(machine.levels.back());
   gpu.launch_seconds = machine.fork_join;
   return gpu;

@@ -83,9 +83,8 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
 }
 
 void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Target& target) {
-  auto space = std::make_unique<const sketch::SpaceGenerator>(spec.workload, target, options_.check,
-                                                              options_.derivations,
-                                                              options_.limits_are_known);
+  auto space = std::make_unique<const sketch::SpaceGenerator>(
+      spec.workload, target, options_.check, options_.derivations, options_.limits_are_known);
   const uint64_t hash = space->workload().StructuralHash();
   auto strategy = strategy::CreateStrategy(
       options_.strategy,

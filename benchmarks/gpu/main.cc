@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -139,8 +140,8 @@ void Export(const Arguments& arguments, record::Store& store, const target::Targ
     for (const ReducedConfiguration& configuration : space.Configurations()) {
       const Result<sketch::Candidate> made = space.Make(configuration);
       if (!made) {
-        all.push_back(RecordOf(configuration, trial::Outcome::Infeasible(
-                                                  trial::Verdict::kBuildError, "a limit")));
+        all.push_back(RecordOf(configuration,
+                               trial::Outcome::Infeasible(trial::Verdict::kBuildError, "a limit")));
         continue;
       }
       const auto outcome = outcomes.find(made->hash);
@@ -193,8 +194,10 @@ void Run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   bayloom::Arguments arguments;
   CLI::App app(
-      "Fills the pool of a database with all programs of reduced design spaces of products on a GPU, "
-      "to be measured by 'bayloom pretrain --from-pool --share 1 --target cuda --db FILE', and writes "
+      "Fills the pool of a database with all programs of reduced design spaces of products on a "
+      "GPU, "
+      "to be measured by 'bayloom pretrain --from-pool --share 1 --target cuda --db FILE', and "
+      "writes "
       "what was measured as recorded spaces for bayloom-simulate: NAME-known, whose configurations "
       "keep the limits of the GPU, and NAME-unknown, which has those that do not as well.",
       "bayloom-gpu-records");

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bayloom/base/result.h"
 #include "bayloom/target/gpu_limits.h"
@@ -113,8 +115,8 @@ Result<sketch::Candidate> ReducedSpace::Make(const ReducedConfiguration& configu
   for (size_t axis = 0; axis < 2; ++axis) {
     const int64_t threads = configuration.threads[axis], stride = configuration.strides[axis],
                   near = configuration.near[axis];
-    decisions[static_cast<size_t>(tile_steps_[axis])] = tensor::Decision{
-        {extents_[axis] / (threads * stride * near), stride, threads, near}};
+    decisions[static_cast<size_t>(tile_steps_[axis])] =
+        tensor::Decision{{extents_[axis] / (threads * stride * near), stride, threads, near}};
   }
   decisions[static_cast<size_t>(tile_steps_[2])] =
       tensor::Decision{{extents_[2] / configuration.steps, configuration.steps}};
@@ -149,16 +151,15 @@ nlohmann::json ReducedSpace::Scenario(bool limits_are_known) const {
   add("steps", Divisors(extents_[2], kMinSteps, kMaxSteps));
   if (limits_are_known) {
     const target::GpuLimits limits = target::LimitsOf(generator_.target());
-    conditions.push_back(Condition(
-        fmt::format("{} <= threads_i * threads_j <= {}", limits.warp, limits.max_threads),
-        {"threads_i", "threads_j"}));
+    conditions.push_back(
+        Condition(fmt::format("{} <= threads_i * threads_j <= {}", limits.warp, limits.max_threads),
+                  {"threads_i", "threads_j"}));
     conditions.push_back(Condition(
         "((stride_i - 1) * threads_i + 1) * near_i * ((stride_j - 1) * threads_j + 1) * near_j <= "
         "256",
         {"stride_i", "threads_i", "near_i", "stride_j", "threads_j", "near_j"}));
-    conditions.push_back(
-        Condition("stride_i * near_i * stride_j * near_j <= 64",
-                  {"stride_i", "near_i", "stride_j", "near_j"}));
+    conditions.push_back(Condition("stride_i * near_i * stride_j * near_j <= 64",
+                                   {"stride_i", "near_i", "stride_j", "near_j"}));
     conditions.push_back(Condition(
         fmt::format("4 * steps * (threads_i * stride_i * near_i + threads_j * stride_j * near_j) "
                     "<= {}",

@@ -18,12 +18,12 @@ namespace bayloom {
 /// A configuration of a reduced space: how a thread's rows, a thread's columns and a stage are cut.
 struct ReducedConfiguration {
   std::array<int64_t, 2> threads = {1, 1}, strides = {1, 1}, near = {1, 1};  ///< of rows, columns
-  int64_t steps = 1;                                                        ///< of a stage
+  int64_t steps = 1;                                                         ///< of a stage
 };
 
 /// A part of the design space of a matrix product on a GPU that is small enough to be measured
-/// completely: operands staged in shared memory, tiles whose parts inside a thread are at most 4, and
-/// stages of 4 to 32 steps; the other decisions are fixed.
+/// completely: operands staged in shared memory, tiles whose parts inside a thread are at most 4,
+/// and stages of 4 to 32 steps; the other decisions are fixed.
 class ReducedSpace {
  public:
   /// `shape` as of "matmul:512,512,512". Throws InputError where there is no such product, or the

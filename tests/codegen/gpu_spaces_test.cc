@@ -139,7 +139,8 @@ TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
     const size_t count = spaces.spaces().size();
     for (size_t i = 0; i < 2 * static_cast<size_t>(Effort()); ++i) {
       ++drawn;
-      const auto candidate = spaces.Sample(static_cast<int>(i % count), base::RandomStream(500 + i));
+      const auto candidate =
+          spaces.Sample(static_cast<int>(i % count), base::RandomStream(500 + i));
       if (!candidate) continue;
       ++valid;
       SCOPED_TRACE(tensor::Print(candidate->program));
@@ -150,7 +151,8 @@ TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
       ASSERT_TRUE(made) << made.error().message;
       seconds += base::MonotonicSeconds() - begin;
       ++assembled;
-      const auto estimates = feature::EstimateGpuKernels(candidate->program, *target::TypicalGpu(90));
+      const auto estimates =
+          feature::EstimateGpuKernels(candidate->program, *target::TypicalGpu(90));
       ASSERT_EQ(estimates.size(), made->kernels.size());
       int64_t spilled = 0, registers = 0;
       for (size_t k = 0; k < made->kernels.size(); ++k) {

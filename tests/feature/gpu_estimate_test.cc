@@ -75,8 +75,7 @@ tensor::Program Product(int64_t size, const Tiles& t) {
   const auto k = split(2, {size / t.steps, t.steps});
   const std::vector<tensor::LoopVar> threads =
       t.rows_fastest ? std::vector{j[1], i[1]} : std::vector{i[1], j[1]};
-  EXPECT_TRUE(
-      schedule.Reorder({i[0], j[0], threads[0], threads[1], k[0], k[1], i[2], j[2]}));
+  EXPECT_TRUE(schedule.Reorder({i[0], j[0], threads[0], threads[1], k[0], k[1], i[2], j[2]}));
   const auto grid = *schedule.Fuse({i[0], j[0]});
   const auto team = *schedule.Fuse(threads);
   EXPECT_TRUE(schedule.Bind(grid, LoopKind::kBlockX));
@@ -218,7 +217,7 @@ TEST(GpuEstimateTest, NothingIsFasterThanItsLaunchAndItsArithmetic) {
 
 /// Float32 products of 4096 x 4096 matrices on an RTX A6000, as S. Boehm ("How to Optimize a CUDA
 /// Matmul Kernel", 2022) measured kernels of such tiles: 0.31, 1.99, 2.98, 8.47 and 15.97 TFLOP/s.
-/// The order is right, and each within a factor of 2.5.
+/// The order is right, and each within a factor of 1.75.
 TEST(GpuEstimateTest, PublishedProductsOnAnRtxA6000) {
   const std::pair<Tiles, double> published[] = {
       {kNaive, 0.309}, {kCoalesced, 1.987}, {kStaged, 2.980}, {kRows, 8.475}, {kSquares, 15.972}};
@@ -233,8 +232,8 @@ TEST(GpuEstimateTest, PublishedProductsOnAnRtxA6000) {
     const double estimated = TeraflopsOf(4096, tiles, a6000);
     RecordProperty("measured_" + std::to_string(measured), std::to_string(estimated));
     EXPECT_GT(estimated, before);
-    EXPECT_GT(estimated, measured / 2.5);
-    EXPECT_LT(estimated, measured * 2.5);
+    EXPECT_GT(estimated, measured / 1.75);
+    EXPECT_LT(estimated, measured * 1.75);
     before = estimated;
   }
 }

@@ -42,7 +42,8 @@ TEST_F(GpuProcess, DescribingAGpuLeavesTheDriverToChildren) {
               const auto gpu = codegen::DescribeGpu();
               if (!gpu || gpu->name != "Stand-in 0" || bayloom_cuda_is_loaded()) return false;
               char error[256];
-              return InChild([&] { return bayloom_cuda_load(error, sizeof(error)) != nullptr; }) == 0;
+              return InChild([&] { return bayloom_cuda_load(error, sizeof(error)) != nullptr; }) ==
+                     0;
             }),
             0);
 }
@@ -52,7 +53,8 @@ TEST_F(GpuProcess, AChildOfAProcessWithTheDriverCannotUseIt) {
               char error[256];
               const bayloom_cuda* const cuda = bayloom_cuda_load(error, sizeof(error));
               if (cuda == nullptr || !codegen::DescribeGpu()) return false;
-              return InChild([&] { return cuda->Init(0) == BAYLOOM_CU_ERROR_NOT_INITIALIZED; }) == 0;
+              return InChild([&] { return cuda->Init(0) == BAYLOOM_CU_ERROR_NOT_INITIALIZED; }) ==
+                     0;
             }),
             0);
 }
@@ -80,18 +82,22 @@ TEST_F(GpuProcess, TheCallersContextIsKept) {
               char error[256] = "";
               const bayloom_cuda* const cuda = bayloom_cuda_load(error, sizeof(error));
               void* const library = dlopen(BAYLOOM_TEST_CUDA, RTLD_NOW);
-              const auto current = reinterpret_cast<int (*)(bayloom_cu_context*)>(
-                  dlsym(library, "cuCtxGetCurrent"));
+              const auto current =
+                  reinterpret_cast<int (*)(bayloom_cu_context*)>(dlsym(library, "cuCtxGetCurrent"));
               int mine = 0;
               const auto context = reinterpret_cast<bayloom_cu_context>(&mine);
-              if (cuda == nullptr || cuda->CtxPushCurrent(context) != 0) return false;
+              bayloom_cu_context primary = nullptr;
+              if (cuda == nullptr || cuda->PrimaryCtxRetain(&primary, 0) != 0 ||
+                  cuda->CtxPushCurrent(context) != 0) {
+                return false;
+              }
               const auto is_kept = [&] {
                 bayloom_cu_context now = nullptr;
                 return current(&now) == 0 && now == context;
               };
               const bayloom_gpu_plan plan = {0, nullptr, 0, nullptr, nullptr, nullptr, 0};
-              const bayloom_gpu_network network = {"sm_90", 0, 0, 0, nullptr, 0,
-                                                   nullptr, 0, 1, &plan};
+              const bayloom_gpu_network network = {"sm_90", 0,       0, 0, nullptr,
+                                                   0,       nullptr, 0, 1, &plan};
               bayloom_gpu* gpu = nullptr;
               if (bayloom_gpu_create(&network, &gpu, error, sizeof(error)) != BAYLOOM_GPU_OK) {
                 return false;

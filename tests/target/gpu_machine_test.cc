@@ -14,7 +14,7 @@ namespace {
 
 /// Float32 operations a second, in 1e12, as NVIDIA's data sheets have them.
 TEST(GpuMachineTest, PeaksAreThoseOfTheDataSheets) {
-  const std::pair<int, double> peaks[] = {{70, 15.7}, {75, 8.1},  {80, 19.5}, {86, 37.4},
+  const std::pair<int, double> peaks[] = {{70, 15.7}, {75, 8.1},  {80, 19.5},  {86, 37.4},
                                           {89, 91.6}, {90, 66.9}, {120, 104.8}};
   for (const auto& [capability, teraflops] : peaks) {
     const MachineModel machine = MachineModelOf(*TypicalGpu(capability));

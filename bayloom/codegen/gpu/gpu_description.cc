@@ -131,7 +131,8 @@ Result<GpuDescription> DescribeInChild() {
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) return Error{"the NVIDIA driver ended the process that asked for its GPUs"};
+  if (!json.is_object())
+    return Error{"the NVIDIA driver ended the process that asked for its GPUs"};
   return DescriptionFromJson(json);
 }
 

@@ -11,9 +11,9 @@ namespace bayloom::feature {
 
 /// What one instruction of a warp moves, as the first warp of a block of threads executes it.
 struct WarpAccess {
-  int width = 1;       ///< elements of a thread, side by side
-  double sectors = 1;  ///< of 32 bytes, that it touches in global memory
-  double lines = 1;    ///< of 128 bytes
+  int width = 1;            ///< elements of a thread, side by side
+  double sectors = 1;       ///< of 32 bytes, that it touches in global memory
+  double lines = 1;         ///< of 128 bytes
   double wanted_bytes = 4;  ///< different bytes among them that threads asked for
   /// Clocks in which shared memory answers: one for each 128 bytes, more where threads want
   /// different words of one bank.

@@ -49,8 +49,8 @@ class ShapeFinder {
       const tensor::Allocation& allocation =
           shape_.allocations.emplace(id, tensor::AllocationOf(program_, id)).first->second;
       if (!allocation.scope.is_loop()) continue;
-      shape_.spaces[i] = buffer.scope == tensor::StorageScope::kShared ? GpuSpace::kShared
-                                                                       : GpuSpace::kRegisters;
+      shape_.spaces[i] =
+          buffer.scope == tensor::StorageScope::kShared ? GpuSpace::kShared : GpuSpace::kRegisters;
     }
   }
 
@@ -78,10 +78,9 @@ class ShapeFinder {
       const tensor::BufferId output = program_.blocks[block].output;
       if (shape_.spaces[output] != GpuSpace::kShared) continue;
       if (program_.WriterOf(output) != block) continue;  // an initialization
-      kernel.shared_bytes +=
-          RoundUp(ElementsOf(shape_.allocations.at(output)) *
-                      tensor::ByteSize(program_.buffers[output].dtype),
-                  kBufferAlignment);
+      kernel.shared_bytes += RoundUp(ElementsOf(shape_.allocations.at(output)) *
+                                         tensor::ByteSize(program_.buffers[output].dtype),
+                                     kBufferAlignment);
     }
     shape_.kernels.push_back(std::move(kernel));
   }
@@ -120,9 +119,9 @@ class ShapeFinder {
       int64_t threads = OwnThreads(nest);
       if (nest.dealt >= 0 && nest.thread_loops.empty()) {
         const int64_t wanted = LoopAt(nest.dealt).threads;
-        threads = wanted > 0 ? wanted
-                             : std::min(kUsualBlockThreads,
-                                        RoundUp(program_.ExtentOf(nest.dealt), kWarp));
+        threads = wanted > 0
+                      ? wanted
+                      : std::min(kUsualBlockThreads, RoundUp(program_.ExtentOf(nest.dealt), kWarp));
       }
       kernel.threads = std::max(kernel.threads, threads);
     }
@@ -163,8 +162,8 @@ class ShapeFinder {
       if (!access.indices[d]) return;
       for (const tensor::LoopId loop : nest.serial) {
         for (const tensor::DigitId digit : LoopAt(loop).digits) {
-          const int64_t moves = access.indices[d]->CoefficientOf(digit) -
-                                allocation.origin[d].CoefficientOf(digit);
+          const int64_t moves =
+              access.indices[d]->CoefficientOf(digit) - allocation.origin[d].CoefficientOf(digit);
           if (moves != 0 && program_.digit_extents[digit] > 1) shape_.unrolled.insert(loop);
         }
       }

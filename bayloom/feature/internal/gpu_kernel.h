@@ -17,12 +17,12 @@ struct GpuBlockNest {
   tensor::BlockId block = -1;
   std::vector<tensor::Access> accesses;
   std::vector<tensor::LoopId> loops;  ///< around it, outermost first
-  tensor::LoopId dealt = -1;  ///< kCooperative, kGridThread: its iterations go to all threads
-  tensor::LoopId reduced = -1;                ///< kThreadReduce
-  std::vector<tensor::LoopId> thread_loops;   ///< kThreadX to kThreadZ, outermost first
-  std::vector<tensor::LoopId> serial;         ///< of one thread, unrolled or not, outermost first
-  int64_t active_threads = 1;                 ///< of a block of threads, that work on it
-  int64_t dealt_steps = 1;                    ///< iterations of `dealt` or `reduced` of a thread
+  tensor::LoopId dealt = -1;    ///< kCooperative, kGridThread: its iterations go to all threads
+  tensor::LoopId reduced = -1;  ///< kThreadReduce
+  std::vector<tensor::LoopId> thread_loops;  ///< kThreadX to kThreadZ, outermost first
+  std::vector<tensor::LoopId> serial;        ///< of one thread, unrolled or not, outermost first
+  int64_t active_threads = 1;                ///< of a block of threads, that work on it
+  int64_t dealt_steps = 1;                   ///< iterations of `dealt` or `reduced` of a thread
 };
 
 /// A nest at the root of a program for GPUs: what is launched at a time. The same as code
@@ -43,7 +43,7 @@ enum class GpuSpace : uint8_t { kGlobal, kShared, kRegisters };
 /// A program for GPUs, taken apart.
 struct GpuProgramShape {
   std::vector<GpuKernel> kernels;
-  std::vector<GpuSpace> spaces;                             ///< by BufferId
+  std::vector<GpuSpace> spaces;                                ///< by BufferId
   std::map<tensor::BufferId, tensor::Allocation> allocations;  ///< of intermediates
   std::set<tensor::LoopId> unrolled;  ///< loops of one thread that become straight code
 };
