@@ -76,13 +76,6 @@ external::Scenario LoadWithOverrides(const SearchArguments& arguments) {
   return scenario;
 }
 
-/// "4,362", "1.4e+11", "infinitely many".
-std::string FormatSize(double configurations) {
-  if (std::isinf(configurations)) return "infinitely many";
-  if (configurations < 1e7) return report::FormatCount(static_cast<int64_t>(configurations));
-  return fmt::format("{:.3g}", configurations);
-}
-
 std::vector<tuning::SearchMember> LoadMembers(const SearchArguments& arguments) {
   std::vector<tuning::SearchMember> members;
   SearchArguments each = arguments;
@@ -142,7 +135,7 @@ void PrintBeginning(const tuning::ScenarioSearch& search, const SearchArguments&
   const space::Space& space = *member.scenario.space;
   Say("{} search {}: {} parameter{}, {} configurations, {} optimizer, records in {}\n",
       search.resumed(0) ? "Resuming" : "Beginning", search.record(0).id, space.size(),
-      space.size() == 1 ? "" : "s", FormatSize(space.CountFeasible()), member.scenario.optimizer,
+      space.size() == 1 ? "" : "s", report::SizeText(space), member.scenario.optimizer,
       base::InOneLine(member.database, 200));
   const run::RunStatus status = search.Status();
   if (status.trials >= status.max_trials) {

@@ -48,11 +48,11 @@ void PrintAsText(const record::RunRecord& record, const external::Scenario& scen
                  std::span<const external::StudyTrial> trials, const report::RunSummary& summary) {
   fmt::print(
       "Search {} of {}, begun {}, {}\n"
-      "{} optimizer, seed {}, {} parameters, {:.4g} configurations\n"
+      "{} optimizer, seed {}, {} parameters, {} configurations\n"
       "{} trials; without a value: {}\n",
       record.id, base::InOneLine(record.name), report::FormatTime(record.started),
       record.finished ? "finished" : "can be resumed", base::InOneLine(record.proposer),
-      record.seed, scenario.space->size(), scenario.space->CountFeasible(),
+      record.seed, scenario.space->size(), report::SizeText(*scenario.space),
       report::FormatCount(summary.trials), report::FailureText(summary));
   if (summary.improvements.empty()) return;
   if (!scenario.further_objectives.empty()) {

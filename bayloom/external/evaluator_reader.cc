@@ -24,6 +24,21 @@ void CheckQuoting(const TextTemplate& text, const yaml::YamlValue& field) {
                     "'v={{{0}}}' before and use $v",
                     hole.name, hole.column));
   }
+  for (const TextTemplate::Section& section : text.sections()) {
+    if (section.is_balanced) continue;
+    field.Fail(fmt::format("the section '{{{}?' at column {} of the text opens or closes quotes",
+                           section.name, section.column));
+  }
+}
+
+/// Refuses a name that is none of a parameter.
+[[noreturn]] void FailUnknown(const std::string& name, const yaml::YamlValue& field,
+                              const space::Space& space) {
+  std::vector<std::string_view> names = {"work", "here"};
+  for (int i = 0; i < space.size(); ++i) names.push_back(space.parameter(i).name());
+  const std::string_view meant = base::Nearest(name, names);
+  field.Fail(fmt::format("there is no parameter '{}'{}", name,
+                         meant.empty() ? "" : fmt::format("; is '{}' meant?", meant)));
 }
 
 /// A template whose holes can all be filled; `has_configuration` is false for a process, which
@@ -42,13 +57,7 @@ TextTemplate ReadTemplate(const std::string& text, const yaml::YamlValue& field,
                       "{{work}} and {{here}} can stand here",
                       hole.name));
     }
-    if (parameter < 0) {
-      std::vector<std::string_view> names = {"work", "here"};
-      for (int i = 0; i < space.size(); ++i) names.push_back(space.parameter(i).name());
-      const std::string_view meant = base::Nearest(hole.name, names);
-      field.Fail(fmt::format("there is no parameter '{}'{}", hole.name,
-                             meant.empty() ? "" : fmt::format("; is '{}' meant?", meant)));
-    }
+    if (parameter < 0) FailUnknown(hole.name, field, space);
     const int elements = space.parameter(parameter).ElementCount();
     if (hole.index >= elements && elements > 0) {
       field.Fail(fmt::format("'{}' has {} items, numbered from 0", hole.name, elements));
@@ -56,6 +65,13 @@ TextTemplate ReadTemplate(const std::string& text, const yaml::YamlValue& field,
     if (hole.index >= 0 && elements == 0) {
       field.Fail(fmt::format("'{}' is one value, not a list", hole.name));
     }
+  }
+  for (const TextTemplate::Section& section : parsed->sections()) {
+    if (!has_configuration) {
+      field.Fail(fmt::format("'{{{}?': a process gets its parameters as JSON, line by line",
+                             section.name));
+    }
+    if (space.IndexOf(section.name) < 0) FailUnknown(section.name, field, space);
   }
   return *std::move(parsed);
 }

@@ -98,7 +98,8 @@ void HyperMapperServer::Request(const std::vector<space::Configuration>& configu
   out << fmt::format("Request {}\n{}\n", configurations.size(), fmt::join(cells, ","));
   for (const space::Configuration& configuration : configurations) {
     for (int i = 0; i < space.size(); ++i) {
-      cells[static_cast<size_t>(i)] = TheirText(space.ValueOf(configuration, i));
+      cells[static_cast<size_t>(i)] =
+          space.IsActive(configuration, i) ? TheirText(space.ValueOf(configuration, i)) : "";
     }
     out << fmt::format("{}\n", fmt::join(cells, ","));
   }

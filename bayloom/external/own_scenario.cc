@@ -160,6 +160,7 @@ void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& s
   const yaml::YamlValue parameters = top.At("parameters");
   for (const auto& [name, field] : parameters.Entries()) {
     space.Add(ReadParameter(name, field), field);
+    if (const auto condition = field.Find("active_if")) space.AddCondition(name, *condition);
   }
   if (const auto constraints = top.Find("constraints")) {
     for (const yaml::YamlValue& constraint : constraints->Items()) {

@@ -63,7 +63,7 @@ std::vector<double> Numbers(const std::vector<yaml::YamlValue>& items) {
 
 std::unique_ptr<space::Parameter> ReadOrdinal(const std::string& name,
                                               const yaml::YamlValue& field) {
-  field.AllowOnly({"type", "values", "scale", "default", "prior"});
+  field.AllowOnly({"type", "values", "scale", "default", "prior", "active_if"});
   const yaml::YamlValue values = field.At("values");
   const std::vector<yaml::YamlValue> items = values.Items();
   const space::Scale scale = ReadScale(field);
@@ -79,26 +79,26 @@ std::unique_ptr<space::Parameter> MakeOfKind(const std::string& name,
   const yaml::YamlValue type = field.At("type");
   const std::string kind = type.Text();
   if (kind == "real") {
-    field.AllowOnly({"type", "range", "scale", "default", "prior"});
+    field.AllowOnly({"type", "range", "scale", "default", "prior", "active_if"});
     const auto [low, high] = ReadRange(field);
     return yaml::WithPlace(
         low, [&] { return space::MakeReal(name, low.Real(), high.Real(), ReadScale(field)); });
   }
   if (kind == "integer") {
-    field.AllowOnly({"type", "range", "scale", "default", "prior"});
+    field.AllowOnly({"type", "range", "scale", "default", "prior", "active_if"});
     const auto [low, high] = ReadRange(field);
     return yaml::WithPlace(
         low, [&] { return space::MakeInteger(name, low.Int(), high.Int(), ReadScale(field)); });
   }
   if (kind == "ordinal") return ReadOrdinal(name, field);
   if (kind == "categorical") {
-    field.AllowOnly({"type", "values", "default", "prior"});
+    field.AllowOnly({"type", "values", "default", "prior", "active_if"});
     const yaml::YamlValue values = field.At("values");
     return yaml::WithPlace(values,
                            [&] { return space::MakeCategorical(name, Texts(values.Items())); });
   }
   if (kind == "permutation") {
-    field.AllowOnly({"type", "size", "metric", "default", "prior"});
+    field.AllowOnly({"type", "size", "metric", "default", "prior", "active_if"});
     const yaml::YamlValue size = field.At("size");
     const space::PermutationMetric metric = ReadMetric(field);
     return yaml::WithPlace(size, [&] {
@@ -106,7 +106,7 @@ std::unique_ptr<space::Parameter> MakeOfKind(const std::string& name,
     });
   }
   if (kind == "factorization") {
-    field.AllowOnly({"type", "extent", "parts", "max_innermost", "default", "prior"});
+    field.AllowOnly({"type", "extent", "parts", "max_innermost", "default", "prior", "active_if"});
     const yaml::YamlValue extent = field.At("extent");
     const int parts = static_cast<int>(field.At("parts").IntWithin(1, 1000));
     const std::optional<yaml::YamlValue> innermost = field.Find("max_innermost");

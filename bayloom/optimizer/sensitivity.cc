@@ -24,6 +24,7 @@ model::RowMatrix DrawRows(const space::Space& space, const Features& features,
     for (int i = 0; i < space.size(); ++i) {
       configuration.coordinates.push_back(space.parameter(i).Sample(random));
     }
+    configuration = space.Settled(std::move(configuration));
   }
   return features(drawn);
 }

@@ -41,8 +41,9 @@ std::string GoogleBenchmarkReport(const external::Scenario& scenario,
     if (!trial.outcome.ok()) continue;
     std::string name = scenario.name;
     for (int i = 0; i < space.size(); ++i) {
-      name += fmt::format("/{}:{}", space.parameter(i).name(),
-                          space::ToString(space.ValueOf(trial.configuration, i)));
+      if (!space.IsActive(trial.configuration, i)) continue;
+      name +=
+          fmt::format("/{}:{}", space.parameter(i).name(), space.TextOf(trial.configuration, i));
     }
     nlohmann::ordered_json benchmark = {{"name", name},
                                         {"family_index", 0},

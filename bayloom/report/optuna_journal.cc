@@ -102,11 +102,11 @@ std::string OptunaJournal(const external::Scenario& scenario,
                           std::span<const external::StudyTrial> trials, int64_t started) {
   const space::Space& space = *scenario.space;
   std::vector<Distribution> distributions;
-  nlohmann::json distribution_texts = nlohmann::json::object();
+  std::vector<std::string> distribution_texts;
   for (int i = 0; i < space.size(); ++i) {
     const space::Parameter& parameter = space.parameter(i);
     distributions.emplace_back(parameter, trials, space, i);
-    distribution_texts[parameter.name()] = distributions.back().Text();
+    distribution_texts.push_back(distributions.back().Text());
   }
   std::string journal;
   const auto add = [&journal](nlohmann::json line) {
@@ -123,7 +123,10 @@ std::string OptunaJournal(const external::Scenario& scenario,
   double before = 0;  // when the trial before ended: about when this one began, one at a time
   for (const external::StudyTrial& trial : trials) {
     nlohmann::json params = nlohmann::json::object();
+    nlohmann::json own_distributions = nlohmann::json::object();
     for (int i = 0; i < space.size(); ++i) {
+      if (!space.IsActive(trial.configuration, i)) continue;
+      own_distributions[space.parameter(i).name()] = distribution_texts[static_cast<size_t>(i)];
       params[space.parameter(i).name()] =
           distributions[i].Internal(space.ValueOf(trial.configuration, i));
     }
@@ -149,7 +152,7 @@ std::string OptunaJournal(const external::Scenario& scenario,
          {"state", outcome.ok() ? kComplete : kFail},
          {"value", value},
          {"values", values},
-         {"distributions", distribution_texts},
+         {"distributions", own_distributions},
          {"params", params},
          {"user_attrs", attributes},
          {"system_attrs", nlohmann::json::object()},

@@ -24,8 +24,7 @@ Table ParetoTable(const external::Scenario& scenario, std::span<const external::
       cells.emplace_back(value, FormatValue(value));
     }
     for (int i = 0; i < space.size(); ++i) {
-      cells.emplace_back(
-          base::InOneLine(space::ToString(space.ValueOf(trial.configuration, i)), 200));
+      cells.emplace_back(base::InOneLine(space.TextOf(trial.configuration, i), 200));
     }
     table.AddRow(std::move(cells));
   }

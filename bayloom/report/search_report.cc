@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/utf8.h"
+#include "bayloom/report/format.h"
 #include "bayloom/report/pareto_table.h"
 #include "bayloom/space/configuration_json.h"
 
@@ -64,7 +66,7 @@ std::string TrialsCsv(const external::Scenario& scenario,
     const trial::Outcome& outcome = trial.outcome;
     cells = {std::to_string(trial.ordinal)};
     for (int i = 0; i < space.size(); ++i) {
-      cells.push_back(space::ToString(space.ValueOf(trial.configuration, i)));
+      cells.push_back(space.TextOf(trial.configuration, i));
     }
     const std::vector<double> values =
         outcome.ok() ? external::ValuesOf(outcome, objectives) : std::vector<double>();
@@ -79,6 +81,13 @@ std::string TrialsCsv(const external::Scenario& scenario,
   return csv;
 }
 
+std::string SizeText(const space::Space& space) {
+  const double configurations = space.CountFeasible();
+  if (std::isinf(space.Log10CountFeasible())) return "infinitely many";
+  if (configurations < 1e7) return FormatCount(static_cast<int64_t>(configurations));
+  return std::isinf(configurations) ? space.CountText() : fmt::format("{:.3g}", configurations);
+}
+
 std::string ConfigurationText(const space::Space& space,
                               const space::Configuration& configuration) {
   size_t width = 0;
@@ -89,8 +98,9 @@ std::string ConfigurationText(const space::Space& space,
   }
   std::string text;
   for (int i = 0; i < space.size(); ++i) {
+    if (!space.IsActive(configuration, i)) continue;
     const std::string filling(width - base::CountUtf8Characters(names[i]), ' ');
-    const std::string value = space::ToString(space.ValueOf(configuration, i));
+    const std::string value = space.TextOf(configuration, i);
     text += fmt::format("  {}{}  {}\n", names[i], filling, base::InOneLine(value, 1000));
   }
   return text;

@@ -19,8 +19,9 @@ namespace bayloom::report {
 /// the best in the first one, and there are "objectives" and "front", as in pareto_table.h.
 nlohmann::json SearchSummary(const external::Scenario& scenario, const external::Study& study);
 
-/// One row a trial: its number, every parameter, the value of each objective (empty where there is
-/// none), the verdict, the reason, the seconds of searching until it ended. As RFC 4180 has it.
+/// One row a trial: its number, every parameter (empty where it is inactive), the value of each
+/// objective (empty where there is none), the verdict, the reason, the seconds of searching until
+/// it ended. As RFC 4180 has it.
 std::string TrialsCsv(const external::Scenario& scenario,
                       std::span<const external::StudyTrial> trials);
 
@@ -29,7 +30,10 @@ std::string TrialsCsv(const external::Scenario& scenario,
 nlohmann::json TrialsT4(const external::Scenario& scenario,
                         std::span<const external::StudyTrial> trials);
 
-/// The values of a configuration, "name = value" in one line each.
+/// How many configurations a space has: "4,362", "1.4e+11", "1e+431", "infinitely many".
+std::string SizeText(const space::Space& space);
+
+/// The values of a configuration's active parameters, "name = value" in one line each.
 std::string ConfigurationText(const space::Space& space, const space::Configuration& configuration);
 
 }  // namespace bayloom::report

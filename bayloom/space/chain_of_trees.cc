@@ -19,9 +19,8 @@
 namespace bayloom::space {
 namespace {
 
-/// Parameters with more values are not enumerated.
-constexpr int64_t kMaxValues = int64_t{1} << 20;
-/// Where that is because of what constraints leave of them: a solver does without a tree.
+/// Values that constraints may leave of a parameter with more than kMaxValues for it to be
+/// enumerated all the same: a solver does without a tree.
 constexpr double kMaxNarrowed = 1 << 16;
 constexpr int kMaxDraws = 100'000;
 /// Draws that show whether loose constraints are satisfied often enough to go on drawing.
@@ -35,6 +34,11 @@ struct Round {
   int64_t visits;
 };
 constexpr Round kRounds[] = {{5, 100'000}, {5, 1'000'000}, {2, 20'000'000}};
+
+/// So many parameters that constraints bind together are mostly a few that many others depend on.
+constexpr size_t kMany = 24;
+/// Orders for more of them are not estimated, for that takes longer than growing trees.
+constexpr size_t kMaxEstimated = 40;
 
 /// Sets of items that have been connected.
 class Groups {
@@ -66,7 +70,14 @@ std::optional<Tree> GrowInBestOrder(const ExpressionGraph& graph,
                                     std::span<const Domain> domains,
                                     std::span<const Round> rounds) {
   if (domains.size() > PartialEvaluation::kMaxLevels) return std::nullopt;
-  const auto orders = PromisingOrders(graph, constraints, domains, kRounds[0].orders - 1);
+  std::vector<std::vector<int>> orders;
+  if (domains.size() > kMany) orders.push_back(SeparatingOrder(graph, constraints, domains));
+  if (domains.size() <= kMaxEstimated) {
+    for (std::vector<int>& order :
+         PromisingOrders(graph, constraints, domains, kRounds[0].orders - 1)) {
+      orders.push_back(std::move(order));
+    }
+  }
   for (const Round& round : rounds) {
     for (size_t i = 0; i < std::min<size_t>(orders.size(), round.orders); ++i) {
       std::vector<Domain> levels;
@@ -331,6 +342,19 @@ bool ChainOfTrees::HoldsLoosely(std::span<const double> coordinates, int paramet
         parameter < 0 || std::binary_search(bound.begin(), bound.end(), parameter);
     return !concerned || constraint.Holds(coordinates);
   });
+}
+
+double ChainOfTrees::Log10CountFeasible() const {
+  if (!loose_.empty()) return std::numeric_limits<double>::infinity();
+  double log = 0;
+  for (const Tree& tree : trees_) log += tree.Log10Leaves();
+  for (size_t p = 0; p < place_.size(); ++p) {
+    if (place_[p].tree >= 0) continue;
+    const int64_t values = parameter(static_cast<int>(p)).Cardinality();
+    if (values == kUncountable) return std::numeric_limits<double>::infinity();
+    log += std::log10(static_cast<double>(values));
+  }
+  return log;
 }
 
 bool ChainOfTrees::Contains(std::span<const double> coordinates) const {

@@ -34,6 +34,9 @@ class ConstraintSolver;
 /// All `coordinates` are those of whole configurations.
 class ChainOfTrees {
  public:
+  /// Parameters with more values are not enumerated.
+  static constexpr int64_t kMaxValues = int64_t{1} << 20;
+
   /// The graph and the parameters must outlive the chain. Fails, naming the parameters, if
   /// constraints leave nothing.
   static Result<ChainOfTrees> Grow(const ExpressionGraph& graph,
@@ -43,8 +46,11 @@ class ChainOfTrees {
   const std::vector<Tree>& trees() const { return trees_; }
   bool has_loose_constraints() const { return !loose_.empty(); }
 
-  /// Infinity with real parameters or loose constraints.
+  /// Infinity with real parameters or loose constraints, and above 1.8e308.
   double CountFeasible() const;
+  /// Its decimal logarithm; infinity with real parameters or loose constraints.
+  double Log10CountFeasible() const;
+  int loose_constraints() const { return static_cast<int>(loose_.size()); }
   bool Contains(std::span<const double> coordinates) const;
   /// False if none of many draws satisfied the loose constraints.
   bool Sample(base::RandomStream& random, SamplingMethod method,

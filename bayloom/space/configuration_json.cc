@@ -42,6 +42,7 @@ nlohmann::json ToJson(const Value& value) {
 nlohmann::json ToJson(const Space& space, const Configuration& configuration) {
   nlohmann::json json = nlohmann::json::object();
   for (int i = 0; i < space.size(); ++i) {
+    if (!space.IsActive(configuration, i)) continue;
     json[space.parameter(i).name()] = ToJson(space.ValueOf(configuration, i));
   }
   return json;
@@ -53,6 +54,7 @@ Result<Configuration> FromJson(const Space& space, const nlohmann::json& json) {
   for (const auto& [name, item] : json.items()) {
     const int i = space.IndexOf(name);
     if (i < 0) return Error{fmt::format("there is no parameter '{}'", name)};
+    if (item.is_null()) continue;
     std::optional<Value> value = ValueFrom(item, space.parameter(i));
     if (!value) {
       return Error{fmt::format(

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "bayloom/space/internal/partial_evaluation.h"
@@ -82,7 +81,7 @@ int PartialEvaluation::Lower(int expression) {
 int PartialEvaluation::Add(Node node, const Interval& initial) {
   node.first_slot = static_cast<int>(slots_.size());
   slots_.push_back(initial);
-  slots_.resize(slots_.size() + std::popcount(node.levels));
+  slots_.resize(slots_.size() + node.levels.Count());
   nodes_.push_back(std::move(node));
   return static_cast<int>(nodes_.size()) - 1;
 }
@@ -102,7 +101,7 @@ int PartialEvaluation::AddTerm(int term) {
   TermHulls hulls(values);
   Node node;
   node.operation = Operation::kTerm;
-  node.levels = uint64_t{1} << level;
+  node.levels.Add(level);
   node.whole =
       std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); });
   const int added = Add(std::move(node), hulls[levels_[level].domain.All()]);
@@ -134,7 +133,7 @@ int PartialEvaluation::Compute(Operation operation, std::vector<int> operands, i
 /// Sums compare by their difference, so that what is known of both sides becomes one number.
 int PartialEvaluation::AddComparison(Operation operation, int left, int right) {
   const int both[] = {left, right};
-  const bool constant = nodes_[left].levels == 0 || nodes_[right].levels == 0;
+  const bool constant = nodes_[left].levels.empty() || nodes_[right].levels.empty();
   if (constant || !IsExactInAnyOrder(Operation::kAdd, both)) {
     return Compute(operation, {left, right});
   }
@@ -147,7 +146,7 @@ int PartialEvaluation::AddModulo(int dividend, int divisor) {
   const Operation operation = nodes_[dividend].operation;
   const double m = slots_[nodes_[divisor].first_slot].low;
   const bool splits = operation == Operation::kAdd || operation == Operation::kMultiply;
-  const bool constant = nodes_[divisor].levels == 0 && nodes_[divisor].whole && m > 0;
+  const bool constant = nodes_[divisor].levels.empty() && nodes_[divisor].whole && m > 0;
   std::vector<int> flat;
   if (splits && constant) Flatten(operation, dividend, flat);
   if (flat.empty() || !IsExactInAnyOrder(operation, flat)) {
@@ -162,9 +161,8 @@ int PartialEvaluation::AddModulo(int dividend, int divisor) {
 }
 
 void PartialEvaluation::SortByLevel(std::vector<int>& nodes) const {
-  std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) {
-    return std::bit_width(nodes_[a].levels) < std::bit_width(nodes_[b].levels);
-  });
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&](int a, int b) { return nodes_[a].levels.End() < nodes_[b].levels.End(); });
 }
 
 /// Rounding depends on the order; where all is whole and small enough there is none.
@@ -212,17 +210,14 @@ void PartialEvaluation::PlaceInLevels() {
     const Node& node = nodes_[i];
     if (!needed[i] || node.operands.empty()) continue;
     for (int level = 0; level < static_cast<int>(levels_.size()); ++level) {
-      if ((node.levels >> level & 1) == 0) continue;
+      if (!node.levels.Has(level)) continue;
       levels_[level].steps.push_back(StepAt(node, level));
     }
   }
   for (int root : roots_) {
-    const uint64_t touched_by = nodes_[root].levels;
-    if (touched_by == 0) continue;
-    const auto end = static_cast<int>(std::bit_width(touched_by));
-    for (int l = std::countr_zero(touched_by); l < end; ++l) {
-      levels_[l].roots.push_back(root);
-    }
+    const LevelSet& touched_by = nodes_[root].levels;
+    if (touched_by.empty()) continue;
+    for (int l = touched_by.First(); l < touched_by.End(); ++l) levels_[l].roots.push_back(root);
   }
 }
 

@@ -32,29 +32,44 @@ bool Tree::Contains(std::span<const double> coordinates) const {
   return Reaches(root_, 0, coordinates);
 }
 
-double Tree::WeightOf(const Weights& weights, int level, const Run& run) const {
+double Tree::WeightOf(const Weights& weights, int level, const Run& run, int exponent) const {
   double own = run.count;
   if (!weights.priors.empty()) {
     const std::vector<double>& sums = weights.priors[level];
     own = sums[run.first + run.count] - sums[run.first];
   }
-  return own * weights.total[run.child];
+  return std::ldexp(own * weights.total[run.child], weights.exponent[run.child] - exponent);
 }
 
 /// Children come before their parents.
 Tree::Weights Tree::ComputeWeights(std::vector<std::vector<double>> priors) const {
-  Weights weights{std::vector<double>(nodes()), std::vector<double>(runs_.size()),
-                  std::move(priors)};
+  constexpr int kLarge = 600;  // of an exponent: so that sums of a level's runs are finite, too
+  Weights weights{std::vector<double>(nodes()), std::vector<int>(nodes()),
+                  std::vector<double>(runs_.size()), std::move(priors)};
   weights.total[kLeaf] = 1;
   for (uint32_t node = 1; node < nodes(); ++node) {
+    const std::span<const Run> runs = RunsOf(node);
+    int& exponent = weights.exponent[node];
+    for (const Run& run : runs) {
+      const double below = weights.total[run.child];
+      if (below <= 0) continue;
+      const int magnitude = weights.exponent[run.child] + std::ilogb(below);
+      exponent = std::max(exponent, magnitude > kLarge ? magnitude : 0);
+    }
     double sum = 0;
-    for (uint32_t r = first_run_[node]; r < first_run_[node + 1]; ++r) {
-      weights.before[r] = sum;
-      sum += WeightOf(weights, level_of_node_[node], runs_[r]);
+    for (size_t r = 0; r < runs.size(); ++r) {
+      weights.before[first_run_[node] + r] = sum;
+      sum += WeightOf(weights, level_of_node_[node], runs[r], exponent);
     }
     weights.total[node] = sum;
   }
   return weights;
+}
+
+double Tree::leaves() const { return std::ldexp(leaves_.total[root_], leaves_.exponent[root_]); }
+
+double Tree::Log10Leaves() const {
+  return std::log10(leaves_.total[root_]) + leaves_.exponent[root_] * std::log10(2.0);
 }
 
 void Tree::WeightByPriors(const ExpressionGraph::Parameters& parameters) {

@@ -45,8 +45,11 @@ class Tree {
 
   int levels() const { return static_cast<int>(levels_.size()); }
   int parameter(int level) const { return levels_[level].parameter; }
-  /// Number of leaves: of feasible combinations. Exact below 2^53.
-  double leaves() const { return leaves_.total[root_]; }
+  /// Number of leaves: of feasible combinations. Exact below 2^53; infinity where a double cannot
+  /// hold it.
+  double leaves() const;
+  /// Its decimal logarithm, which is finite.
+  double Log10Leaves() const;
   /// What is stored for them.
   int64_t nodes() const { return static_cast<int64_t>(first_run_.size()) - 1; }
   int64_t runs() const { return static_cast<int64_t>(runs_.size()); }
@@ -75,9 +78,11 @@ class Tree {
     uint32_t child;
     bool operator==(const Run&) const = default;
   };
-  /// Sums over leaves, one for each (or its prior).
+  /// Sums over leaves, one for each (or its prior). Those of a node and its runs are in units of
+  /// 2^exponent, so that no number of leaves is too large.
   struct Weights {
     std::vector<double> total;                ///< of a node
+    std::vector<int> exponent;                ///< of a node
     std::vector<double> before;               ///< of a run: of the node's earlier runs
     std::vector<std::vector<double>> priors;  ///< by level: running sums; empty if all are alike
   };
@@ -92,7 +97,7 @@ class Tree {
                std::vector<double>& values) const;
   bool Reaches(uint32_t node, int level, std::span<const double> coordinates) const;
   Weights ComputeWeights(std::vector<std::vector<double>> priors) const;
-  double WeightOf(const Weights& weights, int level, const Run& run) const;
+  double WeightOf(const Weights& weights, int level, const Run& run, int exponent) const;
   void WeightByPriors(const ExpressionGraph::Parameters& parameters);
   uint32_t Draw(base::RandomStream& random, const Weights& weights, int level,
                 uint32_t& node) const;
@@ -103,7 +108,7 @@ class Tree {
   std::vector<Domain> levels_;
   std::vector<bool> is_ordered_;     ///< by level
   std::vector<uint32_t> first_run_;  ///< by node, and the end
-  std::vector<uint8_t> level_of_node_;
+  std::vector<uint16_t> level_of_node_;
   std::vector<Run> runs_;
   uint32_t root_ = kLeaf;
   Weights leaves_;

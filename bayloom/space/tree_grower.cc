@@ -31,7 +31,7 @@ class TreeGrower {
         grown_(tree.levels()),
         nodes_(0, Hash{*this}, Equal{*this}) {
     tree_.first_run_ = {0, 0};
-    tree_.level_of_node_ = {static_cast<uint8_t>(tree.levels())};
+    tree_.level_of_node_ = {static_cast<uint16_t>(tree.levels())};
   }
 
   /// False if that took too many visits.
@@ -113,7 +113,7 @@ class TreeGrower {
     const size_t runs_before = tree_.runs_.size();
     tree_.runs_.insert(tree_.runs_.end(), open_.begin() + static_cast<int64_t>(first), open_.end());
     tree_.first_run_.push_back(static_cast<uint32_t>(tree_.runs_.size()));
-    tree_.level_of_node_.push_back(static_cast<uint8_t>(level));
+    tree_.level_of_node_.push_back(static_cast<uint16_t>(level));
     const auto [same, is_new] = nodes_.insert(node);
     if (is_new) {
       if (tree_.runs_.size() > kMaxRuns) visits_left_ = -1;

@@ -22,17 +22,26 @@ CommandBuilder::CommandBuilder(std::shared_ptr<const space::Space> space,
 
 base::Command CommandBuilder::FillWith(const space::Configuration* configuration) const {
   base::Command command;
+  const auto is_active = [&](const std::string& name) {
+    const int parameter = configuration == nullptr ? -1 : space_->IndexOf(name);
+    return parameter < 0 || space_->IsActive(*configuration, parameter);
+  };
   const auto plain = [&](const TextTemplate::Placeholder& hole) {
     return TextFor(hole, configuration);
   };
   const auto quoted = [&](const TextTemplate::Placeholder& hole) {
-    return base::QuotedFor(hole.context, plain(hole));
+    return is_active(hole.name) ? base::QuotedFor(hole.context, plain(hole)) : "";
   };
   for (const TextTemplate& argument : options_.arguments) {
-    command.arguments.push_back(options_.is_shell ? argument.Fill(quoted) : argument.Fill(plain));
+    if (options_.is_shell) {
+      command.arguments.push_back(argument.Fill(quoted, is_active));
+    } else if (!argument.IsLeftOut(is_active)) {
+      command.arguments.push_back(argument.Fill(plain, is_active));
+    }
   }
   for (const auto& [name, text] : options_.environment) {
-    command.environment.push_back(name + "=" + text.Fill(plain));
+    if (text.IsLeftOut(is_active)) continue;
+    command.environment.push_back(name + "=" + text.Fill(plain, is_active));
   }
   command.directory = options_.directory;
   command.timeout_seconds = options_.timeout;

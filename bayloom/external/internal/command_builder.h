@@ -19,7 +19,8 @@ namespace bayloom::external {
 std::string TextOf(const space::Value& value);
 
 /// Fills the holes of an evaluator's command: with the values of a configuration, with the folders
-/// `{work}` and `{here}`.
+/// `{work}` and `{here}`. An argument or a variable of the environment with a hole for an inactive
+/// parameter is left out; in a shell's text such a hole is empty.
 class CommandBuilder {
  public:
   CommandBuilder(std::shared_ptr<const space::Space> space, const EvaluatorOptions& options);

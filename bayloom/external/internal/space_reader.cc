@@ -28,8 +28,25 @@ void SpaceReader::AddConstraint(const std::string& text, const yaml::YamlValue& 
   constraints_.push_back({text, field});
 }
 
+void SpaceReader::AddCondition(const std::string& name, const yaml::YamlValue& field) {
+  conditions_.push_back({name, field});
+}
+
 std::shared_ptr<const space::Space> SpaceReader::Finish(const yaml::YamlValue& field) {
   if (parameters_ == 0) field.Fail("expected at least one parameter");
+  for (const auto& [name, condition] : conditions_) {
+    std::string text;
+    if (condition.IsList()) {
+      for (const yaml::YamlValue& item : condition.Items()) {
+        text += fmt::format("{}({})", text.empty() ? "" : " and ", item.Text());
+      }
+    } else {
+      text = condition.Text();
+    }
+    if (Status added = builder_.AddCondition(name, text); !added) {
+      condition.Fail(added.error().message);
+    }
+  }
   for (const Constraint& constraint : constraints_) {
     if (Status added = builder_.AddConstraint(constraint.text); !added) {
       constraint.field.Fail(added.error().message);

@@ -24,6 +24,8 @@ class SpaceReader {
   void Add(std::unique_ptr<space::Parameter> parameter, const yaml::YamlValue& field);
   /// A constraint in this project's language. Parameters may follow that it speaks of.
   void AddConstraint(const std::string& text, const yaml::YamlValue& field);
+  /// When the parameter is active: a constraint, or a list of them, all of which must hold.
+  void AddCondition(const std::string& name, const yaml::YamlValue& field);
   /// `field` is blamed where the constraints contradict each other.
   std::shared_ptr<const space::Space> Finish(const yaml::YamlValue& field);
 
@@ -35,7 +37,12 @@ class SpaceReader {
 
   space::Space::Builder builder_;
   int parameters_ = 0;
+  struct Condition {
+    std::string name;
+    yaml::YamlValue field;
+  };
   std::vector<Constraint> constraints_;
+  std::vector<Condition> conditions_;
   std::span<const CodeConstraint> code_constraints_;
 };
 

@@ -43,7 +43,7 @@ double LogPrior(const space::Space& space, const space::Configuration& configura
   double log = 0;
   for (int i = 0; i < space.size(); ++i) {
     const space::Parameter& parameter = space.parameter(i);
-    if (!parameter.has_prior()) continue;
+    if (!parameter.has_prior() || !space.IsActive(configuration, i)) continue;
     log += std::log(1e-6 + parameter.PriorDensity(configuration.coordinates[i]));
   }
   return log;

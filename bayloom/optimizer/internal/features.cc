@@ -55,10 +55,10 @@ double Features::Range::operator()(double value) const {
 Features::Features(std::shared_ptr<const space::Space> space, FeatureOptions options)
     : space_(std::move(space)), encoding_(space_) {
   int group = 0;
-  int column = 0;
   for (int i = 0; i < space_->size(); ++i) {
-    if (space_->parameter(i).Cardinality() != 1) AddParameter(i, column, group, options);
-    column += space_->parameter(i).EmbeddingSize();
+    const bool varies =
+        space_->parameter(i).Cardinality() != 1 || space_->conditions().IsConditional(i);
+    if (varies) AddParameter(i, group, options);
   }
   if (options.quantities) AddQuantities(group);
   if (sources_.empty()) Add(EncodedColumn{0}, 0);  // a space of a single configuration
@@ -69,12 +69,13 @@ void Features::Add(Source source, int group) {
   groups_.push_back(group);
 }
 
-void Features::AddParameter(int i, int first_column, int& group, FeatureOptions options) {
+void Features::AddParameter(int i, int& group, FeatureOptions options) {
+  const int first_column = encoding_.FirstColumn(i);
   const space::Parameter& parameter = space_->parameter(i);
   const bool is_number = parameter.kind() == space::ParameterKind::kReal ||
                          parameter.kind() == space::ParameterKind::kInteger ||
                          parameter.kind() == space::ParameterKind::kOrdinal;
-  if (is_number && !options.logarithms) {
+  if (is_number && !options.logarithms && !space_->conditions().IsConditional(i)) {
     const double last = static_cast<double>(parameter.Cardinality() - 1);
     const bool is_real = parameter.Cardinality() == space::kUncountable;
     if (is_real) {
@@ -83,7 +84,7 @@ void Features::AddParameter(int i, int first_column, int& group, FeatureOptions 
       Add(ParameterValue{i, {parameter.NumberAt(0), parameter.NumberAt(last)}}, group);
     }
   } else {
-    for (int k = 0; k < parameter.EmbeddingSize(); ++k) Add(EncodedColumn{first_column + k}, group);
+    for (int c = first_column; c < encoding_.FirstColumn(i + 1); ++c) Add(EncodedColumn{c}, group);
   }
   ++group;
   const int most = options.halvings ? MostHalvings(parameter) : 0;

@@ -68,7 +68,7 @@ class Features {
   /// -1 of a quantity.
   int ParameterOf(const Source& source) const;
   void Add(Source source, int group);
-  void AddParameter(int parameter, int first_column, int& group, FeatureOptions options);
+  void AddParameter(int parameter, int& group, FeatureOptions options);
   void AddQuantities(int& group);
   double Read(const Source& source, const space::Configuration& configuration,
               std::span<const double> embedding) const;

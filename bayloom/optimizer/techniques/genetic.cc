@@ -102,6 +102,7 @@ class Genetic final : public Technique {
       for (size_t p = 0; p < child.coordinates.size(); ++p) {
         if (random.UniformInt(2) == 1) child.coordinates[p] = father.coordinates[p];
       }
+      child = space.Settled(std::move(child));
       if (space.Contains(child)) return child;
     }
     return mother;

@@ -100,6 +100,7 @@ class PatternSearch final : public Technique {
       if (neighbours.empty()) return std::nullopt;
       coordinate = neighbours[random.UniformInt(std::ssize(neighbours))];
     }
+    next = space.Settled(std::move(next));
     if (!space.Contains(next)) return std::nullopt;
     return next;
   }

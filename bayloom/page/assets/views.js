@@ -203,7 +203,7 @@ class SearchSection {
     const gain = gainOf(this.database, run), reference = gain && gain.of === 'default' ? 'default' : 'first';
     const best = run.best && run.best.candidate && typeof run.best.candidate === 'object' ? run.best.candidate : {};
     const first = run.first && run.first.candidate && typeof run.first.candidate === 'object' ? run.first.candidate : {};
-    const domains = new Map((search.parameters || []).map(p => [p.name, p.domain]));
+    const domains = new Map((search.parameters || []).map(p => [p.name, p.active_if ? `${p.domain}, if ${p.active_if}` : p.domain]));
     const names = search.parameters ? search.parameters.map(p => p.name).filter(name => name in best) : Object.keys(best);
     const differs = name => formatCell(best[name]) !== formatCell(first[name]);
     const whole = text => el('span', {class: text.length <= 24 ? 'whole' : null}, text);
@@ -219,7 +219,7 @@ class SearchSection {
       search.note ? el('p', {class: 'muted'}, `The scenario cannot be read by this version: ${search.note}`) : null,
       el('div', {class: 'columns'},
         names.length ? el('div', null, el('h3', null, 'Best configuration'), configuration,
-          isNumber(search.feasible) ? el('p', {class: 'caption'}, `${formatCount(search.feasible)} configurations satisfy the constraints.`) : null) : null,
+          isNumber(search.log10_feasible) ? el('p', {class: 'caption'}, `${isNumber(search.feasible) ? formatCount(search.feasible) : `1e+${Math.floor(search.log10_feasible)}`} configurations satisfy the constraints.`) : null) : null,
         importance.length ? el('div', null, el('h3', null, 'Importance of parameters'), table([
           {name: 'parameter', class: 'name', cell: k => k.parameter}, {name: 'total', number: true, cell: k => plusMinus(k.total)},
           {name: '', class: 'bar-cell', cell: k => [bar(k.total.value / most), bar(k.first.value / most, 'bar second')]},

@@ -35,6 +35,9 @@ Json ParametersJson(const space::Space& space) {
     Json json = {{"name", Shown(parameter.name())},
                  {"kind", std::string(space::ToString(parameter.kind()))},
                  {"domain", Shown(parameter.Describe())}};
+    if (space.conditions().IsConditional(i)) {
+      json["active_if"] = Shown(space.conditions().Text(i));
+    }
     const int64_t count = parameter.Cardinality();
     if (count > 0 && count <= kMaxListedValues) {
       for (int64_t rank = 0; rank < count; ++rank) {
@@ -108,6 +111,7 @@ nlohmann::json SearchDetails(record::Store& store, const record::RunRecord& run)
     const external::Scenario scenario = tuning::ScenarioOf(run);
     details["parameters"] = ParametersJson(*scenario.space);
     details["feasible"] = Finite(scenario.space->CountFeasible());
+    details["log10_feasible"] = Finite(scenario.space->Log10CountFeasible());
     for (const external::Objective& objective : scenario.Objectives()) {
       details["objectives"].push_back({{"name", Shown(objective.name)},
                                        {"goal", objective.maximize ? "maximize" : "minimize"}});

@@ -311,18 +311,31 @@ Error Explain(std::string_view what, std::string_view text, const ConstraintFaul
                            ColumnOf(text, fault.offset), Excerpt(fault.message))};
 }
 
-}  // namespace
-
-Result<std::vector<int>> ParseConstraint(std::string_view text,
-                                         const ExpressionGraph::Parameters& parameters,
-                                         ExpressionGraph& graph) {
+/// `what`: what the text is called in messages.
+Result<std::vector<int>> ParseParts(std::string_view what, std::string_view text,
+                                    const ExpressionGraph::Parameters& parameters,
+                                    ExpressionGraph& graph) {
   try {
     std::vector<int> parts;
     SplitConjunction(Parser(text, parameters, graph).ParseTruth(), graph, parts);
     return parts;
   } catch (const ConstraintFault& fault) {
-    return Explain("constraint", text, fault);
+    return Explain(what, text, fault);
   }
+}
+
+}  // namespace
+
+Result<std::vector<int>> ParseConstraint(std::string_view text,
+                                         const ExpressionGraph::Parameters& parameters,
+                                         ExpressionGraph& graph) {
+  return ParseParts("constraint", text, parameters, graph);
+}
+
+Result<std::vector<int>> ParseCondition(std::string_view text,
+                                        const ExpressionGraph::Parameters& parameters,
+                                        ExpressionGraph& graph) {
+  return ParseParts("condition", text, parameters, graph);
 }
 
 Result<int> ParseArithmetic(std::string_view text, const ExpressionGraph::Parameters& parameters,

@@ -44,6 +44,11 @@ Result<std::vector<int>> ParseConstraint(std::string_view text,
                                          const ExpressionGraph::Parameters& parameters,
                                          ExpressionGraph& graph);
 
+/// The same of a condition for a parameter to be active.
+Result<std::vector<int>> ParseCondition(std::string_view text,
+                                        const ExpressionGraph::Parameters& parameters,
+                                        ExpressionGraph& graph);
+
 /// The same language where a number is asked for: truth values are 1 and 0, texts are none.
 Result<int> ParseArithmetic(std::string_view text, const ExpressionGraph::Parameters& parameters,
                             ExpressionGraph& graph);

@@ -27,8 +27,7 @@ void Append(Remainder& remainder, uint64_t bits) {
 }  // namespace
 
 int PartialEvaluation::SlotAfter(const Node& node, int level) const {
-  const uint64_t up_to = ~uint64_t{0} >> (kMaxLevels - 1 - level);
-  return node.first_slot + std::popcount(node.levels & up_to);
+  return node.first_slot + node.levels.CountUpTo(level);
 }
 
 Interval PartialEvaluation::Run(const Step& step) const {
@@ -75,16 +74,14 @@ std::optional<Remainder> PartialEvaluation::Remaining(int level) {
 /// level's block it is.
 bool PartialEvaluation::Collect(int index, int level, Remainder& remainder) {
   Node& node = nodes_[index];
-  const uint64_t bit = uint64_t{1} << level;
-  const bool untouched = (node.levels & (bit | (bit - 1))) == 0;
-  if (untouched || node.visited == visit_) return true;
+  if (!node.levels.HasUpTo(level) || node.visited == visit_) return true;
   node.visited = visit_;
   const Interval& value = slots_[SlotAfter(node, level)];
   if (value.IsPoint()) {
     Append(remainder, std::bit_cast<uint64_t>(value.low));
     return true;
   }
-  if ((node.levels & bit) != 0 && !levels_[level].block.IsSingle()) return false;
+  if (node.levels.Has(level) && !levels_[level].block.IsSingle()) return false;
   Append(remainder, kOpen);
   for (size_t i = 0; i < node.operands.size(); ++i) {
     if (node.operation == Operation::kSelect && i > 0) {

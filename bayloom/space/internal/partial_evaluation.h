@@ -11,6 +11,7 @@
 
 #include "bayloom/space/domain.h"
 #include "bayloom/space/expression.h"
+#include "bayloom/space/internal/level_set.h"
 
 namespace bayloom::space {
 
@@ -31,7 +32,7 @@ struct Remainder {
 /// expressions still need counts as remainder: of `a * b * c <= 64`, the product of a and b.
 class PartialEvaluation {
  public:
-  static constexpr int kMaxLevels = 64;
+  static constexpr int kMaxLevels = LevelSet::kMaxLevels;
 
   /// `levels`: the domains, in the order of assignment, at most kMaxLevels; `constraints`: on
   /// these parameters only.
@@ -49,7 +50,7 @@ class PartialEvaluation {
     Operation operation = Operation::kConstant;
     std::vector<int> operands;
     int index = 0;
-    uint64_t levels = 0;   ///< those whose parameters occur in it, as bits
+    LevelSet levels;       ///< those whose parameters occur in it
     bool whole = false;    ///< has only whole numbers for values
     bool is_root = false;  ///< a constraint
     int first_slot = 0;    ///< its value before any level, followed by that after each of `levels`

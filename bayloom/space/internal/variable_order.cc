@@ -10,6 +10,8 @@
 #include <numeric>
 #include <set>
 
+#include "bayloom/space/constraint.h"
+
 namespace bayloom::space {
 namespace {
 
@@ -160,6 +162,61 @@ std::vector<std::vector<int>> PromisingOrders(const ExpressionGraph& graph,
   std::iota(given.begin(), given.end(), 0);
   add(given);
   return best;
+}
+
+std::vector<int> SeparatingOrder(const ExpressionGraph& graph, std::span<const int> constraints,
+                                 std::span<const Domain> domains) {
+  std::map<int, int> position;
+  for (int d = 0; d < std::ssize(domains); ++d) position[domains[d].parameter] = d;
+  std::vector<std::vector<int>> bound;  // by constraint: the domains it is on
+  std::vector<std::vector<int>> constraints_of(domains.size());
+  for (int constraint : constraints) {
+    for (int parameter : ParametersOf(graph, constraint)) {
+      constraints_of[position.at(parameter)].push_back(static_cast<int>(bound.size()));
+    }
+    bound.emplace_back();
+    for (int parameter : ParametersOf(graph, constraint)) {
+      bound.back().push_back(position.at(parameter));
+    }
+  }
+  std::vector<int> part_of(domains.size(), 0);  // -1: in the order already
+  std::vector<int> order;
+  int parts = 1;
+  std::vector<std::vector<int>> open = {std::vector<int>(domains.size())};
+  std::iota(open[0].begin(), open[0].end(), 0);
+  while (!open.empty()) {
+    const std::vector<int> part = std::move(open.back());
+    open.pop_back();
+    const int first = *std::ranges::max_element(part, {}, [&](int d) {
+      return std::ranges::count_if(constraints_of[d], [&](int c) {
+        return std::ranges::any_of(bound[c], [&](int e) { return e != d && part_of[e] >= 0; });
+      });
+    });
+    order.push_back(first);
+    part_of[first] = -1;
+    const int before = parts;
+    const size_t others = open.size();
+    for (int start : part) {
+      if (part_of[start] < 0 || part_of[start] >= before) continue;
+      std::vector<int> connected = {start};
+      part_of[start] = parts;
+      for (size_t i = 0; i < connected.size(); ++i) {
+        for (int c : constraints_of[connected[i]]) {
+          for (int d : bound[c]) {
+            if (part_of[d] < 0 || part_of[d] == parts) continue;
+            part_of[d] = parts;
+            connected.push_back(d);
+          }
+        }
+      }
+      ++parts;
+      open.push_back(std::move(connected));
+    }
+    // The smallest part next: what is known matters to it, and then no more.
+    std::stable_sort(open.begin() + static_cast<int64_t>(others), open.end(),
+                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  }
+  return order;
 }
 
 }  // namespace bayloom::space
