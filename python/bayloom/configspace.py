@@ -3,6 +3,7 @@
 
 """Spaces of ConfigSpace, without importing it."""
 
+from dataclasses import replace
 from typing import Any
 
 from ._core import InputError
@@ -15,10 +16,14 @@ def is_configspace(given: Any) -> bool:
 
 def parameters_of(space: Any) -> dict:
     """The hyperparameters by name. Raises InputError for what there is no equal of."""
+    parameters = {hyperparameter.name: _parameter(hyperparameter)
+                  for hyperparameter in space.values()}
+    conditions: dict = {}
     for condition in space.conditions:
-        raise InputError(f"hyperparameter '{condition.child.name}' is there under conditions only; "
-                         "give it a value that stands for 'unused', and state that as a constraint")
-    return {hyperparameter.name: _parameter(hyperparameter) for hyperparameter in space.values()}
+        conditions.setdefault(_child_of(condition).name, []).append(f"({_condition(condition)})")
+    for name, texts in conditions.items():
+        parameters[name] = replace(parameters[name], active_if=" and ".join(texts))
+    return parameters
 
 
 def _parameter(hyperparameter: Any) -> Parameter:
@@ -38,6 +43,29 @@ def _parameter(hyperparameter: Any) -> Parameter:
         return Real(hyperparameter.lower, hyperparameter.upper, log=hyperparameter.log,
                     default=default)
     raise InputError(f"hyperparameter '{hyperparameter.name}': {kind} is not supported")
+
+
+def _child_of(condition: Any) -> Any:
+    while hasattr(condition, "components"):
+        condition = condition.components[0]
+    return condition.child
+
+
+_CONDITIONS = {"EqualsCondition": "==", "NotEqualsCondition": "!=", "LessThanCondition": "<",
+               "GreaterThanCondition": ">"}
+
+
+def _condition(condition: Any) -> str:
+    kind = type(condition).__name__
+    if kind in ("AndConjunction", "OrConjunction"):
+        word = " and " if kind == "AndConjunction" else " or "
+        return word.join(f"({_condition(part)})" for part in condition.components)
+    if kind in _CONDITIONS:
+        return f"{condition.parent.name} {_CONDITIONS[kind]} {_literal(condition.value)}"
+    if kind == "InCondition":
+        values = ", ".join(_literal(value) for value in condition.values)
+        return f"{condition.parent.name} in [{values}]"
+    raise InputError(f"{kind} of ConfigSpace is not supported")
 
 
 def constraints_of(space: Any) -> list:

@@ -32,17 +32,21 @@ class BayloomSampler(optuna.samplers.BaseSampler):
     `search_space`, a dict of Optuna's distributions by name, it is known from the beginning.
     `constraints` are known constraints as `bayloom.Study` takes them, on parameters of that space:
     what they do not allow is not suggested. They therefore need `search_space`, unless it is fine
-    that the first trial may not satisfy them. `optimizer` is one of `bayloom.optimizers()`.
+    that the first trial may not satisfy them. `active_if` says, where an objective asks for some
+    parameters of `search_space` under conditions only, under which; without it, what not every
+    trial asks for is sampled at random. `optimizer` is one of `bayloom.optimizers()`.
 
     Trials that fail teach it to avoid their like; pruned trials count with their last intermediate
     value. Parameters outside of the common space are sampled at random. One objective only.
     """
 
     def __init__(self, *, search_space: Optional[Dict[str, BaseDistribution]] = None,
-                 constraints: Iterable[Constraint] = (), optimizer: str = "bayesian",
+                 constraints: Iterable[Constraint] = (),
+                 active_if: Optional[Dict[str, str]] = None, optimizer: str = "bayesian",
                  options: Optional[dict] = None, seed: Optional[int] = None):
         self._given = search_space
         self._constraints = list(constraints)
+        self._active_if = dict(active_if or {})
         self._optimizer = optimizer
         self._options = options
         self._seed = int.from_bytes(os.urandom(4), "big") if seed is None else seed
@@ -96,7 +100,10 @@ class BayloomSampler(optuna.samplers.BaseSampler):
     def _engine_for(self, study: optuna.Study, space: Dict[str, BaseDistribution]) -> Study:
         """The engine of this space, which knows all trials that have ended."""
         if self._engine is None or self._space != space:
-            self._engine = Study(space, constraints=self._constraints, optimizer=self._optimizer,
+            self._engine = Study(space, constraints=self._constraints,
+                                 active_if={name: condition for name, condition
+                                            in self._active_if.items() if name in space},
+                                 optimizer=self._optimizer,
                                  options=self._options, seed=self._seed,
                                  direction=study.direction.name.lower())
             self._space, self._told = dict(space), set()
@@ -108,9 +115,9 @@ class BayloomSampler(optuna.samplers.BaseSampler):
         return self._engine
 
     def _tell(self, trial: FrozenTrial) -> None:
-        if not all(name in trial.params for name in self._space):
+        if not all(name in trial.params or name in self._active_if for name in self._space):
             return
-        params = {name: trial.params[name] for name in self._space}
+        params = {name: trial.params[name] for name in self._space if name in trial.params}
         value = trial.value if trial.state == TrialState.COMPLETE else None
         if trial.state == TrialState.PRUNED:
             if not trial.intermediate_values:

@@ -14,6 +14,9 @@ from ._core import InputError
 class Parameter:
     """One dimension of a space.
 
+    With `active_if`, a condition on other parameters in the language of constraints, it counts only
+    where that holds, and is left out of the configurations elsewhere.
+
     The engine knows numbers, texts and lists of whole numbers; `encode` makes one of these from a
     value that a program uses, `decode` goes back.
     """
@@ -34,6 +37,8 @@ class Parameter:
             definition["default"] = self.encode(self.default)
         if self.prior is not None:
             definition["prior"] = [float(weight) for weight in self.prior]
+        if self.active_if is not None:
+            definition["active_if"] = self.active_if
         return definition
 
 
@@ -52,6 +57,7 @@ class Real(Parameter):
     log: bool = False
     default: Optional[float] = None
     prior: Optional[Sequence[float]] = None
+    active_if: Optional[str] = None
 
     def definition(self) -> dict:
         return self._with_options(_scaled(
@@ -70,6 +76,7 @@ class Integer(Parameter):
     log: bool = False
     default: Optional[int] = None
     prior: Optional[Sequence[float]] = None
+    active_if: Optional[str] = None
 
     def definition(self) -> dict:
         return self._with_options(_scaled(
@@ -90,6 +97,7 @@ class Ordinal(Parameter):
     log: bool = False
     default: Any = None
     prior: Optional[Sequence[float]] = None
+    active_if: Optional[str] = None
 
     def __post_init__(self):
         object.__setattr__(self, "values", tuple(_plain(value) for value in self.values))
@@ -113,6 +121,7 @@ class Categorical(Parameter):
     choices: Sequence
     default: Any = None
     prior: Optional[Sequence[float]] = None
+    active_if: Optional[str] = None
 
     def __post_init__(self):
         object.__setattr__(self, "choices", tuple(_plain(choice) for choice in self.choices))
@@ -139,6 +148,7 @@ class Permutation(Parameter):
     metric: str = "spearman"
     default: Optional[Sequence[int]] = None
     prior: Optional[Sequence[float]] = None
+    active_if: Optional[str] = None
 
     def definition(self) -> dict:
         return self._with_options(
@@ -157,6 +167,7 @@ class Factorization(Parameter):
     max_innermost: Optional[int] = None
     default: Optional[Sequence[int]] = None
     prior: Optional[Sequence[float]] = None
+    active_if: Optional[str] = None
 
     def definition(self) -> dict:
         definition = {"type": "factorization", "extent": int(self.extent), "parts": int(self.parts)}

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import configspace
@@ -24,9 +25,12 @@ class Space:
         self._parameters = parameters
 
     def encode(self, params: Mapping) -> dict:
-        """A configuration as the engine has it. Raises InputError for a value that is none."""
+        """A configuration as the engine has it; None of a conditional parameter, unless it is one
+        of its values, says that it is inactive. Raises InputError for a value that is none."""
         encoded = {}
         for name, value in params.items():
+            if value is None and self._leaves_out_none(name):
+                continue
             parameter = self._parameters.get(name)
             try:
                 encoded[name] = value if parameter is None else parameter.encode(value)
@@ -34,12 +38,19 @@ class Space:
                 raise InputError(f"parameter '{name}': {error}") from None
         return encoded
 
+    def _leaves_out_none(self, name: str) -> bool:
+        parameter = self._parameters.get(name)
+        is_conditional = (type(parameter) is Parameter or  # of a scenario file, which knows
+                          getattr(parameter, "active_if", None) is not None)
+        return is_conditional and None not in getattr(parameter, "choices", ())
+
     def decode(self, values: dict) -> dict:
         """A configuration as the user's program has it."""
         return {name: self._parameters[name].decode(value) for name, value in values.items()}
 
 
 def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
+               active_if: Optional[Mapping[str, str]] = None,
                name: Optional[str] = None, objective: Optional[str] = None,
                direction: Optional[str] = None, objectives: Optional[Sequence[str]] = None,
                directions: Optional[Sequence[str]] = None, optimizer: Optional[str] = None,
@@ -54,9 +65,10 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
         if each not in (None, "minimize", "maximize"):
             raise InputError(f"direction is 'minimize' or 'maximize', not {each!r}")
     if isinstance(given, (str, os.PathLike)):
-        if list(constraints) or options or objective or direction or objectives or directions:
-            raise InputError("a scenario file says its constraints, its objective and the options "
-                             "of its optimizer itself")
+        if (list(constraints) or active_if or options or objective or direction or objectives
+                or directions):
+            raise InputError("a scenario file says its constraints, its conditions, its objective "
+                             "and the options of its optimizer itself")
         return _from_file(os.fspath(given), name, optimizer, seed)
     constraints, name = list(constraints), name or "study"
     if configspace.is_configspace(given):
@@ -66,6 +78,10 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
         raise InputError("a space is a dict of parameters by name, a ConfigurationSpace of "
                          f"ConfigSpace, or the path of a scenario file; found {given!r}")
     parameters = {str(key): as_parameter(str(key), value) for key, value in given.items()}
+    for key, condition in (active_if or {}).items():
+        if key not in parameters:
+            raise InputError(f"a condition is given for '{key}', which is no parameter")
+        parameters[key] = replace(parameters[key], active_if=condition)
     definition = {
         "name": name,
         "parameters": {key: parameter.definition() for key, parameter in parameters.items()},

@@ -44,7 +44,7 @@ class Exhausted(Exception):
 
 
 class Trial(Mapping):
-    """A configuration to be evaluated: a mapping from the parameters' names to their values.
+    """A configuration to be evaluated: a mapping from the active parameters' names to their values.
 
     `number` counts what was asked for, from 0, earlier runs of the study included.
     """
@@ -64,6 +64,35 @@ class Trial(Mapping):
 
     def __repr__(self) -> str:
         return f"Trial({self.number}, {self.params})"
+
+    # As Optuna's trials are asked, for objectives that were written for these: the space is known
+    # beforehand, so that what is asked for must be within it.
+
+    def suggest_categorical(self, name: str, choices: Sequence) -> Any:
+        """The value of a parameter. Raises InputError if it is inactive or none of the choices."""
+        value = self._suggested(name)
+        if value not in choices:
+            raise InputError(f"parameter '{name}' is {value!r}, which is none of {list(choices)}")
+        return value
+
+    def suggest_int(self, name: str, low: int, high: int, **_: Any) -> int:
+        """The same of a whole number from `low` to `high`."""
+        return int(self._suggested_within(name, low, high))
+
+    def suggest_float(self, name: str, low: float, high: float, **_: Any) -> float:
+        """The same of a number from `low` to `high`."""
+        return float(self._suggested_within(name, low, high))
+
+    def _suggested(self, name: str) -> Any:
+        if name not in self.params:
+            raise InputError(f"parameter '{name}' is inactive here, or there is none of that name")
+        return self.params[name]
+
+    def _suggested_within(self, name: str, low: float, high: float) -> Any:
+        value = self._suggested(name)
+        if not isinstance(value, numbers.Real) or not low <= value <= high:
+            raise InputError(f"parameter '{name}' is {value!r}, which is not from {low} to {high}")
+        return value
 
 
 @dataclass(frozen=True)
@@ -99,6 +128,7 @@ class Study:
     lists of values), a ConfigurationSpace of ConfigSpace, or the path of a scenario file.
     `constraints` are texts in Bayloom's expression language, or functions: of arguments that are
     named as parameters, or of one argument, a dict. What they do not allow is never tried.
+    `active_if` says of conditional parameters when they count, by name, in the same language.
 
     `storage` is the path of a database that keeps every trial before anything is learnt from it;
     with `resume` the study goes on with the last one of this `name` in there ("study", or what a
@@ -116,6 +146,15 @@ class Study:
         >>> study.count_feasible()
         6.0
 
+    Conditional parameters are in a trial only where they are active:
+
+        >>> study = Study({"method": ["plain", "tiled"], "tile": [2, 4, 8]},
+        ...               active_if={"tile": "method == 'tiled'"}, optimizer="random", seed=1)
+        >>> study.count_feasible()
+        4.0
+        >>> sorted(len(trial) for trial in study.ask(4))
+        [1, 2, 2, 2]
+
     With several `directions` (and names, `objectives`) an objective returns as many values, in that
     order or in a dict by name; what is searched for are the trials that no other one is at least as
     good as in all of them, `best_trials`.
@@ -128,6 +167,7 @@ class Study:
     """
 
     def __init__(self, space: Any, *, constraints: Iterable[Constraint] = (),
+                 active_if: Optional[Mapping] = None,
                  direction: Optional[str] = None, objective: Optional[str] = None,
                  directions: Optional[Sequence[str]] = None,
                  objectives: Optional[Sequence[str]] = None,
@@ -135,8 +175,8 @@ class Study:
                  seed: Optional[int] = None, storage: Union[str, os.PathLike, None] = None,
                  name: Optional[str] = None, resume: bool = False):
         self._space: Space = make_space(
-            space, constraints, name=name, objective=objective, direction=direction,
-            objectives=objectives, directions=directions, optimizer=optimizer, options=options,
+            space, constraints, active_if=active_if, name=name, objective=objective,
+            direction=direction, objectives=objectives, directions=directions, optimizer=optimizer, options=options,
             seed=seed)
         if resume and storage is None:
             raise InputError("resume needs storage, the database to go on with")

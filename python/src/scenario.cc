@@ -132,6 +132,7 @@ space::Configuration ConfigurationOf(const space::Space& space, const Values& va
 nb::dict ToPython(const space::Space& space, const space::Configuration& configuration) {
   nb::dict values;
   for (int i = 0; i < space.size(); ++i) {
+    if (!space.IsActive(configuration, i)) continue;
     values[space.parameter(i).name().c_str()] = nb::cast(space.ValueOf(configuration, i));
   }
   return values;

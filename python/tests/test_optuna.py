@@ -95,3 +95,23 @@ def test_changing_spaces_and_several_objectives():
     with pytest.raises(ValueError, match="one objective"):
         several = optuna.create_study(directions=["minimize"] * 2, sampler=BayloomSampler())
         several.optimize(lambda t: (t.suggest_float("x", 0, 1), 0), n_trials=3)
+
+
+def test_conditional_parameters_of_a_define_by_run_objective():
+    distributions = optuna.distributions
+    space = {"method": distributions.CategoricalDistribution(["plain", "tiled"]),
+             "tile": distributions.IntDistribution(1, 6),
+             "speed": distributions.FloatDistribution(0, 1)}
+
+    def objective(trial):
+        if trial.suggest_categorical("method", ["plain", "tiled"]) == "plain":
+            return 3 + trial.suggest_float("speed", 0, 1)
+        return abs(trial.suggest_int("tile", 1, 6) - 4)
+
+    study = optuna.create_study(sampler=BayloomSampler(
+        search_space=space, seed=3,
+        active_if={"tile": "method == 'tiled'", "speed": "method == 'plain'"}))
+    study.optimize(objective, n_trials=20)
+    assert study.best_value == 0
+    tiles = [t.params["tile"] for t in study.trials if "tile" in t.params]
+    assert len(tiles) == len(set(tiles))  # nothing is tried again because of what is inactive

@@ -113,11 +113,45 @@ def test_spaces_of_configspace():
     assert bayloom.Study(space).ask().params == dict(space.get_default_configuration())
 
 
-def test_conditions_of_configspace_are_refused():
+def test_conditions_of_configspace():
     cs = pytest.importorskip("ConfigSpace")
-    space = cs.ConfigurationSpace()
-    a, b = cs.Integer("a", (1, 8)), cs.Categorical("b", ["x", "y"])
-    space.add([a, b])
-    space.add(cs.EqualsCondition(a, b, "x"))
-    with pytest.raises(bayloom.InputError, match="'a' is there under conditions"):
-        bayloom.Study(space)
+    space = cs.ConfigurationSpace(seed=1)
+    a = cs.Integer("a", (1, 4))
+    b = cs.Categorical("b", ["x", "y", "z"])
+    c = cs.Categorical("c", ["on", "off"])
+    d = cs.Float("d", (0, 1))
+    e = cs.Integer("e", (0, 9))
+    space.add([a, b, c, d, e])
+    space.add(cs.EqualsCondition(c, b, "x"))
+    space.add(cs.AndConjunction(cs.InCondition(d, b, ["x", "y"]), cs.GreaterThanCondition(d, a, 1)))
+    space.add(cs.OrConjunction(cs.EqualsCondition(e, c, "on"), cs.NotEqualsCondition(e, b, "x"),
+                               cs.LessThanCondition(e, a, 2)))
+    space.add(cs.ForbiddenEqualsClause(e, 5))
+    seen = set()
+    for params in some(space, 300):
+        cs.Configuration(space, values=params)  # refuses what is inactive, and what is missing
+        seen.add(frozenset(params))
+    assert len(seen) >= 5
+
+
+def test_conditional_parameters():
+    space = {"kind": ["a", "b"], "count": bayloom.Integer(1, 3, active_if="kind == 'a'"),
+             "share": bayloom.Real(0, 1)}
+    study = bayloom.Study(space, active_if={"share": "count >= 2"}, seed=2)
+    study.optimize(lambda trial: trial.suggest_int("count", 1, 3) if trial["kind"] == "a" else 5,
+                   n_trials=12)
+    assert all(("count" in trial.params) == (trial.params["kind"] == "a") and
+               ("share" in trial.params) == (trial.params.get("count", 0) >= 2)
+               for trial in study.trials)
+    assert study.best_value == 1
+    assert study.is_allowed({"kind": "b", "count": None})
+    assert not study.is_allowed({"kind": "a"})
+    asked = bayloom.Study({"kind": ["a", "b"]}).ask()
+    with pytest.raises(bayloom.InputError, match="inactive"):
+        asked.suggest_int("count", 1, 3)
+    with pytest.raises(bayloom.InputError, match="none of"):
+        asked.suggest_categorical("kind", ["c"])
+    with pytest.raises(bayloom.InputError, match="circle"):
+        bayloom.Study({"x": [1, 2], "y": [1, 2]}, active_if={"x": "y == 1", "y": "x == 1"})
+    with pytest.raises(bayloom.InputError, match="no parameter"):
+        bayloom.Study({"x": [1, 2]}, active_if={"z": "x == 1"})

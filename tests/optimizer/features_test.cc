@@ -32,6 +32,28 @@ TEST(FeaturesTest, TellHowOftenWholeNumbersCanBeHalved) {
   EXPECT_DOUBLE_EQ(rows(3, 1), 4.0 / 6);
 }
 
+TEST(FeaturesTest, OfInactiveParametersAreAllAlike) {
+  space::Space::Builder builder;
+  builder.Add(space::MakeCategorical("tiled", {"no", "yes"}));
+  builder.Add(space::MakeInteger("tile", 1, 64));
+  builder.Add(space::MakeCategorical("fixed", {"this"}));
+  ASSERT_TRUE(builder.AddCondition("tile", "tiled == 'yes'").ok());
+  ASSERT_TRUE(builder.AddCondition("fixed", "tile > 8").ok());
+  const std::shared_ptr<const space::Space> space = *builder.Build();
+  const Features features(space);
+  // What has a single value varies, too: it may be there or not.
+  ASSERT_EQ(features.group_of_column(), (std::vector{0, 0, 1, 1, 2, 3, 3}));
+  const std::vector<space::Configuration> some = {
+      *space->Parse({{"tiled", "no"}}), *space->Parse({{"tiled", "no"}, {"tile", int64_t{64}}}),
+      *space->Parse({{"tiled", "yes"}, {"tile", int64_t{64}}, {"fixed", "this"}}),
+      *space->Parse({{"tiled", "yes"}, {"tile", int64_t{3}}})};
+  const model::RowMatrix rows = features(some);
+  EXPECT_EQ(rows.row(0), rows.row(1));
+  EXPECT_NEAR((rows.row(0) - rows.row(2)).segment(2, 2).norm(), 1, 1e-12);
+  EXPECT_NEAR((rows.row(0) - rows.row(2)).segment(5, 2).norm(), 1, 1e-12);
+  EXPECT_EQ((rows.row(0) - rows.row(3)).segment(5, 2).norm(), 0);
+}
+
 TEST(FeaturesTest, SayNothingTwice) {
   space::Space::Builder builder;
   builder.Add(space::MakeOrdinal("powers", {1, 2, 4, 8}, space::Scale::kLog));

@@ -68,13 +68,46 @@ std::shared_ptr<const space::Space> Large() {
   return Finish(builder, {"t0 % t1 == 0", "t2 * t3 <= 1024"});
 }
 
+void AddCondition(space::Space::Builder& builder, const std::string& name,
+                  const std::string& text) {
+  if (const Status added = builder.AddCondition(name, text); !added) {
+    throw InputError(added.error().message);
+  }
+}
+
+/// Few enough to be tried one and all: 2 + 4 * 3 + 1 configurations.
+std::shared_ptr<const space::Space> Conditional() {
+  space::Space::Builder builder;
+  builder.Add(space::MakeCategorical("kind", {"a", "b", "c"}));
+  builder.Add(space::MakeInteger("count", 1, 2));
+  builder.Add(space::MakeOrdinal("tile", {1, 2, 4, 8}, space::Scale::kLog));
+  builder.Add(space::MakeCategorical("layout", {"x", "y", "z"}));
+  AddCondition(builder, "count", "kind == 'a'");
+  AddCondition(builder, "tile", "kind == 'b'");
+  AddCondition(builder, "layout", "tile >= 1");
+  return Finish(builder);
+}
+
+/// Conditions in conditions, every kind, and real numbers.
+std::shared_ptr<const space::Space> DeeplyConditional() {
+  space::Space::Builder builder;
+  builder.Add(space::MakeInteger("level", 0, 3));
+  builder.Add(space::MakePermutation("order", 4));
+  builder.Add(space::MakeFactorization("split", 64, 3));
+  builder.Add(space::MakeReal("rate", 0, 1));
+  builder.Add(space::MakeInteger("size", 1, 64, space::Scale::kLog));
+  AddCondition(builder, "order", "level >= 1");
+  AddCondition(builder, "split", "level in [2, 3] and order[0] != 0");
+  AddCondition(builder, "rate", "level == 3");
+  AddCondition(builder, "size", "rate < 0.7 or level == 1");
+  return Finish(builder, {"size % split[2] == 0"});
+}
+
 }  // namespace
 
 std::vector<SpaceCase> AllSpaceCases() {
-  return {{"figure4", FigureFour},
-          {"single", Single},
-          {"mixed", Mixed},
-          {"real", Real},
+  return {{"figure4", FigureFour}, {"single", Single},           {"mixed", Mixed},
+          {"real", Real},          {"conditional", Conditional}, {"nested", DeeplyConditional},
           {"large", Large}};
 }
 

@@ -24,7 +24,8 @@ struct SpaceCase {
 };
 
 /// A chain of trees of 21 leaves, one of a single configuration, one with permutation, factors and
-/// categories (hidden in 4,320 configurations), one with real parameters, one of 1e11.
+/// categories (hidden in 4,320 configurations), one with real parameters, a small and a
+/// large one with conditional parameters, one of 1e11.
 std::vector<SpaceCase> AllSpaceCases();
 
 /// A smooth valley over the coordinates: positive, least somewhere in the middle.

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Hundreds of parameters, some of them conditional: 1e150 configurations.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <unordered_set>
+
+#include "bayloom/optimizer/optimizer.h"
+#include "bayloom/space/parameter.h"
+
+namespace bayloom::optimizer {
+namespace {
+
+std::shared_ptr<const space::Space> Flags(int flags) {
+  space::Space::Builder builder;
+  for (int i = 0; i < flags; ++i) {
+    const std::string flag = "f" + std::to_string(i);
+    builder.Add(space::MakeCategorical(flag, {"off", "on"}));
+    if (i % 2 == 0) continue;
+    const std::string limit = "n" + std::to_string(i);
+    builder.Add(space::MakeInteger(limit, 1, 1000, space::Scale::kLog));
+    EXPECT_TRUE(builder.AddCondition(limit, flag + " == 'on'").ok());
+  }
+  return *builder.Build();
+}
+
+/// Every flag that is on helps or harms a little, more for some than for others.
+trial::Outcome SumOf(const space::Configuration& configuration) {
+  double sum = 100;
+  for (size_t i = 0; i < configuration.coordinates.size(); ++i) {
+    sum += configuration.coordinates[i] / static_cast<double>(1 + i) * (i % 5 == 0 ? 1 : -1);
+  }
+  return trial::Outcome::Feasible(sum);
+}
+
+class LargeSpace : public testing::TestWithParam<std::string> {
+ protected:
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+TEST_P(LargeSpace, AsksForLargeBatchesWithoutLoss) {
+  const auto space = Flags(100);
+  const auto optimizer = MakeOptimizer(GetParam(), space, {.seed = 1});
+  std::unordered_set<space::Configuration> met;
+  for (int batch = 0; batch < 2; ++batch) {
+    const std::vector<space::Configuration> asked = optimizer->Ask(64);
+    ASSERT_EQ(asked.size(), 64u);
+    for (const space::Configuration& c : asked) {
+      EXPECT_TRUE(space->Contains(c));
+      EXPECT_TRUE(met.insert(c).second);
+    }
+    for (const space::Configuration& c : asked) optimizer->Tell(c, SumOf(c));
+  }
+  EXPECT_FALSE(optimizer->gave_up());
+  EXPECT_LT(Seconds(), 60);
+}
+
+TEST_P(LargeSpace, GoesOnAfterTensOfThousandsOfTrials) {
+  constexpr int kTold = 20'000;
+  const auto space = Flags(20);
+  const auto optimizer = MakeOptimizer(GetParam(), space, {.seed = 1});
+  base::RandomStream random(2);
+  for (int i = 0; i < kTold; ++i) {
+    const space::Configuration c = *space->Sample(random);
+    optimizer->Tell(c, SumOf(c));
+  }
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<space::Configuration> asked = optimizer->Ask(1);
+    ASSERT_EQ(asked.size(), 1u);
+    optimizer->Tell(asked[0], SumOf(asked[0]));
+  }
+  EXPECT_LT(Seconds(), 60);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LargeSpace, testing::ValuesIn(Optimizers().Names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace bayloom::optimizer
