@@ -4,9 +4,8 @@
 
 """Searches a scenario of all of gcc's flags by Bayloom's optimizers and by Optuna.
 
-    python3 examples/search/gcc_all_flags/make_scenario.py --instructions sort.c > examples/search/gcc_all_flags/sort.json
-    build/venv/bin/python benchmarks/compilers/all_flags.py --seeds 3 --trials 100 \\
-        examples/search/gcc_all_flags/sort.json
+    python3 examples/search/gcc_all_flags/make_scenario.py --instructions sort.c > sort.json
+    build/venv/bin/python benchmarks/compilers/all_flags.py --seeds 3 --trials 100 sort.json
 
 All begin with the scenario's default, -O3. Optuna's samplers ask as the conditions say (define by
 run). Prints the best value after some trials relative to the default's, for each seed and their
@@ -54,7 +53,7 @@ def by_optuna(path: str, sampler_name: str, seed: int, trials: int) -> list:
     study.enqueue_trial({name: parameter["default"] for name, parameter in parameters.items()})
     values = []
     with tempfile.TemporaryDirectory() as work:
-        known = {"work": work, "here": os.path.dirname(os.path.abspath(path))}
+        known = {"work": work}
 
         def objective(trial) -> float:
             chosen = dict(known)

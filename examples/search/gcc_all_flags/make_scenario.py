@@ -4,7 +4,7 @@
 
 """Writes a scenario of all optimization flags and --params that the installed gcc names.
 
-    python3 make_scenario.py stencil.c > stencil.json
+    python3 examples/search/gcc_all_flags/make_scenario.py stencil.c > stencil.json
     bayloom search stencil.json --trials 300
 
 The default configuration is -O3. A flag is on or off; a --param has the range that gcc gives it,
@@ -15,6 +15,7 @@ MEANING), and what does not concern the speed of a program (see ELSEWHERE).
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -132,9 +133,10 @@ def main() -> None:
     if arguments.flat:
         for parameter in of_params.values():
             parameter.pop("active_if", None)
-    command = ["python3", "{here}/measure.py", "--work", "{work}"]
+    here = os.path.dirname(os.path.abspath(__file__)).replace("{", "{{").replace("}", "}}")
+    command = ["python3", f"{here}/measure.py", "--work", "{work}"]
     command += ["--instructions"] if arguments.instructions else []
-    command += [f"{{here}}/{arguments.program}", "--", "-O3"]
+    command += [f"{here}/{arguments.program}", "--", "-O3"]
     command += [f"{{{name}}}" for name in of_flags]
     command += [f"--param={name.removeprefix('p_').replace('_', '-')}={{{name}}}"
                 for name in of_params]
