@@ -19,9 +19,9 @@ namespace bayloom::space {
 /// (Swersky, Duvenaud, Snoek, Hutter and Osborne 2014, "Raiders of the lost architecture: kernels
 /// for Bayesian optimization in conditional parameter spaces"): all that are active lie on a part
 /// of a sphere of radius 1, and the inactive one is its centre. So two configurations in which it
-/// is inactive are equal in it, whatever it would be; one in which it is active is at distance 1
-/// from one in which it is not, whatever its value. The part is small: numbers are at most a sixth
-/// farther apart than without a condition (near the ends of a range), and those at its ends as far.
+/// is inactive are equal in it; one in which it is active is at distance 1 from one in which it is
+/// not, for any of its values. The part is small: numbers are at most a sixth farther apart than
+/// without a condition (near the ends of a range), and those at its ends as far.
 ///
 ///     Encoding encoding(*space);
 ///     std::vector<double> row(encoding.columns());

@@ -64,9 +64,7 @@ static int Find(const Record* records, int count, uint32_t key) {
 }
 
 enum { kSlots = 1 << 14 };
-static struct {
-  uint32_t key, count;
-} table[kSlots];
+static struct { uint32_t key, count; } table[kSlots];
 
 static uint32_t Count(uint32_t key) {
   uint32_t slot = key * 2654435761u >> 18;

@@ -71,11 +71,21 @@ static void Parse(void) {
     Parse();
     ++at;
     switch (sign) {
-      case '+': Emit(kAdd, 0); break;
-      case '-': Emit(kSubtract, 0); break;
-      case '*': Emit(kMultiply, 0); break;
-      case '%': Emit(kModulo, 0); break;
-      default: Emit(kLess, 0); break;
+      case '+':
+        Emit(kAdd, 0);
+        break;
+      case '-':
+        Emit(kSubtract, 0);
+        break;
+      case '*':
+        Emit(kMultiply, 0);
+        break;
+      case '%':
+        Emit(kModulo, 0);
+        break;
+      default:
+        Emit(kLess, 0);
+        break;
     }
   } else if (isdigit((unsigned char)*at)) {
     int64_t value = 0;
@@ -92,14 +102,29 @@ static int64_t Run(const int64_t* variables) {
   for (const Instruction* next = code;; ++next) {
     int64_t* const two = &stack[top >= 2 ? top - 2 : 0];
     switch (next->operation) {
-      case kPush: stack[top++] = next->value; break;
-      case kLoad: stack[top++] = variables[next->value]; break;
-      case kAdd: two[0] = (int64_t)((uint64_t)two[0] + (uint64_t)two[1]), --top; break;
-      case kSubtract: two[0] = (int64_t)((uint64_t)two[0] - (uint64_t)two[1]), --top; break;
-      case kMultiply: two[0] = (int64_t)((uint64_t)two[0] * (uint64_t)two[1]) % 1000003, --top; break;
-      case kModulo: two[0] = two[1] == 0 ? 0 : two[0] % two[1], --top; break;
-      case kLess: two[0] = two[0] < two[1], --top; break;
-      default: return stack[0];
+      case kPush:
+        stack[top++] = next->value;
+        break;
+      case kLoad:
+        stack[top++] = variables[next->value];
+        break;
+      case kAdd:
+        two[0] = (int64_t)((uint64_t)two[0] + (uint64_t)two[1]), --top;
+        break;
+      case kSubtract:
+        two[0] = (int64_t)((uint64_t)two[0] - (uint64_t)two[1]), --top;
+        break;
+      case kMultiply:
+        two[0] = (int64_t)((uint64_t)two[0] * (uint64_t)two[1]) % 1000003, --top;
+        break;
+      case kModulo:
+        two[0] = two[1] == 0 ? 0 : two[0] % two[1], --top;
+        break;
+      case kLess:
+        two[0] = two[0] < two[1], --top;
+        break;
+      default:
+        return stack[0];
     }
   }
 }
@@ -152,7 +177,8 @@ static int Compress(void) {
   memset(last, -1, sizeof last);
   int out = 0, begin = 0, i = 0;
   while (i + 4 < kBytes) {
-    const uint32_t four = plain[i] | plain[i + 1] << 8 | plain[i + 2] << 16 | (uint32_t)plain[i + 3] << 24;
+    const uint32_t four =
+        plain[i] | plain[i + 1] << 8 | plain[i + 2] << 16 | (uint32_t)plain[i + 3] << 24;
     const uint32_t hash = four * 2654435761u >> 20;
     const int match = last[hash];
     last[hash] = i;
@@ -205,7 +231,8 @@ static uint64_t Compression(int rounds) {
   uint64_t sum = 0;
   for (int round = 0; round < rounds; ++round) {
     for (int i = 0; i < kBytes; ++i) {
-      plain[i] = i > 64 && Random(4) != 0 ? plain[i - 1 - (int)Random(3) * 20] : (uint8_t)Random(64);
+      plain[i] =
+          i > 64 && Random(4) != 0 ? plain[i - 1 - (int)Random(3) * 20] : (uint8_t)Random(64);
     }
     const int size = Compress();
     Restore(size);
@@ -226,7 +253,8 @@ static int heap_size;
 
 static void Push(Reached reached) {
   int i = heap_size++;
-  for (; i > 0 && heap[(i - 1) / 2].cost > reached.cost; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+  for (; i > 0 && heap[(i - 1) / 2].cost > reached.cost; i = (i - 1) / 2)
+    heap[i] = heap[(i - 1) / 2];
   heap[i] = reached;
 }
 
