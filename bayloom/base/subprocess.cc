@@ -19,6 +19,8 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/internal/control_group.h"
+#include "bayloom/base/internal/control_group_parent.h"
 #include "bayloom/base/internal/guard_program.h"
 #include "bayloom/base/internal/guard_protocol.h"
 #include "bayloom/base/job_limits.h"
@@ -86,10 +88,12 @@ std::vector<std::string> GuardArguments(const SubprocessOptions& options, int re
                   options.resident_limit_bytes, OpenFilesOfChildren(), options.preferred_oom_victim,
                   options.sandbox.has_value());
   std::vector<std::string> arguments = {"bayloom-guard", order, options.directory,
-                                        options.sandbox ? options.sandbox->writable_folder : ""};
+                                        options.sandbox ? options.sandbox->writable_folder : "",
+                                        ControlGroupParent()};
+  const size_t program_place = arguments.size();
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   // To the guard that would be the guard's program.
-  std::string& program = arguments[4];
+  std::string& program = arguments[program_place];
   if (program == "/proc/self/exe") program = fmt::format("/proc/{}/exe", getpid());
   return arguments;
 }
@@ -192,6 +196,13 @@ void Reap(pid_t process) {
   }
 }
 
+/// What a guard can do no more that was killed itself: kills what is left of its child.
+void EndGroupOf(pid_t guard) {
+  char path[kControlGroupPathSize];
+  BayloomControlGroupPath(ControlGroupParent().c_str(), guard, path);
+  BayloomEndControlGroup(path);
+}
+
 }  // namespace
 
 std::string ExitStatus::Describe() const {
@@ -227,7 +238,9 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
 
   GuardStart start;
   if (!ReadReport(child.report_.number(), start)) {
-    Reap(std::exchange(child.guard_, -1));
+    const pid_t guard = std::exchange(child.guard_, -1);
+    Reap(guard);
+    EndGroupOf(guard);
     throw SystemError("cannot start a process: its guard was killed");
   }
   if (start.stage != kGuardStarted) {
@@ -262,7 +275,8 @@ ExitStatus Subprocess::ReadEnd() {
     status = Decode(end.status);
     status.exceeded_memory = end.exceeded_memory != 0;
   } else if (pid_ > 0) {
-    kill(-pid_, SIGKILL);  // what the guard can do no more
+    kill(-pid_, SIGKILL);
+    EndGroupOf(guard_);
   }
   Reap(guard_);
   return status;

@@ -49,7 +49,7 @@ struct SubprocessOptions {
   /// the hard limit of this process where that is lower; 0 sets no limit.
   int64_t memory_limit_bytes = 0;
   /// Bytes of memory that the child and its descendants may use together, what several share
-  /// counted once; looked at 20 times a second. 0: no limit.
+  /// counted once; looked at 20 times a second, or by their control group. 0: no limit.
   int64_t resident_limit_bytes = 0;
   /// Where the child runs; empty: where this process does.
   std::string directory;
@@ -64,8 +64,8 @@ struct SubprocessOptions {
 /// it). It writes no core file. When it ends, or this process does in any way, all that it has
 /// started is killed as well, in other sessions and process groups, too. The destructor kills it.
 ///
-/// Between this process and the child there is a guard, a small process that does so; to the child
-/// it is the parent.
+/// Between this process and the child there is a guard, a small process that does so, to the child
+/// its parent; where control groups (cgroup v2) may be created, even a killed guard leaves nothing.
 class Subprocess {
  public:
   /// Fails when the program cannot be run or isolated, saying which and why. Throws SystemError

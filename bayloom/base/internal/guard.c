@@ -5,7 +5,8 @@
 // It lives as long as the child does and sees to it that nothing of the child survives: neither the
 // child's end, nor a request to end it (SIGTERM), nor the death of the process that wanted it, even
 // by SIGKILL. As the reaper of its descendants it also finds those that left the child's session or
-// process group. See guard_protocol.h for what it is told and reports.
+// process group; where it may, it gives the child a control group, by which its owner finds them
+// even after the guard itself was killed. See guard_protocol.h for what it is told and reports.
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bayloom/base/internal/control_group.h"
 #include "bayloom/base/internal/guard_protocol.h"
+#include "bayloom/base/internal/write_text.h"
 
 /// How often the memory of a limited tree is summed up, in milliseconds.
 enum { kMemoryInterval = 50 };
@@ -34,17 +37,6 @@ enum { kMemoryInterval = 50 };
 static void Pause(long milliseconds) {
   const struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
   nanosleep(&pause, NULL);
-}
-
-static int WriteText(const char* path, const char* text) {
-  const int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  const size_t length = strlen(text);
-  const ssize_t written = write(file, text, length);
-  const int error = errno;
-  close(file);
-  errno = error;
-  return written == (ssize_t)length ? 0 : -1;
 }
 
 // ---- What the child does before it becomes its program -----------------------------------------
@@ -118,10 +110,15 @@ static int EnterDirectory(const char* directory, int is_sandboxed) {
 
 /// Returns what failed; does not return if nothing did.
 static struct GuardStart BecomeProgram(const struct GuardOrder* order, char** arguments,
-                                       pid_t guard) {
+                                       const char* group, pid_t guard) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // the guard has one thread, so it is the guard's death
   if (getppid() != guard) _exit(127);
+  struct GuardStart failed = {kGuardGroup, 0, 0};
+  if (*group != '\0' && BayloomEnterControlGroup(group) != 0) {
+    failed.error = errno;
+    return failed;
+  }
   const struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   LimitAddressSpace(order->address_space_bytes);
@@ -129,27 +126,29 @@ static struct GuardStart BecomeProgram(const struct GuardOrder* order, char** ar
   if (order->preferred_oom_victim) WriteText("/proc/self/oom_score_adj", "1000");
   // From within a sandbox, what another process runs cannot be looked up any more.
   char opened[64];
-  const char* program = arguments[2];
+  const char* program = arguments[kGuardProgramArgument];
   if (order->sandbox && strncmp(program, "/proc/", 6) == 0) {
     snprintf(opened, sizeof(opened), "/proc/self/fd/%d", open(program, O_PATH | O_CLOEXEC));
     program = opened;
   }
-  struct GuardStart failed = {kGuardSandbox, 0, 0};
-  if (!order->sandbox || EnterSandbox(arguments[1]) == 0) {
+  failed.stage = kGuardSandbox;
+  if (!order->sandbox || EnterSandbox(arguments[kGuardWritableArgument]) == 0) {
     failed.stage = kGuardDirectory;
-    if (EnterDirectory(arguments[0], order->sandbox) == 0) {
+    if (EnterDirectory(arguments[kGuardDirectoryArgument], order->sandbox) == 0) {
       failed.stage = kGuardProgram;
       sigset_t none;
       sigemptyset(&none);
       sigprocmask(SIG_SETMASK, &none, NULL);
-      execvp(program, arguments + 2);
+      execvp(program, arguments + kGuardProgramArgument);
     }
   }
   failed.error = errno;
   return failed;
 }
 
-static struct GuardStart StartChild(const struct GuardOrder* order, char** arguments) {
+/// `group`: what the child enters; empty: none.
+static struct GuardStart StartChild(const struct GuardOrder* order, char** arguments,
+                                    const char* group) {
   struct GuardStart start = {kGuardProcess, 0, 0};
   int failure[2];
   if (pipe2(failure, O_CLOEXEC) != 0) {
@@ -159,7 +158,7 @@ static struct GuardStart StartChild(const struct GuardOrder* order, char** argum
   const pid_t guard = getpid();
   start.child = fork();
   if (start.child == 0) {
-    const struct GuardStart failed = BecomeProgram(order, arguments, guard);
+    const struct GuardStart failed = BecomeProgram(order, arguments, group, guard);
     if (write(failure[1], &failed, sizeof(failed)) < 0) _exit(126);
     _exit(127);
   }
@@ -278,11 +277,10 @@ static int Reap(pid_t child, int* status) {
   return 0;
 }
 
-/// Until the child has ended, has to, or its owner has gone.
-static struct GuardEnd WatchChild(const struct GuardOrder* order, int owner, int signals,
-                                  pid_t child) {
+/// Until the child has ended, has to, or its owner has gone. `max_resident`: bytes; 0: no limit.
+static struct GuardEnd WatchChild(long long max_resident, int owner, int signals, pid_t child) {
   struct GuardEnd end = {SIGKILL, 0};
-  const int interval = order->resident_bytes > 0 ? kMemoryInterval : -1;
+  const int interval = max_resident > 0 ? kMemoryInterval : -1;
   while (1) {
     struct pollfd events[2] = {{owner, POLLIN, 0}, {signals, POLLIN, 0}};
     const int ready = poll(events, 2, interval);
@@ -295,18 +293,29 @@ static struct GuardEnd WatchChild(const struct GuardOrder* order, int owner, int
       }
     }
     if (Reap(child, &end.status)) return end;
-    if (interval > 0 && ExceedsMemory(order->resident_bytes)) {
+    if (interval > 0 && ExceedsMemory(max_resident)) {
       end.exceeded_memory = 1;
       return end;
     }
   }
 }
 
+/// Starts the child in a group of its own, or in the guard's where that cannot be entered.
+static struct GuardStart StartInGroup(const struct GuardOrder* order, char** arguments,
+                                      struct BayloomControlGroup* group) {
+  const struct GuardStart start = StartChild(order, arguments, group->path);
+  if (start.stage != kGuardGroup) return start;
+  BayloomEndControlGroup(group->path);
+  *group->path = '\0';
+  return StartChild(order, arguments, group->path);
+}
+
 int main(int argc, char** argv) {
   struct GuardOrder order;
-  if (argc < 5 || sscanf(argv[1], BAYLOOM_GUARD_ORDER_FORMAT, &order.owner, &order.report,
-                         &order.address_space_bytes, &order.resident_bytes, &order.open_files,
-                         &order.preferred_oom_victim, &order.sandbox) != 7) {
+  if (argc < 3 + kGuardProgramArgument ||
+      sscanf(argv[1], BAYLOOM_GUARD_ORDER_FORMAT, &order.owner, &order.report,
+             &order.address_space_bytes, &order.resident_bytes, &order.open_files,
+             &order.preferred_oom_victim, &order.sandbox) != 7) {
     return 127;
   }
   prctl(PR_SET_NAME, argv[0]);
@@ -326,12 +335,25 @@ int main(int argc, char** argv) {
   if (getppid() != order.owner) return 127;
 
   struct GuardStart start = {kGuardProcess, errno, 0};
-  if (signals >= 0 && owner >= 0) start = StartChild(&order, argv + 2);
+  char** const arguments = argv + 2;
+  struct BayloomControlGroup group =
+      BayloomMakeControlGroup(arguments[kGuardGroupsArgument], getpid());
+  const int kernel_limits_memory =
+      order.resident_bytes > 0 &&
+      BayloomLimitControlGroupMemory(group.path, order.resident_bytes) == 0;
+  if (signals >= 0 && owner >= 0) start = StartInGroup(&order, arguments, &group);
   // The child's streams are the child's alone: their ends mean something.
   for (int descriptor = 0; descriptor < order.report; ++descriptor) close(descriptor);
   if (write(order.report, &start, sizeof(start)) != (ssize_t)sizeof(start)) start.stage = -1;
-  if (start.stage != kGuardStarted && start.child <= 0) return 127;
-  struct GuardEnd end = WatchChild(&order, owner, signals, start.child);
+  if (start.stage != kGuardStarted && start.child <= 0) {
+    BayloomEndControlGroup(group.path);
+    return 127;
+  }
+  const int is_limited = kernel_limits_memory && *group.path != '\0';
+  struct GuardEnd end =
+      WatchChild(is_limited ? 0 : order.resident_bytes, owner, signals, start.child);
+  if (is_limited) end.exceeded_memory = BayloomControlGroupExceededMemory(group.path);
+  BayloomEndControlGroup(group.path);
   end.status = KillDescendants(start.child, end.status);
   return write(order.report, &end, sizeof(end)) == (ssize_t)sizeof(end) ? 0 : 127;
 }

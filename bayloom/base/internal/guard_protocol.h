@@ -7,12 +7,19 @@
 
 // What Subprocess and the guard of a child process (guard.c) say to each other. In C.
 //
-// The guard's arguments are: its name, the numbers of GuardOrder as text, the child's directory
-// (empty: the guard's own), the folder that a sandboxed child may write to (empty: none), then the
-// child's program with its arguments. Every variable of the child's environment is passed with
+// The guard's arguments are: its name, the numbers of GuardOrder as text, then those of
+// GuardArgument. Every variable of the child's environment is passed with
 // kGuardPrefix before its name, so that none means anything to the guard's own loader.
 
 enum { kGuardPrefix = '_' };
+
+/// Arguments behind that of GuardOrder.
+enum GuardArgument {
+  kGuardDirectoryArgument,  ///< the child's directory; empty: the guard's own
+  kGuardWritableArgument,   ///< the folder that a sandboxed child may write to; empty: none
+  kGuardGroupsArgument,     ///< the control group below which the child's is made; empty: none is
+  kGuardProgramArgument,    ///< the child's program, followed by its arguments
+};
 
 /// What the child is given. In this order in the guard's first argument.
 #define BAYLOOM_GUARD_ORDER_FORMAT "%d %d %lld %lld %lld %d %d"
@@ -30,6 +37,7 @@ struct GuardOrder {
 enum GuardStage {
   kGuardStarted,    ///< nothing failed: the program runs
   kGuardProcess,    ///< there is no process or descriptor for it
+  kGuardGroup,      ///< its control group cannot be entered; never reported, it goes without
   kGuardSandbox,    ///< it cannot be isolated
   kGuardDirectory,  ///< its directory cannot be entered
   kGuardProgram,    ///< its program cannot be executed
