@@ -31,6 +31,8 @@ constexpr double kLookSeconds = 0.05;
 constexpr double kMaxListenedSeconds = 0.2;
 /// For measuring a machine.
 constexpr double kMachineSeconds = 300;
+/// For all workers together to end by themselves, once nothing more is asked of them.
+constexpr double kCloseSeconds = 0.5;
 constexpr size_t kShownCommand = 60;
 
 }  // namespace
@@ -76,6 +78,18 @@ class WorkerPool::Impl {
     for (const std::string& command : options_.commands) workers_.emplace_back().command = command;
     AwaitHellos();
   }
+  /// Workers may end by themselves, as they then remove the folders that they work in.
+  ~Impl() {
+    const double deadline = base::MonotonicSeconds() + kCloseSeconds;
+    for (Worker& worker : workers_) {
+      if (worker.connection) worker.connection->CloseInput();
+    }
+    for (Worker& worker : workers_) {
+      if (worker.connection) worker.connection->AwaitEnd(deadline - base::MonotonicSeconds());
+    }
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   const Report& hello() const { return *hello_; }
 

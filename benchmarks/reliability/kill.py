@@ -18,6 +18,7 @@ import collections
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -214,6 +215,21 @@ def search_together(case):
     return ["search", *paths, "--batch", "4", "--trials", MANY, *common(case)]
 
 
+def workers(options=""):
+    """Two workers on this machine, which die or end with the command."""
+    command = f"{shlex.quote(Case.bayloom)} worker --threads 1 {options}".strip()
+    return ["--workers", command, "--workers", command]
+
+
+def search_workers(case):
+    path = scenario(case, "workers", f'{{shell: "{EVALUATOR}"}}')
+    return ["search", path, "--trials", MANY, *workers("--jobs 2"), *common(case)]
+
+
+def tune_workers(case):
+    return [*tune("bayes")(case), *workers()]
+
+
 def map_simulator(case):
     return ["map", "--op", "matmul:64,64,64", "--arch", "gemmini", "--evaluator", SIMULATOR,
             "--mapper", "random-pruned", "--jobs", "2", "--evaluations", MANY, *common(case)]
@@ -230,7 +246,7 @@ def tune(strategy):
 
 
 def pretrain(case):
-    subprocess.run([case.bayloom_of_pool, "pretrain", "--db", str(case.database), "--pool-only",
+    subprocess.run([case.bayloom, "pretrain", "--db", str(case.database), "--pool-only",
                     "--families", "dense", "--tasks-per-family", "4",
                     "--programs-per-task", "1000"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -248,6 +264,8 @@ CASES = {
     "tune-bayes": tune("bayes"),
     "tune-evolutionary": tune("evolutionary"),
     "pretrain": pretrain,
+    "search-workers": search_workers,
+    "tune-workers": tune_workers,
 }
 
 
@@ -262,7 +280,7 @@ def main():
     options = parser.parse_args()
     random.seed(options.seed)
     bayloom = str(pathlib.Path(options.bayloom).resolve())
-    Case.bayloom_of_pool = bayloom
+    Case.bayloom = bayloom
     with tempfile.TemporaryDirectory() as name:
         cases = [Case(case, pathlib.Path(name), bayloom, CASES[case]) for case in options.cases]
         kills = collections.Counter()

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <set>
@@ -123,6 +124,24 @@ class WorkerPoolTest : public testing::Test {
   TemporaryFolder folder_;
   std::vector<std::string> notices_;
 };
+
+TEST_F(WorkerPoolTest, WorkersMayEndByThemselves) {
+  {
+    WorkerPool pool(Options({Command(10'000), Command(10'000), Command(1, "1 test mute")}));
+    RemoteEvaluator<int> numbers = Numbers(pool);
+    for (int i = 1; i <= 3; ++i) numbers.Submit(i, i);
+    numbers.Collect(0.2, [] { return false; });  // some are under way
+  }
+  int ended = 0;
+  for (const pid_t pid : Started()) {
+    std::ifstream file(folder_.path() + "/" + std::to_string(pid));
+    std::string line;
+    std::getline(file, line);
+    ended += line == "ended";
+  }
+  EXPECT_EQ(ended, 2);
+  EXPECT_TRUE(AllEnd(Started()));
+}
 
 TEST_F(WorkerPoolTest, TriesEveryTrialOnceAndEndsWithItsWorkers) {
   {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,10 @@ class Connection {
   /// arrived is added to the lines. False once the command has ended, or has written more than a
   /// line may have.
   bool Transfer(std::vector<std::string>& lines);
+  /// Says that nothing more will be sent; a worker then ends by itself.
+  void CloseInput() { child_.CloseInput(); }
+  /// Waits for that.
+  void AwaitEnd(double seconds) { child_.Wait(std::max(0.0, seconds)); }
   /// Why Transfer was false: how the command ended, and what it last wrote to standard error.
   std::string Explain();
 

@@ -6,8 +6,9 @@
 //
 //   worker_test_program FOLDER MILLISECONDS [FACTOR [IDENTITY [BEHAVIOUR]]]
 //
-// Writes a file named by its process number into the folder. BEHAVIOUR "mute" says nothing after
-// the greeting, "chatty" greets with words, "unable" finds that it cannot try any number.
+// Writes a file named by its process number into the folder, "ended" into it once it ends by
+// itself. BEHAVIOUR "mute" says nothing after the greeting, "chatty" greets with words, "unable"
+// finds that it cannot try any number.
 
 #include <unistd.h>
 
@@ -59,7 +60,8 @@ ServerOptions Options(int milliseconds, double factor, const std::string& identi
 
 int Main(int argc, char** argv) {
   if (argc < 3) return 2;
-  std::ofstream(std::string(argv[1]) + "/" + std::to_string(getpid())) << "\n";
+  const std::string file = std::string(argv[1]) + "/" + std::to_string(getpid());
+  std::ofstream(file) << "\n";
   const double factor = argc > 3 ? std::atof(argv[3]) : 1;
   const std::string identity = argc > 4 ? argv[4] : "test";
   const std::string behaviour = argc > 5 ? argv[5] : "";
@@ -71,6 +73,7 @@ int Main(int argc, char** argv) {
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
   Serve(STDIN_FILENO, STDOUT_FILENO, options);
+  std::ofstream(file) << "ended\n";
   return 0;
 }
 
