@@ -54,11 +54,11 @@ class Contraction {
     const bool swapped =
         graph.values[left->first].constant != nullptr && !graph.values[right->first].constant;
     if (swapped) std::swap(left, right);
-    return Contraction(node, std::move(left->second), std::move(right->second));
+    return Contraction(node, *std::move(left), *std::move(right));
   }
 
   /// Nullopt where there are more dimensions than a mapping can have.
-  std::optional<mapspace::Problem> AsProblem() {
+  std::optional<NodeProblem> AsProblem() {
     NameIterators();
     mapspace::Problem problem;
     problem.name = Name();
@@ -83,12 +83,21 @@ class Contraction {
     } catch (const InputError&) {
       return std::nullopt;
     }
-    return problem;
+    return NodeProblem{.problem = std::move(problem),
+                       .dimension = dimension_of_,
+                       .inputs = inputs_value_,
+                       .weights = weights_value_};
   }
 
  private:
-  Contraction(const graph::Node& node, Access inputs, Access weights)
-      : node_(node), inputs_(std::move(inputs)), weights_(std::move(weights)) {}
+  using Operand = std::pair<tensor::BufferId, Access>;
+
+  Contraction(const graph::Node& node, Operand inputs, Operand weights)
+      : node_(node),
+        inputs_value_(inputs.first),
+        weights_value_(weights.first),
+        inputs_(std::move(inputs.second)),
+        weights_(std::move(weights.second)) {}
 
   std::string Name() const {
     if (!window_) return Has('B') ? "batch-matmul" : "matmul";
@@ -181,6 +190,7 @@ class Contraction {
   }
 
   const graph::Node& node_;
+  tensor::BufferId inputs_value_, weights_value_;
   Access inputs_, weights_;
   std::string names_;  ///< a letter an iterator; 0 where a batch of one is left out
   bool window_ = false;
@@ -189,18 +199,22 @@ class Contraction {
 
 }  // namespace
 
+std::optional<NodeProblem> ProblemOf(const graph::Graph& graph, const graph::Node& node) {
+  std::optional<Contraction> contraction = Contraction::Of(graph, node);
+  return contraction ? contraction->AsProblem() : std::nullopt;
+}
+
 std::vector<NetworkLayer> LayersOf(const graph::Graph& graph) {
   std::vector<NetworkLayer> layers;
   for (const graph::Node& node : graph.nodes) {
-    std::optional<Contraction> contraction = Contraction::Of(graph, node);
-    std::optional<mapspace::Problem> problem =
-        contraction ? contraction->AsProblem() : std::optional<mapspace::Problem>();
-    if (!problem) continue;
-    const auto known = std::ranges::find(layers, *problem, &NetworkLayer::problem);
+    std::optional<NodeProblem> found = ProblemOf(graph, node);
+    if (!found) continue;
+    mapspace::Problem& problem = found->problem;
+    const auto known = std::ranges::find(layers, problem, &NetworkLayer::problem);
     if (known != layers.end()) {
       ++known->count;
     } else {
-      layers.push_back({node.stage.name, *std::move(problem), 1});
+      layers.push_back({node.stage.name, std::move(problem), 1});
     }
   }
   return layers;

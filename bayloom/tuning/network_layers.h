@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 namespace bayloom::graph {
 struct Graph;
+struct Node;
 }  // namespace bayloom::graph
 
 namespace bayloom::tuning {
@@ -20,6 +22,18 @@ struct NetworkLayer {
   mapspace::Problem problem;
   int count = 1;  ///< layers of the network that are this problem
 };
+
+/// A node as the problem that a mapper solves.
+struct NodeProblem {
+  mapspace::Problem problem;
+  std::vector<int> dimension;  ///< of every iterator of the node's stage; -1: a batch of one
+  int inputs = -1;             ///< the graph's value that the problem calls "Inputs"
+  int weights = -1;
+};
+
+/// Nullopt for a node that is no convolution or matrix product, or has more dimensions than a
+/// mapping can have. Names are those of LayersOf.
+std::optional<NodeProblem> ProblemOf(const graph::Graph& graph, const graph::Node& node);
 
 /// The convolutions and matrix products of a graph as ImportOnnx gives it, each distinct problem
 /// once, in the network's order. Everything else (pools, activations, normalizations) multiplies

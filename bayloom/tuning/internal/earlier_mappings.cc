@@ -51,7 +51,9 @@ std::vector<mapspace::EarlierMappings> ReadEarlierMappings(record::Store& store,
   std::vector<mapspace::EarlierMappings> all;
   for (const record::RunRecord& run : store.Runs(record::RunKind::kMap)) {
     const nlohmann::json scenario = base::ParseJsonOrDiscard(run.definition);
-    if (!scenario.is_object() || run.objective != objective) continue;
+    // A network's fused groups are no problem by themselves.
+    if (!scenario.is_object() || !scenario.contains("problem")) continue;
+    if (run.objective != objective) continue;
     mapspace::EarlierMappings earlier;
     earlier.name = run.name;
     earlier.problem = mapspace::ParseProblemYaml(scenario.value("problem", ""), store.path());

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/fused/fused_network.h"
+
+namespace bayloom::mapspace {
+
+/// How the result of a group of operators is divided into tiles. All operators of the group run for
+/// one tile before the next one begins (depth-first: Alwani et al. 2016; Mei et al., DeFiNES, 2023).
+struct DepthFirstTiling {
+  struct Axis {
+    int axis = 0;      ///< of the last operator's output
+    int64_t size = 1;  ///< of a tile; the last one may be smaller
+    /// Whether what neighbouring tiles along this axis both need is kept from one to the next; else
+    /// it is computed, or read, again for each. Along columns and rows: DeFiNES' "fully cached";
+    /// along columns only: "H-cached V-recompute"; along none: "fully recompute".
+    bool is_cached = true;
+
+    bool operator==(const Axis&) const = default;
+  };
+
+  std::vector<Axis> axes;  ///< the outermost loop first
+
+  bool operator==(const DepthFirstTiling&) const = default;
+};
+
+/// Which part of every tensor each tile of a group computes.
+///
+/// The parts are boxes whose sides along each tiled axis depend on the position along that axis
+/// only, so a group has few kinds of tiles: first, middle and last along each axis, and some more
+/// where strides do not divide the tile.
+class DepthFirstTiles {
+ public:
+  /// The operators [begin, end) of a network, which must outlive this. With
+  /// `weights_are_streamed`, second operands of products that come from outside are not kept:
+  /// see GroupCost. Fails where a tensor's part would be no such box.
+  static Result<DepthFirstTiles> Make(const FusedNetwork& network, int begin, int end,
+                                      const DepthFirstTiling& tiling,
+                                      bool weights_are_streamed = false);
+
+  const FusedNetwork& network() const { return *network_; }
+  int begin() const { return begin_; }
+  int end() const { return end_; }
+  const DepthFirstTiling& tiling() const { return tiling_; }
+  int64_t TileCount() const;
+
+  /// Tiles whose parts have the same sizes.
+  struct Kind {
+    int64_t count = 1;
+    std::vector<int64_t> position;  ///< of one of them, a number for every tiled axis
+  };
+  const std::vector<Kind>& kinds() const { return kinds_; }
+
+  /// Whether tiles of a tensor are at the home level: it is used, and not only streamed.
+  bool Keeps(int tensor) const { return parts_[tensor].is_used; }
+  /// The part of a tensor that a tile computes, or reads from outside; empty where earlier tiles
+  /// have done so.
+  Box NewBox(int tensor, std::span<const int64_t> position) const;
+  /// Words of that over all tiles.
+  int64_t NewWords(int tensor) const;
+
+  /// Words kept of a tensor between tiles: of neighbours along the innermost axis as many columns
+  /// as overlap, of those along outer axes whole lines of them; all of what every tile needs.
+  int64_t KeptWords(int tensor) const;
+  /// Words that are kept, or new in this kind of tile, at the same time, the most while any operator
+  /// runs. `weights`: of every operator of the group, those that are there while it runs, besides.
+  int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights) const;
+
+ private:
+  /// One tensor's part along one tiled axis, at one position.
+  struct Side {
+    bool is_needed = false;  ///< whether the tile uses anything
+    bool is_active = false;  ///< whether any of that is new
+    Box need;                ///< all that the tile uses
+    Box fresh;               ///< what of that is new
+  };
+  struct TensorParts {
+    bool is_used = false;
+    Box full;                ///< over all tiles
+    std::vector<int> label;  ///< of every axis: the tiled axis that it follows, or -1
+    std::vector<std::vector<Side>> sides;  ///< [tiled axis][position]
+  };
+
+  DepthFirstTiles() = default;
+  int64_t Positions(int tiled_axis) const;
+  bool IsStreamed(const FusedOperator& op, size_t operand) const;
+  bool Escapes(int tensor) const;
+  bool IsReadInside(int tensor) const;
+  Box SinkBox(int tiled_axis, int64_t position) const;
+  /// Labels of all tensors from what is needed without any caching.
+  Status FindLabels();
+  void FindSides(int tiled_axis);
+  /// How far earlier tiles have come along a tiled axis.
+  struct Frontier {
+    bool is_known = false;         ///< whether there is anything yet
+    std::vector<int64_t> reached;  ///< of every axis of the tensor
+  };
+  /// Widens what a tile uses of a tensor that later operators need, so that no gap is left.
+  void Complete(const TensorParts& parts, int tiled_axis, bool is_last, const Frontier& frontier,
+                Side& side) const;
+  /// Says what is new of a tensor's need, and moves the frontier on.
+  void Advance(const TensorParts& parts, int tiled_axis, Frontier& frontier, Side& side) const;
+  void FindKinds();
+  bool KeepsAll(const TensorParts& parts, int tiled_axis) const;
+  int64_t SpanOf(const TensorParts& parts, int tiled_axis, bool whole) const;
+
+  const FusedNetwork* network_ = nullptr;
+  int begin_ = 0, end_ = 0;
+  DepthFirstTiling tiling_;
+  bool weights_are_streamed_ = false;
+  std::vector<int> used_;  ///< tensors, ascending
+  std::vector<TensorParts> parts_;
+  std::vector<Kind> kinds_;
+};
+
+}  // namespace bayloom::mapspace

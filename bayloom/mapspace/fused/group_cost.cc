@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/mapspace/fused/group_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace bayloom::mapspace {
+namespace {
+
+/// Words that an operator reads for a box of its output, each tensor's once.
+int64_t WordsRead(const FusedOperator& op, const Box& output) {
+  std::map<int, Box> read;
+  for (const FusedOperand& operand : op.operands) {
+    const Box box = ReadBox(operand, output);
+    const auto [known, is_new] = read.try_emplace(operand.tensor, box);
+    if (!is_new) known->second = Hull(known->second, box);
+  }
+  int64_t words = 0;
+  for (const auto& [tensor, box] : read) words += WordsOf(box);
+  return words;
+}
+
+/// Words of an operator's constants that a tile needs.
+int64_t WeightsOfTile(const FusedOperator& op, const Problem& tile) {
+  const int weights = tile.TensorNamed("Weights");
+  if (op.product->weights_operand >= 0 || weights < 0) return 0;
+  Extents extents;
+  extents.fill(1);
+  std::ranges::copy(tile.bounds, extents.begin());
+  return tile.tensors[weights].BoxWords(extents);
+}
+
+/// The most of any kind of tile.
+int64_t PeakOf(const DepthFirstTiles& tiles, HomeLevel home, const std::vector<bool>& is_resident) {
+  const FusedNetwork& network = tiles.network();
+  int64_t resident = 0;
+  for (int k = tiles.begin(); k < tiles.end(); ++k) {
+    if (is_resident[k - tiles.begin()]) resident += network.WeightWords(k);
+  }
+  int64_t peak = 0;
+  std::vector<int64_t> weights(is_resident.size());
+  for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
+    for (int k = tiles.begin(); k < tiles.end(); ++k) {
+      const FusedOperator& op = network.operators[k];
+      const size_t at = static_cast<size_t>(k - tiles.begin());
+      const Box box = tiles.NewBox(op.output, kind.position);
+      weights[at] = resident;
+      if (op.product && home.keeps_weights && !is_resident[at] && !IsEmpty(box)) {
+        weights[at] += WeightsOfTile(op, TileProblem(op, box));
+      }
+    }
+    peak = std::max(peak, tiles.PeakWords(kind, weights));
+  }
+  return peak;
+}
+
+/// Sums up what a group costs.
+class GroupAccount {
+ public:
+  GroupAccount(const Architecture& architecture, HomeLevel home)
+      : home_(architecture.levels[home.level]), outermost_(architecture.levels.back()) {}
+
+  /// Tiles of one kind.
+  void Add(const TileCost& tile, int64_t count) {
+    cost_.energy_pj += static_cast<double>(count) * tile.energy_pj;
+    cost_.operations += static_cast<double>(count) * tile.operations;
+    cost_.outside_reads += count * tile.outside_reads;
+    cost_.outside_writes += count * tile.outside_writes;
+    home_reads_ += count * tile.home_reads;
+    home_writes_ += count * tile.home_writes;
+    operator_cycles_ += count * tile.cycles;
+  }
+  void BringIn(int64_t words, int64_t count) {
+    cost_.energy_pj += static_cast<double>(count) *
+                       (TransferEnergy(words, outermost_) + TransferEnergy(words, home_));
+    cost_.outside_reads += count * words;
+    home_writes_ += count * words;
+  }
+  void TakeOut(int64_t words) {
+    cost_.energy_pj += TransferEnergy(words, outermost_) + TransferEnergy(words, home_);
+    cost_.outside_writes += words;
+    home_reads_ += words;
+  }
+  GroupCost Total() const {
+    GroupCost total = cost_;
+    total.cycles =
+        std::max({operator_cycles_, TransferCycles(home_reads_, home_writes_, home_),
+                  TransferCycles(cost_.outside_reads, cost_.outside_writes, outermost_)});
+    return total;
+  }
+
+ private:
+  const StorageLevel& home_;
+  const StorageLevel& outermost_;
+  GroupCost cost_;
+  int64_t home_reads_ = 0, home_writes_ = 0, operator_cycles_ = 0;
+};
+
+}  // namespace
+
+Problem TileProblem(const FusedOperator& op, const Box& output) {
+  Problem tile = op.product->problem;
+  for (int d = 0; d < tile.DimensionCount(); ++d) {
+    const int axis = op.product->output_axis[d];
+    if (axis >= 0) tile.bounds[d] = output[axis].Length();
+  }
+  return tile;
+}
+
+std::optional<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, HomeLevel home,
+                                       int64_t capacity) {
+  const size_t count = static_cast<size_t>(tiles.end() - tiles.begin());
+  WeightsPlan plan{.is_resident = std::vector<bool>(count, false), .peak_words = 0};
+  plan.peak_words = PeakOf(tiles, home, plan.is_resident);
+  if (plan.peak_words > capacity) return std::nullopt;
+  if (!home.keeps_weights || tiles.TileCount() == 1) return plan;
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  const auto words = [&](int k) { return tiles.network().WeightWords(tiles.begin() + k); };
+  std::ranges::stable_sort(order, std::greater<>(), words);
+  for (const int k : order) {
+    if (words(k) == 0 || words(k) > capacity) continue;
+    plan.is_resident[k] = true;
+    const int64_t peak = PeakOf(tiles, home, plan.is_resident);
+    if (peak <= capacity) {
+      plan.peak_words = peak;
+    } else {
+      plan.is_resident[k] = false;
+    }
+  }
+  return plan;
+}
+
+Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architecture& architecture,
+                                   const FusedGroup& group, const TileCoster& coster) {
+  const HomeLevel home = *group.home;
+  const Result<DepthFirstTiles> made = DepthFirstTiles::Make(network, group.begin, group.end,
+                                                             group.tiling, !home.keeps_weights);
+  if (!made) return made.error();
+  const DepthFirstTiles& tiles = *made;
+  const StorageLevel& storage = architecture.levels[home.level];
+  const std::optional<WeightsPlan> weights = PlanWeights(tiles, home, storage.words);
+  if (!weights) return Error{fmt::format("tiles do not fit into {}", storage.name)};
+  GroupAccount account(architecture, home);
+  for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
+    for (int k = group.begin; k < group.end; ++k) {
+      const FusedOperator& op = network.operators[k];
+      const Box box = tiles.NewBox(op.output, kind.position);
+      if (IsEmpty(box)) continue;
+      if (!op.product) {
+        const int64_t words = WordsOf(box);
+        account.Add(StreamCost(WordsRead(op, box), words,
+                               op.operations_per_word * static_cast<double>(words), architecture,
+                               home.level),
+                    kind.count);
+        continue;
+      }
+      const Problem tile = TileProblem(op, box);
+      const std::optional<TileCost> cost = coster(k, tile, home);
+      if (!cost) return Error{fmt::format("no mapping of a tile of '{}' fits", op.name)};
+      account.Add(*cost, kind.count);
+      if (home.keeps_weights && !weights->is_resident[k - group.begin]) {
+        account.BringIn(WeightsOfTile(op, tile), kind.count);
+      }
+    }
+    for (const int input : InputsOf(network, group.begin, group.end)) {
+      if (!tiles.Keeps(input)) continue;
+      account.BringIn(WordsOf(tiles.NewBox(input, kind.position)), kind.count);
+    }
+  }
+  for (int k = group.begin; k < group.end; ++k) {
+    const int output = network.operators[k].output;
+    if (weights->is_resident[k - group.begin]) account.BringIn(network.WeightWords(k), 1);
+    if (IsNeededAfter(network, output, group.end)) account.TakeOut(network.tensors[output].Words());
+  }
+  GroupCost total = account.Total();
+  total.tiles = tiles.TileCount();
+  total.peak_words = weights->peak_words;
+  total.has_resident_weights = weights->is_resident;
+  return total;
+}
+
+GroupCost CostOfStreamedLayer(const FusedNetwork& network, const Architecture& architecture,
+                              int op) {
+  const FusedOperator& of = network.operators[op];
+  const int64_t words = network.tensors[of.output].Words();
+  return CostOfLayer(StreamCost(WordsRead(of, WholeBox(network.tensors[of.output].shape)), words,
+                                of.operations_per_word * static_cast<double>(words), architecture,
+                                architecture.LevelCount() - 1));
+}
+
+GroupCost CostOfLayer(const TileCost& layer) {
+  return {.energy_pj = layer.energy_pj,
+          .cycles = layer.cycles,
+          .operations = layer.operations,
+          .outside_reads = layer.outside_reads,
+          .outside_writes = layer.outside_writes};
+}
+
+}  // namespace bayloom::mapspace

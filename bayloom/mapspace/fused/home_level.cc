@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/mapspace/fused/home_level.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "bayloom/trial/inline_evaluator.h"
+
+namespace bayloom::mapspace {
+namespace {
+
+bool Bypasses(const Architecture& architecture, int level, std::string_view tensor) {
+  return std::ranges::any_of(architecture.constraints, [&](const Directive& directive) {
+    return directive.kind == Directive::Kind::kBypass &&
+           directive.target == architecture.levels[level].name &&
+           std::ranges::find(directive.bypass, tensor) != directive.bypass.end();
+  });
+}
+
+}  // namespace
+
+std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture) {
+  std::vector<HomeLevel> homes;
+  for (int l = architecture.LevelCount() - 2; l >= 1; --l) {
+    const StorageLevel& level = architecture.levels[l];
+    if (level.instances != 1 || level.words == 0 || Bypasses(architecture, l, "Inputs")) continue;
+    homes.push_back({.level = l, .keeps_weights = !Bypasses(architecture, l, "Weights")});
+  }
+  return homes;
+}
+
+Architecture InsideOf(const Architecture& architecture, int home) {
+  Architecture inside = architecture;
+  inside.levels.resize(static_cast<size_t>(home) + 1);
+  StorageLevel& outermost = inside.levels.back();
+  outermost.words = 0;
+  outermost.access_energy_pj = 0;
+  outermost.read_bandwidth = outermost.write_bandwidth = std::numeric_limits<double>::infinity();
+  std::erase_if(inside.constraints, [&](const Directive& directive) {
+    const int level = architecture.LevelNamed(directive.target);
+    return level > home || (level == home && directive.kind != Directive::Kind::kSpatial);
+  });
+  return inside;
+}
+
+HomeModel::HomeModel(Problem tile, const Architecture& architecture, HomeLevel home,
+                     ReuseCounting counting)
+    : architecture_(architecture),
+      home_(home),
+      inside_(std::move(tile), InsideOf(architecture, home.level), counting) {}
+
+TileCost HomeModel::Evaluate(const Mapping& mapping) const {
+  const Evaluation evaluation = inside_.Evaluate(mapping);
+  const StorageLevel& home = architecture_.levels[home_.level];
+  const StorageLevel& outermost = architecture_.levels.back();
+  TileCost cost = {.energy_pj = evaluation.energy_pj,
+                   .cycles = evaluation.cycles,
+                   .operations = static_cast<double>(evaluation.macs)};
+  for (int t = 0; t < inside_.problem().TensorCount(); ++t) {
+    const TensorTraffic& traffic = evaluation.levels[home_.level].tensors[t];
+    const bool passes = !home_.keeps_weights && inside_.problem().tensors[t].name == "Weights";
+    (passes ? cost.outside_reads : cost.home_reads) += traffic.reads;
+    cost.home_writes += traffic.updates;
+    cost.energy_pj += TransferEnergy(traffic.reads, passes ? outermost : home) +
+                      TransferEnergy(traffic.updates, home);
+  }
+  cost.cycles = std::max({cost.cycles, TransferCycles(cost.home_reads, cost.home_writes, home),
+                          TransferCycles(cost.outside_reads, 0, outermost)});
+  return cost;
+}
+
+double HomeModel::ValueOf(const TileCost& cost, MapObjective objective) const {
+  switch (objective) {
+    case MapObjective::kEnergy:
+      return cost.energy_pj / cost.operations;
+    case MapObjective::kDelay:
+      return static_cast<double>(cost.cycles);
+    case MapObjective::kEnergyDelay:
+      break;
+  }
+  return cost.energy_pj * static_cast<double>(cost.cycles);
+}
+
+std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& model,
+                                                             MapObjective objective) {
+  return std::make_unique<trial::InlineEvaluator<Mapping>>([&model, objective](
+                                                               const Mapping& mapping) {
+    if (!model.inside().Fits(mapping)) {
+      return trial::Outcome::Infeasible(trial::Verdict::kMemory,
+                                        model.inside().CheckFit(mapping).error().message);
+    }
+    return trial::Outcome::Feasible(model.ValueOf(model.Evaluate(mapping), objective));
+  });
+}
+
+double TransferEnergy(int64_t words, const StorageLevel& level) {
+  const int64_t blocks = (words + level.block_words - 1) / level.block_words;
+  return static_cast<double>(blocks) * level.access_energy_pj;
+}
+
+int64_t TransferCycles(int64_t reads, int64_t writes, const StorageLevel& level) {
+  return static_cast<int64_t>(
+      std::ceil(std::max(static_cast<double>(reads) / level.read_bandwidth,
+                         static_cast<double>(writes) / level.write_bandwidth)));
+}
+
+TileCost LayerCost(const Evaluation& evaluation, const Architecture& architecture) {
+  TileCost cost = {.energy_pj = evaluation.energy_pj,
+                   .cycles = evaluation.cycles,
+                   .operations = static_cast<double>(evaluation.macs)};
+  const LevelTraffic& outermost = evaluation.levels[architecture.LevelCount() - 1];
+  for (const TensorTraffic& traffic : outermost.tensors) {
+    cost.outside_reads += outermost.instances * traffic.reads;
+    cost.outside_writes += outermost.instances * traffic.updates;
+  }
+  return cost;
+}
+
+TileCost StreamCost(int64_t words_read, int64_t words_written, double operations,
+                    const Architecture& architecture, int level) {
+  const StorageLevel& from = architecture.levels[level];
+  const Arithmetic& arithmetic = architecture.arithmetic;
+  const double compute = std::ceil(operations / static_cast<double>(arithmetic.instances));
+  const bool is_outside = level + 1 == architecture.LevelCount();
+  TileCost cost = {.energy_pj = operations * arithmetic.mac_energy_pj +
+                                TransferEnergy(words_read, from) +
+                                TransferEnergy(words_written, from),
+                   .cycles = std::max(static_cast<int64_t>(compute),
+                                      TransferCycles(words_read, words_written, from)),
+                   .operations = operations};
+  (is_outside ? cost.outside_reads : cost.home_reads) = words_read;
+  (is_outside ? cost.outside_writes : cost.home_writes) = words_written;
+  return cost;
+}
+
+}  // namespace bayloom::mapspace

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bayloom/mapspace/mapping_evaluator.h"
+#include "bayloom/mapspace/model.h"
+
+namespace bayloom::mapspace {
+
+/// The level of memory where a group's tensors are between its operators.
+struct HomeLevel {
+  int level = 0;              ///< of the architecture
+  bool keeps_weights = true;  ///< else weights pass it by, on their way from the outermost level
+};
+
+/// The levels that can be one: on the chip, of one instance and known capacity, and not among those
+/// that the architecture's constraints keep inputs out of. Outermost first.
+std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture);
+
+/// What is inside of the home level, with that as its outermost one. There it keeps every tensor,
+/// has any capacity and costs nothing: who asks counts what it holds and moves.
+Architecture InsideOf(const Architecture& architecture, int home);
+
+/// What computing a tile, or a whole layer, costs. Words are those of one instance.
+struct TileCost {
+  double energy_pj = 0;
+  int64_t cycles = 0;
+  double operations = 0;  ///< multiply-accumulates, or what else is computed
+  int64_t home_reads = 0;
+  int64_t home_writes = 0;
+  int64_t outside_reads = 0;  ///< of the outermost level
+  int64_t outside_writes = 0;
+};
+
+/// Cost of a mapping of one operator's tile whose inputs and outputs are at the home level. Weights
+/// come from there too, or from the outermost level with every access.
+class HomeModel {
+ public:
+  /// `tile`: the problem with the tile's bounds.
+  HomeModel(Problem tile, const Architecture& architecture, HomeLevel home, ReuseCounting counting);
+
+  /// Of the tile on InsideOf(architecture, home).
+  const AnalyticalModel& inside() const { return inside_; }
+  TileCost Evaluate(const Mapping& mapping) const;
+  /// pJ per multiply-accumulate, cycles, or their product, as a mapper minimizes it.
+  double ValueOf(const TileCost& cost, MapObjective objective) const;
+
+ private:
+  Architecture architecture_;
+  HomeLevel home_;
+  AnalyticalModel inside_;
+};
+
+/// By the model, which must outlive the evaluator.
+std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& model,
+                                                             MapObjective objective);
+
+/// pJ of moving words to or from a level.
+double TransferEnergy(int64_t words, const StorageLevel& level);
+/// Cycles that a level needs for these words at the least.
+int64_t TransferCycles(int64_t reads, int64_t writes, const StorageLevel& level);
+
+/// A layer mapped by itself, all tensors at the outermost level, as the model says.
+TileCost LayerCost(const Evaluation& evaluation, const Architecture& architecture);
+
+/// Something that multiplies nothing: words come from a level once, one operation a multiplier and
+/// cycle is carried out at the price of a multiply-accumulate, and results go back.
+TileCost StreamCost(int64_t words_read, int64_t words_written, double operations,
+                    const Architecture& architecture, int level);
+
+}  // namespace bayloom::mapspace

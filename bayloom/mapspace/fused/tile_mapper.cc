@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/mapspace/fused/tile_mapper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "bayloom/base/hash.h"
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/adapt_mapping.h"
+
+namespace bayloom::mapspace {
+namespace {
+
+bool SameLoops(const Problem& a, const Problem& b) {
+  return a.dimensions == b.dimensions && a.tensors == b.tensors;
+}
+
+/// Octaves between the bounds of two problems with the same loops.
+double Octaves(const Problem& a, const Problem& b) {
+  double octaves = 0;
+  for (size_t d = 0; d < a.bounds.size(); ++d) {
+    octaves += std::abs(std::log2(static_cast<double>(a.bounds[d]) /
+                                  static_cast<double>(b.bounds[d])));
+  }
+  return octaves;
+}
+
+/// Without those that would fix what InsideOf leaves free.
+std::vector<Directive> ConstraintsInside(std::vector<Directive> constraints,
+                                         const Architecture& architecture, int home) {
+  std::erase_if(constraints, [&](const Directive& directive) {
+    const int level = architecture.LevelNamed(directive.target);
+    return level > home || (level == home && directive.kind != Directive::Kind::kSpatial);
+  });
+  return constraints;
+}
+
+}  // namespace
+
+TileMapper::TileMapper(Architecture architecture, std::vector<Directive> constraints,
+                       TileMapperOptions options)
+    : architecture_(std::move(architecture)),
+      constraints_(std::move(constraints)),
+      options_(std::move(options)) {}
+
+TileMapper::Key TileMapper::KeyOf(const Problem& problem, int level) {
+  std::string key = fmt::format("{} {}", level, problem.Describe());
+  for (const DataSpace& tensor : problem.tensors) {
+    key += tensor.read_write ? " +" : " ";
+    for (const std::vector<AxisTerm>& axis : tensor.axes) {
+      for (const AxisTerm& term : axis) key += fmt::format("{}*{},", term.coefficient, term.dimension);
+      key += ';';
+    }
+  }
+  return key;
+}
+
+void TileMapper::AddLayer(const Problem& problem, const Mapping& mapping) {
+  layers_.emplace_back(problem, mapping);
+}
+
+void TileMapper::Restore(const Problem& problem, HomeLevel home, std::optional<Mapping> mapping) {
+  MappedTile tile{.problem = problem, .home = home, .mapping = std::move(mapping), .cost = {}};
+  if (tile.mapping) {
+    const HomeModel model(problem, architecture_, home, options_.counting);
+    const Status fits = CheckMapping(*tile.mapping, problem, model.inside().architecture());
+    if (!fits) throw InputError(fits.error().message);
+    tile.cost = model.Evaluate(*tile.mapping);
+  }
+  tiles_.insert_or_assign(KeyOf(problem, home.level), std::move(tile));
+}
+
+std::vector<Mapping> TileMapper::Suggestions(const Problem& problem, HomeLevel home,
+                                             const Mapspace& mapspace,
+                                             const AnalyticalModel& model) const {
+  std::vector<Mapping> suggestions;
+  const auto suggest = [&](const Mapping& mapping, const Problem& from) {
+    std::optional<Mapping> adapted = AdaptMapping(mapping, from, mapspace, model);
+    if (adapted) suggestions.push_back(*std::move(adapted));
+  };
+  const MappedTile* nearest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [key, tile] : tiles_) {
+    if (!tile.mapping || tile.home.level != home.level || !SameLoops(tile.problem, problem)) {
+      continue;
+    }
+    const double octaves = Octaves(tile.problem, problem);
+    if (octaves < least) {
+      least = octaves;
+      nearest = &tile;
+    }
+  }
+  if (nearest != nullptr) suggest(*nearest->mapping, nearest->problem);
+  const std::pair<Problem, Mapping>* layer = nullptr;
+  for (const auto& known : layers_) {
+    if (!SameLoops(known.first, problem)) continue;
+    if (layer == nullptr || Octaves(known.first, problem) < Octaves(layer->first, problem)) {
+      layer = &known;
+    }
+  }
+  if (layer != nullptr) {
+    Mapping inside = layer->second;
+    inside.levels.resize(static_cast<size_t>(home.level) + 1);
+    suggest(inside, layer->first);
+  }
+  return suggestions;
+}
+
+const MappedTile* TileMapper::Map(const Problem& problem, HomeLevel home) {
+  const Key key = KeyOf(problem, home.level);
+  const auto known = tiles_.find(key);
+  if (known != tiles_.end()) return &known->second;
+  const HomeModel model(problem, architecture_, home, options_.counting);
+  const std::vector<Directive> constraints =
+      ConstraintsInside(constraints_, architecture_, home.level);
+  const Mapspace mapspace(problem, model.inside().architecture(), constraints);
+  const auto evaluator = MakeHomeEvaluator(model, options_.search.objective);
+  MapperOptions search = options_.search;
+  search.seed = base::Hasher().Add(search.seed).Add(key).Digest();
+  MapperTask task(options_.mapper, mapspace, model.inside(), *evaluator, search);
+  for (const Mapping& mapping : Suggestions(problem, home, mapspace, model.inside())) {
+    task.Suggest(mapping);
+  }
+  run::ScheduledRun<Mapping> run({.budget = search.budget, .scheduler = "round-robin"});
+  run.AddTask(task, {.name = problem.name});
+  const trial::StopReason end = run.Run();
+  MappedTile tile{.problem = problem, .home = home, .mapping = task.result().best, .cost = {}};
+  tile.evaluations = task.result().evaluations;
+  if (end == trial::StopReason::kStopped) return nullptr;
+  if (tile.mapping) tile.cost = model.Evaluate(*tile.mapping);
+  ++mapped_;
+  evaluations_ += tile.evaluations;
+  if (on_mapped_) on_mapped_(tile);
+  return &tiles_.insert_or_assign(key, std::move(tile)).first->second;
+}
+
+}  // namespace bayloom::mapspace

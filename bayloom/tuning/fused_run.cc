@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/tuning/fused_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "bayloom/base/clock.h"
+#include "bayloom/base/json.h"
+#include "bayloom/base/result.h"
+#include "bayloom/graph/graph.h"
+#include "bayloom/mapspace/mapping_json.h"
+#include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/tuning/fused_layers.h"
+
+namespace bayloom::tuning {
+namespace {
+
+/// Layers get this part of a limited time.
+constexpr double kLayersShare = 1.0 / 3;
+
+void CheckOptions(const MapOptions& options) {
+  if (options.evaluator != "model") throw InputError("fused groups need the built-in model");
+  if (!options.search.further_objectives.empty()) {
+    throw InputError("several objectives are for one operation, not for a network");
+  }
+}
+
+MapOptions LayerOptions(const FusedOptions& options) {
+  CheckOptions(options.layers);
+  MapOptions layers = options.layers;
+  layers.search.budget.seconds *= kLayersShare;
+  return layers;
+}
+
+mapspace::TileMapperOptions TileOptions(const FusedOptions& options) {
+  mapspace::TileMapperOptions tiles;
+  tiles.mapper = options.layers.MapperName();
+  tiles.search = options.layers.search;
+  tiles.search.budget.trials = options.tile_evaluations;
+  tiles.search.budget.seconds = std::numeric_limits<double>::infinity();
+  tiles.counting = options.layers.counting;
+  return tiles;
+}
+
+}  // namespace
+
+FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& architecture,
+                   std::span<const mapspace::Directive> constraints, FusedOptions options)
+    : network_(FusedLayersOf(graph)), architecture_(architecture), options_(std::move(options)) {
+  if (mapspace::HomeLevelsOf(architecture_).empty()) {
+    throw InputError(fmt::format(
+        "'{}' has no memory for tensors between layers: one instance on the chip, of known "
+        "capacity, that inputs may be kept in",
+        architecture_.name));
+  }
+  std::vector<NetworkLayer> layers = LayersOf(graph);
+  for (const mapspace::FusedOperator& op : network_.operators) {
+    layer_of_.push_back(-1);
+    if (!op.product) continue;
+    const auto found =
+        std::ranges::find(layers, op.product->problem, &NetworkLayer::problem);
+    layer_of_.back() = static_cast<int>(found - layers.begin());
+  }
+  layers_ = std::make_unique<MapRun>(std::move(layers), architecture_, constraints,
+                                     LayerOptions(options_));
+  tiles_ = std::make_unique<mapspace::TileMapper>(
+      architecture_, std::vector<mapspace::Directive>(constraints.begin(), constraints.end()),
+      TileOptions(options_));
+  if (!options_.layers.database.empty()) OpenRecord();
+}
+
+FusedRun::~FusedRun() = default;
+
+/// Finds or begins the run of the tiles; makes those of before known.
+void FusedRun::OpenRecord() {
+  store_ = std::make_unique<record::Store>(options_.layers.database);
+  std::string operators;
+  for (const mapspace::FusedOperator& op : network_.operators) {
+    operators += op.product ? op.product->problem.Describe() : op.name;
+    operators += '\n';
+  }
+  record::RunRecord wanted;
+  wanted.kind = record::RunKind::kMap;
+  wanted.name = fmt::format("{} fused on {}", network_.name, architecture_.name);
+  wanted.definition =
+      nlohmann::json{{"operators", operators},
+                     {"architecture", mapspace::PrintArchitectureYaml(architecture_)},
+                     {"evaluator", "model"}}
+          .dump();
+  wanted.objective = options_.layers.ObjectiveNames();
+  wanted.proposer = options_.layers.MapperName();
+  wanted.seed = options_.layers.search.seed;
+  std::optional<record::RunRecord> last;
+  for (record::RunRecord& run : store_->Runs(record::RunKind::kMap)) {
+    const bool is_same = options_.layers.resume && run.name == wanted.name &&
+                         run.objective == wanted.objective && run.definition == wanted.definition;
+    if (is_same) last = std::move(run);
+  }
+  record_ = last ? last->id : store_->BeginRun(wanted).id;
+  if (last) {
+    store_->SetFinished(record_, false);
+    Restore(store_->TrialsOfRun(record_));
+  }
+  trials_ = std::make_unique<record::RunTrials>(
+      *store_, std::make_shared<record::RunOrdinals>(*store_, record_));
+  tiles_->SetOnMapped([this](const mapspace::MappedTile& tile) { Keep(tile); });
+}
+
+void FusedRun::Restore(const std::vector<record::StoredTrial>& trials) {
+  for (const record::StoredTrial& trial : trials) {
+    const std::string where = fmt::format("cannot resume: trial {}", trial.ordinal);
+    const nlohmann::json tile = base::ParseJsonOrDiscard(trial.candidate);
+    const bool is_tile = tile.is_object() && tile.contains("problem") &&
+                         tile["problem"].is_string() && tile.contains("home") &&
+                         tile["home"].is_string() && tile.contains("levels");
+    if (!is_tile) throw InputError(where + " is no tile");
+    const int level = architecture_.LevelNamed(tile["home"].get<std::string>());
+    const std::vector<mapspace::HomeLevel> homes = mapspace::HomeLevelsOf(architecture_);
+    const auto home = std::ranges::find(homes, level, &mapspace::HomeLevel::level);
+    if (home == homes.end()) throw InputError(where + " is at a level that keeps nothing");
+    const mapspace::Problem problem =
+        mapspace::ParseProblemYaml(tile["problem"].get<std::string>(), where);
+    std::optional<mapspace::Mapping> mapping;
+    if (trial.outcome.ok()) {
+      Result<mapspace::Mapping> read = mapspace::MappingFromJson(
+          tile["levels"], problem, mapspace::InsideOf(architecture_, level));
+      if (!read) throw InputError(where + " is no mapping of its tile: " + read.error().message);
+      mapping = *std::move(read);
+    }
+    tiles_->Restore(problem, *home, std::move(mapping));
+    ++restored_;
+  }
+}
+
+void FusedRun::Keep(const mapspace::MappedTile& tile) {
+  nlohmann::json candidate = {{"problem", mapspace::PrintProblemYaml(tile.problem)},
+                              {"home", architecture_.levels[tile.home.level].name},
+                              {"levels", nullptr}};
+  trial::Outcome outcome =
+      trial::Outcome::Infeasible(trial::Verdict::kMemory, "no mapping of the tile fits");
+  if (tile.mapping) {
+    const mapspace::Architecture inside = mapspace::InsideOf(architecture_, tile.home.level);
+    candidate["levels"] = mapspace::ToJson(*tile.mapping, tile.problem, inside).at("levels");
+    const mapspace::HomeModel model(tile.problem, architecture_, tile.home,
+                                    options_.layers.counting);
+    outcome = trial::Outcome::Feasible(model.ValueOf(tile.cost, objective()));
+    outcome.Set("energy_pj", tile.cost.energy_pj);
+    outcome.Set("cycles", static_cast<double>(tile.cost.cycles));
+  }
+  trials_->Add({.candidate = candidate.dump(),
+                .proposer = options_.layers.MapperName(),
+                .outcome = std::move(outcome),
+                .elapsed = base::MonotonicSeconds() - begin_});
+}
+
+trial::StopReason FusedRun::RunLayers(const run::RunObserver& observer) {
+  begin_ = base::MonotonicSeconds();
+  const trial::StopReason reason = layers_->Run(observer);
+  if (layers_->Sum().mapped == std::ssize(layers_->layers())) ReadLayers();
+  return reason;
+}
+
+void FusedRun::ReadLayers() {
+  std::vector<mapspace::GroupCost> layer_costs;
+  const int outermost = architecture_.LevelCount() - 1;
+  for (const MapRun::Layer& layer : layers_->layers()) {
+    const mapspace::Mapping& best = *layer.search->result().best;
+    const mapspace::Evaluation evaluation = layer.model->Evaluate(best);
+    layer_costs.push_back(
+        mapspace::CostOfLayer(mapspace::LayerCost(evaluation, architecture_)));
+    double energy = evaluation.energy_pj;
+    for (const mapspace::TensorTraffic& traffic : evaluation.levels[outermost].tensors) {
+      energy -= traffic.energy_pj;
+    }
+    int64_t cycles = 0;
+    for (int l = 0; l < outermost; ++l) cycles = std::max(cycles, evaluation.levels[l].cycles);
+    const double macs = static_cast<double>(evaluation.macs);
+    on_chip_.push_back({.energy_pj = energy / macs, .cycles = static_cast<double>(cycles) / macs});
+    tiles_->AddLayer(layer.layer.problem, best);
+  }
+  for (int k = 0; k < network_.OperatorCount(); ++k) {
+    costs_.push_back(layer_of_[k] < 0 ? mapspace::CostOfStreamedLayer(network_, architecture_, k)
+                                      : layer_costs[layer_of_[k]]);
+  }
+}
+
+std::optional<mapspace::TileCost> FusedRun::Estimate(int op, const mapspace::Problem& tile,
+                                                     mapspace::HomeLevel home) const {
+  const OnChip& layer = on_chip_[layer_of_[op]];
+  const double macs = static_cast<double>(tile.Macs());
+  mapspace::TileCost cost = {.energy_pj = macs * layer.energy_pj,
+                             .cycles = static_cast<int64_t>(macs * layer.cycles),
+                             .operations = macs};
+  if (!home.keeps_weights) {
+    // At the least, every weight comes once for each tile.
+    mapspace::Extents extents;
+    extents.fill(1);
+    std::ranges::copy(tile.bounds, extents.begin());
+    const int weights = tile.TensorNamed("Weights");
+    cost.outside_reads = weights < 0 ? 0 : tile.tensors[weights].BoxWords(extents);
+    cost.energy_pj += mapspace::TransferEnergy(cost.outside_reads, architecture_.levels.back());
+    cost.cycles = std::max(cost.cycles, mapspace::TransferCycles(cost.outside_reads, 0,
+                                                                 architecture_.levels.back()));
+  }
+  return cost;
+}
+
+bool FusedRun::IsOver() const {
+  const trial::Budget& budget = options_.layers.search.budget;
+  return budget.stop() || base::MonotonicSeconds() - begin_ > budget.seconds;
+}
+
+trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& on_tile) {
+  if (costs_.empty()) throw InputError("not all layers have a mapping");
+  mapspace::GroupSearchOptions options;
+  options.objective = objective();
+  options.max_operators = options_.max_operators;
+  options.stop = [this] { return IsOver(); };
+  search_ = std::make_unique<mapspace::GroupSearch>(
+      network_, architecture_, costs_,
+      [this](int op, const mapspace::Problem& tile, mapspace::HomeLevel home) {
+        return Estimate(op, tile, home);
+      },
+      [this, &on_tile](int, const mapspace::Problem& tile, mapspace::HomeLevel home)
+          -> std::optional<mapspace::TileCost> {
+        if (IsOver()) return std::nullopt;
+        const int64_t before = tiles_->mapped();
+        const mapspace::MappedTile* mapped = tiles_->Map(tile, home);
+        if (on_tile && tiles_->mapped() != before) on_tile(GetStatus());
+        if (mapped == nullptr || !mapped->mapping) return std::nullopt;
+        return mapped->cost;
+      },
+      options);
+  const bool ended = search_->Run();
+  end_ = base::MonotonicSeconds();
+  if (trials_) trials_->Flush();
+  if (options_.layers.search.budget.stop()) return trial::StopReason::kStopped;
+  if (store_) store_->SetFinished(record_, true);
+  return ended ? trial::StopReason::kExhausted : trial::StopReason::kTime;
+}
+
+const mapspace::GroupPlan& FusedRun::Plan() const {
+  static const mapspace::GroupPlan kEmpty;
+  return search_ ? search_->plan() : kEmpty;
+}
+
+mapspace::GroupPlan FusedRun::LayerByLayer() const {
+  mapspace::GroupPlan plan;
+  for (int k = 0; k < std::ssize(costs_); ++k) {
+    plan.groups.push_back(
+        {.group = {.begin = k, .end = k + 1, .home = {}, .tiling = {}}, .cost = costs_[k]});
+    plan.energy_pj += costs_[k].energy_pj;
+    plan.cycles += costs_[k].cycles;
+    plan.outside_words += costs_[k].OutsideWords();
+  }
+  return plan;
+}
+
+std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::FusedGroup& group) {
+  std::vector<mapspace::MappedTile> tiles;
+  std::set<std::string> known;
+  const auto collect = [&](int, const mapspace::Problem& tile,
+                           mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
+    const mapspace::MappedTile* mapped = tiles_->Map(tile, home);
+    if (mapped == nullptr || !mapped->mapping) return std::nullopt;
+    if (known.insert(tile.Describe()).second) tiles.push_back(*mapped);
+    return mapped->cost;
+  };
+  if (group.home && !mapspace::CostOfFusedGroup(network_, architecture_, group, collect)) return {};
+  return tiles;
+}
+
+FusedRun::Status FusedRun::GetStatus() const {
+  Status status;
+  status.tiles = restored_ + tiles_->mapped();
+  status.evaluations = tiles_->evaluations();
+  status.seconds = (end_ > 0 ? end_ : base::MonotonicSeconds()) - begin_;
+  if (search_) status.search = search_->progress();
+  return status;
+}
+
+}  // namespace bayloom::tuning

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bayloom/mapspace/fused/group_search.h"
+#include "bayloom/mapspace/fused/tile_mapper.h"
+#include "bayloom/tuning/map_run.h"
+
+namespace bayloom::tuning {
+
+struct FusedOptions {
+  /// Of the layers' searches; one objective, the built-in model. With a database, tiles are kept
+  /// there as well.
+  MapOptions layers;
+  /// Evaluations of every tile's search.
+  int64_t tile_evaluations = 1000;
+  int max_operators = 12;  ///< of a group
+};
+
+/// Maps a network onto an architecture with the tensors between some of its layers on the chip:
+/// first every layer by itself, as MapRun does, then groups of consecutive operators whose tiles run
+/// depth-first (mapspace/fused/group_search.h).
+///
+///     FusedRun run(graph, ShippedArchitecture("simba-like"), {}, {});
+///     run.RunLayers();
+///     run.RunGroups();
+///     Use(run.search().plan(), run.LayerByLayer());
+class FusedRun {
+ public:
+  /// Throws InputError for what cannot be searched, and architectures without a level on the chip
+  /// where tensors can stay.
+  FusedRun(const graph::Graph& graph, const mapspace::Architecture& architecture,
+           std::span<const mapspace::Directive> constraints, FusedOptions options);
+  ~FusedRun();
+
+  /// Where the search of groups is.
+  struct Status {
+    int64_t tiles = 0;        ///< known, those of before the run was resumed included
+    int64_t evaluations = 0;  ///< of tiles
+    double seconds = 0;
+    mapspace::GroupSearch::Progress search;
+  };
+
+  MapRun& layers() { return *layers_; }
+  const MapRun& layers() const { return *layers_; }
+  trial::StopReason RunLayers(const run::RunObserver& observer = {});
+  /// After the layers, if they have mappings; `on_tile` after every tile that was mapped. Until the
+  /// time that is left is spent.
+  trial::StopReason RunGroups(const std::function<void(const Status&)>& on_tile = {});
+
+  const mapspace::FusedNetwork& network() const { return network_; }
+  const mapspace::Architecture& architecture() const { return architecture_; }
+  /// The best division known. Empty before RunGroups.
+  const mapspace::GroupPlan& Plan() const;
+  /// Every operator by itself.
+  mapspace::GroupPlan LayerByLayer() const;
+  /// The tiles that a group of the plan consists of, each operator's kinds.
+  std::vector<mapspace::MappedTile> TilesOf(const mapspace::FusedGroup& group);
+  Status GetStatus() const;
+  mapspace::MapObjective objective() const { return options_.layers.search.objective; }
+
+ private:
+  /// What every operator costs by itself, and where its layer is among the mapped ones.
+  void ReadLayers();
+  std::optional<mapspace::TileCost> Estimate(int op, const mapspace::Problem& tile,
+                                             mapspace::HomeLevel home) const;
+  void OpenRecord();
+  void Restore(const std::vector<record::StoredTrial>& trials);
+  void Keep(const mapspace::MappedTile& tile);
+  bool IsOver() const;
+
+  mapspace::FusedNetwork network_;
+  mapspace::Architecture architecture_;
+  FusedOptions options_;
+  std::unique_ptr<MapRun> layers_;
+  std::vector<int> layer_of_;  ///< of every operator; -1: it multiplies nothing
+  std::vector<mapspace::GroupCost> costs_;
+  /// Of every mapped layer, per multiply-accumulate, on the chip only.
+  struct OnChip {
+    double energy_pj = 0;
+    double cycles = 0;
+  };
+  std::vector<OnChip> on_chip_;
+  std::unique_ptr<record::Store> store_;
+  std::unique_ptr<record::RunTrials> trials_;
+  record::RunId record_ = 0;
+  std::unique_ptr<mapspace::TileMapper> tiles_;
+  std::unique_ptr<mapspace::GroupSearch> search_;
+  int64_t restored_ = 0;
+  double begin_ = 0, end_ = 0;
+};
+
+}  // namespace bayloom::tuning
