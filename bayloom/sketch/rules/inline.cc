@@ -5,6 +5,7 @@
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/target/dot_instruction.h"
 #include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/evaluation_cost.h"
 
@@ -34,20 +35,30 @@ int64_t LoadsByReaders(const tensor::Program& program, const tensor::Block& bloc
   return loads;
 }
 
-/// An instruction takes elements as they lie in memory.
-bool FeedsDotProduct(const tensor::Program& program, const tensor::Block& block) {
-  const std::vector<tensor::BlockId> readers = program.ReadersOf(block.output);
-  return std::any_of(readers.begin(), readers.end(), [&](tensor::BlockId reader) {
-    return tensor::MatchDotProduct(program.blocks[reader]).has_value();
+/// An instruction takes elements as they lie in memory. Bytes are worth storing without one, too:
+/// quantizing takes longer than the product. Floats for which the processor has no instruction are
+/// widened as they are read.
+bool FeedsDotProduct(const tensor::Program& program, const tensor::Block& block,
+                     const target::Target& target) {
+  return std::ranges::any_of(program.ReadersOf(block.output), [&](tensor::BlockId reader) {
+    const auto product = tensor::MatchDotProduct(program.blocks[reader]);
+    if (!product) return false;
+    const tensor::DType a = product->a.dtype(), b = product->b.dtype();
+    const target::TargetKind kind = target.kind();
+    const bool is_known =
+        kind == target::TargetKind::kX86_64 || kind == target::TargetKind::kAArch64;
+    return tensor::IsInteger(a) || !is_known ||
+           target::DotMethodFor(target, tensor::ToString(a), tensor::ToString(b)).has_value();
   });
 }
 
 /// Whether folding the block into its readers never repeats costly work.
-bool IsFreeToInline(const tensor::Program& program, tensor::BlockId id) {
+bool IsFreeToInline(const tensor::Program& program, tensor::BlockId id,
+                    const target::Target& target) {
   const tensor::Block& block = program.blocks[id];
   if (!MayRepeat(block.value, LoadsByReaders(program, block))) return false;
   if (AllSpatial(program)) return true;
-  if (FeedsDotProduct(program, block)) return false;
+  if (FeedsDotProduct(program, block, target)) return false;
   if (ContainsSelect(block.value)) {
     // A guard in a reduction's inner loop would be tested again for every product.
     for (tensor::BlockId reader : program.ReadersOf(block.output)) {
@@ -85,13 +96,13 @@ std::vector<tensor::Schedule> InlineConstants(tensor::Schedule schedule, const s
 }
 
 std::vector<tensor::Schedule> AutoInline(tensor::Schedule schedule, const std::string& name,
-                                         const target::Target&) {
+                                         const target::Target& target) {
   const tensor::Program& program = schedule.program();
   const tensor::BlockId id = program.FindBlock(name);
   const tensor::Block& block = program.blocks[id];
   const bool wanted = block.kind == tensor::BlockKind::kPlain &&
                       program.buffers[block.output].role == tensor::BufferRole::kIntermediate &&
-                      IsFreeToInline(program, id);
+                      IsFreeToInline(program, id, target);
   return InlineIf(std::move(schedule), name, wanted);
 }
 
