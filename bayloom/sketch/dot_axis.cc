@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "bayloom/sketch/analysis.h"
@@ -30,6 +32,17 @@ int RateAxis(const tensor::Program& program, const tensor::Block& block,
   return rate;
 }
 
+/// Whether elements that one load would read, or floats, are chosen one by one along the iterator.
+bool TearsApart(const tensor::Program& program, const tensor::Block& block,
+                const tensor::DotProduct& product, int iter) {
+  return std::ranges::any_of(
+      std::array{&product.a, &product.b}, [&](const tensor::DotFactor* factor) {
+        return factor->condition.defined() && Mentions(factor->condition, iter) &&
+               (tensor::IsFloat(factor->dtype()) ||
+                ReadsNeighbours(program, block, factor->load, iter));
+      });
+}
+
 /// The iterator of several sums in different rows, that is, not of neighbouring lanes, that share
 /// the elements of one factor: those are what an instruction for matrices multiplies them by. -1 if
 /// there is none.
@@ -56,12 +69,8 @@ std::optional<DotAxis> FindDotAxis(const tensor::Program& program, tensor::Block
   for (int i = 0; i < static_cast<int>(block.iters.size()); ++i) {
     if (block.iters[i].kind != tensor::IterKind::kReduction) continue;
     if (block.iters[i].extent % product->depth() != 0) continue;
-    bool decides = false;
-    for (const tensor::DotFactor* factor : {&product->a, &product->b}) {
-      decides = decides || (factor->condition.defined() && Mentions(factor->condition, i));
-    }
     const int rate = RateAxis(program, block, *product, i);
-    if (decides || rate <= best_rate) continue;
+    if (TearsApart(program, block, *product, i) || rate <= best_rate) continue;
     best = DotAxis{i, product->depth()};
     best_rate = rate;
   }

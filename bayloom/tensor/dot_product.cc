@@ -23,18 +23,28 @@ std::optional<int64_t> PaddingOf(const Expr& e) {
   return std::nullopt;
 }
 
-/// cast(element) or cast(select(condition, element, padding)).
-std::optional<DotFactor> MatchFactor(const Expr& e) {
-  if (e->op != ExprOp::kCast) return std::nullopt;
-  const Expr& narrow = e->operands[0];
-  if (!IsNarrow(narrow->dtype)) return std::nullopt;
-  if (narrow->op == ExprOp::kLoad) return DotFactor{narrow, {}, 0};
-  if (narrow->op != ExprOp::kSelect || narrow->operands[1]->op != ExprOp::kLoad) {
-    return std::nullopt;
+/// element or select(condition, the same, padding).
+std::optional<DotFactor> MatchNarrow(const Expr& e) {
+  if (e->op == ExprOp::kLoad) return DotFactor{e, e, {}};
+  if (e->op != ExprOp::kSelect) return std::nullopt;
+  std::optional<DotFactor> factor = MatchNarrow(e->operands[1]);
+  const std::optional<int64_t> padding = PaddingOf(e->operands[2]);
+  if (!factor || !padding) return std::nullopt;
+  const bool is_only_one = !factor->condition.defined();
+  factor->value = e;
+  factor->condition = is_only_one ? e->operands[0] : e->operands[0] && factor->condition;
+  if (is_only_one) {
+    factor->otherwise = padding;
+  } else if (factor->otherwise != padding) {
+    factor->otherwise.reset();
   }
-  const std::optional<int64_t> padding = PaddingOf(narrow->operands[2]);
-  if (!padding) return std::nullopt;
-  return DotFactor{narrow->operands[1], narrow->operands[0], *padding};
+  return factor;
+}
+
+/// A cast of those.
+std::optional<DotFactor> MatchFactor(const Expr& e) {
+  if (e->op != ExprOp::kCast || !IsNarrow(e->operands[0]->dtype)) return std::nullopt;
+  return MatchNarrow(e->operands[0]);
 }
 
 /// Two factors that one instruction takes, and the type that it sums up in.

@@ -10,12 +10,14 @@
 
 namespace bayloom::tensor {
 
-/// A factor of a dot product's terms: an element, or padding where a condition on indices does not
+/// A factor of a dot product's terms: an element, or padding where conditions on indices do not
 /// hold.
 struct DotFactor {
   Expr load;
-  Expr condition;         ///< undefined: always the element
-  int64_t otherwise = 0;  ///< the padding; 0 for floats
+  Expr value;      ///< the load, or what chooses between it and padding
+  Expr condition;  ///< that all hold; undefined: always the element
+  /// The padding; 0 for floats. nullopt: different ones for different conditions.
+  std::optional<int64_t> otherwise = 0;
   DType dtype() const { return load->dtype; }
 };
 

@@ -72,6 +72,33 @@ tensor::Conv2dOptions AnyWindows(base::RandomStream& random) {
   return options;
 }
 
+/// As graph passes leave a depthwise convolution: its kernel has four rows, the last ones of which
+/// read nothing.
+tensor::Workload AnyPaddedKernel(base::RandomStream& random) {
+  const DType data = AnyByte(random), weights = AnyByte(random);
+  const int64_t rows = 1 + random.UniformInt(3), columns = 1 + random.UniformInt(3);
+  const int64_t stride = 1 + random.UniformInt(2), before = random.UniformInt(3);
+  const int64_t height = 5 + random.UniformInt(8), width = 3 + random.UniformInt(8);
+  const int64_t channels = 1 + random.UniformInt(70);
+  tensor::WorkloadBuilder b("convolution");
+  const tensor::Tensor x = b.Input("x", {1, height, width, channels}, data);
+  const tensor::Tensor w = b.Constant("w", {4, columns, channels}, weights);
+  const tensor::Tensor image =
+      tensor::Pad(b, "image", x, {0, before, before, 0}, {0, 4, 2, 0},
+                  tensor::Literal(static_cast<double>(random.UniformInt(2) * 7), data));
+  const int64_t out_rows = (height + before + 4 - 4) / stride + 1;
+  const int64_t out_columns = (width + before + 2 - columns) / stride + 1;
+  const auto wide = [](const tensor::Expr& e) { return tensor::Cast(DType::kInt32, e); };
+  const tensor::Tensor sums = b.Reduce(
+      "conv", {1, out_rows, out_columns, channels}, {{"kh", 4}, {"kw", columns}},
+      tensor::Reduction::kSum, [&](auto s, auto r) {
+        const tensor::Expr element = image(s[0], s[1] * stride + r[0], s[2] * stride + r[1], s[3]);
+        return wide(tensor::Select(r[0] < tensor::Expr(rows), element, tensor::Literal(0, data))) *
+               wide(w(r[0], r[1], s[3]));
+      });
+  return b.Build({tensor::Requantize(b, "quantized", sums, data)});
+}
+
 tensor::Workload AnyConvolution(base::RandomStream& random, bool depthwise) {
   const DType data = AnyByte(random), weights = AnyByte(random);
   const int64_t rows = random.UniformInt(3) > 0 ? 4 : 1 + random.UniformInt(3);
@@ -94,11 +121,13 @@ tensor::Workload AnyConvolution(base::RandomStream& random, bool depthwise) {
 }
 
 tensor::Workload AnyWorkload(base::RandomStream& random) {
-  switch (random.UniformInt(3)) {
+  switch (random.UniformInt(4)) {
     case 0:
       return AnyProduct(random);
     case 1:
       return AnyConvolution(random, false);
+    case 2:
+      return AnyPaddedKernel(random);
     default:
       return AnyConvolution(random, true);
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/default_schedule.h"
 #include "bayloom/sketch/design_space.h"
@@ -117,9 +119,47 @@ TEST(DotAxisTest, PairsOfBFloat16) {
   }
 }
 
+/// A product of narrow floats that are computed from others.
+tensor::Workload ProductOfRounded(DType narrow) {
+  tensor::WorkloadBuilder b("product");
+  const tensor::Tensor x = b.Input("x", {12, 22});
+  const tensor::Tensor w = b.Constant("w", {22, 32}, narrow);
+  const tensor::Tensor rounded = b.Compute("rounded", {12, 22}, [&](auto i) {
+    return tensor::Cast(narrow, x(i[0], i[1]) * tensor::FloatLiteral(2));
+  });
+  tensor::MatmulOptions options;
+  options.accumulator = DType::kFloat32;
+  return b.Build({tensor::Matmul(b, "matmul", rounded, w, options)});
+}
+
+bool StoresRounded(DType narrow, const target::Target& target) {
+  const SpaceGenerator generator(ProductOfRounded(narrow), target);
+  bool stored = false;
+  for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
+    const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(1));
+    EXPECT_TRUE(candidate) << candidate.error().message;
+    stored = stored || (candidate && candidate->program.FindBlock("rounded") >= 0);
+  }
+  return stored;
+}
+
+TEST(DotAxisTest, FloatsAreStoredForAnInstructionOnly) {
+  target::Target x86 = VnniTarget();
+  EXPECT_FALSE(StoresRounded(DType::kFloat16, x86));
+  EXPECT_FALSE(StoresRounded(DType::kBFloat16, x86));
+  x86.features += ",+avx512bf16";
+  EXPECT_TRUE(StoresRounded(DType::kBFloat16, x86));
+  EXPECT_FALSE(StoresRounded(DType::kFloat16, x86));
+  target::Target arm;
+  arm.triple = "aarch64-unknown-linux-gnu";
+  arm.vector_bytes = 16;
+  arm.features = "+neon,+fp16fml";
+  EXPECT_TRUE(StoresRounded(DType::kFloat16, arm));
+}
+
 TEST(DotAxisTest, IsTensorizedInAllSpacesAndInThePlainProgram) {
-  for (const tensor::Workload& workload : {tensor::QuantizedMatmulWorkload(12, 32, 24),
-                                           Convolution(8), Depthwise(DType::kInt8, DType::kInt8)}) {
+  for (const tensor::Workload& workload :
+       {tensor::QuantizedMatmulWorkload(12, 32, 24), Convolution(8)}) {
     const SpaceGenerator generator(workload, VnniTarget());
     for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
       const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(1));
@@ -129,6 +169,23 @@ TEST(DotAxisTest, IsTensorizedInAllSpacesAndInThePlainProgram) {
     const tensor::Program plain = DefaultSchedule(workload, VnniTarget());
     EXPECT_TRUE(tensor::Validate(plain));
     EXPECT_EQ(TensorizedLoops(plain), 1) << tensor::Print(plain);
+  }
+}
+
+/// Where elements have to be put together for the instruction, spaces without it are there, too.
+TEST(DotAxisTest, DepthwiseConvolutionsAreTensorizedInSomeSpaces) {
+  for (int64_t stride : {1, 2}) {
+    const tensor::Workload workload = Depthwise(DType::kUInt8, DType::kInt8, stride);
+    const SpaceGenerator generator(workload, VnniTarget());
+    std::array<int, 2> spaces = {0, 0};
+    for (int space = 0; space < static_cast<int>(generator.spaces().size()); ++space) {
+      const Result<Candidate> candidate = generator.Sample(space, base::RandomStream(1));
+      ASSERT_TRUE(candidate) << candidate.error().message;
+      ++spaces.at(static_cast<size_t>(TensorizedLoops(candidate->program)));
+    }
+    EXPECT_GT(spaces[0], 0);
+    EXPECT_GT(spaces[1], spaces[0]);
+    EXPECT_EQ(TensorizedLoops(DefaultSchedule(workload, VnniTarget())), 1);
   }
 }
 

@@ -18,6 +18,12 @@ void NestEmitter::EmitTile(const AccumulatorTile& tile) {
   // What is left out must be missing in the part that is taken away, too; and where a row is left
   // out, its partner is not.
   if (IsShifted(tile) || PairsOf(tile) != nullptr) active_.back().guards.clear();
+  if (const auto dot = plan_.dots.find(tile.block); dot != plan_.dots.end()) {
+    // What differs among the products of an instruction is left to their factors.
+    std::erase_if(active_.back().guards, [&](const Guard& guard) {
+      return guard.slack.CoefficientOf(dot->second.digit) != 0;
+    });
+  }
   if (IsShifted(tile)) active_.back().unshifted = UnshiftedIndex(tile);
   const bool in_tiles = TileProductOf(tile) != nullptr;
   if (!in_tiles) active_.back().blocks = PlanSumBlocks(program_, plan_, tile);

@@ -50,15 +50,30 @@ llvm::Value* NestEmitter::LoadPacked(const DotPlan& dot, const PlacedAccess& acc
   return Pack(builder_, elements);
 }
 
+/// Packs elements of which each is loaded or padding by itself.
+PackedFactor NestEmitter::EmitApart(const DotPlan& dot, const tensor::DotFactor& factor,
+                                    const BlockAccesses& accesses) {
+  std::vector<llvm::Value*> elements;
+  int lanes = 1;
+  Repeat(dot.digit, dot.depth, [&] {
+    ExpressionEmitter values(state_, accesses);
+    elements.push_back(values.Emit(factor.value));
+    lanes = std::max(lanes, LanesOf(elements.back()));
+  });
+  for (llvm::Value*& element : elements) element = Splat(builder_, element, lanes);
+  return {Pack(builder_, elements), factor.dtype()};
+}
+
 PackedFactor NestEmitter::EmitFactor(const DotPlan& dot, const tensor::DotFactor& factor,
                                      const BlockAccesses& accesses, ExpressionEmitter& values) {
+  if (IsTakenApart(program_, dot, factor)) return EmitApart(dot, factor, accesses);
   const PlacedAccess& access = accesses.loads.at(factor.load.get());
   llvm::Value* condition =
       factor.condition.defined() ? values.Emit(factor.condition) : builder_.getTrue();
   const auto* known = llvm::dyn_cast<llvm::Constant>(condition);
   if (known && known->isAllOnesValue()) return {LoadPacked(dot, access, nullptr), factor.dtype()};
   llvm::Value* padding =
-      PackedLiteral(builder_, factor.dtype(), factor.otherwise, static_cast<int>(dot.depth));
+      PackedLiteral(builder_, factor.dtype(), *factor.otherwise, static_cast<int>(dot.depth));
   if (known && known->isNullValue()) return {padding, factor.dtype()};
   llvm::Value* packed = LoadPacked(dot, access, condition);
   const int lanes = std::max(LanesOf(condition), LanesOf(packed));

@@ -48,6 +48,8 @@ struct NarrowSum {
   size_t data_axis, weights_axis;  ///< along which the iterator moves
   int64_t extent;                  ///< of the iterator, then
   int64_t data_extent;             ///< of the data's axis, at least
+  /// The terms that are added read no data: without an instruction, they are left out again.
+  bool reads_nothing = false;
 };
 
 /// The only axis whose index mentions the iterator.
@@ -98,28 +100,15 @@ std::optional<int64_t> GreatestIndex(const tensor::Expr& index,
   return greatest;
 }
 
-/// Whether neighbouring outputs read neighbouring elements along all axes.
-bool HasNoStride(const tensor::Expr& data, int spatial_count, int iter_count) {
-  return std::ranges::all_of(data->operands, [&](const tensor::Expr& index) {
-    const auto form = tensor::ToLinear(index, iter_count);
-    return form &&
-           std::all_of(form->coefficients.begin(), form->coefficients.begin() + spatial_count,
-                       [](int64_t step) { return step <= 1; });
-  });
-}
-
 /// Along the rows of a kernel, where every channel is by itself: an instruction's lanes are
 /// channels, and what it sums up are elements above each other. Putting those together pays where
-/// the columns of the kernel share them: there are some, and outputs are no stride apart.
+/// the kernel has several columns.
 std::optional<NarrowSum> AlongTaps(const Node& node, const tensor::Expr& data,
                                    const tensor::Expr& weights) {
   const std::vector<tensor::Iter>& iters = node.stage.iters;
   const int channel = static_cast<int>(ShapeOf(node).size()) - 1;
   const int iter_count = static_cast<int>(iters.size());
-  if (!Is(data->operands.back(), channel) || !OnlyAxisOf(weights, channel) ||
-      !HasNoStride(data, channel + 1, iter_count)) {
-    return std::nullopt;
-  }
+  if (!Is(data->operands.back(), channel) || !OnlyAxisOf(weights, channel)) return std::nullopt;
   const auto kernel_axes = std::count_if(iters.begin() + channel + 1, iters.end(),
                                          [](const tensor::Iter& iter) { return iter.extent > 1; });
   if (kernel_axes < 2) return std::nullopt;
@@ -129,7 +118,7 @@ std::optional<NarrowSum> AlongTaps(const Node& node, const tensor::Expr& data,
     const int64_t padded = PaddedExtent(iters[i].extent, ProductsTogether(data->dtype));
     const auto greatest = GreatestIndex(data->operands[*data_axis], iters, i, padded);
     if (padded == iters[i].extent || !greatest) return std::nullopt;
-    return NarrowSum{data, weights, i, *data_axis, *weights_axis, padded, *greatest + 1};
+    return NarrowSum{data, weights, i, *data_axis, *weights_axis, padded, *greatest + 1, true};
   }
   return std::nullopt;
 }
@@ -188,9 +177,15 @@ class ReductionPadder {
   void Pad(Node& node, const NarrowSum& sum, std::vector<Node>& before) {
     const ValueId data = Extended(sum.data->index, sum.data_axis, sum.data_extent, before);
     const ValueId weights = Extended(sum.weights->index, sum.weights_axis, sum.extent, before);
+    const tensor::Expr is_term =
+        tensor::IterVar(sum.iter) < tensor::Expr(node.stage.iters[sum.iter].extent);
     node.stage.value = RewriteLoads(node.stage.value, [&](const tensor::Expr& load) {
-      return std::optional(tensor::Load(load->index == sum.data->index ? data : weights,
-                                        load->dtype, load->operands));
+      if (load->index != sum.data->index) {
+        return std::optional(tensor::Load(weights, load->dtype, load->operands));
+      }
+      const tensor::Expr element = tensor::Load(data, load->dtype, load->operands);
+      if (!sum.reads_nothing) return std::optional(element);
+      return std::optional(tensor::Select(is_term, element, tensor::Literal(0, load->dtype)));
     });
     node.stage.iters[sum.iter].extent = sum.extent;
   }

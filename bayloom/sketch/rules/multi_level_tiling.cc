@@ -10,6 +10,7 @@
 #include "bayloom/sketch/overlapping_tiles.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -22,6 +23,8 @@ struct Variant {
   bool pack_first;       ///< store the operand that is broadcast along vectors in tile order
   bool pack_second;      ///< store the operand that is vectorized in tile order
   bool overlap = false;  ///< tiles overlap where the extent has no good divisors
+  /// No instruction sums up several products, though there is one.
+  bool one_by_one = false;
 };
 
 /// An operand that is read again and again, one iterator per dimension, and whose order in memory
@@ -62,8 +65,19 @@ std::vector<Operand> PackableOperands(const tensor::Program& program, tensor::Bl
   return operands;
 }
 
+/// Whether an instruction sums up products both of whose factors differ from lane to lane, as in a
+/// depthwise convolution: putting the elements that it takes together may cost more than it saves.
+bool MayBeOneByOne(const tensor::Program& program, tensor::BlockId id,
+                   const target::Target& target) {
+  if (!FindDotAxis(program, id, target)) return false;
+  const tensor::Block& block = program.blocks[id];
+  const std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
+  const int lane = LastSpatialIter(block);
+  return Mentions(product->a.load, lane) && Mentions(product->b.load, lane);
+}
+
 std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId id,
-                                 bool has_epilogue) {
+                                 const target::Target& target, bool has_epilogue) {
   bool first = false, second = false;
   for (const Operand& operand : PackableOperands(program, id)) {
     (operand.vectorized ? second : first) = true;
@@ -80,6 +94,10 @@ std::vector<Variant> VariantsFor(const tensor::Program& program, tensor::BlockId
     if (first) variants.push_back({level, true, false});
   }
   for (Variant& variant : variants) variant.overlap = overlap;
+  if (MayBeOneByOne(program, id, target)) {
+    variants.push_back(variants.front());
+    variants.back().one_by_one = true;
+  }
   return variants;
 }
 
@@ -114,7 +132,9 @@ Result<tensor::Schedule> Apply(tensor::Schedule schedule, const std::string& nam
   if (!loops) return loops.error();
   LevelTiling tiling;
   tiling.overlap = variant.overlap;
-  tiling.dot = FindDotAxis(schedule.program(), schedule.Get(*block), target);
+  if (!variant.one_by_one) {
+    tiling.dot = FindDotAxis(schedule.program(), schedule.Get(*block), target);
+  }
   Result<std::array<tensor::LoopVar, 2>> levels =
       TileInLevels(schedule, *block, *std::move(loops), tiling);
   if (!levels) return levels.error();
@@ -134,7 +154,7 @@ std::vector<tensor::Schedule> MultiLevelTiling(tensor::Schedule schedule, const 
   if (!HasDataReuse(schedule.program(), id)) return {std::move(schedule)};
   const bool has_epilogue = ElementwiseConsumer(schedule.program(), id) >= 0;
   std::vector<tensor::Schedule> alternatives;
-  for (Variant variant : VariantsFor(schedule.program(), id, has_epilogue)) {
+  for (Variant variant : VariantsFor(schedule.program(), id, target, has_epilogue)) {
     Result<tensor::Schedule> tiled = Apply(schedule, name, variant, target);
     if (!tiled && std::exchange(variant.overlap, false)) {
       tiled = Apply(schedule, name, variant, target);

@@ -25,13 +25,11 @@ const VectorLoop* VectorLoopInside(const tensor::Program& program, tensor::LoopI
   return nullptr;
 }
 
-/// Whether all that an instruction takes is there where the condition holds, and nothing else.
-bool CanBeTaken(const tensor::Program& program, const tensor::Block& block,
-                const BlockAccesses& accesses, const tensor::DotFactor& factor,
-                tensor::DigitId digit) {
-  const bool decided = factor.condition.defined();
+/// Floats are in other registers than their bits: those are not put together from elements.
+bool CanBeTaken(const tensor::Program& program, const DotPlan& plan, const BlockAccesses& accesses,
+                const tensor::DotFactor& factor) {
   return accesses.loads.at(factor.load.get()).dynamic.empty() &&
-         !(decided && MovesWith(program, block, factor.condition, digit));
+         (tensor::IsInteger(factor.dtype()) || !IsTakenApart(program, plan, factor));
 }
 
 bool VariesInLanes(const PlacedAccess& access, const VectorLoop& vector) {
@@ -50,16 +48,20 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
   const auto method = target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
                                            tensor::ToString(product->b.dtype()));
   if (vector == nullptr || !method) return std::nullopt;
-  DotPlan plan{loop,       tensor::OnlyDigit(program, loop),
-               *method,    product->a,
-               product->b, program.ExtentOf(loop)};
+  DotPlan plan{id,
+               loop,
+               tensor::OnlyDigit(program, loop),
+               *method,
+               product->a,
+               product->b,
+               program.ExtentOf(loop)};
   plan.parts = plan.depth / product->depth();
   if (plan.depth == product->matrix_depth()) {
     plan.matrix = target::MatrixInstructionFor(target, tensor::ToString(product->a.dtype()),
                                                tensor::ToString(product->b.dtype()));
   }
   for (const tensor::DotFactor* factor : {&plan.a, &plan.b}) {
-    if (!CanBeTaken(program, block, accesses, *factor, plan.digit)) return std::nullopt;
+    if (!CanBeTaken(program, plan, accesses, *factor)) return std::nullopt;
   }
   if (method->operands == target::DotOperands::kSwapped) std::swap(plan.a, plan.b);
   if (plan.IsShifted()) {
@@ -86,6 +88,13 @@ bool MovesWith(const tensor::Program& program, const tensor::Block& block, const
                       block.bindings[node->index].CoefficientOf(digit) != 0);
   });
   return moves && program.digit_extents[digit] > 1;
+}
+
+bool IsTakenApart(const tensor::Program& program, const DotPlan& plan,
+                  const tensor::DotFactor& factor) {
+  if (!factor.condition.defined()) return false;
+  return !factor.otherwise ||
+         MovesWith(program, program.blocks[plan.block], factor.condition, plan.digit);
 }
 
 std::map<tensor::BlockId, DotPlan> PlanDots(

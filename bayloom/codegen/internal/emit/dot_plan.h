@@ -16,6 +16,7 @@ namespace bayloom::codegen {
 /// How an instruction sums up the products of a tensorized loop: the loop's digit stays at 0, and
 /// each lane of an operand holds the elements of all its values.
 struct DotPlan {
+  tensor::BlockId block = -1;
   tensor::LoopId loop = -1;
   tensor::DigitId digit = -1;
   target::DotMethod method;
@@ -33,6 +34,11 @@ struct DotPlan {
 /// Whether an expression over the block's iterators changes with the digit, or may.
 bool MovesWith(const tensor::Program& program, const tensor::Block& block, const tensor::Expr& e,
                tensor::DigitId digit);
+
+/// Whether the factor's elements are to be loaded and chosen each by itself: their conditions
+/// differ, or their paddings.
+bool IsTakenApart(const tensor::Program& program, const DotPlan& plan,
+                  const tensor::DotFactor& factor);
 
 /// By block. A tensorized loop that is not in any of them is run like others: its block has been
 /// rewritten since, its target lacks the instruction, or no loop inside of it is vectorized.

@@ -135,6 +135,8 @@ class NestEmitter {
   llvm::Value* CombinedOneByOne(const DotPlan& dot, tensor::BlockId block, llvm::Value* old);
   PackedFactor EmitFactor(const DotPlan& dot, const tensor::DotFactor& factor,
                           const BlockAccesses& accesses, ExpressionEmitter& values);
+  PackedFactor EmitApart(const DotPlan& dot, const tensor::DotFactor& factor,
+                         const BlockAccesses& accesses);
   llvm::Value* LoadPacked(const DotPlan& dot, const PlacedAccess& access, llvm::Value* guard);
   tensor::Affine UnshiftedIndex(const AccumulatorTile& tile) const;
   bool IsFirstWithShift(const Slots& slots) const;
