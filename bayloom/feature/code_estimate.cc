@@ -13,6 +13,7 @@
 
 #include "bayloom/feature/internal/cache_lines.h"
 #include "bayloom/feature/internal/call_time.h"
+#include "bayloom/feature/internal/dot_work.h"
 #include "bayloom/feature/internal/register_nest.h"
 #include "bayloom/feature/time_estimate.h"
 #include "bayloom/tensor/access.h"
@@ -68,23 +69,19 @@ struct Costs {
 class OperationList {
  public:
   OperationList(const tensor::Program& program, const tensor::Block& block,
-                const RegisterNest& nest, const Costs& costs)
-      : program_(program), block_(block), nest_(nest), costs_(costs) {
+                const RegisterNest& nest, const Costs& costs, const std::optional<DotWork>& dot)
+      : program_(program), block_(block), nest_(nest), costs_(costs), dot_(dot) {
     for (const tensor::Affine& binding : block.bindings) masks_.push_back(MaskOf(binding));
   }
 
   std::vector<Operation> Take(const tensor::Expr& value) {
-    if (const auto product = tensor::MatchDotProduct(block_); product && nest_.at_once > 1) {
-      // The instruction takes elements as they are.
-      for (const tensor::DotFactor* factor : {&product->a, &product->b}) {
-        Add(factor->load);
-        if (factor->condition.defined()) operations_.push_back({0, kGuard * costs_.multiply_add});
-      }
+    if (dot_) {
+      TakeFactors(*tensor::MatchDotProduct(block_));
       return std::move(operations_);
     }
-    // A product that is summed is part of the multiply-add.
+    // A product of floats that is summed is part of the multiply-add.
     const bool fused = nest_.is_reduction && value->op == tensor::ExprOp::kMul &&
-                       block_.reduction == tensor::Reduction::kSum;
+                       block_.reduction == tensor::Reduction::kSum && tensor::IsFloat(value->dtype);
     if (fused) {
       for (const tensor::Expr& operand : value->operands) Add(operand);
     } else {
@@ -101,7 +98,7 @@ class OperationList {
     const int64_t at_once = offset ? offset->CoefficientOf(nest_.at_once_digit) : 0;
     // Elements that are summed up at once and do not lie next to each other are put together.
     const double parts = at_once == 0 || at_once == 1 ? 1 : static_cast<double>(nest_.at_once);
-    const double together = parts > 1 ? 2 * parts * costs_.multiply_add : 0;
+    const double together = parts > 1 && dot_ ? dot_->pack * costs_.multiply_add : 0;
     if ((mask & kVector) == 0) return parts * kScalarOperation * costs_.multiply_add + together;
     const bool contiguous = offset && IsContiguous(*offset, at_once == 1 ? nest_.at_once : 1);
     if (contiguous) return together + parts * costs_.load * LinesOf(*offset, buffer);
@@ -130,6 +127,19 @@ class OperationList {
   }
 
  private:
+  /// The instruction takes elements as they are, or adapted.
+  void TakeFactors(const tensor::DotProduct& product) {
+    // What is shifted is the factor that is the same in all lanes, if there is one.
+    const bool swapped = (MaskOf(product.a.load) & kVector) != 0;
+    for (const tensor::DotFactor* factor : {&product.a, &product.b}) {
+      const LoopMask mask = Add(factor->load).mask;
+      const bool is_first = (factor == &product.a) != swapped;
+      const double adapt = is_first ? dot_->adapt_first : dot_->adapt_second;
+      if (adapt > 0) operations_.push_back({mask, adapt * costs_.multiply_add});
+      if (factor->condition.defined()) operations_.push_back({0, kGuard * costs_.multiply_add});
+    }
+  }
+
   bool Contains(const std::vector<tensor::LoopId>& loops, tensor::DigitId digit) const {
     return std::ranges::any_of(loops, [&](tensor::LoopId loop) {
       return std::ranges::find(program_.loops[loop].digits, digit) !=
@@ -174,8 +184,10 @@ class OperationList {
   /// move by other steps than whole registers.
   double LinesOf(const tensor::Affine& offset, tensor::BufferId buffer) const {
     const int64_t element = tensor::ByteSize(program_.buffers[buffer].dtype);
+    const int64_t together =
+        offset.CoefficientOf(nest_.at_once_digit) == 1 ? nest_.at_once * element : element;
     const int64_t bytes =
-        std::min(static_cast<int64_t>(std::min(nest_.width, nest_.lanes)) * element, kLineBytes);
+        std::min(static_cast<int64_t>(std::min(nest_.width, nest_.lanes)) * together, kLineBytes);
     bool aligned = offset.constant * element % bytes == 0;
     for (const tensor::Affine::Term& term : offset.terms) {
       if (program_.digit_extents[term.digit] == 1 || Contains(nest_.vectorized, term.digit))
@@ -269,7 +281,8 @@ class OperationList {
   const tensor::Block& block_;
   const RegisterNest& nest_;
   const Costs& costs_;
-  std::vector<LoopMask> masks_;  ///< of the iterators
+  const std::optional<DotWork>& dot_;  ///< of an instruction that sums up several products
+  std::vector<LoopMask> masks_;        ///< of the iterators
   std::vector<Operation> operations_;
   std::map<const tensor::ExprNode*, Value> by_node_;
   std::map<std::vector<int64_t>, Value> by_content_;
@@ -413,12 +426,13 @@ double StepSeconds(const tensor::Program& program, const std::vector<tensor::Loo
 /// Seconds of one thread alone, without what the caches lack.
 double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
                         const std::vector<tensor::LoopId>& loops, double iterations,
-                        const target::MachineModel& machine) {
+                        const target::Target& target, const target::MachineModel& machine) {
   const tensor::Block& block = program.blocks[id];
   const Costs costs(machine);
   RegisterNest nest = RegisterNestOf(program, id, loops, machine);
   if (!nest.is_reduction) TakeUnrolled(program, loops, nest);
-  OperationList list(program, block, nest, costs);
+  const std::optional<DotWork> dot = DotWorkOf(block, target, nest);
+  OperationList list(program, block, nest, costs, dot);
   const auto at_once = static_cast<double>(nest.at_once);
   const double runs = iterations / (nest.lanes * at_once) * nest.chunks;  // of registers
   const LoopMask output = list.MaskOf(block.output_index);
@@ -440,7 +454,10 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
   }
   const double all = Together(arithmetic, loads + store) + step / nest.chunks;
   if (!nest.is_reduction) return runs * all;
-  const double combine = (nest.lanes > 1 ? 1 : kScalarOperation) * costs.multiply_add;
+  const double combine = (dot              ? dot->combine
+                          : nest.lanes > 1 ? 1
+                                           : kScalarOperation) *
+                         costs.multiply_add;
   // In memory: what was stored must be loaded again.
   const double in_memory = all + combine + costs.load;
   if (!nest.in_registers) return runs * in_memory;
@@ -461,7 +478,7 @@ double OperationSeconds(const tensor::Program& program, tensor::BlockId id,
 }
 
 double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,
-                         const std::vector<tensor::LoopId>& loops,
+                         const std::vector<tensor::LoopId>& loops, const target::Target& target,
                          const target::MachineModel& machine) {
   if (program.blocks[block].kind == tensor::BlockKind::kCall) {
     return CallSeconds(program.blocks[block], machine);
@@ -476,7 +493,7 @@ double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,
   const double busy = jobs / std::ceil(jobs / machine.threads);
   const double slower = machine.multiply_add.PerThread(busy) / machine.multiply_add.alone;
   const double seconds =
-      slower * OperationSeconds(program, block, loops, iterations, machine) +
+      slower * OperationSeconds(program, block, loops, iterations, target, machine) +
       LineSeconds(program, block, loops, iterations, CachesOf(machine, weights, busy),
                   /*whole_lines=*/true);
   return seconds / busy + (jobs > 1 ? weights.job * machine.job * jobs : 0);
@@ -484,20 +501,17 @@ double EstimateBlockCode(const tensor::Program& program, tensor::BlockId block,
 
 }  // namespace
 
-double EstimateCodeTime(const tensor::Program& program, const target::MachineModel& machine) {
+double EstimateCodeTime(const tensor::Program& program, const target::Target& target) {
+  if (target.kind() == target::TargetKind::kNvidiaGpu) return EstimateTime(program, target);
+  const target::MachineModel machine = target::MachineOf(target);
   double seconds = 0;
   std::set<tensor::LoopId> counted;
   for (tensor::BlockId block : program.BlocksInOrder()) {
     const std::vector<tensor::LoopId> loops = program.LoopsAround(tensor::NodeRef::Block(block));
-    seconds += EstimateBlockCode(program, block, loops, machine);
+    seconds += EstimateBlockCode(program, block, loops, target, machine);
     seconds += EstimateWeights().fork_join * ForkJoinSeconds(program, loops, machine, counted);
   }
   return seconds;
-}
-
-double EstimateCodeTime(const tensor::Program& program, const target::Target& target) {
-  if (target.kind() == target::TargetKind::kNvidiaGpu) return EstimateTime(program, target);
-  return EstimateCodeTime(program, target::MachineOf(target));
 }
 
 }  // namespace bayloom::feature

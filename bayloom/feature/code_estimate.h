@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "bayloom/target/machine_model.h"
 #include "bayloom/target/target.h"
 #include "bayloom/tensor/program.h"
 
@@ -12,14 +11,14 @@ namespace bayloom::feature {
 /// What a program may take on the machine, in seconds, judged by its loops and by what the code
 /// generator makes of them: outputs of a reduction that stay in registers hide the latency of its
 /// sums and share loaded values; what does not change within such a tile is computed once for it;
-/// elements that do not lie side by side are loaded one by one.
+/// elements that do not lie side by side are loaded one by one; products of narrow numbers are
+/// summed up by the target's instructions for that, if it has them.
 ///
 /// EstimateTime knows none of that and orders random programs about as well. It is this estimate
 /// that can be maximized: programs which it takes for the fastest of many are fast
 /// (docs/studies/2026-11-zero-trials.md).
-double EstimateCodeTime(const tensor::Program& program, const target::MachineModel& machine);
-
-/// The same on a target of any kind: of programs for GPUs what gpu_estimate.h says.
+/// The machine is the target's, as it was measured or as it is assumed to be (target::MachineOf). Of
+/// programs for GPUs it is what gpu_estimate.h says.
 double EstimateCodeTime(const tensor::Program& program, const target::Target& target);
 
 }  // namespace bayloom::feature

@@ -8,6 +8,9 @@
 namespace bayloom::target {
 namespace {
 
+/// One begins every 16 cycles, and two multiply-adds of 64 bytes in each cycle.
+constexpr double kTileInterval = 32;
+
 constexpr std::array kInstructions = {
     DotInstruction{"vpdpbusd", "uint8", "int8", "int32", 4, 64, "avx512vnni,avx512vl", 1},
     DotInstruction{"vpdpbusd", "uint8", "int8", "int32", 4, 32, "avxvnni", 1},
@@ -17,12 +20,16 @@ constexpr std::array kInstructions = {
     DotInstruction{"vpmaddwd", "int16", "int16", "int32", 2, 32, "avx2", 2},
     DotInstruction{"pmaddwd", "int16", "int16", "int32", 2, 16, "sse4.1", 2},
     DotInstruction{"vdpbf16ps", "bfloat16", "bfloat16", "float32", 2, 64, "avx512bf16,avx512vl", 1},
-    DotInstruction{"tdpbssd", "int8", "int8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
-    DotInstruction{"tdpbsud", "int8", "uint8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
-    DotInstruction{"tdpbusd", "uint8", "int8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
-    DotInstruction{"tdpbuud", "uint8", "uint8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16},
+    DotInstruction{"tdpbssd", "int8", "int8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16,
+                   kTileInterval},
+    DotInstruction{"tdpbsud", "int8", "uint8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16,
+                   kTileInterval},
+    DotInstruction{"tdpbusd", "uint8", "int8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16,
+                   kTileInterval},
+    DotInstruction{"tdpbuud", "uint8", "uint8", "int32", 4, 64, "amx-tile,amx-int8", 1, 16,
+                   kTileInterval},
     DotInstruction{"tdpbf16ps", "bfloat16", "bfloat16", "float32", 2, 64, "amx-tile,amx-bf16", 1,
-                   16},
+                   16, kTileInterval},
     DotInstruction{"sdot", "int8", "int8", "int32", 4, 16, "dotprod", 1},
     DotInstruction{"udot", "uint8", "uint8", "int32", 4, 16, "dotprod", 1},
     DotInstruction{"usdot", "uint8", "int8", "int32", 4, 16, "i8mm", 1},
@@ -67,6 +74,11 @@ bool WorksOn(const Target& target, const DotInstruction& instruction) {
 }
 
 }  // namespace
+
+/// A tile has as many groups as rows; two registers of sums are two instructions for matrices.
+double DotInstruction::ShareOfRegister() const {
+  return interval * operations / (rows == kTileRows ? kTileRows * kTileRows : 1);
+}
 
 std::span<const DotInstruction> DotInstructions() { return kInstructions; }
 

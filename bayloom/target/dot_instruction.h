@@ -38,6 +38,13 @@ struct DotInstruction {
   std::string_view features;  ///< of LLVM, all needed, separated by commas
   int operations;             ///< instructions for a register, the addition included
   int rows = 1;               ///< 2: it multiplies matrices, 16: those in tile registers
+  /// Of one for tile registers, vector multiply-adds of the same processor that could begin until
+  /// the next one begins; 1 for others.
+  double interval = 1;
+
+  /// Vector multiply-adds in whose time `depth` products are added to each lane of a register of
+  /// sums, as a part of what one instruction does where it does more.
+  double ShareOfRegister() const;
 };
 
 /// All that are known, the better ones of a kind first.

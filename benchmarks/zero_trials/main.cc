@@ -57,7 +57,7 @@ Records RecordsOf(record::Store& store, const sketch::SpaceGenerator& space) {
     if (!trial.outcome.ok()) continue;
     const Result<sketch::Candidate> candidate = tuning::RestoreCandidate(space, trial);
     if (!candidate) continue;
-    records.estimates.push_back(feature::EstimateCodeTime(candidate->program, machine));
+    records.estimates.push_back(feature::EstimateCodeTime(candidate->program, space.target()));
     records.simple.push_back(feature::EstimateTime(candidate->program, machine));
     records.seconds.push_back(trial.outcome.value);
   }
@@ -85,7 +85,6 @@ void Study(const Options& options) {
   }
   record::Store store(options.database);
   const target::Target target = tuning::MeasuredTarget(store, codegen::HostTarget(options.threads));
-  const target::MachineModel machine = target::MachineOf(target);
   measure::MeasureOptions measuring;
   measuring.cut_factor = 0;
   measure::Measurer measurer(target, measuring);
@@ -114,7 +113,7 @@ void Study(const Options& options) {
     const sketch::Candidate chosen = tuning::FastestByEstimate(
         space, {}, {.population = options.population, .generations = options.generations}, pool);
     const double seconds = base::MonotonicSeconds() - start;
-    const double estimate = feature::EstimateCodeTime(chosen.program, machine);
+    const double estimate = feature::EstimateCodeTime(chosen.program, target);
     const sketch::Candidate plain = tuning::PlainCandidate(space);
     double chosen_time = NAN, plain_time = NAN;
     if (options.measure) {

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "bayloom/target/target.h"
+#include <array>
+
+#include "bayloom/target/named_target.h"
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
 #include "tests/tensor/workloads.h"
@@ -13,10 +15,10 @@
 namespace bayloom::feature {
 namespace {
 
-target::MachineModel OneCore() {
+target::Target OneCore() {
   target::Target target;
   target.cores = 1;
-  return target::NominalMachine(target);
+  return target;
 }
 
 double EstimateOf(const tensor::Program& program) { return EstimateCodeTime(program, OneCore()); }
@@ -64,7 +66,8 @@ TEST(CodeEstimateTest, SumsOfSeveralRowsAtATimeHideTheLatency) {
 
 TEST(CodeEstimateTest, WhatDoesNotChangeAlongASumIsComputedOnce) {
   const double divided = EstimateOf(tensor::Lower(RowSums(true)));
-  EXPECT_LT(divided, EstimateOf(tensor::Lower(RowSums(false))) + 512 * 64 * OneCore().division / 4);
+  EXPECT_LT(divided, EstimateOf(tensor::Lower(RowSums(false))) +
+                         512 * 64 * target::MachineOf(OneCore()).division / 4);
 }
 
 /// A sum along memory is carried out in lanes; one that reads every second element is not.
@@ -94,11 +97,12 @@ TEST(CodeEstimateTest, BlocksAreTransposedInRegisters) {
 }
 
 /// With 32 registers of 16 floats.
-target::MachineModel WideCore() {
-  target::MachineModel machine = OneCore();
-  machine.vector_bytes = 64;
-  machine.vector_registers = 32;
-  return machine;
+target::Target WideCore() {
+  target::Target target = OneCore();
+  target.machine = target::NominalMachine(target);
+  target.machine->vector_bytes = 64;
+  target.machine->vector_registers = 32;
+  return target;
 }
 
 /// z[i, j] += x[i, k] y[k, j], all columns of a row in registers.
@@ -124,15 +128,67 @@ TEST(CodeEstimateTest, GatheredElementsCostMoreThanRegisters) {
   EXPECT_GT(EstimateOf(Copied(true)), 2 * EstimateOf(Copied(false)));
 }
 
+/// 64 x 64 sums of 64 products of bytes, with or without a loop for an instruction.
+tensor::Program ProductOfBytes(const std::array<tensor::DType, 2>& types, bool tensorized) {
+  tensor::WorkloadBuilder b("product");
+  const tensor::Tensor x = b.Input("x", {64, 64}, types[0]);
+  const tensor::Tensor w = b.Input("w", {16, 64, 4}, types[1]);  // rows in groups of four
+  const auto wide = [](const tensor::Expr& e) { return tensor::Cast(tensor::DType::kInt32, e); };
+  const tensor::Workload workload = b.Build({b.Reduce(
+      "sum", {64, 64}, {{"k", 16}, {"d", 4}}, tensor::Reduction::kSum,
+      [&](auto s, auto r) { return wide(x(s[0], r[0] * 4 + r[1])) * wide(w(r[0], s[1], r[1])); })});
+  tensor::Program program = tensor::Lower(workload);
+  const std::vector<tensor::LoopId> loops = LoopsOf(program, "sum");  // i, j, k, d
+  EXPECT_TRUE(tensor::Reorder(program, std::vector{loops[0], loops[2], loops[3], loops[1]}));
+  if (tensorized) {
+    EXPECT_TRUE(tensor::Tensorize(program, loops[3]));
+  }
+  EXPECT_TRUE(tensor::Vectorize(program, loops[1]));
+  return program;
+}
+
+target::Target Level(std::string_view level, std::string_view more = "") {
+  target::Target target = *target::LevelTarget(level, 1);
+  target.features.append(more);
+  return target;
+}
+
+/// An instruction for bytes takes the time of one multiply-add, that for pairs of 16 bits more.
+TEST(CodeEstimateTest, InstructionsForDotProductsCountAsWhatTheyTake) {
+  const tensor::DType u8 = tensor::DType::kUInt8, s8 = tensor::DType::kInt8;
+  const auto seconds = [](const std::array<tensor::DType, 2>& types, const target::Target& target,
+                          bool tensorized = true) {
+    return EstimateCodeTime(ProductOfBytes(types, tensorized), target);
+  };
+  const target::Target v4 = Level("x86-64-v4"), vnni = Level("x86-64-v4", ",+avx512vnni");
+  const target::Target amx = Level("x86-64-v4", ",+avx512vnni,+amx-tile,+amx-int8");
+  const double by_instruction = seconds({u8, s8}, vnni);
+  EXPECT_LT(3 * by_instruction, seconds({u8, s8}, vnni, false));
+  EXPECT_LT(1.5 * by_instruction, seconds({u8, s8}, v4));
+  EXPECT_LT(by_instruction, seconds({s8, s8}, vnni));  // one of them changes its sign
+  EXPECT_LT(seconds({s8, s8}, vnni), 2 * by_instruction);
+  EXPECT_LT(seconds({s8, s8}, amx), by_instruction);
+}
+
+/// A loop for an instruction that the target does not have is a loop like others.
+TEST(CodeEstimateTest, WithoutAnInstructionProductsAreSummedUpOneByOne) {
+  const std::array<tensor::DType, 2> types = {tensor::DType::kUInt8, tensor::DType::kInt8};
+  target::Target none = Level("x86-64-v4");
+  none.features.clear();
+  const double one_by_one = EstimateCodeTime(ProductOfBytes(types, false), none);
+  EXPECT_NEAR(EstimateCodeTime(ProductOfBytes(types, true), none), one_by_one, 0.1 * one_by_one);
+}
+
 TEST(CodeEstimateTest, AFasterMachineIsNeverSlower) {
   for (const auto& [name, workload] : bayloom::testing::Catalogue()) {
     const tensor::Program program = tensor::Lower(workload);
-    target::MachineModel faster = OneCore();
+    target::Target faster = OneCore();
     const double seconds = EstimateCodeTime(program, faster);
-    faster.division /= 2;
-    faster.transcendental /= 2;
-    faster.vector_load /= 2;
-    for (target::MemoryLevel& level : faster.levels) level.line.alone /= 2;
+    faster.machine = target::NominalMachine(faster);
+    faster.machine->division /= 2;
+    faster.machine->transcendental /= 2;
+    faster.machine->vector_load /= 2;
+    for (target::MemoryLevel& level : faster.machine->levels) level.line.alone /= 2;
     EXPECT_LE(EstimateCodeTime(program, faster), seconds) << name;
   }
 }

@@ -25,7 +25,7 @@ TEST(LibraryCallFeatures, AreNumbers) {
     EXPECT_EQ(features.rows, 1);
     for (float value : features.values) EXPECT_TRUE(std::isfinite(value));
     EXPECT_GT(EstimateTime(program, machine), 0);
-    EXPECT_GT(EstimateCodeTime(program, machine), 0);
+    EXPECT_GT(EstimateCodeTime(program, target::Target()), 0);
   }
 }
 

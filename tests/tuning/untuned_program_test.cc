@@ -37,12 +37,11 @@ TEST(UntunedProgramTest, ComputesWhatTheWorkloadSays) {
 
 TEST(UntunedProgramTest, IsNoSlowerThanThePlainOneByEstimate) {
   base::ThreadPool pool;
-  const target::MachineModel machine = target::MachineOf(TwoCores());
   for (const auto& [name, workload] : bayloom::testing::Catalogue()) {
     const sketch::SpaceGenerator space(workload, TwoCores());
     EXPECT_LE(
-        feature::EstimateCodeTime(FastestByEstimate(space, {}, kQuick, pool).program, machine),
-        feature::EstimateCodeTime(PlainCandidate(space).program, machine))
+        feature::EstimateCodeTime(FastestByEstimate(space, {}, kQuick, pool).program, TwoCores()),
+        feature::EstimateCodeTime(PlainCandidate(space).program, TwoCores()))
         << name;
   }
 }
@@ -63,15 +62,14 @@ TEST(UntunedProgramTest, WithoutASearchThePlainProgramRemains) {
 
 TEST(UntunedProgramTest, LentProgramsAreConsidered) {
   base::ThreadPool pool(1);
-  const target::MachineModel machine = target::MachineOf(TwoCores());
   const sketch::SpaceGenerator space(tensor::MatmulWorkload(96, 96, 96), TwoCores());
   const sketch::Candidate good =
       FastestByEstimate(space, {}, {.population = 256, .generations = 4}, pool);
   const sketch::Candidate lent[] = {good};
   const sketch::Candidate chosen =
       FastestByEstimate(space, lent, {.population = 1, .generations = 0}, pool);
-  EXPECT_LE(feature::EstimateCodeTime(chosen.program, machine),
-            feature::EstimateCodeTime(good.program, machine));
+  EXPECT_LE(feature::EstimateCodeTime(chosen.program, TwoCores()),
+            feature::EstimateCodeTime(good.program, TwoCores()));
 }
 
 }  // namespace
