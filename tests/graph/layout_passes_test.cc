@@ -86,6 +86,28 @@ TEST(RemoveCopies, NodesThatPassTheirOperandOnDisappear) {
       << "moving an extent of 1 moves nothing";
 }
 
+/// Products of a tensor that each divide it by its maximum first.
+TEST(RemoveCopies, EqualNodesAreOneWhereTheirElementsTakeLong) {
+  const auto ops = [](bool divides) {
+    GraphBuilder b("net");
+    const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {6, 8});
+    std::vector<GraphOutput> outputs;
+    for (const char* name : {"y", "z"}) {
+      const tensor::Tensor most =
+          b.Reduce("max", {}, {{"i", 6}, {"j", 8}}, tensor::Reduction::kMax,
+                   [&](const auto&, const auto& r) { return x(r[0], r[1]); });
+      const tensor::Tensor scaled = b.Map("scale", {6, 8}, [&](const auto& s) {
+        return divides ? x.At(s) / most() : x.At(s) - most();
+      });
+      const tensor::Tensor w = b.Constant("w", RandomTensor({8, 3}, outputs.size()));
+      outputs.push_back({name, Multiply(b, scaled, w).id()});
+    }
+    return OpsOf(CheckedPass(RemoveCopies, b.Build(outputs)));
+  };
+  EXPECT_EQ(ops(true), "max, scale, matmul, matmul");
+  EXPECT_EQ(ops(false), "max, scale, matmul, scale, matmul");
+}
+
 TEST(RemoveCopies, ViewsOfViewsAndEqualViewsAreOne) {
   GraphBuilder b("views");
   const tensor::Tensor x = b.Input("x", tensor::DType::kFloat32, {4, 6});

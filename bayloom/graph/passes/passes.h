@@ -35,8 +35,9 @@ void NormalizeViews(Graph& graph);
 /// nothing. Inputs and outputs of the graph keep their order.
 void ConvertLayouts(Graph& graph);
 
-/// Nodes that only pass their operand on are replaced by it, or by a view of it; equal views are
-/// one.
+/// Nodes that only pass their operand on are replaced by it, or by a view of it. Equal views are
+/// one, and equal nodes whose elements take longer to compute than to load: models quantize a
+/// tensor again for each product that reads it.
 void RemoveCopies(Graph& graph);
 
 /// Slices and transpositions go into the index arithmetic of their readers, unless a matrix

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "bayloom/graph/internal/passes/rewriting.h"
@@ -36,6 +38,35 @@ ValueId CopiedValue(const Graph& graph, const Node& node) {
   return next == count ? value->index : -1;
 }
 
+/// Whether an element takes longer to compute than to load. Of what does not, every reader has its
+/// own: padding, for one, that is part of a convolution.
+bool TakesLong(const tensor::Expr& value) {
+  bool takes_long = false;
+  tensor::Visit(value, [&](const tensor::Expr& e) {
+    takes_long = takes_long || tensor::IsTranscendental(e->op) || e->op == tensor::ExprOp::kSqrt ||
+                 (e->op == tensor::ExprOp::kDiv && tensor::IsFloat(e->dtype));
+  });
+  return takes_long;
+}
+
+bool IsWorthSharing(const Graph& graph, const Node& node) {
+  if (node.group >= 0 || node.IsAlias() || node.kind == NodeKind::kCall) return false;
+  return node.kind != NodeKind::kMap || graph.values[node.output()].ElementCount() == 1 ||
+         TakesLong(node.stage.value);
+}
+
+/// Whether nodes of one kind that read the same values compute the same.
+bool AreEqual(const Graph& graph, const Node& a, const Node& b) {
+  const Value& x = graph.values[a.output()];
+  const Value& y = graph.values[b.output()];
+  const auto same = [](const tensor::Iter& i, const tensor::Iter& j) {
+    return i.extent == j.extent && i.kind == j.kind;
+  };
+  return x.dtype == y.dtype && x.shape == y.shape &&
+         std::ranges::equal(a.stage.iters, b.stage.iters, same) &&
+         tensor::StructurallyEqual(a.stage.value, b.stage.value);
+}
+
 class CopyRemover {
  public:
   explicit CopyRemover(Graph& graph) : graph_(graph), replacement_(graph.values.size()) {
@@ -46,10 +77,12 @@ class CopyRemover {
     for (Node& node : graph_.nodes) {
       const ValueId copied = node.kind == NodeKind::kView ? replacement_[node.source]
                                                           : CopiedValue(graph_, Redirect(node));
-      if (copied < 0) {
-        nodes_.push_back(std::move(node));
-      } else {
+      if (copied >= 0) {
         Show(node, copied);
+      } else if (const ValueId equal = FindEqual(node); equal >= 0) {
+        replacement_[node.output()] = equal;
+      } else {
+        nodes_.push_back(std::move(node));
       }
     }
     graph_.nodes = std::move(nodes_);
@@ -65,6 +98,18 @@ class CopyRemover {
                                   : std::optional(tensor::Load(value, load->dtype, load->operands));
     });
     return node;
+  }
+
+  /// What an earlier node computes that computes the same; -1 if there is none.
+  ValueId FindEqual(const Node& node) {
+    if (!IsWorthSharing(graph_, node)) return -1;
+    std::vector<size_t>& earlier =
+        by_operands_[{node.kind, node.stage.reduction, OperandsOf(node)}];
+    for (size_t other : earlier) {
+      if (AreEqual(graph_, nodes_[other], node)) return nodes_[other].output();
+    }
+    earlier.push_back(nodes_.size());
+    return -1;
   }
 
   /// Makes the node's output another name for the copied value: that value itself, a view of the
@@ -100,6 +145,8 @@ class CopyRemover {
   std::vector<Node> nodes_;
   std::map<ValueId, ValueId> shown_;  // what each view shows
   std::map<std::pair<ValueId, std::vector<int64_t>>, ValueId> views_;
+  std::map<std::tuple<NodeKind, tensor::Reduction, std::vector<ValueId>>, std::vector<size_t>>
+      by_operands_;  // positions in nodes_
 };
 
 }  // namespace
