@@ -124,7 +124,8 @@ ScratchFolder::ScratchFolder(const std::string& parent) {
     const int error = errno;
     const std::string what = fmt::format("cannot create a folder in '{}'", folder);
     if (!parent.empty()) ThrowPathError(what, error);
-    throw SystemError(what + ": " + std::generic_category().message(error));
+    throw SystemError(fmt::format("{}: {}; set TMPDIR to a folder that can be written to", what,
+                                  std::generic_category().message(error)));
   }
   lock_ = Lock(path_);
 }

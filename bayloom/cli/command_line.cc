@@ -14,6 +14,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -85,6 +86,16 @@ std::string UnknownSubcommand(const CLI::App& app) {
   const std::vector<std::string> rest = command.remaining();
   const bool expects_one = command.get_require_subcommand_min() > 0;
   return expects_one && !rest.empty() && !rest.front().starts_with('-') ? rest.front() : "";
+}
+
+/// What the command works on, as it was given: its model, operation or file, else its name.
+std::string SubjectOf(const CLI::App& app) {
+  const CLI::App& command = RecognizedCommand(app);
+  for (const CLI::Option* option : command.get_options()) {
+    const bool is_subject = option->get_positional() || option->check_name("--op");
+    if (is_subject && option->count() > 0) return option->results().front();
+  }
+  return command.get_name();
 }
 
 /// What is wrong with the command line, and where it is explained.
@@ -186,6 +197,8 @@ int Run(int argc, char** argv) {
     return Checked();
   } catch (const CLI::ParseError& error) {
     return Complain(kBadInput, Explain(error, app));
+  } catch (const std::bad_alloc& error) {
+    throw SystemError(SubjectOf(app) + ": " + cli::Explain(error).message);
   }
   return OrderlyExitCode();
 }

@@ -12,6 +12,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "bayloom/base/memory_advice.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
@@ -457,7 +458,7 @@ void RethrowNaming(const std::string& path) {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    throw SystemError(fmt::format("{}: out of memory", path));
+    throw SystemError(fmt::format("{}: out of memory; {}", path, base::MemoryAdvice()));
   } catch (const SystemError&) {
     throw;
   } catch (const OpenShapeError& error) {

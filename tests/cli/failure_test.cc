@@ -11,15 +11,19 @@
 #include <system_error>
 
 #include "bayloom/base/result.h"
+#include "bayloom/base/run_command.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/cli/internal/commands.h"
 #include "tests/cli/run_bayloom.h"
 #include "tests/temporary_folder.h"
+#include "tests/with_variable.h"
 
 namespace bayloom::cli {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(Failure, TellsPersonsSystemsAndOwnFaultsApart) {
   EXPECT_EQ(Explain(InputError("no such model")).exit_code, 2);
@@ -29,10 +33,46 @@ TEST(Failure, TellsPersonsSystemsAndOwnFaultsApart) {
   EXPECT_EQ(Explain(SystemError("disk full")).message, "disk full");
   const std::system_error no_thread(EAGAIN, std::generic_category());
   EXPECT_THAT(Explain(no_thread).message, HasSubstr("unavailable"));
-  EXPECT_EQ(Explain(std::bad_alloc()).message, "out of memory");
+  EXPECT_THAT(Explain(std::bad_alloc()).message,
+              AllOf(StartsWith("out of memory; "), HasSubstr("GiB")));
   const Failure fault = Explain(std::out_of_range("place 7 of 5"));
   EXPECT_EQ(fault.exit_code, 1);
   EXPECT_EQ(fault.message, "internal error: place 7 of 5; please report this");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Failure, WhatDoesNotFitIsNamedWithTheLimit) {
+  const TemporaryFolder folder;
+  base::Command command;
+  command.arguments = {"sh",
+                       "-c",
+                       "ulimit -v 400000; exec \"$@\"",
+                       "sh",
+                       BAYLOOM_PROGRAM,
+                       "tune",
+                       "--op",
+                       "matmul:9000,9000,9000",
+                       "--threads",
+                       "1",
+                       "--db",
+                       folder / "tuning.db"};
+  const base::CommandResult result = base::RunCommand(command);
+  EXPECT_EQ(result.status.code, 1);
+  EXPECT_EQ(base::LastLine(result.error_output),
+            "bayloom: matmul:9000,9000,9000: out of memory; a process may use 0.4 GiB here; "
+            "'ulimit -v' sets another limit");
+}
+#endif
+
+TEST(Failure, AFolderThatCannotBeWrittenIsNamedWithItsVariable) {
+  const TemporaryFolder folder;
+  const WithVariable temporary("TMPDIR", folder / "missing");
+  const Answer answer = RunBayloom({"map", "--op", "matmul:8,8,8", "--arch", "gemmini",
+                                    "--evaluator", "echo 1", "--evaluations", "1"});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error,
+              HasSubstr("missing': No such file or directory; set TMPDIR to a folder that can be "
+                        "written to\n"));
 }
 
 TEST(Failure, AFullDiskEndsWithCodeOne) {

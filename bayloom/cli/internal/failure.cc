@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 
+#include "bayloom/base/memory_advice.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/cli/internal/commands.h"
@@ -27,7 +28,7 @@ Failure Explain(const std::exception& error) {
   if (Is<CheckFailed>(error) || Is<SystemError>(error) || Is<std::system_error>(error)) {
     return {kFailed, error.what()};
   }
-  if (Is<std::bad_alloc>(error)) return {kFailed, "out of memory"};
+  if (Is<std::bad_alloc>(error)) return {kFailed, "out of memory; " + base::MemoryAdvice()};
   return {kFailed, fmt::format("internal error: {}; please report this", error.what())};
 }
 
