@@ -200,7 +200,7 @@ void bayloom_gpu_destroy(bayloom_gpu* gpu) {
   if (gpu == NULL) return;
   const bayloom_gpu_network* network = gpu->network;
   if (gpu->context != NULL) {
-    gpu->status = BAYLOOM_GPU_FAILED; /* there is nobody to tell */
+    gpu->status = BAYLOOM_GPU_FAILED; /* no buffer to write to */
     Enter(gpu);
     for (int p = 0; p < network->plan_count; ++p) {
       if (gpu->graphs[p] != NULL) gpu->cuda->GraphExecDestroy(gpu->graphs[p]);
