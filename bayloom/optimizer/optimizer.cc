@@ -11,6 +11,7 @@
 #include "bayloom/model/random_forest.h"
 #include "bayloom/optimizer/internal/bayesian_search.h"
 #include "bayloom/optimizer/internal/heuristic_search.h"
+#include "bayloom/optimizer/internal/portfolio.h"
 #include "bayloom/optimizer/internal/scalarized_search.h"
 #include "bayloom/optimizer/internal/technique.h"
 #include "bayloom/optimizer/random_search.h"
@@ -81,9 +82,19 @@ std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Spa
   return MakeBayesian(std::move(space), {make_transfer}, linear);
 }
 
+/// Of one objective and without earlier tasks; else as "bayesian".
+std::unique_ptr<Optimizer> MakePortfolio(std::shared_ptr<const space::Space> space,
+                                         const OptimizerOptions& options) {
+  if (!options.transfer.tasks.empty() || !options.further_objectives.empty()) {
+    return MakeGaussianBayesian(std::move(space), options);
+  }
+  const std::vector<SurrogateFactory> surrogates = {MakeGaussianProcess, MakeForest};
+  return std::make_unique<Portfolio>(std::move(space), surrogates, options);
+}
+
 /// Whether an optimizer makes use of several objectives itself.
 bool SeeksFronts(std::string_view name) {
-  return name == "bayesian" || name == "genetic" || name == "random";
+  return name == "bayesian" || name == "portfolio" || name == "genetic" || name == "random";
 }
 
 }  // namespace
@@ -92,6 +103,8 @@ base::Registry<OptimizerMaker>& Optimizers() {
   static base::Registry<OptimizerMaker> optimizers(
       "optimizer",
       {{"bayesian", "Bayesian optimization with a Gaussian process", MakeGaussianBayesian},
+       {"portfolio", "a Gaussian process, helped by other searches where it is stuck",
+        MakePortfolio},
        {"forest", "Bayesian optimization with a random forest", MakeForestBayesian},
        {"ensemble", "several heuristics among which a bandit divides the trials",
         MakeHeuristic<MakeHillClimb, MakeAnnealing, MakeGenetic, MakePatternSearch,

@@ -143,6 +143,8 @@ using OptimizerMaker = std::function<std::unique_ptr<Optimizer>(std::shared_ptr<
 /// "ensemble": a bandit divides the trials among several heuristics (OpenTuner's idea).
 /// "forest": bayesian with a random forest as surrogate (Ytopt's idea).
 /// "bayesian": bayesian with a Gaussian process; the default everywhere.
+/// "portfolio": as "bayesian" while that finds something better; then others have turns as well.
+/// Several objectives and earlier tasks are left to "bayesian".
 base::Registry<OptimizerMaker>& Optimizers();
 
 /// Throws InputError naming the choices when there is no optimizer of that name, and for several

@@ -33,6 +33,7 @@ struct SimulateOptions {
   int seeds = 30;
   uint64_t first_seed = 1;
   int trials = 500;
+  double until = 0;  ///< share of the optimum
   int batch = 1;
   int threads = 1;
   std::string json;
@@ -79,7 +80,7 @@ std::vector<Curve> SimulateSeeds(const RecordedTask& task, const std::string& op
     optimizer::OptimizerOptions seeded = options.optimizer;
     seeded.seed = options.first_seed + static_cast<uint64_t>(seed);
     curves[static_cast<size_t>(seed)] =
-        Simulate(task, optimizer, seeded, options.trials, options.batch);
+        Simulate(task, optimizer, seeded, {options.trials, options.until}, options.batch);
   });
   return curves;
 }
@@ -170,7 +171,8 @@ int main(int argc, char** argv) {
       "configurations were all recorded: median and quartiles over the seeds.",
       "bayloom-simulate");
   app.add_option("records", options.records,
-                 "T4 files, each with its T1.json beside it; or loop-order, a made-up space")
+                 "T4 files, each with its T1.json beside it; scenarios, each with its T4 file; or "
+                 "loop-order, a made-up space")
       ->required();
   app.add_option("--optimizers", options.optimizers)
       ->delimiter(',')
@@ -180,6 +182,10 @@ int main(int argc, char** argv) {
   app.add_option("--first-seed", options.first_seed, "Of the seeds, which follow one another")
       ->capture_default_str();
   app.add_option("--trials", options.trials, "Evaluations a search, at most")
+      ->capture_default_str();
+  app.add_option(
+         "--until", options.until,
+         "Searches end within this share of the optimum; 0.01 leaves out what is not counted")
       ->capture_default_str();
   app.add_option("--batch", options.batch, "Evaluations asked for at a time")
       ->capture_default_str();

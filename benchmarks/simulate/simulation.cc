@@ -31,16 +31,31 @@ double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// Everything is minimized: what is maximized is negative.
+double Enough(double optimum, double share) {
+  return optimum > 0 ? optimum * (1 + share) : optimum / (1 + share);
+}
+
 }  // namespace
 
 RecordedTask LoadRecordedTask(const std::string& path) {
+  const fs::path file(path), folder = file.parent_path();
+  const bool is_scenario = file.extension() == ".yaml";
+  const external::Scenario scenario =
+      external::LoadScenario(is_scenario ? path : (folder / "T1.json").string());
+  const external::RecordedSpace recorded =
+      is_scenario ? external::RecordedSpace::Load((folder / file.stem()).string() + "_T4.json.gz",
+                                                  scenario.objective)
+                  : external::RecordedSpace::Load(path, "");
+  const bool maximize = is_scenario && scenario.maximize;
   RecordedTask task;
-  task.name = TaskName(path);
-  task.space = external::LoadScenario((fs::path(path).parent_path() / "T1.json").string()).space;
-  const external::RecordedSpace recorded = external::RecordedSpace::Load(path, "");
-  task.optimum = recorded.Min();
+  task.name = is_scenario ? scenario.name : TaskName(path);
+  task.space = scenario.space;
+  task.optimum = maximize ? -recorded.Max() : recorded.Min();
   task.space->ForEach([&](const space::Configuration& c) {
-    task.outcomes.emplace(c, recorded.OutcomeOf(space::ToJson(*task.space, c)));
+    trial::Outcome outcome = recorded.OutcomeOf(space::ToJson(*task.space, c));
+    if (maximize) outcome.value = -outcome.value;
+    task.outcomes.emplace(c, std::move(outcome));
     return true;
   });
   if (static_cast<int64_t>(task.outcomes.size()) != recorded.size()) {
@@ -51,22 +66,22 @@ RecordedTask LoadRecordedTask(const std::string& path) {
 }
 
 int Curve::TrialsToReach(double optimum, double share) const {
-  const double enough = optimum * (1 + share);
+  const double enough = Enough(optimum, share);
   const auto reached = std::find_if(improvements.begin(), improvements.end(),
                                     [&](const Point& p) { return p.value <= enough; });
   return reached == improvements.end() ? std::numeric_limits<int>::max() : reached->trial;
 }
 
 Curve Simulate(const RecordedTask& task, std::string_view optimizer,
-               const optimizer::OptimizerOptions& options, int max_trials, int batch) {
+               const optimizer::OptimizerOptions& options, const SimulationEnd& end, int batch) {
   const std::unique_ptr<optimizer::Optimizer> search =
       optimizer::MakeOptimizer(optimizer, task.space, options);
   Curve curve;
   double best = std::numeric_limits<double>::infinity();
-  while (curve.trials < max_trials && best > task.optimum) {
+  while (curve.trials < end.trials && best > Enough(task.optimum, end.share)) {
     const double start = ThreadSeconds();
     const std::vector<space::Configuration> asked =
-        search->Ask(std::min(batch, max_trials - curve.trials));
+        search->Ask(std::min(batch, end.trials - curve.trials));
     if (asked.empty()) break;
     std::vector<const trial::Outcome*> outcomes;
     for (const space::Configuration& c : asked) outcomes.push_back(&task.outcomes.at(c));

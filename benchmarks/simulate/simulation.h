@@ -16,14 +16,15 @@ namespace bayloom {
 
 /// A tuning space that was run completely: a search on it costs nothing and its optimum is known.
 struct RecordedTask {
-  std::string name;  ///< "convolution/A100"
+  std::string name;  ///< "convolution/A100", or the scenario's
   std::shared_ptr<const space::Space> space;
   std::unordered_map<space::Configuration, trial::Outcome>
       outcomes;  ///< of all feasible configurations
   double optimum = 0;
 };
 
-/// Reads <folder>/<name>_T4.json.gz (or another recorded file) and the T1.json beside it. Throws
+/// Reads <folder>/<name>_T4.json.gz (or another recorded file) and the T1.json beside it; or the
+/// scenario <folder>/<name>.yaml and <name>_T4.json.gz beside it, negated if it maximizes. Throws
 /// InputError, also when a configuration has no record.
 RecordedTask LoadRecordedTask(const std::string& path);
 
@@ -42,8 +43,14 @@ struct Curve {
   int TrialsToReach(double optimum, double share) const;
 };
 
-/// Ends after so many trials, or when the optimum is found.
+/// When a search ends: after so many trials, or when a value within `share` of the optimum is
+/// found.
+struct SimulationEnd {
+  int trials;
+  double share = 0;
+};
+
 Curve Simulate(const RecordedTask& task, std::string_view optimizer,
-               const optimizer::OptimizerOptions& options, int max_trials, int batch);
+               const optimizer::OptimizerOptions& options, const SimulationEnd& end, int batch);
 
 }  // namespace bayloom

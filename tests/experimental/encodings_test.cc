@@ -83,7 +83,8 @@ TEST(Mappers, SearchWithExperimentalOptimizersAndEncodings) {
   mapspace::MapperOptions options;
   options.budget.trials = 50;
   options.tiles = "factorization";
-  EXPECT_EQ(mapspace::ExperimentalMapperNames(), std::vector<std::string>{"chain-of-trees"});
+  EXPECT_EQ(mapspace::ExperimentalMapperNames(),
+            (std::vector<std::string>{"chain-of-trees", "local-search"}));
   const mapspace::MapperResult result =
       mapspace::RunMapper("chain-of-trees", product.mapspace, product.model, *evaluator, options);
   EXPECT_EQ(result.evaluations, 50);

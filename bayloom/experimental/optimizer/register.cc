@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "bayloom/optimizer/local_search.h"
 #include "bayloom/optimizer/random_search.h"
 
 namespace bayloom::experimental {
@@ -16,6 +17,11 @@ void RegisterOptimizers() {
        [](std::shared_ptr<const space::Space> space, const optimizer::OptimizerOptions& options) {
          return optimizer::MakeRandomSearch(std::move(space), space::SamplingMethod::kBiasedPath,
                                             options.seed);
+       }});
+  optimizer::Optimizers().RegisterExperimental(
+      {"local-search", "hill climbing over neighbouring configurations, with restarts",
+       [](std::shared_ptr<const space::Space> space, const optimizer::OptimizerOptions& options) {
+         return optimizer::MakeLocalSearch(std::move(space), options.seed);
        }});
 }
 

@@ -20,6 +20,8 @@ using Eigen::VectorXd;
 /// The best known trials that climb beside the best of the sample.
 constexpr size_t kBestKnown = 3;
 constexpr int kClimbSteps = 50;
+/// Observations from which on it takes longer to predict than to remember.
+constexpr int kMinRemembered = 150;
 /// Draws whose canonical forms are all known before one is asked for as it is.
 constexpr int kMaxForms = 32;
 
@@ -82,14 +84,47 @@ BayesianSearch::BayesianSearch(std::shared_ptr<const space::Space> space,
 std::vector<space::Configuration> BayesianSearch::Ask(int n) {
   std::vector<space::Configuration> asked;
   while (static_cast<int>(asked.size()) < n) {
-    std::optional<space::Configuration> next = IsSampling() ? Sample() : TrySuggest();
-    if (!next) next = DrawFresh();
+    std::optional<space::Configuration> next = AskBy(memory_.known() % advisers_.size());
     if (!next) break;
-    memory_.MarkAsked(*next);
-    if (pool_) pool_->Take(*next);
     asked.push_back(std::move(*next));
   }
   return asked;
+}
+
+std::optional<space::Configuration> BayesianSearch::AskBy(size_t surrogate) {
+  std::optional<space::Configuration> next = IsSampling() ? Sample() : TrySuggest(surrogate);
+  if (!next) next = DrawFresh();
+  if (next) Expect(*next);
+  return next;
+}
+
+void BayesianSearch::Expect(const space::Configuration& configuration) {
+  memory_.MarkAsked(configuration);
+  if (pool_) pool_->Take(configuration);
+}
+
+std::optional<space::Configuration> BayesianSearch::BestOf(
+    std::span<const space::Configuration> candidates, double best) {
+  if (candidates.empty()) return std::nullopt;
+  try {
+    Adviser& adviser = advisers_.front();
+    const std::vector<const model::Surrogate*> surrogates = Learn(adviser);
+    PrepareUtility(adviser, surrogates);
+    utility_.best = adviser[0].objective.Transformed(best);
+    feasibility_floor_ = 0;
+    std::vector<double> utilities(candidates.size());
+    UtilitiesAt(adviser, surrogates, candidates, utilities);
+    return candidates[static_cast<size_t>(std::ranges::max_element(utilities) - utilities.begin())];
+  } catch (const model::FitFailure& failure) {
+    NoteFailure(failure);
+    return std::nullopt;
+  }
+}
+
+bool BayesianSearch::MayBeFeasible(const space::Configuration& configuration) const {
+  if (!feasibility_.is_needed()) return true;
+  return feasibility_.Probability(features_(std::span(&configuration, 1)))[0] >=
+         options_.feasibility_threshold;
 }
 
 void BayesianSearch::Tell(const space::Configuration& configuration,
@@ -139,26 +174,29 @@ std::optional<space::Configuration> BayesianSearch::DrawFresh() {
   return drawn;
 }
 
-std::optional<space::Configuration> BayesianSearch::TrySuggest() {
+std::optional<space::Configuration> BayesianSearch::TrySuggest(size_t surrogate) {
   try {
-    std::optional<space::Configuration> suggested = Suggest();
+    std::optional<space::Configuration> suggested = Suggest(advisers_[surrogate]);
     has_failed_ = false;
     return suggested;
   } catch (const model::FitFailure& failure) {
-    if (!std::exchange(has_failed_, true)) {
-      notices_.push_back(std::string("the model of the objective failed (") + failure.what() +
-                         "); configurations are drawn at random until it works again");
-    }
-    Forget();
-    for (Adviser& adviser : advisers_) {
-      for (SurrogateSlot& slot : adviser) slot.imagined.reset();
-    }
+    NoteFailure(failure);
     return std::nullopt;
   }
 }
 
-std::optional<space::Configuration> BayesianSearch::Suggest() {
-  Adviser& adviser = NextAdviser();
+void BayesianSearch::NoteFailure(const model::FitFailure& failure) {
+  if (!std::exchange(has_failed_, true)) {
+    notices_.push_back(std::string("the model of the objective failed (") + failure.what() +
+                       "); configurations are drawn at random until it works again");
+  }
+  Forget();
+  for (Adviser& adviser : advisers_) {
+    for (SurrogateSlot& slot : adviser) slot.imagined.reset();
+  }
+}
+
+std::vector<const model::Surrogate*> BayesianSearch::Learn(Adviser& adviser) {
   bool learnt_anew = false;
   for (size_t k = 0; k < adviser.size(); ++k) {
     const bool is_fitted = adviser[k].objective.Update(MemoryOf(k), random_);
@@ -173,6 +211,11 @@ std::optional<space::Configuration> BayesianSearch::Suggest() {
   for (SurrogateSlot& slot : adviser) {
     surrogates.push_back(&slot.WithPending(memory_, features_, options_.pending));
   }
+  return surrogates;
+}
+
+std::optional<space::Configuration> BayesianSearch::Suggest(Adviser& adviser) {
+  const std::vector<const model::Surrogate*> surrogates = Learn(adviser);
   PrepareUtility(adviser, surrogates);
   feasibility_floor_ = feasibility_.is_needed() ? acquisition::DrawFeasibilityThreshold(
                                                       options_.feasibility_threshold, random_)
@@ -181,15 +224,11 @@ std::optional<space::Configuration> BayesianSearch::Suggest() {
   acquisition::Suggestion best = BestOfPool(adviser, surrogates, starts);
   if (!pool_is_complete_ && options_.local_searches > 0) {
     AddBestKnown(starts);
-    acquisition::Suggestion climbed = BestOfClimbs(surrogates, std::move(starts));
+    acquisition::Suggestion climbed = BestOfClimbs(adviser, surrogates, std::move(starts));
     if (climbed.utility > best.utility) best = std::move(climbed);
   }
   if (!best.exists()) return std::nullopt;
   return std::move(best.configuration);
-}
-
-BayesianSearch::Adviser& BayesianSearch::NextAdviser() {
-  return advisers_[memory_.known() % advisers_.size()];
 }
 
 void BayesianSearch::PrepareUtility(const Adviser& adviser,
@@ -353,17 +392,31 @@ acquisition::Suggestion BayesianSearch::BestOfPool(
   return {starts.front(), utilities[static_cast<size_t>(places.front())]};
 }
 
+void BayesianSearch::UtilitiesAt(Adviser& adviser,
+                                 std::span<const model::Surrogate* const> surrogates,
+                                 std::span<const space::Configuration> configurations,
+                                 std::span<double> utilities) {
+  const model::RowMatrix rows = features_(configurations);
+  std::vector<Prediction> predictions(surrogates.size());
+  for (size_t k = 0; k < surrogates.size(); ++k) {
+    auto& [mean, variance] = predictions[k];
+    const auto* const process = dynamic_cast<const model::GaussianProcess*>(surrogates[k]);
+    if (process != nullptr && process->observations() >= kMinRemembered) {
+      adviser[k].memo.Predict(*process, configurations, rows, mean, variance);
+    } else {
+      surrogates[k]->Predict(rows, mean, variance);
+    }
+  }
+  UtilitiesOf(predictions, utilities);
+  WeightUtilities(configurations, rows, utilities);
+}
+
 acquisition::Suggestion BayesianSearch::BestOfClimbs(
-    std::span<const model::Surrogate* const> surrogates, std::vector<space::Configuration> starts) {
+    Adviser& adviser, std::span<const model::Surrogate* const> surrogates,
+    std::vector<space::Configuration> starts) {
   const auto utility = [&](std::span<const space::Configuration> configurations,
                            std::span<double> utilities) {
-    const model::RowMatrix rows = features_(configurations);
-    std::vector<Prediction> predictions(surrogates.size());
-    for (size_t k = 0; k < surrogates.size(); ++k) {
-      surrogates[k]->Predict(rows, predictions[k].mean, predictions[k].variance);
-    }
-    UtilitiesOf(predictions, utilities);
-    WeightUtilities(configurations, rows, utilities);
+    UtilitiesAt(adviser, surrogates, configurations, utilities);
   };
   return acquisition::ClimbToBest(
       memory_.space(), utility, starts,

@@ -14,12 +14,14 @@
 #include "bayloom/acquisition/hypervolume_improvement.h"
 #include "bayloom/acquisition/local_search.h"
 #include "bayloom/acquisition/utility.h"
+#include "bayloom/model/fit_failure.h"
 #include "bayloom/model/incremental_predictor.h"
 #include "bayloom/optimizer/internal/candidate_pool.h"
 #include "bayloom/optimizer/internal/feasibility_model.h"
 #include "bayloom/optimizer/internal/features.h"
 #include "bayloom/optimizer/internal/fresh_sampler.h"
 #include "bayloom/optimizer/internal/objective_model.h"
+#include "bayloom/optimizer/internal/prediction_memo.h"
 #include "bayloom/optimizer/optimizer.h"
 
 namespace bayloom::optimizer {
@@ -51,6 +53,23 @@ class BayesianSearch final : public Optimizer {
   std::vector<std::string> TakeNotices() override { return std::exchange(notices_, {}); }
   void Tell(const space::Configuration& configuration, const trial::Outcome& outcome) override;
 
+  // For a portfolio, of which the surrogates are some of the arms:
+
+  const Memory& memory() const { return memory_; }
+  /// Whether the random beginning goes on.
+  bool IsSampling() const;
+  /// As Ask(1), by the surrogate of that place.
+  std::optional<space::Configuration> AskBy(size_t surrogate);
+  /// Marks a configuration that another arm asks for as pending.
+  void Expect(const space::Configuration& configuration);
+  /// Of the candidates that one which the first surrogate expects to improve most upon `best`, a
+  /// value of the objective; not for several objectives. None when the surrogate failed or there
+  /// are none.
+  std::optional<space::Configuration> BestOf(std::span<const space::Configuration> candidates,
+                                             double best);
+  /// Not what is learnt to fail: below the least probability that may be demanded of a suggestion.
+  bool MayBeFeasible(const space::Configuration& configuration) const;
+
  private:
   /// A surrogate of one objective, and what it makes of the pool.
   struct SurrogateSlot {
@@ -59,6 +78,7 @@ class BayesianSearch final : public Optimizer {
     std::unique_ptr<model::Surrogate> imagined =
         nullptr;                               ///< with outcomes of pending configurations
     std::vector<double> imagined_values = {};  ///< of these, as the surrogate predicts
+    PredictionMemo memo = PredictionMemo();    ///< of what is met outside of the pool
 
     /// The surrogate with outcomes imagined for all pending configurations.
     const model::Surrogate& WithPending(const Memory& memory, const Features& features,
@@ -72,17 +92,18 @@ class BayesianSearch final : public Optimizer {
     Eigen::VectorXd variance;
   };
 
-  bool IsSampling() const;
   std::optional<space::Configuration> Sample();
   /// At random; one whose canonical form is known only if no others are found.
   std::optional<space::Configuration> DrawFresh();
   /// None when the surrogate has nothing to say, or failed.
-  std::optional<space::Configuration> TrySuggest();
+  std::optional<space::Configuration> TrySuggest(size_t surrogate);
   /// None when the surrogate has nothing to say. Throws FitFailure.
-  std::optional<space::Configuration> Suggest();
+  std::optional<space::Configuration> Suggest(Adviser& adviser);
+  /// Learns what is new. Throws FitFailure.
+  std::vector<const model::Surrogate*> Learn(Adviser& adviser);
+  void NoteFailure(const model::FitFailure& failure);
   /// What was learnt is learnt again.
   void Forget();
-  Adviser& NextAdviser();
   /// The trials with the values of an objective.
   const Memory& MemoryOf(size_t objective) const {
     return objective == 0 ? memory_ : further_memories_[objective - 1];
@@ -99,10 +120,14 @@ class BayesianSearch final : public Optimizer {
   /// Adds priors and feasibility to the utilities.
   void WeightUtilities(std::span<const space::Configuration> configurations,
                        const model::RowMatrix& rows, std::span<double> utilities) const;
+  void UtilitiesAt(Adviser& adviser, std::span<const model::Surrogate* const> surrogates,
+                   std::span<const space::Configuration> configurations,
+                   std::span<double> utilities);
   acquisition::Suggestion BestOfPool(const Adviser& adviser,
                                      std::span<const model::Surrogate* const> surrogates,
                                      std::vector<space::Configuration>& starts);
-  acquisition::Suggestion BestOfClimbs(std::span<const model::Surrogate* const> surrogates,
+  acquisition::Suggestion BestOfClimbs(Adviser& adviser,
+                                       std::span<const model::Surrogate* const> surrogates,
                                        std::vector<space::Configuration> starts);
   void AddBestKnown(std::vector<space::Configuration>& starts);
   /// The places of the feasible trials that no other one dominates.
