@@ -73,10 +73,13 @@ std::optional<Tree> GrowInBestOrder(const ExpressionGraph& graph,
   std::vector<std::vector<int>> orders;
   if (domains.size() > kMany) orders.push_back(SeparatingOrder(graph, constraints, domains));
   if (domains.size() <= kMaxEstimated) {
-    for (std::vector<int>& order :
-         PromisingOrders(graph, constraints, domains, kRounds[0].orders - 1)) {
+    const int most = kRounds[0].orders - 1 - static_cast<int>(orders.size());
+    for (std::vector<int>& order : PromisingOrders(graph, constraints, domains, most)) {
       orders.push_back(std::move(order));
     }
+  } else {
+    std::vector<int>& given = orders.emplace_back(domains.size());
+    std::iota(given.begin(), given.end(), 0);
   }
   for (const Round& round : rounds) {
     for (size_t i = 0; i < std::min<size_t>(orders.size(), round.orders); ++i) {
