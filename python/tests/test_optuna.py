@@ -3,10 +3,15 @@
 
 """The engine inside Optuna."""
 
+import json
+import pathlib
 import pickle
+import sys
 import warnings
 
 import pytest
+
+import bayloom
 
 optuna = pytest.importorskip("optuna")
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -115,3 +120,45 @@ def test_conditional_parameters_of_a_define_by_run_objective():
     assert study.best_value == 0
     tiles = [t.params["tile"] for t in study.trials if "tile" in t.params]
     assert len(tiles) == len(set(tiles))  # nothing is tried again because of what is inactive
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_chooses_what_the_program_chooses(seed, bayloom_program):
+    """On a recorded space, and so it needs as many evaluations as a search from the command line."""
+    import recorded_convolution
+    from bayloom.space import make_space
+
+    values, constraints = recorded_convolution.space()
+    recorded = recorded_convolution.Recorded()
+    space = {name: optuna.distributions.CategoricalDistribution(choices)
+             for name, choices in values.items()}
+    study = optuna.create_study(
+        sampler=BayloomSampler(search_space=space, constraints=constraints, seed=seed))
+    study.optimize(lambda trial: recorded({name: trial.suggest_categorical(name, choices)
+                                           for name, choices in values.items()}),
+                   n_trials=30, catch=(KeyError,))
+
+    # The engine has categories as texts, which the process makes numbers again.
+    with open("evaluate.py", "w") as file:
+        file.write(f"""
+import json, sys
+sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
+import recorded_convolution
+recorded = recorded_convolution.Recorded()
+for line in sys.stdin:
+    params = {{name: int(value) for name, value in json.loads(line).items()}}
+    try:
+        print(json.dumps({{"time": recorded(params)}}), flush=True)
+    except KeyError:
+        print(json.dumps({{"feasible": False}}), flush=True)
+""")
+    scenario = json.loads(make_space(space, constraints, name="convolution", objective="time",
+                                     seed=seed).scenario.text)
+    scenario["evaluator"] = {"process": [sys.executable, "-u", "evaluate.py"]}
+    with open("convolution.json", "w") as file:
+        json.dump(scenario, file)
+    found = bayloom.search("convolution.json", trials=30)
+    tried = [{name: int(value) for name, value in trial["params"].items()}
+             for trial in found.trials]
+    assert tried == [trial.params for trial in study.trials]
+    assert [trial["value"] for trial in found.trials] == [trial.value for trial in study.trials]
