@@ -54,6 +54,9 @@ std::string SearchText(record::Store& store, const RecordsOptions& options) {
   if (options.format == "google-benchmark") {
     return report::GoogleBenchmarkReport(scenario, trials, record.started);
   }
+  if (options.format == "kernel-tuner-cache") {
+    return report::KernelTunerCache(scenario, trials, record.started);
+  }
   return report::TrialsT4(scenario, trials).dump() + "\n";
 }
 
@@ -138,10 +141,10 @@ void AddRecordsCommand(CLI::App& app) {
                          ->option_text("ID");
   to_text
       ->add_option("--format", options->format,
-                   "With --run: csv; t4, a recorded space that 'search --recorded' reads; optuna, "
-                   "a journal; google-benchmark, a report in JSON")
+                   "With --run: csv; t4 and kernel-tuner-cache, recorded spaces that 'search "
+                   "--recorded' reads; optuna, a journal; google-benchmark, a report in JSON")
       ->option_text("FORMAT")
-      ->check(CLI::IsMember({"csv", "t4", "optuna", "google-benchmark"}))
+      ->check(CLI::IsMember({"csv", "t4", "kernel-tuner-cache", "optuna", "google-benchmark"}))
       ->capture_default_str()
       ->needs(run);
   to_text->footer(

@@ -79,6 +79,12 @@ std::unique_ptr<space::Parameter> ReadTuningParameter(const yaml::YamlValue& fie
   return parameter;
 }
 
+/// Whether more is better, by the names that Kernel Tuner knows: rates and efficiencies.
+bool IsMaximized(const std::string& objective) {
+  return objective == "fitness" || objective.ends_with("/s") || objective.ends_with("/W") ||
+         objective.ends_with("/J");
+}
+
 void ReadBudgets(const yaml::YamlValue& list, Scenario& scenario) {
   for (const yaml::YamlValue& budget : list.Items()) {
     const yaml::YamlValue type = budget.At("Type");
@@ -114,6 +120,27 @@ void ReadKernelTunerSpace(const yaml::YamlValue& top, SpaceReader& space, Scenar
   scenario.objective = "time";
   scenario.evaluator.answer.field = scenario.objective;
   if (const auto budgets = top.Find("Budget")) ReadBudgets(*budgets, scenario);
+}
+
+void ReadKernelTunerCache(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
+  if (const auto name = top.Find("kernel_name")) scenario.name = name->Name();
+  const yaml::YamlValue parameters = top.At("tune_params");
+  const yaml::YamlValue keys = top.At("tune_params_keys");
+  for (const yaml::YamlValue& key : keys.Items()) {
+    const yaml::YamlValue values = parameters.At(key.Text());
+    space.Add(yaml::WithPlace(values, [&] { return MakeFrom(key.Text(), ReadItems(values)); }),
+              key);
+  }
+  scenario.space = space.Finish(keys);
+  scenario.objective = "time";
+  if (const auto objective = top.Find("objective")) {
+    const bool is_list = objective->IsList() && !objective->Items().empty();
+    if (is_list || objective->IsScalar()) {
+      scenario.objective = (is_list ? objective->Items().front() : *objective).Name();
+    }
+  }
+  scenario.maximize = IsMaximized(scenario.objective);
+  scenario.evaluator.answer.field = scenario.objective;
 }
 
 }  // namespace bayloom::external

@@ -13,12 +13,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/path_error.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
+#include "bayloom/external/internal/kernel_tuner_cache.h"
 
 namespace bayloom::external {
 namespace {
@@ -56,8 +58,8 @@ double SumOf(const Json& value) {
   return sum;
 }
 
-/// Throws std::runtime_error or a JSON exception with what is wrong with the record.
-/// What was measured of a configuration; nullopt where it is no finite number.
+/// What was measured of a configuration; nullopt where it is no finite number. This and what
+/// follows throw std::runtime_error or a JSON exception with what is wrong with the record.
 std::optional<double> MeasurementOf(const Json& record, const std::string& name) {
   const Json& measurements = record.at("measurements");
   const auto found = std::find_if(measurements.begin(), measurements.end(),
@@ -131,13 +133,24 @@ std::string ReadMaybeGzipped(const std::string& path, size_t max_bytes) {
 
 RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& measurement,
                                   const std::vector<std::string>& further) {
-  const std::string text = ReadMaybeGzipped(path);
+  std::string text = ReadMaybeGzipped(path);
+  if (LooksLikeKernelTunerCache(text)) text = ClosedKernelTunerCache(std::move(text));
   RecordedSpace space;
   size_t number = 0;
   try {
     const Result<Json> parsed = base::ParseJson(text);
     if (!parsed) throw std::runtime_error(parsed.error().message);
     const Json& json = *parsed;
+    if (IsKernelTunerCache(json)) {
+      space.measurement_ = measurement.empty() ? KernelTunerObjective(json) : measurement;
+      for (const Json& entry : json["cache"]) {
+        ++number;
+        space.outcomes_.emplace(CanonicalText(KernelTunerConfiguration(json, entry)),
+                                KernelTunerOutcome(entry, space.measurement_, further));
+      }
+      if (number == 0) throw std::runtime_error("the cache is empty");
+      return space;
+    }
     const Json& results = json.at("results");
     if (!results.is_array() || results.empty()) {
       throw std::runtime_error("expected a list of results that is not empty");

@@ -15,7 +15,8 @@
 namespace bayloom::external {
 
 /// The results of a tuning space that was measured before, in the T4 format of the FAIR
-/// benchmark hub for auto-tuning (gzipped or not): a search on it costs nothing.
+/// benchmark hub for auto-tuning or as a cache file of Kernel Tuner (gzipped or not): a search on
+/// it costs nothing.
 class RecordedSpace {
  public:
   /// `measurement` names the recorded value that is looked for; empty: the first objective that

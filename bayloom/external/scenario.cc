@@ -8,9 +8,11 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/external/code_constraint.h"
+#include "bayloom/external/internal/kernel_tuner_cache.h"
 #include "bayloom/external/internal/scenario_readers.h"
 #include "bayloom/external/internal/space_reader.h"
 #include "bayloom/external/recorded_space.h"
+#include "bayloom/external/scenario_overrides.h"
 
 namespace bayloom::external {
 
@@ -40,6 +42,8 @@ Scenario ParseScenario(const std::string& text, const std::string& path,
     ReadHyperMapperScenario(top, space, scenario);
   } else if (top.Find("ConfigurationSpace")) {
     ReadKernelTunerSpace(top, space, scenario);
+  } else if (top.Find("tune_params_keys")) {
+    ReadKernelTunerCache(top, space, scenario);
   } else {
     ReadOwnScenario(top, space, scenario);
   }
@@ -48,7 +52,12 @@ Scenario ParseScenario(const std::string& text, const std::string& path,
 }
 
 Scenario LoadScenario(const std::string& path) {
-  return ParseScenario(ReadMaybeGzipped(path, base::kMaxTextBytes), path);
+  const std::string text = ReadMaybeGzipped(path, base::kMaxTextBytes);
+  if (!LooksLikeKernelTunerCache(text)) return ParseScenario(text, path);
+  // Its space is that of the file, and its configurations are looked up there.
+  Scenario scenario = ParseScenario(KernelTunerCacheHeader(text, path), path);
+  OverrideRecorded(path, scenario);
+  return scenario;
 }
 
 }  // namespace bayloom::external

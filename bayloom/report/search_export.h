@@ -27,4 +27,13 @@ std::string OptunaJournal(const external::Scenario& scenario,
 std::string GoogleBenchmarkReport(const external::Scenario& scenario,
                                   std::span<const external::StudyTrial> trials, int64_t started);
 
+/// The trials as a cache file of Kernel Tuner (its option `cache`), which it goes on from and
+/// simulates searches on (`tune_cache`). The device is "bayloom", the kernel the scenario's name,
+/// the problem size 1, for a search knows of none. Of reals, of integers with more than 1,024
+/// values, of permutations and of factorizations the values are those that were tried; lists are
+/// text. Times are in milliseconds, values in the unit of the objective. `started`: microseconds
+/// since 1970.
+std::string KernelTunerCache(const external::Scenario& scenario,
+                             std::span<const external::StudyTrial> trials, int64_t started);
+
 }  // namespace bayloom::report

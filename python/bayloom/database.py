@@ -60,7 +60,8 @@ class Database:
         """Writes records to a file, for other programs.
 
         `format` is "jsonl", all records for `bayloom records import`; or, of the search `run`
-        (default the last), "csv", "t4" (a recorded space of Kernel Tuner), "optuna" (a journal:
+        (default the last), "csv", "t4" (a recorded space of Kernel Tuner), "kernel-tuner-cache"
+        (what its option `cache` names), "optuna" (a journal:
         `optuna.storages.JournalStorage(JournalFileBackend(path))`) or "google-benchmark" (a report
         in JSON, where the objective is a time).
 

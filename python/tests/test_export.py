@@ -91,3 +91,40 @@ def test_what_cannot_be_exported(bayloom_program):
         database.export("x", "stone-tablets")
     with pytest.raises(bayloom.InputError):
         database.export("x.csv", "csv", run=77)
+
+
+def test_kernel_tuner_goes_on_with_the_cache(searched):
+    """It reads the file, simulates a search on it, and finds what was found."""
+    kernel_tuner = pytest.importorskip("kernel_tuner")
+    searched.export("cache.json", "kernel-tuner-cache")
+    results, env = kernel_tuner.tune_cache(
+        "cache.json", objective="milliseconds", objective_higher_is_better=False, quiet=True)
+    works = [trial for trial in searched.trial_records() if not trial["reason"]]
+    assert sorted(each["milliseconds"] for each in results) == sorted(t["value"] for t in works)
+    best = env["best_config"]
+    assert best["milliseconds"] == min(trial["value"] for trial in works)
+    assert best["milliseconds"] == best["rate"] + best["tile"] / best["unroll"]
+
+
+def test_a_cache_of_kernel_tuner_is_searched(bayloom_program):
+    study = bayloom.Study({"tile": [8, 16, 32], "unroll": bayloom.Integer(1, 8)}, name="blur",
+                          objective="GFLOP/s", direction="maximize", storage="blur.db", seed=1)
+    study.optimize(lambda trial: trial["tile"] % 24 + trial["unroll"], n_trials=24)
+    bayloom.open("blur.db").export("cache.json", "kernel-tuner-cache")
+    again = bayloom.search("cache.json", seed=2, db="again.db")
+    assert len(again.trials) == 24
+    assert again.best_value == study.best_value == 24
+    assert again.best_params == study.best_params
+
+
+def test_the_schema_of_the_cache(searched):
+    searched.export("cache.json", "kernel-tuner-cache")
+    with open("cache.json") as file:
+        cache = json.load(file)
+    names = cache["tune_params_keys"]
+    assert names == ["rate", "tile", "unroll", "layout", "order"] == list(cache["tune_params"])
+    assert len(cache["cache"]) == 24
+    for key, entry in cache["cache"].items():
+        assert key == ",".join(str(entry[name]) for name in names)
+        assert all(entry[name] in cache["tune_params"][name] for name in names)
+        assert ("__error__" in entry) == isinstance(entry["milliseconds"], str)

@@ -15,6 +15,8 @@ namespace bayloom::external {
 void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
 void ReadHyperMapperScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
 void ReadKernelTunerSpace(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
+/// A cache file of Kernel Tuner without its configurations.
+void ReadKernelTunerCache(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario);
 
 /// A parameter of this project's own form.
 std::unique_ptr<space::Parameter> ReadParameter(const std::string& name,

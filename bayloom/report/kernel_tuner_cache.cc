@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "bayloom/measure/measurement_details.h"
+#include "bayloom/report/search_export.h"
+#include "bayloom/space/configuration_json.h"
+#include "bayloom/space/parameter.h"
+
+namespace bayloom::report {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// Values of an integer that are listed whether they were tried or not.
+constexpr int64_t kMaxListedIntegers = 1024;
+
+/// Numbers and texts are what they are, lists are text: Kernel Tuner compares values with `==`.
+OrderedJson CacheValue(const space::Value& value) {
+  if (std::holds_alternative<std::vector<int64_t>>(value)) return space::ToString(value);
+  return space::ToJson(value);
+}
+
+/// A value as Python's `str` writes it: keys of the cache are made of these.
+std::string PythonText(const OrderedJson& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_float()) return value.dump();
+  std::string text = fmt::format("{}", value.get<double>());
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+/// The values that a parameter has: all of those that are listed, else those that were tried.
+OrderedJson ListedValues(const space::Space& space, int index,
+                         std::span<const external::StudyTrial> trials) {
+  const space::Parameter& parameter = space.parameter(index);
+  const bool is_listed = parameter.kind() == space::ParameterKind::kOrdinal ||
+                         parameter.kind() == space::ParameterKind::kCategorical ||
+                         (parameter.kind() == space::ParameterKind::kInteger &&
+                          parameter.Cardinality() <= kMaxListedIntegers);
+  OrderedJson values = OrderedJson::array();
+  if (is_listed) {
+    for (int64_t rank = 0; rank < parameter.Cardinality(); ++rank) {
+      values.push_back(CacheValue(parameter.ValueAt(static_cast<double>(rank))));
+    }
+    return values;
+  }
+  std::set<OrderedJson> tried;
+  for (const external::StudyTrial& trial : trials) {
+    tried.insert(CacheValue(space.ValueOf(trial.configuration, index)));
+  }
+  for (const OrderedJson& value : tried) values.push_back(value);
+  return values;
+}
+
+std::string ErrorName(trial::Verdict verdict) {
+  return verdict == trial::Verdict::kBuildError ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+}
+
+/// "1,16,rows" and what is cached under it.
+std::string CacheEntry(const external::Scenario& scenario, const external::StudyTrial& trial,
+                       int64_t started) {
+  const space::Space& space = *scenario.space;
+  const trial::Outcome& outcome = trial.outcome;
+  std::string key;
+  OrderedJson entry;
+  for (int i = 0; i < space.size(); ++i) {
+    OrderedJson value = CacheValue(space.ValueOf(trial.configuration, i));
+    key += (i > 0 ? "," : "") + PythonText(value);
+    entry[space.parameter(i).name()] = std::move(value);
+  }
+  const std::vector<external::Objective> objectives = scenario.Objectives();
+  if (outcome.ok()) {
+    for (const trial::NamedValue& named : outcome.values) {
+      if (std::isfinite(named.value)) entry[named.name] = named.value;
+    }
+    const std::vector<double> values = external::ValuesOf(outcome, objectives);
+    for (size_t k = 0; k < values.size(); ++k) entry[objectives[k].name] = values[k];
+  } else {
+    for (const external::Objective& objective : objectives) {
+      entry[objective.name] = ErrorName(outcome.verdict);
+    }
+    entry["__error__"] = ErrorName(outcome.verdict);
+  }
+  constexpr double kMilliseconds = 1e3;
+  const measure::MeasurementDetails details = measure::DetailsOf(outcome);
+  const int64_t ended = started + static_cast<int64_t>(std::llround(1e6 * trial.elapsed));
+  entry["compile_time"] = kMilliseconds * details.build_seconds;
+  entry["verification_time"] = 0;
+  entry["benchmark_time"] = kMilliseconds * details.measure_seconds;
+  entry["strategy_time"] = 0;
+  entry["framework_time"] = 0;
+  entry["timestamp"] =
+      fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}+00:00",
+                  fmt::gmtime(static_cast<std::time_t>(ended / 1'000'000)), ended % 1'000'000);
+  const auto text = [](const OrderedJson& json) {
+    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  };
+  return text(key) + ": " + text(entry);
+}
+
+}  // namespace
+
+std::string KernelTunerCache(const external::Scenario& scenario,
+                             std::span<const external::StudyTrial> trials, int64_t started) {
+  const space::Space& space = *scenario.space;
+  OrderedJson names = OrderedJson::array();
+  OrderedJson values = OrderedJson::object();
+  for (int i = 0; i < space.size(); ++i) {
+    names.push_back(space.parameter(i).name());
+    values[space.parameter(i).name()] = ListedValues(space, i, trials);
+  }
+  const std::vector<external::Objective> objectives = scenario.Objectives();
+  OrderedJson objective = objectives[0].name;
+  if (objectives.size() > 1) {
+    objective = OrderedJson::array();
+    for (const external::Objective& each : objectives) objective.push_back(each.name);
+  }
+  const OrderedJson header = {{"device_name", "bayloom"}, {"kernel_name", scenario.name},
+                              {"problem_size", {1}},      {"tune_params_keys", names},
+                              {"tune_params", values},    {"objective", objective}};
+  std::string text = header.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  text.back() = ',';  // in place of the bracket that closes it
+  // Kernel Tuner opens the file again by what stands in its last three bytes.
+  text += "\n\"cache\": {";
+  for (const external::StudyTrial& trial : trials) {
+    text += (&trial == trials.data() ? "\n" : ",\n") + CacheEntry(scenario, trial, started);
+  }
+  return text + "}\n}";
+}
+
+}  // namespace bayloom::report
