@@ -98,6 +98,16 @@ class _Worker:
         return self._process.wait()
 
 
+def _reason(error: Exception) -> str:
+    """Why an actor is gone: Ray's own first line, or, where the worker could not be started, the last
+    line of what was raised there."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if "creation task" not in lines[0]:
+        return f"its machine was lost: {lines[0]}"
+    said = lines[-1].rpartition("bayloom.program.CommandFailed: ")[2]
+    return f"it could not be started: {said}"
+
+
 def _relay(address: str, resource: str, command: str) -> int:
     """Carries lines until one end closes."""
     # Ray prints what happens in the cluster: that is not for the tuner to read.
@@ -128,7 +138,7 @@ def _relay(address: str, resource: str, command: str) -> int:
         try:
             data = ray.get(actor.read.remote())
         except ray.exceptions.RayError as error:
-            print(f"its machine was lost: {str(error).strip().splitlines()[0]}", file=sys.stderr)
+            print(_reason(error), file=sys.stderr)
             return 1
         if not data:
             return ray.get(actor.close.remote())

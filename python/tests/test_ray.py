@@ -72,3 +72,31 @@ def test_the_program_finds_the_cluster(cluster, bayloom_program):
 def test_a_cluster_without_such_machines(cluster):
     with pytest.raises(bayloom.InputError, match="ray start"):
         pool_of(cluster, resource="bayloom:other").commands()
+
+
+def test_the_program_tunes_on_the_cluster(cluster, bayloom_program):
+    def tune(*more):
+        return subprocess.run(
+            [bayloom_program, "tune", "--op", "matmul:32,32,32", "--trials", "6", "--seed", "1",
+             "--db", "ray.db", "--json", "--ray", cluster.address, *more],
+            capture_output=True, text=True, env={**os.environ, "BAYLOOM_PYTHON": sys.executable})
+
+    done = tune("--ray-command", "bayloom worker --threads 1")
+    assert done.returncode == 0, done.stderr
+    assert "workers ready" in done.stderr or "worker ready" in done.stderr
+    trials = bayloom.open("ray.db").trial_records()
+    assert [trial["number"] for trial in trials] == list(range(6))
+    assert any(trial["value"] and trial["value"] > 0 for trial in trials)
+    # What belongs to the workers is refused here.
+    refused = tune("--threads", "1")
+    assert refused.returncode == 2 and "--threads" in refused.stderr
+
+
+def test_reasons_of_actors_that_could_not_be_started():
+    from bayloom.ray_pool import _reason
+    begun = Exception("The actor died because of an error raised in its creation task, ray::...\n"
+                      "  File \"ray_pool.py\", line 1\n"
+                      "bayloom.program.CommandFailed: the program 'bayloom' is not in this package")
+    assert _reason(begun) == "it could not be started: the program 'bayloom' is not in this package"
+    lost = Exception("The actor died unexpectedly.\n\tactor_id: 7\n")
+    assert _reason(lost) == "its machine was lost: The actor died unexpectedly."

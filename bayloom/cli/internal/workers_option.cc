@@ -23,7 +23,7 @@ namespace bayloom::cli {
 namespace {
 
 /// The commands that have machines of a cluster of Ray work, as its Python module gives them.
-std::vector<std::string> RayCommands(const std::string& address) {
+std::vector<std::string> RayCommands(const std::string& address, const std::string& worker) {
   const char* const python = std::getenv("BAYLOOM_PYTHON");
   base::Command command;
   command.arguments = {python != nullptr ? python : "python3",
@@ -31,7 +31,9 @@ std::vector<std::string> RayCommands(const std::string& address) {
                        "bayloom.ray_pool",
                        "commands",
                        "--address",
-                       address};
+                       address,
+                       "--command",
+                       worker};
   const base::CommandResult result = base::RunCommand(command);
   if (result.end != base::CommandResult::End::kExited || !result.status.Success()) {
     const std::string why =
@@ -84,12 +86,19 @@ void WorkersOption::AddTo(CLI::App& command) {
                .add_option("--ray", ray,
                            "Try candidates on the machines of this cluster of Ray, e.g. auto")
                ->option_text("ADDRESS"));
+  Advanced(command
+               .add_option("--ray-command", ray_command,
+                           "What each machine of --ray runs, e.g. 'bayloom worker --threads 4'")
+               ->option_text("COMMAND")
+               ->capture_default_str());
 }
 
 std::vector<std::string> WorkersOption::Arguments() const {
   std::vector<std::string> arguments;
   for (const std::string& each : commands) arguments.insert(arguments.end(), {"--workers", each});
-  if (!ray.empty()) arguments.insert(arguments.end(), {"--ray", ray});
+  if (!ray.empty()) {
+    arguments.insert(arguments.end(), {"--ray", ray, "--ray-command", ray_command});
+  }
   return arguments;
 }
 
@@ -97,7 +106,7 @@ std::unique_ptr<worker::WorkerPool> WorkersOption::Connect() const {
   worker::PoolOptions options;
   options.commands = commands;
   if (!ray.empty()) {
-    const std::vector<std::string> more = RayCommands(ray);
+    const std::vector<std::string> more = RayCommands(ray, ray_command);
     options.commands.insert(options.commands.end(), more.begin(), more.end());
   }
   const size_t wanted = options.commands.size();

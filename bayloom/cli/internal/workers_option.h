@@ -22,6 +22,7 @@ namespace bayloom::cli {
 struct WorkersOption {
   std::vector<std::string> commands;
   std::string ray;  ///< address of a cluster of Ray whose machines have workers; empty: none
+  std::string ray_command = "bayloom worker";  ///< what each of those machines runs
 
   WorkersOption();
   void AddTo(CLI::App& command);
