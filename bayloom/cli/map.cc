@@ -23,11 +23,14 @@
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/format.h"
+#include "bayloom/report/fused_table.h"
 #include "bayloom/report/map_table.h"
 #include "bayloom/report/mapping_table.h"
 #include "bayloom/report/printable.h"
 #include "bayloom/report/progress_columns.h"
+#include "bayloom/report/status_line.h"
 #include "bayloom/trial/evaluate_one.h"
+#include "bayloom/tuning/fused_run.h"
 
 namespace bayloom::cli {
 namespace {
@@ -220,6 +223,76 @@ void MapNetwork(const MapArguments& arguments) {
   }
 }
 
+/// Into a folder: the groups, and of each one the problems and mappings of its tiles with the
+/// architecture inside of the level where its tensors are.
+void WriteGroups(const std::string& folder, tuning::FusedRun& run) {
+  base::WriteFile(folder + "/groups.json", report::JsonText(report::ToJson(run)) + "\n");
+  int number = 0;
+  for (const mapspace::PlannedGroup& planned : run.Plan().groups) {
+    ++number;
+    int tile_number = 0;
+    for (const mapspace::MappedTile& tile : run.TilesOf(planned.group)) {
+      const mapspace::Architecture inside =
+          mapspace::InsideOf(run.architecture(), tile.home.level);
+      const std::string name = fmt::format("{}/group-{:02}", folder, number);
+      if (tile_number == 0) {
+        base::WriteFile(name + ".architecture.yaml", mapspace::PrintArchitectureYaml(inside));
+      }
+      const std::string file = fmt::format("{}.tile-{:02}", name, ++tile_number);
+      base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(tile.problem));
+      base::WriteFile(file + ".mapping.yaml",
+                      mapspace::PrintMappingYaml(*tile.mapping, tile.problem, inside));
+    }
+  }
+}
+
+/// --fuse.
+void MapFused(const MapArguments& arguments) {
+  const graph::Graph graph = arguments.network.LoadGraph();
+  tuning::FusedOptions options;
+  options.layers = arguments.Options(std::ssize(tuning::LayersOf(graph)));
+  if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
+  tuning::FusedRun run(graph, mapspace::LoadArchitecture(arguments.architecture),
+                       arguments.Constraints(), options);
+  report::RunProgress progress(stderr, run.layers().Status(),
+                               report::MappingProgress(run.layers()));
+  trial::StopReason reason = run.RunLayers(progress.Observer());
+  progress.End();
+  if (run.layers().Sum().mapped < std::ssize(run.layers().layers())) {
+    FailWithoutMapping(run.layers().layers().back().search->result().failure);
+  }
+  report::StatusLine line(stderr);
+  reason = run.RunGroups([&](const tuning::FusedRun::Status& status) {
+    line.Show(fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
+                          report::FormatCount(status.tiles), status.search.mapped,
+                          report::FormatCount(status.search.groups), status.search.rounds,
+                          status.search.best.energy_pj / 1e6,
+                          report::FormatSeconds(status.seconds)));
+  });
+  line.Clear();
+  const tuning::FusedRun::Status status = run.GetStatus();
+  const std::string end = reason == trial::StopReason::kExhausted
+                              ? "no better division is expected"
+                              : DescribeEnd(reason);
+  Say("{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})\n",
+      base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
+      base::InOneLine(run.architecture().name), run.layers().layers().size(),
+      run.network().OperatorCount(), report::FormatCount(status.tiles),
+      report::FormatCount(status.evaluations + run.layers().Status().trials),
+      report::FormatSeconds(status.seconds), end);
+  if (!arguments.out.empty()) WriteGroups(arguments.out, run);
+  if (arguments.json) {
+    nlohmann::json json = report::ToJson(run);
+    json["architecture"] = run.architecture().name;
+    json["objective"] = options.layers.ObjectiveNames();
+    json["mapper"] = run.layers().mapper();
+    json["end"] = trial::ToString(reason);
+    fmt::print("{}\n", report::JsonText(json));
+    return;
+  }
+  fmt::print("{}\n{}\n", report::GroupTable(run).Text(), report::FusedTotals(run));
+}
+
 void Map(const MapArguments& arguments) {
   arguments.Check();
   const int subjects = static_cast<int>(!arguments.network.path.empty()) +
@@ -234,7 +307,7 @@ void Map(const MapArguments& arguments) {
   if (is_network && !arguments.mapping.empty()) {
     throw InputError("--mapping is for one operation, not a network");
   }
-  if (is_network) return MapNetwork(arguments);
+  if (is_network) return arguments.fuse ? MapFused(arguments) : MapNetwork(arguments);
   if (!arguments.mapping.empty()) return EvaluateMapping(arguments);
   MapOperation(arguments);
 }

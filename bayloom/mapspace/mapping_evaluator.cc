@@ -24,7 +24,7 @@ MapObjective ParseMapObjective(std::string_view text) {
   for (size_t i = 0; i < kObjectives.size(); ++i) {
     if (kObjectives[i] == text) return static_cast<MapObjective>(i);
   }
-  if (text == "cycles") return MapObjective::kDelay;
+  if (text == "cycles" || text == "latency") return MapObjective::kDelay;
   throw InputError("there is no objective '" + std::string(text) +
                    "'; there are energy, delay and edp");
 }

@@ -25,7 +25,7 @@ enum class MapObjective : uint8_t {
 
 /// "energy", "delay", "edp".
 std::string_view ToString(MapObjective objective);
-/// Throws InputError naming them; "cycles" means "delay", too.
+/// Throws InputError naming them; "cycles" and "latency" mean "delay", too.
 MapObjective ParseMapObjective(std::string_view text);
 double ValueOf(const Evaluation& evaluation, MapObjective objective);
 

@@ -25,6 +25,7 @@ bool IsIdentity(const AccessStep& step, const std::vector<int64_t>& from) {
   if (!step.from.empty() || step.shape != from || step.axes.size() != from.size()) return false;
   for (size_t a = 0; a < step.axes.size(); ++a) {
     const AccessStep::Axis& axis = step.axes[a];
+    if (from[a] == 1) continue;  // there is one index only
     const bool is_same = !axis.is_whole && axis.constant == 0 && axis.terms.size() == 1 &&
                          axis.terms[0].dimension == static_cast<int>(a) &&
                          axis.terms[0].coefficient == 1;

@@ -137,7 +137,7 @@ TEST(DepthFirstTiles, CompleteWhatLaterLayersNeed) {
 TEST(CostOfFusedGroup, MovesNoLessThanEveryWordOnce) {
   base::RandomStream random(5);
   int exact = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 120; ++i) {
     const FusedNetwork network = TinyNetwork::Random(random).Build();
     const std::vector<int64_t>& out = network.tensors[network.operators.back().output].shape;
     const bool rows = random.UniformInt(2) == 0, columns = random.UniformInt(2) == 0;

@@ -59,11 +59,18 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
             ->default_str("energy")
             ->delimiter(',')
             ->allow_extra_args(false),
-        {"energy", "delay", "cycles", "edp"});
+        {"energy", "delay", "latency", "cycles", "edp"});
   map.add_option("--evaluations", arguments.evaluations, "Mappings to evaluate per layer")
       ->option_text("N")
       ->default_str("20000; simulator 100")
       ->check(AtLeastOne());
+  map.add_flag("--fuse", arguments.fuse,
+               "Of a network, run groups of layers tile by tile on the chip");
+  Advanced(map.add_option("--tile-evaluations", arguments.tile_evaluations,
+                          "--fuse: mappings to evaluate for each tile of a layer")
+               ->option_text("N")
+               ->default_str("1000")
+               ->check(AtLeastOne()));
   map.add_option("--time", arguments.time, "Stop after this long, e.g. 30s, 10m, 2h")
       ->option_text("TIME");
   Advanced(map.add_option("--victory", arguments.victory,
@@ -165,6 +172,7 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map) {
                   "  bayloom map --op matmul:512,512,512 --arch gemmini\n"
                   "  bayloom map resnet50.onnx --arch eyeriss-like --objective edp --out mappings",
                   "\n"
+                  "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse\n"
                   "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
                   "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
 }
@@ -180,6 +188,16 @@ void MapArguments::Check() const {
   need(warm_start_model.has_value(), "--warm-start-model", name == "bayesian", "'bayesian'");
   need(top_k.has_value(), "--top-k", mapspace::SearchesAnEncoding(name),
        "optimizers such as 'bayesian'");
+  if (fuse) {
+    if (network.path.empty()) throw InputError("--fuse is for a network, such as resnet50.onnx");
+    if (evaluator != "model") throw InputError("--fuse needs the built-in model, not --evaluator");
+    if (!workers.empty()) throw InputError("--fuse searches here; --workers are for simulators");
+    if (objectives.size() > 1) throw InputError("--fuse minimizes one objective");
+    if (!transfer.empty() || warm_start_model || top_k) {
+      throw InputError("--fuse does not go with --transfer, --warm-start-model and --top-k");
+    }
+  }
+  if (tile_evaluations && !fuse) throw InputError("--tile-evaluations needs --fuse");
   if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
     throw InputError("--evaluator is empty: give model, timeloop or a command");
   }

@@ -38,6 +38,8 @@ struct MapArguments {
   std::string reuse = "exact";
   std::string scheduler = "gradient";
   std::optional<int64_t> evaluations;
+  bool fuse = false;
+  std::optional<int64_t> tile_evaluations;
   std::string time;
   int64_t victory = 0;
   uint64_t seed = 0;

@@ -97,14 +97,22 @@ Box DepthFirstTiles::SinkBox(int tiled_axis, int64_t position) const {
 
 Status DepthFirstTiles::FindLabels() {
   // What all tiles together need, and what each position along an axis needs by itself.
+  std::vector<Box> without_escaping(network_->tensors.size());
   const auto trace = [&](int tiled_axis, int64_t position) {
     std::vector<Box> need(network_->tensors.size());
     need[network_->operators[end_ - 1].output] = SinkBox(tiled_axis, position);
     for (int k = end_ - 1; k >= begin_; --k) {
       const FusedOperator& op = network_->operators[k];
       Box& own = need[op.output];
-      const bool is_whole = Escapes(op.output) && (tiled_axis < 0 || own.empty());
-      if (is_whole) own = WholeBox(network_->tensors[op.output].shape);
+      if (Escapes(op.output)) {
+        const Box whole = WholeBox(network_->tensors[op.output].shape);
+        Box& natural = without_escaping[op.output];
+        if (tiled_axis < 0) natural = own;
+        if (own.empty() || tiled_axis < 0) own = whole;
+        for (size_t x = 0; x < own.size() && !natural.empty(); ++x) {
+          if (own[x] == natural[x]) own[x] = whole[x];
+        }
+      }
       for (size_t i = 0; i < op.operands.size(); ++i) {
         if (IsStreamed(op, i)) continue;
         Box& read = need[op.operands[i].tensor];

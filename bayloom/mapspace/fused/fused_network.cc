@@ -229,12 +229,13 @@ std::vector<int> InputsOf(const FusedNetwork& network, int begin, int end) {
 CompulsoryWords CompulsoryOf(const FusedNetwork& network, int begin, int end) {
   CompulsoryWords words;
   std::vector<Box> needed(network.tensors.size());
-  for (int k = begin; k < end; ++k) {
+  for (int k = end - 1; k >= begin; --k) {
     const FusedOperator& op = network.operators[k];
-    const Box whole = WholeBox(network.tensors[op.output].shape);
+    const bool is_needed = k + 1 == end || IsNeededAfter(network, op.output, end);
+    if (is_needed) needed[op.output] = WholeBox(network.tensors[op.output].shape);
     for (const FusedOperand& operand : op.operands) {
       Box& box = needed[operand.tensor];
-      const Box read = ReadBox(operand, whole);
+      const Box read = ReadBox(operand, needed[op.output]);
       box = box.empty() ? read : Hull(box, read);
     }
     words.reads += network.WeightWords(k);

@@ -113,6 +113,15 @@ std::string GroupSearch::StructureOf(int begin, int end) const {
 }
 
 void GroupSearch::Keep(FusedGroup group, Candidates& candidates) const {
+  // The last result's tile alone may be too large.
+  const std::vector<int64_t>& shape =
+      network_.tensors[network_.operators[group.end - 1].output].shape;
+  int64_t words = 1;
+  for (int x = 0; x < std::ssize(shape); ++x) {
+    const auto cut = std::ranges::find(group.tiling.axes, x, &DepthFirstTiling::Axis::axis);
+    words *= cut == group.tiling.axes.end() ? shape[x] : cut->size;
+  }
+  if (words > architecture_.levels[group.home->level].words) return;
   const Result<GroupCost> cost = CostOfFusedGroup(network_, architecture_, group, estimate_);
   if (cost) candidates.push_back({.group = std::move(group), .cost = *cost});
 }

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "bayloom/report/table.h"
+#include "bayloom/tuning/fused_run.h"
+
+namespace bayloom::report {
+
+/// The groups of a run's plan: operators, tile, the level where tensors between them are, whose
+/// weights stay there for all tiles, and energy, cycles and words outside of the chip beside those
+/// of the same operators one by one.
+Table GroupTable(const tuning::FusedRun& run);
+
+/// Energy, cycles, their product and words outside of the chip of all groups, and as a part of what
+/// layer by layer costs.
+std::string FusedTotals(const tuning::FusedRun& run);
+
+/// {"groups": [{"operators", "tile": [{"axis", "size", "cached"}], "tiles", "level",
+/// "resident_weights", "peak_words", "energy_pj", "cycles", "operations", "dram_reads",
+/// "dram_writes", "layer_by_layer": {...}}], "totals", "layer_by_layer", "tiles", "seconds"}.
+nlohmann::json ToJson(const tuning::FusedRun& run);
+
+}  // namespace bayloom::report
