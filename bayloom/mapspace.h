@@ -14,6 +14,8 @@
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/constraints.h"
 #include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/fused/group_search.h"
+#include "bayloom/mapspace/fused/tile_mapper.h"
 #include "bayloom/mapspace/mapper.h"
 #include "bayloom/mapspace/mapping.h"
 #include "bayloom/mapspace/mapping_evaluator.h"

@@ -27,6 +27,8 @@
 #include "bayloom/tuning/design_space.h"
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/earlier_searches.h"
+#include "bayloom/tuning/fused_layers.h"
+#include "bayloom/tuning/fused_run.h"
 #include "bayloom/tuning/learner.h"
 #include "bayloom/tuning/map_run.h"
 #include "bayloom/tuning/measure_evaluator.h"

@@ -232,8 +232,7 @@ void WriteGroups(const std::string& folder, tuning::FusedRun& run) {
     ++number;
     int tile_number = 0;
     for (const mapspace::MappedTile& tile : run.TilesOf(planned.group)) {
-      const mapspace::Architecture inside =
-          mapspace::InsideOf(run.architecture(), tile.home.level);
+      const mapspace::Architecture inside = mapspace::InsideOf(run.architecture(), tile.home.level);
       const std::string name = fmt::format("{}/group-{:02}", folder, number);
       if (tile_number == 0) {
         base::WriteFile(name + ".architecture.yaml", mapspace::PrintArchitectureYaml(inside));
@@ -263,17 +262,16 @@ void MapFused(const MapArguments& arguments) {
   }
   report::StatusLine line(stderr);
   reason = run.RunGroups([&](const tuning::FusedRun::Status& status) {
-    line.Show(fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
-                          report::FormatCount(status.tiles), status.search.mapped,
-                          report::FormatCount(status.search.groups), status.search.rounds,
-                          status.search.best.energy_pj / 1e6,
-                          report::FormatSeconds(status.seconds)));
+    line.Show(
+        fmt::format("groups: {} tiles mapped, {} of {} groups known, {} rounds, {:.4g} uJ, {}",
+                    report::FormatCount(status.tiles), status.search.mapped,
+                    report::FormatCount(status.search.groups), status.search.rounds,
+                    status.search.best.energy_pj / 1e6, report::FormatSeconds(status.seconds)));
   });
   line.Clear();
   const tuning::FusedRun::Status status = run.GetStatus();
-  const std::string end = reason == trial::StopReason::kExhausted
-                              ? "no better division is expected"
-                              : DescribeEnd(reason);
+  const std::string end = reason == trial::StopReason::kExhausted ? "no better division is expected"
+                                                                  : DescribeEnd(reason);
   Say("{} on {}: {} layers, {} operators, {} tiles of groups, {} evaluations in {} ({})\n",
       base::InOneLine(std::filesystem::path(arguments.network.path).filename().string()),
       base::InOneLine(run.architecture().name), run.layers().layers().size(),

@@ -26,8 +26,8 @@ mapspace::GroupCost OneByOne(const mapspace::GroupPlan& layers, const mapspace::
   return sum;
 }
 
-/// "5c x 28c": the sizes along the tiled axes, outermost first; c where overlaps are cached, r where
-/// they are computed again.
+/// "5c x 28c": the sizes along the tiled axes, outermost first; c where overlaps are cached, r
+/// where they are computed again.
 std::string TileText(const tuning::FusedRun& run, const mapspace::PlannedGroup& planned) {
   if (!planned.group.home) return "-";
   if (planned.cost.tiles == 1) return "whole";
@@ -77,8 +77,8 @@ nlohmann::json TotalsJson(const mapspace::GroupPlan& plan) {
 }  // namespace
 
 Table GroupTable(const tuning::FusedRun& run) {
-  Table table({"group", "tile", "tiles", "between", "weights", "energy uJ", "by layer", "DRAM words",
-               "by layer ", "cycles"});
+  Table table({"group", "tile", "tiles", "between", "weights", "energy uJ", "by layer",
+               "DRAM words", "by layer ", "cycles"});
   const mapspace::GroupPlan layers = run.LayerByLayer();
   for (const mapspace::PlannedGroup& planned : run.Plan().groups) {
     const mapspace::GroupCost single = OneByOne(layers, planned.group);

@@ -107,9 +107,9 @@ class Extraction {
   struct Cluster {
     bool grows = false;
     int first_node = -1, last_node = -1;
-    std::vector<int> inner = {};    ///< tensors of its nodes; the last one is its output
-    std::vector<int> inputs = {};   ///< tensors from outside that its nodes read
-    std::vector<Path> reads = {};   ///< how its last node comes to depend on them
+    std::vector<int> inner = {};   ///< tensors of its nodes; the last one is its output
+    std::vector<int> inputs = {};  ///< tensors from outside that its nodes read
+    std::vector<Path> reads = {};  ///< how its last node comes to depend on them
     double operations = 0;
     std::optional<NodeProblem> product = {};
     int weights_operand = -1;
@@ -183,8 +183,8 @@ class Extraction {
       of_value_[node.output()] = Traced{reads};
       return;
     }
-    const bool grows = !product && (node.kind == graph::NodeKind::kMap ||
-                                    node.kind == graph::NodeKind::kReduce);
+    const bool grows =
+        !product && (node.kind == graph::NodeKind::kMap || node.kind == graph::NodeKind::kReduce);
     int joined = grows ? ClusterToJoin(index, reads) : -1;
     if (joined < 0) {
       joined = static_cast<int>(clusters_.size());
@@ -212,8 +212,7 @@ class Extraction {
     const auto last = last_allowed_.find(cluster.first_node);
     if (last != last_allowed_.end() && index > last->second) return -1;
     for (const Path& read : reads) {
-      const bool is_input =
-          std::ranges::find(cluster.inputs, read.tensor) != cluster.inputs.end();
+      const bool is_input = std::ranges::find(cluster.inputs, read.tensor) != cluster.inputs.end();
       if (cluster_of_[read.tensor] != joined && !is_input) return -1;
     }
     return joined;
@@ -306,8 +305,8 @@ class Extraction {
   std::vector<Traced> of_value_;
   std::vector<int> cluster_of_;  ///< of every tensor; -1: an input
   std::vector<Cluster> clusters_;
-  std::map<int, int> node_of_;                ///< that writes a tensor
-  std::map<int, std::vector<Path>> reads_of_;  ///< of that node
+  std::map<int, int> node_of_;                      ///< that writes a tensor
+  std::map<int, std::vector<Path>> reads_of_;       ///< of that node
   std::vector<std::pair<int, int>> outside_reads_;  ///< cluster, tensor
   std::map<int, int> violations_;
 };

@@ -63,8 +63,7 @@ FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& arch
   for (const mapspace::FusedOperator& op : network_.operators) {
     layer_of_.push_back(-1);
     if (!op.product) continue;
-    const auto found =
-        std::ranges::find(layers, op.product->problem, &NetworkLayer::problem);
+    const auto found = std::ranges::find(layers, op.product->problem, &NetworkLayer::problem);
     layer_of_.back() = static_cast<int>(found - layers.begin());
   }
   layers_ = std::make_unique<MapRun>(std::move(layers), architecture_, constraints,
@@ -88,11 +87,11 @@ void FusedRun::OpenRecord() {
   record::RunRecord wanted;
   wanted.kind = record::RunKind::kMap;
   wanted.name = fmt::format("{} fused on {}", network_.name, architecture_.name);
-  wanted.definition =
-      nlohmann::json{{"operators", operators},
-                     {"architecture", mapspace::PrintArchitectureYaml(architecture_)},
-                     {"evaluator", "model"}}
-          .dump();
+  wanted.definition = nlohmann::json{
+      {"operators", operators},
+      {"architecture", mapspace::PrintArchitectureYaml(architecture_)},
+      {"evaluator",
+       "model"}}.dump();
   wanted.objective = options_.layers.ObjectiveNames();
   wanted.proposer = options_.layers.MapperName();
   wanted.seed = options_.layers.search.seed;
@@ -172,8 +171,7 @@ void FusedRun::ReadLayers() {
   for (const MapRun::Layer& layer : layers_->layers()) {
     const mapspace::Mapping& best = *layer.search->result().best;
     const mapspace::Evaluation evaluation = layer.model->Evaluate(best);
-    layer_costs.push_back(
-        mapspace::CostOfLayer(mapspace::LayerCost(evaluation, architecture_)));
+    layer_costs.push_back(mapspace::CostOfLayer(mapspace::LayerCost(evaluation, architecture_)));
     double energy = evaluation.energy_pj;
     for (const mapspace::TensorTraffic& traffic : evaluation.levels[outermost].tensors) {
       energy -= traffic.energy_pj;
@@ -205,8 +203,8 @@ std::optional<mapspace::TileCost> FusedRun::Estimate(int op, const mapspace::Pro
     const int weights = tile.TensorNamed("Weights");
     cost.outside_reads = weights < 0 ? 0 : tile.tensors[weights].BoxWords(extents);
     cost.energy_pj += mapspace::TransferEnergy(cost.outside_reads, architecture_.levels.back());
-    cost.cycles = std::max(cost.cycles, mapspace::TransferCycles(cost.outside_reads, 0,
-                                                                 architecture_.levels.back()));
+    cost.cycles = std::max(
+        cost.cycles, mapspace::TransferCycles(cost.outside_reads, 0, architecture_.levels.back()));
   }
   return cost;
 }
@@ -227,8 +225,8 @@ trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& 
       [this](int op, const mapspace::Problem& tile, mapspace::HomeLevel home) {
         return Estimate(op, tile, home);
       },
-      [this, &on_tile](int, const mapspace::Problem& tile, mapspace::HomeLevel home)
-          -> std::optional<mapspace::TileCost> {
+      [this, &on_tile](int, const mapspace::Problem& tile,
+                       mapspace::HomeLevel home) -> std::optional<mapspace::TileCost> {
         if (IsOver()) return std::nullopt;
         const int64_t before = tiles_->mapped();
         const mapspace::MappedTile* mapped = tiles_->Map(tile, home);

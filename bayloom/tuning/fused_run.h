@@ -23,8 +23,8 @@ struct FusedOptions {
 };
 
 /// Maps a network onto an architecture with the tensors between some of its layers on the chip:
-/// first every layer by itself, as MapRun does, then groups of consecutive operators whose tiles run
-/// depth-first (mapspace/fused/group_search.h).
+/// first every layer by itself, as MapRun does, then groups of consecutive operators whose tiles
+/// run depth-first (mapspace/fused/group_search.h).
 ///
 ///     FusedRun run(graph, ShippedArchitecture("simba-like"), {}, {});
 ///     run.RunLayers();

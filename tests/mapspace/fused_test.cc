@@ -38,12 +38,10 @@ Architecture OneBuffer(int64_t words) {
   Architecture architecture;
   architecture.name = "one-buffer";
   architecture.arithmetic.instances = 16;
-  architecture.levels = {{.name = "Registers", .words = 16, .instances = 16, .access_energy_pj = 1},
-                         {.name = "Buffer", .words = words, .access_energy_pj = 6},
-                         {.name = "DRAM",
-                          .read_bandwidth = 2,
-                          .write_bandwidth = 2,
-                          .access_energy_pj = 200}};
+  architecture.levels = {
+      {.name = "Registers", .words = 16, .instances = 16, .access_energy_pj = 1},
+      {.name = "Buffer", .words = words, .access_energy_pj = 6},
+      {.name = "DRAM", .read_bandwidth = 2, .write_bandwidth = 2, .access_energy_pj = 200}};
   CheckArchitecture(architecture);
   return architecture;
 }
@@ -119,7 +117,8 @@ TEST(DepthFirstTiles, ComputeNothingAgainWithoutWindows) {
 }
 
 TEST(DepthFirstTiles, CompleteWhatLaterLayersNeed) {
-  // The first result is read by tiles with a stride that leaves its last line out, and needed later.
+  // The first result is read by tiles with a stride that leaves its last line out, and needed
+  // later.
   TinyNetwork tiny;
   const int first = tiny.Convolution(tiny.Input(1, 10, 10), 2, 3, 1, 1);
   tiny.Convolution(first, 2, 3, 2, 0);
@@ -141,12 +140,10 @@ TEST(CostOfFusedGroup, MovesNoLessThanEveryWordOnce) {
     const FusedNetwork network = TinyNetwork::Random(random).Build();
     const std::vector<int64_t>& out = network.tensors[network.operators.back().output].shape;
     const bool rows = random.UniformInt(2) == 0, columns = random.UniformInt(2) == 0;
-    const FusedGroup group =
-        Whole(network, Tiles(1 + random.UniformInt(out[2]), 1 + random.UniformInt(out[3]), rows,
-                             columns));
+    const FusedGroup group = Whole(network, Tiles(1 + random.UniformInt(out[2]),
+                                                  1 + random.UniformInt(out[3]), rows, columns));
     const int64_t capacity = 1 << (8 + random.UniformInt(8));
-    const Result<GroupCost> cost =
-        CostOfFusedGroup(network, OneBuffer(capacity), group, PlainCost);
+    const Result<GroupCost> cost = CostOfFusedGroup(network, OneBuffer(capacity), group, PlainCost);
     if (!cost) continue;
     EXPECT_LE(cost->peak_words, capacity);
     const CompulsoryWords compulsory = CompulsoryOf(network, 0, network.OperatorCount());
@@ -282,8 +279,8 @@ TEST_P(GroupSearchFor, FindsTheBestOfAllDivisions) {
           for (const int64_t rows : axes[0].sizes) {
             for (const int64_t columns : axes[1].sizes) {
               for (int cached = 0; cached < 4; ++cached) {
-                FusedGroup group{.begin = begin, .end = end, .home = HomeLevel{.level = 1},
-                                 .tiling = {}};
+                FusedGroup group{
+                    .begin = begin, .end = end, .home = HomeLevel{.level = 1}, .tiling = {}};
                 group.tiling.axes = {{axes[0].axis, rows, cached / 2 == 1},
                                      {axes[1].axis, columns, cached % 2 == 1}};
                 const Result<GroupCost> cost =
@@ -304,8 +301,8 @@ TEST_P(GroupSearchFor, FindsTheBestOfAllDivisions) {
       for (size_t length = 1; length <= groups[begin].size(); ++length) {
         // Of a group's tilings, those that may be in a best division.
         for (const GroupCost& cost : groups[begin][length - 1]) {
-          const bool is_beaten = std::ranges::any_of(
-              groups[begin][length - 1], [&](const GroupCost& other) {
+          const bool is_beaten =
+              std::ranges::any_of(groups[begin][length - 1], [&](const GroupCost& other) {
                 return other.energy_pj <= cost.energy_pj && other.cycles <= cost.cycles &&
                        (other.energy_pj < cost.energy_pj || other.cycles < cost.cycles);
               });

@@ -11,8 +11,8 @@
 
 namespace bayloom::mapspace {
 
-/// Networks of a few operators over images [1, channels, rows, columns], which say element by element
-/// what they read.
+/// Networks of a few operators over images [1, channels, rows, columns], which say element by
+/// element what they read.
 class TinyNetwork {
  public:
   enum class Kind { kConvolution, kDepthwise, kPool, kAdd, kConcatenate };

@@ -33,8 +33,7 @@ Result<DepthFirstTiles> DepthFirstTiles::Make(const FusedNetwork& network, int b
   tiles.tiling_ = tiling;
   tiles.weights_are_streamed_ = weights_are_streamed;
   tiles.parts_.resize(network.tensors.size());
-  const std::vector<int64_t>& sink =
-      network.tensors[network.operators[end - 1].output].shape;
+  const std::vector<int64_t>& sink = network.tensors[network.operators[end - 1].output].shape;
   for (const DepthFirstTiling::Axis& axis : tiling.axes) {
     if (axis.axis < 0 || axis.axis >= std::ssize(sink) || axis.size < 1) {
       return Error{"a tile needs an axis of the last output and a size"};
@@ -158,8 +157,8 @@ Status DepthFirstTiles::FindLabels() {
     }
     for (const int tensor : used_) {
       if (tiling_.axes[a].is_cached && std::ranges::count(parts_[tensor].label, a) > 1) {
-        return Error{fmt::format("two axes of '{}' follow one tiled axis",
-                                 network_->tensors[tensor].name)};
+        return Error{
+            fmt::format("two axes of '{}' follow one tiled axis", network_->tensors[tensor].name)};
       }
     }
   }
@@ -226,7 +225,8 @@ void DepthFirstTiles::FindSides(int tiled_axis) {
         if (!IsReadInside(op.output)) {
           own = {.is_needed = true, .need = parts_[op.output].full, .fresh = {}};
         }
-        Complete(parts_[op.output], tiled_axis, position + 1 == positions, frontier[op.output], own);
+        Complete(parts_[op.output], tiled_axis, position + 1 == positions, frontier[op.output],
+                 own);
       }
       Advance(parts_[op.output], tiled_axis, frontier[op.output], own);
       if (!own.is_active) continue;
@@ -308,9 +308,8 @@ bool DepthFirstTiles::KeepsAll(const TensorParts& parts, int tiled_axis) const {
   if (!tiling_.axes[tiled_axis].is_cached) return false;
   if (std::ranges::find(parts.label, tiled_axis) != parts.label.end()) return false;
   const std::vector<Side>& sides = parts.sides[tiled_axis];
-  return std::ranges::any_of(sides, [&](const Side& side) {
-    return side.is_needed && !side.is_active;
-  });
+  return std::ranges::any_of(sides,
+                             [&](const Side& side) { return side.is_needed && !side.is_active; });
 }
 
 /// Words along a tiled axis: of all positions, or the most that one of them uses.

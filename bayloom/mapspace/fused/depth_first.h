@@ -14,7 +14,8 @@
 namespace bayloom::mapspace {
 
 /// How the result of a group of operators is divided into tiles. All operators of the group run for
-/// one tile before the next one begins (depth-first: Alwani et al. 2016; Mei et al., DeFiNES, 2023).
+/// one tile before the next one begins (depth-first: Alwani et al. 2016; Mei et al., DeFiNES,
+/// 2023).
 struct DepthFirstTiling {
   struct Axis {
     int axis = 0;      ///< of the last operator's output
@@ -70,8 +71,9 @@ class DepthFirstTiles {
   /// Words kept of a tensor between tiles: of neighbours along the innermost axis as many columns
   /// as overlap, of those along outer axes whole lines of them; all of what every tile needs.
   int64_t KeptWords(int tensor) const;
-  /// Words that are kept, or new in this kind of tile, at the same time, the most while any operator
-  /// runs. `weights`: of every operator of the group, those that are there while it runs, besides.
+  /// Words that are kept, or new in this kind of tile, at the same time, the most while any
+  /// operator runs. `weights`: of every operator of the group, those that are there while it runs,
+  /// besides.
   int64_t PeakWords(const Kind& kind, std::span<const int64_t> weights) const;
 
  private:
@@ -84,8 +86,8 @@ class DepthFirstTiles {
   };
   struct TensorParts {
     bool is_used = false;
-    Box full;                ///< over all tiles
-    std::vector<int> label;  ///< of every axis: the tiled axis that it follows, or -1
+    Box full;                              ///< over all tiles
+    std::vector<int> label;                ///< of every axis: the tiled axis that it follows, or -1
     std::vector<std::vector<Side>> sides;  ///< [tiled axis][position]
   };
 

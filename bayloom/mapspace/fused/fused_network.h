@@ -52,7 +52,8 @@ struct AccessStep {
   bool operator==(const AccessStep& other) const;
 };
 
-/// What of a tensor an operator reads to compute a box of its output: the steps one after the other.
+/// What of a tensor an operator reads to compute a box of its output: the steps one after the
+/// other.
 struct FusedOperand {
   int tensor = 0;
   std::vector<AccessStep> steps;
@@ -66,9 +67,9 @@ Box ReadBox(const FusedOperand& operand, const Box& output);
 struct FusedTensor {
   std::string name;
   std::vector<int64_t> shape;
-  int producer = -1;             ///< operator; -1: comes from outside
+  int producer = -1;                ///< operator; -1: comes from outside
   std::vector<int> consumers = {};  ///< operators, ascending
-  bool is_output = false;        ///< of the network
+  bool is_output = false;           ///< of the network
   int64_t Words() const;
 };
 
@@ -93,9 +94,9 @@ struct FusedOperator {
   double operations_per_word = 1;
 };
 
-/// A network as its operators in an order in which they can run, each tensor written by one of them.
-/// What is done to one tensor alone element by element, or moves elements about (activations, biases,
-/// padding, transposition, concatenation), is part of how the next operator reads it.
+/// A network as its operators in an order in which they can run, each tensor written by one of
+/// them. What is done to one tensor alone element by element, or moves elements about (activations,
+/// biases, padding, transposition, concatenation), is part of how the next operator reads it.
 struct FusedNetwork {
   std::string name;
   std::vector<FusedTensor> tensors;

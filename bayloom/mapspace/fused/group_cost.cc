@@ -140,8 +140,8 @@ std::optional<WeightsPlan> PlanWeights(const DepthFirstTiles& tiles, HomeLevel h
 Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architecture& architecture,
                                    const FusedGroup& group, const TileCoster& coster) {
   const HomeLevel home = *group.home;
-  const Result<DepthFirstTiles> made = DepthFirstTiles::Make(network, group.begin, group.end,
-                                                             group.tiling, !home.keeps_weights);
+  const Result<DepthFirstTiles> made =
+      DepthFirstTiles::Make(network, group.begin, group.end, group.tiling, !home.keeps_weights);
   if (!made) return made.error();
   const DepthFirstTiles& tiles = *made;
   const StorageLevel& storage = architecture.levels[home.level];

@@ -128,8 +128,8 @@ void GroupSearch::Keep(FusedGroup group, Candidates& candidates) const {
 
 void GroupSearch::AddTilings(const FusedGroup& group, const std::vector<TiledAxis>& axes,
                              Candidates& candidates) const {
-  constexpr std::array<std::pair<bool, bool>, 3> kCached = {{{true, true}, {false, true},
-                                                             {false, false}}};
+  constexpr std::array<std::pair<bool, bool>, 3> kCached = {
+      {{true, true}, {false, true}, {false, false}}};
   const TiledAxis& outer = axes.front();
   const TiledAxis& inner = axes.back();
   for (const auto& [outer_cached, inner_cached] : kCached) {
@@ -226,8 +226,8 @@ std::vector<GroupSearch::Choice> GroupSearch::BestDivision(bool known_only) cons
       for (Candidate& candidate : *groups_[begin][length - 1]) {
         if (known_only && !candidate.is_known) continue;
         const double energy = candidate.cost.energy_pj * (candidate.is_known ? 1 : energy_ratio_);
-        const double cycles = static_cast<double>(candidate.cost.cycles) *
-                              (candidate.is_known ? 1 : cycle_ratio_);
+        const double cycles =
+            static_cast<double>(candidate.cost.cycles) * (candidate.is_known ? 1 : cycle_ratio_);
         for (int before = 0; before < std::ssize(at[begin]); ++before) {
           const Partial& prefix = at[begin][before];
           here.push_back({.energy = prefix.energy + energy,
@@ -268,8 +268,7 @@ GroupPlan GroupSearch::PlanOf(const std::vector<Choice>& choices) const {
 
 bool GroupSearch::MakeKnown(const Choice& choice) {
   Candidate& candidate = *choice.candidate;
-  const Result<GroupCost> cost =
-      CostOfFusedGroup(network_, architecture_, candidate.group, exact_);
+  const Result<GroupCost> cost = CostOfFusedGroup(network_, architecture_, candidate.group, exact_);
   if (!cost && options_.stop()) return false;
   candidate.is_known = true;
   ++progress_.mapped;

@@ -67,10 +67,10 @@ class GroupSearch {
 
   /// What is known while it runs.
   struct Progress {
-    int64_t groups = 0;     ///< estimated
-    int64_t mapped = 0;     ///< with known costs
-    int rounds = 0;         ///< divisions made
-    GroupPlan best;         ///< of known costs only
+    int64_t groups = 0;  ///< estimated
+    int64_t mapped = 0;  ///< with known costs
+    int rounds = 0;      ///< divisions made
+    GroupPlan best;      ///< of known costs only
   };
   /// Whether it ended by itself. `on_progress` is called after every group that was mapped.
   bool Run(const std::function<void(const Progress&)>& on_progress = {});

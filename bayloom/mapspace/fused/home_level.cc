@@ -88,14 +88,14 @@ double HomeModel::ValueOf(const TileCost& cost, MapObjective objective) const {
 
 std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& model,
                                                              MapObjective objective) {
-  return std::make_unique<trial::InlineEvaluator<Mapping>>([&model, objective](
-                                                               const Mapping& mapping) {
-    if (!model.inside().Fits(mapping)) {
-      return trial::Outcome::Infeasible(trial::Verdict::kMemory,
-                                        model.inside().CheckFit(mapping).error().message);
-    }
-    return trial::Outcome::Feasible(model.ValueOf(model.Evaluate(mapping), objective));
-  });
+  return std::make_unique<trial::InlineEvaluator<Mapping>>(
+      [&model, objective](const Mapping& mapping) {
+        if (!model.inside().Fits(mapping)) {
+          return trial::Outcome::Infeasible(trial::Verdict::kMemory,
+                                            model.inside().CheckFit(mapping).error().message);
+        }
+        return trial::Outcome::Feasible(model.ValueOf(model.Evaluate(mapping), objective));
+      });
 }
 
 double TransferEnergy(int64_t words, const StorageLevel& level) {
@@ -127,12 +127,12 @@ TileCost StreamCost(int64_t words_read, int64_t words_written, double operations
   const Arithmetic& arithmetic = architecture.arithmetic;
   const double compute = std::ceil(operations / static_cast<double>(arithmetic.instances));
   const bool is_outside = level + 1 == architecture.LevelCount();
-  TileCost cost = {.energy_pj = operations * arithmetic.mac_energy_pj +
-                                TransferEnergy(words_read, from) +
-                                TransferEnergy(words_written, from),
-                   .cycles = std::max(static_cast<int64_t>(compute),
-                                      TransferCycles(words_read, words_written, from)),
-                   .operations = operations};
+  TileCost cost = {
+      .energy_pj = operations * arithmetic.mac_energy_pj + TransferEnergy(words_read, from) +
+                   TransferEnergy(words_written, from),
+      .cycles =
+          std::max(static_cast<int64_t>(compute), TransferCycles(words_read, words_written, from)),
+      .operations = operations};
   (is_outside ? cost.outside_reads : cost.home_reads) = words_read;
   (is_outside ? cost.outside_writes : cost.home_writes) = words_written;
   return cost;

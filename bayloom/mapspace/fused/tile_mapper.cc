@@ -25,8 +25,8 @@ bool SameLoops(const Problem& a, const Problem& b) {
 double Octaves(const Problem& a, const Problem& b) {
   double octaves = 0;
   for (size_t d = 0; d < a.bounds.size(); ++d) {
-    octaves += std::abs(std::log2(static_cast<double>(a.bounds[d]) /
-                                  static_cast<double>(b.bounds[d])));
+    octaves +=
+        std::abs(std::log2(static_cast<double>(a.bounds[d]) / static_cast<double>(b.bounds[d])));
   }
   return octaves;
 }
@@ -54,7 +54,8 @@ TileMapper::Key TileMapper::KeyOf(const Problem& problem, int level) {
   for (const DataSpace& tensor : problem.tensors) {
     key += tensor.read_write ? " +" : " ";
     for (const std::vector<AxisTerm>& axis : tensor.axes) {
-      for (const AxisTerm& term : axis) key += fmt::format("{}*{},", term.coefficient, term.dimension);
+      for (const AxisTerm& term : axis)
+        key += fmt::format("{}*{},", term.coefficient, term.dimension);
       key += ';';
     }
   }
