@@ -133,6 +133,76 @@ TEST(DepthFirstTiles, CompleteWhatLaterLayersNeed) {
   }
 }
 
+/// Scores of queries [1, heads, rows, width] and keys, softmax over them, their product with
+/// values.
+FusedNetwork Attention(int64_t heads, int64_t rows, int64_t width) {
+  const auto axis = [](int a) { return AccessStep::Axis{.constant = 0, .terms = {{a, 1}}}; };
+  const std::vector<int64_t> wide = {1, heads, rows, width}, square = {1, heads, rows, rows};
+  const auto read = [&](const std::vector<int64_t>& shape, int row, int column, int64_t inner) {
+    return AccessStep{.shape = shape,
+                      .inner = {inner},
+                      .axes = {axis(0), axis(1), axis(row), axis(column)},
+                      .from = {}};
+  };
+  FusedNetwork network;
+  network.tensors = {{.name = "queries", .shape = wide},   {.name = "keys", .shape = wide},
+                     {.name = "values", .shape = wide},    {.name = "scores", .shape = square},
+                     {.name = "weights", .shape = square}, {.name = "context", .shape = wide}};
+  const auto product = [&](int64_t columns, int64_t terms) {
+    return FusedProduct{.problem = BatchMatmulProblem(heads, rows, columns, terms),
+                        .output_axis = {1, 2, 3, -1},
+                        .weights_operand = 1};
+  };
+  network.operators = {
+      {.name = "scores",
+       .output = 3,
+       .operands = {{0, {read(wide, 2, 4, width)}}, {1, {read(wide, 3, 4, width)}}},
+       .product = product(rows, width)},
+      {.name = "softmax",
+       .output = 4,
+       .operands = {{3, {read(square, 2, 4, rows)}}},
+       .product = {},
+       .operations_per_word = 4},
+      {.name = "context",
+       .output = 5,
+       .operands = {{4, {read(square, 2, 4, rows)}}, {2, {read(wide, 4, 3, rows)}}},
+       .product = product(width, rows)}};
+  network.tensors[5].is_output = true;
+  network.Connect();
+  return network;
+}
+
+TEST(DepthFirstTiles, OfAttentionReadKeysAndValuesOnceForEachHead) {
+  const FusedNetwork network = Attention(4, 32, 8);
+  const DepthFirstTiling tiling = {.axes = {{1, 1, true}, {2, 8, true}}};
+  const DepthFirstTiles tiles = *DepthFirstTiles::Make(network, 0, 3, tiling);
+  EXPECT_EQ(tiles.TileCount(), 16);
+  for (int t = 0; t < 6; ++t) EXPECT_EQ(tiles.NewWords(t), network.tensors[t].Words());
+  // Keys and values of one head stay; scores of eight rows come and go.
+  EXPECT_EQ(tiles.KeptWords(1), 32 * 8);
+  EXPECT_EQ(tiles.KeptWords(2), 32 * 8);
+  EXPECT_EQ(tiles.KeptWords(3), 0);
+  EXPECT_EQ(WordsOf(tiles.NewBox(4, std::vector<int64_t>{2, 1})), 8 * 32);
+  // Scores and weights of eight rows at the same time, beside keys and values.
+  const std::vector<int64_t> no_weights(3);
+  EXPECT_EQ(tiles.PeakWords(tiles.kinds().front(), no_weights), 2 * 32 * 8 + 2 * 8 * 32);
+
+  const GroupCost cost = *CostOfFusedGroup(
+      network, OneBuffer(1 << 12),
+      {.begin = 0, .end = 3, .home = HomeLevel{.level = 1}, .tiling = tiling}, PlainCost);
+  EXPECT_EQ(cost.outside_reads, 3 * 4 * 32 * 8);
+  EXPECT_EQ(cost.outside_writes, 4 * 32 * 8);
+  // Where second operands may not stay, they come again for every tile.
+  const GroupCost streamed =
+      *CostOfFusedGroup(network, OneBuffer(1 << 12),
+                        {.begin = 0,
+                         .end = 3,
+                         .home = HomeLevel{.level = 1, .keeps_weights = false},
+                         .tiling = tiling},
+                        PlainCost);
+  EXPECT_EQ(streamed.outside_reads, 4 * 32 * 8) << "the others are in what tiles cost";
+}
+
 TEST(CostOfFusedGroup, MovesNoLessThanEveryWordOnce) {
   base::RandomStream random(5);
   int exact = 0;
