@@ -13,6 +13,7 @@
 ///     std::puts(tensor::Print(schedule.program()).c_str());
 
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/async_copy.h"
 #include "bayloom/tensor/dot_product.h"
 #include "bayloom/tensor/dtype.h"
 #include "bayloom/tensor/evaluation_cost.h"

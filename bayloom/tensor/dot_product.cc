@@ -115,7 +115,8 @@ Result<BlockId> BlockToTensorize(const Program& program, LoopId loop) {
         "cannot tensorize loop {}: it is not the fastest part of one reduction axis", loop)};
   }
   const int64_t extent = program.ExtentOf(loop);
-  if (extent != product->depth() && extent != product->matrix_depth()) {
+  const bool for_warps = IsFloat(product->a.dtype()) && extent == product->warp_depth();
+  if (extent != product->depth() && extent != product->matrix_depth() && !for_warps) {
     return Error{fmt::format(
         "cannot tensorize loop {} of extent {}: instructions sum up {} or {} products of {}", loop,
         extent, product->depth(), product->matrix_depth(), ToString(product->a.dtype()))};

@@ -27,11 +27,14 @@ struct DotFactor {
 ///                                             int16 into int32, bfloat16 and float16 into float32
 ///
 /// Processors have instructions that sum up as many neighbouring products at once as fit into 32
-/// bits of each operand, the depth, and some that multiply matrices of twice the depth.
+/// bits of each operand, the depth, and some that multiply matrices of twice the depth. The warps
+/// of GPUs have instructions for matrices of floats eight times the depth
+/// (target/warp_instruction.h).
 struct DotProduct {
   DotFactor a, b;
   int64_t depth() const { return 4 / ByteSize(a.dtype()); }
   int64_t matrix_depth() const { return 2 * depth(); }
+  int64_t warp_depth() const { return 8 * depth(); }
 };
 
 /// The dot product that a reduction block is; nullopt for other blocks.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <span>
 
+#include "bayloom/tensor/async_copy.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::tensor {
@@ -129,6 +130,10 @@ class ProgramHasher {
     structure_.AddBufferReference(block.output);
     for (const Expr& index : block.output_index) structure_.AddExpr(index);
     if (block.kind != BlockKind::kInit) structure_.AddExpr(block.value);
+    const auto stages = block.annotations.find(kAsyncStages);
+    if (stages != block.annotations.end() && stages->second > 1) {
+      structure_.AddSigned(stages->second);
+    }
   }
 
   /// Terms are summed up after hashing each, since their order is that of the digits' ids.

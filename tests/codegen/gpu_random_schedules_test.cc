@@ -7,6 +7,7 @@
 
 #include "bayloom/codegen/gpu/assemble.h"
 #include "bayloom/codegen/internal/gpu/stand_in_code.h"
+#include "bayloom/tensor/async_copy.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/codegen/gpu_schedules.h"
 #include "tests/tensor/workloads.h"
@@ -99,17 +100,20 @@ TEST(GpuSchedules, Assemble) {
   RecordMedian("ptxas_ms", std::move(assemble_times));
 }
 
-/// Code with one fault: the n-th barrier is left out, or the n-th cooperative loop is one element
-/// off.
+/// Code with one fault: the n-th barrier is left out, the n-th cooperative loop is one element off,
+/// or the n-th wait for asynchronous copies is for one group too few.
 class FaultyMachine final : public codegen::StandInMachine {
  public:
-  enum Kind { kBarrier, kIndex, kKinds };
+  enum Kind { kBarrier, kIndex, kWait, kKinds };
   FaultyMachine(Kind kind, int number) : kind_(kind), number_(number) {}
 
   bool planted() const { return planted_; }
 
   void Barrier(codegen::IrBuilder& b) override {
     if (!IsIt(kBarrier)) StandInMachine::Barrier(b);
+  }
+  void WaitForCopies(codegen::IrBuilder& b, int groups) override {
+    StandInMachine::WaitForCopies(b, groups + (IsIt(kWait) ? 1 : 0));
   }
   llvm::Value* ThreadIndex(codegen::IrBuilder& b) override {
     llvm::Value* thread = StandInMachine::ThreadIndex(b);
@@ -132,8 +136,8 @@ class FaultyMachine final : public codegen::StandInMachine {
 
 /// A product of 48 x 48 x 48 elements in blocks of 8 x 8 threads, at random but for that: each
 /// element of an operand's stage is read by eight threads and brought by one, so that each barrier
-/// matters.
-tensor::Program TiledProduct(base::RandomStream& random) {
+/// matters. Stages are brought up to `at_a_time` - 1 steps ahead.
+tensor::Program TiledProduct(base::RandomStream& random, int64_t at_a_time = 1) {
   constexpr int64_t kSize = 48, kThreads = 8;
   const auto one_of = [&](std::vector<int64_t> choices) {
     return choices[static_cast<size_t>(random.UniformInt(static_cast<int64_t>(choices.size())))];
@@ -169,6 +173,7 @@ tensor::Program TiledProduct(base::RandomStream& random) {
         std::vector<int64_t>{-1, one_of({1, 2, 4})});
     EXPECT_TRUE(tensor::Vectorize(program, parts[1]).ok());
     EXPECT_TRUE(tensor::Bind(program, parts[0], tensor::LoopKind::kCooperative).ok());
+    EXPECT_TRUE(tensor::Annotate(program, stage, tensor::kAsyncStages, at_a_time).ok());
   }
   return program;
 }
@@ -181,10 +186,13 @@ TEST(GpuSchedules, PlantedFaultsAreFound) {
   int planted[FaultyMachine::kKinds] = {}, named[FaultyMachine::kKinds] = {};
   int wrong[FaultyMachine::kKinds] = {};
   base::RandomStream random(3);
-  for (int i = 0; i < 40 * Effort(); ++i) {
-    const tensor::Program program = TiledProduct(random);
+  for (int i = 0; i < 60 * Effort(); ++i) {
     const auto kind = static_cast<FaultyMachine::Kind>(i % FaultyMachine::kKinds);
-    FaultyMachine machine(kind, static_cast<int>(random.UniformInt(2)));
+    // With asynchronous copies one barrier and one wait order all.
+    const bool async = kind == FaultyMachine::kWait || random.UniformInt(2) == 0;
+    const tensor::Program program = TiledProduct(random, async ? 2 + random.UniformInt(3) : 1);
+    const bool one = async && kind != FaultyMachine::kIndex;
+    FaultyMachine machine(kind, one ? 0 : static_cast<int>(random.UniformInt(2)));
     const auto stand_in = codegen::CompileForStandIn(program, Hopper(), machine);
     ASSERT_TRUE(stand_in) << stand_in.error().message;
     ASSERT_TRUE(machine.planted()) << tensor::Print(program);
@@ -201,6 +209,7 @@ TEST(GpuSchedules, PlantedFaultsAreFound) {
     RecordProperty("wrong" + std::to_string(kind), wrong[kind]);
   }
   EXPECT_EQ(named[FaultyMachine::kBarrier], planted[FaultyMachine::kBarrier]);
+  EXPECT_EQ(named[FaultyMachine::kWait], planted[FaultyMachine::kWait]);
 }
 
 }  // namespace

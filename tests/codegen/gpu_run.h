@@ -16,10 +16,11 @@ namespace bayloom::testing {
 inline target::GpuLimits Hopper() { return *target::FindGpuLimits("sm_90"); }
 
 /// Runs a program for GPUs on the stand-in like Interpret; outputs that are not written are NaNs.
-/// Returns what went wrong.
+/// Returns what went wrong; `seen` is for what was counted.
 inline Status RunOnStandIn(const tensor::Program& program, const codegen::StandIn& stand_in,
                            std::vector<tensor::HostTensor>& arguments,
-                           const codegen::StandInOptions& options = {}) {
+                           const codegen::StandInOptions& options = {},
+                           codegen::StandInCounts* seen = nullptr) {
   const std::vector<tensor::BufferId> parameters = program.Parameters();
   std::vector<codegen::AlignedMemory> memory;
   std::vector<void*> pointers;
@@ -35,6 +36,7 @@ inline Status RunOnStandIn(const tensor::Program& program, const codegen::StandI
   }
   const auto counts = stand_in.Run(pointers.data(), options);
   if (!counts) return counts.error();
+  if (seen) *seen = *counts;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const tensor::Buffer& buffer = program.buffers[parameters[i]];
     if (buffer.role != tensor::BufferRole::kOutput) continue;

@@ -7,6 +7,7 @@
 
 #include "bayloom/base/random.h"
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/async_copy.h"
 #include "bayloom/tensor/loop_tree.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/trace.h"
@@ -179,11 +180,13 @@ class GpuScheduler {
       if (copy) (void)tensor::ReverseComputeAt(program_, *copy, team);
       (void)tensor::AnnotateUnroll(program_, team, OneOf({0, 0, 16, 64}));
     }
-    for (tensor::BlockId stage : stages) Stage(stage, outer_steps);
+    const int64_t at_a_time = OneOf<int64_t>({1, 1, 2, 3, 4});
+    for (tensor::BlockId stage : stages) Stage(stage, outer_steps, at_a_time);
     if (Chance(80)) (void)tensor::DecomposeReduction(program_, block, outer_steps.front());
   }
 
-  void Stage(tensor::BlockId stage, const Loops& outer_steps) {
+  void Stage(tensor::BlockId stage, const Loops& outer_steps, int64_t at_a_time) {
+    (void)tensor::Annotate(program_, stage, tensor::kAsyncStages, at_a_time);
     const tensor::LoopId at = Chance(80) ? outer_steps.back() : outer_steps.front();
     if (tensor::ComputeAt(program_, stage, at)) return Cooperate(stage, at);
     (void)tensor::SetScope(program_, program_.blocks[stage].output, tensor::StorageScope::kGlobal);

@@ -36,6 +36,11 @@ Result<StandInObjects::Kernel> CompileKernel(const tensor::Program& program, con
       EmitMachineCode(module, **target, llvm::CodeGenFileType::ObjectFile)};
 }
 
+/// With all slots of a ring.
+int64_t BytesOf(const GpuPlace& place, const BufferPlace& buffer) {
+  return (place.slots - 1) * place.slot_bytes + buffer.bytes;
+}
+
 /// What threads may share in a launch, by BufferId; the last is for reductions between warps.
 std::vector<WatchedMemory> WatchedMemories(const StandInObjects& code,
                                            const StandInObjects::Kernel& kernel,
@@ -85,7 +90,8 @@ Result<StandInObjects> CompileStandInObjects(const tensor::Program& program,
   }
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const tensor::Buffer& buffer = program.buffers[i];
-    objects.buffers.push_back({buffer.name, plan->places[i], plan->memory.buffers[i].bytes,
+    objects.buffers.push_back({buffer.name, plan->places[i],
+                               BytesOf(plan->places[i], plan->memory.buffers[i]),
                                tensor::ByteSize(buffer.dtype)});
   }
   objects.parameters = static_cast<int>(program.Parameters().size());
@@ -159,7 +165,8 @@ Result<StandInCounts> StandIn::RunKernel(size_t number, const std::vector<void*>
       return Error{*std::move(fault)};
     }
   }
-  return StandInCounts{1, launch.blocks * launch.threads, block.barriers(), checker.accesses()};
+  return StandInCounts{1, launch.blocks * launch.threads, block.barriers(), checker.accesses(),
+                       block.copies()};
 }
 
 Result<StandInCounts> StandIn::Run(void* const* parameters, const StandInOptions& options) const {
@@ -175,6 +182,7 @@ Result<StandInCounts> StandIn::Run(void* const* parameters, const StandInOptions
     counts.threads += seen->threads;
     counts.barriers += seen->barriers;
     counts.accesses += seen->accesses;
+    counts.copies += seen->copies;
   }
   return counts;
 }

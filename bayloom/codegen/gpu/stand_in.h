@@ -30,6 +30,7 @@ struct StandInCounts {
   int64_t threads = 0;   ///< of all blocks
   int64_t barriers = 0;  ///< of all blocks
   int64_t accesses = 0;  ///< to global and shared memory
+  int64_t copies = 0;    ///< asynchronous ones
 };
 
 struct StandInCode;
@@ -54,7 +55,8 @@ class StandIn {
   /// been written to is full of NaNs.
   ///
   /// Fails at the first access out of bounds, the first two accesses of threads to one element, one
-  /// of them a write, that no barrier orders, and at barriers and shuffles that not all threads
+  /// of them a write, that no barrier orders, at accesses to what is being copied and has not been
+  /// waited for, and at barriers and shuffles that not all threads
   /// come to. The message names the element, both threads and how many barriers they have passed.
   Result<StandInCounts> Run(void* const* parameters, const StandInOptions& options) const;
 

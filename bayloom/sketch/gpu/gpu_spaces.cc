@@ -18,8 +18,9 @@ constexpr int64_t kMinSharedReduction = 32;  // values, for threads to share the
 
 /// Which of the rules that exclude each other are tried first.
 struct Preference {
-  bool stage;  ///< operands of products in shared memory
-  bool share;  ///< reductions with few elements shared by threads, products among them
+  bool stage;          ///< operands of products in shared memory
+  bool share;          ///< reductions with few elements shared by threads, products among them
+  bool warps = false;  ///< products by the instructions of warps
 };
 
 bool MayShare(const tensor::Program& program, tensor::BlockId id) {
@@ -42,6 +43,7 @@ GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlin
     const bool shares = preference.share && MayShare(program, id);
     if (shares && ShareReduction(sketch, *name)) continue;
     if (!HasDataReuse(program, id)) continue;
+    if (preference.warps && TileForWarps(sketch, *name, limits)) continue;
     if (preference.stage && TileProduct(sketch, *name, limits, true)) continue;
     (void)TileProduct(sketch, *name, limits, false);
   }
@@ -69,8 +71,8 @@ GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool l
       limits_are_known_(limits_are_known) {
   if (tensor::IsCall(workload_)) return;
   const tensor::Schedule inlined = ApplyRules(workload_, InliningRules(), {}).front();
-  for (const Preference& preference :
-       {Preference{true, false}, Preference{false, false}, Preference{true, true}}) {
+  for (const Preference& preference : {Preference{true, false}, Preference{false, false},
+                                       Preference{true, true}, Preference{true, false, true}}) {
     GpuSketch sketch = SketchWith(preference, inlined, limits_);
     tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
     const bool known = std::ranges::any_of(
@@ -119,11 +121,7 @@ Result<tensor::Trace> GpuSpaces::MutateTrace(int number, const tensor::Trace& tr
     TileLimits::Decisions decisions = trace.decisions();
     decisions[step].reset();  // drawn again when the trace is replayed, unless it is limited
     for (const TileLimits& tiles : space.limits) {
-      for (const TiledAxis& axis : tiles.axes) {
-        if (static_cast<size_t>(axis.step) != step) continue;
-        decisions[step] = tensor::Decision{
-            *tensor::SamplePerfectTiling(axis.extent, axis.parts(), kMaxInnermostFactor, random)};
-      }
+      if (auto drawn = tiles.DrawStep(static_cast<int>(step), random)) decisions[step] = drawn;
     }
     if (decisions[step] == trace.decisions()[step]) continue;
     if (limits_are_known_ && !space.Check(decisions)) continue;

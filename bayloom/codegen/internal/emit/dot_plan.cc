@@ -48,6 +48,7 @@ std::optional<DotPlan> PlanDot(const tensor::Program& program, const target::Tar
   const auto method = target::DotMethodFor(target, tensor::ToString(product->a.dtype()),
                                            tensor::ToString(product->b.dtype()));
   if (vector == nullptr || !method) return std::nullopt;
+  if (program.ExtentOf(loop) > product->matrix_depth()) return std::nullopt;  // for GPUs
   DotPlan plan{id,
                loop,
                tensor::OnlyDigit(program, loop),

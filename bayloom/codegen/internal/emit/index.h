@@ -58,6 +58,8 @@ class Digits {
   DigitValue& operator[](tensor::DigitId digit) { return values_[digit]; }
   const DigitValue& operator[](tensor::DigitId digit) const { return values_[digit]; }
   int size() const { return static_cast<int>(values_.size()); }
+  /// Further digits, of code generation's own, that have no value yet.
+  void Add(size_t count) { values_.resize(values_.size() + count); }
 
   IndexValue Evaluate(const tensor::Affine& index) const;
   /// Bounds of an index in all lanes, for all running values of the loops.

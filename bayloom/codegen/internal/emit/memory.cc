@@ -90,7 +90,7 @@ llvm::Value* MemoryEmitter::Base(tensor::BufferId buffer) {
   return base;
 }
 
-llvm::Align MemoryEmitter::AlignmentOf(const IndexValue& index, int64_t element_bytes) const {
+llvm::Align MemoryEmitter::AlignmentOf(const IndexValue& index, int64_t element_bytes) {
   int64_t step = std::gcd(kBufferAlignment, index.constant * element_bytes);
   for (const IndexValue::Term& term : index.terms) {
     step = std::gcd(step, term.coefficient * element_bytes);

@@ -62,6 +62,9 @@ class MemoryEmitter {
   /// Of the element at `index` in lane 0, for instructions that read memory themselves.
   llvm::Value* AddressOf(tensor::BufferId buffer, const IndexValue& index);
 
+  /// What elements of so many bytes at `index` are aligned to.
+  static llvm::Align AlignmentOf(const IndexValue& index, int64_t element_bytes);
+
   /// To be called where control flow joins or splits: what was loaded before may not be known
   /// or not be valid after.
   void ForgetLoads() { loaded_.clear(); }
@@ -109,7 +112,6 @@ class MemoryEmitter {
                           llvm::Value* guard);
   llvm::Value* Gather(const Piece& piece, llvm::Value* pointer, const IndexValue& index,
                       llvm::Value* dynamic, Chunk chunk, llvm::Value* guard);
-  llvm::Align AlignmentOf(const IndexValue& index, int64_t element_bytes) const;
   llvm::Value* ActiveMask(Chunk chunk) const;
 
   const tensor::Program& program_;

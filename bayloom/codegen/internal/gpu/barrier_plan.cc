@@ -59,14 +59,41 @@ class BarrierPlanner {
     if (const auto nest = plan_.thread_nests.find(node.id); nest != plan_.thread_nests.end()) {
       return VisitAll(program_.loops[nest->second.loops.back()].body, KeyOf(node));
     }
+    if (const auto pipeline = plan_.pipelines.find(node.id); pipeline != plan_.pipelines.end()) {
+      return VisitPipeline(node, pipeline->second, mode);
+    }
     VisitAll(loop.body, mode);
     if (program_.ExtentOf(node.id) == 1) return;
     if (mode == kFirstThread) ++generation_;
     VisitAll(loop.body, mode);
   }
 
+  /// The first copies are made before the loop. Each iteration begins with a barrier, after which
+  /// the slot that the iteration before has read may be filled, beside those that are read.
+  void VisitPipeline(NodeRef loop, const Pipeline& pipeline, int mode) {
+    Phase copies{loop, KeyOf(loop) + kFirstThread + 1, generation_, {}, {}};
+    std::vector<NodeRef> rest;
+    for (const NodeRef child : program_.BodyOf(loop)) {
+      if (std::ranges::count(pipeline.copies, child.id) == 0 || !child.is_loop()) {
+        rest.push_back(child);
+        continue;
+      }
+      const Phase copy = MakePhase(child, copies.mode);
+      copies.reads.insert(copies.reads.end(), copy.reads.begin(), copy.reads.end());
+      copies.writes.insert(copies.writes.end(), copy.writes.begin(), copy.writes.end());
+    }
+    Enter(copies);
+    open_.clear();
+    VisitAll(rest, mode);
+  }
+
   void VisitPhase(NodeRef node, int mode) {
-    const Phase phase = MakePhase(node, mode);
+    Enter(MakePhase(node, mode));
+    if (CombinesWarps(node)) SplitAtItsBarrier();
+  }
+
+  void Enter(const Phase& phase) {
+    const NodeRef node = phase.node;
     const bool known = kernel_.barriers.contains(KeyOf(node));
     const bool conflicts =
         std::ranges::any_of(open_, [&](const Phase& other) { return Conflict(other, phase); });
@@ -75,7 +102,6 @@ class BarrierPlanner {
       open_.clear();
     }
     open_.push_back(phase);
-    if (CombinesWarps(node)) SplitAtItsBarrier();
   }
 
   /// A reduction by several warps has a barrier of its own: before it inputs are read and scratch

@@ -7,10 +7,16 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/context/detail/fcontext.hpp>
+#include <cstring>
+#include <deque>
 #include <new>
 #include <numeric>
 #include <span>
+#include <utility>
+
+#include "bayloom/codegen/internal/gpu/warp_arithmetic.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -18,9 +24,16 @@ namespace {
 namespace fiber = boost::context::detail;
 
 constexpr size_t kStackBytes = 64 << 10;  // a kernel's arrays end at 16 KiB
-constexpr size_t kWarpSize = 32;
+constexpr int kUnknown = 0xff;            // bytes that are being copied: NaN in all types of floats
 
 }  // namespace
+
+struct FiberBlock::Copy {
+  int to_buffer = 0, from_buffer = 0;
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  uint32_t bytes = 0, valid = 0;
+};
 
 struct FiberBlock::Thread : StandInCalls {
   FiberBlock* block = nullptr;
@@ -28,16 +41,32 @@ struct FiberBlock::Thread : StandInCalls {
   State state = State::kDone;
   fiber::fcontext_t self = nullptr;    ///< where the thread goes on
   fiber::fcontext_t caller = nullptr;  ///< where the block goes on
-  uint32_t bits = 0, lanes = 0;        ///< of a shuffle
+  // What it does with its warp.
+  Together together = Together::kShuffle;
+  uint32_t parameter = 0;  ///< the same for all threads
+  uint32_t bits = 0;       ///< of a shuffle
+  const void* row = nullptr;
+  uint32_t* registers = nullptr;
+  std::vector<Copy> begun;               ///< since the last group
+  std::deque<std::vector<Copy>> groups;  ///< not waited for, oldest first
   StandInKernel kernel = nullptr;
   void* const* pointers = nullptr;
   void* shared = nullptr;
+
+  /// Waits until all threads of the warp have come, and what they do is done.
+  void Join(Together what, uint32_t with) {
+    together = what;
+    parameter = with;
+    Wait(*this, State::kInWarp);
+  }
+  Accessor accessor() const { return {block->block_, number, block->epoch_}; }
 
   static void Enter(fiber::transfer_t from) {
     auto& thread = *static_cast<Thread*>(from.data);
     thread.caller = from.fctx;
     thread.kernel(thread.pointers, thread.shared, &thread, static_cast<uint32_t>(thread.number),
                   static_cast<uint32_t>(thread.block->block_));
+    thread.block->CheckNoCopies(thread);
     Wait(thread, State::kDone);
   }
 };
@@ -64,7 +93,7 @@ std::optional<std::string> FiberBlock::Run(StandInKernel kernel, void* const* po
   Start(kernel, pointers, shared, block);
   do {
     RunReadyThreads();
-  } while (!fault_ && (FinishShuffles() || FinishBarrier()));
+  } while (!fault_ && (FinishWarps() || FinishBarrier()));
   return fault_;
 }
 
@@ -76,7 +105,14 @@ void FiberBlock::Start(StandInKernel kernel, void* const* pointers, void* shared
     Thread& thread = threads_[i];
     thread.barrier = OnBarrier;
     thread.shuffle = OnShuffle;
+    thread.load_matrices = OnLoadMatrices;
+    thread.multiply = OnMultiply;
     thread.access = OnAccess;
+    thread.copy = OnCopy;
+    thread.commit = OnCommit;
+    thread.wait = OnWait;
+    thread.begun.clear();
+    thread.groups.clear();
     thread.block = this;
     thread.number = static_cast<int>(i);
     thread.state = State::kReady;
@@ -103,20 +139,104 @@ void FiberBlock::OnBarrier(StandInCalls* self) {
 uint32_t FiberBlock::OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes) {
   auto& thread = *static_cast<Thread*>(self);
   thread.bits = bits;
-  thread.lanes = lanes;
-  Wait(thread, State::kInShuffle);
+  thread.Join(Together::kShuffle, lanes);
   return thread.bits;
+}
+
+void FiberBlock::OnLoadMatrices(StandInCalls* self, uint32_t buffer, const void* row,
+                                uint32_t count, uint32_t transposed, uint32_t* registers) {
+  auto& thread = *static_cast<Thread*>(self);
+  const bool names_row = static_cast<size_t>(thread.number) % kWarpSize < count * kMatrixRows;
+  if (names_row) {
+    if (reinterpret_cast<uintptr_t>(row) % kMatrixRowBytes != 0) {
+      StopAt(thread, fmt::format("matrices: thread {} of block {} names a row that is not aligned "
+                                 "to {} bytes",
+                                 thread.number, thread.block->block_, kMatrixRowBytes));
+    }
+    StopAt(thread, thread.block->checker_->Check(static_cast<int>(buffer),
+                                                 static_cast<const std::byte*>(row),
+                                                 kMatrixRowBytes, false, thread.accessor()));
+  }
+  thread.row = row;
+  thread.registers = registers;
+  thread.Join(Together::kLoadMatrices, 2 * count + transposed);
+}
+
+void FiberBlock::OnMultiply(StandInCalls* self, uint32_t is_bfloat16, uint32_t* registers) {
+  auto& thread = *static_cast<Thread*>(self);
+  thread.registers = registers;
+  thread.Join(Together::kMultiply, is_bfloat16);
 }
 
 void FiberBlock::OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
                           uint32_t is_write) {
   auto& thread = *static_cast<Thread*>(self);
-  FiberBlock& block = *thread.block;
-  const Accessor accessor{block.block_, thread.number, block.epoch_};
-  block.fault_ =
-      block.checker_->Check(static_cast<int>(buffer), static_cast<const std::byte*>(pointer), bytes,
-                            is_write != 0, accessor);
-  if (block.fault_) Wait(thread, State::kDone);  // for ever
+  StopAt(thread, thread.block->checker_->Check(static_cast<int>(buffer),
+                                               static_cast<const std::byte*>(pointer), bytes,
+                                               is_write != 0, thread.accessor()));
+}
+
+void FiberBlock::StopAt(Thread& thread, std::optional<std::string> fault) {
+  if (!fault) return;
+  thread.block->fault_ = std::move(fault);
+  Wait(thread, State::kDone);
+}
+
+void FiberBlock::OnCopy(StandInCalls* self, uint32_t to_buffer, void* to, uint32_t from_buffer,
+                        const void* from, uint32_t bytes, uint32_t valid) {
+  auto& thread = *static_cast<Thread*>(self);
+  RaceChecker& checker = *thread.block->checker_;
+  const Copy copy{static_cast<int>(to_buffer),
+                  static_cast<int>(from_buffer),
+                  static_cast<std::byte*>(to),
+                  static_cast<const std::byte*>(from),
+                  bytes,
+                  valid};
+  if (reinterpret_cast<uintptr_t>(to) % bytes != 0 ||
+      (valid > 0 && reinterpret_cast<uintptr_t>(from) % bytes != 0)) {
+    StopAt(thread, fmt::format("copy: thread {} of block {} copies {} bytes from or to an address "
+                               "that is not aligned to as many",
+                               thread.number, thread.block->block_, bytes));
+  }
+  StopAt(thread, checker.Check(copy.from_buffer, copy.from, valid, false, thread.accessor()));
+  StopAt(thread, checker.BeginCopy(copy.to_buffer, copy.to, bytes, thread.accessor()));
+  std::memset(copy.to, kUnknown, bytes);
+  thread.begun.push_back(copy);
+  ++thread.block->copies_;
+}
+
+void FiberBlock::OnCommit(StandInCalls* self) {
+  auto& thread = *static_cast<Thread*>(self);
+  thread.groups.push_back(std::exchange(thread.begun, {}));
+}
+
+void FiberBlock::OnWait(StandInCalls* self, uint32_t groups) {
+  auto& thread = *static_cast<Thread*>(self);
+  while (thread.groups.size() > groups) {
+    for (const Copy& copy : thread.groups.front()) {
+      StopAt(thread, thread.block->FinishCopy(thread, copy));
+    }
+    thread.groups.pop_front();
+  }
+}
+
+std::optional<std::string> FiberBlock::FinishCopy(const Thread& thread, const Copy& copy) {
+  if (auto fault =
+          checker_->Check(copy.from_buffer, copy.from, copy.valid, false, thread.accessor())) {
+    return fault;
+  }
+  std::memset(copy.to, 0, copy.bytes);
+  std::memcpy(copy.to, copy.from, copy.valid);
+  return checker_->EndCopy(copy.to_buffer, copy.to, copy.bytes, thread.accessor());
+}
+
+/// At the end of a thread.
+void FiberBlock::CheckNoCopies(const Thread& thread) {
+  const bool none =
+      thread.begun.empty() && std::ranges::all_of(thread.groups, &std::vector<Copy>::empty);
+  if (none || fault_) return;
+  fault_ = fmt::format("copy: thread {} of block {} ends without having waited for its copies",
+                       thread.number, block_);
 }
 
 void FiberBlock::RunReadyThreads() {
@@ -128,33 +248,52 @@ void FiberBlock::RunReadyThreads() {
   }
 }
 
-bool FiberBlock::FinishShuffles() {
+bool FiberBlock::FinishWarps() {
   bool any = false;
-  for (size_t begin = 0; begin < threads_.size() && !fault_; begin += kWarpSize) {
-    any |= FinishShuffle(begin, std::min(begin + kWarpSize, threads_.size()));
+  const std::span<Thread> all(threads_);
+  for (size_t begin = 0; begin < all.size() && !fault_; begin += kWarpSize) {
+    any |= FinishWarp(all.subspan(begin, std::min(kWarpSize, all.size() - begin)));
   }
   return any && !fault_;
 }
 
-bool FiberBlock::FinishShuffle(size_t begin, size_t end) {
-  const auto warp = std::span(threads_).subspan(begin, end - begin);
-  const auto shuffles = [](const Thread& thread) { return thread.state == State::kInShuffle; };
-  if (std::ranges::none_of(warp, shuffles)) return false;
+bool FiberBlock::FinishWarp(std::span<Thread> warp) {
+  const auto waits = [](const Thread& thread) { return thread.state == State::kInWarp; };
+  const auto first = std::ranges::find_if(warp, waits);
+  if (first == warp.end()) return false;
   const auto elsewhere = std::ranges::find_if(warp, [&](const Thread& thread) {
-    return !shuffles(thread) || thread.lanes != warp[0].lanes;
+    return !waits(thread) || thread.together != first->together ||
+           thread.parameter != first->parameter;
   });
   if (elsewhere != warp.end() || warp.size() < kWarpSize) {
-    const int missing = elsewhere != warp.end() ? elsewhere->number : static_cast<int>(end);
-    fault_ = fmt::format("shuffle: in block {}, thread {} does not take part in its warp's", block_,
+    const int missing =
+        elsewhere != warp.end() ? elsewhere->number : static_cast<int>(threads_.size());
+    fault_ = fmt::format("{}: in block {}, thread {} does not take part in its warp's",
+                         first->together == Together::kShuffle ? "shuffle" : "matrices", block_,
                          missing);
     return false;
   }
-  uint32_t got[kWarpSize];
-  for (size_t i = 0; i < kWarpSize; ++i) got[i] = warp[i ^ warp[i].lanes].bits;
+  std::array<uint32_t*, kWarpSize> registers;
+  std::array<const void*, kWarpSize> rows;
+  std::array<uint32_t, kWarpSize> bits;
   for (size_t i = 0; i < kWarpSize; ++i) {
-    warp[i].bits = got[i];
-    warp[i].state = State::kReady;
+    registers[i] = warp[i].registers;
+    rows[i] = warp[i].row;
+    if (first->together == Together::kShuffle) bits[i] = warp[i ^ warp[i].parameter].bits;
   }
+  const uint32_t parameter = first->parameter;
+  switch (first->together) {
+    case Together::kShuffle:
+      for (size_t i = 0; i < kWarpSize; ++i) warp[i].bits = bits[i];
+      break;
+    case Together::kLoadMatrices:
+      LoadMatrices(rows, parameter / 2, parameter % 2 != 0, registers);
+      break;
+    case Together::kMultiply:
+      MultiplyMatrices(parameter != 0, registers);
+      break;
+  }
+  for (Thread& thread : warp) thread.state = State::kReady;
   return true;
 }
 

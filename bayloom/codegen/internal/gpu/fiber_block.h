@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@
 namespace bayloom::codegen {
 
 /// Runs blocks of threads on this processor, one after the other. Each thread is a fiber that runs
-/// until it waits for others: at a barrier for all threads of the block, in a shuffle for those of
-/// its warp.
+/// until it waits for others: at a barrier for all threads of the block, in a shuffle and in
+/// products of matrices for those of its warp. Asynchronous copies are carried out as late as may
+/// be, when a thread waits for them; until then what they will overwrite is full of NaNs.
 ///
 /// Fibers are switched by Boost.Context's lower interface, which needs nothing of the code that
 /// runs in them: a fiber that found something wrong is left where it is, without unwinding.
@@ -32,22 +34,39 @@ class FiberBlock {
   std::optional<std::string> Run(StandInKernel kernel, void* const* pointers, void* shared,
                                  int64_t block, RaceChecker& checker);
   int64_t barriers() const { return barriers_; }
+  int64_t copies() const { return copies_; }
 
  private:
+  struct Copy;
   struct Thread;
-  enum class State : uint8_t { kReady, kAtBarrier, kInShuffle, kDone };
+  enum class State : uint8_t { kReady, kAtBarrier, kInWarp, kDone };
+  /// What the threads of a warp do together: all the same, with the same parameters.
+  enum class Together : uint8_t { kShuffle, kLoadMatrices, kMultiply };
+  static constexpr size_t kWarpSize = 32;
 
   static void OnBarrier(StandInCalls* self);
   static uint32_t OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes);
+  static void OnLoadMatrices(StandInCalls* self, uint32_t buffer, const void* row, uint32_t count,
+                             uint32_t transposed, uint32_t* registers);
+  static void OnMultiply(StandInCalls* self, uint32_t is_bfloat16, uint32_t* registers);
   static void OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
                        uint32_t is_write);
+  static void OnCopy(StandInCalls* self, uint32_t to_buffer, void* to, uint32_t from_buffer,
+                     const void* from, uint32_t bytes, uint32_t valid);
+  static void OnCommit(StandInCalls* self);
+  static void OnWait(StandInCalls* self, uint32_t groups);
   static void Wait(Thread& thread, State state);
+  /// Stops the thread for ever if something went wrong.
+  static void StopAt(Thread& thread, std::optional<std::string> fault);
+  void CheckNoCopies(const Thread& thread);
+  std::optional<std::string> FinishCopy(const Thread& thread, const Copy& copy);
   void Start(StandInKernel kernel, void* const* pointers, void* shared, int64_t block);
   void Resume(Thread& thread);
   void RunReadyThreads();
-  /// Lets the warps go on whose threads have all come to a shuffle. False if there are none.
-  bool FinishShuffles();
-  bool FinishShuffle(size_t begin, size_t end);
+  /// Lets the warps go on whose threads have all come to what they do together. False if there are
+  /// none.
+  bool FinishWarps();
+  bool FinishWarp(std::span<Thread> warp);
   /// Lets all go on if all are at the barrier. False at the end.
   bool FinishBarrier();
 
@@ -59,7 +78,7 @@ class FiberBlock {
   RaceChecker* checker_ = nullptr;
   int64_t block_ = 0;
   int epoch_ = 0;
-  int64_t barriers_ = 0;
+  int64_t barriers_ = 0, copies_ = 0;
   std::optional<std::string> fault_;
 };
 

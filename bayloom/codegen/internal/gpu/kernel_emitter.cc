@@ -36,6 +36,7 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const tensor::Program& progra
       state_{program_, builder_, digits_, addresses_, memory_, {}, {}},
       loops_(function_, state_),
       anchor_(builder_.CreateAlloca(builder_.getInt8Ty())) {
+  digits_.Add(plan.pipelines.size());
   addresses_.SetEntry(anchor_);
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
@@ -110,6 +111,8 @@ void KernelEmitter::EmitNode(tensor::NodeRef node, const Team& team) {
   if (loop.kind == tensor::LoopKind::kThreadReduce) return EmitThreadReduce(node.id, team);
   const auto nest = plan_.thread_nests.find(node.id);
   if (nest != plan_.thread_nests.end()) return EmitThreads(nest->second);
+  const auto pipeline = plan_.pipelines.find(node.id);
+  if (pipeline != plan_.pipelines.end()) return EmitPipeline(node.id, pipeline->second, team);
   IterateDigits(loop.digits, 0, plan_.unrolled.contains(node.id),
                 [&] { EmitNodes(loop.body, team); });
 }
@@ -269,6 +272,7 @@ llvm::Value* KernelEmitter::CombineWarps(const tensor::Block& block, llvm::Value
 void KernelEmitter::Barrier() {
   machine_.Barrier(builder_);
   memory_.ForgetLoads();
+  matrices_.clear();
 }
 
 // --- What one thread does ------------------------------------------------------------------------
@@ -279,6 +283,10 @@ void KernelEmitter::EmitBody(tensor::LoopId loop) {
 
 void KernelEmitter::EmitTree(tensor::NodeRef node) {
   if (node.is_block()) return EmitBlock(node.id);
+  if (const auto product = plan_.warp_products.find(node.id);
+      product != plan_.warp_products.end()) {
+    return EmitWarpProduct(product->second);
+  }
   const bool unroll = plan_.unrolled.contains(node.id);
   const auto vector = plan_.vector_loops.find(node.id);
   if (vector == plan_.vector_loops.end()) {
@@ -316,6 +324,9 @@ void KernelEmitter::IterateLanes(const VectorLoop& vector, bool unroll, const Bo
 
 void KernelEmitter::EmitBlock(tensor::BlockId id) {
   const tensor::Block& block = program_.blocks[id];
+  if (const auto copy = plan_.async_copies.find(id); copy != plan_.async_copies.end()) {
+    return EmitAsyncCopy(id, copy->second);
+  }
   const BlockAccesses& accesses = plan_.accesses.at(id);
   ExpressionEmitter values(state_, accesses);
   if (id == shared_block_) {

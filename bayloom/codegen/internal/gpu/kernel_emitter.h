@@ -5,7 +5,10 @@
 
 #include <llvm/IR/Module.h>
 
+#include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bayloom/codegen/internal/emit/loop_emitter.h"
@@ -44,6 +47,12 @@ class KernelEmitter {
   void EmitShare(tensor::LoopId loop, llvm::Value* first, int threads);
   /// Iteration number `position` (i32) of the loop, if there is one.
   void EmitIteration(tensor::LoopId loop, llvm::Value* position, bool guarded, bool at_entry);
+  void EmitPipeline(tensor::LoopId loop, const Pipeline& pipeline, const Team& team);
+  void EmitCopies(const Pipeline& pipeline);
+  void EnterFirstIteration(const Pipeline& pipeline, tensor::LoopId loop, int64_t position);
+  /// Gives a loop's digits and the slot of its rings their values at a position.
+  void EnterIteration(const Pipeline& pipeline, tensor::LoopId loop, llvm::Value* position);
+  void EmitAsyncCopy(tensor::BlockId block, const AsyncCopy& copy);
   void EmitThreadReduce(tensor::LoopId loop, const Team& team);
   llvm::Value* Combine(const tensor::Block& block, llvm::Value* value, int threads);
   llvm::Value* CombineWarps(const tensor::Block& block, llvm::Value* value, int threads);
@@ -56,6 +65,16 @@ class KernelEmitter {
                      const Body& body);
   void IterateLanes(const VectorLoop& vector, bool unroll, const Body& body);
   void EmitBlock(tensor::BlockId block);
+
+  // What a warp does together.
+  /// A tensorized loop, by the instruction for matrices.
+  void EmitWarpProduct(const WarpProduct& product);
+  /// The registers of a factor's matrices at this place, loaded once in straight code.
+  const std::vector<llvm::Value*>& LoadFactor(const WarpFactor& factor, int matrices);
+  std::vector<llvm::Value*> LoadRows(const WarpProduct& product);
+  std::vector<llvm::Value*> LoadColumns(const WarpProduct& product);
+  /// Bits [first, first + count) of the thread's number in its warp, times `scale`, as a digit.
+  DigitValue Lane(int first, int count, int64_t scale = 1);
 
   void EmitIf(llvm::Value* condition, const Body& body);
   llvm::Value* Number(int64_t value) { return builder_.getInt32(static_cast<uint32_t>(value)); }
@@ -74,6 +93,12 @@ class KernelEmitter {
   LoopEmitter loops_;
   llvm::Value* thread_ = nullptr;  ///< i32
   llvm::Instruction* anchor_;      ///< what is computed at the entry goes after it
+  /// What LoadFactor has loaded since the last barrier: by basic block, address of the buffer's
+  /// part and distance from it.
+  std::map<std::tuple<llvm::BasicBlock*, llvm::Value*, int64_t>, std::vector<llvm::Value*>>
+      matrices_;
+  std::map<std::pair<int, int>, llvm::Value*> lanes_;  ///< bits of the thread's number
+  llvm::Value* row_and_half_ = nullptr;                ///< of them, bits 0 to 2 and 4
   /// The reduction whose share is being emitted, and this thread's result.
   tensor::BlockId shared_block_ = -1;
   llvm::AllocaInst* partial_ = nullptr;

@@ -6,8 +6,10 @@
 #include <llvm/IR/Module.h>
 
 #include <string>
+#include <vector>
 
 #include "bayloom/codegen/internal/emit/types.h"
+#include "bayloom/target/warp_instruction.h"
 
 namespace bayloom::codegen {
 
@@ -22,6 +24,12 @@ struct KernelShape {
 /// is what runs on another.
 class Machine {
  public:
+  /// An address in a buffer.
+  struct Place {
+    int buffer;
+    llvm::Value* pointer;
+  };
+
   virtual ~Machine() = default;
 
   /// Declares a kernel, whose arguments the functions below refer to from then on.
@@ -38,6 +46,27 @@ class Machine {
   virtual void Barrier(IrBuilder& builder) = 0;
   /// The i32 that the thread whose number in the warp differs by the bits of `lanes` passes.
   virtual llvm::Value* ShuffleBits(IrBuilder& builder, llvm::Value* bits, int lanes) = 0;
+  /// Begins to copy 4, 8 or 16 bytes from global memory into shared memory, aligned to as many;
+  /// zeros where `exists` (i1, null for true) does not hold. What is copied can be read by this
+  /// thread once it has waited, and by others after a barrier behind that.
+  virtual void CopyAsync(IrBuilder& builder, const Place& to, const Place& from, int bytes,
+                         llvm::Value* exists) = 0;
+  /// The copies begun since the last call become a group.
+  virtual void CommitCopies(IrBuilder& builder) = 0;
+  /// Waits until at most `groups` of the thread's last groups are under way.
+  virtual void WaitForCopies(IrBuilder& builder, int groups) = 0;
+  /// All threads of a warp load `count` (2 or 4) matrices of 8 x 8 elements of 16 bits from shared
+  /// memory: thread 8 * m + r names row r of matrix m, `count` of them count. Thread 4 * g + t gets
+  /// of each, as one i32, elements 2 * t and 2 * t + 1 of row g, or, transposed, of column g.
+  virtual std::vector<llvm::Value*> LoadMatrices(IrBuilder& builder, const Place& row, int count,
+                                                 bool transposed) = 0;
+  /// What each thread of a warp has of sums + rows * columns: four floats, of matrices whose parts
+  /// LoadMatrices brought, in the order of PTX (mma.sync).
+  virtual std::vector<llvm::Value*> Multiply(IrBuilder& builder,
+                                             const target::WarpInstruction& instruction,
+                                             const std::vector<llvm::Value*>& rows,
+                                             const std::vector<llvm::Value*>& columns,
+                                             const std::vector<llvm::Value*>& sums) = 0;
   /// `bytes` from a pointer into the buffer on are about to be read or written, where `guard` (i1,
   /// null for true) holds. A number that no buffer has means the memory that reductions between
   /// warps use.

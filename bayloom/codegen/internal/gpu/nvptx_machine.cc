@@ -27,6 +27,14 @@ void Annotate(llvm::Function& function, const char* key, int value) {
       ->addOperand(llvm::MDNode::get(context, operands));
 }
 
+std::vector<llvm::Value*> Members(IrBuilder& b, llvm::Value* structure) {
+  std::vector<llvm::Value*> members;
+  for (unsigned i = 0; i < structure->getType()->getStructNumElements(); ++i) {
+    members.push_back(b.CreateExtractValue(structure, i));
+  }
+  return members;
+}
+
 }  // namespace
 
 llvm::Function* NvptxMachine::BeginKernel(llvm::Module& module, const std::string& symbol,
@@ -80,6 +88,70 @@ llvm::Value* NvptxMachine::ThreadIndex(IrBuilder& b) {
 
 void NvptxMachine::Barrier(IrBuilder& b) {
   b.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+}
+
+/// Whole lines of 16 bytes pass by the first-level cache.
+void NvptxMachine::CopyAsync(IrBuilder& b, const Place& to, const Place& from, int bytes,
+                             llvm::Value* exists) {
+  namespace intrinsic = llvm::Intrinsic;
+  llvm::Intrinsic::ID whole = intrinsic::nvvm_cp_async_cg_shared_global_16;
+  llvm::Intrinsic::ID part = intrinsic::nvvm_cp_async_cg_shared_global_16_s;
+  if (bytes == 8) {
+    whole = intrinsic::nvvm_cp_async_ca_shared_global_8;
+    part = intrinsic::nvvm_cp_async_ca_shared_global_8_s;
+  } else if (bytes == 4) {
+    whole = intrinsic::nvvm_cp_async_ca_shared_global_4;
+    part = intrinsic::nvvm_cp_async_ca_shared_global_4_s;
+  }
+  if (exists == nullptr) {
+    b.CreateIntrinsic(whole, {}, {to.pointer, from.pointer});
+    return;
+  }
+  llvm::Value* size =
+      b.CreateSelect(exists, b.getInt32(static_cast<uint32_t>(bytes)), b.getInt32(0));
+  b.CreateIntrinsic(part, {}, {to.pointer, from.pointer, size});
+}
+
+void NvptxMachine::CommitCopies(IrBuilder& b) {
+  b.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_commit_group, {}, {});
+}
+
+void NvptxMachine::WaitForCopies(IrBuilder& b, int groups) {
+  b.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {},
+                    {b.getInt32(static_cast<uint32_t>(groups))});
+}
+
+std::vector<llvm::Value*> NvptxMachine::LoadMatrices(IrBuilder& b, const Place& row, int count,
+                                                     bool transposed) {
+  namespace intrinsic = llvm::Intrinsic;
+  const llvm::Intrinsic::ID two = transposed
+                                      ? intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16
+                                      : intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16;
+  const llvm::Intrinsic::ID four = transposed
+                                       ? intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
+                                       : intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16;
+  llvm::Value* loaded =
+      b.CreateIntrinsic(count == 2 ? two : four, {row.pointer->getType()}, {row.pointer});
+  return Members(b, loaded);
+}
+
+std::vector<llvm::Value*> NvptxMachine::Multiply(IrBuilder& b,
+                                                 const target::WarpInstruction& instruction,
+                                                 const std::vector<llvm::Value*>& rows,
+                                                 const std::vector<llvm::Value*>& columns,
+                                                 const std::vector<llvm::Value*>& sums) {
+  const bool is_half = instruction.type == "float16";
+  std::vector<llvm::Value*> arguments;
+  for (const std::vector<llvm::Value*>* factor : {&rows, &columns}) {
+    for (llvm::Value* part : *factor) {
+      llvm::Type* halves = llvm::FixedVectorType::get(b.getHalfTy(), 2);
+      arguments.push_back(is_half ? b.CreateBitCast(part, halves) : part);
+    }
+  }
+  arguments.insert(arguments.end(), sums.begin(), sums.end());
+  return Members(b, b.CreateIntrinsic(is_half ? llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32
+                                              : llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16,
+                                      {}, arguments));
 }
 
 llvm::Value* NvptxMachine::ShuffleBits(IrBuilder& b, llvm::Value* bits, int lanes) {

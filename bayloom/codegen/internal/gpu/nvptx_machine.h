@@ -19,6 +19,16 @@ class NvptxMachine final : public Machine {
   llvm::Value* ThreadIndex(IrBuilder& builder) override;
   void Barrier(IrBuilder& builder) override;
   llvm::Value* ShuffleBits(IrBuilder& builder, llvm::Value* bits, int lanes) override;
+  void CopyAsync(IrBuilder& builder, const Place& to, const Place& from, int bytes,
+                 llvm::Value* exists) override;
+  void CommitCopies(IrBuilder& builder) override;
+  void WaitForCopies(IrBuilder& builder, int groups) override;
+  std::vector<llvm::Value*> LoadMatrices(IrBuilder& builder, const Place& row, int count,
+                                         bool transposed) override;
+  std::vector<llvm::Value*> Multiply(IrBuilder& builder, const target::WarpInstruction& instruction,
+                                     const std::vector<llvm::Value*>& rows,
+                                     const std::vector<llvm::Value*>& columns,
+                                     const std::vector<llvm::Value*>& sums) override;
   void BeforeAccess(IrBuilder&, int, llvm::Value*, int64_t, llvm::Value*, bool) override {}
 
  private:

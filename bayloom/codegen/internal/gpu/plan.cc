@@ -70,6 +70,9 @@ class GpuPlanner {
       plan_.accesses.emplace(block, std::move(*accesses));
     }
     PlanVectors();
+    PlanPipelines(program_, plan_);
+    PlanWarpProducts(program_, limits_, plan_);
+    PlaceSharedMemory();
     if (Status s = PlanGpuUnrolling(program_, plan_); !s) return s.error();
     for (KernelPlan& kernel : plan_.kernels) {
       AddScratch(kernel);
@@ -226,6 +229,7 @@ class GpuPlanner {
       if (program_.WriterOf(id) < 0) continue;  // inlined away
       place.allocation = tensor::AllocationOf(program_, id);
       ExpandOverLanes(program_, place);
+      PadRows(buffer, place);
       int64_t elements = place.lane_count;
       for (int64_t extent : place.allocation->shape) elements *= extent;
       if (!buffer.layout.empty()) elements = buffer.ElementCount() * place.lane_count;
@@ -241,13 +245,35 @@ class GpuPlanner {
         }
         continue;
       }
-      int64_t& part = *memory == GpuMemory::kShared
-                          ? KernelAround(place.allocation->scope).shared_bytes
-                          : plan_.workspace_bytes;
-      plan_.places[i].position = part;
-      part += AlignUp(place.bytes);
+      plan_.places[i].slot_bytes = AlignUp(place.bytes);
+      if (*memory == GpuMemory::kShared) continue;  // when the rings are known
+      plan_.places[i].position = plan_.workspace_bytes;
+      plan_.workspace_bytes += AlignUp(place.bytes);
     }
     return Ok();
+  }
+
+  /// Rows of matrices that warps read.
+  void PadRows(const tensor::Buffer& buffer, BufferPlace& place) const {
+    std::vector<int64_t>& shape = place.allocation->shape;
+    const auto id = static_cast<tensor::BufferId>(&buffer - program_.buffers.data());
+    if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty() ||
+        !HoldsMatrices(program_, id)) {
+      return;
+    }
+    const int64_t bytes = tensor::ByteSize(buffer.dtype);
+    shape.back() = target::PaddedRowBytes(shape.back() * bytes) / bytes;
+  }
+
+  void PlaceSharedMemory() {
+    for (size_t i = 0; i < plan_.places.size(); ++i) {
+      GpuPlace& place = plan_.places[i];
+      const BufferPlace& buffer = plan_.memory.buffers[i];
+      if (place.memory != GpuMemory::kShared || !buffer.allocation) continue;
+      int64_t& part = KernelAround(buffer.allocation->scope).shared_bytes;
+      place.position = part;
+      part += place.slots * place.slot_bytes;
+    }
   }
 
   /// Inside loops over threads each would fill all of it.

@@ -11,6 +11,7 @@
 #include "bayloom/codegen/internal/emit/memory_plan.h"
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 #include "bayloom/target/gpu_limits.h"
+#include "bayloom/target/warp_instruction.h"
 
 namespace bayloom::codegen {
 
@@ -25,6 +26,8 @@ enum class GpuMemory : uint8_t {
 struct GpuPlace {
   GpuMemory memory = GpuMemory::kThread;
   int64_t position = 0;  ///< number of the parameter, or byte offset
+  int slots = 1;         ///< of a ring (Pipeline), one after the other
+  int64_t slot_bytes = 0;
 };
 
 /// A number for a node of the loop tree.
@@ -59,6 +62,47 @@ struct ThreadNest {
   int64_t threads() const { return extent * group; }
 };
 
+/// A block that brings elements from global into shared memory as they are, or zeros where a
+/// condition does not hold: what cp.async does.
+struct AsyncCopy {
+  const tensor::ExprNode* load = nullptr;
+  tensor::Expr condition;  ///< undefined: always the element
+};
+
+/// A loop that runs beside the copies for its next iterations (tensor/async_copy.h). The buffers
+/// that they fill are rings of `stages` slots: iteration i reads slot i modulo `stages`, while
+/// those of the next `stages` - 1 are being filled. One barrier an iteration orders all of it.
+struct Pipeline {
+  int stages = 2;
+  std::vector<tensor::LoopId> copies;   ///< cooperative loops, children of the loop
+  std::vector<tensor::BufferId> rings;  ///< what they fill
+  /// A digit beyond the program's that counts the slot; indices into the rings have it.
+  tensor::DigitId slot = -1;
+};
+
+/// A factor of a product of matrices by a warp: which access, and whether what is next to each
+/// other in memory is the depth or, transposed, rows (of the first factor) or columns (of the
+/// second).
+struct WarpFactor {
+  tensor::BufferId buffer = -1;
+  tensor::Affine index;
+  bool transposed = false;
+};
+
+/// A tensorized loop whose products an instruction of a warp sums up (target/warp_instruction.h).
+///
+/// In the loop program each thread computes its own four sums: rows lane_row and lane_row + 8,
+/// columns 2 * lane_column and 2 * lane_column + 1, where the loops over threads count, slowest
+/// first, warps, lane_row and lane_column. The instruction computes those of all 32 threads.
+struct WarpProduct {
+  const target::WarpInstruction* instruction = nullptr;
+  tensor::BlockId block = -1;
+  tensor::DigitId depth = -1;
+  tensor::DigitId lane_row = -1, row_part = -1;
+  tensor::DigitId lane_column = -1, column_part = -1;
+  WarpFactor rows, columns;
+};
+
 /// Everything that is decided about a program's kernels before any is emitted.
 struct GpuPlan {
   MemoryPlan memory;             ///< allocations; where they are is in `places`
@@ -67,6 +111,9 @@ struct GpuPlan {
   std::map<tensor::LoopId, VectorLoop> vector_loops;
   std::set<tensor::LoopId> unrolled;
   std::map<tensor::LoopId, ThreadNest> thread_nests;  ///< by their outermost loop
+  std::map<tensor::LoopId, Pipeline> pipelines;
+  std::map<tensor::BlockId, AsyncCopy> async_copies;  ///< of the pipelines
+  std::map<tensor::LoopId, WarpProduct> warp_products;
   std::vector<KernelPlan> kernels;
   int64_t workspace_bytes = 0;
 
@@ -79,6 +126,18 @@ Result<GpuPlan> MakeGpuPlan(const tensor::Program& program, const target::GpuLim
 
 /// Whether threads work together on a node below loops over threads or above.
 bool IsCollective(const tensor::Program& program, tensor::NodeRef node);
+
+/// Decides which copies are asynchronous (GpuPlan::pipelines): those that the schedule wants so,
+/// from global memory that the kernel does not write, of 4 bytes or more at a time. Others stay
+/// what they are in the loop program.
+void PlanPipelines(const tensor::Program& program, GpuPlan& plan);
+
+/// Decides which products warps compute together (GpuPlan::warp_products). Tensorized loops that
+/// are not arranged so, or have operands elsewhere than in shared memory, stay loops.
+void PlanWarpProducts(const tensor::Program& program, const target::GpuLimits& limits,
+                      GpuPlan& plan);
+/// Whether a buffer in shared memory is read below a tensorized loop.
+bool HoldsMatrices(const tensor::Program& program, tensor::BufferId buffer);
 
 /// Decides where threads have to wait for each other (KernelPlan::barriers), from all the rest.
 void PlanBarriers(const tensor::Program& program, const GpuPlan& plan, KernelPlan& kernel);

@@ -42,6 +42,28 @@ std::optional<std::string> RaceChecker::Check(int number, const std::byte* point
   return std::nullopt;
 }
 
+std::optional<std::string> RaceChecker::BeginCopy(int memory, const std::byte* pointer,
+                                                  int64_t bytes, const Accessor& accessor) {
+  if (auto fault = Check(memory, pointer, bytes, true, accessor)) return fault;
+  MarkCopied(memory, pointer, bytes, accessor.thread);
+  return std::nullopt;
+}
+
+std::optional<std::string> RaceChecker::EndCopy(int memory, const std::byte* pointer, int64_t bytes,
+                                                const Accessor& accessor) {
+  MarkCopied(memory, pointer, bytes, kNobody);
+  return Check(memory, pointer, bytes, true, accessor);
+}
+
+void RaceChecker::MarkCopied(int number, const std::byte* pointer, int64_t bytes, int copier) {
+  const WatchedMemory& memory = memories_[static_cast<size_t>(number)];
+  const int64_t begin = pointer - memory.base;
+  for (int64_t at = begin; at < begin + bytes; at += memory.element_bytes) {
+    const auto place = static_cast<size_t>(at / memory.element_bytes);
+    elements_[static_cast<size_t>(number)][place].copier = copier;
+  }
+}
+
 bool RaceChecker::Meets(const By& before, const Accessor& now) {
   if (before.block == kNobody) return false;
   if (before.block != now.block) return true;
@@ -60,6 +82,13 @@ std::optional<std::string> RaceChecker::CheckElement(const WatchedMemory& memory
   };
   if (Meets(element.write, accessor)) {
     return race(is_write ? "writes it beside" : "reads what is written by", element.write);
+  }
+  if (element.copier != kNobody) {
+    return fmt::format(
+        "race: element {} of {} (byte {}): thread {} of block {} {} what thread {} is copying, "
+        "after {} barriers, and has not waited for",
+        place, memory.name, place * memory.element_bytes, accessor.thread, accessor.block,
+        is_write ? "writes" : "reads", element.copier, accessor.epoch);
   }
   const By now{accessor.block, accessor.thread, accessor.epoch};
   if (is_write) {

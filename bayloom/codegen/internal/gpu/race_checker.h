@@ -40,6 +40,13 @@ class RaceChecker {
   /// nothing is.
   std::optional<std::string> Check(int memory, const std::byte* pointer, int64_t bytes,
                                    bool is_write, const Accessor& accessor);
+  /// An asynchronous copy into [pointer, pointer + bytes) begins, or has been waited for by the
+  /// thread that began it. In between no thread may touch these elements, that thread included; it
+  /// writes them when it begins and when it has waited.
+  std::optional<std::string> BeginCopy(int memory, const std::byte* pointer, int64_t bytes,
+                                       const Accessor& accessor);
+  std::optional<std::string> EndCopy(int memory, const std::byte* pointer, int64_t bytes,
+                                     const Accessor& accessor);
   int64_t accesses() const { return accesses_; }
 
  private:
@@ -53,8 +60,10 @@ class RaceChecker {
   /// tell whether a writer meets another thread.
   struct Element {
     By write, read, other_read, other_block_read;
+    int copier = kNobody;  ///< the thread whose copy of it is under way
   };
 
+  void MarkCopied(int memory, const std::byte* pointer, int64_t bytes, int copier);
   std::optional<std::string> CheckElement(const WatchedMemory& memory, int64_t place,
                                           Element& element, bool is_write,
                                           const Accessor& accessor);

@@ -16,6 +16,9 @@ enum StandInArgument : unsigned {
   kBlockArgument
 };
 
+/// Where 32 bits number `index` begin.
+llvm::Value* Word(IrBuilder& b, size_t index) { return b.getInt64(index * sizeof(uint32_t)); }
+
 }  // namespace
 
 llvm::Function* StandInMachine::BeginKernel(llvm::Module& module, const std::string& symbol,
@@ -46,6 +49,64 @@ void StandInMachine::Barrier(IrBuilder& b) {
 llvm::Value* StandInMachine::ShuffleBits(IrBuilder& b, llvm::Value* bits, int lanes) {
   return Call(b, offsetof(StandInCalls, shuffle), b.getInt32Ty(),
               {bits, b.getInt32(static_cast<uint32_t>(lanes))});
+}
+
+void StandInMachine::CopyAsync(IrBuilder& b, const Place& to, const Place& from, int bytes,
+                               llvm::Value* exists) {
+  llvm::Value* size = b.getInt32(static_cast<uint32_t>(bytes));
+  llvm::Value* valid = exists ? b.CreateSelect(exists, size, b.getInt32(0)) : size;
+  Call(b, offsetof(StandInCalls, copy), b.getVoidTy(),
+       {b.getInt32(static_cast<uint32_t>(to.buffer)), to.pointer,
+        b.getInt32(static_cast<uint32_t>(from.buffer)), from.pointer, size, valid});
+}
+
+void StandInMachine::CommitCopies(IrBuilder& b) {
+  Call(b, offsetof(StandInCalls, commit), b.getVoidTy(), {});
+}
+
+void StandInMachine::WaitForCopies(IrBuilder& b, int groups) {
+  Call(b, offsetof(StandInCalls, wait), b.getVoidTy(), {b.getInt32(static_cast<uint32_t>(groups))});
+}
+
+llvm::Value* StandInMachine::Registers(IrBuilder& b, size_t count) {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  IrBuilder at_entry(&entry, entry.begin());
+  return at_entry.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), count));
+}
+
+std::vector<llvm::Value*> StandInMachine::LoadMatrices(IrBuilder& b, const Place& row, int count,
+                                                       bool transposed) {
+  llvm::Value* registers = Registers(b, static_cast<size_t>(count));
+  Call(b, offsetof(StandInCalls, load_matrices), b.getVoidTy(),
+       {b.getInt32(static_cast<uint32_t>(row.buffer)), row.pointer,
+        b.getInt32(static_cast<uint32_t>(count)), b.getInt32(transposed), registers});
+  std::vector<llvm::Value*> parts;
+  for (int i = 0; i < count; ++i) {
+    parts.push_back(b.CreateLoad(b.getInt32Ty(), b.CreatePtrAdd(registers, Word(b, parts.size()))));
+  }
+  return parts;
+}
+
+std::vector<llvm::Value*> StandInMachine::Multiply(IrBuilder& b,
+                                                   const target::WarpInstruction& instruction,
+                                                   const std::vector<llvm::Value*>& rows,
+                                                   const std::vector<llvm::Value*>& columns,
+                                                   const std::vector<llvm::Value*>& sums) {
+  std::vector<llvm::Value*> all = rows;
+  all.insert(all.end(), columns.begin(), columns.end());
+  const size_t first_sum = all.size();
+  all.insert(all.end(), sums.begin(), sums.end());
+  llvm::Value* registers = Registers(b, all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    b.CreateStore(all[i], b.CreatePtrAdd(registers, Word(b, i)));
+  }
+  Call(b, offsetof(StandInCalls, multiply), b.getVoidTy(),
+       {b.getInt32(instruction.type == "bfloat16"), registers});
+  std::vector<llvm::Value*> results;
+  for (size_t i = first_sum; i < all.size(); ++i) {
+    results.push_back(b.CreateLoad(b.getFloatTy(), b.CreatePtrAdd(registers, Word(b, i))));
+  }
+  return results;
 }
 
 void StandInMachine::BeforeAccess(IrBuilder& b, int buffer, llvm::Value* pointer, int64_t bytes,

@@ -14,6 +14,17 @@ struct StandInCalls {
   uint32_t (*shuffle)(StandInCalls* self, uint32_t bits, uint32_t lanes);
   void (*access)(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
                  uint32_t is_write);
+  /// Of `bytes` the first `valid` are read, the others are zeros.
+  void (*copy)(StandInCalls* self, uint32_t to_buffer, void* to, uint32_t from_buffer,
+               const void* from, uint32_t bytes, uint32_t valid);
+  void (*commit)(StandInCalls* self);
+  void (*wait)(StandInCalls* self, uint32_t groups);
+  /// `count` registers, of two elements each, go to `registers`.
+  void (*load_matrices)(StandInCalls* self, uint32_t buffer, const void* row, uint32_t count,
+                        uint32_t transposed, uint32_t* registers);
+  /// `registers`: those of rows, then those of columns, then the bits of the sums, which the
+  /// results replace. Elements are bfloat16 or float16.
+  void (*multiply)(StandInCalls* self, uint32_t is_bfloat16, uint32_t* registers);
 };
 
 /// One thread of a kernel.
@@ -31,10 +42,22 @@ class StandInMachine : public Machine {
   llvm::Value* ThreadIndex(IrBuilder& builder) override;
   void Barrier(IrBuilder& builder) override;
   llvm::Value* ShuffleBits(IrBuilder& builder, llvm::Value* bits, int lanes) override;
+  void CopyAsync(IrBuilder& builder, const Place& to, const Place& from, int bytes,
+                 llvm::Value* exists) override;
+  void CommitCopies(IrBuilder& builder) override;
+  void WaitForCopies(IrBuilder& builder, int groups) override;
+  std::vector<llvm::Value*> LoadMatrices(IrBuilder& builder, const Place& row, int count,
+                                         bool transposed) override;
+  std::vector<llvm::Value*> Multiply(IrBuilder& builder, const target::WarpInstruction& instruction,
+                                     const std::vector<llvm::Value*>& rows,
+                                     const std::vector<llvm::Value*>& columns,
+                                     const std::vector<llvm::Value*>& sums) override;
   void BeforeAccess(IrBuilder& builder, int buffer, llvm::Value* pointer, int64_t bytes,
                     llvm::Value* guard, bool is_write) override;
 
  private:
+  /// Memory for registers that a call takes or gives.
+  llvm::Value* Registers(IrBuilder& builder, size_t count);
   llvm::Value* Call(IrBuilder& builder, size_t member, llvm::Type* result,
                     const std::vector<llvm::Value*>& arguments);
 

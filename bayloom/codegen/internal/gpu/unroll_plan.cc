@@ -44,11 +44,20 @@ class GpuUnroller {
     return plain && kind != LoopKind::kThreadReduce && !plan_.vector_loops.contains(loop);
   }
 
+  /// That an access touches: with strides between them fewer than the box around has.
+  int64_t ElementsOf(const PlacedAccess& access) const {
+    int64_t elements = 1;
+    for (const tensor::Affine::Term& term : access.affine.terms) {
+      elements *= program_.digit_extents[term.digit];
+    }
+    return elements;
+  }
+
   void UnrollRegisters(tensor::BlockId id, const PlacedAccess& access) {
     const BufferPlace& place = plan_.memory.buffers[access.buffer];
     const int bytes = tensor::ByteSize(program_.buffers[access.buffer].dtype);
     if (plan_.places[access.buffer].memory != GpuMemory::kThread || !access.dynamic.empty() ||
-        place.bytes > bytes * kMaxRegisterElements) {
+        std::min(place.bytes / bytes, ElementsOf(access)) > kMaxRegisterElements) {
       return;
     }
     for (tensor::LoopId loop : program_.LoopsAround(NodeRef::Block(id))) {
@@ -77,7 +86,7 @@ class GpuUnroller {
   /// No loop is left below.
   bool IsStraight(NodeRef node) const {
     return std::ranges::all_of(program_.BodyOf(node), [&](NodeRef child) {
-      return !child.is_loop() ||
+      return !child.is_loop() || plan_.warp_products.contains(child.id) ||
              ((plan_.unrolled.contains(child.id) || plan_.vector_loops.contains(child.id)) &&
               IsStraight(child));
     });
@@ -87,7 +96,7 @@ class GpuUnroller {
   int64_t Instances(NodeRef node) const {
     int64_t sum = 0;
     for (NodeRef child : program_.BodyOf(node)) {
-      if (!child.is_loop()) {
+      if (!child.is_loop() || plan_.warp_products.contains(child.id)) {
         ++sum;
         continue;
       }

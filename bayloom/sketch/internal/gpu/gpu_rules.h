@@ -30,17 +30,45 @@ inline constexpr int64_t kMaxSharedReductions = 16384;
 ///
 ///     blocks: threads: outer steps { stages } steps: strides: neighbours
 ///
-/// with operands staged in shared memory if `stage`; the result is stored, or used by its only
-/// reader, by the thread that has it. Fails, leaving the sketch as it is, where a primitive
-/// refuses.
+/// with operands staged in shared memory if `stage`, some steps ahead; the result is stored, or
+/// used by its only reader, by the thread that has it. Fails, leaving the sketch as it is, where a
+/// primitive refuses.
 Status TileProduct(GpuSketch& sketch, const std::string& block, const target::GpuLimits& limits,
                    bool stage);
+
+/// Tiles a product of float16 or bfloat16 that sums up in float32 in blocks, warps and the matrices
+/// that warps multiply by one instruction (target/warp_instruction.h):
+///
+///     blocks: warps, lanes: outer steps { stages } steps: matrices: depth, rows, columns
+///
+/// Refused where the GPU has no such instruction, or no iterators are multiples of its extents.
+Status TileForWarps(GpuSketch& sketch, const std::string& block, const target::GpuLimits& limits);
 
 /// Lets threads share the iterations of a reduction, for some elements of a block each.
 Status ShareReduction(GpuSketch& sketch, const std::string& block);
 
 /// Leaves the open decisions of the nests that are dealt to a grid.
 Status ChooseGridThreads(GpuSketch& sketch);
+
+// What the rules for products have in common.
+
+/// One loop of all; the loop itself where there is one.
+Result<tensor::LoopVar> FuseAll(tensor::Schedule& schedule,
+                                const std::vector<tensor::LoopVar>& loops);
+/// The block that stores what a product computes: its only reader, if that is elementwise, or a
+/// copy.
+Result<tensor::BlockVar> EpilogueOf(tensor::Schedule& schedule, tensor::BlockVar block);
+/// The blocks that bring what the block reads into shared memory: the producer itself if nothing
+/// else reads it and it is no reduction (padding), a copy otherwise.
+Result<std::vector<tensor::BlockVar>> StageOperands(tensor::Schedule& schedule,
+                                                    tensor::BlockVar block);
+/// What a stage of each operand takes of shared memory.
+std::vector<StagedOperand> FootprintsOf(const tensor::Program& program, const tensor::Block& block);
+/// Computes the stages in each of the steps of the reduction, made one loop. How many elements are
+/// copied at once, and for how many steps ahead, is left open; the latter is returned.
+Result<StageCount> PlaceStages(tensor::Schedule& schedule,
+                               const std::vector<tensor::BlockVar>& stages,
+                               const std::vector<tensor::LoopVar>& steps);
 
 /// Finishes a replayed program, as the annotations say: stages become cooperative, nests without
 /// marks are dealt to a grid, reductions are decomposed, loops unrolled.

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "bayloom/codegen/internal/gpu/kernel_emitter.h"
+
+namespace bayloom::codegen {
+namespace {
+
+constexpr uint64_t kMaxCopyBytes = 16;
+
+/// Where the lanes' elements are, relative to the first one's; the index keeps that one's.
+std::vector<int64_t> LanesFrom(IndexValue& index, int count) {
+  std::vector<int64_t> lanes = std::exchange(index.lanes, {});
+  lanes.resize(static_cast<size_t>(count));
+  return lanes;
+}
+
+}  // namespace
+
+/// Groups of copies, one for each iteration, empty ones at the end: iteration i waits for all but
+/// the last `stages` - 2 that were begun, so for its own.
+void KernelEmitter::EmitPipeline(tensor::LoopId loop, const Pipeline& pipeline, const Team& team) {
+  const int64_t extent = program_.ExtentOf(loop), ahead = pipeline.stages - 1;
+  const auto number = [&](int64_t value) {
+    return builder_.getInt64(static_cast<uint64_t>(value));
+  };
+  for (int64_t first = 0; first < ahead; ++first) {
+    EnterFirstIteration(pipeline, loop, first);
+    EmitCopies(pipeline);
+    machine_.CommitCopies(builder_);
+  }
+  loops_.EmitLoop(number(0), number(extent), [&](llvm::PHINode* running) {
+    machine_.WaitForCopies(builder_, pipeline.stages - 2);
+    Barrier();
+    llvm::Value* next = builder_.CreateAdd(running, number(ahead));
+    EmitIf(builder_.CreateICmpULT(next, number(extent)), [&] {
+      EnterIteration(pipeline, loop, next);
+      EmitCopies(pipeline);
+    });
+    machine_.CommitCopies(builder_);
+    EnterIteration(pipeline, loop, running);
+    for (tensor::NodeRef child : program_.loops[loop].body) {
+      const bool copies = child.is_loop() && std::ranges::count(pipeline.copies, child.id) > 0;
+      if (!copies) EmitNode(child, team);
+    }
+  });
+  Forget(program_.loops[loop].digits);
+  digits_[pipeline.slot] = DigitValue{};
+}
+
+void KernelEmitter::EmitCopies(const Pipeline& pipeline) {
+  for (tensor::LoopId copy : pipeline.copies) EmitCooperative(copy);
+}
+
+void KernelEmitter::EnterFirstIteration(const Pipeline& pipeline, tensor::LoopId loop,
+                                        int64_t position) {
+  const std::vector<tensor::DigitId>& digits = program_.loops[loop].digits;
+  int64_t rest = position;
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    const int64_t extent = program_.digit_extents[*digit];
+    digits_[*digit] = DigitValue::Constant(rest % extent);
+    rest /= extent;
+  }
+  digits_[pipeline.slot] = DigitValue::Constant(position % pipeline.stages);
+}
+
+void KernelEmitter::EnterIteration(const Pipeline& pipeline, tensor::LoopId loop,
+                                   llvm::Value* position) {
+  llvm::Value* stages = builder_.getInt64(static_cast<uint64_t>(pipeline.stages));
+  llvm::Value* slot = builder_.CreateURem(position, stages);
+  std::vector<llvm::Value*> values = loops_.DefineDigits(program_.loops[loop].digits, position);
+  digits_[pipeline.slot] = DigitValue::Running(slot, pipeline.stages);
+  values.push_back(slot);
+  addresses_.Define(values, &builder_.GetInsertBlock()->back(), loops_.depth());
+}
+
+void KernelEmitter::EmitAsyncCopy(tensor::BlockId id, const AsyncCopy& copy) {
+  const tensor::Block& block = program_.blocks[id];
+  const BlockAccesses& accesses = plan_.accesses.at(id);
+  const PlacedAccess& source = accesses.loads.at(copy.load);
+  const int64_t element = tensor::ByteSize(program_.buffers[block.output].dtype);
+  IndexValue to = digits_.Evaluate(accesses.store.affine);
+  IndexValue from = digits_.Evaluate(source.affine);
+  ExpressionEmitter values(state_, accesses);
+  llvm::Value* exists = copy.condition.defined() ? values.Emit(copy.condition) : nullptr;
+  const int lanes = state_.chunk.active;
+  const std::vector<int64_t> to_lanes = LanesFrom(to, lanes), from_lanes = LanesFrom(from, lanes);
+  for (int lane = 0; lane < lanes;) {
+    IndexValue to_first = to, from_first = from;
+    to_first.constant += to_lanes[lane];
+    from_first.constant += from_lanes[lane];
+    int run = 1;
+    while (lane + run < lanes && to_lanes[lane + run] == to_lanes[lane] + run &&
+           from_lanes[lane + run] == from_lanes[lane] + run) {
+      ++run;
+    }
+    // The largest power of two that both sides are aligned to and that the run has.
+    const uint64_t aligned = std::min(MemoryEmitter::AlignmentOf(to_first, element).value(),
+                                      MemoryEmitter::AlignmentOf(from_first, element).value());
+    const auto bytes = static_cast<int64_t>(std::min<uint64_t>(
+        {aligned, std::bit_floor(static_cast<uint64_t>(run * element)), kMaxCopyBytes}));
+    machine_.CopyAsync(builder_, {block.output, memory_.AddressOf(block.output, to_first)},
+                       {source.buffer, memory_.AddressOf(source.buffer, from_first)},
+                       static_cast<int>(bytes), exists);
+    lane += static_cast<int>(bytes / element);
+  }
+}
+
+}  // namespace bayloom::codegen

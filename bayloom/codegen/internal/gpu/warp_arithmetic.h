@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace bayloom::codegen {
+
+/// What the stand-in does where threads of a warp work on matrices together. Registers are 32 bits;
+/// those of operands hold two elements, the first in the lower half (PTX ISA, "ldmatrix" and
+/// "Matrix Fragments for mma.m16n8k16").
+
+inline constexpr int kMatrixRows = 8;  ///< of a matrix that ldmatrix loads, of 8 columns
+inline constexpr int kMatrixRowBytes = 16;
+
+template <typename T>
+using OfWarp = std::array<T, 32>;
+
+/// Row r of matrix m is at rows[8 * m + r]. Thread 4 * g + t gets, in register m, elements 2 * t
+/// and 2 * t + 1 of row g, or, transposed, of column g.
+void LoadMatrices(const OfWarp<const void*>& rows, uint32_t matrices, bool transposed,
+                  const OfWarp<uint32_t*>& registers);
+
+/// mma.m16n8k16: sums (registers 6 to 9, float32) become sums + rows (0 to 3) * columns (4 and 5),
+/// whose elements are bfloat16 or float16.
+void MultiplyMatrices(bool is_bfloat16, const OfWarp<uint32_t*>& registers);
+
+}  // namespace bayloom::codegen

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/codegen/internal/emit/reduction.h"
+#include "bayloom/codegen/internal/gpu/kernel_emitter.h"
+
+namespace bayloom::codegen {
+namespace {
+
+// A thread's number in its warp, of 5 bits, names a row of a matrix of 8 and one of up to 4
+// matrices.
+constexpr int kRowBits = 3, kLineElements = 8;
+constexpr int kMatrixBit = 3, kLaterMatrixBit = 4;
+
+}  // namespace
+
+void KernelEmitter::EmitWarpProduct(const WarpProduct& product) {
+  const std::vector<llvm::Value*> rows = LoadRows(product), columns = LoadColumns(product);
+  const tensor::Block& block = program_.blocks[product.block];
+  const PlacedAccess& store = plan_.accesses.at(product.block).store;
+  std::vector<IndexValue> places;
+  std::vector<llvm::Value*> sums;
+  loops_.Repeat(product.row_part, target::WarpInstruction::kRowParts, [&] {
+    loops_.Repeat(product.column_part, target::WarpInstruction::kColumnParts, [&] {
+      places.push_back(digits_.Evaluate(store.affine));
+      sums.push_back(OldValue(state_, block, store));
+    });
+  });
+  sums = machine_.Multiply(builder_, *product.instruction, rows, columns, sums);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    memory_.Store(block.output, places[i], state_.chunk, sums[i]);
+  }
+}
+
+/// Matrices of 8 rows: the first and the other rows, then the same for the other half of the depth.
+std::vector<llvm::Value*> KernelEmitter::LoadRows(const WarpProduct& product) {
+  const Digits before = digits_;
+  digits_[product.row_part] = Lane(kMatrixBit, 1);
+  if (product.rows.transposed) {
+    llvm::Value* row = Lane(0, kRowBits).base;
+    llvm::Value* half = Lane(kLaterMatrixBit, 1).base;
+    if (row_and_half_ == nullptr) {
+      row_and_half_ = addresses_.AtEntry([&] {
+        return builder_.CreateAdd(row, builder_.CreateMul(half, builder_.getInt64(kLineElements)));
+      });
+      addresses_.DefineAtEntry(row_and_half_);
+    }
+    digits_[product.lane_row] = DigitValue::Constant(0);
+    digits_[product.depth] = DigitValue::Running(row_and_half_, product.instruction->depth);
+  } else {
+    digits_[product.lane_row] = Lane(0, kRowBits);
+    digits_[product.depth] = Lane(kLaterMatrixBit, 1, kLineElements);
+  }
+  const std::vector<llvm::Value*>& loaded = LoadFactor(product.rows, 4);
+  digits_ = before;
+  return loaded;
+}
+
+/// Both halves of the depth, for 8 columns.
+std::vector<llvm::Value*> KernelEmitter::LoadColumns(const WarpProduct& product) {
+  const Digits before = digits_;
+  if (product.columns.transposed) {
+    digits_[product.lane_column] = digits_[product.column_part] = DigitValue::Constant(0);
+    digits_[product.depth] = Lane(0, kRowBits + 1);
+  } else {
+    digits_[product.column_part] = Lane(0, 1);
+    digits_[product.lane_column] = Lane(1, kRowBits - 1);
+    digits_[product.depth] = Lane(kMatrixBit, 1, kLineElements);
+  }
+  const std::vector<llvm::Value*>& loaded = LoadFactor(product.columns, 2);
+  digits_ = before;
+  return loaded;
+}
+
+const std::vector<llvm::Value*>& KernelEmitter::LoadFactor(const WarpFactor& factor, int matrices) {
+  IndexValue index = digits_.Evaluate(factor.index);
+  const int64_t distance = std::exchange(index.constant, 0);
+  llvm::Value* part = memory_.AddressOf(factor.buffer, index);
+  std::vector<llvm::Value*>& loaded = matrices_[{builder_.GetInsertBlock(), part, distance}];
+  if (!loaded.empty()) return loaded;
+  const int64_t bytes = distance * tensor::ByteSize(program_.buffers[factor.buffer].dtype);
+  loaded = machine_.LoadMatrices(builder_, {factor.buffer, addresses_.OffsetPointer(part, bytes)},
+                                 matrices, factor.transposed);
+  return loaded;
+}
+
+DigitValue KernelEmitter::Lane(int first, int count, int64_t scale) {
+  llvm::Value*& lane = lanes_[{first, count}];
+  const uint32_t values = uint32_t{1} << count;
+  if (lane == nullptr) {
+    lane = addresses_.AtEntry([&] {
+      llvm::Value* bits =
+          builder_.CreateAnd(builder_.CreateLShr(thread_, static_cast<uint64_t>(first)),
+                             builder_.getInt32(values - 1));
+      llvm::Value* wide = builder_.CreateZExt(bits, builder_.getInt64Ty());
+      addresses_.DefineAtEntry(wide);
+      return wide;
+    });
+  }
+  return DigitValue::Running(lane, values, scale);
+}
+
+}  // namespace bayloom::codegen
