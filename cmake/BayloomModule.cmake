@@ -7,9 +7,18 @@
 #   bayloom_module(sketch MODULES tensor LIBRARIES fmt::fmt)
 #
 # An OPTIONAL module is installed, but found only by those who ask for it as a component.
+# NEEDS_COMPILER are sources, as regular expressions, that a build without BAYLOOM_COMPILER leaves out;
+# what stands for them is in the module's folder without_compiler.
 function(bayloom_module name)
-  cmake_parse_arguments(ARG "OPTIONAL" "" "MODULES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIONAL" "" "MODULES;LIBRARIES;NEEDS_COMPILER" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  if(BAYLOOM_COMPILER)
+    list(FILTER sources EXCLUDE REGEX "/without_compiler/")
+  else()
+    foreach(pattern IN LISTS ARG_NEEDS_COMPILER)
+      list(FILTER sources EXCLUDE REGEX "/bayloom/${name}/${pattern}")
+    endforeach()
+  endif()
   add_library(bayloom_${name} STATIC ${sources})
   target_include_directories(bayloom_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)

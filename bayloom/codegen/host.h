@@ -9,6 +9,9 @@
 
 namespace bayloom::codegen {
 
+/// Whether this build makes code at all: without BAYLOOM_COMPILER, what does so refuses.
+bool HasCompiler();
+
 /// How many processors this process may run on.
 int AllowedProcessors();
 

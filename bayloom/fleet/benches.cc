@@ -9,6 +9,7 @@
 
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/version.h"
+#include "bayloom/codegen/host.h"
 #include "bayloom/fleet/configuration_trials.h"
 #include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/fleet/program_trials.h"
@@ -47,6 +48,9 @@ Result<std::unique_ptr<worker::Bench>> Benches::Make(const nlohmann::json& defin
   if (kind == kMappingKind) return MakeMappingBench(definition, options_.jobs);
   if (kind != kProgramKind) {
     return Error{"there is no kind of subject " + base::InOneLine(kind.dump())};
+  }
+  if (!codegen::HasCompiler()) {
+    return Error{"this worker was built without the compiler, which programs need"};
   }
   if (!measurer_) {
     measurer_ = std::make_unique<measure::Measurer>(options_.target, options_.measuring);

@@ -22,13 +22,13 @@ from .database import Database, open
 from .kernel import tune_kernel
 from .parameters import (Categorical, Factorization, Integer, Ordinal, Parameter, Permutation,
                          Real)
-from .program import CommandFailed, Stopped
+from .program import CommandFailed, NoCompiler, Stopped
 from .study import Exhausted, FinishedTrial, Infeasible, Study, Trial
 
 # Not what Python has under the same name: compile, map, open.
 __all__ = [
     "Categorical", "CommandFailed", "CompiledNetwork", "Database", "Exhausted", "Factorization",
-    "FinishedTrial", "Infeasible", "InputError", "Integer", "MachineError", "Ordinal", "Parameter",
-    "Permutation", "Real", "Session", "Stopped", "Study", "Trial", "load", "optimizers", "search",
+    "FinishedTrial", "Infeasible", "InputError", "Integer", "MachineError", "NoCompiler", "Ordinal",
+    "Parameter", "Permutation", "Real", "Session", "Stopped", "Study", "Trial", "load", "optimizers", "search",
     "tune", "tune_kernel",
 ]

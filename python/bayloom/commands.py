@@ -86,7 +86,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     "ssh board bayloom worker" that measure the programs, `pool` a `bayloom.ray_pool.RayPool` whose
     machines do.
 
-    Raises InputError for a model that cannot be tuned.
+    Raises InputError for a model that cannot be tuned, NoCompiler (an ImportError) where the
+    package was built without the compiler.
     """
     if db is None:
         stem = os.path.splitext(os.path.basename(os.fspath(model)))[0] if model else "operators"

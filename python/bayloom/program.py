@@ -18,10 +18,17 @@ from typing import Any, Callable, Optional, Sequence
 from ._core import InputError
 
 _POLL_SECONDS = 0.1
+# Exit codes of the program (docs/errors.md).
+_BAD_INPUT = 2
+_NOT_IN_THIS_BUILD = 3
 
 
 class CommandFailed(RuntimeError):
     """A command of the program failed, for no fault of its input."""
+
+
+class NoCompiler(ImportError):
+    """The command needs the compiler, which this package was built without."""
 
 
 class Stopped(Exception):
@@ -67,7 +74,8 @@ def run(arguments: Sequence[str], *, verbose: bool = False,
     """What the command prints with --json. `poll` is called now and then meanwhile; `verbose` lets
     the command's progress through to standard error.
 
-    Raises InputError for what it refuses and CommandFailed for what breaks. KeyboardInterrupt and
+    Raises InputError for what it refuses, NoCompiler for what its build has not and CommandFailed
+    for what breaks. KeyboardInterrupt and
     what `poll` raises end the command in order before they are passed on; after Stopped its result
     is returned.
     """
@@ -101,7 +109,8 @@ def call(arguments: Sequence[str]) -> str:
 def _failure(code: int, said: str, command: str) -> Exception:
     """The last line of what a command said when it failed."""
     lines = said.strip().splitlines() or [f"'bayloom {command}' ended with {code}"]
-    return (InputError if code == 2 else CommandFailed)(lines[-1].removeprefix("bayloom: "))
+    kinds = {_BAD_INPUT: InputError, _NOT_IN_THIS_BUILD: NoCompiler}
+    return kinds.get(code, CommandFailed)(lines[-1].removeprefix("bayloom: "))
 
 
 def _content(file: Any) -> str:

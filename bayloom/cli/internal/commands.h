@@ -17,6 +17,12 @@ class CheckFailed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What was asked for is no part of this build: exit code 3.
+class NotInThisBuild : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // Each adds one subcommand, which runs while the command line is parsed. Subcommands throw
 // InputError for what a person can put right.
 

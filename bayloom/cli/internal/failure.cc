@@ -25,6 +25,7 @@ bool Is(const std::exception& error) {
 
 Failure Explain(const std::exception& error) {
   if (Is<InputError>(error)) return {kBadInput, error.what()};
+  if (Is<NotInThisBuild>(error)) return {kNotInThisBuild, error.what()};
   if (Is<CheckFailed>(error) || Is<SystemError>(error) || Is<std::system_error>(error)) {
     return {kFailed, error.what()};
   }

@@ -11,6 +11,7 @@ namespace bayloom::cli {
 /// Exit codes of commands that have failed (docs/errors.md).
 inline constexpr int kFailed = 1;
 inline constexpr int kBadInput = 2;
+inline constexpr int kNotInThisBuild = 3;
 
 /// How a command that has failed ends.
 struct Failure {
