@@ -71,8 +71,8 @@ TEST(ConditionsOfScenarios, ArgumentsOfInactiveParametersAreLeftOut) {
 TEST(ConditionsOfScenarios, ShellTextsHaveSections) {
   const Scenario scenario = WithEvaluator(
       "  shell: \"gcc {level} {unroll?--param unroll={unroll}} '{times}' {times?a {{}}} b\"");
-  EXPECT_EQ(CommandOf(scenario, kNone).arguments.back(), "gcc '-O2'  ''  b");
-  EXPECT_EQ(CommandOf(scenario, kBoth).arguments.back(), "gcc '-O3' --param unroll='8' '3' a {} b");
+  EXPECT_EQ(CommandOf(scenario, kNone).arguments.back(), "gcc -O2  ''  b");
+  EXPECT_EQ(CommandOf(scenario, kBoth).arguments.back(), "gcc -O3 --param unroll=8 '3' a {} b");
 }
 
 TEST(ConditionsOfScenarios, WhatIsWrongIsSaidAtItsPlace) {
