@@ -60,12 +60,12 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
             ->delimiter(',')
             ->allow_extra_args(false),
         {"energy", "delay", "latency", "cycles", "edp"});
-  map.add_option("--evaluations", arguments.evaluations, "Mappings to evaluate per layer")
+  map.add_option("--evaluations", arguments.evaluations, "Mappings per layer")
       ->option_text("N")
       ->default_str("20000; simulator 100")
       ->check(AtLeastOne());
   map.add_flag("--fuse", arguments.fuse,
-               "Of a network, run groups of layers tile by tile on the chip");
+               "Of a network: keep tensors between layers on the chip");
   Advanced(map.add_option("--tile-evaluations", arguments.tile_evaluations,
                           "--fuse: mappings to evaluate for each tile of a layer")
                ->option_text("N")
