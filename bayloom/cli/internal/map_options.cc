@@ -64,8 +64,7 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
       ->option_text("N")
       ->default_str("20000; simulator 100")
       ->check(AtLeastOne());
-  map.add_flag("--fuse", arguments.fuse,
-               "Of a network: keep tensors between layers on the chip");
+  map.add_flag("--fuse", arguments.fuse, "Of a network: keep tensors between layers on the chip");
   Advanced(map.add_option("--tile-evaluations", arguments.tile_evaluations,
                           "--fuse: mappings to evaluate for each tile of a layer")
                ->option_text("N")
