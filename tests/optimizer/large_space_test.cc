@@ -82,7 +82,7 @@ TEST_P(LargeSpace, GoesOnAfterTensOfThousandsOfTrials) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LargeSpace, testing::ValuesIn(Optimizers().Names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace bayloom::optimizer
