@@ -7,6 +7,7 @@
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -109,7 +110,10 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
 
 /// Numbers of 64 bits without a sign: the parser would take -1 for the largest of them.
 void CheckSeeds(CLI::App& app) {
-  if (CLI::Option* seed = app.get_option_no_throw("--seed")) {
+  const auto is_seed = [](CLI::Option* option) {
+    return std::ranges::count(option->get_lnames(), "seed") > 0;
+  };
+  for (CLI::Option* seed : app.get_options(is_seed)) {
     seed->check([](const std::string& text) {
       uint64_t number = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
