@@ -200,7 +200,7 @@ void Reap(pid_t process) {
 void EndGroupOf(pid_t guard) {
   char path[kControlGroupPathSize];
   BayloomControlGroupPath(ControlGroupParent().c_str(), guard, path);
-  BayloomEndControlGroup(path);
+  if (*path != '\0') RemoveControlGroupIfDead(path, /*attempts=*/10);
 }
 
 }  // namespace
@@ -239,8 +239,8 @@ Result<Subprocess> Subprocess::Start(const SubprocessOptions& options) {
   GuardStart start;
   if (!ReadReport(child.report_.number(), start)) {
     const pid_t guard = std::exchange(child.guard_, -1);
+    EndGroupOf(guard);  // before its number may be another's
     Reap(guard);
-    EndGroupOf(guard);
     throw SystemError("cannot start a process: its guard was killed");
   }
   if (start.stage != kGuardStarted) {

@@ -41,8 +41,8 @@ struct DecisionInfluences {
   std::vector<DecisionInfluence> decisions;
   int64_t trials = 0;  ///< of the design space, that the model learnt from
   /// How well it orders trials that it has not learnt from (five parts in turn): Spearman's rank
-  /// correlation, -1 to 1.
-  double rank_correlation = 0;
+  /// correlation, -1 to 1. Without a model, nothing.
+  std::optional<double> rank_correlation;
 };
 
 /// A measured program of a design space: its decisions and its time in seconds.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/json.h"
@@ -19,8 +19,8 @@
 namespace bayloom::explain {
 namespace {
 
-/// Trials that are looked at to find the runner-up: many make the best program again.
-constexpr int kRunnersUp = 16;
+/// The best trials that are looked at to find the best program's and the runner-up's.
+constexpr int kCandidates = 16;
 
 std::vector<MeasuredTrace> MeasuredTraces(const std::vector<record::StoredTrial>& trials) {
   std::vector<MeasuredTrace> traces;
@@ -51,15 +51,16 @@ std::optional<Limits> LimitsOf(const sketch::SpaceGenerator& space, const tensor
 
 /// The untuned program's time over that of the best one, measured in turns.
 std::optional<double> UntunedRatio(record::Store& store, record::TaskId task,
-                                   record::TargetId target) {
-  const std::vector<record::StoredTrial> best = store.BestOf(task, target, 1);
-  if (best.empty()) return std::nullopt;
+                                   record::TargetId target, uint64_t best) {
+  const std::vector<record::StoredTrial> candidates = store.BestOf(task, target, kCandidates);
+  const auto found = std::ranges::find(candidates, best, &record::StoredTrial::key);
+  if (found == candidates.end()) return std::nullopt;
   std::vector<double> chosen;
   std::optional<double> untuned;
   for (const record::Repeat& repeat : store.LastComparison(task, target)) {
     if (!repeat.outcome.ok()) continue;
     if (repeat.trial_run == 0) untuned = repeat.outcome.value;
-    if (repeat.trial_run == best[0].run && repeat.trial == best[0].ordinal) {
+    if (repeat.trial_run == found->run && repeat.trial == found->ordinal) {
       chosen.push_back(repeat.outcome.value);
     }
   }
@@ -84,7 +85,7 @@ std::vector<std::string> ChangedDecisions(const tensor::Trace& best, const tenso
 std::optional<Rival> RunnerUp(record::Store& store, record::TaskId task, record::TargetId target,
                               const sketch::SpaceGenerator& space,
                               const tuning::MeasuredCandidate& best, const ProgramFacts& facts) {
-  for (const record::StoredTrial& trial : store.BestOf(task, target, kRunnersUp)) {
+  for (const record::StoredTrial& trial : store.BestOf(task, target, kCandidates)) {
     if (trial.key == best.candidate.hash) continue;
     const Result<sketch::Candidate> other = tuning::RestoreCandidate(space, trial);
     if (!other) continue;
@@ -123,7 +124,7 @@ Explanation Explain(record::Store& store, record::TaskId task, record::TargetId 
   explanation.limits = LimitsOf(space, best.candidate.program, best.outcome.value);
   explanation.influences =
       InfluenceOfDecisions(space, best.candidate, MeasuredTraces(store.TrialsOf(task, target)));
-  explanation.beside_untuned = {UntunedRatio(store, task, target),
+  explanation.beside_untuned = {UntunedRatio(store, task, target, best.candidate.hash),
                                 Differences(explanation.best, explanation.untuned)};
   explanation.runner_up = RunnerUp(store, task, target, space, best, explanation.best);
   return explanation;
@@ -144,9 +145,11 @@ nlohmann::json ToJson(const Explanation& explanation) {
                          {"techniques", explanation.techniques},
                          {"decisions", std::move(decisions)},
                          {"trials", explanation.influences.trials},
-                         {"rank_correlation", explanation.influences.rank_correlation},
                          {"beside_untuned", ToJson(explanation.beside_untuned)},
                          {"sentences", Sentences(explanation)}};
+  if (explanation.influences.rank_correlation) {
+    json["rank_correlation"] = *explanation.influences.rank_correlation;
+  }
   if (explanation.limits) {
     json["limits"] = {{"arithmetic", explanation.limits->arithmetic},
                       {"memory", explanation.limits->memory},

@@ -57,7 +57,7 @@ Explanation Explain(record::Store& store, record::TaskId task, record::TargetId 
 std::vector<std::string> Sentences(const Explanation& explanation);
 
 /// {seconds, techniques, limits?: {arithmetic, memory, share}, decisions: [{step, decision, share?,
-/// share_with_interactions?, learnt?, estimated}], trials, rank_correlation, beside_untuned,
+/// share_with_interactions?, learnt?, estimated}], trials, rank_correlation?, beside_untuned,
 /// runner_up?, sentences}; redraws are {draws, least, median, greatest}.
 nlohmann::json ToJson(const Explanation& explanation);
 

@@ -54,17 +54,22 @@ std::string RunnerUpSentence(const Rival& rival) {
 }
 
 void AddDecisions(const DecisionInfluences& influences, std::vector<std::string>& sentences) {
+  if (influences.decisions.empty()) {
+    sentences.push_back("Its design space leaves nothing to decide.");
+    return;
+  }
   if (influences.trials < kFewestTrialsToLearnFrom) {
     sentences.push_back(fmt::format(
         "Which decisions matter cannot be said from {} trials of its design space; {} are needed.",
         influences.trials, kFewestTrialsToLearnFrom));
     return;
   }
-  if (influences.rank_correlation < kTrustedCorrelation) {
+  if (!influences.rank_correlation) return;
+  if (*influences.rank_correlation < kTrustedCorrelation) {
     sentences.push_back(
         fmt::format("Which decisions matter cannot be said: a model of {} trials orders those that "
                     "it has not seen with a rank correlation of {:.2f} only.",
-                    influences.trials, influences.rank_correlation));
+                    influences.trials, *influences.rank_correlation));
     return;
   }
   std::vector<std::string> named;
@@ -89,7 +94,7 @@ void AddDecisions(const DecisionInfluences& influences, std::vector<std::string>
   sentences.push_back(
       fmt::format("This is by a model of {} trials, which orders those that it has not seen with a "
                   "rank correlation of {:.2f}.",
-                  influences.trials, influences.rank_correlation));
+                  influences.trials, *influences.rank_correlation));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include "bayloom/tensor/expr.h"
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
@@ -293,8 +296,10 @@ bool IsIntLiteral(const Expr& e, int64_t value) {
 bool StructurallyEqual(const Expr& a, const Expr& b) {
   if (a.get() == b.get()) return true;
   if (!a.defined() || !b.defined()) return false;
-  const bool same_float = a->float_value == b->float_value ||
-                          (a->float_value != a->float_value && b->float_value != b->float_value);
+  // 0 and -0 are not the same, two that are no numbers are.
+  const bool same_float =
+      std::bit_cast<uint64_t>(a->float_value) == std::bit_cast<uint64_t>(b->float_value) ||
+      (std::isnan(a->float_value) && std::isnan(b->float_value));
   if (a->op != b->op || a->dtype != b->dtype || a->index != b->index ||
       a->int_value != b->int_value || !same_float || a->operands.size() != b->operands.size()) {
     return false;

@@ -3,6 +3,7 @@
 
 #include "bayloom/tuning/restore.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -14,19 +15,33 @@ std::string CandidateText(const sketch::Candidate& candidate) {
   return nlohmann::json{{"space", candidate.space}, {"trace", candidate.trace.ToJson()}}.dump();
 }
 
-Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
-                                           const trial::TrialRecord& trial) {
+namespace {
+
+/// Made again in the design space that the trace belongs to; if there is none any more and it may
+/// be of an earlier one, as the first space would go on with it.
+Result<sketch::Candidate> Restore(const sketch::SpaceGenerator& space,
+                                  const trial::TrialRecord& trial, bool may_be_of_earlier_spaces) {
   const nlohmann::json json = base::ParseJsonOrDiscard(trial.candidate);
   if (!json.is_object() || !json.contains("trace")) return Error{"there is no trace"};
   Result<tensor::Trace> trace = tensor::Trace::FromJson(json["trace"]);
   if (!trace) return trace.error();
   const int index = space.SpaceOf(*trace);
-  if (index < 0) return Error{"the trace belongs to no design space of its workload"};
-  Result<sketch::Candidate> candidate = space.Replay(index, *trace, base::RandomStream(0));
+  if (index < 0 && !may_be_of_earlier_spaces) {
+    return Error{"the trace belongs to no design space of its workload"};
+  }
+  Result<sketch::Candidate> candidate =
+      space.Replay(std::max(0, index), *trace, base::RandomStream(0));
   if (candidate && candidate->hash != trial.key) {
     return Error{"the trace makes another program than the one that was measured"};
   }
   return candidate;
+}
+
+}  // namespace
+
+Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
+                                           const trial::TrialRecord& trial) {
+  return Restore(space, trial, /*may_be_of_earlier_spaces=*/false);
 }
 
 std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
@@ -36,7 +51,7 @@ std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
   const std::optional<record::TargetId> target = store.FindTarget(space.target());
   if (!task || !target) return std::nullopt;
   for (const record::StoredTrial& trial : store.BestOf(*task, *target, kAttempts)) {
-    Result<sketch::Candidate> candidate = RestoreCandidate(space, trial);
+    Result<sketch::Candidate> candidate = Restore(space, trial, /*may_be_of_earlier_spaces=*/true);
     if (candidate) return MeasuredCandidate{*std::move(candidate), trial.outcome};
   }
   return std::nullopt;

@@ -21,8 +21,8 @@ std::string CandidateText(const sketch::Candidate& candidate);
 Result<sketch::Candidate> RestoreCandidate(const sketch::SpaceGenerator& space,
                                            const trial::TrialRecord& trial);
 
-/// The fastest program recorded for the generator's workload and target that can be made again;
-/// nullopt if there is none.
+/// The fastest program recorded for the generator's workload and target that can be made again,
+/// also if its trace is of a design space that an earlier version had; nullopt if there is none.
 std::optional<MeasuredCandidate> RestoreBest(record::Store& store,
                                              const sketch::SpaceGenerator& space);
 

@@ -85,7 +85,7 @@ TEST_F(ExplanationTest, FindsTheOneDecisionThatTimeDependsOn) {
   });
   const Explanation explanation = Explained();
   EXPECT_EQ(explanation.influences.trials, 200);
-  EXPECT_GT(explanation.influences.rank_correlation, 0.8);
+  EXPECT_GT(explanation.influences.rank_correlation.value(), 0.8);
   const std::vector<DecisionInfluence>& decisions = explanation.influences.decisions;
   ASSERT_GE(decisions.size(), 2u);
   ASSERT_TRUE(decisions[0].index);
@@ -102,7 +102,7 @@ TEST_F(ExplanationTest, TimesThatNothingExplainsAreNotExplained) {
   base::RandomStream random(7);
   AddTrials(200, [&](const sketch::Candidate&, int) { return 1e-6 * (1 + random.Uniform()); });
   const Explanation explanation = Explained();
-  EXPECT_LT(std::abs(explanation.influences.rank_correlation), 0.3);
+  EXPECT_LT(std::abs(explanation.influences.rank_correlation.value()), 0.3);
   EXPECT_THAT(Sentences(explanation), Contains(HasSubstr("cannot be said: a model of 200 trials")));
 }
 
@@ -115,6 +115,13 @@ TEST_F(ExplanationTest, AFewTrialsTeachNothingButTheEstimateIsThere) {
     EXPECT_LE(decision.estimated.median, decision.estimated.greatest);
   }
   EXPECT_THAT(Sentences(explanation), Contains(HasSubstr("cannot be said from 5 trials")));
+}
+
+TEST(Sentences, OfASpaceWithoutDecisionsSayNothingOfAModel) {
+  Explanation explanation;
+  explanation.influences.trials = 100;
+  EXPECT_THAT(Sentences(explanation), Contains("Its design space leaves nothing to decide."));
+  EXPECT_THAT(Sentences(explanation), Not(Contains(HasSubstr("cannot be said"))));
 }
 
 TEST_F(ExplanationTest, TheRunnerUpDiffersInTheDecisionsThatDiffer) {

@@ -28,6 +28,11 @@ TEST(ExprTest, IntegerSumsTakeOneForm) {
   EXPECT_FALSE(StructurallyEqual(i + j, j + i));
 }
 
+TEST(ExprTest, ZerosOfBothSignsDiffer) {
+  EXPECT_FALSE(StructurallyEqual(FloatLiteral(0.0), FloatLiteral(-0.0)));
+  EXPECT_TRUE(StructurallyEqual(FloatLiteral(NAN), FloatLiteral(-NAN)));
+}
+
 TEST(ExprTest, LiteralsFoldWithTheSemanticsOfTheirType) {
   EXPECT_TRUE(IsIntLiteral(FloorDiv(Expr(-7), 2), -4));
   EXPECT_TRUE(IsIntLiteral(Expr(-7) / 2, -3));

@@ -94,5 +94,25 @@ TEST_F(RestoreTest, TrialsThatCannotBeMadeAnewAreRefusedAndPassedOver) {
   EXPECT_EQ(RestoreBest(store_, space_)->candidate.hash, good.hash);
 }
 
+TEST_F(RestoreTest, TheBestOfADesignSpaceThatIsNoMoreIsStillMadeAnew) {
+  const sketch::SpaceGenerator fewer(space_.workload(), space_.target(), {},
+                                     *sketch::DerivationChoice::Parse("none"));
+  std::optional<sketch::Candidate> lost;
+  for (size_t space = 0; space < space_.spaces().size() && !lost; ++space) {
+    if (fewer.SpaceOf(space_.spaces()[space]) >= 0) continue;
+    lost = *space_.Sample(static_cast<int>(space), base::RandomStream(1));
+  }
+  ASSERT_TRUE(lost);
+  Record(1, 2e-3);
+  record::StoredTrial trial = store_.TrialsOf(task_, target_).front();
+  trial.ordinal = 1;
+  trial.outcome.value = 1e-3;
+  trial.candidate = CandidateText(*lost);
+  trial.key = lost->hash;
+  store_.AddTrial(trial);
+  EXPECT_FALSE(RestoreCandidate(fewer, trial).ok());  // a search cannot go on from it
+  EXPECT_EQ(RestoreBest(store_, fewer)->candidate.hash, lost->hash);
+}
+
 }  // namespace
 }  // namespace bayloom::tuning

@@ -68,18 +68,21 @@ bool IsNameOfGroup(const std::string& name) {
                      [](unsigned char letter) { return std::isdigit(letter); });
 }
 
-bool RemoveGroupIfDead(const std::string& path) {
+}  // namespace
+
+bool RemoveControlGroupIfDead(const std::string& path, int attempts) {
   const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status;
-  if (folder.number() < 0 || fstat(folder.number(), &status) != 0 || status.st_uid != geteuid() ||
-      flock(folder.number(), LOCK_EX | LOCK_NB) != 0) {
+  if (folder.number() < 0 || fstat(folder.number(), &status) != 0 || status.st_uid != geteuid()) {
     return false;
+  }
+  while (flock(folder.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (--attempts <= 0) return false;
+    usleep(10'000);
   }
   BayloomEndControlGroup(path.c_str());
   return !fs::exists(path);
 }
-
-}  // namespace
 
 std::string ControlGroupFolder(std::string_view mounts, std::string_view groups) {
   const std::optional<std::string> own = OwnGroup(groups);
@@ -105,7 +108,7 @@ int RemoveDeadControlGroups(const std::string& parent) {
   for (fs::directory_iterator entry(parent, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     if (IsNameOfGroup(entry->path().filename().string()))
-      removed += RemoveGroupIfDead(entry->path());
+      removed += RemoveControlGroupIfDead(entry->path(), 1);
   }
   return removed;
 }

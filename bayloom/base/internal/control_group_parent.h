@@ -18,6 +18,11 @@ const std::string& ControlGroupParent();
 /// shows it.
 std::string ControlGroupFolder(std::string_view mounts, std::string_view groups);
 
+/// Kills what is in this group and removes it if it is this user's and its guard is dead, which its
+/// lock shows: what a dying guard has just started may hold the lock for a moment longer, so it is
+/// asked for as often, every 10 ms. Whether it is gone.
+bool RemoveControlGroupIfDead(const std::string& path, int attempts);
+
 /// Removes from `parent` the groups of guards that are dead: those of this user that are not
 /// locked. How many.
 int RemoveDeadControlGroups(const std::string& parent);
