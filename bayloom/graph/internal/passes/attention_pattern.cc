@@ -22,8 +22,7 @@ bool IsProduct(const Graph& graph, const Node& node) {
 
 class AttentionFinder {
  public:
-  AttentionFinder(const Graph& graph, int product)
-      : graph_(graph), producers_(graph.Producers()), consumers_(graph.Consumers()) {
+  AttentionFinder(const Graph& graph, int product) : graph_(graph), producers_(graph.Producers()) {
     found_.product = product;
   }
 
@@ -143,12 +142,14 @@ class AttentionFinder {
   }
 
   bool IsReadInsideOnly() const {
+    // Not before now: it takes time with the whole graph, for each of its products.
+    const std::vector<std::vector<int>> consumers = graph_.Consumers();
     const std::vector<bool> is_output = graph_.IsOutput();
     std::vector<int> members = found_.between;
     members.push_back(found_.scores);
     return std::all_of(members.begin(), members.end(), [&](int n) {
       const ValueId value = NodeAt(n).output();
-      const std::vector<int>& readers = consumers_[value];
+      const std::vector<int>& readers = consumers[value];
       return !is_output[value] && std::all_of(readers.begin(), readers.end(), [&](int reader) {
         return inside_[reader] || (reader == found_.product && n == found_.weights);
       });
@@ -185,7 +186,6 @@ class AttentionFinder {
 
   const Graph& graph_;
   const std::vector<int> producers_;
-  const std::vector<std::vector<int>> consumers_;
   std::vector<bool> inside_;  // per node: the scores, and what is between
   AttentionPattern found_;
 };
