@@ -9,7 +9,8 @@
 
 All begin with the scenario's default, -O3. Optuna's samplers ask as the conditions say (define by
 run). Prints the best value after some trials relative to the default's, for each seed and their
-median; everything is kept in --out as JSON lines, and what is there is not searched again.
+median ("-": there is none, or none of the default); everything is kept in --out as JSON lines, and
+what is there is not searched again.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from typing import Optional
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BAYLOOM = os.path.join(HERE, "../../build/release/bin/bayloom")
@@ -94,6 +96,16 @@ def evaluate(command: list, chosen: dict) -> dict:
         return {}
 
 
+def ratio_at(values: list, trials: int) -> Optional[float]:
+    """The best value after some trials over the first; None where either is missing."""
+    known = [value for value in values[:trials] if value is not None]
+    return min(known) / values[0] if known and values[0] is not None else None
+
+
+def text_of(ratio: Optional[float]) -> str:
+    return "-" if ratio is None else f"{ratio:.4f}"
+
+
 OPTUNA = ("tpe", "tpe-multivariate", "optuna-random")
 
 
@@ -132,12 +144,11 @@ def main() -> None:
             for at in map(int, arguments.at.split(",")):
                 if at > arguments.trials:
                     continue
-                ratios = []
-                for seed in range(1, arguments.seeds + 1):
-                    values = runs[os.path.basename(path), name, seed, arguments.trials]
-                    ratios.append(min(v for v in values[:at] if v is not None) / values[0])
-                cells.append(f"{at}: {statistics.median(ratios):.4f} "
-                             f"({' '.join(f'{ratio:.4f}' for ratio in ratios)})")
+                ratios = [ratio_at(runs[os.path.basename(path), name, seed, arguments.trials], at)
+                          for seed in range(1, arguments.seeds + 1)]
+                known = [ratio for ratio in ratios if ratio is not None]
+                cells.append(f"{at}: {text_of(statistics.median(known) if known else None)} "
+                             f"({' '.join(map(text_of, ratios))})")
             print(f"{name:18}", " | ".join(cells))
 
 
