@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "bayloom/feature/internal/gpu_access.h"
 #include "bayloom/feature/internal/gpu_kernel.h"
 #include "bayloom/feature/internal/op_counts.h"
+#include "bayloom/feature/internal/warp_work.h"
 
 namespace bayloom::feature {
 namespace {
@@ -17,10 +19,8 @@ constexpr double kThreadsOfWarp = 32;
 constexpr double kBytesOfSector = 32;
 constexpr double kRegisterBytes = 4;
 constexpr double kMaxThreadRegisters = 255;
-constexpr double kRegisterGranule = 256;      ///< of a warp's registers
+constexpr auto kRegisterGranule = static_cast<double>(target::kRegisterGranule);
 constexpr double kDriversSharedBytes = 1024;  ///< of each block, by the driver
-constexpr double kL2PortBytes =
-    64;  ///< that one multiprocessor reads of the second level each clock
 
 // What was not looked up but assumed, in instructions or clocks.
 constexpr double kBaseRegisters = 24;        ///< for addresses and counters
@@ -45,6 +45,15 @@ struct BlockDemand {
   double l2_bytes = 0;
 };
 
+/// What a thread does in a nest.
+struct ThreadDemand {
+  double executions = 0;    ///< of the block, or of an instruction of its warp
+  double straight = 1;      ///< of these, one after the other in straight code
+  double instructions = 0;  ///< in all
+  bool waits_near = false;  ///< for shared memory
+  bool waits_far = false;   ///< for global memory
+};
+
 class KernelEstimator {
  public:
   KernelEstimator(const tensor::Program& program, const GpuProgramShape& shape,
@@ -55,8 +64,13 @@ class KernelEstimator {
     estimate_.blocks = static_cast<double>(kernel_.blocks);
     estimate_.threads = static_cast<double>(kernel_.threads);
     estimate_.shared_bytes = static_cast<double>(kernel_.shared_bytes);
+    for (const GpuBlockNest& nest : kernel_.nests) {
+      products_.push_back(WarpWorkOf(program_, shape_, nest, gpu_.capability));
+    }
     const double spilled = FindOccupancy(known);
-    for (const GpuBlockNest& nest : kernel_.nests) AddNest(nest, spilled);
+    for (size_t i = 0; i < kernel_.nests.size(); ++i) {
+      AddNest(kernel_.nests[i], products_[i], spilled);
+    }
     FindMemoryTraffic();
     return PutTogether();
   }
@@ -71,16 +85,16 @@ class KernelEstimator {
   /// Accumulators and such, and the operands of one step of straight code.
   double EstimatedRegisters() const {
     double kept = 0, operands = 0;
-    for (const GpuBlockNest& nest : kernel_.nests) {
+    for (size_t i = 0; i < kernel_.nests.size(); ++i) {
+      const GpuBlockNest& nest = kernel_.nests[i];
       const tensor::BufferId output = program_.blocks[nest.block].output;
       double loaded = 0;
       for (const tensor::Access& access : nest.accesses) {
         if (access.is_write || shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
-        double elements = 1;
-        for (const tensor::LoopId loop : nest.serial) {
-          if (IsStraight(loop) && MovesWith(program_, access, loop)) elements *= Extent(loop);
-        }
-        loaded += elements;
+        loaded += StraightMoves(nest, products_[i], access) *
+                  (products_[i] ? products_[i]->FactorBytes(program_, access) /
+                                      (kThreadsOfWarp * kRegisterBytes)
+                                : 1);
       }
       operands = std::max(operands, std::min(loaded, 64.0));
       if (shape_.spaces[output] != GpuSpace::kRegisters) continue;
@@ -123,37 +137,55 @@ class KernelEstimator {
 
   // --- One nest ---------------------------------------------------------------------------------
 
-  void AddNest(const GpuBlockNest& nest, double spilled) {
+  /// Elements that straight code goes through, or matrices of a product.
+  double StraightMoves(const GpuBlockNest& nest, const std::optional<WarpWork>& product,
+                       const tensor::Access& access) const {
+    double moves = 1;
+    for (const tensor::LoopId loop : nest.serial) {
+      if (product && product->Covers(loop)) continue;
+      if (IsStraight(loop) && MovesWith(program_, access, loop)) moves *= Extent(loop);
+    }
+    return moves;
+  }
+
+  void AddNest(const GpuBlockNest& nest, const std::optional<WarpWork>& product, double spilled) {
     const double warps = DividedUp(static_cast<double>(nest.active_threads), kThreadsOfWarp);
     double steps = static_cast<double>(nest.dealt_steps);  // of loops that stay loops
-    double straight = 1;
-    for (const tensor::LoopId loop : nest.serial)
-      (IsStraight(loop) ? straight : steps) *= Extent(loop);
+    ThreadDemand thread;
+    for (const tensor::LoopId loop : nest.serial) {
+      if (product && product->Covers(loop)) continue;
+      (IsStraight(loop) ? thread.straight : steps) *= Extent(loop);
+    }
     const OpCounts counts = CountOps(program_.blocks[nest.block]);
-    const double executions = steps * straight;
+    const double executions = thread.executions = steps * thread.straight;
     const double special = counts[static_cast<size_t>(OpClass::kFloatMath)] +
                            counts[static_cast<size_t>(OpClass::kFloatDivMod)];
-    const double floats = FloatInstructions(counts);
-    double instructions = executions * (floats + kIndexPart * IntegerInstructions(counts));
+    const double floats = product ? 1 : FloatInstructions(counts);
+    double& instructions = thread.instructions;
+    instructions = executions * (floats + kIndexPart * IntegerInstructions(counts));
     instructions += kStepInstructions * steps;
     if (nest.dealt >= 0 || nest.reduced >= 0) {
       const tensor::LoopId dealt = nest.dealt >= 0 ? nest.dealt : nest.reduced;
       const auto digits = static_cast<double>(program_.loops[dealt].digits.size());
       instructions += kDecodeDigit * (digits - 1) * steps;
     }
-    demand_.arithmetic += warps * kThreadsOfWarp * executions *
-                          std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
-    bool waits_near = false, waits_far = false;
+    demand_.arithmetic +=
+        product ? warps * executions * product->MultiplyAdds() / gpu_.matrix_multiply_adds
+                : warps * kThreadsOfWarp * executions *
+                      std::max(floats / gpu_.multiply_adds, special / gpu_.special_functions);
     for (const tensor::Access& access : nest.accesses) {
       if (shape_.spaces[access.buffer] == GpuSpace::kRegisters) continue;
-      instructions += AddAccess(nest, access, warps, steps);
+      const bool is_factor = product && !access.is_write;
+      instructions += is_factor ? AddFactor(nest, *product, access, warps, steps)
+                                : AddAccess(nest, access, warps, steps);
       if (access.is_write) continue;
-      (shape_.spaces[access.buffer] == GpuSpace::kShared ? waits_near : waits_far) = true;
+      const bool is_near = shape_.spaces[access.buffer] == GpuSpace::kShared;
+      (is_near ? thread.waits_near : thread.waits_far) = true;
     }
     const double spill_accesses = steps * spilled / kRegisterBytes;
     instructions += spill_accesses;
     demand_.cache += warps * spill_accesses;
-    AddPath(nest, instructions, executions, straight, waits_near, waits_far);
+    AddPath(nest, product, thread);
     demand_.issue += warps * instructions / target::kWarpsAClock;
   }
 
@@ -175,28 +207,36 @@ class KernelEstimator {
   }
 
   /// The longest thread: as many sums as it has at a time hide the latency of each.
-  void AddPath(const GpuBlockNest& nest, double instructions, double executions, double straight,
-               bool waits_near, bool waits_far) {
+  void AddPath(const GpuBlockNest& nest, const std::optional<WarpWork>& product,
+               const ThreadDemand& thread) {
     const tensor::Block& block = program_.blocks[nest.block];
     const bool sums =
         block.kind == tensor::BlockKind::kReduce || block.kind == tensor::BlockKind::kUpdate;
     double sums_at_once = 1;
     for (const tensor::Access& access : nest.accesses) {
-      if (!access.is_write) continue;
-      for (const tensor::LoopId loop : nest.serial) {
-        if (IsStraight(loop) && MovesWith(program_, access, loop)) sums_at_once *= Extent(loop);
-      }
+      if (access.is_write) sums_at_once *= StraightMoves(nest, product, access);
     }
-    const double latency = std::max(1.0, target::kGpuArithmeticLatency / sums_at_once);
-    demand_.path += std::max(instructions, sums ? latency * executions : 0);
+    // A warp has one of four units for matrices.
+    const double alone =
+        product ? target::kWarpsAClock * product->MultiplyAdds() / gpu_.matrix_multiply_adds : 1;
+    const double latency =
+        std::max(alone, (product ? target::kGpuMatrixLatency : target::kGpuArithmeticLatency) /
+                            sums_at_once);
+    demand_.path += std::max(thread.instructions, sums ? latency * thread.executions : 0);
     // What threads sum in global memory they wait for each time.
     const bool in_memory = sums && shape_.spaces[block.output] == GpuSpace::kGlobal;
-    const double pieces = executions / straight;
-    demand_.near_waits += (waits_near ? DividedUp(pieces, kAhead) : 0) + (in_memory ? pieces : 0);
-    demand_.far_waits += waits_far ? DividedUp(pieces, kAhead) : 0;
+    const double pieces = thread.executions / thread.straight;
+    const double fills = pieces / static_cast<double>(nest.dealt_steps);
+    const bool runs_ahead = nest.stages > 1;
+    demand_.near_waits +=
+        (thread.waits_near ? DividedUp(pieces, kAhead) : 0) + (in_memory ? pieces : 0);
+    if (thread.waits_far) {
+      const double waits = DividedUp(pieces, kAhead);
+      const auto stages = static_cast<double>(nest.stages);
+      demand_.far_waits += runs_ahead ? std::min(waits, fills / stages) : waits;
+    }
     if (shape_.spaces[block.output] == GpuSpace::kShared) {
-      const double stages = pieces / static_cast<double>(nest.dealt_steps);
-      demand_.path += 2 * kBarrier * stages;
+      demand_.path += (runs_ahead ? 1 : 2) * kBarrier * fills;
     }
     if (nest.reduced < 0) return;
     const double rounds = std::log2(static_cast<double>(ReducingThreads(program_, nest.reduced)));
@@ -205,14 +245,20 @@ class KernelEstimator {
                      target::kWarpsAClock;
   }
 
+  /// A factor of a product by warps. Returns the instructions of a thread.
+  double AddFactor(const GpuBlockNest& nest, const WarpWork& product, const tensor::Access& factor,
+                   double warps, double steps) {
+    const double loads = steps * StraightMoves(nest, product, factor);
+    demand_.shared +=
+        warps * loads * product.FactorBytes(program_, factor) / target::kSharedBytesAClock;
+    return loads;
+  }
+
   /// Returns the instructions of a thread.
   double AddAccess(const GpuBlockNest& nest, const tensor::Access& access, double warps,
                    double steps) {
     const WarpAccess warp = WarpAccessOf(program_, shape_, nest, access);
-    double repeats = steps;
-    for (const tensor::LoopId loop : nest.serial) {
-      if (IsStraight(loop) && MovesWith(program_, access, loop)) repeats *= Extent(loop);
-    }
+    const double repeats = steps * StraightMoves(nest, std::nullopt, access);
     const tensor::Block& block = program_.blocks[nest.block];
     const bool sums = access.is_write && (block.kind == tensor::BlockKind::kReduce ||
                                           block.kind == tensor::BlockKind::kUpdate);
@@ -322,7 +368,8 @@ class KernelEstimator {
     estimate_.arithmetic = of_one * demand_.arithmetic * clock;
     estimate_.issue = of_one * demand_.issue * clock;
     estimate_.shared = of_one * demand_.shared * clock;
-    estimate_.cache = of_one * std::max(demand_.cache, demand_.l2_bytes / kL2PortBytes) * clock;
+    estimate_.cache =
+        of_one * std::max(demand_.cache, demand_.l2_bytes / target::kGpuPortBytes) * clock;
     const double far_share =
         estimate_.l2_bytes > 0 ? std::min(1.0, estimate_.memory_bytes / estimate_.l2_bytes) : 0;
     const double far = gpu_.l2_latency + far_share * (gpu_.memory_latency - gpu_.l2_latency);
@@ -346,6 +393,7 @@ class KernelEstimator {
   const GpuProgramShape& shape_;
   const GpuKernel& kernel_;
   const target::GpuMachine& gpu_;
+  std::vector<std::optional<WarpWork>> products_;  ///< of each nest
   GpuKernelEstimate estimate_;
   BlockDemand demand_;
 };

@@ -29,7 +29,7 @@ struct GpuKernelEstimate {
   double memory_bytes = 0;         ///< of these, what the second-level cache does not hold
 
   // Seconds of the busiest multiprocessor, as if it did nothing else.
-  double arithmetic = 0;  ///< float32 operations and special functions
+  double arithmetic = 0;  ///< float32 operations, special functions, products of matrices by warps
   double issue = 0;       ///< instructions, four a clock
   double shared = 0;      ///< shared memory, bank conflicts included
   double cache = 0;       ///< first-level cache: wider for accesses that are not coalesced
@@ -45,14 +45,19 @@ struct GpuKernelEstimate {
 /// which blocks of threads a multiprocessor has at a time (by threads, registers and shared
 /// memory), what each resource of it needs for them, what moves between memory, second-level cache
 /// and multiprocessors, and how long one block takes if nothing slows it down. The longest decides,
-/// and a tenth of the others is added for what does not overlap.
+/// and a tenth of the others is added for what does not overlap. A tensorized loop arranged for
+/// warps is one instruction of theirs (target/warp_instruction.h) from the compute capability on
+/// that has it; copies that run ahead (tensor/async_copy.h) take the shared memory of all their
+/// stages and are waited for once in so many iterations.
 ///
 /// Data that fit into the second-level cache are taken to be there, as they are when a program is
 /// run again and again. `known` are what the assembler says of the kernels, in their order; empty:
 /// registers are estimated by what threads keep.
 ///
-/// It follows the machine: none of its rates or sizes may grow without the estimate staying or
-/// falling. How far it can be trusted: docs/studies/2026-11-gpu-estimate.md.
+/// It follows the machine: none of its rates and neither the number of multiprocessors nor the
+/// second-level cache may grow, and no latency shrink, without the estimate staying or falling.
+/// That does not hold for the limits of a multiprocessor: more blocks at a time share its
+/// first-level cache. How far it can be trusted: docs/studies/2026-11-gpu-estimate.md.
 std::vector<GpuKernelEstimate> EstimateGpuKernels(const tensor::Program& program,
                                                   const target::GpuMachine& gpu,
                                                   std::span<const KernelRegisters> known = {});

@@ -10,12 +10,12 @@
 #include "bayloom/feature/internal/gpu_kernel.h"
 #include "bayloom/feature/internal/op_counts.h"
 #include "bayloom/feature/internal/touched_memory.h"
+#include "bayloom/target/gpu_machine.h"
 
 namespace bayloom::feature {
 namespace {
 
 constexpr double kCacheLineBytes = 64;
-constexpr int64_t kUsualThreads = 256;  ///< of a block on a GPU, where the schedule does not say
 
 float SLog(double x) { return x == 0 ? 0.0f : std::log2(static_cast<float>(std::abs(x)) + 1); }
 
@@ -119,7 +119,7 @@ class FeatureExtractor {
       const auto extent = static_cast<double>(program_.ExtentOf(loop));
       if (kind == tensor::LoopKind::kGridThread) {
         const int64_t wanted = program_.loops[loop].threads;
-        const auto threads = static_cast<double>(wanted > 0 ? wanted : kUsualThreads);
+        const auto threads = static_cast<double>(wanted > 0 ? wanted : target::kUsualBlockThreads);
         bound[0] = 1;
         bound[kBlocks] = SLog(std::ceil(extent / threads));
         bound[kThreads] = SLog(std::min(extent, threads));

@@ -7,18 +7,19 @@
 
 #include <algorithm>
 
+#include "bayloom/target/gpu_machine.h"
+
 namespace bayloom::measure {
 namespace {
 
 constexpr int64_t kWarp = 32;
-/// Registers of a warp are dealt so many at a time; a multiprocessor of every GPU has 65,536 (CUDA
-/// C++ Programming Guide, "Technical Specifications per Compute Capability").
-constexpr int64_t kGranule = 256;
-constexpr int64_t kRegistersOfMultiprocessor = 65536;
 /// 16 registers stored and loaded again: more than what is done once, outside of loops.
 constexpr int64_t kMaxSpillBytes = 128;
 
-int64_t InGranules(int64_t registers) { return (registers + kGranule - 1) / kGranule * kGranule; }
+int64_t InGranules(int64_t registers) {
+  constexpr int64_t kGranule = target::kRegisterGranule;
+  return (registers + kGranule - 1) / kGranule * kGranule;
+}
 
 }  // namespace
 
@@ -36,9 +37,11 @@ KernelUse UseOf(const std::vector<codegen::GpuLaunch>& launches) {
 }
 
 std::optional<std::string> RefusalOf(const KernelUse& use) {
-  if (use.registers_of_block > kRegistersOfMultiprocessor) {
+  // Of every GPU.
+  const int64_t all = target::GpuLimits().multiprocessor_registers;
+  if (use.registers_of_block > all) {
     return fmt::format("needs {} registers of a thread: a block's are {}, and there are {}",
-                       use.registers, use.registers_of_block, kRegistersOfMultiprocessor);
+                       use.registers, use.registers_of_block, all);
   }
   if (use.spill_bytes > kMaxSpillBytes) return fmt::format("spills {} bytes", use.spill_bytes);
   return std::nullopt;

@@ -14,8 +14,6 @@ namespace {
 constexpr int kAccessBytes = 16;
 constexpr double kDivisionInstructions = 8;
 constexpr double kExpInstructions = 8;
-/// Bytes that one multiprocessor reads from the second-level cache each clock, at most.
-constexpr double kPortBytes = 64;
 constexpr double kCompileSeconds = 0.1;
 
 GpuMachine Make(int capability, int multiprocessors, double megahertz, double l2_mib,
@@ -49,7 +47,11 @@ void SetLatencies(GpuMachine& gpu, double shared, double l2, double memory) {
 /// "Arithmetic Instructions". Latencies, and the second-level caches of V100 and T4: Jia et al.
 /// 2018 and 2019 (arXiv 1804.06826, 1903.07486); latencies of sm_80, sm_89 and sm_90: Luo et al.
 /// 2024 (arXiv 2402.13499); the second-level caches of A100 and H100: what chipsandcheese.com
-/// measured in 2023, 28 bytes a clock and multiprocessor. Of sm_86, sm_100 and sm_120 those are
+/// measured in 2023, 28 bytes a clock and multiprocessor. Products of matrices: the dense rates of
+/// float16 with sums in float32 in the same whitepapers and data sheets (A100 312, A40 150, L40S
+/// 362, RTX 5090 210 TFLOP/s), over clock and multiprocessors. Of the rate of sm_90 (989 TFLOP/s,
+/// 2048 multiply-adds a clock) instructions of a warp reach 63 % (Luo et al. 2024), as all of it is
+/// for those of four warps; sm_100 is taken to be as sm_90. Of sm_86, sm_100 and sm_120 those are
 /// taken to be as of sm_89, sm_90 and sm_89. A kernel in a graph begins about 2 us after the one
 /// before it on all of them.
 std::array<GpuMachine, 8> MakeTypical() {
@@ -66,6 +68,9 @@ std::array<GpuMachine, 8> MakeTypical() {
   SetLimits(all[6], 2048, 32, 228, 256);
   SetLimits(all[7], 1536, 24, 100, 128);
   for (const size_t i : {0, 1, 2}) all[i].multiply_adds = 64;
+  all[2].matrix_multiply_adds = 1024;
+  for (const size_t i : {5, 6}) all[i].matrix_multiply_adds = 1290;
+  all[7].matrix_multiply_adds = 256;
   SetLatencies(all[0], 19, 193, 400);
   SetLatencies(all[1], 19, 188, 400);
   SetLatencies(all[2], 29, 262, 466);
@@ -124,7 +129,7 @@ MachineModel MachineModelOf(const GpuMachine& gpu) {
                            kExpInstructions * machine.multiply_add.alone;
   machine.fork_join = gpu.launch_seconds;
   machine.compile = kCompileSeconds;
-  const double alone = kLineBytes / kPortBytes * clock;
+  const double alone = kLineBytes / kGpuPortBytes * clock;
   machine.levels = {{gpu.l2_bytes / gpu.multiprocessors, {alone, kLineBytes / l2_bytes_per_second}},
                     {0, {alone, kLineBytes / gpu.memory_bytes_per_second}}};
   return machine;

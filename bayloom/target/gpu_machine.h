@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/machine_model.h"
 #include "bayloom/target/target.h"
 
@@ -24,14 +25,17 @@ struct GpuMachine {
   double memory_bytes_per_second = 0;
 
   // Of a multiprocessor, each clock.
-  int multiply_adds = 128;       ///< of float32
-  int special_functions = 16;    ///< exp2, 1/x and so on
+  int multiply_adds = 128;     ///< of float32
+  int special_functions = 16;  ///< exp2, 1/x and so on
+  /// Of float16 or bfloat16 in dense matrices, summed in float32, by instructions of warps
+  /// (warp_instruction.h).
+  int matrix_multiply_adds = 512;
   double l2_bytes_a_clock = 28;  ///< from the second-level cache while all multiprocessors read it
 
   // Limits of a multiprocessor, which decide how many blocks of threads it has at a time.
   int max_threads = 2048;
   int max_blocks = 32;
-  int64_t registers = 65536;
+  int64_t registers = GpuLimits().multiprocessor_registers;
   int64_t shared_bytes = 228 << 10;
   int64_t cache_bytes = 256 << 10;  ///< first-level cache, shared memory included
 
@@ -46,11 +50,21 @@ struct GpuMachine {
 
 /// Clocks until the result of an arithmetic instruction can be used.
 inline constexpr double kGpuArithmeticLatency = 4;
+/// The same of a product of matrices by a warp, about: Sun et al. 2022 (arXiv 2206.02874) for
+/// sm_80, the others are taken to be as that.
+inline constexpr double kGpuMatrixLatency = 33;
 /// Bytes of shared memory, or of the first-level cache, that a multiprocessor moves each clock:
 /// 32 banks of 4 bytes.
 inline constexpr double kSharedBytesAClock = 128;
+/// Bytes that one multiprocessor reads from the second-level cache each clock, at most.
+inline constexpr double kGpuPortBytes = 64;
 /// Warps of which an instruction is issued each clock.
 inline constexpr double kWarpsAClock = 4;
+/// Registers are dealt to warps so many at a time (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
+inline constexpr int64_t kRegisterGranule = 256;
+/// Threads of a block, at most, where the schedule does not say how many.
+inline constexpr int64_t kUsualBlockThreads = 256;
 
 /// A typical GPU of a compute capability: 70, 75, 80, 86, 89, 90, 100, 120, and of others the one
 /// below it; nullopt below 70.

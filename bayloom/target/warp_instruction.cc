@@ -4,7 +4,8 @@
 #include "bayloom/target/warp_instruction.h"
 
 #include <array>
-#include <charconv>
+
+#include "bayloom/target/gpu_machine.h"
 
 namespace bayloom::target {
 namespace {
@@ -14,27 +15,21 @@ constexpr std::array kWarpInstructions = {
     WarpInstruction{"mma.sync.m16n8k16.f32.bf16", "bfloat16", "float32", 16, 80},
 };
 
-/// 90 for "sm_90"; 0 for what is no name of an architecture.
-int NumberOf(std::string_view architecture) {
-  constexpr std::string_view kPrefix = "sm_";
-  if (!architecture.starts_with(kPrefix)) return 0;
-  architecture.remove_prefix(kPrefix.size());
-  int number = 0;
-  std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
-  return number;
-}
-
 }  // namespace
 
 std::span<const WarpInstruction> WarpInstructions() { return kWarpInstructions; }
 
-const WarpInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_view a,
-                                          std::string_view b) {
+const WarpInstruction* WarpInstructionFor(int capability, std::string_view a, std::string_view b) {
   for (const WarpInstruction& instruction : kWarpInstructions) {
     const bool takes = a == instruction.type && b == instruction.type;
-    if (takes && NumberOf(limits.architecture) >= instruction.architecture) return &instruction;
+    if (takes && capability >= instruction.architecture) return &instruction;
   }
   return nullptr;
+}
+
+const WarpInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_view a,
+                                          std::string_view b) {
+  return WarpInstructionFor(CapabilityOf(limits.architecture), a, b);
 }
 
 int64_t PaddedRowBytes(int64_t bytes) {

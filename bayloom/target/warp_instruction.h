@@ -36,13 +36,14 @@ struct WarpInstruction {
 
 std::span<const WarpInstruction> WarpInstructions();
 
-/// The instruction for operands of these element types; null where the GPU has none.
+/// The instruction for operands of these element types; null where GPUs of the compute capability
+/// (90 for sm_90) have none.
+const WarpInstruction* WarpInstructionFor(int capability, std::string_view a, std::string_view b);
 const WarpInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_view a,
                                           std::string_view b);
 
 /// Rows of matrices in shared memory take so many bytes, for so many of elements: an odd multiple
-/// of
-/// 16. Eight of them, which ldmatrix reads at a time, 16 bytes of each, then begin in banks of
+/// of 16. Eight of them, which ldmatrix reads at a time, 16 bytes of each, then begin in banks of
 /// their own.
 int64_t PaddedRowBytes(int64_t bytes);
 

@@ -10,6 +10,7 @@
 #include "bayloom/codegen/internal/gpu/fiber_block.h"
 #include "bayloom/codegen/internal/gpu/stand_in_code.h"
 #include "bayloom/codegen/internal/gpu/warp_arithmetic.h"
+#include "bayloom/feature/gpu_estimate.h"
 #include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/scalar.h"
@@ -178,6 +179,24 @@ TEST(WarpProducts, LimitsAreKnownConstraints) {
     EXPECT_EQ(fits->launches[0].threads % 32, 0);
   }
   EXPECT_GT(refused, 5);
+}
+
+/// With padded rows and all stages that code generation makes, whether warps multiply or threads.
+TEST(WarpProducts, TheEstimateKnowsTheirSharedMemory) {
+  const sketch::GpuSpaces spaces(Product({256, 256, 256}), Hopper());
+  for (const int space : {0, WarpSpace(spaces)}) {
+    for (uint64_t seed = 0; seed < 12; ++seed) {
+      const auto candidate = spaces.Sample(space, base::RandomStream(seed));
+      ASSERT_TRUE(candidate) << candidate.error().message;
+      const auto compiled = codegen::CompileToPtx(candidate->program, Hopper(), "f");
+      ASSERT_TRUE(compiled) << compiled.error().message;
+      const auto estimates =
+          feature::EstimateGpuKernels(candidate->program, *target::TypicalGpu(90));
+      ASSERT_EQ(estimates.size(), compiled->launches.size());
+      EXPECT_EQ(estimates[0].shared_bytes, compiled->launches[0].shared_bytes)
+          << tensor::Print(candidate->program);
+    }
+  }
 }
 
 TEST(WarpProducts, OfLargeOperatorsAssemble) {

@@ -5,12 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bayloom/feature/program_features.h"
 #include "bayloom/feature/time_estimate.h"
+#include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/tensor/access.h"
+#include "bayloom/tensor/async_copy.h"
 #include "bayloom/tensor/operators.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/schedule.h"
@@ -248,6 +252,90 @@ TEST(GpuEstimateTest, PublishedProductsOnDataCenterGpus) {
   EXPECT_LT(TeraflopsOf(8192, kSquares, Gpu(90)), 66.9);
   EXPECT_GT(TeraflopsOf(8192, kSquares, Gpu(80)), 19.0 / 2);
   EXPECT_LT(TeraflopsOf(8192, kSquares, Gpu(80)), 19.5);
+}
+
+tensor::Workload HalfProduct(int64_t size) {
+  tensor::WorkloadBuilder b("product");
+  const tensor::Tensor x = b.Input("x", {size, size}, tensor::DType::kFloat16);
+  const tensor::Tensor w = b.Constant("w", {size, size}, tensor::DType::kFloat16);
+  return b.Build({tensor::Matmul(b, "product", x, w, {.accumulator = tensor::DType::kFloat32})});
+}
+
+/// Draws of a space, the last of which is that of tensor cores.
+std::vector<tensor::Program> Draws(const sketch::GpuSpaces& spaces, int space, uint64_t count) {
+  std::vector<tensor::Program> programs;
+  for (uint64_t seed = 0; seed < count; ++seed) {
+    const auto candidate = spaces.Sample(space, base::RandomStream(seed));
+    EXPECT_TRUE(candidate) << candidate.error().message;
+    if (candidate) programs.push_back(candidate->program);
+  }
+  return programs;
+}
+
+double BestOf(const std::vector<tensor::Program>& programs, const target::GpuMachine& gpu) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const tensor::Program& program : programs) {
+    best = std::min(best, EstimateGpuTime(program, gpu));
+  }
+  return best;
+}
+
+TEST(GpuEstimateTest, LargeProductsOfHalvesAreFasterOnTensorCores) {
+  constexpr int64_t kSize = 4096;
+  const sketch::GpuSpaces spaces(HalfProduct(kSize), *target::FindGpuLimits("sm_90"));
+  const int with = static_cast<int>(spaces.spaces().size()) - 1;
+  const std::vector<tensor::Program> matrices = Draws(spaces, with, 40);
+  const std::vector<tensor::Program> multiply_adds = Draws(spaces, 0, 40);
+  for (const int capability : {80, 86, 89, 90, 100}) {
+    const target::GpuMachine gpu = Gpu(capability);
+    const double best = BestOf(matrices, gpu);
+    EXPECT_LT(2 * best, BestOf(multiply_adds, gpu)) << capability;
+    const double peak = 2.0 * gpu.matrix_multiply_adds * gpu.multiprocessors * gpu.clock_hertz;
+    EXPECT_GT(best, 2 * std::pow(kSize, 3) / peak) << capability;
+    RecordProperty("share_of_peak_" + std::to_string(capability),
+                   std::to_string(2 * std::pow(kSize, 3) / peak / best));
+  }
+  // Before there was the instruction, its program is one of multiply-adds.
+  const target::GpuMachine before = Gpu(75);
+  EXPECT_GT(BestOf(matrices, before),
+            std::pow(kSize, 3) /
+                (1.0 * before.multiply_adds * before.multiprocessors * before.clock_hertz));
+}
+
+TEST(GpuEstimateTest, AFasterUnitForMatricesIsNeverSlower) {
+  const sketch::GpuSpaces spaces(HalfProduct(512), *target::FindGpuLimits("sm_90"));
+  target::GpuMachine faster = Gpu();
+  faster.matrix_multiply_adds *= 2;
+  for (int space = 0; space < static_cast<int>(spaces.spaces().size()); ++space) {
+    for (const tensor::Program& program : Draws(spaces, space, 10)) {
+      EXPECT_LE(EstimateGpuTime(program, faster), EstimateGpuTime(program, Gpu()));
+    }
+  }
+}
+
+/// Each stage takes as much shared memory as the first.
+TEST(GpuEstimateTest, MoreStagesNeverRaiseTheOccupancy) {
+  const sketch::GpuSpaces spaces(HalfProduct(1024), *target::FindGpuLimits("sm_90"));
+  int lower = 0;
+  for (const int space : {0, static_cast<int>(spaces.spaces().size()) - 1}) {
+    for (tensor::Program& program : Draws(spaces, space, 20)) {
+      double before = 1, first_bytes = 0;
+      for (const int64_t stages : {1, 2, 3, 4}) {
+        for (tensor::Block& block : program.blocks) {
+          const auto wish = block.annotations.find(tensor::kAsyncStages);
+          if (wish != block.annotations.end()) wish->second = stages;
+        }
+        const GpuKernelEstimate estimate = EstimateOf(program);
+        EXPECT_LE(estimate.occupancy, before) << tensor::Print(program);
+        if (stages == 1) first_bytes = estimate.shared_bytes;
+        EXPECT_LE(estimate.shared_bytes, static_cast<double>(stages) * first_bytes);
+        EXPECT_GE(estimate.shared_bytes, first_bytes);
+        lower += estimate.occupancy < before && stages > 1;
+        before = estimate.occupancy;
+      }
+    }
+  }
+  EXPECT_GT(lower, 0);
 }
 
 /// A grid's blocks and threads are seen by cost models as those of loops that are bound.

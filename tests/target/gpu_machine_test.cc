@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "bayloom/target/gpu_limits.h"
+#include "bayloom/target/warp_instruction.h"
 
 namespace bayloom::target {
 namespace {
@@ -22,6 +23,28 @@ TEST(GpuMachineTest, PeaksAreThoseOfTheDataSheets) {
   }
   EXPECT_FALSE(TypicalGpu(62));
   EXPECT_EQ(TypicalGpu(103)->capability, 100);
+}
+
+/// The same of dense products of float16 matrices with sums in float32.
+TEST(GpuMachineTest, PeaksOfMatricesAreThoseOfTheDataSheets) {
+  const std::pair<int, double> peaks[] = {{80, 312}, {86, 149.7}, {89, 362}, {120, 209.5}};
+  for (const auto& [capability, teraflops] : peaks) {
+    const GpuMachine gpu = *TypicalGpu(capability);
+    const double flops =
+        2.0 * gpu.matrix_multiply_adds * gpu.multiprocessors * gpu.clock_hertz / 1e12;
+    EXPECT_NEAR(flops, teraflops, 0.015 * teraflops) << capability;
+  }
+}
+
+TEST(GpuMachineTest, WarpsMultiplyMatricesFromSm80On) {
+  EXPECT_EQ(WarpInstructionFor(75, "float16", "float16"), nullptr);
+  EXPECT_EQ(WarpInstructionFor(90, "float16", "bfloat16"), nullptr);
+  for (const std::string_view architecture : GpuArchitectures()) {
+    const GpuLimits limits = *FindGpuLimits(architecture);
+    ASSERT_NE(WarpInstructionFor(limits, "bfloat16", "bfloat16"), nullptr);
+    EXPECT_EQ(WarpInstructionFor(limits, "float16", "float16"),
+              WarpInstructionFor(CapabilityOf(architecture), "float16", "float16"));
+  }
 }
 
 TEST(GpuMachineTest, ArchitecturesAreNumbers) {

@@ -6,16 +6,22 @@
 #include <algorithm>
 #include <bit>
 
+#include "bayloom/target/gpu_machine.h"
+#include "bayloom/target/warp_instruction.h"
+#include "bayloom/tensor/async_copy.h"
+#include "bayloom/tensor/warp_matrices.h"
+
 namespace bayloom::feature {
 namespace {
 
+using target::kUsualBlockThreads;
 using tensor::LoopKind;
 
 // As code generation has them (codegen/internal/gpu).
 constexpr int64_t kWarp = 32;
-constexpr int64_t kUsualBlockThreads = 256;
 constexpr int64_t kBufferAlignment = 64;
 constexpr int64_t kMaxRegisterElements = 256;
+constexpr int64_t kMinCopyBytes = 4;  ///< of an asynchronous copy
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
@@ -46,12 +52,25 @@ class ShapeFinder {
       const auto id = static_cast<tensor::BufferId>(i);
       const tensor::Buffer& buffer = program_.buffers[i];
       if (buffer.role != tensor::BufferRole::kIntermediate || program_.WriterOf(id) < 0) continue;
-      const tensor::Allocation& allocation =
+      tensor::Allocation& allocation =
           shape_.allocations.emplace(id, tensor::AllocationOf(program_, id)).first->second;
+      PadRows(id, allocation);
       if (!allocation.scope.is_loop()) continue;
       shape_.spaces[i] =
           buffer.scope == tensor::StorageScope::kShared ? GpuSpace::kShared : GpuSpace::kRegisters;
     }
+  }
+
+  /// Rows of matrices that warps read.
+  void PadRows(tensor::BufferId id, tensor::Allocation& allocation) const {
+    const tensor::Buffer& buffer = program_.buffers[id];
+    std::vector<int64_t>& shape = allocation.shape;
+    if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty() ||
+        !tensor::HoldsMatrices(program_, id)) {
+      return;
+    }
+    const int64_t bytes = tensor::ByteSize(buffer.dtype);
+    shape.back() = target::PaddedRowBytes(shape.back() * bytes) / bytes;
   }
 
   void AddKernel(tensor::NodeRef root) {
@@ -74,13 +93,14 @@ class ShapeFinder {
     for (const tensor::BlockId block : blocks) kernel.nests.push_back(NestOf(kernel, block));
     if (kernel.grid < 0) FindThreads(kernel);
     for (GpuBlockNest& nest : kernel.nests) Deal(kernel, nest);
-    for (const tensor::BlockId block : blocks) {
-      const tensor::BufferId output = program_.blocks[block].output;
+    for (const GpuBlockNest& nest : kernel.nests) {
+      const tensor::BufferId output = program_.blocks[nest.block].output;
       if (shape_.spaces[output] != GpuSpace::kShared) continue;
-      if (program_.WriterOf(output) != block) continue;  // an initialization
-      kernel.shared_bytes += RoundUp(ElementsOf(shape_.allocations.at(output)) *
-                                         tensor::ByteSize(program_.buffers[output].dtype),
-                                     kBufferAlignment);
+      if (program_.WriterOf(output) != nest.block) continue;  // an initialization
+      kernel.shared_bytes +=
+          nest.stages * RoundUp(ElementsOf(shape_.allocations.at(output)) *
+                                    tensor::ByteSize(program_.buffers[output].dtype),
+                                kBufferAlignment);
     }
     shape_.kernels.push_back(std::move(kernel));
   }
@@ -103,7 +123,35 @@ class ShapeFinder {
         nest.serial.push_back(loop);
       }
     }
+    nest.stages = StagesOf(nest);
     return nest;
+  }
+
+  /// 1 for what is no copy that a GPU makes asynchronously.
+  int64_t StagesOf(const GpuBlockNest& nest) const {
+    const tensor::Block& block = program_.blocks[nest.block];
+    const auto wish = block.annotations.find(tensor::kAsyncStages);
+    if (wish == block.annotations.end() || nest.dealt < 0 || !IsCopy(nest)) return 1;
+    const tensor::NodeRef around = LoopAt(nest.dealt).parent;
+    if (shape_.spaces[block.output] != GpuSpace::kShared || !around.is_loop() ||
+        shape_.allocations.at(block.output).scope != around) {
+      return 1;
+    }
+    return std::clamp<int64_t>(wish->second, 1, program_.ExtentOf(around.id));
+  }
+
+  /// From global memory, elements as they are or zeros.
+  bool IsCopy(const GpuBlockNest& nest) const {
+    const tensor::Block& block = program_.blocks[nest.block];
+    const bool selects = block.value->op == tensor::ExprOp::kSelect;
+    const tensor::Expr& value = selects ? block.value->operands[1] : block.value;
+    if (value->op != tensor::ExprOp::kLoad) return false;
+    int64_t bytes = tensor::ByteSize(program_.buffers[block.output].dtype);
+    for (const tensor::LoopId loop : nest.serial) {
+      if (LoopAt(loop).kind == LoopKind::kVectorized) bytes *= program_.ExtentOf(loop);
+    }
+    return bytes >= kMinCopyBytes && shape_.spaces[value->index] == GpuSpace::kGlobal &&
+           program_.buffers[value->index].dtype == program_.buffers[block.output].dtype;
   }
 
   int64_t OwnThreads(const GpuBlockNest& nest) const {

@@ -23,6 +23,7 @@ struct GpuBlockNest {
   std::vector<tensor::LoopId> serial;        ///< of one thread, unrolled or not, outermost first
   int64_t active_threads = 1;                ///< of a block of threads, that work on it
   int64_t dealt_steps = 1;                   ///< iterations of `dealt` or `reduced` of a thread
+  int64_t stages = 1;  ///< of the ring that it fills ahead of its use (tensor/async_copy.h)
 };
 
 /// A nest at the root of a program for GPUs: what is launched at a time. The same as code
@@ -32,8 +33,8 @@ struct GpuKernel {
   std::vector<tensor::LoopId> block_loops;  ///< outermost first
   tensor::LoopId grid = -1;                 ///< the loop dealt to blocks and threads, if it is one
   int64_t blocks = 1;
-  int64_t threads = 1;  ///< of a block
-  int64_t shared_bytes = 0;
+  int64_t threads = 1;              ///< of a block
+  int64_t shared_bytes = 0;         ///< all stages of rings, padded rows of matrices
   std::vector<GpuBlockNest> nests;  ///< in order
 };
 

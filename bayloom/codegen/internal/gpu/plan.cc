@@ -11,8 +11,10 @@
 
 #include "bayloom/codegen/abi.h"
 #include "bayloom/codegen/internal/emit/call.h"
+#include "bayloom/target/gpu_machine.h"
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/loop_tree.h"
+#include "bayloom/tensor/warp_matrices.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -22,7 +24,6 @@ using tensor::LoopKind;
 using tensor::NodeRef;
 
 constexpr int64_t kWarpThreads = 32;
-constexpr int64_t kUsualThreads = 256;  // of a block, where the schedule does not say
 /// Loads and stores of one thread move at most so much at once.
 constexpr int kVectorBytes = 16;
 constexpr int64_t kMaxThreadBytes = 16 << 10;
@@ -135,7 +136,7 @@ class GpuPlanner {
     const int64_t extent = program_.ExtentOf(kernel.grid);
     const int64_t wanted = program_.loops[kernel.grid].threads;
     kernel.threads = static_cast<int>(
-        std::min(wanted > 0 ? wanted : kUsualThreads, RoundUp(extent, kWarpThreads)));
+        std::min(wanted > 0 ? wanted : target::kUsualBlockThreads, RoundUp(extent, kWarpThreads)));
     kernel.blocks = CeilDivide(extent, kernel.threads);
     plan_.kernels.push_back(std::move(kernel));
     return Ok();
@@ -174,9 +175,9 @@ class GpuPlanner {
     if (kind == LoopKind::kCooperative) {
       if (around != nullptr) return 1;
       const int64_t wanted = program_.loops[node.id].threads;
-      return wanted > 0
-                 ? wanted
-                 : std::min(kUsualThreads, RoundUp(program_.ExtentOf(node.id), kWarpThreads));
+      return wanted > 0 ? wanted
+                        : std::min(target::kUsualBlockThreads,
+                                   RoundUp(program_.ExtentOf(node.id), kWarpThreads));
     }
     int64_t threads = 1;
     for (NodeRef child : program_.loops[node.id].body) {
@@ -258,7 +259,7 @@ class GpuPlanner {
     std::vector<int64_t>& shape = place.allocation->shape;
     const auto id = static_cast<tensor::BufferId>(&buffer - program_.buffers.data());
     if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty() ||
-        !HoldsMatrices(program_, id)) {
+        !tensor::HoldsMatrices(program_, id)) {
       return;
     }
     const int64_t bytes = tensor::ByteSize(buffer.dtype);
@@ -394,7 +395,8 @@ std::vector<NodeRef> KernelPlan::Body(const tensor::Program& program) const {
 int GpuPlan::ReducingThreads(const tensor::Program& program, LoopId loop) const {
   const int64_t wanted = program.loops[loop].threads;
   if (wanted > 0) return static_cast<int>(wanted);
-  const auto extent = static_cast<uint64_t>(std::min(program.ExtentOf(loop), kUsualThreads));
+  const auto extent =
+      static_cast<uint64_t>(std::min(program.ExtentOf(loop), target::kUsualBlockThreads));
   return static_cast<int>(std::bit_floor(extent));
 }
 

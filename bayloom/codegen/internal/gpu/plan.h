@@ -136,8 +136,6 @@ void PlanPipelines(const tensor::Program& program, GpuPlan& plan);
 /// are not arranged so, or have operands elsewhere than in shared memory, stay loops.
 void PlanWarpProducts(const tensor::Program& program, const target::GpuLimits& limits,
                       GpuPlan& plan);
-/// Whether a buffer in shared memory is read below a tensorized loop.
-bool HoldsMatrices(const tensor::Program& program, tensor::BufferId buffer);
 
 /// Decides where threads have to wait for each other (KernelPlan::barriers), from all the rest.
 void PlanBarriers(const tensor::Program& program, const GpuPlan& plan, KernelPlan& kernel);

@@ -158,12 +158,4 @@ void PlanWarpProducts(const tensor::Program& program, const target::GpuLimits& l
   WarpPlanner(program, limits, plan).Plan();
 }
 
-bool HoldsMatrices(const tensor::Program& program, tensor::BufferId buffer) {
-  return std::ranges::any_of(program.ReadersOf(buffer), [&](tensor::BlockId reader) {
-    const std::vector<LoopId> around = program.LoopsAround(NodeRef::Block(reader));
-    return std::ranges::any_of(
-        around, [&](LoopId loop) { return program.loops[loop].kind == LoopKind::kTensorized; });
-  });
-}
-
 }  // namespace bayloom::codegen
