@@ -36,7 +36,8 @@ constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized
 ///     STAND_IN_FAULT          "KIND:FILE": once, where the file exists, which is removed.
 ///                             illegal-address: a launch fails, and all that follows;
 ///                             overrun: a launch writes behind its last buffer;
-///                             out-of-memory: an allocation fails; hang: a launch never ends
+///                             out-of-memory: an allocation fails; hang: a launch never ends;
+///                             init-hangs: the driver never begins
 ///     STAND_IN_LOG            file that the names of GPUs in use are appended to
 std::string Setting(const char* name, const char* otherwise);
 int64_t NumberSetting(const char* name, int64_t otherwise);

@@ -7,9 +7,12 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <fstream>
 #include <functional>
 
 #include "bayloom/codegen/gpu/gpu_description.h"
@@ -18,6 +21,7 @@
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/gpu_machine.h"
+#include "tests/temporary_folder.h"
 #include "tests/with_variable.h"
 
 namespace bayloom::measure {
@@ -65,6 +69,40 @@ TEST_F(GpuProcess, WhatADriverSaysItHasNotIsSaid) {
   ASSERT_FALSE(gpu);
   EXPECT_NE(gpu.error().message.find("CUDA_ERROR_NO_DEVICE"), std::string::npos)
       << gpu.error().message;
+}
+
+/// A driver that hangs once; the file that it removes then.
+class HangingDriver : public GpuProcess {
+ protected:
+  HangingDriver() : fault_("STAND_IN_FAULT", "init-hangs:" + file_) { std::ofstream{file_}; }
+
+  TemporaryFolder folder_;
+  const std::string file_ = folder_ / "fault";
+  const WithVariable fault_;
+};
+
+TEST_F(HangingDriver, IsNotWaitedForForEver) {
+  const auto gpu = codegen::DescribeGpu(0.2);
+  ASSERT_FALSE(gpu);
+  EXPECT_EQ(gpu.error().message, "the NVIDIA driver did not say within 0.2 s what GPUs it has");
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // no child is left
+  EXPECT_TRUE(codegen::DescribeGpu());
+}
+
+/// Each process that lives has the other end of the pipe open.
+TEST_F(HangingDriver, DoesNotOutliveAProcessThatIsKilled) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) _exit(codegen::DescribeGpu(60).ok() ? 0 : 1);
+  close(ends[1]);
+  while (access(file_.c_str(), F_OK) == 0) usleep(1000);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  pollfd end = {ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 5000), 1);
+  EXPECT_NE(end.revents & POLLHUP, 0);
+  close(ends[0]);
 }
 
 /// Later drivers tell no clock rates.

@@ -6,16 +6,20 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <vector>
 
+#include "bayloom/base/clock.h"
 #include "bayloom/base/descriptor.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/system_error.h"
@@ -108,29 +112,69 @@ Result<GpuDescription> DescriptionFromJson(const nlohmann::json& json) {
   return gpu;
 }
 
-/// What a child process finds out and writes into a pipe.
-Result<GpuDescription> DescribeInChild() {
+/// In a child of `parent`: writes what it finds out into a pipe. It ends with its parent, and
+/// nothing of the parent's code runs in it afterwards.
+[[noreturn]] void AnswerAndExit(pid_t parent, int answer) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  try {
+    const std::string text = DescriptionToJson(DescribeHere())
+                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    _exit(write(answer, text.data(), text.size()) == std::ssize(text) ? 0 : 1);
+  } catch (...) {
+    _exit(1);
+  }
+}
+
+/// What is written into a pipe until its other end is closed; nullopt if that is not within so many
+/// seconds.
+std::optional<std::string> ReadAll(int pipe, double seconds) {
+  const double deadline = base::MonotonicSeconds() + seconds;
+  std::string text;
+  while (true) {
+    const double left = deadline - base::MonotonicSeconds();
+    pollfd end = {pipe, POLLIN, 0};
+    const int ready = left > 0 ? poll(&end, 1, static_cast<int>(1000 * left) + 1) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return std::nullopt;
+    char part[512];
+    const ssize_t count = read(pipe, part, sizeof(part));
+    if (count == 0) return text;
+    if (count > 0) text.append(part, static_cast<size_t>(count));
+    if (count < 0 && errno != EINTR) return text;
+  }
+}
+
+/// Waits for a child that was killed. One that the driver keeps in the kernel even so is left alone
+/// after a second.
+void Reap(pid_t child) {
+  constexpr int kWaits = 100;
+  constexpr useconds_t kMicroseconds = 10000;
+  for (int i = 0; i < kWaits; ++i) {
+    const pid_t ended = waitpid(child, nullptr, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return;
+    usleep(kMicroseconds);
+  }
+}
+
+/// What a child process finds out within so many seconds.
+Result<GpuDescription> DescribeInChild(double seconds) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw SystemError("there can be no further pipe");
   const base::Descriptor reading(ends[0]);
   base::Descriptor writing(ends[1]);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child < 0) throw SystemError("there can be no further process");
-  if (child == 0) {
-    const std::string text = DescriptionToJson(DescribeHere())
-                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    _exit(write(writing.number(), text.data(), text.size()) == std::ssize(text) ? 0 : 1);
-  }
+  if (child == 0) AnswerAndExit(parent, writing.number());
   writing = base::Descriptor();
-  std::string text;
-  char part[512];
-  for (ssize_t count = 0; (count = read(reading.number(), part, sizeof(part))) != 0;) {
-    if (count > 0) text.append(part, static_cast<size_t>(count));
-    if (count < 0 && errno != EINTR) break;
+  const std::optional<std::string> text = ReadAll(reading.number(), seconds);
+  kill(child, SIGKILL);
+  Reap(child);
+  if (!text) {
+    return Error{
+        fmt::format("the NVIDIA driver did not say within {} s what GPUs it has", seconds)};
   }
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
   if (!json.is_object())
     return Error{"the NVIDIA driver ended the process that asked for its GPUs"};
   return DescriptionFromJson(json);
@@ -138,8 +182,8 @@ Result<GpuDescription> DescribeInChild() {
 
 }  // namespace
 
-Result<GpuDescription> DescribeGpu() {
-  return bayloom_cuda_is_loaded() ? DescribeHere() : DescribeInChild();
+Result<GpuDescription> DescribeGpu(double seconds) {
+  return bayloom_cuda_is_loaded() ? DescribeHere() : DescribeInChild(seconds);
 }
 
 target::MachineModel MachineOf(const GpuDescription& gpu) {

@@ -28,8 +28,9 @@ struct GpuDescription {
 /// The GPU that code runs on: the first that the driver has, as CUDA_VISIBLE_DEVICES says. Nothing
 /// is created on it, and this process does not use the driver for that (a child does), unless it
 /// has done so before: the children of a process that has cannot. Fails without a driver, with one
-/// that is too old, and without a GPU. Throws SystemError where there can be no process.
-Result<GpuDescription> DescribeGpu();
+/// that is too old or does not answer the child within so many seconds, and without a GPU. Throws
+/// SystemError where there can be no process.
+Result<GpuDescription> DescribeGpu(double seconds = 10);
 
 /// Its rates: what the driver tells, and what is typical of its compute capability where that is 0
 /// (target/gpu_machine.h).
