@@ -125,14 +125,20 @@ class PipelineTest : public PrimitiveTest {
   /// `width` elements at a time.
   void Tile(const tensor::Workload& workload, int64_t steps, int64_t stages, int64_t width) {
     Start(workload);
+    std::vector<tensor::BlockId> copies;
+    for (const tensor::BufferId buffer : {0, 1}) {
+      copies.push_back(Must(tensor::CacheRead(program_, BlockNamed("matmul"), buffer,
+                                              tensor::StorageScope::kShared)));
+    }
+    TileAround(copies, steps, stages, width);
+  }
+
+  /// The same of a program that has its blocks to bring operands already.
+  void TileAround(const std::vector<tensor::BlockId>& copies, int64_t steps, int64_t stages,
+                  int64_t width) {
     const tensor::BlockId block = BlockNamed("matmul");
     const tensor::BlockId copy =
         Must(tensor::CacheWrite(program_, block, tensor::StorageScope::kLocal));
-    std::vector<tensor::BlockId> copies;
-    for (const tensor::BufferId buffer : {0, 1}) {
-      copies.push_back(
-          Must(tensor::CacheRead(program_, block, buffer, tensor::StorageScope::kShared)));
-    }
     const std::vector<tensor::LoopId> loops = LoopsOf("matmul");
     const std::vector<tensor::LoopId> i = MustSplit(loops[0], {-1, 8});
     const std::vector<tensor::LoopId> j = MustSplit(loops[1], {-1, 8});
@@ -147,7 +153,7 @@ class PipelineTest : public PrimitiveTest {
       Must(tensor::ComputeAt(program_, stage, k[0]));
       std::vector<tensor::LoopId> own = program_.LoopsAround(tensor::NodeRef::Block(stage));
       own.erase(own.begin(), own.begin() + 3);
-      tensor::LoopId dealt = Must(tensor::Fuse(program_, own));
+      tensor::LoopId dealt = own.size() == 1 ? own[0] : Must(tensor::Fuse(program_, own));
       if (width > 1) {
         const std::vector<tensor::LoopId> parts = MustSplit(dealt, {-1, width});
         Must(tensor::Vectorize(program_, parts[1]));
@@ -225,6 +231,26 @@ TEST_F(PipelineTest, CopiesAsManyBytesAsAreAligned) {
   // There is no copy of two bytes.
   Tile(product(tensor::DType::kFloat16, 36), 12, 2, 1);
   EXPECT_EQ(RunRight().copies, 0);
+}
+
+/// What a mask in shared memory lets through cannot be copied before the mask is there.
+TEST_F(PipelineTest, DoesNotCopyAheadOfAMaskOfTheSameKernel) {
+  tensor::WorkloadBuilder b("masked");
+  const tensor::Tensor x = b.Input("x", {8, 32}), a = b.Input("a", {32});
+  const tensor::Tensor w = b.Constant("w", {32, 8});
+  const tensor::Tensor mask = tensor::Map(b, "mask", a, [](tensor::Expr e) { return e * 2; });
+  const tensor::Tensor masked = b.Compute("masked", {8, 32}, [&](const auto& i) {
+    return tensor::Select(mask(i[1]) < 0, x(i[0], i[1]),
+                          tensor::Literal(0, tensor::DType::kFloat32));
+  });
+  Start(b.Build({tensor::Matmul(b, "matmul", masked, w)}));
+  for (const char* const name : {"mask", "masked"}) {
+    Must(tensor::SetScope(program_, BufferNamed(name), tensor::StorageScope::kShared));
+  }
+  const tensor::BlockId weights = Must(tensor::CacheRead(
+      program_, BlockNamed("matmul"), BufferNamed("w"), tensor::StorageScope::kShared));
+  TileAround({weights, BlockNamed("masked"), BlockNamed("mask")}, 8, 3, 1);
+  EXPECT_EQ(RunRight().copies, 32 * 8);  // those of the weights
 }
 
 TEST_F(PipelineTest, IsTakenByTheAssembler) {

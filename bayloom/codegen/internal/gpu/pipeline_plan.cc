@@ -68,7 +68,7 @@ class PipelinePlanner {
     const bool in_order = kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
     if (!in_order || !FillsAnew(block, parent)) return std::nullopt;
     const std::optional<AsyncCopy> copy = MatchValue(block);
-    if (!copy || !IsReadHere(copy->load->index, parent)) return std::nullopt;
+    if (!copy || !IsReadHere(*copy, parent)) return std::nullopt;
     if (!CanCopy(plan_.accesses.at(id), block, *copy)) return std::nullopt;
     return copy;
   }
@@ -108,6 +108,16 @@ class PipelinePlanner {
     return std::ranges::none_of(program_.BlocksBelow(node), [&](tensor::BlockId block) {
       return program_.blocks[block].output == buffer;
     });
+  }
+
+  /// What is copied, and all that decides whether it is.
+  bool IsReadHere(const AsyncCopy& copy, NodeRef node) const {
+    bool is_read_here = IsReadHere(copy.load->index, node);
+    if (!copy.condition.defined()) return is_read_here;
+    tensor::Visit(copy.condition, [&](const tensor::Expr& e) {
+      if (e->op == tensor::ExprOp::kLoad) is_read_here &= IsReadHere(e->index, node);
+    });
+    return is_read_here;
   }
 
   bool CanCopy(const BlockAccesses& accesses, const tensor::Block& block,
