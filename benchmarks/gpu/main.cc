@@ -195,11 +195,10 @@ int main(int argc, char** argv) {
   bayloom::Arguments arguments;
   CLI::App app(
       "Fills the pool of a database with all programs of reduced design spaces of products on a "
-      "GPU, "
-      "to be measured by 'bayloom pretrain --from-pool --share 1 --target cuda --db FILE', and "
-      "writes "
-      "what was measured as recorded spaces for bayloom-simulate: NAME-known, whose configurations "
-      "keep the limits of the GPU, and NAME-unknown, which has those that do not as well.",
+      "GPU, to be measured by 'bayloom pretrain --from-pool --share 1 --target cuda --db FILE', "
+      "and writes what was measured as recorded spaces for bayloom-simulate: NAME-known, whose "
+      "configurations keep the limits of the GPU, and NAME-unknown, which has those that do not "
+      "as well.",
       "bayloom-gpu-records");
   app.add_option("database", arguments.database)->required();
   app.add_option("--spaces", arguments.shapes, "Products, as bayloom tune --op; '' for none")

@@ -12,6 +12,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/target/gpu_limits.h"
+#include "bayloom/tensor/async_copy.h"
 #include "bayloom/tensor/operator_shorthand.h"
 
 namespace bayloom {
@@ -48,9 +49,23 @@ std::vector<int> TileSteps(const tensor::Trace& space) {
   return stages && steps.size() == 3 ? steps : std::vector<int>();
 }
 
-/// The candidate in the middle.
-tensor::Decision MiddleOf(const tensor::Instruction& categorical) {
-  return {{static_cast<int64_t>(categorical.weights.size() / 2)}};
+/// Whether a choice is of the iterations whose stages are in shared memory at a time.
+bool ChoosesStages(const tensor::Trace& space, const tensor::Instruction& categorical) {
+  return std::ranges::any_of(space.instructions(), [&](const tensor::Instruction& instruction) {
+    return instruction.kind == tensor::InstructionKind::kAnnotate &&
+           instruction.text == tensor::kAsyncStages &&
+           std::ranges::count(instruction.inputs, categorical.outputs[0]) > 0;
+  });
+}
+
+/// One stage at a time, as the limits of Scenario() count shared memory; else the candidate in the
+/// middle.
+tensor::Decision FixedDecision(const tensor::Trace& space, const tensor::Instruction& categorical) {
+  if (!ChoosesStages(space, categorical)) {
+    return {{static_cast<int64_t>(categorical.weights.size() / 2)}};
+  }
+  const std::vector<int64_t>& candidates = categorical.attributes;
+  return {{std::ranges::find(candidates, 1) - candidates.begin()}};
 }
 
 nlohmann::json Condition(const std::string& expression, std::vector<std::string> parameters) {
@@ -109,7 +124,7 @@ Result<sketch::Candidate> ReducedSpace::Make(const ReducedConfiguration& configu
   for (const int step : trace.SamplingSteps()) {
     const tensor::Instruction& instruction = trace.instructions()[static_cast<size_t>(step)];
     if (instruction.kind == tensor::InstructionKind::kSampleCategorical) {
-      decisions[static_cast<size_t>(step)] = MiddleOf(instruction);
+      decisions[static_cast<size_t>(step)] = FixedDecision(trace, instruction);
     }
   }
   for (size_t axis = 0; axis < 2; ++axis) {

@@ -22,8 +22,8 @@ struct ReducedConfiguration {
 };
 
 /// A part of the design space of a matrix product on a GPU that is small enough to be measured
-/// completely: operands staged in shared memory, tiles whose parts inside a thread are at most 4,
-/// and stages of 4 to 32 steps; the other decisions are fixed.
+/// completely: operands staged in shared memory, one stage at a time, tiles whose parts inside a
+/// thread are at most 4, and stages of 4 to 32 steps; the other decisions are fixed.
 class ReducedSpace {
  public:
   /// `shape` as of "matmul:512,512,512". Throws InputError where there is no such product, or the
