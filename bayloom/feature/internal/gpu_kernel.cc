@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "bayloom/target/gpu_machine.h"
 #include "bayloom/target/warp_instruction.h"
@@ -140,18 +141,52 @@ class ShapeFinder {
     return std::clamp<int64_t>(wish->second, 1, program_.ExtentOf(around.id));
   }
 
-  /// From global memory, elements as they are or zeros.
+  /// From global memory, elements as they are or zeros, at least 4 bytes at a time.
   bool IsCopy(const GpuBlockNest& nest) const {
     const tensor::Block& block = program_.blocks[nest.block];
     const bool selects = block.value->op == tensor::ExprOp::kSelect;
     const tensor::Expr& value = selects ? block.value->operands[1] : block.value;
     if (value->op != tensor::ExprOp::kLoad) return false;
-    int64_t bytes = tensor::ByteSize(program_.buffers[block.output].dtype);
-    for (const tensor::LoopId loop : nest.serial) {
-      if (LoopAt(loop).kind == LoopKind::kVectorized) bytes *= program_.ExtentOf(loop);
+    const tensor::DType dtype = program_.buffers[block.output].dtype;
+    if (shape_.spaces[value->index] != GpuSpace::kGlobal ||
+        program_.buffers[value->index].dtype != dtype) {
+      return false;
     }
-    return bytes >= kMinCopyBytes && shape_.spaces[value->index] == GpuSpace::kGlobal &&
-           program_.buffers[value->index].dtype == program_.buffers[block.output].dtype;
+    return tensor::ByteSize(dtype) >= kMinCopyBytes ||
+           std::ranges::all_of(nest.accesses, [&](const tensor::Access& access) {
+             const bool is_copied = access.is_write || access.buffer == value->index;
+             return !is_copied || AreAdjacent(nest, access);
+           });
+  }
+
+  /// Whether the elements of a vectorized loop are next to each other in memory, and aligned to
+  /// what is copied at a time.
+  bool AreAdjacent(const GpuBlockNest& nest, const tensor::Access& access) const {
+    const auto allocation = shape_.allocations.find(access.buffer);
+    const bool shrunk =
+        allocation != shape_.allocations.end() && program_.buffers[access.buffer].layout.empty();
+    const auto offset =
+        tensor::LinearOffset(program_, access, shrunk ? &allocation->second : nullptr);
+    if (!offset) return false;
+    const int64_t bytes = tensor::ByteSize(program_.buffers[access.buffer].dtype);
+    int64_t step = std::gcd(kBufferAlignment, offset->constant * bytes);
+    bool adjacent = false;
+    for (const tensor::Affine::Term& term : offset->terms) {
+      const int64_t extent = program_.digit_extents[term.digit];
+      if (extent == 1) continue;
+      const bool is_lane = IsLane(nest, term.digit);
+      if (is_lane && term.coefficient != 1) return false;
+      adjacent |= is_lane;
+      step = std::gcd(step, (is_lane ? extent : term.coefficient) * bytes);
+    }
+    return adjacent && step >= kMinCopyBytes;
+  }
+
+  bool IsLane(const GpuBlockNest& nest, tensor::DigitId digit) const {
+    return std::ranges::any_of(nest.serial, [&](tensor::LoopId loop) {
+      return LoopAt(loop).kind == LoopKind::kVectorized &&
+             std::ranges::count(LoopAt(loop).digits, digit) > 0;
+    });
   }
 
   int64_t OwnThreads(const GpuBlockNest& nest) const {
