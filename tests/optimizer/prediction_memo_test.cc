@@ -103,5 +103,34 @@ TEST_F(PredictionMemoTest, StartsAgainWhereItWouldHoldTooMuch) {
   ExpectPredictionsOf(process_, candidates);
 }
 
+TEST(PredictionMemoOfManyParameters, HoldsNoMoreThanItMay) {
+  constexpr int kParameters = 200;
+  constexpr int64_t kMaxNumbers = 100000;
+  base::RandomStream random(3);
+  model::GaussianProcess process{std::vector<int>(kParameters, 0)};
+  const auto draw = [&](int count) {
+    return model::RowMatrix(
+        model::RowMatrix::NullaryExpr(count, kParameters, [&] { return random.Uniform(); }));
+  };
+  const model::RowMatrix learnt = draw(30);
+  process.Fit(learnt, learnt.rowwise().sum(), random);
+  PredictionMemo memo(kMaxNumbers);
+  for (int call = 0; call < 20; ++call) {
+    const model::RowMatrix rows = draw(60);
+    std::vector<space::Configuration> configurations(60);
+    for (size_t i = 0; i < configurations.size(); ++i) {
+      const auto row = rows.row(static_cast<Eigen::Index>(i));
+      configurations[i].coordinates.assign(row.begin(), row.end());
+    }
+    VectorXd mean, variance, expected_mean, expected_variance;
+    memo.Predict(process, configurations, rows, mean, variance);
+    process.Predict(rows, expected_mean, expected_variance);
+    EXPECT_LT((mean - expected_mean).cwiseAbs().maxCoeff(), 1e-7);
+    // Features and coordinates alone.
+    EXPECT_GE(memo.numbers(), 60 * 2 * kParameters);
+    EXPECT_LE(memo.numbers(), kMaxNumbers);
+  }
+}
+
 }  // namespace
 }  // namespace bayloom::optimizer

@@ -16,6 +16,8 @@ using Eigen::VectorXd;
 constexpr Index kColumnsAtOnce = 128;
 /// Room for further observations.
 constexpr Index kSpare = 32;
+/// What a hash table takes for an entry, beside a configuration's coordinates.
+constexpr int64_t kTableNumbers = 12;
 /// As of the process itself, in units of its signal.
 constexpr double kMinVariance = 1e-8;
 
@@ -33,8 +35,10 @@ void PredictionMemo::Follow(const model::GaussianProcess& process, size_t met) {
       std::mismatch(witnesses_.begin(), witnesses_.end(), observations.begin(), observations.end());
   const Index shared = end.first - witnesses_.begin();
   const auto count = std::ssize(observations);
-  const int64_t columns = used_ + static_cast<int64_t>(met);
-  if (shared == 0 || columns * (count + kSpare) > max_numbers_) {
+  const Index length =
+      columns_.rows() >= count ? columns_.rows() : Index{count + count / 8 + kSpare};
+  const Index most = max_numbers_ / (length + beside_);
+  if (shared == 0 || used_ + static_cast<int64_t>(met) > most) {
     Clear();
   } else if (shared < std::ssize(witnesses_)) {
     for (auto& [configuration, column] : known_) {
@@ -45,11 +49,10 @@ void PredictionMemo::Follow(const model::GaussianProcess& process, size_t met) {
   }
   witnesses_ = observations;
   if (columns_.rows() >= count) return;
-  const Index length = count + count / 8 + kSpare;
   if (used_ == 0) {
-    columns_.resize(length, std::min(columns_.cols(), Index{max_numbers_ / length}));
+    columns_.resize(length, std::min(columns_.cols(), most));
   } else {
-    columns_.conservativeResize(length, Eigen::NoChange);
+    columns_.conservativeResize(length, std::max(used_, std::min(columns_.cols(), most)));
   }
 }
 
@@ -59,10 +62,11 @@ void PredictionMemo::AddColumns(const model::GaussianProcess& process,
                                 std::vector<Column*>& columns) {
   const Index needed = used_ + std::ssize(fresh), count = std::ssize(witnesses_);
   if (needed > columns_.cols()) {
-    const Index capacity = std::max(needed, 3 * columns_.cols() / 2);
+    const Index most = max_numbers_ / (columns_.rows() + beside_);
+    const Index capacity = std::max(needed, std::min(3 * columns_.cols() / 2, most));
     columns_.conservativeResize(Eigen::NoChange, capacity);
   }
-  if (columns_.cols() > scaled_.cols()) scaled_.conservativeResize(rows.cols(), columns_.cols());
+  if (columns_.cols() != scaled_.cols()) scaled_.conservativeResize(rows.cols(), columns_.cols());
   for (Index begin = 0; begin < std::ssize(fresh); begin += kColumnsAtOnce) {
     const Index size = std::min(kColumnsAtOnce, std::ssize(fresh) - begin);
     const std::vector<Index> some(fresh.begin() + begin, fresh.begin() + begin + size);
@@ -106,6 +110,9 @@ void PredictionMemo::Extend(const model::GaussianProcess& process, Index from,
 void PredictionMemo::Predict(const model::GaussianProcess& process,
                              std::span<const space::Configuration> configurations,
                              const model::RowMatrix& rows, VectorXd& mean, VectorXd& variance) {
+  const auto coordinates =
+      configurations.empty() ? 0 : std::ssize(configurations.front().coordinates);
+  beside_ = rows.cols() + coordinates + kTableNumbers;
   Follow(process, configurations.size());
   std::vector<Column*> columns(configurations.size());
   std::vector<Index> fresh;

@@ -22,16 +22,19 @@ namespace bayloom::optimizer {
 /// Keeps the column L^-1 k of each configuration, as long as the process does not choose new
 /// hyperparameters. With n observations a configuration met first costs O(n^2), one met again O(n)
 /// for each observation since, even if it was imagined then and replaced. Holds a bounded number of
-/// columns, after which it starts again, empty.
+/// columns, with their configurations and features, after which it starts again, empty.
 class PredictionMemo {
  public:
-  /// Numbers of 8 bytes that it holds at most.
+  /// Numbers of 8 bytes that it holds at most, unless one call needs more.
   explicit PredictionMemo(int64_t max_numbers = int64_t{1} << 22) : max_numbers_(max_numbers) {}
 
   /// As process.Predict at the rows, which are the configurations' features.
   void Predict(const model::GaussianProcess& process,
                std::span<const space::Configuration> configurations, const model::RowMatrix& rows,
                Eigen::VectorXd& mean, Eigen::VectorXd& variance);
+
+  /// Numbers of 8 bytes that it has room for now, or what takes as much.
+  int64_t numbers() const { return columns_.cols() * (columns_.rows() + beside_); }
 
  private:
   struct Column {
@@ -52,6 +55,7 @@ class PredictionMemo {
               const std::vector<Column*>& columns);
 
   int64_t max_numbers_;
+  int64_t beside_ = 0;               ///< what a configuration takes beside its column
   std::vector<uint64_t> witnesses_;  ///< of the observations
   std::unordered_map<space::Configuration, Column> known_;
   Eigen::Index used_ = 0;    ///< columns of columns_ and scaled_
