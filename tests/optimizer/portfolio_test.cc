@@ -87,6 +87,22 @@ TEST(PortfolioTest, ArmsAskForWhatStandsForOthersOnly) {
   }
 }
 
+TEST(PortfolioTest, AnArmThatProposesNothingKeepsNoneFromItsTurn) {
+  // Without neighbours trust regions have no candidates, but hill climbing begins anywhere.
+  space::Space::Builder builder;
+  builder.Add(space::MakeInteger("a", 0, 399));
+  builder.Add(space::MakeInteger("b", 0, 399));
+  ASSERT_TRUE(builder.AddConstraint("a == b").ok());
+  const auto portfolio = MakeOptimizer("portfolio", *builder.Build(), {.seed = 3});
+  int far = 0;
+  for (int i = 0; i < 120; ++i) {
+    const space::Configuration c = portfolio->Ask(1).at(0);
+    portfolio->Tell(c, trial::Outcome::Feasible(1 + c.coordinates[0]));
+    if (i >= 40) far += c.coordinates[0] > 200;
+  }
+  EXPECT_GE(far, 3);
+}
+
 class TrustRegionsTest : public testing::Test {
  protected:
   void Record(const space::Configuration& c, double value) {

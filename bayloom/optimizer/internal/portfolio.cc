@@ -42,7 +42,11 @@ std::vector<space::Configuration> Portfolio::Ask(int n) {
     if (!surrogates_.IsSampling() && IsStuck()) {
       const int arm = bandit_.Choose();
       next = AskArm(arm);
-      if (next) asked_by_.emplace(*next, arm);
+      if (next) {
+        asked_by_.emplace(*next, arm);
+      } else {
+        bandit_.Reward(arm, false);  // it would be the least used one for ever
+      }
     }
     if (!next) next = surrogates_.AskBy(kGaussianProcess);
     if (!next) break;
