@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "bayloom/space/internal/constraint_parser.h"
 
@@ -116,29 +117,30 @@ Result<Configuration> Space::Parse(const std::map<std::string, Value>& values) c
     if (IndexOf(name) < 0) return Error{fmt::format("there is no parameter '{}'", name)};
   }
   Configuration configuration;
-  std::vector<int> missing;
+  std::vector<std::pair<int, Error>> problems;  // of parameters, unless they are inactive
   for (int i = 0; i < size(); ++i) {
     const Parameter& parameter = *parameters_[i];
     const auto found = values.find(parameter.name());
     if (found != values.end()) {
       const Result<double> coordinate = parameter.CoordinateOf(found->second);
-      if (!coordinate) {
-        return Error{
-            fmt::format("parameter '{}': {}", parameter.name(), coordinate.error().message)};
+      if (coordinate) {
+        configuration.coordinates.push_back(*coordinate);
+        continue;
       }
-      configuration.coordinates.push_back(*coordinate);
-      continue;
+      problems.emplace_back(i, Error{fmt::format("parameter '{}': {}", parameter.name(),
+                                                 coordinate.error().message)});
+    } else if (!parameter.default_coordinate()) {
+      problems.emplace_back(i, Error{fmt::format("parameter '{}' has neither a value nor a default",
+                                                 parameter.name())});
     }
-    if (!parameter.default_coordinate()) missing.push_back(i);
     configuration.coordinates.push_back(parameter.default_coordinate().value_or(
         conditions_.IsConditional(i) ? conditions_.StandIn(i) : 0));
   }
-  // What decides on a missing parameter is missing itself, or was found above.
-  for (int i : missing) {
-    if (!conditions_.IsConditional(i) || IsActive(configuration, i)) {
-      return Error{
-          fmt::format("parameter '{}' has neither a value nor a default", parameter(i).name())};
-    }
+  // What decides on such a parameter is one itself, or was found above.
+  std::ranges::stable_partition(problems,
+                                [&](const auto& p) { return !conditions_.IsConditional(p.first); });
+  for (auto& [i, problem] : problems) {
+    if (!conditions_.IsConditional(i) || IsActive(configuration, i)) return std::move(problem);
   }
   return Settled(std::move(configuration));
 }

@@ -96,6 +96,11 @@ TEST(Conditions, EqualConfigurationsAreOne) {
   EXPECT_EQ(space->Settled(unsettled), plain);
   EXPECT_EQ(ToJson(*space, plain).dump(), R"({"algorithm":"plain"})");
   EXPECT_EQ(*FromJson(*space, {{"algorithm", "plain"}, {"tile", nullptr}}), plain);
+  EXPECT_EQ(*FromJson(*space, {{"algorithm", "plain"}, {"tile", 7}, {"packed", "maybe"}}), plain);
+  const Result<Configuration> outside = FromJson(*space, {{"algorithm", "tiled"}, {"tile", 7}});
+  ASSERT_FALSE(outside.ok());
+  EXPECT_THAT(outside.error().message, HasSubstr("parameter 'tile': 7"));
+  EXPECT_FALSE(FromJson(*space, {{"algorithm", "none"}, {"tile", 4}}).ok());
   const Result<Configuration> missing = space->Parse({{"algorithm", "tiled"}});
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message, HasSubstr("'tile' has neither a value nor a default"));
