@@ -40,11 +40,11 @@ class RunDigest;
 ///                and of the others {best, first: {trial, elapsed, value, candidate} or null}
 ///     learning   {id (the run), metrics: {name: [[batch, value]]}, repeats: [...]}
 ///     programs   {id, task, target, measured?, best?, untuned, why?, roofline?, note?}: of each
-///     task
-///                that was tried on a target, its programs with their estimated times and features,
-///                and why the best one is fast (explain/explanation.h)
-///     searches   {id (the run), parameters: [{name, kind, domain, values?}], feasible,
-///                objectives: [{name, goal}], has_default, importance?, ranked_trials?, note?}
+///                task that was tried on a target, its programs with their estimated times and
+///                features, and why the best one is fast (explain/explanation.h)
+///     searches   {id (the run), parameters: [{name, kind, domain, active_if?, values?}], feasible,
+///                log10_feasible, objectives: [{name, goal}], has_default, importance?,
+///                ranked_trials?, note?}
 ///     mappings   {id (the run), problem, architecture, nest, levels, energy_pj, cycles, ...}
 ///     pools      {id (the group's place), group, tasks, programs}
 ///     trials     {run, first, count, ordinal?, value, elapsed, verdicts, verdict?, reasons,

@@ -81,6 +81,9 @@ def make_space(given: Any, constraints: Iterable[Constraint] = (), *,
     for key, condition in (active_if or {}).items():
         if key not in parameters:
             raise InputError(f"a condition is given for '{key}', which is no parameter")
+        if getattr(parameters[key], "active_if", None) is not None:
+            raise InputError(f"parameter '{key}' has two conditions, its own and one given beside "
+                             "the space; write them as one, with 'and'")
         parameters[key] = replace(parameters[key], active_if=condition)
     definition = {
         "name": name,

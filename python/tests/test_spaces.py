@@ -155,3 +155,5 @@ def test_conditional_parameters():
         bayloom.Study({"x": [1, 2], "y": [1, 2]}, active_if={"x": "y == 1", "y": "x == 1"})
     with pytest.raises(bayloom.InputError, match="no parameter"):
         bayloom.Study({"x": [1, 2]}, active_if={"z": "x == 1"})
+    with pytest.raises(bayloom.InputError, match="'count' has two conditions"):
+        bayloom.Study(space, active_if={"count": "share > 0.5"})
