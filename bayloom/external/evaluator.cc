@@ -19,8 +19,8 @@ namespace {
 
 std::unique_ptr<trial::Evaluator<space::Configuration>> MakeTabulated(
     std::shared_ptr<const space::Space> space, const EvaluatorOptions& options, int jobs) {
-  auto records = std::make_shared<const RecordedSpace>(
-      RecordedSpace::Load(options.recorded, options.measurement, options.answer.further_fields));
+  auto records = std::make_shared<const RecordedSpace>(RecordedSpace::Load(
+      options.recorded, options.measurement, options.answer.further_fields, space.get()));
   return std::make_unique<trial::InlineEvaluator<space::Configuration>>(
       [space = std::move(space),
        records = std::move(records)](const space::Configuration& configuration) {

@@ -140,6 +140,12 @@ void ReadKernelTunerCache(const yaml::YamlValue& top, SpaceReader& space, Scenar
     }
   }
   scenario.maximize = IsMaximized(scenario.objective);
+  if (const auto higher = top.Find("objective_higher_is_better")) {
+    const bool is_list = higher->IsList() && !higher->Items().empty();
+    if (is_list || higher->IsScalar()) {
+      scenario.maximize = (is_list ? higher->Items().front() : *higher).Bool();
+    }
+  }
   scenario.evaluator.answer.field = scenario.objective;
 }
 

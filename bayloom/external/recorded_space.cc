@@ -21,15 +21,21 @@
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/external/internal/kernel_tuner_cache.h"
+#include "bayloom/space/configuration_json.h"
 
 namespace bayloom::external {
 namespace {
 
 using Json = nlohmann::json;
 
-/// One spelling for each value: 16, 16.0 and true = 1 are the same, as they are to Python.
+/// One spelling for each value: 16, 16.0 and true = 1 are the same, as they are to Python; caches
+/// of Kernel Tuner have lists as text.
 Json CanonicalValue(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  const auto is_whole_number = [](const Json& item) { return item.is_number_integer(); };
+  if (value.is_array() && std::all_of(value.begin(), value.end(), is_whole_number)) {
+    return space::ToString(space::Value(value.get<std::vector<int64_t>>()));
+  }
   if (!value.is_number_float()) return value;
   const double real = value.get<double>();
   const bool is_whole = std::abs(real) < 1e15 && real == std::trunc(real);
@@ -40,6 +46,24 @@ std::string CanonicalText(const Json& configuration) {
   Json canonical = Json::object();  // sorted by name
   for (const auto& [name, value] : configuration.items()) canonical[name] = CanonicalValue(value);
   return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The record as space::ToJson has its configuration: without values of inactive parameters. As it
+/// is if it is no configuration of the space.
+Json WithoutInactive(Json record, const space::Space& space) {
+  Json values = Json::object();
+  for (const auto& [name, value] : record.items()) {
+    const int i = space.IndexOf(name);
+    const bool is_list = i >= 0 && space.parameter(i).ElementCount() > 0 && value.is_string();
+    const Json list = is_list ? base::ParseJsonOrDiscard(value.get<std::string>()) : Json();
+    values[name] = list.is_array() ? list : value.is_array() ? value : CanonicalValue(value);
+  }
+  const Result<space::Configuration> configuration = space::FromJson(space, values);
+  if (!configuration) return record;
+  for (int i = 0; i < space.size(); ++i) {
+    if (!space.IsActive(*configuration, i)) record.erase(space.parameter(i).name());
+  }
+  return record;
 }
 
 trial::Verdict VerdictOf(const std::string& invalidity) {
@@ -132,10 +156,16 @@ std::string ReadMaybeGzipped(const std::string& path, size_t max_bytes) {
 }
 
 RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& measurement,
-                                  const std::vector<std::string>& further) {
+                                  const std::vector<std::string>& further,
+                                  const space::Space* searched) {
   std::string text = ReadMaybeGzipped(path);
   if (LooksLikeKernelTunerCache(text)) text = ClosedKernelTunerCache(std::move(text));
   RecordedSpace space;
+  const bool has_conditions = searched != nullptr && !searched->conditions().empty();
+  const auto text_of = [&](const Json& configuration) {
+    return CanonicalText(has_conditions ? WithoutInactive(configuration, *searched)
+                                        : configuration);
+  };
   size_t number = 0;
   try {
     const Result<Json> parsed = base::ParseJson(text);
@@ -145,7 +175,7 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
       space.measurement_ = measurement.empty() ? KernelTunerObjective(json) : measurement;
       for (const Json& entry : json["cache"]) {
         ++number;
-        space.outcomes_.emplace(CanonicalText(KernelTunerConfiguration(json, entry)),
+        space.outcomes_.emplace(text_of(KernelTunerConfiguration(json, entry)),
                                 KernelTunerOutcome(entry, space.measurement_, further));
       }
       if (number == 0) throw std::runtime_error("the cache is empty");
@@ -161,7 +191,7 @@ RecordedSpace RecordedSpace::Load(const std::string& path, const std::string& me
       const Json& configuration = record.at("configuration");
       if (!configuration.is_object()) throw std::runtime_error("the configuration is no object");
       // The first of several records counts.
-      space.outcomes_.emplace(CanonicalText(configuration),
+      space.outcomes_.emplace(text_of(configuration),
                               ReadOutcome(record, space.measurement_, further));
     }
   } catch (const Json::exception& error) {

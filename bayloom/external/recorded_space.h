@@ -10,20 +10,23 @@
 #include <vector>
 
 #include "bayloom/base/text_limits.h"
+#include "bayloom/space/space.h"
 #include "bayloom/trial/outcome.h"
 
 namespace bayloom::external {
 
 /// The results of a tuning space that was measured before, in the T4 format of the FAIR
 /// benchmark hub for auto-tuning or as a cache file of Kernel Tuner (gzipped or not): a search on
-/// it costs nothing.
+/// it costs nothing. Neither format knows conditional parameters.
 class RecordedSpace {
  public:
   /// `measurement` names the recorded value that is looked for; empty: the first objective that
-  /// the file names. `further` names others, which become named values of the outcomes. Throws
-  /// InputError of one line.
+  /// the file names. `further` names others, which become named values of the outcomes. With the
+  /// `space` that is searched, records' values of parameters that are inactive there are ignored;
+  /// without it they count. Throws InputError of one line.
   static RecordedSpace Load(const std::string& path, const std::string& measurement,
-                            const std::vector<std::string>& further = {});
+                            const std::vector<std::string>& further = {},
+                            const space::Space* space = nullptr);
 
   /// What was recorded for a configuration (an object of values by parameter name); a
   /// configuration without a record is infeasible.

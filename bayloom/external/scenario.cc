@@ -3,9 +3,12 @@
 
 #include "bayloom/external/scenario.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/external/code_constraint.h"
 #include "bayloom/external/internal/kernel_tuner_cache.h"
@@ -52,8 +55,14 @@ Scenario ParseScenario(const std::string& text, const std::string& path,
 }
 
 Scenario LoadScenario(const std::string& path) {
-  const std::string text = ReadMaybeGzipped(path, base::kMaxTextBytes);
-  if (!LooksLikeKernelTunerCache(text)) return ParseScenario(text, path);
+  const std::string text = ReadMaybeGzipped(path);
+  if (!LooksLikeKernelTunerCache(text)) {
+    if (text.size() > base::kMaxTextBytes) {
+      throw InputError(fmt::format("cannot use '{}': it is larger than {} MiB", path,
+                                   base::kMaxTextBytes >> 20));
+    }
+    return ParseScenario(text, path);
+  }
   // Its space is that of the file, and its configurations are looked up there.
   Scenario scenario = ParseScenario(KernelTunerCacheHeader(text, path), path);
   OverrideRecorded(path, scenario);

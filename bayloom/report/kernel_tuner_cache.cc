@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/result.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/report/search_export.h"
 #include "bayloom/space/configuration_json.h"
@@ -70,24 +72,12 @@ std::string CacheEntry(const external::Scenario& scenario, const external::Study
                        int64_t started) {
   const space::Space& space = *scenario.space;
   const trial::Outcome& outcome = trial.outcome;
-  std::string key;
   OrderedJson entry;
-  for (int i = 0; i < space.size(); ++i) {
-    OrderedJson value = CacheValue(space.ValueOf(trial.configuration, i));
-    key += (i > 0 ? "," : "") + PythonText(value);
-    entry[space.parameter(i).name()] = std::move(value);
-  }
-  const std::vector<external::Objective> objectives = scenario.Objectives();
   if (outcome.ok()) {
     for (const trial::NamedValue& named : outcome.values) {
       if (std::isfinite(named.value)) entry[named.name] = named.value;
     }
-    const std::vector<double> values = external::ValuesOf(outcome, objectives);
-    for (size_t k = 0; k < values.size(); ++k) entry[objectives[k].name] = values[k];
   } else {
-    for (const external::Objective& objective : objectives) {
-      entry[objective.name] = ErrorName(outcome.verdict);
-    }
     entry["__error__"] = ErrorName(outcome.verdict);
   }
   constexpr double kMilliseconds = 1e3;
@@ -101,6 +91,22 @@ std::string CacheEntry(const external::Scenario& scenario, const external::Study
   entry["timestamp"] =
       fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}+00:00",
                   fmt::gmtime(static_cast<std::time_t>(ended / 1'000'000)), ended % 1'000'000);
+  // Last, for an objective or a parameter may have any name.
+  std::string key;
+  for (int i = 0; i < space.size(); ++i) {
+    OrderedJson value = CacheValue(space.ValueOf(trial.configuration, i));
+    key += (i > 0 ? "," : "") + PythonText(value);
+    entry[space.parameter(i).name()] = std::move(value);
+  }
+  const std::vector<external::Objective> objectives = scenario.Objectives();
+  if (outcome.ok()) {
+    const std::vector<double> values = external::ValuesOf(outcome, objectives);
+    for (size_t k = 0; k < values.size(); ++k) entry[objectives[k].name] = values[k];
+  } else {
+    for (const external::Objective& objective : objectives) {
+      entry[objective.name] = ErrorName(outcome.verdict);
+    }
+  }
   const auto text = [](const OrderedJson& json) {
     return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   };
@@ -119,14 +125,28 @@ std::string KernelTunerCache(const external::Scenario& scenario,
     values[space.parameter(i).name()] = ListedValues(space, i, trials);
   }
   const std::vector<external::Objective> objectives = scenario.Objectives();
-  OrderedJson objective = objectives[0].name;
-  if (objectives.size() > 1) {
-    objective = OrderedJson::array();
-    for (const external::Objective& each : objectives) objective.push_back(each.name);
+  for (const external::Objective& each : objectives) {
+    if (space.IndexOf(each.name) < 0) continue;
+    throw InputError(
+        fmt::format("the objective '{}' is called as a parameter; an entry of a cache has one "
+                    "value of each name",
+                    base::InOneLine(each.name)));
   }
-  const OrderedJson header = {{"device_name", "bayloom"}, {"kernel_name", scenario.name},
-                              {"problem_size", {1}},      {"tune_params_keys", names},
-                              {"tune_params", values},    {"objective", objective}};
+  OrderedJson objective = objectives[0].name, is_maximized = objectives[0].maximize;
+  if (objectives.size() > 1) {
+    objective = is_maximized = OrderedJson::array();
+    for (const external::Objective& each : objectives) {
+      objective.push_back(each.name);
+      is_maximized.push_back(each.maximize);
+    }
+  }
+  const OrderedJson header = {{"device_name", "bayloom"},
+                              {"kernel_name", scenario.name},
+                              {"problem_size", {1}},
+                              {"tune_params_keys", names},
+                              {"tune_params", values},
+                              {"objective", objective},
+                              {"objective_higher_is_better", is_maximized}};
   std::string text = header.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   text.back() = ',';  // in place of the bracket that closes it
   // Kernel Tuner opens the file again by what stands in its last three bytes.

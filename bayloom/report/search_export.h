@@ -31,8 +31,10 @@ std::string GoogleBenchmarkReport(const external::Scenario& scenario,
 /// simulates searches on (`tune_cache`). The device is "bayloom", the kernel the scenario's name,
 /// the problem size 1, for a search knows of none. Of reals, of integers with more than 1,024
 /// values, of permutations and of factorizations the values are those that were tried; lists are
-/// text. Times are in milliseconds, values in the unit of the objective. `started`: microseconds
-/// since 1970.
+/// text. Of an inactive parameter the value is its default or its first one. Times are in
+/// milliseconds, values in the unit of the objective; `objective_higher_is_better` says whether it
+/// is maximized, as Kernel Tuner's option of that name does. `started`: microseconds since 1970.
+/// Throws InputError where an objective is called as a parameter.
 std::string KernelTunerCache(const external::Scenario& scenario,
                              std::span<const external::StudyTrial> trials, int64_t started);
 

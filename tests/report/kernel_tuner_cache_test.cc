@@ -4,13 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/random.h"
 #include "bayloom/base/result.h"
+#include "bayloom/base/text_limits.h"
+#include "bayloom/external/evaluator.h"
 #include "bayloom/external/recorded_space.h"
 #include "bayloom/external/scenario.h"
+#include "bayloom/external/scenario_overrides.h"
 #include "bayloom/report/search_export.h"
 #include "bayloom/space/configuration_json.h"
 #include "tests/temporary_folder.h"
@@ -72,6 +77,37 @@ TEST(KernelTunerCache, IsReadBackAsARecordedSpace) {
   }
 }
 
+TEST(KernelTunerCache, OfAConditionalSearchIsLookedUpByItsScenario) {
+  const TemporaryFolder folder;
+  external::Scenario scenario = external::ParseScenario(R"(
+parameters:
+  tiling: {type: categorical, values: [none, square]}
+  tile: {type: ordinal, values: [8, 16], active_if: tiling == 'square'}
+  order: {type: permutation, size: 3, active_if: tile == 16}
+minimize: time
+)",
+                                                        "blur.yaml");
+  std::vector<external::StudyTrial> trials;
+  scenario.space->ForEach([&](const space::Configuration& configuration) {
+    external::StudyTrial trial;
+    trial.configuration = configuration;
+    trial.outcome = trial::Outcome::Feasible(1.5 + static_cast<double>(trials.size()));
+    trials.push_back(trial);
+    return true;
+  });
+  ASSERT_EQ(trials.size(), 1u + 1 + 6);
+  const std::string path = Written(folder, KernelTunerCache(scenario, trials, 0));
+  external::OverrideRecorded(path, scenario);
+  const auto evaluator = external::MakeEvaluator(scenario.space, scenario.evaluator, 1);
+  for (const external::StudyTrial& trial : trials) {
+    evaluator->Submit(0, trial.configuration);
+    const auto finished = evaluator->Collect(1, [] { return false; });
+    ASSERT_EQ(finished.size(), 1u);
+    EXPECT_EQ(finished[0].outcome->value, trial.outcome.value)
+        << scenario.space->ToString(trial.configuration) << ": " << finished[0].outcome->reason;
+  }
+}
+
 TEST(KernelTunerCache, HasTheKeysByWhichKernelTunerLooksUp) {
   const external::Scenario scenario = external::ParseScenario(kScenario, "blur.yaml");
   const std::string text = KernelTunerCache(scenario, SomeTrials(scenario), 0);
@@ -110,6 +146,45 @@ TEST(KernelTunerCache, IsAScenarioOfItsOwn) {
             read.space->CountFeasible());
 }
 
+TEST(KernelTunerCache, MayEndAnywhereBehindItsHeader) {
+  const TemporaryFolder folder;
+  const external::Scenario scenario = external::ParseScenario(kScenario, "blur } \" {.yaml");
+  const std::vector<external::StudyTrial> trials = SomeTrials(scenario);
+  const std::string text = KernelTunerCache(scenario, trials, 0);
+  const size_t begin = text.find("\"cache\": {") + 10;
+  ASSERT_LT(begin, text.size());
+  const auto complete = [&](size_t end) {  // an entry is one line
+    return std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                      text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+  };
+  for (size_t end = begin + 1; end < text.size(); end += 37) {
+    const std::string path = Written(folder, text.substr(0, end));
+    const external::Scenario read = external::LoadScenario(path);
+    EXPECT_EQ(read.space->size(), 4);
+    const int64_t begun = complete(end);
+    try {
+      const int64_t entries = external::RecordedSpace::Load(path, "").size();
+      EXPECT_GE(entries, begun - 1) << end;
+      EXPECT_LE(entries, begun) << end;
+    } catch (const InputError& error) {
+      EXPECT_LE(begun, 1) << error.what();
+      EXPECT_THAT(error.what(), testing::HasSubstr("the cache is empty"));
+    }
+  }
+  EXPECT_THROW((void)external::LoadScenario(Written(folder, text.substr(0, begin - 20))),
+               InputError);
+}
+
+TEST(KernelTunerCache, MayBeLargerThanScenariosAre) {
+  const TemporaryFolder folder;
+  const std::string blanks(base::kMaxTextBytes, ' ');
+  const std::string cache = R"({"tune_params_keys": ["a"], "tune_params": {"a": [1, 2]},
+    "cache": {"1": {"a": 1, "time": 3.5})";
+  EXPECT_EQ(external::LoadScenario(Written(folder, cache + blanks + "}}")).space->size(), 1);
+  EXPECT_THAT([&] { (void)external::LoadScenario(Written(folder, "parameters: {}" + blanks)); },
+              testing::ThrowsMessage<InputError>(testing::HasSubstr("larger than 64 MiB")));
+}
+
 TEST(KernelTunerCache, RatesAreMaximized) {
   const std::string text = R"({"tune_params_keys": ["a"], "tune_params": {"a": [1, 2]},
     "objective": ["GFLOP/s"], "cache": {"1": {"a": 1, "GFLOP/s": 3.5}}})";
@@ -117,6 +192,51 @@ TEST(KernelTunerCache, RatesAreMaximized) {
   const std::string path = Written(folder, text);
   EXPECT_TRUE(external::LoadScenario(path).maximize);
   EXPECT_EQ(external::RecordedSpace::Load(path, "").OutcomeOf({{"a", true}}).value, 3.5);
+}
+
+TEST(KernelTunerCache, KeepsTheDirectionOfTheObjective) {
+  const TemporaryFolder folder;
+  const auto maximizes = [&](const std::string& objective) {
+    const external::Scenario scenario = external::ParseScenario(
+        "parameters: {tile: {type: integer, range: [1, 4]}}\n" + objective + "\n", "blur.yaml");
+    external::StudyTrial trial;
+    trial.configuration = {{2.0}};
+    trial.outcome = trial::Outcome::Feasible(3);
+    trial.outcome.Set("bytes", 7);
+    const external::Scenario read = external::LoadScenario(
+        Written(folder, KernelTunerCache(scenario, std::span(&trial, 1), 0)));
+    EXPECT_EQ(read.objective, scenario.objective);
+    return read.maximize;
+  };
+  EXPECT_TRUE(maximizes("maximize: score"));
+  EXPECT_FALSE(maximizes("minimize: score"));
+  EXPECT_FALSE(maximizes("minimize: GFLOP/s"));
+  EXPECT_TRUE(maximizes("maximize: [score, bytes]"));
+  EXPECT_FALSE(maximizes("maximize: bytes\nminimize: score"));
+}
+
+TEST(KernelTunerCache, NamesOfItsOwnFieldsAreForObjectivesAndParametersFirst) {
+  const TemporaryFolder folder;
+  const external::Scenario scenario = external::ParseScenario(R"(
+parameters:
+  timestamp: {type: integer, range: [1, 9]}
+  benchmark_time: {type: integer, range: [1, 9]}
+minimize: compile_time
+)",
+                                                              "blur.yaml");
+  external::StudyTrial trial;
+  trial.configuration =
+      *scenario.space->Parse({{"timestamp", int64_t{7}}, {"benchmark_time", int64_t{3}}});
+  trial.outcome = trial::Outcome::Feasible(0.125);
+  trial.outcome.Set("build_seconds", 4);
+  trial.outcome.Set("timestamp", 4);
+  const std::string text = KernelTunerCache(scenario, std::span(&trial, 1), 0);
+  const auto space = external::RecordedSpace::Load(Written(folder, text), "");
+  EXPECT_EQ(space.OutcomeOf({{"timestamp", 7}, {"benchmark_time", 3}}).value, 0.125);
+
+  const external::Scenario twice = external::ParseScenario(
+      "parameters: {time: {type: integer, range: [1, 2]}}\nminimize: time\n", "blur.yaml");
+  EXPECT_THROW((void)KernelTunerCache(twice, {}, 0), InputError);
 }
 
 TEST(KernelTunerCache, WhatIsNoneIsRefused) {

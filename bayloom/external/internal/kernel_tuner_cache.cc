@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
@@ -47,9 +48,28 @@ bool LooksLikeKernelTunerCache(const std::string& text) {
 }
 
 std::string ClosedKernelTunerCache(std::string text) {
-  const size_t last = text.find_last_not_of(kJsonBlanks);
-  if (last == std::string::npos || text[last] != ',') return text;
-  return text.replace(last, std::string::npos, "}}");
+  constexpr int kInFile = 1, kInCache = 2;
+  int depth = 0;
+  bool is_cache = false;
+  size_t text_begin = 0, text_end = 0;  // of the last text that ended, within its quotes
+  size_t complete = std::string::npos;  // behind the last entry that ended
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      text_begin = ++i;
+      while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
+      text_end = i;
+    } else if (c == '{' || c == '[') {
+      if (++depth == kInCache) {
+        is_cache = std::string_view(text).substr(text_begin, text_end - text_begin) == "cache";
+      }
+      if (depth == kInCache && is_cache) complete = i + 1;
+    } else if (c == '}' || c == ']') {
+      if (--depth == kInCache && is_cache) complete = i + 1;
+    }
+  }
+  if (depth < kInFile || complete == std::string::npos) return text;
+  return text.replace(complete, std::string::npos, "}}");
 }
 
 std::string KernelTunerCacheHeader(const std::string& text, const std::string& path) {

@@ -12,14 +12,15 @@
 namespace bayloom::external {
 
 // Cache files of Kernel Tuner (its option `cache`): an object with `tune_params_keys`, the names of
-// the parameters in order; `tune_params`, their values; `objective`; and `cache`, an object for
-// each configuration with the parameters' values, what was measured, and the times it took in
-// milliseconds.
+// the parameters in order; `tune_params`, their values; `objective`; `objective_higher_is_better`,
+// which Bayloom adds; and `cache`, an object for each configuration with the parameters' values,
+// what was measured, and the times it took in milliseconds.
 
 /// Whether a text looks like one, without reading all of it as JSON.
 bool LooksLikeKernelTunerCache(const std::string& text);
 
-/// The text with the brackets that an interrupted run of Kernel Tuner leaves open.
+/// Of what an interrupted run of Kernel Tuner leaves, which may end within a line: the complete
+/// entries, with the brackets that close the file. Any other text as it is.
 std::string ClosedKernelTunerCache(std::string text);
 
 /// The cache without its configurations, as JSON. Throws InputError.
