@@ -45,6 +45,7 @@ Result<TextTemplate> TextTemplate::Parse(std::string_view text) {
   TextTemplate parsed;
   base::ShellScanner scanner;
   base::ShellContext before_section = base::ShellContext::kPlain;
+  int braces_in_section = 0;  // that are open
   Part part;
   const auto end_part = [&](int section_of_next) {
     scanner.Feed(part.text);
@@ -55,8 +56,10 @@ Result<TextTemplate> TextTemplate::Parse(std::string_view text) {
     const char c = text[i];
     const bool is_doubled = i + 1 < text.size() && text[i + 1] == c;
     const std::string_view section = c == '{' ? SectionName(text.substr(i + 1)) : "";
-    if ((c == '{' || c == '}') && is_doubled) {
+    const bool ends_section = c == '}' && part.section >= 0 && braces_in_section == 0;
+    if ((c == '{' || c == '}') && is_doubled && !ends_section) {
       part.text += c;
+      if (part.section >= 0) braces_in_section += c == '{' ? 1 : -1;
       ++i;
     } else if (c == '}' && part.section >= 0) {
       end_part(-1);
@@ -70,6 +73,7 @@ Result<TextTemplate> TextTemplate::Parse(std::string_view text) {
     } else if (!section.empty()) {
       end_part(static_cast<int>(parsed.sections_.size()));
       before_section = scanner.context();
+      braces_in_section = 0;
       parsed.sections_.push_back({std::string(section), i + 1});
       i += section.size() + 1;
     } else if (c == '{') {

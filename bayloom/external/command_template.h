@@ -19,6 +19,9 @@ namespace bayloom::external {
 ///     {order[0]}          the first item of a permutation, of a factorization
 ///     {{ and }}           a brace
 ///     {tile?--tile={tile}}  a section: only where `tile` is active; not in another one
+///
+/// Within a section }} is a brace where it closes a {{ of the section's own; otherwise the first
+/// brace ends the section.
 class TextTemplate {
  public:
   struct Placeholder {

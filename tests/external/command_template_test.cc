@@ -31,6 +31,23 @@ TEST(TextTemplate, RefusesWhatIsNoHole) {
   }
 }
 
+TEST(TextTemplate, ABraceOfASectionIsOneThatTheSectionOpened) {
+  const auto filled = [](const std::string& text, bool is_active) {
+    const auto parsed = TextTemplate::Parse(text);
+    EXPECT_TRUE(parsed) << text << ": " << parsed.error().message;
+    return parsed->Fill(NameAndIndex, [&](const std::string&) { return is_active; });
+  };
+  const std::string around = R"({{"u": 1{v?, "v": {v}}}})";
+  EXPECT_EQ(filled(around, true), R"({"u": 1, "v": <v>})");
+  EXPECT_EQ(filled(around, false), R"({"u": 1})");
+  const std::string within = R"({{"u": 1{v?, "v": {{"w": {v}}}}}})";
+  EXPECT_EQ(filled(within, true), R"({"u": 1, "v": {"w": <v>}})");
+  EXPECT_EQ(filled(within, false), R"({"u": 1})");
+  EXPECT_EQ(filled("{{{v?x}}}{v?y}", true), "{x}y");
+  EXPECT_EQ(filled("{{{v?x}}}{v?y}", false), "{}");
+  EXPECT_FALSE(TextTemplate::Parse("{v?{{x}}"));
+}
+
 TEST(SplitArguments, FollowsTheQuotingOfShells) {
   EXPECT_THAT(*SplitArguments("gcc  -O2 'a b' \"c \\\"d\\\" \\n\" e\\ f '' x'y'\"z\""),
               ElementsAre("gcc", "-O2", "a b", "c \"d\" \\n", "e f", "", "xyz"));
