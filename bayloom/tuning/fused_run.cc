@@ -166,12 +166,12 @@ trial::StopReason FusedRun::RunLayers(const run::RunObserver& observer) {
 }
 
 void FusedRun::ReadLayers() {
-  std::vector<mapspace::GroupCost> layer_costs;
+  std::vector<mapspace::Evaluation> evaluations;
   const int outermost = architecture_.LevelCount() - 1;
   for (const MapRun::Layer& layer : layers_->layers()) {
     const mapspace::Mapping& best = *layer.search->result().best;
-    const mapspace::Evaluation evaluation = layer.model->Evaluate(best);
-    layer_costs.push_back(mapspace::CostOfLayer(mapspace::LayerCost(evaluation, architecture_)));
+    const mapspace::Evaluation& evaluation =
+        evaluations.emplace_back(layer.model->Evaluate(best));
     double energy = evaluation.energy_pj;
     for (const mapspace::TensorTraffic& traffic : evaluation.levels[outermost].tensors) {
       energy -= traffic.energy_pj;
@@ -183,8 +183,10 @@ void FusedRun::ReadLayers() {
     tiles_->AddLayer(layer.layer.problem, best);
   }
   for (int k = 0; k < network_.OperatorCount(); ++k) {
-    costs_.push_back(layer_of_[k] < 0 ? mapspace::CostOfStreamedLayer(network_, architecture_, k)
-                                      : layer_costs[layer_of_[k]]);
+    costs_.push_back(layer_of_[k] < 0
+                         ? mapspace::CostOfStreamedLayer(network_, architecture_, k)
+                         : mapspace::CostOfMappedLayer(network_, architecture_, k,
+                                                       evaluations[layer_of_[k]]));
   }
 }
 

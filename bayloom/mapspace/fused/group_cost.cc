@@ -7,16 +7,18 @@
 
 #include <algorithm>
 #include <map>
+#include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace bayloom::mapspace {
 namespace {
 
-/// Words that an operator reads for a box of its output, each tensor's once.
-int64_t WordsRead(const FusedOperator& op, const Box& output) {
+/// Words that an operator reads of these operands for a box of its output, each tensor's once.
+int64_t WordsRead(std::span<const FusedOperand> operands, const Box& output) {
   std::map<int, Box> read;
-  for (const FusedOperand& operand : op.operands) {
+  for (const FusedOperand& operand : operands) {
     const Box box = ReadBox(operand, output);
     const auto [known, is_new] = read.try_emplace(operand.tensor, box);
     if (!is_new) known->second = Hull(known->second, box);
@@ -26,14 +28,17 @@ int64_t WordsRead(const FusedOperator& op, const Box& output) {
   return words;
 }
 
+Extents BoundsOf(const Problem& problem) {
+  Extents bounds = kUnitExtents;
+  std::ranges::copy(problem.bounds, bounds.begin());
+  return bounds;
+}
+
 /// Words of an operator's constants that a tile needs.
 int64_t WeightsOfTile(const FusedOperator& op, const Problem& tile) {
   const int weights = tile.TensorNamed("Weights");
   if (op.product->weights_operand >= 0 || weights < 0) return 0;
-  Extents extents;
-  extents.fill(1);
-  std::ranges::copy(tile.bounds, extents.begin());
-  return tile.tensors[weights].BoxWords(extents);
+  return tile.tensors[weights].BoxWords(BoundsOf(tile));
 }
 
 /// The most of any kind of tile.
@@ -155,7 +160,7 @@ Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architectu
       if (IsEmpty(box)) continue;
       if (!op.product) {
         const int64_t words = WordsOf(box);
-        account.Add(StreamCost(WordsRead(op, box), words,
+        account.Add(StreamCost(WordsRead(op.operands, box), words,
                                op.operations_per_word * static_cast<double>(words), architecture,
                                home.level),
                     kind.count);
@@ -190,9 +195,47 @@ GroupCost CostOfStreamedLayer(const FusedNetwork& network, const Architecture& a
                               int op) {
   const FusedOperator& of = network.operators[op];
   const int64_t words = network.tensors[of.output].Words();
-  return CostOfLayer(StreamCost(WordsRead(of, WholeBox(network.tensors[of.output].shape)), words,
+  const Box whole = WholeBox(network.tensors[of.output].shape);
+  return CostOfLayer(StreamCost(WordsRead(of.operands, whole), words,
                                 of.operations_per_word * static_cast<double>(words), architecture,
                                 architecture.LevelCount() - 1));
+}
+
+GroupCost CostOfMappedLayer(const FusedNetwork& network, const Architecture& architecture, int op,
+                            const Evaluation& evaluation) {
+  TileCost cost = LayerCost(evaluation, architecture);
+  const FusedOperator& of = network.operators[op];
+  const int inputs = of.product->problem.TensorNamed("Inputs");
+  if (inputs < 0) return CostOfLayer(cost);
+  std::span<const FusedOperand> operands = of.operands;
+  if (of.product->weights_operand >= 0) {
+    operands = operands.first(static_cast<size_t>(of.product->weights_operand));
+  }
+  const int64_t box = of.product->problem.tensors[inputs].BoxWords(BoundsOf(of.product->problem));
+  const int64_t words = WordsRead(operands, WholeBox(network.tensors[of.output].shape));
+  if (operands.empty() || words >= box) return CostOfLayer(cost);
+  const int outer_level = architecture.LevelCount() - 1;
+  const StorageLevel& outermost = architecture.levels[outer_level];
+  const LevelTraffic& traffic = evaluation.levels[outer_level];
+  const int64_t counted = traffic.tensors[inputs].reads;
+  const int64_t rest = static_cast<int64_t>(
+      std::ceil(static_cast<double>(counted % box) * static_cast<double>(words) /
+                static_cast<double>(box)));
+  const int64_t read = counted / box * words + rest;
+  cost.outside_reads -= traffic.instances * (counted - read);
+  cost.energy_pj -= static_cast<double>(traffic.instances) *
+                    (TransferEnergy(counted, outermost) - TransferEnergy(read, outermost));
+  int64_t reads = read - counted, writes = 0;
+  for (const TensorTraffic& tensor : traffic.tensors) {
+    reads += tensor.reads;
+    writes += tensor.updates;
+  }
+  cost.cycles = std::max(evaluation.macs / evaluation.multipliers,
+                         TransferCycles(reads, writes, outermost));
+  for (int l = 0; l < outer_level; ++l) {
+    cost.cycles = std::max(cost.cycles, evaluation.levels[l].cycles);
+  }
+  return CostOfLayer(cost);
 }
 
 GroupCost CostOfLayer(const TileCost& layer) {

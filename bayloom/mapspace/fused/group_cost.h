@@ -70,7 +70,13 @@ Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architectu
 /// An operator that multiplies nothing, by itself: everything comes from the outermost level.
 GroupCost CostOfStreamedLayer(const FusedNetwork& network, const Architecture& architecture,
                               int op);
-/// A product by itself.
+/// A product by itself, by the model's account of a mapping onto the whole architecture. The model
+/// reads padding as it reads data; groups bring in no padding. So of what it reads of the first
+/// operand from the outermost level only the part that is data counts, of every reading alike: at
+/// the most what this mapping reads, for where inputs are read again, padding is read again less
+/// often; and never less than every word once.
+GroupCost CostOfMappedLayer(const FusedNetwork& network, const Architecture& architecture, int op,
+                            const Evaluation& evaluation);
 GroupCost CostOfLayer(const TileCost& layer);
 
 }  // namespace bayloom::mapspace
