@@ -57,7 +57,7 @@ TEST(DepthFirstTiles, CountWhatASimulationOfEveryElementCounts) {
   base::RandomStream random(3);
   int compared = 0, recomputing = 0;
   for (int i = 0; i < 150; ++i) {
-    const TinyNetwork tiny = TinyNetwork::Random(random);
+    const TinyNetwork tiny = TinyNetwork::Random(random, /*has_scalar=*/i % 4 == 0);
     const FusedNetwork network = tiny.Build();
     const std::vector<int64_t>& out = tiny.shape(tiny.layers().back().output);
     const DepthFirstTiling tiling =
@@ -95,9 +95,9 @@ TEST(DepthFirstTiles, KeepExactlyTheLinesThatNeighboursShare) {
   EXPECT_EQ(tiles.KeptWords(3), 0);
   EXPECT_EQ(SimulateTiles(tiny, lines).kept, 3 * 2 * 2 * 10);
   // The first tile reads six lines, the next ones three each, the last none.
-  EXPECT_EQ(WordsOf(tiles.NewBox(0, std::vector<int64_t>{0, 0})), 2 * 6 * 10);
-  EXPECT_EQ(WordsOf(tiles.NewBox(0, std::vector<int64_t>{1, 0})), 2 * 3 * 10);
-  EXPECT_EQ(WordsOf(tiles.NewBox(0, std::vector<int64_t>{3, 0})), 0);
+  EXPECT_EQ(tiles.NewWords(0, std::vector<int64_t>{0, 0}), 2 * 6 * 10);
+  EXPECT_EQ(tiles.NewWords(0, std::vector<int64_t>{1, 0}), 2 * 3 * 10);
+  EXPECT_EQ(tiles.NewWords(0, std::vector<int64_t>{3, 0}), 0);
 }
 
 TEST(DepthFirstTiles, ComputeNothingAgainWithoutWindows) {
@@ -114,6 +114,23 @@ TEST(DepthFirstTiles, ComputeNothingAgainWithoutWindows) {
       for (int t = 0; t < 4; ++t) EXPECT_EQ(tiles.NewWords(t), network.tensors[t].Words());
     }
   }
+}
+
+TEST(DepthFirstTiles, ComputeAScalarInsideOnce) {
+  TinyNetwork tiny;
+  const int image = tiny.Input(2, 8, 6);
+  const int mean = tiny.Mean(image);
+  tiny.Scale(image, mean);
+  const FusedNetwork network = tiny.Build();
+  const auto cost_of = [&](int64_t rows, bool keeps) {
+    return *CostOfFusedGroup(network, OneBuffer(1 << 12), Whole(network, Tiles(rows, 6, keeps, keeps)),
+                             PlainCost);
+  };
+  const DepthFirstTiles tiles = *DepthFirstTiles::Make(network, 0, 2, Tiles(2, 6, true, true));
+  EXPECT_EQ(tiles.NewWords(mean, std::vector<int64_t>{0, 0}), 1);
+  EXPECT_FALSE(tiles.NewBox(mean, std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(cost_of(2, true).operations, cost_of(8, true).operations);
+  EXPECT_EQ(cost_of(2, false).operations, cost_of(8, true).operations + 3) << "for each of four";
 }
 
 TEST(DepthFirstTiles, CompleteWhatLaterLayersNeed) {
@@ -182,7 +199,7 @@ TEST(DepthFirstTiles, OfAttentionReadKeysAndValuesOnceForEachHead) {
   EXPECT_EQ(tiles.KeptWords(1), 32 * 8);
   EXPECT_EQ(tiles.KeptWords(2), 32 * 8);
   EXPECT_EQ(tiles.KeptWords(3), 0);
-  EXPECT_EQ(WordsOf(tiles.NewBox(4, std::vector<int64_t>{2, 1})), 8 * 32);
+  EXPECT_EQ(tiles.NewWords(4, std::vector<int64_t>{2, 1}), 8 * 32);
   // Scores and weights of eight rows at the same time, beside keys and values.
   const std::vector<int64_t> no_weights(3);
   EXPECT_EQ(tiles.PeakWords(tiles.kinds().front(), no_weights), 2 * 32 * 8 + 2 * 8 * 32);
@@ -207,7 +224,7 @@ TEST(CostOfFusedGroup, MovesNoLessThanEveryWordOnce) {
   base::RandomStream random(5);
   int exact = 0;
   for (int i = 0; i < 120; ++i) {
-    const FusedNetwork network = TinyNetwork::Random(random).Build();
+    const FusedNetwork network = TinyNetwork::Random(random, /*has_scalar=*/i % 4 == 0).Build();
     const std::vector<int64_t>& out = network.tensors[network.operators.back().output].shape;
     const bool rows = random.UniformInt(2) == 0, columns = random.UniformInt(2) == 0;
     const FusedGroup group = Whole(network, Tiles(1 + random.UniformInt(out[2]),

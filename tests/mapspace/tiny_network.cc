@@ -54,7 +54,15 @@ int TinyNetwork::Concatenate(int a, int b) {
   return AddLayer({.kind = Kind::kConcatenate, .inputs = {a, b}}, shape);
 }
 
-TinyNetwork TinyNetwork::Random(base::RandomStream& random) {
+int TinyNetwork::Mean(int input) {
+  return AddLayer({.kind = Kind::kMean, .inputs = {input}}, {});
+}
+
+int TinyNetwork::Scale(int input, int scalar) {
+  return AddLayer({.kind = Kind::kScale, .inputs = {input, scalar}}, shapes_[input]);
+}
+
+TinyNetwork TinyNetwork::Random(base::RandomStream& random, bool has_scalar) {
   TinyNetwork network;
   const int64_t side = 6 + random.UniformInt(8);
   int last = network.Input(1 + random.UniformInt(2), side, side + random.UniformInt(4));
@@ -90,6 +98,7 @@ TinyNetwork TinyNetwork::Random(base::RandomStream& random) {
       }
     }
   }
+  if (has_scalar) last = network.Scale(last, network.Mean(last));
   network.Convolution(last, 2, 1 + 2 * random.UniformInt(2), 1, 1);
   return network;
 }
@@ -117,6 +126,30 @@ AccessStep ShiftStep(const std::vector<int64_t>& shape, int64_t channels) {
   return step;
 }
 
+/// Every element at once.
+AccessStep WholeStep(const std::vector<int64_t>& shape) {
+  AccessStep step{.shape = shape, .inner = shape, .axes = {}, .from = {}};
+  for (int a = 0; a < static_cast<int>(shape.size()); ++a) {
+    step.axes.push_back({.constant = 0, .terms = {{a, 1}}});
+  }
+  return step;
+}
+
+AccessStep StepTo(const TinyNetwork::Layer& layer, const std::vector<int64_t>& shape,
+                  int64_t channels_before) {
+  switch (layer.kind) {
+    case TinyNetwork::Kind::kAdd:
+    case TinyNetwork::Kind::kConcatenate:
+      return ShiftStep(shape, channels_before);
+    case TinyNetwork::Kind::kScale:
+      return shape.empty() ? WholeStep(shape) : ShiftStep(shape, 0);
+    case TinyNetwork::Kind::kMean:
+      return WholeStep(shape);
+    default:
+      return WindowStep(layer, shape);
+  }
+}
+
 }  // namespace
 
 FusedNetwork TinyNetwork::Build() const {
@@ -132,24 +165,24 @@ FusedNetwork TinyNetwork::Build() const {
     const std::vector<int64_t>& out = shapes_[layer.output];
     int64_t before = 0;
     for (const int input : layer.inputs) {
-      const bool joins = layer.kind == Kind::kAdd || layer.kind == Kind::kConcatenate;
-      op.operands.push_back(
-          {input, {joins ? ShiftStep(shapes_[input], before) : WindowStep(layer, shapes_[input])}});
+      op.operands.push_back({input, {StepTo(layer, shapes_[input], before)}});
       if (layer.kind == Kind::kConcatenate) before += shapes_[input][1];
     }
     op.operations_per_word = static_cast<double>(layer.kernel * layer.kernel);
-    const ConvolutionShape shape = {.r = layer.kernel,
-                                    .s = layer.kernel,
-                                    .p = out[2],
-                                    .q = out[3],
-                                    .c = shapes_[layer.inputs[0]][1],
-                                    .m = out[1],
-                                    .p_stride = layer.stride,
-                                    .q_stride = layer.stride};
+    const auto shape = [&] {
+      return ConvolutionShape{.r = layer.kernel,
+                              .s = layer.kernel,
+                              .p = out[2],
+                              .q = out[3],
+                              .c = shapes_[layer.inputs[0]][1],
+                              .m = out[1],
+                              .p_stride = layer.stride,
+                              .q_stride = layer.stride};
+    };
     if (layer.kind == Kind::kConvolution) {
-      op.product = {.problem = Conv2dProblem(shape), .output_axis = {-1, -1, 2, 3, -1, 1, 0}};
+      op.product = {.problem = Conv2dProblem(shape()), .output_axis = {-1, -1, 2, 3, -1, 1, 0}};
     } else if (layer.kind == Kind::kDepthwise) {
-      op.product = {.problem = DepthwiseProblem(shape), .output_axis = {-1, -1, 2, 3, 1, 0}};
+      op.product = {.problem = DepthwiseProblem(shape()), .output_axis = {-1, -1, 2, 3, 1, 0}};
     }
     network.operators.push_back(std::move(op));
   }
@@ -177,6 +210,20 @@ void ForEachRead(const TinyNetwork& network, const TinyNetwork::Layer& layer, co
     return visit(layer.inputs[1], {at[0], at[1] - first, at[2], at[3]});
   }
   const std::vector<int64_t>& shape = network.shape(layer.inputs[0]);
+  if (layer.kind == Kind::kMean) {
+    for (int64_t c = 0; c < shape[1]; ++c) {
+      for (int64_t row = 0; row < shape[2]; ++row) {
+        for (int64_t column = 0; column < shape[3]; ++column) {
+          visit(layer.inputs[0], {0, c, row, column});
+        }
+      }
+    }
+    return;
+  }
+  if (layer.kind == Kind::kScale) {
+    visit(layer.inputs[0], at);
+    return visit(layer.inputs[1], {});
+  }
   const bool all = layer.kind == Kind::kConvolution;
   for (int64_t c = all ? 0 : at[1]; c <= (all ? shape[1] - 1 : at[1]); ++c) {
     for (int64_t r = 0; r < layer.kernel; ++r) {

@@ -15,7 +15,7 @@ namespace bayloom::mapspace {
 /// element what they read.
 class TinyNetwork {
  public:
-  enum class Kind { kConvolution, kDepthwise, kPool, kAdd, kConcatenate };
+  enum class Kind { kConvolution, kDepthwise, kPool, kAdd, kConcatenate, kMean, kScale };
   struct Layer {
     Kind kind;
     std::vector<int> inputs;  ///< tensors
@@ -30,8 +30,13 @@ class TinyNetwork {
   int Add(int a, int b);
   /// Two tensors, one behind the other, each with the channels that it has.
   int Concatenate(int a, int b);
-  /// A chain with residual branches and concatenations, all read up to its last operator.
-  static TinyNetwork Random(base::RandomStream& random);
+  /// A scalar: of all elements of a tensor.
+  int Mean(int input);
+  /// A tensor times a scalar.
+  int Scale(int input, int scalar);
+  /// A chain with residual branches and concatenations, all read up to its last operator; with
+  /// `has_scalar`, scaled by a mean before that.
+  static TinyNetwork Random(base::RandomStream& random, bool has_scalar = false);
 
   /// With the last operator's result as its output.
   FusedNetwork Build() const;

@@ -284,22 +284,28 @@ void DepthFirstTiles::FindKinds() {
   }
 }
 
-Box DepthFirstTiles::NewBox(int tensor, std::span<const int64_t> position) const {
+std::optional<Box> DepthFirstTiles::NewBox(int tensor, std::span<const int64_t> position) const {
   const TensorParts& parts = parts_[tensor];
   Box box = parts.full;
   for (int a = 0; a < std::ssize(tiling_.axes); ++a) {
     const Side& side = parts.sides[a][static_cast<size_t>(position[a])];
-    if (!side.is_active) return Box(box.size());
+    if (!side.is_active) return std::nullopt;
     for (size_t x = 0; x < box.size(); ++x) {
       if (parts.label[x] == a) box[x] = side.fresh[x];
     }
   }
+  if (IsEmpty(box)) return std::nullopt;
   return box;
+}
+
+int64_t DepthFirstTiles::NewWords(int tensor, std::span<const int64_t> position) const {
+  const std::optional<Box> box = NewBox(tensor, position);
+  return box ? WordsOf(*box) : 0;
 }
 
 int64_t DepthFirstTiles::NewWords(int tensor) const {
   int64_t words = 0;
-  for (const Kind& kind : kinds_) words += kind.count * WordsOf(NewBox(tensor, kind.position));
+  for (const Kind& kind : kinds_) words += kind.count * NewWords(tensor, kind.position);
   return words;
 }
 
@@ -368,7 +374,7 @@ int64_t DepthFirstTiles::PeakWords(const Kind& kind, std::span<const int64_t> we
       last = std::max(last, consumer);
     }
     if (tensor == sink) first = last = end_ - 1;
-    const int64_t words = WordsOf(NewBox(tensor, kind.position));
+    const int64_t words = NewWords(tensor, kind.position);
     for (int k = first; k <= last; ++k) live[static_cast<size_t>(k - begin_)] += words;
   }
   int64_t most = 0;

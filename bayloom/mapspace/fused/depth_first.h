@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,10 +63,11 @@ class DepthFirstTiles {
 
   /// Whether tiles of a tensor are at the home level: it is used, and not only streamed.
   bool Keeps(int tensor) const { return parts_[tensor].is_used; }
-  /// The part of a tensor that a tile computes, or reads from outside; empty where earlier tiles
-  /// have done so.
-  Box NewBox(int tensor, std::span<const int64_t> position) const;
-  /// Words of that over all tiles.
+  /// The part of a tensor that a tile computes, or reads from outside; nullopt where earlier tiles
+  /// have done so. (A scalar's box has no sides, so that it is never empty.)
+  std::optional<Box> NewBox(int tensor, std::span<const int64_t> position) const;
+  /// Words of that, and of that over all tiles.
+  int64_t NewWords(int tensor, std::span<const int64_t> position) const;
   int64_t NewWords(int tensor) const;
 
   /// Words kept of a tensor between tiles: of neighbours along the innermost axis as many columns

@@ -54,10 +54,10 @@ int64_t PeakOf(const DepthFirstTiles& tiles, HomeLevel home, const std::vector<b
     for (int k = tiles.begin(); k < tiles.end(); ++k) {
       const FusedOperator& op = network.operators[k];
       const size_t at = static_cast<size_t>(k - tiles.begin());
-      const Box box = tiles.NewBox(op.output, kind.position);
+      const std::optional<Box> box = tiles.NewBox(op.output, kind.position);
       weights[at] = resident;
-      if (op.product && home.keeps_weights && !is_resident[at] && !IsEmpty(box)) {
-        weights[at] += WeightsOfTile(op, TileProblem(op, box));
+      if (op.product && home.keeps_weights && !is_resident[at] && box) {
+        weights[at] += WeightsOfTile(op, TileProblem(op, *box));
       }
     }
     peak = std::max(peak, tiles.PeakWords(kind, weights));
@@ -156,17 +156,17 @@ Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architectu
   for (const DepthFirstTiles::Kind& kind : tiles.kinds()) {
     for (int k = group.begin; k < group.end; ++k) {
       const FusedOperator& op = network.operators[k];
-      const Box box = tiles.NewBox(op.output, kind.position);
-      if (IsEmpty(box)) continue;
+      const std::optional<Box> box = tiles.NewBox(op.output, kind.position);
+      if (!box) continue;
       if (!op.product) {
-        const int64_t words = WordsOf(box);
-        account.Add(StreamCost(WordsRead(op.operands, box), words,
+        const int64_t words = WordsOf(*box);
+        account.Add(StreamCost(WordsRead(op.operands, *box), words,
                                op.operations_per_word * static_cast<double>(words), architecture,
                                home.level),
                     kind.count);
         continue;
       }
-      const Problem tile = TileProblem(op, box);
+      const Problem tile = TileProblem(op, *box);
       const std::optional<TileCost> cost = coster(k, tile, home);
       if (!cost) return Error{fmt::format("no mapping of a tile of '{}' fits", op.name)};
       account.Add(*cost, kind.count);
@@ -176,7 +176,7 @@ Result<GroupCost> CostOfFusedGroup(const FusedNetwork& network, const Architectu
     }
     for (const int input : InputsOf(network, group.begin, group.end)) {
       if (!tiles.Keeps(input)) continue;
-      account.BringIn(WordsOf(tiles.NewBox(input, kind.position)), kind.count);
+      account.BringIn(tiles.NewWords(input, kind.position), kind.count);
     }
   }
   for (int k = group.begin; k < group.end; ++k) {
