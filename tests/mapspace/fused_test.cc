@@ -123,8 +123,8 @@ TEST(DepthFirstTiles, ComputeAScalarInsideOnce) {
   tiny.Scale(image, mean);
   const FusedNetwork network = tiny.Build();
   const auto cost_of = [&](int64_t rows, bool keeps) {
-    return *CostOfFusedGroup(network, OneBuffer(1 << 12), Whole(network, Tiles(rows, 6, keeps, keeps)),
-                             PlainCost);
+    return *CostOfFusedGroup(network, OneBuffer(1 << 12),
+                             Whole(network, Tiles(rows, 6, keeps, keeps)), PlainCost);
   };
   const DepthFirstTiles tiles = *DepthFirstTiles::Make(network, 0, 2, Tiles(2, 6, true, true));
   EXPECT_EQ(tiles.NewWords(mean, std::vector<int64_t>{0, 0}), 1);
@@ -279,8 +279,8 @@ TEST(CostOfMappedLayer, ReadsNoPaddingFromOutside) {
       const FusedNetwork network = tiny.Build();
       const Architecture architecture = OneBuffer(1 << 14);
       const Problem& problem = network.operators[0].product->problem;
-      const Evaluation evaluation = AnalyticalModel(problem, architecture)
-                                        .Evaluate(OnceToTheBuffer(problem, architecture));
+      const Evaluation evaluation =
+          AnalyticalModel(problem, architecture).Evaluate(OnceToTheBuffer(problem, architecture));
       const GroupCost cost = CostOfMappedLayer(network, architecture, 0, evaluation);
       EXPECT_EQ(cost.outside_reads, CompulsoryOf(network, 0, 1).reads);
       EXPECT_EQ(cost.outside_writes, CompulsoryOf(network, 0, 1).writes);
@@ -304,10 +304,11 @@ TEST(CostOfMappedLayer, IsWhatAGroupSavesTheTensorBetweenOf) {
   int64_t by_layer = 0;
   for (int k = 0; k < 2; ++k) {
     const Problem& problem = network.operators[k].product->problem;
-    by_layer += CostOfMappedLayer(network, architecture, k,
-                                  AnalyticalModel(problem, architecture)
-                                      .Evaluate(OnceToTheBuffer(problem, architecture)))
-                    .OutsideWords();
+    by_layer +=
+        CostOfMappedLayer(
+            network, architecture, k,
+            AnalyticalModel(problem, architecture).Evaluate(OnceToTheBuffer(problem, architecture)))
+            .OutsideWords();
   }
   const GroupCost group =
       *CostOfFusedGroup(network, architecture, Whole(network, Tiles(7, 7, true, true)), PlainCost);
@@ -487,6 +488,23 @@ TEST(TileMapper, MapsEqualTilesOnce) {
   Mapping wrong = *first.mapping;
   wrong.levels[0].temporal[0] = 7;
   EXPECT_THROW(other.Restore(tile, home, wrong), InputError);
+}
+
+TEST(TileMapper, HasNoMappingOfTilesThatFixedFactorsDoNotDivide) {
+  const Architecture architecture = ShippedArchitecture("gemmini16x16");
+  const HomeLevel home = HomeLevelsOf(architecture).front();
+  Directive by_four;
+  by_four.kind = Directive::Kind::kTemporal;
+  by_four.target = architecture.levels[0].name;
+  by_four.factors = {{.dimension = "P", .value = 4}};
+  TileMapper mapper(architecture, {by_four}, {.search = {.seed = 1, .budget = {.trials = 200}}});
+  int searched = 0;
+  mapper.SetOnMapped([&](const MappedTile&) { ++searched; });
+  EXPECT_FALSE(mapper.Map(ParseProblem("conv2d:6x8x4,4,1x1"), home)->mapping);
+  EXPECT_EQ(searched, 1) << "or it would not be recorded";
+  const MappedTile* divided = mapper.Map(ParseProblem("conv2d:8x6x4,4,1x1"), home);
+  ASSERT_TRUE(divided->mapping);
+  EXPECT_EQ(divided->mapping->levels[0].temporal[divided->problem.DimensionNamed("P")], 4);
 }
 
 }  // namespace

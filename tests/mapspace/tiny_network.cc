@@ -54,9 +54,7 @@ int TinyNetwork::Concatenate(int a, int b) {
   return AddLayer({.kind = Kind::kConcatenate, .inputs = {a, b}}, shape);
 }
 
-int TinyNetwork::Mean(int input) {
-  return AddLayer({.kind = Kind::kMean, .inputs = {input}}, {});
-}
+int TinyNetwork::Mean(int input) { return AddLayer({.kind = Kind::kMean, .inputs = {input}}, {}); }
 
 int TinyNetwork::Scale(int input, int scalar) {
   return AddLayer({.kind = Kind::kScale, .inputs = {input, scalar}}, shapes_[input]);

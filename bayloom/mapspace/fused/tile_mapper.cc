@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "bayloom/base/hash.h"
@@ -39,6 +40,17 @@ std::vector<Directive> ConstraintsInside(std::vector<Directive> constraints,
     return level > home || (level == home && directive.kind != Directive::Kind::kSpatial);
   });
   return constraints;
+}
+
+/// Null where the constraints' factors do not divide the tile's bounds, so that they leave no
+/// mapping. (That they name what is there, whole layers have shown.)
+std::unique_ptr<Mapspace> MapspaceOf(const Problem& tile, const Architecture& architecture,
+                                     const std::vector<Directive>& constraints) {
+  try {
+    return std::make_unique<Mapspace>(tile, architecture, constraints);
+  } catch (const InputError&) {
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -120,25 +132,32 @@ const MappedTile* TileMapper::Map(const Problem& problem, HomeLevel home) {
   const HomeModel model(problem, architecture_, home, options_.counting);
   const std::vector<Directive> constraints =
       ConstraintsInside(constraints_, architecture_, home.level);
-  const Mapspace mapspace(problem, model.inside().architecture(), constraints);
-  const auto evaluator = MakeHomeEvaluator(model, options_.search.objective);
-  MapperOptions search = options_.search;
-  search.seed = base::Hasher().Add(search.seed).Add(key).Digest();
-  MapperTask task(options_.mapper, mapspace, model.inside(), *evaluator, search);
-  for (const Mapping& mapping : Suggestions(problem, home, mapspace, model.inside())) {
-    task.Suggest(mapping);
-  }
-  run::ScheduledRun<Mapping> run({.budget = search.budget, .scheduler = "round-robin"});
-  run.AddTask(task, {.name = problem.name});
-  const trial::StopReason end = run.Run();
-  MappedTile tile{.problem = problem, .home = home, .mapping = task.result().best, .cost = {}};
-  tile.evaluations = task.result().evaluations;
-  if (end == trial::StopReason::kStopped) return nullptr;
+  const std::unique_ptr<Mapspace> mapspace =
+      MapspaceOf(problem, model.inside().architecture(), constraints);
+  MappedTile tile{.problem = problem, .home = home, .mapping = {}, .cost = {}};
+  if (mapspace && !Search(key, *mapspace, model, tile)) return nullptr;
   if (tile.mapping) tile.cost = model.Evaluate(*tile.mapping);
   ++mapped_;
   evaluations_ += tile.evaluations;
   if (on_mapped_) on_mapped_(tile);
   return &tiles_.insert_or_assign(key, std::move(tile)).first->second;
+}
+
+bool TileMapper::Search(const Key& key, const Mapspace& mapspace, const HomeModel& model,
+                        MappedTile& tile) const {
+  const auto evaluator = MakeHomeEvaluator(model, options_.search.objective);
+  MapperOptions search = options_.search;
+  search.seed = base::Hasher().Add(search.seed).Add(key).Digest();
+  MapperTask task(options_.mapper, mapspace, model.inside(), *evaluator, search);
+  for (const Mapping& mapping : Suggestions(tile.problem, tile.home, mapspace, model.inside())) {
+    task.Suggest(mapping);
+  }
+  run::ScheduledRun<Mapping> run({.budget = search.budget, .scheduler = "round-robin"});
+  run.AddTask(task, {.name = tile.problem.name});
+  const trial::StopReason end = run.Run();
+  tile.mapping = task.result().best;
+  tile.evaluations = task.result().evaluations;
+  return end != trial::StopReason::kStopped;
 }
 
 }  // namespace bayloom::mapspace

@@ -25,7 +25,8 @@ struct TileMapperOptions {
 struct MappedTile {
   Problem problem;
   HomeLevel home;
-  std::optional<Mapping> mapping;  ///< onto InsideOf; nullopt: none was found that fits
+  /// Onto InsideOf; nullopt: none was found that fits, or the constraints leave none.
+  std::optional<Mapping> mapping;
   TileCost cost;
   int64_t evaluations = 0;
 };
@@ -56,6 +57,9 @@ class TileMapper {
  private:
   using Key = std::string;
   static Key KeyOf(const Problem& problem, int level);
+  /// Fills in mapping and evaluations. False if it was stopped.
+  bool Search(const Key& key, const Mapspace& mapspace, const HomeModel& model,
+              MappedTile& tile) const;
   std::vector<Mapping> Suggestions(const Problem& problem, HomeLevel home, const Mapspace& mapspace,
                                    const AnalyticalModel& model) const;
 
