@@ -141,6 +141,7 @@ nlohmann::json ToJson(const tuning::FusedRun& run) {
           {"totals", TotalsJson(run.Plan())},
           {"layer_by_layer", TotalsJson(layers)},
           {"tiles", status.tiles},
+          {"tiles_searched", status.searched},
           {"evaluations", status.evaluations + run.layers().Status().trials},
           {"seconds", status.seconds}};
 }

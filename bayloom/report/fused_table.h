@@ -22,7 +22,8 @@ std::string FusedTotals(const tuning::FusedRun& run);
 
 /// {"groups": [{"operators", "tile": [{"axis", "size", "cached"}], "tiles", "level",
 /// "resident_weights", "peak_words", "energy_pj", "cycles", "operations", "dram_reads",
-/// "dram_writes", "layer_by_layer": {...}}], "totals", "layer_by_layer", "tiles", "seconds"}.
+/// "dram_writes", "layer_by_layer": {...}}], "totals", "layer_by_layer", "tiles" (known),
+/// "tiles_searched" (since the run was resumed), "evaluations", "seconds"}.
 nlohmann::json ToJson(const tuning::FusedRun& run);
 
 }  // namespace bayloom::report

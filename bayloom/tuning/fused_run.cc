@@ -52,7 +52,10 @@ mapspace::TileMapperOptions TileOptions(const FusedOptions& options) {
 
 FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& architecture,
                    std::span<const mapspace::Directive> constraints, FusedOptions options)
-    : network_(FusedLayersOf(graph)), architecture_(architecture), options_(std::move(options)) {
+    : network_(FusedLayersOf(graph)),
+      architecture_(architecture),
+      constraints_(constraints.begin(), constraints.end()),
+      options_(std::move(options)) {
   if (mapspace::HomeLevelsOf(architecture_).empty()) {
     throw InputError(fmt::format(
         "'{}' has no memory for tensors between layers: one instance on the chip, of known "
@@ -68,30 +71,43 @@ FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& arch
   }
   layers_ = std::make_unique<MapRun>(std::move(layers), architecture_, constraints,
                                      LayerOptions(options_));
-  tiles_ = std::make_unique<mapspace::TileMapper>(
-      architecture_, std::vector<mapspace::Directive>(constraints.begin(), constraints.end()),
-      TileOptions(options_));
+  tiles_ =
+      std::make_unique<mapspace::TileMapper>(architecture_, constraints_, TileOptions(options_));
   if (!options_.layers.database.empty()) OpenRecord();
 }
 
 FusedRun::~FusedRun() = default;
 
-/// Finds or begins the run of the tiles; makes those of before known.
-void FusedRun::OpenRecord() {
-  store_ = std::make_unique<record::Store>(options_.layers.database);
+/// All that a tile's best mapping depends on but its sizes and the seed.
+std::string FusedRun::Definition() const {
   std::string operators;
   for (const mapspace::FusedOperator& op : network_.operators) {
     operators += op.product ? op.product->problem.Describe() : op.name;
     operators += '\n';
   }
+  mapspace::Architecture constrained = architecture_;
+  constrained.constraints.insert(constrained.constraints.end(), constraints_.begin(),
+                                 constraints_.end());
+  const mapspace::MapperOptions& search = options_.layers.search;
+  return nlohmann::json{
+      {"operators", operators},
+      {"architecture", mapspace::PrintArchitectureYaml(constrained)},
+      {"evaluator", "model"},
+      {"reuse", options_.layers.counting == mapspace::ReuseCounting::kExact ? "exact" : "timeloop"},
+      {"mapper", options_.layers.MapperName()},
+      {"encodings", search.tiles + " " + search.orders},
+      {"tile_evaluations", options_.tile_evaluations},
+      {"victory", search.victory}}
+      .dump();
+}
+
+/// Finds or begins the run of the tiles; makes those of before known.
+void FusedRun::OpenRecord() {
+  store_ = std::make_unique<record::Store>(options_.layers.database);
   record::RunRecord wanted;
   wanted.kind = record::RunKind::kMap;
   wanted.name = fmt::format("{} fused on {}", network_.name, architecture_.name);
-  wanted.definition = nlohmann::json{
-      {"operators", operators},
-      {"architecture", mapspace::PrintArchitectureYaml(architecture_)},
-      {"evaluator",
-       "model"}}.dump();
+  wanted.definition = Definition();
   wanted.objective = options_.layers.ObjectiveNames();
   wanted.proposer = options_.layers.MapperName();
   wanted.seed = options_.layers.search.seed;
@@ -170,8 +186,7 @@ void FusedRun::ReadLayers() {
   const int outermost = architecture_.LevelCount() - 1;
   for (const MapRun::Layer& layer : layers_->layers()) {
     const mapspace::Mapping& best = *layer.search->result().best;
-    const mapspace::Evaluation& evaluation =
-        evaluations.emplace_back(layer.model->Evaluate(best));
+    const mapspace::Evaluation& evaluation = evaluations.emplace_back(layer.model->Evaluate(best));
     double energy = evaluation.energy_pj;
     for (const mapspace::TensorTraffic& traffic : evaluation.levels[outermost].tensors) {
       energy -= traffic.energy_pj;
@@ -183,10 +198,9 @@ void FusedRun::ReadLayers() {
     tiles_->AddLayer(layer.layer.problem, best);
   }
   for (int k = 0; k < network_.OperatorCount(); ++k) {
-    costs_.push_back(layer_of_[k] < 0
-                         ? mapspace::CostOfStreamedLayer(network_, architecture_, k)
-                         : mapspace::CostOfMappedLayer(network_, architecture_, k,
-                                                       evaluations[layer_of_[k]]));
+    costs_.push_back(layer_of_[k] < 0 ? mapspace::CostOfStreamedLayer(network_, architecture_, k)
+                                      : mapspace::CostOfMappedLayer(network_, architecture_, k,
+                                                                    evaluations[layer_of_[k]]));
   }
 }
 
@@ -278,7 +292,8 @@ std::vector<mapspace::MappedTile> FusedRun::TilesOf(const mapspace::FusedGroup& 
 
 FusedRun::Status FusedRun::GetStatus() const {
   Status status;
-  status.tiles = restored_ + tiles_->mapped();
+  status.searched = tiles_->mapped();
+  status.tiles = restored_ + status.searched;
   status.evaluations = tiles_->evaluations();
   status.seconds = (end_ > 0 ? end_ : base::MonotonicSeconds()) - begin_;
   if (search_) status.search = search_->progress();

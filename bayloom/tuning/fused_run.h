@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bayloom/mapspace/fused/group_search.h"
@@ -15,7 +16,8 @@ namespace bayloom::tuning {
 
 struct FusedOptions {
   /// Of the layers' searches; one objective, the built-in model. With a database, tiles are kept
-  /// there as well.
+  /// there as well; resumed are those of the same network, architecture, constraints, objective,
+  /// mapper, evaluations of a tile and way of counting reuse.
   MapOptions layers;
   /// Evaluations of every tile's search.
   int64_t tile_evaluations = 1000;
@@ -41,6 +43,7 @@ class FusedRun {
   /// Where the search of groups is.
   struct Status {
     int64_t tiles = 0;        ///< known, those of before the run was resumed included
+    int64_t searched = 0;     ///< tiles, since it was resumed
     int64_t evaluations = 0;  ///< of tiles
     double seconds = 0;
     mapspace::GroupSearch::Progress search;
@@ -69,6 +72,7 @@ class FusedRun {
   void ReadLayers();
   std::optional<mapspace::TileCost> Estimate(int op, const mapspace::Problem& tile,
                                              mapspace::HomeLevel home) const;
+  std::string Definition() const;
   void OpenRecord();
   void Restore(const std::vector<record::StoredTrial>& trials);
   void Keep(const mapspace::MappedTile& tile);
@@ -76,6 +80,7 @@ class FusedRun {
 
   mapspace::FusedNetwork network_;
   mapspace::Architecture architecture_;
+  std::vector<mapspace::Directive> constraints_;
   FusedOptions options_;
   std::unique_ptr<MapRun> layers_;
   std::vector<int> layer_of_;  ///< of every operator; -1: it multiplies nothing

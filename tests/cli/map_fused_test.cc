@@ -6,12 +6,18 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "bayloom/base/file.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/graph/import.h"
+#include "bayloom/mapspace/architecture.h"
+#include "bayloom/record/store.h"
 #include "bayloom/tuning/fused_layers.h"
+#include "bayloom/tuning/fused_run.h"
 #include "examples/models/layers.h"
 #include "examples/models/models.h"
 #include "tests/cli/run_bayloom.h"
@@ -122,6 +128,27 @@ TEST(MapFused, BeatsLayerByLayerAndGoesOnWhereItWas) {
   const nlohmann::json resumed = nlohmann::json::parse(again.out);
   EXPECT_EQ(resumed.at("groups"), json.at("groups"));
   EXPECT_EQ(resumed.at("tiles"), json.at("tiles"));
+  EXPECT_EQ(json.at("tiles_searched"), json.at("tiles"));
+  EXPECT_EQ(resumed.at("tiles_searched"), 0);
+  // Tiles of other settings are not taken.
+  base::WriteFile(folder / "rules.yaml",
+                  "constraints:\n- target: Registers\n  type: bypass\n  keep: [Weights]\n");
+  const std::vector<std::vector<std::string>> others = {
+      {"--tile-evaluations", "120"},
+      {"--tile-evaluations", "100", "--reuse", "timeloop"},
+      {"--tile-evaluations", "100", "--mapper", "random-pruned"},
+      {"--tile-evaluations", "100", "--constraints", folder / "rules.yaml"}};
+  for (const std::vector<std::string>& other : others) {
+    std::vector<std::string> line = {"map",    model,           "--arch",  "gemmini16x16",
+                                     "--fuse", "--evaluations", "200",     "--json",
+                                     "--db",   database,        "--resume"};
+    line.insert(line.end(), other.begin(), other.end());
+    const Answer another = RunBayloom(line);
+    ASSERT_EQ(another.exit_code, 0) << another.error;
+    const nlohmann::json searched = nlohmann::json::parse(another.out);
+    EXPECT_GT(searched.at("tiles_searched"), 0) << other.back();
+    EXPECT_EQ(searched.at("tiles_searched"), searched.at("tiles")) << other.back();
+  }
   // Searches for one operation can still learn from the database.
   EXPECT_EQ(RunBayloom({"map", "--op", "conv2d:24x24x16,8,3x3,pad=1", "--arch", "gemmini16x16",
                         "--transfer", database, "--evaluations", "5"})
@@ -131,6 +158,47 @@ TEST(MapFused, BeatsLayerByLayerAndGoesOnWhereItWas) {
   const Answer text = map({"--objective", "latency"});
   ASSERT_EQ(text.exit_code, 0) << text.error;
   EXPECT_THAT(text.out, HasSubstr("fused to layer by layer: energy "));
+}
+
+TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
+  const TemporaryFolder folder;
+  const graph::Graph graph = graph::ImportOnnx(Residual(folder));
+  const std::string database = folder / "stopped.db";
+  bool is_stopped = false;
+  tuning::FusedOptions options;
+  options.layers.search.budget.trials = 400;
+  options.layers.search.budget.stop = [&] { return is_stopped; };
+  options.layers.database = database;
+  options.layers.resume = true;
+  options.tile_evaluations = 50;
+  const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini16x16");
+  {
+    tuning::FusedRun run(graph, architecture, {}, options);
+    run.RunLayers();
+    const auto stop = [&](const tuning::FusedRun::Status& status) {
+      is_stopped = status.searched >= 2;
+    };
+    EXPECT_EQ(run.RunGroups(stop), trial::StopReason::kStopped);
+    EXPECT_EQ(run.GetStatus().searched, 2);
+  }
+  is_stopped = false;
+  tuning::FusedRun run(graph, architecture, {}, options);
+  run.RunLayers();
+  EXPECT_EQ(run.RunGroups(), trial::StopReason::kExhausted);
+  const tuning::FusedRun::Status status = run.GetStatus();
+  EXPECT_GT(status.searched, 0);
+  EXPECT_EQ(status.tiles, 2 + status.searched);
+  EXPECT_LE(run.Plan().energy_pj, run.LayerByLayer().energy_pj);
+  record::Store store(database, record::Store::Mode::kReadOnly);
+  std::set<std::pair<std::string, std::string>> tiles;
+  const std::vector<record::StoredTrial> trials =
+      store.TrialsOfRun(store.Runs(record::RunKind::kMap).back().id);
+  for (const record::StoredTrial& trial : trials) {
+    const nlohmann::json tile = nlohmann::json::parse(trial.candidate);
+    tiles.emplace(tile.at("problem").get<std::string>(), tile.at("home").get<std::string>());
+  }
+  EXPECT_EQ(std::ssize(trials), status.tiles);
+  EXPECT_EQ(tiles.size(), trials.size());
 }
 
 TEST(MapFused, RefusesBeforeItSearches) {
