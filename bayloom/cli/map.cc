@@ -245,6 +245,22 @@ void WriteGroups(const std::string& folder, tuning::FusedRun& run) {
   }
 }
 
+/// Groups are made of mapped layers: throws CheckFailed with the number of those that are not, why
+/// the search ended and the last failure of one of them.
+void FailUnlessAllMapped(const tuning::MapRun& layers, trial::StopReason reason) {
+  std::string failure;
+  int64_t unmapped = 0;
+  for (const tuning::MapRun::Layer& layer : layers.layers()) {
+    const mapspace::MapperResult& result = layer.search->result();
+    if (result.best) continue;
+    ++unmapped;
+    if (!result.failure.empty()) failure = "; the last failed: " + result.failure;
+  }
+  if (unmapped == 0) return;
+  throw CheckFailed(fmt::format("{} of {} layers have no mapping, which --fuse needs ({}){}",
+                                unmapped, layers.layers().size(), DescribeEnd(reason), failure));
+}
+
 /// --fuse.
 void MapFused(const MapArguments& arguments) {
   const graph::Graph graph = arguments.network.LoadGraph();
@@ -257,9 +273,7 @@ void MapFused(const MapArguments& arguments) {
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());
   progress.End();
-  if (run.layers().Sum().mapped < std::ssize(run.layers().layers())) {
-    FailWithoutMapping(run.layers().layers().back().search->result().failure);
-  }
+  FailUnlessAllMapped(run.layers(), reason);
   report::StatusLine line(stderr);
   reason = run.RunGroups([&](const tuning::FusedRun::Status& status) {
     line.Show(

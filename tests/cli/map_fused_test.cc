@@ -201,6 +201,15 @@ TEST(FusedRun, SearchesNoTileTwiceAfterItWasStopped) {
   EXPECT_EQ(tiles.size(), trials.size());
 }
 
+TEST(MapFused, SaysHowManyLayersAreUnmappedAndWhy) {
+  const TemporaryFolder folder;
+  const Answer answer = RunBayloom(
+      {"map", Residual(folder), "--arch", "gemmini16x16", "--fuse", "--time", "0.000001s"});
+  EXPECT_EQ(answer.exit_code, 1);
+  EXPECT_THAT(answer.error, HasSubstr("of 3 layers have no mapping"));
+  EXPECT_THAT(answer.error, HasSubstr(std::string(trial::Describe(trial::StopReason::kTime))));
+}
+
 TEST(MapFused, RefusesBeforeItSearches) {
   const TemporaryFolder folder;
   const std::string model = Residual(folder);
