@@ -56,7 +56,7 @@ FusedRun::FusedRun(const graph::Graph& graph, const mapspace::Architecture& arch
       architecture_(architecture),
       constraints_(constraints.begin(), constraints.end()),
       options_(std::move(options)) {
-  if (mapspace::HomeLevelsOf(architecture_).empty()) {
+  if (mapspace::HomeLevelsOf(architecture_, constraints_).empty()) {
     throw InputError(fmt::format(
         "'{}' has no memory for tensors between layers: one instance on the chip, of known "
         "capacity, that inputs may be kept in",
@@ -136,7 +136,8 @@ void FusedRun::Restore(const std::vector<record::StoredTrial>& trials) {
                          tile["home"].is_string() && tile.contains("levels");
     if (!is_tile) throw InputError(where + " is no tile");
     const int level = architecture_.LevelNamed(tile["home"].get<std::string>());
-    const std::vector<mapspace::HomeLevel> homes = mapspace::HomeLevelsOf(architecture_);
+    const std::vector<mapspace::HomeLevel> homes =
+        mapspace::HomeLevelsOf(architecture_, constraints_);
     const auto home = std::ranges::find(homes, level, &mapspace::HomeLevel::level);
     if (home == homes.end()) throw InputError(where + " is at a level that keeps nothing");
     const mapspace::Problem problem =
@@ -234,6 +235,7 @@ trial::StopReason FusedRun::RunGroups(const std::function<void(const Status&)>& 
   if (costs_.empty()) throw InputError("not all layers have a mapping");
   mapspace::GroupSearchOptions options;
   options.objective = objective();
+  options.constraints = constraints_;
   options.max_operators = options_.max_operators;
   options.stop = [this] { return IsOver(); };
   search_ = std::make_unique<mapspace::GroupSearch>(

@@ -490,6 +490,23 @@ TEST(TileMapper, MapsEqualTilesOnce) {
   EXPECT_THROW(other.Restore(tile, home, wrong), InputError);
 }
 
+TEST(HomeLevel, IsNoneThatConstraintsKeepInputsOutOf) {
+  const Architecture architecture = ShippedArchitecture("gemmini16x16");
+  ASSERT_EQ(HomeLevelsOf(architecture).size(), 1u);
+  const HomeLevel home = HomeLevelsOf(architecture).front();
+  EXPECT_TRUE(home.keeps_weights);
+  Directive bypass;
+  bypass.kind = Directive::Kind::kBypass;
+  bypass.target = architecture.levels[home.level].name;
+  bypass.bypass = {"Weights"};
+  const std::vector<HomeLevel> streaming =
+      HomeLevelsOf(architecture, std::vector<Directive>{bypass});
+  ASSERT_EQ(streaming.size(), 1u);
+  EXPECT_FALSE(streaming.front().keeps_weights);
+  bypass.bypass = {"Inputs"};
+  EXPECT_TRUE(HomeLevelsOf(architecture, std::vector<Directive>{bypass}).empty());
+}
+
 TEST(TileMapper, HasNoMappingOfTilesThatFixedFactorsDoNotDivide) {
   const Architecture architecture = ShippedArchitecture("gemmini16x16");
   const HomeLevel home = HomeLevelsOf(architecture).front();

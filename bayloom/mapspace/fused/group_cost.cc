@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -218,9 +218,8 @@ GroupCost CostOfMappedLayer(const FusedNetwork& network, const Architecture& arc
   const StorageLevel& outermost = architecture.levels[outer_level];
   const LevelTraffic& traffic = evaluation.levels[outer_level];
   const int64_t counted = traffic.tensors[inputs].reads;
-  const int64_t rest = static_cast<int64_t>(
-      std::ceil(static_cast<double>(counted % box) * static_cast<double>(words) /
-                static_cast<double>(box)));
+  const int64_t rest = static_cast<int64_t>(std::ceil(
+      static_cast<double>(counted % box) * static_cast<double>(words) / static_cast<double>(box)));
   const int64_t read = counted / box * words + rest;
   cost.outside_reads -= traffic.instances * (counted - read);
   cost.energy_pj -= static_cast<double>(traffic.instances) *
@@ -230,8 +229,8 @@ GroupCost CostOfMappedLayer(const FusedNetwork& network, const Architecture& arc
     reads += tensor.reads;
     writes += tensor.updates;
   }
-  cost.cycles = std::max(evaluation.macs / evaluation.multipliers,
-                         TransferCycles(reads, writes, outermost));
+  cost.cycles =
+      std::max(evaluation.macs / evaluation.multipliers, TransferCycles(reads, writes, outermost));
   for (int l = 0; l < outer_level; ++l) {
     cost.cycles = std::max(cost.cycles, evaluation.levels[l].cycles);
   }

@@ -160,7 +160,7 @@ GroupSearch::Candidates GroupSearch::Estimate(int begin, int end) const {
                           .is_known = true});
     return candidates;
   }
-  for (const HomeLevel home : HomeLevelsOf(architecture_)) {
+  for (const HomeLevel home : HomeLevelsOf(architecture_, options_.constraints)) {
     for (const std::vector<TiledAxis>& axes : TiledAxesOf(network_, end - 1)) {
       AddTilings({.begin = begin, .end = end, .home = home, .tiling = {}}, axes, candidates);
     }

@@ -25,6 +25,8 @@ std::vector<std::vector<TiledAxis>> TiledAxesOf(const FusedNetwork& network, int
 
 struct GroupSearchOptions {
   MapObjective objective = MapObjective::kEnergy;
+  /// Beside those of the architecture; they say which levels can be home: see HomeLevelsOf.
+  std::vector<Directive> constraints = {};
   /// Operators of a group at the most.
   int max_operators = 12;
   /// Tilings of a group that are kept, the best by estimate.

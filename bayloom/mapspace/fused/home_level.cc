@@ -14,22 +14,27 @@
 namespace bayloom::mapspace {
 namespace {
 
-bool Bypasses(const Architecture& architecture, int level, std::string_view tensor) {
-  return std::ranges::any_of(architecture.constraints, [&](const Directive& directive) {
-    return directive.kind == Directive::Kind::kBypass &&
-           directive.target == architecture.levels[level].name &&
+bool Bypasses(std::span<const Directive> constraints, std::string_view level,
+              std::string_view tensor) {
+  return std::ranges::any_of(constraints, [&](const Directive& directive) {
+    return directive.kind == Directive::Kind::kBypass && directive.target == level &&
            std::ranges::find(directive.bypass, tensor) != directive.bypass.end();
   });
 }
 
 }  // namespace
 
-std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture) {
+std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture,
+                                    std::span<const Directive> constraints) {
+  const auto bypasses = [&](const StorageLevel& level, std::string_view tensor) {
+    return Bypasses(architecture.constraints, level.name, tensor) ||
+           Bypasses(constraints, level.name, tensor);
+  };
   std::vector<HomeLevel> homes;
   for (int l = architecture.LevelCount() - 2; l >= 1; --l) {
     const StorageLevel& level = architecture.levels[l];
-    if (level.instances != 1 || level.words == 0 || Bypasses(architecture, l, "Inputs")) continue;
-    homes.push_back({.level = l, .keeps_weights = !Bypasses(architecture, l, "Weights")});
+    if (level.instances != 1 || level.words == 0 || bypasses(level, "Inputs")) continue;
+    homes.push_back({.level = l, .keeps_weights = !bypasses(level, "Weights")});
   }
   return homes;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "bayloom/mapspace/mapping_evaluator.h"
@@ -19,8 +20,9 @@ struct HomeLevel {
 };
 
 /// The levels that can be one: on the chip, of one instance and known capacity, and not among those
-/// that the architecture's constraints keep inputs out of. Outermost first.
-std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture);
+/// that constraints, the architecture's or these, keep inputs out of. Outermost first.
+std::vector<HomeLevel> HomeLevelsOf(const Architecture& architecture,
+                                    std::span<const Directive> constraints = {});
 
 /// What is inside of the home level, with that as its outermost one. There it keeps every tensor,
 /// has any capacity and costs nothing: who asks counts what it holds and moves.
