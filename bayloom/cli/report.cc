@@ -88,10 +88,9 @@ void Print(const report::SessionReport& report, bool slots) {
 
 void Print(const report::RunSummary& summary) {
   const record::RunRecord& run = summary.record;
-  fmt::print("{} ({}, seed {}): {} trials in {}, without a value: {}\n\n",
-             base::InOneLine(run.name), base::InOneLine(run.proposer), run.seed,
-             report::FormatCount(summary.trials), report::FormatSeconds(summary.seconds),
-             report::FailureText(summary));
+  fmt::print("{} ({}, seed {}): {} in {}, without a value: {}\n\n", base::InOneLine(run.name),
+             base::InOneLine(run.proposer), run.seed, report::CountText(summary),
+             report::FormatSeconds(summary.seconds), report::FailureText(summary));
   const report::Table improvements = report::ImprovementTable(summary);
   if (!improvements.empty()) fmt::print("{}\n", improvements.Text());
 }

@@ -37,7 +37,8 @@ class RunDigest;
 ///                of runs with tasks {latency, tasks: [{task, weight, slots, trials, best,
 ///                best_trial}], phases?: {name: seconds},
 ///                gain?: {tasks, untuned, tuned, roofline?}}
-///                and of the others {best, first: {trial, elapsed, value, candidate} or null}
+///                and of the others {best, first: {trial, elapsed, value, candidate} or null,
+///                tiles?: how many tiles of fused layers its trials are}
 ///     learning   {id (the run), metrics: {name: [[batch, value]]}, repeats: [...]}
 ///     programs   {id, task, target, measured?, best?, untuned, why?, roofline?, note?}: of each
 ///                task that was tried on a target, its programs with their estimated times and

@@ -22,7 +22,10 @@ namespace {
 /// Adds up a run's trials, one after the other.
 class SummaryWriter {
  public:
-  explicit SummaryWriter(record::RunRecord record) { summary_.record = std::move(record); }
+  explicit SummaryWriter(record::RunRecord record) {
+    summary_.is_of_tiles = IsOfTiles(record);
+    summary_.record = std::move(record);
+  }
 
   /// `candidate` is called for improvements alone.
   template <typename Candidate>
@@ -38,7 +41,7 @@ class SummaryWriter {
 
  private:
   bool IsBetter(double value) const {
-    if (!std::isfinite(value)) return false;
+    if (!std::isfinite(value) || summary_.is_of_tiles) return false;
     if (summary_.improvements.empty()) return true;
     const double best = summary_.improvements.back().value;
     return summary_.record.maximize ? value > best : value < best;
@@ -96,6 +99,16 @@ RunSummary SummaryOf(const external::Scenario& scenario,
                [&] { return space::ToJson(*scenario.space, trial.configuration).dump(); });
   }
   return writer.Take();
+}
+
+bool IsOfTiles(const record::RunRecord& run) {
+  if (run.kind != record::RunKind::kMap) return false;
+  const nlohmann::json definition = base::ParseJsonOrDiscard(run.definition);
+  return definition.is_object() && definition.contains("operators");
+}
+
+std::string CountText(const RunSummary& summary) {
+  return FormatCount(summary.trials) + (summary.is_of_tiles ? " tiles of fused layers" : " trials");
 }
 
 std::string FailureText(const RunSummary& summary) {
@@ -163,19 +176,21 @@ nlohmann::json ToJson(const RunSummary& summary) {
                             {"value", improvement.value},
                             {"candidate", CandidateOf(improvement)}});
   }
-  return {{"run", run.id},
-          {"kind", std::string(record::ToString(run.kind))},
-          {"name", run.name},
-          {"objective", run.objective},
-          {"goal", GoalOf(run)},
-          {"proposer", run.proposer},
-          {"seed", run.seed},
-          {"finished", run.finished},
-          {"trials", summary.trials},
-          {"failures", summary.failures},
-          {"seconds", summary.seconds},
-          {"best", improvements.empty() ? nlohmann::json() : improvements.back()},
-          {"improvements", improvements}};
+  nlohmann::json json = {{"run", run.id},
+                         {"kind", std::string(record::ToString(run.kind))},
+                         {"name", run.name},
+                         {"objective", run.objective},
+                         {"goal", GoalOf(run)},
+                         {"proposer", run.proposer},
+                         {"seed", run.seed},
+                         {"finished", run.finished},
+                         {"trials", summary.trials},
+                         {"failures", summary.failures},
+                         {"seconds", summary.seconds},
+                         {"best", improvements.empty() ? nlohmann::json() : improvements.back()},
+                         {"improvements", improvements}};
+  if (summary.is_of_tiles) json["tiles"] = summary.trials;
+  return json;
 }
 
 }  // namespace bayloom::report

@@ -32,8 +32,13 @@ struct RunSummary {
   int64_t trials = 0;
   std::map<std::string, int64_t> failures;  ///< trials without a value, by verdict
   double seconds = 0;                       ///< of the run, when its last trial ended
-  std::vector<Improvement> improvements;
+  std::vector<Improvement> improvements;    ///< none of tiles
+  bool is_of_tiles = false;
 };
+
+/// Whether the trials are tiles of a network's fused layers (tuning/fused_run.h): problems of their
+/// own, none of which is the run's best.
+bool IsOfTiles(const record::RunRecord& run);
 
 /// Throws InputError if the store does not have the run. Values that are not finite improve
 /// nothing.
@@ -42,6 +47,8 @@ RunSummary SummaryOf(record::Store& store, record::RunId run);
 RunSummary SummaryOf(const external::Scenario& scenario,
                      std::span<const external::StudyTrial> trials);
 
+/// "12 trials", or "12 tiles of fused layers".
+std::string CountText(const RunSummary& summary);
 /// "2 crash, 1 timeout", or "none".
 std::string FailureText(const RunSummary& summary);
 /// Who chose the candidates: the optimizer or mapper, or the strategy of a tuning; empty if that is

@@ -168,6 +168,21 @@ TEST_F(PageReaderTest, ATuningHasItsTasksAndProgramsOfBothKinds) {
   EXPECT_DOUBLE_EQ(run["gain"]["tuned"], 3 * 2e-6);
 }
 
+TEST_F(PageReaderTest, TilesOfFusedLayersAreCounted) {
+  record::RunRecord record;
+  record.kind = record::RunKind::kMap;
+  record.name = "network fused on chip";
+  record.objective = "energy";
+  record.definition = Json{{"operators", "conv2d"}, {"architecture", "arch:"}}.dump();
+  const record::RunId run = store_.BeginRun(record).id;
+  for (int i = 0; i < 3; ++i) store_.AddTrial(record::MakeConfiguration(run, i, 1.0 + i));
+  const Json document = Whole();
+  const Json shown = ItemOf(document, "runs", run);
+  EXPECT_EQ(shown["tiles"], 3);
+  EXPECT_TRUE(shown["best"].is_null());
+  EXPECT_TRUE(document["mappings"].empty());
+}
+
 TEST_F(PageReaderTest, AMappingIsLoopsWhoseEnergiesAddUp) {
   const mapspace::Problem problem = mapspace::ParseProblem("matmul:16,16,16");
   const mapspace::Architecture architecture = mapspace::ShippedArchitecture("gemmini");

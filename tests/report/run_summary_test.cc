@@ -47,6 +47,23 @@ TEST_F(RunSummaryTest, KeepsWhatWasBetterThanAllBefore) {
   EXPECT_EQ(summary_.improvements[1].candidate, R"({"order":[1,0],"x":3})");
 }
 
+TEST_F(RunSummaryTest, TilesOfFusedLayersHaveNoBest) {
+  record::RunRecord record = record::SampleSearch("network fused on chip");
+  record.kind = record::RunKind::kMap;
+  record.definition = R"({"operators": "conv2d\n", "architecture": "arch:"})";
+  const record::RunId run = store_.BeginRun(record).id;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(store_.AddTrial(record::MakeConfiguration(run, i, 1.0 + i)));
+  }
+  const RunSummary summary = SummaryOf(store_, run);
+  EXPECT_TRUE(summary.improvements.empty());
+  EXPECT_EQ(CountText(summary), "3 tiles of fused layers");
+  EXPECT_EQ(ToJson(summary).at("tiles"), 3);
+  EXPECT_TRUE(ToJson(summary).at("best").is_null());
+  EXPECT_EQ(CountText(summary_), "5 trials");
+  EXPECT_FALSE(ToJson(summary_).contains("tiles"));
+}
+
 TEST_F(RunSummaryTest, ChartRunsToTheLastTrial) {
   const LineChart chart = ProgressChart(summary_);
   ASSERT_EQ(chart.series.size(), 1u);

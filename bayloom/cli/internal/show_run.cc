@@ -32,11 +32,11 @@ void PrintSummary(const report::RunSummary& summary, bool history) {
   fmt::print(
       "Run {}: {} {}, begun {}, {}\n"
       "{}, seed {}; {} {}\n"
-      "{} trials; without a value: {}\n",
+      "{}; without a value: {}\n",
       run.id, record::ToString(run.kind), base::InOneLine(run.name),
       report::FormatTime(run.started), run.finished ? "finished" : "can be resumed",
       base::InOneLine(run.proposer), run.seed, report::GoalOf(run), base::InOneLine(run.objective),
-      report::FormatCount(summary.trials), report::FailureText(summary));
+      report::CountText(summary), report::FailureText(summary));
   if (!summary.improvements.empty()) {
     const report::RunSummary::Improvement& best = summary.improvements.back();
     fmt::print("\n{} = {} (trial {})\n{}\n", base::InOneLine(run.objective),

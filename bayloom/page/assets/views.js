@@ -47,7 +47,8 @@ class Summary {
     const facts = [`run ${run.id}`, KINDS[run.kind], [run.by, run.scheduler].filter(Boolean).join(', '), `seed ${run.seed}`, `begun ${formatTime(run.started)}`,
       run.finished ? 'finished' : 'not finished',
       target ? `${target.cpu}, ${target.threads} thread${target.threads === 1 ? '' : 's'}, vectors of ${target.vector_bytes} bytes` : null].filter(Boolean);
-    const tiles = [tile(bestText(run), hasTasks(run) ? 'latency, sum over all tasks' : `best ${run.objective || 'value'} (${run.goal})`)];
+    const tiles = isNumber(run.tiles) ? [tile(formatCount(run.tiles), 'tiles of fused layers')]
+      : [tile(bestText(run), hasTasks(run) ? 'latency, sum over all tasks' : `best ${run.objective || 'value'} (${run.goal})`)];
     if (gain) tiles.push(tile(formatRatio(gain.ratio), `over ${gain.of} (${hasTasks(run) ? formatSeconds(gain.reference) : formatValue(gain.reference)})${run.gain && run.gain.tasks < run.tasks.length ? `, ${run.gain.tasks} of ${run.tasks.length} tasks` : ''}`));
     if (run.gain && isNumber(run.gain.roofline)) tiles.push(tile(formatPercent(run.gain.roofline, 0), 'of the roofline'));
     tiles.push(tile(formatCount(run.trials), `trials in ${formatSeconds(run.seconds)}`));
@@ -320,7 +321,7 @@ class RunView {
     const programs = this.parts.get('programs');
     const wanted = [
       ['summary', true, () => new Summary(database, run)],
-      ['convergence', has_trials, () => new ConvergenceChart(database, run)],
+      ['convergence', has_trials && !isNumber(run.tiles), () => new ConvergenceChart(database, run)],
       ['mapping', database.mappings.has(this.id), () => new MappingSection(database, run)],
       ['search', run.kind === 'search' && run.best, () => new SearchSection(database, run)],
       ['parallel', run.kind === 'search' && database.trialsOf(this.id).parameters.size > 0, () => new ParallelChart(database, run)],

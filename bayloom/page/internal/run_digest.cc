@@ -49,7 +49,11 @@ bool HasTasks(const record::RunRecord& run) {
   return run.kind == record::RunKind::kTune || run.kind == record::RunKind::kDataset;
 }
 
+RunDigest::RunDigest(record::RunRecord run)
+    : run_(std::move(run)), is_of_tiles_(report::IsOfTiles(run_)) {}
+
 bool RunDigest::IsBetter(double value) const {
+  if (is_of_tiles_) return false;
   if (!best_) return true;
   return run_.maximize ? value > best_->value : value < best_->value;
 }
@@ -126,6 +130,7 @@ nlohmann::json RunDigest::ToJson() const {
   } else {
     json["best"] = BestJson(best_);
     json["first"] = BestJson(first_);
+    if (is_of_tiles_) json["tiles"] = trials_;
   }
   return json;
 }

@@ -34,7 +34,7 @@ class RunDigest {
     int64_t best_trial = -1;
   };
 
-  explicit RunDigest(record::RunRecord run) : run_(std::move(run)) {}
+  explicit RunDigest(record::RunRecord run);
 
   /// The next trial by ordinal.
   void Add(const record::StoredTrial& trial);
@@ -47,7 +47,7 @@ class RunDigest {
   int64_t trials() const { return trials_; }
   const std::map<record::TaskId, Task>& tasks() const { return tasks_; }
   /// Of a run without tasks: the best trial, as report::RunSummary has it, and the first that had a
-  /// value.
+  /// value. Tiles of fused layers have none.
   const std::optional<Best>& best() const { return best_; }
   const std::optional<Best>& first() const { return first_; }
   bool first_trial_failed() const { return first_trial_failed_; }
@@ -60,6 +60,7 @@ class RunDigest {
   void AddTasks(nlohmann::json& json) const;
 
   record::RunRecord run_;
+  bool is_of_tiles_;
   int64_t next_ = 0;
   int64_t trials_ = 0;
   double seconds_ = 0;
