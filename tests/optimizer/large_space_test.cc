@@ -47,7 +47,8 @@ class LargeSpace : public testing::TestWithParam<std::string> {
 TEST_P(LargeSpace, AsksForLargeBatchesWithoutLoss) {
   // A suggestion of a model climbs over all neighbours, which takes time with the square of the
   // parameters at least.
-  const bool has_model = GetParam() == "bayesian" || GetParam() == "forest";
+  const bool has_model =
+      GetParam() == "bayesian" || GetParam() == "forest" || GetParam() == "portfolio";
   const auto space = Flags(has_model ? 16 : 200);
   const auto optimizer = MakeOptimizer(GetParam(), space, {.seed = 1});
   std::unordered_set<space::Configuration> met;
