@@ -175,8 +175,8 @@ void MapOperation(const MapArguments& arguments) {
 
 /// Into a folder, what timeloop-model takes: the architecture, and of each layer problem and
 /// mapping.
-void WriteNetwork(const std::string& folder, const tuning::MapRun& network) {
-  const mapspace::Architecture& architecture = network.layers().front().mapspace->architecture();
+void WriteNetwork(const std::string& folder, const mapspace::Architecture& architecture,
+                  const tuning::MapRun& network) {
   base::WriteFile(folder + "/architecture.yaml", mapspace::PrintArchitectureYaml(architecture));
   int number = 0;
   for (const tuning::MapRun::Layer& layer : network.layers()) {
@@ -206,7 +206,7 @@ void MapNetwork(const MapArguments& arguments) {
       base::InOneLine(architecture.name), run.layers().size(), run.mapper(),
       report::FormatCount(status.trials), report::FormatSeconds(status.seconds),
       DescribeEnd(reason));
-  if (!arguments.out.empty()) WriteNetwork(arguments.out, run);
+  if (!arguments.out.empty()) WriteNetwork(arguments.out, architecture, run);
   if (arguments.json) {
     nlohmann::json json = report::ToJson(run);
     json["architecture"] = architecture.name;

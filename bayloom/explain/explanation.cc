@@ -12,8 +12,8 @@
 #include "bayloom/explain/decision_text.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/roofline.h"
-#include "bayloom/measure/timing.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_comparison.h"
 #include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::explain {
@@ -55,17 +55,10 @@ std::optional<double> UntunedRatio(record::Store& store, record::TaskId task,
   const std::vector<record::StoredTrial> candidates = store.BestOf(task, target, kCandidates);
   const auto found = std::ranges::find(candidates, best, &record::StoredTrial::key);
   if (found == candidates.end()) return std::nullopt;
-  std::vector<double> chosen;
-  std::optional<double> untuned;
-  for (const record::Repeat& repeat : store.LastComparison(task, target)) {
-    if (!repeat.outcome.ok()) continue;
-    if (repeat.trial_run == 0) untuned = repeat.outcome.value;
-    if (repeat.trial_run == found->run && repeat.trial == found->ordinal) {
-      chosen.push_back(repeat.outcome.value);
-    }
-  }
-  if (!untuned || chosen.empty()) return std::nullopt;
-  return *untuned / measure::Quantile(chosen, 0.5);
+  const std::optional<tuning::UntunedComparison> compared =
+      tuning::CompareWithUntuned(store, *found);
+  if (!compared || !compared->chosen) return std::nullopt;
+  return compared->untuned / *compared->chosen;
 }
 
 /// What is decided otherwise, where both traces are of one design space.

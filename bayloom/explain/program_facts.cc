@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "bayloom/feature/code_estimate.h"
@@ -58,6 +59,17 @@ void AddCounts(double mine, double theirs, std::string_view what, std::string_vi
 }
 
 }  // namespace
+
+nlohmann::json ToJson(const ProgramFacts& facts) {
+  return {{"iterations", facts.iterations},
+          {"parallel", facts.parallel},
+          {"vectorized", facts.vectorized},
+          {"unrolled", facts.unrolled},
+          {"unroll_limit", facts.unroll_limit},
+          {"cache_lines", facts.cache_lines},
+          {"distinct_cache_lines", facts.distinct_cache_lines},
+          {"flops_per_byte", facts.flops_per_byte}};
+}
 
 ProgramFacts FactsOf(const tensor::Program& program, const target::Target& target) {
   ProgramFacts facts;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct ProgramFacts {
 };
 
 ProgramFacts FactsOf(const tensor::Program& program, const target::Target& target);
+
+/// The counts by name, without the estimates.
+nlohmann::json ToJson(const ProgramFacts& facts);
 
 /// Where the first program differs from the second by so much that it shows, as phrases: "touches
 /// 3.1 times fewer cache lines". Empty if nowhere.

@@ -394,6 +394,13 @@ std::string PrintConstraint(const Directive& directive) {
 
 }  // namespace
 
+std::string PrintConstraintsYaml(std::span<const Directive> constraints) {
+  if (constraints.empty()) return "";
+  std::string text = "  constraints:\n";
+  for (const Directive& directive : constraints) text += PrintConstraint(directive);
+  return text;
+}
+
 std::string PrintArchitectureYaml(const Architecture& architecture) {
   const Arithmetic& arithmetic = architecture.arithmetic;
   std::string text = fmt::format(
@@ -419,9 +426,7 @@ std::string PrintArchitectureYaml(const Architecture& architecture) {
       text += fmt::format("    write_bandwidth: {}\n", level.write_bandwidth);
     }
   }
-  if (!architecture.constraints.empty()) text += "  constraints:\n";
-  for (const Directive& directive : architecture.constraints) text += PrintConstraint(directive);
-  return text;
+  return text + PrintConstraintsYaml(architecture.constraints);
 }
 
 }  // namespace bayloom::mapspace

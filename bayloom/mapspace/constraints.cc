@@ -45,15 +45,40 @@ int TensorNamed(const Directive& directive, std::string_view name, const Problem
 namespace {
 
 /// The dimension whose name begins the text, the longest if several do; -1 if none.
-int LeadingDimension(std::string_view text, const Problem& problem) {
+int LeadingDimension(std::string_view text, std::span<const std::string> dimensions) {
   int longest = -1;
-  for (int d = 0; d < problem.DimensionCount(); ++d) {
-    if (text.starts_with(problem.dimensions[d]) &&
-        (longest < 0 || problem.dimensions[d].size() > problem.dimensions[longest].size())) {
+  for (int d = 0; d < std::ssize(dimensions); ++d) {
+    if (text.starts_with(dimensions[d]) &&
+        (longest < 0 || dimensions[d].size() > dimensions[longest].size())) {
       longest = d;
     }
   }
   return longest;
+}
+
+/// A directive of loops without those of dimensions that are known but not the problem's.
+Directive Without(const Directive& directive, const Problem& problem,
+                  std::span<const std::string> known) {
+  const auto is_foreign = [&](const std::string& name) {
+    return problem.DimensionNamed(name) < 0 && std::ranges::find(known, name) != known.end();
+  };
+  Directive kept = directive;
+  std::erase_if(kept.factors,
+                [&](const Directive::Factor& factor) { return is_foreign(factor.dimension); });
+  kept.permutation.clear();
+  int position = 0;
+  for (std::string_view rest = directive.permutation; !rest.empty();) {
+    const int dimension = LeadingDimension(rest, known);
+    const size_t size = dimension < 0 ? 1 : known[dimension].size();
+    if (dimension >= 0 && is_foreign(known[dimension])) {
+      if (position < directive.split) --kept.split;
+    } else {
+      kept.permutation += rest.substr(0, size);
+    }
+    if (dimension >= 0) ++position;
+    rest.remove_prefix(size);
+  }
+  return kept;
 }
 
 }  // namespace
@@ -69,7 +94,7 @@ PartialOrder ParsePermutation(const Directive& directive, const Problem& problem
       part = &order.outermost;
       rest.remove_prefix(1);
     } else {
-      const int dimension = LeadingDimension(rest, problem);
+      const int dimension = LeadingDimension(rest, problem.dimensions);
       const DimensionSet bit = dimension < 0 ? 0 : DimensionSet{1} << dimension;
       if (dimension < 0 || (seen & bit) != 0) {
         throw InputError(fmt::format("{}permutation '{}': at '{}' expected another one of {}",
@@ -143,6 +168,15 @@ MapspaceConstraints ResolveConstraints(std::span<const Directive> directives,
                      ", cannot bypass a tensor");
   }
   return constraints;
+}
+
+std::vector<Directive> DirectivesFor(const Problem& problem, std::span<const Directive> directives,
+                                     std::span<const std::string> dimensions) {
+  std::vector<Directive> all;
+  for (const Directive& directive : directives) {
+    all.push_back(Without(directive, problem, dimensions));
+  }
+  return all;
 }
 
 namespace {

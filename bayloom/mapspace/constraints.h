@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,12 @@ struct MapspaceConstraints {
 /// named twice and demands that contradict. The outermost level keeps every tensor in any case.
 MapspaceConstraints ResolveConstraints(std::span<const Directive> directives,
                                        const Problem& problem, const Architecture& architecture);
+
+/// The directives without the dimensions that this problem does not have but others of `dimensions`
+/// do: one file of constraints for all layers of a network, products and convolutions. Dimensions
+/// that are in neither stay, for ResolveConstraints to refuse.
+std::vector<Directive> DirectivesFor(const Problem& problem, std::span<const Directive> directives,
+                                     std::span<const std::string> dimensions);
 
 /// Whether a mapping satisfies them.
 bool Satisfies(const Mapping& mapping, const MapspaceConstraints& constraints,

@@ -45,5 +45,7 @@ std::string PrintMappingYaml(const Mapping& mapping, const Problem& problem,
                              const Architecture& architecture);
 std::string PrintProblemYaml(const Problem& problem);
 std::string PrintArchitectureYaml(const Architecture& architecture);
+/// `constraints:` as it stands within `arch:`; nothing if there are none.
+std::string PrintConstraintsYaml(std::span<const Directive> constraints);
 
 }  // namespace bayloom::mapspace

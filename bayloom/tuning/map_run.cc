@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "bayloom/base/hash.h"
@@ -40,6 +41,15 @@ double Distance(const MapRun::Layer& layer, const MapRun::Layer& other) {
 double WeightOf(const NetworkLayer& layer, mapspace::MapObjective objective) {
   const bool per_mac = objective == mapspace::MapObjective::kEnergy;
   return layer.count * (per_mac ? static_cast<double>(layer.problem.Macs()) : 1.0);
+}
+
+/// The names of all dimensions of the layers.
+std::vector<std::string> DimensionsOf(std::span<const NetworkLayer> layers) {
+  std::set<std::string> names;
+  for (const NetworkLayer& layer : layers) {
+    names.insert(layer.problem.dimensions.begin(), layer.problem.dimensions.end());
+  }
+  return {names.begin(), names.end()};
 }
 
 }  // namespace
@@ -109,7 +119,14 @@ MapRun::MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& a
   run_ = std::make_unique<run::ScheduledRun<mapspace::Mapping>>(std::move(run));
   const bool is_only = layers.size() == 1;
   layers_.reserve(layers.size());
-  for (NetworkLayer& layer : layers) AddLayer(std::move(layer), architecture, constraints, is_only);
+  const std::vector<std::string> dimensions = DimensionsOf(layers);
+  for (NetworkLayer& layer : layers) {
+    mapspace::Architecture own = architecture;
+    own.constraints = mapspace::DirectivesFor(layer.problem, architecture.constraints, dimensions);
+    const std::vector<mapspace::Directive> rules =
+        mapspace::DirectivesFor(layer.problem, constraints, dimensions);
+    AddLayer(std::move(layer), own, rules, is_only);
+  }
   for (Layer& layer : layers_) {
     layer.offered.assign(layers_.size(), 0);
     for (const Layer& other : layers_) layer.distance.push_back(Distance(layer, other));
@@ -177,9 +194,15 @@ std::vector<mapspace::EarlierMappings> MapRun::Earlier(
 
 /// Finds or begins the layer's run in the store; its trials so far.
 std::vector<record::StoredTrial> MapRun::OpenRecord(Layer& layer, uint64_t seed) {
-  const MapIdentity identity = {layer.layer.problem,       layer.mapspace->architecture(),
-                                options_.ObjectiveNames(), options_.evaluator,
-                                options_.mapper,           seed};
+  const std::span<const mapspace::Directive> constraints = layer.mapspace->directives();
+  const MapIdentity identity = {.problem = layer.layer.problem,
+                                .architecture = layer.mapspace->architecture(),
+                                .constraints = {constraints.begin(), constraints.end()},
+                                .counting = options_.counting,
+                                .objective = options_.ObjectiveNames(),
+                                .evaluator = options_.evaluator,
+                                .mapper = options_.mapper,
+                                .seed = seed};
   const std::optional<record::RunRecord> last =
       options_.resume ? LastSearchOf(identity, *store_) : std::nullopt;
   layer.record = last ? last->id : store_->BeginRun(identity.ToRecord()).id;

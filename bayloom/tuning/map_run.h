@@ -67,7 +67,8 @@ std::unique_ptr<trial::Evaluator<mapspace::Mapping>> MakeMappingEvaluator(
 ///     {}); run.Run(); Use(run.layers()[0].search->result().best);
 class MapRun {
  public:
-  /// Throws InputError for what cannot be searched.
+  /// Constraints hold for every layer, but for dimensions that a layer does not have and another
+  /// does. Throws InputError for what cannot be searched.
   MapRun(std::vector<NetworkLayer> layers, const mapspace::Architecture& architecture,
          std::span<const mapspace::Directive> constraints, MapOptions options);
   ~MapRun();

@@ -19,10 +19,10 @@
 #include "bayloom/cost/xgboost_model.h"
 #include "bayloom/measure/measure_machine.h"
 #include "bayloom/measure/roofline.h"
-#include "bayloom/measure/timing.h"
 #include "bayloom/measure/trial_rate.h"
 #include "bayloom/tuning/network_precision.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_comparison.h"
 
 namespace bayloom::tuning {
 namespace {
@@ -234,18 +234,11 @@ TuningGain Tuning::Gain() const {
     gain.seconds.push_back(seconds);
     gain.total_seconds += weight * seconds;
     if (best.empty()) continue;
-    double untuned = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> chosen;  // beside it
-    for (const record::Repeat& repeat : store_.LastComparison(task->id(), target_id)) {
-      if (repeat.trial_run == 0) untuned = repeat.outcome.value;
-      if (repeat.trial_run == best[0].run && repeat.trial == best[0].ordinal) {
-        chosen.push_back(repeat.outcome.value);
-      }
-    }
-    if (std::isnan(untuned)) continue;
+    const std::optional<UntunedComparison> compared = CompareWithUntuned(store_, best[0]);
+    if (!compared) continue;
     ++gain.compared_tasks;
-    gain.compared_seconds += weight * (chosen.empty() ? seconds : measure::Quantile(chosen, 0.5));
-    gain.untuned_seconds += weight * untuned;
+    gain.compared_seconds += weight * compared->chosen.value_or(seconds);
+    gain.untuned_seconds += weight * compared->untuned;
   }
   if (!std::isfinite(gain.total_seconds)) return gain;
   if (const double bound = RooflineBound(); bound > 0) {

@@ -113,6 +113,15 @@ TEST_F(Help, OfAllSubcommandsIsOneText) {
   });
 }
 
+TEST(HelpText, LinesOfADescriptionAreOneParagraph) {
+  CLI::App app("Try something", "tool");
+  InstallHelp(app);
+  std::string file;
+  app.add_option("--file", file, WithDetails("What is\nread", ", and\nwritten"))
+      ->option_text("FILE");
+  EXPECT_THAT(HelpText(app, "tool", true), HasSubstr("What is read, and written\n"));
+}
+
 TEST(HelpText, WrapsDescriptionsAndListsNames) {
   CLI::App app("Try something", "tool");
   InstallHelp(app);

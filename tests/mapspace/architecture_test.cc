@@ -118,6 +118,22 @@ TEST(Architecture, FilesSayWhereTheyAreWrong) {
           "kep: is not known here; is 'keep' meant?");
 }
 
+TEST(Constraints, LeaveOutDimensionsOfOtherLayers) {
+  const std::vector<std::string> known = {"I", "J", "K", "P", "PB"};
+  const Directive directive = {.kind = Directive::Kind::kSpatial,
+                               .target = "PEs",
+                               .factors = {{"P", 2}, {"I", 4}, {"X", 8}},
+                               .permutation = "P,I,PB*KX",
+                               .split = 2};
+  const Directive own =
+      DirectivesFor(MatmulProblem(8, 8, 8), std::vector{directive}, known).front();
+  ASSERT_EQ(own.factors.size(), 2u);
+  EXPECT_EQ(own.factors[0].dimension, "I");
+  EXPECT_EQ(own.factors[1].dimension, "X") << "in none of them: an error of its own";
+  EXPECT_EQ(own.permutation, ",I,*KX");
+  EXPECT_EQ(own.split, 1) << "I along x, K along y";
+}
+
 TEST(Constraints, NameWhatTheyDoNotFind) {
   const Architecture gemmini = ShippedArchitecture("gemmini");
   const Problem problem = MatmulProblem(8, 8, 8);

@@ -82,7 +82,27 @@ TEST(MapRun, LayersLearnFromEachOther) {
   EXPECT_LE(most, 1.05 * least);
 }
 
-class RecordedMapRun : public testing::TestWithParam<const char*> {
+TEST(MapRun, ConstraintsHoldForTheLayersThatHaveTheDimension) {
+  const mapspace::Problem conv = mapspace::ParseProblem("conv2d:8x8x16,32,3x3,pad=1");
+  const mapspace::Problem product = mapspace::MatmulProblem(64, 128, 256);
+  ASSERT_GE(conv.DimensionNamed("P"), 0);
+  ASSERT_LT(product.DimensionNamed("P"), 0);
+  const mapspace::Architecture gemmini = mapspace::ShippedArchitecture("gemmini");
+  std::vector<mapspace::Directive> rules = {{.kind = mapspace::Directive::Kind::kTemporal,
+                                             .target = gemmini.levels.front().name,
+                                             .factors = {{.dimension = "P", .value = 2}}}};
+  MapRun run({{"conv", conv, 1}, {"product", product, 1}}, gemmini, rules, Options(400));
+  run.Run();
+  EXPECT_EQ(run.Sum().mapped, 2);
+  const mapspace::Mapping& mapping = *run.layers()[0].search->result().best;
+  EXPECT_EQ(mapping.levels.front().temporal[conv.DimensionNamed("P")], 2);
+
+  rules[0].factors[0].dimension = "X";
+  EXPECT_THROW(MapRun({{"conv", conv, 1}, {"product", product, 1}}, gemmini, rules, Options(400)),
+               InputError);
+}
+
+class RecordedMapping : public testing::Test {
  protected:
   std::unique_ptr<MapRun> Make(int64_t evaluations, bool resume, const std::string& mapper) {
     MapOptions options = Options(evaluations, mapper);
@@ -98,6 +118,8 @@ class RecordedMapRun : public testing::TestWithParam<const char*> {
   TemporaryFolder folder_;
   const std::string path_ = folder_ / "records.db";
 };
+
+class RecordedMapRun : public RecordedMapping, public testing::WithParamInterface<const char*> {};
 
 TEST_P(RecordedMapRun, GoesOnFromItsTrialsAndEvaluatesNothingTwice) {
   const bool is_slow = std::string(GetParam()) == "bayesian";
@@ -150,6 +172,32 @@ INSTANTIATE_TEST_SUITE_P(Mappers, RecordedMapRun,
                            std::erase(name, '-');
                            return name;
                          });
+
+TEST_F(RecordedMapping, GoesOnOnlyWithTheSameConstraintsAndCounting) {
+  const auto trials_known = [&](std::span<const mapspace::Directive> constraints,
+                                mapspace::ReuseCounting counting) {
+    MapOptions options = Options(20, "genetic");
+    options.database = path_;
+    options.resume = true;
+    options.counting = counting;
+    MapRun run({{"", problem_, 1}}, architecture_, constraints, options);
+    const int64_t known = run.Status().trials;
+    run.Run();
+    return known;
+  };
+  const std::vector<mapspace::Directive> constraints = {
+      {.kind = mapspace::Directive::Kind::kTemporal,
+       .target = architecture_.levels.front().name,
+       .factors = {{.dimension = problem_.dimensions[0], .value = 1}}}};
+  constexpr auto kExact = mapspace::ReuseCounting::kExact;
+  constexpr auto kTimeloop = mapspace::ReuseCounting::kTimeloop;
+  EXPECT_EQ(trials_known({}, kExact), 0);
+  EXPECT_EQ(trials_known(constraints, kExact), 0);
+  EXPECT_EQ(trials_known({}, kTimeloop), 0);
+  EXPECT_GT(trials_known({}, kExact), 0);
+  EXPECT_GT(trials_known(constraints, kExact), 0);
+  EXPECT_GT(trials_known({}, kTimeloop), 0);
+}
 
 TEST_P(RecordedMapRun, ItsMappingsCanBeReadBack) {
   const std::unique_ptr<MapRun> run = Make(20, false, GetParam());

@@ -70,7 +70,7 @@ std::string Wrapped(std::string_view text, size_t indent) {
   std::string lines;
   size_t column = indent;
   while (!text.empty()) {
-    const size_t space = std::min(text.find(' '), text.size());
+    const size_t space = std::min(text.find_first_of(" \n"), text.size());
     const std::string_view word = text.substr(0, space);
     text.remove_prefix(std::min(space + 1, text.size()));
     if (column > indent && column + 1 + word.size() > kHelpWidth) {

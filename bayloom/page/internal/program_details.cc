@@ -12,9 +12,9 @@
 #include "bayloom/explain/explanation.h"
 #include "bayloom/measure/measurement_details.h"
 #include "bayloom/measure/roofline.h"
-#include "bayloom/measure/timing.h"
 #include "bayloom/page/internal/shown.h"
 #include "bayloom/tuning/restore.h"
+#include "bayloom/tuning/untuned_comparison.h"
 #include "bayloom/tuning/untuned_program.h"
 
 namespace bayloom::page {
@@ -22,23 +22,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What a person can compare between two programs of a task.
-Json FeaturesJson(const explain::ProgramFacts& facts) {
-  return {{"iterations", Finite(facts.iterations)},
-          {"parallel", Finite(facts.parallel)},
-          {"vectorized", Finite(facts.vectorized)},
-          {"unrolled", Finite(facts.unrolled)},
-          {"unroll_limit", Finite(facts.unroll_limit)},
-          {"cache_lines", Finite(facts.cache_lines)},
-          {"distinct_cache_lines", Finite(facts.distinct_cache_lines)},
-          {"flops_per_byte", Finite(facts.flops_per_byte)}};
-}
-
 Json ProgramJson(const tensor::Program& program, const explain::ProgramFacts& facts) {
   return {{"text", ShownLines(tensor::Print(program))},
           {"estimate", Finite(facts.estimate)},
           {"code_estimate", Finite(facts.code_estimate)},
-          {"features", FeaturesJson(facts)}};
+          {"features", explain::ToJson(facts)}};
 }
 
 /// Why it is fast; names of blocks and axes are those of the model.
@@ -57,24 +45,16 @@ Json WhyJson(const explain::Explanation& explanation) {
 
 /// What was measured of the best candidate, and of it beside the untuned program.
 Json MeasurementJson(record::Store& store, const record::StoredTrial& best, double flops) {
-  std::vector<double> chosen;
-  Json untuned;
-  for (const record::Repeat& repeat : store.LastComparison(best.task, best.target)) {
-    if (!repeat.outcome.ok()) continue;
-    if (repeat.trial_run == 0) untuned = Finite(repeat.outcome.value);
-    if (repeat.trial_run == best.run && repeat.trial == best.ordinal) {
-      chosen.push_back(repeat.outcome.value);
-    }
-  }
+  const std::optional<tuning::UntunedComparison> compared = tuning::CompareWithUntuned(store, best);
+  const double seconds = best.outcome.value;
   return {{"run", best.run},
           {"trial", best.ordinal},
-          {"seconds", Finite(best.outcome.value)},
+          {"seconds", Finite(seconds)},
           {"spread", Finite(measure::DetailsOf(best.outcome).spread)},
-          {"rate", Finite(flops / best.outcome.value)},
-          {"repeats", chosen.size()},
-          {"beside_untuned",
-           chosen.empty() ? Finite(best.outcome.value) : Finite(measure::Quantile(chosen, 0.5))},
-          {"untuned_seconds", untuned}};
+          {"rate", Finite(flops / seconds)},
+          {"repeats", compared ? compared->repeats : 0},
+          {"beside_untuned", Finite(compared ? compared->chosen.value_or(seconds) : seconds)},
+          {"untuned_seconds", compared ? Finite(compared->untuned) : Json()}};
 }
 
 }  // namespace

@@ -18,11 +18,14 @@ record::RunRecord MapIdentity::ToRecord() const {
   record::RunRecord record;
   record.kind = record::RunKind::kMap;
   record.name = fmt::format("{} on {}", problem.Describe(), architecture.name);
-  record.definition = nlohmann::json{
-      {"problem", mapspace::PrintProblemYaml(problem)},
-      {"architecture", mapspace::PrintArchitectureYaml(architecture)},
-      {"evaluator",
-       evaluator}}.dump();
+  nlohmann::json definition = {{"problem", mapspace::PrintProblemYaml(problem)},
+                               {"architecture", mapspace::PrintArchitectureYaml(architecture)},
+                               {"evaluator", evaluator}};
+  if (!constraints.empty()) {
+    definition["constraints"] = mapspace::PrintConstraintsYaml(constraints);
+  }
+  if (counting == mapspace::ReuseCounting::kTimeloop) definition["reuse"] = "timeloop";
+  record.definition = definition.dump();
   record.objective = objective;
   record.proposer = mapper;
   record.seed = seed;

@@ -16,6 +16,8 @@ namespace bayloom::tuning {
 struct MapIdentity {
   mapspace::Problem problem;
   mapspace::Architecture architecture;
+  std::vector<mapspace::Directive> constraints = {};  ///< besides the architecture's own
+  mapspace::ReuseCounting counting = mapspace::ReuseCounting::kExact;
   std::string objective;
   std::string evaluator;  ///< "model", "timeloop" or a command
   std::string mapper;
@@ -25,7 +27,8 @@ struct MapIdentity {
   record::RunRecord ToRecord() const;
 };
 
-/// The store's last search of the same problem, architecture, objective and evaluator.
+/// The store's last search of the same problem, architecture, constraints, way of counting reuse,
+/// objective and evaluator.
 std::optional<record::RunRecord> LastSearchOf(const MapIdentity& identity, record::Store& store);
 
 /// A mapping as a store keeps it. Fails if it is none of the problem and architecture.
