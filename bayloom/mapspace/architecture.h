@@ -66,16 +66,16 @@ struct Directive {
 
   Kind kind;
   std::string target;
-  std::vector<Factor> factors;
+  std::vector<Factor> factors = {};
   /// Dimensions, innermost first, "CMR" or "C,M,R". Of a constraint: the innermost loops, then
   /// after a '*' the outermost.
-  std::string permutation;
+  std::string permutation = {};
   /// How many of the permutation's first dimensions spread along x; the others along y. -1: all.
   int split = -1;
-  std::vector<std::string> keep;
-  std::vector<std::string> bypass;
+  std::vector<std::string> keep = {};
+  std::vector<std::string> bypass = {};
   /// "file.yaml:12: ", for messages; may be empty.
-  std::string where;
+  std::string where = {};
 };
 
 /// An accelerator: levels of memory around an array of multipliers (Kannan 2023, sec. IV-B).
