@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "bayloom/base/random.h"
@@ -137,7 +139,8 @@ trial::Outcome RandomOutcome(base::RandomStream& random) {
                                       RandomText(random));
   }
   trial::Outcome outcome = trial::Outcome::Feasible(std::exp(20 * random.Normal()));
-  for (const char* name : {"zebra", "cut_short", "drift", "an energy / pJ", "build_seconds"}) {
+  // In the order in which they are read, whatever that of writing was.
+  for (const char* name : {"an energy / pJ", "build_seconds", "cut_short", "drift", "zebra"}) {
     if (random.UniformInt(2) == 0) outcome.Set(name, random.Normal());
   }
   return outcome;
@@ -210,30 +213,30 @@ void FillAtRandom(Store& store, base::RandomStream& random) {
   }
 }
 
-/// Byte for byte, but for the numbers of rows.
-void ExpectEqual(Store& source, Store& copy) {
-  const std::vector<RunRecord> runs = source.Runs(), copies = copy.Runs();
-  ASSERT_EQ(runs.size(), copies.size());
-  for (size_t i = 0; i < runs.size(); ++i) {
-    EXPECT_EQ(copies[i].kind, runs[i].kind);
-    EXPECT_EQ(copies[i].name, runs[i].name);
-    EXPECT_EQ(copies[i].definition, runs[i].definition);
-    EXPECT_EQ(copies[i].objective, runs[i].objective);
-    EXPECT_EQ(copies[i].proposer, runs[i].proposer);
-    EXPECT_EQ(copies[i].state, runs[i].state);
-    const std::vector<StoredTrial> trials = source.TrialsOfRun(runs[i].id);
-    const std::vector<StoredTrial> others = copy.TrialsOfRun(copies[i].id);
-    ASSERT_EQ(others.size(), trials.size());
-    for (size_t j = 0; j < trials.size(); ++j) {
-      EXPECT_EQ(others[j].candidate, trials[j].candidate);
-      EXPECT_EQ(others[j].proposer, trials[j].proposer);
-      EXPECT_EQ(others[j].outcome.reason, trials[j].outcome.reason);
-      EXPECT_EQ(others[j].outcome.values, trials[j].outcome.values);
-      const double value = trials[j].outcome.value, other = others[j].outcome.value;
-      EXPECT_TRUE(other == value || (std::isnan(value) && std::isnan(other))) << value;
-      EXPECT_EQ(std::signbit(other), std::signbit(value) && !std::isnan(value));
-    }
+/// An SQL expression of all columns of a row, exact for numbers and bytes, by table.
+std::map<std::string, std::string> ColumnsOf(Database& database) {
+  std::map<std::string, std::string> tables;
+  Rows rows =
+      database
+          .Prepared(
+              "SELECT t.name, group_concat(format('quote(\"%w\")||hex(\"%w\")', c.name, c.name),"
+              " '||char(9)||')"
+              " FROM sqlite_master AS t, pragma_table_info(t.name) AS c"
+              " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' GROUP BY t.name")
+          .Start();
+  while (rows.Step()) tables[rows.Text(0)] = rows.Text(1);
+  return tables;
+}
+
+/// Every value of every table, by table, so that nothing depends on what an export knows of.
+std::map<std::string, std::multiset<std::string>> Contents(const std::string& path) {
+  Database database(path, Database::Mode::kReadOnly);
+  std::map<std::string, std::multiset<std::string>> contents;
+  for (const auto& [table, columns] : ColumnsOf(database)) {
+    Rows rows = database.Prepared("SELECT " + columns + " FROM \"" + table + "\"").Start();
+    while (rows.Step()) contents[table].insert(rows.Text(0));
   }
+  return contents;
 }
 
 TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
@@ -245,7 +248,9 @@ TEST(JsonLines, EverythingAStoreHoldsMakesTheRoundTrip) {
     const std::string text = Export(source);
     Import(copy, text);
     EXPECT_EQ(Export(copy), text);
-    ExpectEqual(source, copy);
+    const auto contents = Contents(source.path());
+    EXPECT_GE(contents.size(), 7u);  // repeats need a trial
+    EXPECT_EQ(Contents(copy.path()), contents);
     const ImportSummary again = Import(copy, text);
     EXPECT_EQ(again.added + again.pool_programs, 0);
     EXPECT_EQ(Export(copy), text);
