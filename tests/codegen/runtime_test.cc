@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <thread>
 #include <vector>
@@ -77,6 +79,32 @@ TEST_F(RuntimeTest, ThreadsCanBeChangedAtAnyTime) {
     bayloom_set_threads(threads);
     EXPECT_EQ(bayloom_threads(), threads);
     EXPECT_TRUE(RunsEachOnce(100));
+  }
+}
+
+TEST_F(RuntimeTest, WorkersTakeNoSignalOfTheApplication) {
+  bayloom_set_threads(1);  // ends the workers that there are
+  bayloom_set_threads(4);
+  struct State {
+    std::atomic<int> arrived{0};
+    sigset_t blocked[4];  // by worker; 0 is the calling thread
+  } state;
+  const auto body = [](void* context, int64_t, int64_t, int32_t worker) {
+    auto* s = static_cast<State*>(context);
+    pthread_sigmask(SIG_BLOCK, nullptr, &s->blocked[worker]);
+    ++s->arrived;
+    while (s->arrived < 4) std::this_thread::yield();  // so that each thread takes one
+  };
+  bayloom_parallel_for(4, body, &state);
+  ASSERT_EQ(state.arrived, 4);
+  for (int worker = 0; worker < 4; ++worker) {
+    const sigset_t& blocked = state.blocked[worker];
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD}) {
+      EXPECT_EQ(sigismember(&blocked, signal), worker > 0) << strsignal(signal) << " " << worker;
+    }
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+      EXPECT_EQ(sigismember(&blocked, fault), 0) << strsignal(fault) << " " << worker;
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 /* Uses a compiled network (tests/graph/two_layers.h, named "net") in every wrong way there is: each
  * has to be answered with its code and a text, and none may have an effect. */
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,22 +161,6 @@ static void TestFork(void) {
   pthread_join(forker, NULL);
 }
 
-/* Signals that the application blocks in its own threads stay pending: no worker takes them. */
-static void TestSignals(void) {
-  sigset_t signals;
-  Buffers* b = NewBuffers();
-  EXPECT(net_set_threads(4) == BAYLOOM_OK);
-  EXPECT(Run(b) == BAYLOOM_OK);
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGUSR1);
-  pthread_sigmask(SIG_BLOCK, &signals, NULL);
-  kill(getpid(), SIGUSR1);
-  EXPECT(Run(b) == BAYLOOM_OK);
-  sigpending(&signals);
-  EXPECT(sigismember(&signals, SIGUSR1));
-  free(b);
-}
-
 int main(void) {
   for (int i = 0; i < kInput; ++i) input[i] = (float)(i % 7) - 3;
   TestCreate();
@@ -186,7 +169,6 @@ int main(void) {
   TestBuffers();
   TestTwoThreads();
   TestFork();
-  TestSignals();
   EXPECT(net_destroy(model) == BAYLOOM_OK);
   return 0;
 }
