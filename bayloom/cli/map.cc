@@ -21,6 +21,7 @@
 #include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/graph/graph.h"
 #include "bayloom/mapspace/mapping_json.h"
+#include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/fused_table.h"
@@ -36,8 +37,19 @@ namespace bayloom::cli {
 namespace {
 
 mapspace::Problem LoadProblem(const MapArguments& arguments) {
-  return arguments.op.empty() ? mapspace::ReadProblem(arguments.problem)
-                              : mapspace::ParseProblem(arguments.op);
+  mapspace::Problem problem = arguments.op.empty() ? mapspace::ReadProblem(arguments.problem)
+                                                   : mapspace::ParseProblem(arguments.op);
+  mapspace::Problem* const all[] = {&problem};
+  arguments.sparsity.ApplyTo(all);
+  return problem;
+}
+
+std::vector<tuning::NetworkLayer> LoadLayers(const MapArguments& arguments) {
+  std::vector<tuning::NetworkLayer> layers = tuning::LayersOf(arguments.network.LoadGraph());
+  std::vector<mapspace::Problem*> problems;
+  for (tuning::NetworkLayer& layer : layers) problems.push_back(&layer.problem);
+  arguments.sparsity.ApplyTo(problems);
+  return layers;
 }
 
 /// A mapping, also into --out, and what the evaluator and the model say of it.
@@ -47,6 +59,7 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
   const mapspace::Problem& problem = model.problem();
   const mapspace::Architecture& architecture = model.architecture();
   const mapspace::Evaluation evaluation = model.Evaluate(mapping);
+  const auto sparse = model.EvaluateSparse(mapping);
   if (!arguments.out.empty()) {
     base::WriteFile(arguments.out, mapspace::PrintMappingYaml(mapping, problem, architecture));
   }
@@ -57,12 +70,17 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
     about["architecture"] = architecture.name;
     about["mapping"] = mapspace::ToJson(mapping, problem, architecture);
     about["model"] = mapspace::ToJson(evaluation, mapping, problem, architecture);
+    if (sparse) about["sparse"] = mapspace::ToJson(*sparse, mapping, problem, architecture);
     fmt::print("{}\n", report::JsonText(about));
     return;
   }
   const bool is_model = arguments.evaluator == "model";
   fmt::print("{}\n{}\n", report::InLines(mapspace::PrintLoopNest(mapping, problem, architecture)),
              report::TrafficTable(evaluation, mapping, problem, architecture).Text());
+  if (sparse) {
+    fmt::print("{}\n{}\n", report::SparseTable(*sparse, mapping, problem, architecture).Text(),
+               report::ComputesLine(*sparse));
+  }
   if (!is_model) {
     fmt::print("evaluator: {} {}\nbuilt-in model: ", arguments.objectives[0],
                report::FormatValue(value));
@@ -76,7 +94,7 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
 void EvaluateMapping(const MapArguments& arguments) {
   const tuning::MapOptions options = arguments.Options(1);
   const mapspace::AnalyticalModel model(
-      LoadProblem(arguments), mapspace::LoadArchitecture(arguments.architecture), options.counting);
+      LoadProblem(arguments), arguments.LoadArchitecture(), options.counting);
   const mapspace::Mapping mapping =
       mapspace::ReadMapping(arguments.mapping, model.problem(), model.architecture());
   const auto evaluator = tuning::MakeMappingEvaluator(model, options);
@@ -140,7 +158,7 @@ void MapOperation(const MapArguments& arguments) {
   tuning::MapOptions options = arguments.Options(1);
   const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
   tuning::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
-                     mapspace::LoadArchitecture(arguments.architecture), arguments.Constraints(),
+                     arguments.LoadArchitecture(), arguments.Constraints(),
                      options);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const tuning::MapRun::Layer& layer = run.layers().front();
@@ -191,10 +209,10 @@ void WriteNetwork(const std::string& folder, const mapspace::Architecture& archi
 }
 
 void MapNetwork(const MapArguments& arguments) {
-  std::vector<tuning::NetworkLayer> layers = tuning::LayersOf(arguments.network.LoadGraph());
+  std::vector<tuning::NetworkLayer> layers = LoadLayers(arguments);
   tuning::MapOptions options = arguments.Options(std::ssize(layers));
   const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
-  const mapspace::Architecture architecture = mapspace::LoadArchitecture(arguments.architecture);
+  const mapspace::Architecture architecture = arguments.LoadArchitecture();
   tuning::MapRun run(std::move(layers), architecture, arguments.Constraints(), options);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const int mapped = run.Sum().mapped;
@@ -267,7 +285,7 @@ void MapFused(const MapArguments& arguments) {
   tuning::FusedOptions options;
   options.layers = arguments.Options(std::ssize(tuning::LayersOf(graph)));
   if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
-  tuning::FusedRun run(graph, mapspace::LoadArchitecture(arguments.architecture),
+  tuning::FusedRun run(graph, arguments.LoadArchitecture(),
                        arguments.Constraints(), options);
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));

@@ -12,6 +12,12 @@
 
 namespace bayloom::mapspace {
 
+bool Architecture::IsSparse() const {
+  return arithmetic.sparsity.IsSparse() ||
+         std::ranges::any_of(levels,
+                             [](const StorageLevel& level) { return level.sparsity.IsSparse(); });
+}
+
 int Architecture::LevelNamed(std::string_view wanted) const {
   const auto found = std::find_if(levels.begin(), levels.end(),
                                   [&](const StorageLevel& level) { return level.name == wanted; });

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bayloom/mapspace/sparse/optimization.h"
+
 namespace bayloom::mapspace {
 
 struct Technology;
@@ -31,6 +33,7 @@ struct StorageLevel {
   double write_bandwidth = std::numeric_limits<double>::infinity();
   /// Of reading or writing one block.
   double access_energy_pj = 0;
+  LevelSparsity sparsity = {};
 
   bool operator==(const StorageLevel&) const = default;
 };
@@ -42,6 +45,7 @@ struct Arithmetic {
   int64_t instances = 1;
   int64_t mesh_x = 1;
   double mac_energy_pj = 1;
+  ComputeSparsity sparsity = {};
 
   bool operator==(const Arithmetic&) const = default;
 };
@@ -87,6 +91,8 @@ struct Architecture {
   /// What the architecture asks of every mapping.
   std::vector<Directive> constraints;
 
+  /// Whether it does anything about zeros.
+  bool IsSparse() const;
   int LevelCount() const { return static_cast<int>(levels.size()); }
   /// Position, or -1.
   int LevelNamed(std::string_view name) const;

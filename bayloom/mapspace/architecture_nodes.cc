@@ -16,6 +16,7 @@
 
 #include "bayloom/mapspace/internal/directive_yaml.h"
 #include "bayloom/mapspace/internal/unit_cost.h"
+#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
 #include "bayloom/space/evaluate_expression.h"
 
 namespace bayloom::mapspace {
@@ -163,9 +164,6 @@ class NodesReader {
                 const std::set<std::string>& shared) {
     node.RefuseMisspelt({"name", "class", "subclass", "attributes", "spatial", "constraints",
                          "nodes", "sparse_optimizations", "required_actions", "enabled"});
-    if (const auto sparse = node.Find("sparse_optimizations")) {
-      sparse->Fail("sparse tensors are not supported; only dense architectures are read");
-    }
     if (has_arithmetic_) node.Fail("stands inside of the multipliers, which have to be the last");
     if (const auto inner = node.Find("nodes")) {
       std::set<std::string> kept;
@@ -244,9 +242,15 @@ class NodesReader {
     ReadSpatial(node);
     Enlarge(node, x, y, around);
     if (!attributes.IsEnabled()) return;
-    if (IsArithmeticClass(kind)) return ReadArithmetic(name, attributes, around);
+    const auto sparse = node.Find("sparse_optimizations");
+    if (IsArithmeticClass(kind)) {
+      ReadArithmetic(name, attributes, around);
+      if (sparse) ReadComputeOptimizations(*sparse, architecture_.arithmetic.sparsity);
+      return;
+    }
     const bool is_dram = kind.find("DRAM") != std::string::npos;
     AddLevel(node, ReadStorage(node, name, is_dram, attributes), around);
+    if (sparse) ReadLevelOptimizations(*sparse, architecture_.levels.front().sparsity);
     ReadKeeps(node, name, shared);
     ReadTemporal(node, name);
   }
@@ -261,6 +265,7 @@ class NodesReader {
     macs.mesh_x = around.mesh_x;
     macs.mac_energy_pj = attributes.Find({"energy"}, 0, kMaxUnitEnergyPj)
                              .value_or(MacEnergyOf(macs.word_bits, technology_));
+    macs.sparsity.gated_energy_pj = attributes.Find({"gated_energy"}, 0, kMaxUnitEnergyPj).value_or(0);
     has_arithmetic_ = true;
   }
 
@@ -290,6 +295,9 @@ class NodesReader {
     };
     bandwidth("read_bandwidth", level.read_bandwidth);
     bandwidth("write_bandwidth", level.write_bandwidth);
+    ReadMetadataStorage(level.sparsity, [&](std::initializer_list<std::string_view> keys,
+                                            double high) { return attributes.Find(keys, 0, high); },
+                        is_dram, technology_);
     return level;
   }
 

@@ -16,6 +16,7 @@
 #include "bayloom/mapspace/internal/architecture_nodes.h"
 #include "bayloom/mapspace/internal/directive_yaml.h"
 #include "bayloom/mapspace/internal/unit_cost.h"
+#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
 #include "bayloom/mapspace/technology.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/space/value.h"
@@ -103,7 +104,15 @@ const std::vector<std::string_view>& UnitKeys() {
                                                       "vector_access_energy",
                                                       "write_bandwidth",
                                                       "multiple-buffering",
-                                                      "multiple_buffering"};
+                                                      "multiple_buffering",
+                                                      "metadata_datawidth",
+                                                      "metadata_word_bits",
+                                                      "metadata_storage_width",
+                                                      "metadata_storage_depth",
+                                                      "metadata_access_energy",
+                                                      "gated_access_energy",
+                                                      "gated_energy",
+                                                      "tile_confidence"};
   return kKeys;
 }
 
@@ -143,6 +152,9 @@ class UnitReader {
     const auto energy = attributes_.Find("energy");
     arithmetic.mac_energy_pj = energy ? energy->RealWithin(0, kMaxEnergyPj)
                                       : MacEnergyOf(arithmetic.word_bits, technology_);
+    if (const auto gated = attributes_.Find("gated_energy")) {
+      arithmetic.sparsity.gated_energy_pj = gated->RealWithin(0, kMaxEnergyPj);
+    }
     return arithmetic;
   }
 
@@ -165,6 +177,11 @@ class UnitReader {
     }
     ReadBandwidth({"read_bandwidth", "bandwidth"}, level.read_bandwidth);
     ReadBandwidth({"write_bandwidth", "bandwidth"}, level.write_bandwidth);
+    ReadMetadataStorage(level.sparsity, [&](std::initializer_list<std::string_view> keys,
+                                            double high) -> std::optional<double> {
+      const auto found = attributes_.FindAny(keys);
+      return found ? std::optional(found->RealWithin(0, high)) : std::nullopt;
+    }, IsDram(), technology_);
     return level;
   }
 
@@ -313,6 +330,12 @@ class ArchitectureReader {
   std::vector<std::string> left_out_;  ///< names of units that are not enabled
 };
 
+void ReadSparsity(const yaml::YamlValue& document, Architecture& architecture) {
+  if (const auto section = document.FindAny({"sparse_optimizations", "sparse-optimizations"})) {
+    ReadOptimizations(*section, architecture);
+  }
+}
+
 Architecture ReadDocument(const yaml::YamlValue& document, const std::string& name,
                           const Technology* technology) {
   const yaml::YamlValue root = document.AtAny({"arch", "architecture"});
@@ -321,6 +344,7 @@ Architecture ReadDocument(const yaml::YamlValue& document, const std::string& na
   if (const auto given = root.Find("name")) architecture.name = given->Name();
   if (const auto nodes = root.Find("nodes")) {
     ReadNodes(document, *nodes, technology, architecture);
+    ReadSparsity(document, architecture);
     yaml::WithPlace(root, [&] { CheckArchitecture(architecture); });
     return architecture;
   }
@@ -334,6 +358,7 @@ Architecture ReadDocument(const yaml::YamlValue& document, const std::string& na
     reader.ReadLists(root);
   }
   if (const auto constraints = root.Find("constraints")) reader.ReadConstraints(*constraints);
+  ReadSparsity(document, architecture);
   yaml::WithPlace(root, [&] { CheckArchitecture(architecture); });
   return architecture;
 }
@@ -352,6 +377,12 @@ Architecture ReadArchitecture(const std::string& file, const Technology* technol
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,
                                    const Technology* technology) {
   return ReadDocument(yaml::YamlValue::Parse(text, file), NameAfter(file), technology);
+}
+
+void AddSparseOptimizations(const std::string& file, Architecture& architecture) {
+  const yaml::YamlValue document = yaml::YamlValue::Load(file);
+  ReadOptimizations(document.AtAny({"sparse_optimizations", "sparse-optimizations"}),
+                    architecture);
 }
 
 std::vector<Directive> ReadConstraints(const std::string& file) {
@@ -392,6 +423,22 @@ std::string PrintConstraint(const Directive& directive) {
   return text;
 }
 
+std::string PrintMetadataStorage(const LevelSparsity& sparsity) {
+  const LevelSparsity plain;
+  std::string text;
+  const auto print = [&](const char* key, auto value, auto otherwise) {
+    if (value != otherwise) text += fmt::format("    {}: {}\n", key, value);
+  };
+  print("metadata_datawidth", sparsity.metadata_word_bits, plain.metadata_word_bits);
+  print("metadata_storage_width", sparsity.metadata_width_bits, plain.metadata_width_bits);
+  print("metadata_storage_depth", sparsity.metadata_depth, plain.metadata_depth);
+  print("metadata_access_energy", sparsity.metadata_access_energy_pj,
+        plain.metadata_access_energy_pj);
+  print("gated_access_energy", sparsity.gated_access_energy_pj, plain.gated_access_energy_pj);
+  print("tile_confidence", sparsity.fit_probability, plain.fit_probability);
+  return text;
+}
+
 }  // namespace
 
 std::string PrintConstraintsYaml(std::span<const Directive> constraints) {
@@ -410,6 +457,9 @@ std::string PrintArchitectureYaml(const Architecture& architecture) {
   if (arithmetic.mac_energy_pj != MacEnergy(arithmetic.word_bits)) {
     text += fmt::format("    energy: {}\n", arithmetic.mac_energy_pj);
   }
+  if (arithmetic.sparsity.gated_energy_pj != 0) {
+    text += fmt::format("    gated_energy: {}\n", arithmetic.sparsity.gated_energy_pj);
+  }
   text += "  storage:\n";
   for (const StorageLevel& level : architecture.levels) {
     text += fmt::format("  - name: {}\n", level.name);
@@ -425,8 +475,9 @@ std::string PrintArchitectureYaml(const Architecture& architecture) {
     if (std::isfinite(level.write_bandwidth)) {
       text += fmt::format("    write_bandwidth: {}\n", level.write_bandwidth);
     }
+    text += PrintMetadataStorage(level.sparsity);
   }
-  return text + PrintConstraintsYaml(architecture.constraints);
+  return text + PrintConstraintsYaml(architecture.constraints) + PrintOptimizations(architecture);
 }
 
 }  // namespace bayloom::mapspace

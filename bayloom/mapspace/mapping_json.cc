@@ -114,4 +114,65 @@ nlohmann::json ToJson(const Evaluation& evaluation, const Mapping& mapping, cons
               {"macs", evaluation.macs},           {"levels", levels}};
 }
 
+namespace {
+
+Json ToJson(const ActionCounts& counts) {
+  return {{"dense", counts.dense},
+          {"actual", counts.actual},
+          {"gated", counts.gated},
+          {"skipped", counts.skipped}};
+}
+
+/// [metadata, payload].
+Json ToJson(const RankAccesses& accesses) {
+  return Json::array({accesses.metadata, accesses.payload});
+}
+
+Json ToJson(const RankActions& actions) {
+  return {{"actual", ToJson(actions.actual)},
+          {"gated", ToJson(actions.gated)},
+          {"skipped", ToJson(actions.skipped)}};
+}
+
+Json ToJson(const SparseTraffic& traffic) {
+  Json ranks = Json::array();
+  for (auto rank = traffic.ranks.rbegin(); rank != traffic.ranks.rend(); ++rank) {
+    ranks.push_back({{"occupancy", {rank->occupancy.metadata, rank->occupancy.payload}},
+                     {"expected", {rank->expected.metadata, rank->expected.payload}},
+                     {"bits", {rank->metadata_bits, rank->payload_bits}},
+                     {"reads", ToJson(rank->reads)},
+                     {"fills", ToJson(rank->fills)},
+                     {"updates", ToJson(rank->updates)}});
+  }
+  return {{"tile_words", traffic.tile_words},
+          {"occupancy", traffic.occupancy},
+          {"metadata_bits", traffic.metadata_bits},
+          {"density", traffic.density},
+          {"instances", traffic.instances},
+          {"reads", ToJson(traffic.reads)},
+          {"fills", ToJson(traffic.fills)},
+          {"updates", ToJson(traffic.updates)},
+          {"ranks", ranks},
+          {"data_energy_pj", traffic.data_energy_pj},
+          {"metadata_energy_pj", traffic.metadata_energy_pj}};
+}
+
+}  // namespace
+
+nlohmann::json ToJson(const SparseEvaluation& sparse, const Mapping& mapping,
+                      const Problem& problem, const Architecture& architecture) {
+  Json levels = Json::array();
+  for (int l = 0; l < architecture.LevelCount(); ++l) {
+    Json tensors = Json::object();
+    for (int t = 0; t < problem.TensorCount(); ++t) {
+      if (mapping.levels[l].Keeps(t)) tensors[problem.tensors[t].name] = ToJson(sparse.levels[l][t]);
+    }
+    levels.push_back({{"name", architecture.levels[l].name}, {"tensors", tensors}});
+  }
+  return Json{{"computes", ToJson(sparse.computes)},
+              {"multipliers", sparse.multipliers},
+              {"compute_cycles", sparse.compute_cycles},
+              {"levels", levels}};
+}
+
 }  // namespace bayloom::mapspace

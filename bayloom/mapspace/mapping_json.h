@@ -7,6 +7,7 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/mapspace/model.h"
+#include "bayloom/mapspace/sparse/sparse_evaluation.h"
 
 namespace bayloom::mapspace {
 
@@ -24,5 +25,10 @@ Result<Mapping> MappingFromJson(const nlohmann::json& levels, const Problem& pro
 /// "cycles", "tensors": {name: {"reads", "fills", "updates", "tile_words", "energy_pj"}}}]}.
 nlohmann::json ToJson(const Evaluation& evaluation, const Mapping& mapping, const Problem& problem,
                       const Architecture& architecture);
+
+/// {"computes", "multipliers", "compute_cycles", "levels"}: what becomes of all actions; ranks
+/// outermost first.
+nlohmann::json ToJson(const SparseEvaluation& sparse, const Mapping& mapping,
+                      const Problem& problem, const Architecture& architecture);
 
 }  // namespace bayloom::mapspace

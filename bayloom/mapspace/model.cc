@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bayloom/mapspace/sparse/sparse_model.h"
+
 namespace bayloom::mapspace {
 
 /// A mapping with its unit loops dropped, which decide nothing.
@@ -66,6 +68,9 @@ AnalyticalModel::AnalyticalModel(Problem problem, Architecture architecture, Reu
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     fanouts_.push_back(architecture_.FanoutOf(l));
   }
+  if (SparseModel::IsNeeded(problem_, architecture_)) {
+    sparse_ = std::make_shared<const SparseModel>(problem_, architecture_);
+  }
 }
 
 namespace {
@@ -83,6 +88,7 @@ int64_t KeptWords(const std::vector<TensorReuse>& tensors, const MappingLevel& l
 }  // namespace
 
 bool AnalyticalModel::Fits(const Mapping& mapping) const {
+  if (sparse_) return static_cast<bool>(sparse_->CheckFit(mapping));
   const int dimensions = problem_.DimensionCount();
   Extents tile = kUnitExtents;
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
@@ -97,6 +103,7 @@ bool AnalyticalModel::Fits(const Mapping& mapping) const {
 }
 
 Status AnalyticalModel::CheckFit(const Mapping& mapping) const {
+  if (sparse_) return sparse_->CheckFit(mapping);
   const Nest nest(mapping, problem_.DimensionCount());
   for (int l = 0; l < architecture_.LevelCount(); ++l) {
     const StorageLevel& storage = architecture_.levels[l];
@@ -116,6 +123,25 @@ Status AnalyticalModel::CheckFit(const Mapping& mapping) const {
 
 Evaluation AnalyticalModel::Evaluate(const Mapping& mapping) const {
   const Nest nest(mapping, problem_.DimensionCount());
+  Evaluation evaluation = CountDense(mapping, nest);
+  if (sparse_) {
+    sparse_->Apply(mapping, evaluation);
+  } else {
+    AddEnergy(evaluation);
+    AddCycles(evaluation);
+  }
+  return evaluation;
+}
+
+std::unique_ptr<const SparseEvaluation> AnalyticalModel::EvaluateSparse(
+    const Mapping& mapping) const {
+  if (!sparse_) return nullptr;
+  const Nest nest(mapping, problem_.DimensionCount());
+  return std::make_unique<const SparseEvaluation>(
+      sparse_->Count(mapping, CountDense(mapping, nest)));
+}
+
+Evaluation AnalyticalModel::CountDense(const Mapping& mapping, const Nest& nest) const {
   Evaluation evaluation;
   evaluation.macs = problem_.Macs();
   evaluation.multipliers = nest.instances[0] * nest.fanout[0];
@@ -123,8 +149,6 @@ Evaluation AnalyticalModel::Evaluate(const Mapping& mapping) const {
     evaluation.levels[l].instances = nest.instances[l];
   }
   for (int t = 0; t < problem_.TensorCount(); ++t) CountTensor(mapping, nest, t, evaluation);
-  AddEnergy(evaluation);
-  AddCycles(evaluation);
   return evaluation;
 }
 

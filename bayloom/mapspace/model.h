@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "bayloom/base/result.h"
@@ -14,6 +15,9 @@
 #include "bayloom/mapspace/reuse.h"
 
 namespace bayloom::mapspace {
+
+class SparseModel;
+struct SparseEvaluation;
 
 /// What one level does for one tensor, in words and per instance in use; all 0 where the tensor is
 /// not kept.
@@ -54,6 +58,10 @@ struct Evaluation {
 ///     AnalyticalModel model(MatmulProblem(512, 512, 512), ShippedArchitecture("gemmini"));
 ///     if (model.Fits(mapping)) Use(model.Evaluate(mapping).EnergyPerMac());
 ///
+/// Where the architecture makes use of zeros, or tensors have words of their own width, what
+/// SparseModel (sparse/sparse_model.h) says is brought in: counts are those of accesses that
+/// happen.
+///
 /// Immutable, so that threads may share it. With ReuseCounting::kTimeloop all counts are those of
 /// Timeloop 2.0.
 class AnalyticalModel {
@@ -72,10 +80,13 @@ class AnalyticalModel {
   Status CheckFit(const Mapping& mapping) const;
   /// For a mapping that CheckMapping accepts; whether it fits makes no difference to the counts.
   Evaluation Evaluate(const Mapping& mapping) const;
+  /// What becomes of all actions of the dense model; null if nothing is sparse.
+  std::unique_ptr<const SparseEvaluation> EvaluateSparse(const Mapping& mapping) const;
 
  private:
   struct Nest;
 
+  Evaluation CountDense(const Mapping& mapping, const Nest& nest) const;
   /// One tensor's traffic through all levels.
   void CountTensor(const Mapping& mapping, const Nest& nest, int tensor,
                    Evaluation& evaluation) const;
@@ -87,6 +98,7 @@ class AnalyticalModel {
   ReuseCounting counting_;
   std::vector<TensorReuse> tensors_;
   std::vector<Fanout> fanouts_;
+  std::shared_ptr<const SparseModel> sparse_;  ///< null: everything is dense
 };
 
 }  // namespace bayloom::mapspace

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bayloom/mapspace/sparse/density.h"
+
 namespace bayloom::mapspace {
 
 /// Limits that let mappings and their evaluation live in fixed arrays: 50,000 evaluations a second
@@ -36,6 +38,10 @@ struct DataSpace {
   std::vector<std::vector<AxisTerm>> axes;
   /// Accumulated into, so that partial sums come back to be read; else it is only read.
   bool read_write = false;
+  /// What is not zero; matters where an architecture makes use of zeros (sparse/optimization.h).
+  Density density = {};
+  /// Of a word, wherever it is kept; 0: as wide as the words of each level.
+  int word_bits = 0;
 
   /// The dimensions that index it.
   DimensionSet Indexed() const;

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/yaml/yaml_value.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr int64_t kMaxCoefficient = 1000000;
 /// One for every index of every tensor.
 constexpr int kMaxCoefficients = 100;
+constexpr int kMaxTensorWordBits = 4096;
 
 class ProblemReader {
  public:
@@ -37,6 +39,7 @@ class ProblemReader {
     const std::vector<yaml::YamlValue> items = spaces.Items();
     CheckCount(spaces, items.size(), kMaxTensors, "tensors");
     for (const yaml::YamlValue& space : items) problem_.tensors.push_back(ReadTensor(space));
+    ReadDensities();
     yaml::WithPlace(shape_, [&] { CheckProblem(problem_); });
     return std::move(problem_);
   }
@@ -61,11 +64,27 @@ class ProblemReader {
     }
   }
 
+  void ReadDensities() {
+    if (const auto common = instance_.FindAny({"commonDensity", "common_density"})) {
+      for (DataSpace& tensor : problem_.tensors) tensor.density = ReadDensity(*common);
+    }
+    const auto densities = instance_.Find("densities");
+    if (!densities) return;
+    for (const auto& [name, value] : densities->Entries()) {
+      const int tensor = problem_.TensorNamed(name);
+      if (tensor < 0) value.Fail("there is no tensor '" + name + "'");
+      problem_.tensors[tensor].density = ReadDensity(value);
+    }
+  }
+
   DataSpace ReadTensor(const yaml::YamlValue& space) const {
     DataSpace tensor;
     tensor.name = space.At("name").Name();
     if (const auto flag = space.FindAny({"read-write", "read_write"})) {
       tensor.read_write = flag->Bool();
+    }
+    if (const auto bits = space.FindAny({"word-bits", "word_bits"})) {
+      tensor.word_bits = static_cast<int>(bits->IntWithin(1, kMaxTensorWordBits));
     }
     for (const yaml::YamlValue& axis : space.At("projection").Items()) {
       std::vector<AxisTerm>& terms = tensor.axes.emplace_back();
@@ -115,6 +134,23 @@ std::string CoefficientName(const Problem& problem, const AxisTerm& term) {
   return problem.dimensions[term.dimension] + "step";
 }
 
+/// As one of `densities:`; of dense tensors nothing.
+std::string PrintDensity(const DataSpace& tensor) {
+  const Density& density = tensor.density;
+  switch (density.kind) {
+    case Density::Kind::kDense:
+      return "";
+    case Density::Kind::kBlocked:
+      return fmt::format("    {}: \"{}\"\n", tensor.name, density.Describe());
+    case Density::Kind::kFixedStructured:
+    case Density::Kind::kHypergeometric:
+      break;
+  }
+  const bool is_fixed = density.kind == Density::Kind::kFixedStructured;
+  return fmt::format("    {}:\n      distribution: {}\n      density: {}\n", tensor.name,
+                     is_fixed ? "fixed-structured" : "hypergeometric", density.fraction);
+}
+
 }  // namespace
 
 std::string PrintProblemYaml(const Problem& problem) {
@@ -136,6 +172,7 @@ std::string PrintProblemYaml(const Problem& problem) {
       spaces += fmt::format("      - [{}]\n", terms);
     }
     if (tensor.read_write) spaces += "      read-write: True\n";
+    if (tensor.word_bits != 0) spaces += fmt::format("      word-bits: {}\n", tensor.word_bits);
   }
   std::string text = fmt::format("problem:\n  shape:\n    name: {}\n    dimensions: [ {} ]\n",
                                  problem.name, fmt::join(problem.dimensions, ", "));
@@ -147,6 +184,9 @@ std::string PrintProblemYaml(const Problem& problem) {
   for (int d = 0; d < problem.DimensionCount(); ++d) {
     text += fmt::format("  {}: {}\n", problem.dimensions[d], problem.bounds[d]);
   }
+  std::string densities;
+  for (const DataSpace& tensor : problem.tensors) densities += PrintDensity(tensor);
+  if (!densities.empty()) text += "  densities:\n" + densities;
   return text;
 }
 

@@ -13,22 +13,26 @@
 
 namespace bayloom::mapspace {
 
-/// Timeloop's files (v2 and v3 as far as dense workloads go). Each reader looks for its own
+/// Timeloop's files (versions 0.2 to 0.4, with those of sparse tensors). Each reader looks for its own
 /// section, so that one file may hold several. All throw InputError naming file, line and key.
 
 /// `problem:` with `shape:` (dimensions, coefficients, data-spaces) and the bounds beside it or
-/// under `instance:`. Sparsity (densities) is ignored.
+/// under `instance:`, and there `densities:`. A data space may have `word-bits:`, which is
+/// Bayloom's own.
 Problem ReadProblem(const std::string& file);
 Problem ParseProblemYaml(const std::string& text, const std::string& file);
 
 /// `arch:` / `architecture:`, either `arithmetic:` and `storage:` (innermost first) or a tree of
 /// `subtree:` and `local:` (version 0.2, 0.3; outermost first); with its `constraints:` if it has
-/// any. Energies are `vector-access-energy` and `energy` where given, in pJ, else those of
+/// any, and `sparse_optimizations:` beside it. Energies are `vector-access-energy` and `energy` where given, in pJ, else those of
 /// `technology`, or without one those of SramAccessEnergy and its like. A unit with
 /// `enabled: false` is left out, and constraints on it with it.
 Architecture ReadArchitecture(const std::string& file, const Technology* technology = nullptr);
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,
                                    const Technology* technology = nullptr);
+
+/// `sparse_optimizations:` of a file of its own, added to those that the architecture has.
+void AddSparseOptimizations(const std::string& file, Architecture& architecture);
 
 /// `constraints:`, `architecture_constraints:`, `mapspace_constraints:` or `mapspace:`; a list, or
 /// one under `targets:`.

@@ -30,4 +30,66 @@ Table TrafficTable(const mapspace::Evaluation& evaluation, const mapspace::Mappi
   return table;
 }
 
+namespace {
+
+/// "4+0+12": actual, gated and skipped.
+Cell ActionsCell(const mapspace::ActionCounts& counts) {
+  return {counts.actual, fmt::format("{}+{}+{}", FormatCount(counts.actual),
+                                     FormatCount(counts.gated), FormatCount(counts.skipped))};
+}
+
+/// "UOP CP", outermost rank first; "-" for plain words.
+std::string FormatName(const mapspace::StorageLevel& level, const std::string& tensor) {
+  for (const mapspace::TensorFormat& format : level.sparsity.formats) {
+    if (format.tensor != tensor) continue;
+    std::string name;
+    for (const mapspace::RankSpec& rank : format.ranks) {
+      name += fmt::format("{}{}", name.empty() ? "" : " ", mapspace::ToString(rank.format));
+    }
+    return name;
+  }
+  return "-";
+}
+
+int64_t MetadataBits(const mapspace::SparseTraffic& traffic) {
+  int64_t bits = 0;
+  for (const mapspace::RankTraffic& rank : traffic.ranks) {
+    for (const mapspace::RankActions* actions : {&rank.reads, &rank.fills, &rank.updates}) {
+      bits += actions->actual.metadata * rank.metadata_bits +
+              actions->actual.payload * rank.payload_bits;
+    }
+  }
+  return bits;
+}
+
+}  // namespace
+
+Table SparseTable(const mapspace::SparseEvaluation& sparse, const mapspace::Mapping& mapping,
+                  const mapspace::Problem& problem, const mapspace::Architecture& architecture) {
+  Table table({"level", "tensor", "format", "density", "words", "metadata", "reads (+gated+skipped)",
+               "fills", "updates", "metadata moved"});
+  const auto bits = [](int64_t number) { return Cell(number, FormatCount(number) + " b"); };
+  for (int l = architecture.LevelCount() - 1; l >= 0; --l) {
+    for (int t = 0; t < problem.TensorCount(); ++t) {
+      if (!mapping.levels[l].Keeps(t)) continue;
+      const mapspace::SparseTraffic& traffic = sparse.levels[l][t];
+      const std::string& tensor = problem.tensors[t].name;
+      table.AddRow({architecture.levels[l].name, tensor, FormatName(architecture.levels[l], tensor),
+                    Cell(traffic.density, fmt::format("{:.3g}", traffic.density)),
+                    Cell(traffic.occupancy, FormatCount(traffic.occupancy)),
+                    bits(traffic.metadata_bits), ActionsCell(traffic.reads),
+                    ActionsCell(traffic.fills), ActionsCell(traffic.updates),
+                    bits(MetadataBits(traffic))});
+    }
+  }
+  return table;
+}
+
+std::string ComputesLine(const mapspace::SparseEvaluation& sparse) {
+  return fmt::format("multiplications: {} of {}, {} gated, {} skipped by the multipliers, {} not asked for",
+                     FormatCount(sparse.computes.actual), FormatCount(sparse.computes.dense),
+                     FormatCount(sparse.computes.gated), FormatCount(sparse.computes.skipped),
+                     FormatCount(sparse.computes.Absent()));
+}
+
 }  // namespace bayloom::report

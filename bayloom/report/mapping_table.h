@@ -3,7 +3,10 @@
 
 #pragma once
 
+#include <string>
+
 #include "bayloom/mapspace/model.h"
+#include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/report/table.h"
 
 namespace bayloom::report {
@@ -12,5 +15,12 @@ namespace bayloom::report {
 /// the energy of all.
 Table TrafficTable(const mapspace::Evaluation& evaluation, const mapspace::Mapping& mapping,
                    const mapspace::Problem& problem, const mapspace::Architecture& architecture);
+
+/// What becomes of each level's accesses to a tensor because of zeros: words of one instance as
+/// actual + gated + skipped, bits of metadata moved, and the energy of these.
+Table SparseTable(const mapspace::SparseEvaluation& sparse, const mapspace::Mapping& mapping,
+                  const mapspace::Problem& problem, const mapspace::Architecture& architecture);
+/// "multiplications: 40 of 160, 20 gated, 100 skipped by the multipliers or not reached".
+std::string ComputesLine(const mapspace::SparseEvaluation& sparse);
 
 }  // namespace bayloom::report

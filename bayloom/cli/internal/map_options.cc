@@ -49,6 +49,7 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
           ->option_text("FILE..."));
   map.add_option("--mapping", arguments.mapping, "Evaluate this mapping instead of searching")
       ->option_text("FILE");
+  arguments.sparsity.AddTo(map);
 }
 
 /// How long is searched, how, and what is kept.
@@ -172,6 +173,8 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map) {
                   "  bayloom map resnet50.onnx --arch eyeriss-like --objective edp --out mappings",
                   "\n"
                   "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse\n"
+                  "  bayloom map resnet50.onnx --arch eyeriss-like --sparse zeros.yaml --density "
+                  "weights=0.4\n"
                   "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
                   "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
 }
@@ -258,6 +261,15 @@ std::vector<mapspace::Directive> MapArguments::Constraints() const {
       all.push_back(std::move(directive));
   }
   return all;
+}
+
+mapspace::Architecture MapArguments::LoadArchitecture() const {
+  mapspace::Architecture loaded = mapspace::LoadArchitecture(architecture);
+  sparsity.ApplyTo(loaded);
+  if (fuse && loaded.IsSparse()) {
+    throw InputError("--fuse counts dense tensors; " + loaded.name + " makes use of zeros");
+  }
+  return loaded;
 }
 
 void FailWithoutMapping(const std::string& failure) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bayloom/cli/internal/model_option.h"
+#include "bayloom/cli/internal/sparsity_option.h"
 #include "bayloom/cli/internal/workers_option.h"
 #include "bayloom/tuning/map_run.h"
 
@@ -21,6 +22,7 @@ namespace bayloom::cli {
 /// The command line of `bayloom map`.
 struct MapArguments {
   ModelOption network;
+  SparsityOption sparsity;
   std::string op;
   std::string problem;
   std::string architecture;
@@ -58,6 +60,8 @@ struct MapArguments {
   /// What they say of a run over so many layers. Throws InputError for what they cannot.
   tuning::MapOptions Options(int64_t layers) const;
   std::vector<mapspace::Directive> Constraints() const;
+  /// --arch with what --sparse adds to it.
+  mapspace::Architecture LoadArchitecture() const;
 };
 
 /// The options --tile-encoding and --order-encoding.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
@@ -54,6 +55,32 @@ inline double AccessEnergyOf(const StorageLevel& level, int64_t cluster, bool is
   if (is_dram) return DramAccessEnergy(block_bits);
   const int64_t height = (level.words + level.block_words - 1) / level.block_words;
   return SramAccessEnergy(height, block_bits * cluster) / static_cast<double>(cluster);
+}
+
+/// Where a level keeps metadata of sparse tensors, and what gated accesses cost. `find` answers the
+/// number of an attribute by any of its names, within 0 and a limit, if it is given.
+template <typename Find>
+void ReadMetadataStorage(LevelSparsity& sparsity, const Find& find, bool is_dram,
+                         const Technology* technology) {
+  const auto whole = [&](std::initializer_list<std::string_view> keys, double high) {
+    return static_cast<int64_t>(std::floor(find(keys, high).value_or(0)));
+  };
+  sparsity.metadata_word_bits = static_cast<int>(
+      whole({"metadata_datawidth", "metadata_word_bits"}, kMaxUnitBits));
+  sparsity.metadata_width_bits =
+      whole({"metadata_storage_width", "metadata_width"}, kMaxBlockWords);
+  sparsity.metadata_depth = whole({"metadata_storage_depth", "metadata_depth"}, 0x1p40);
+  sparsity.gated_access_energy_pj = find({"gated_access_energy"}, kMaxUnitEnergyPj).value_or(0);
+  sparsity.fit_probability = find({"tile_confidence"}, 1).value_or(1);
+  double energy = 0;
+  if (sparsity.HasMetadataStorage()) {
+    StorageLevel rows;
+    rows.word_bits = static_cast<int>(sparsity.metadata_width_bits);
+    rows.words = std::max<int64_t>(1, sparsity.metadata_depth);
+    energy = AccessEnergyOf(rows, 1, is_dram, technology);
+  }
+  sparsity.metadata_access_energy_pj =
+      find({"metadata_access_energy"}, kMaxUnitEnergyPj).value_or(energy);
 }
 
 }  // namespace bayloom::mapspace

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bayloom/mapspace/architecture.h"
+#include "bayloom/mapspace/problem.h"
+
+namespace CLI {
+class App;
+}
+
+namespace bayloom::cli {
+
+/// The options --density, --word-bits, --sparse and --occupancy: what is known of zeros, and what
+/// an architecture does about them.
+class SparsityOption {
+ public:
+  void AddTo(CLI::App& command);
+
+  /// Adds the optimizations of --sparse to the architecture. Throws InputError where densities are
+  /// given and nothing makes use of them.
+  void ApplyTo(mapspace::Architecture& architecture) const;
+  /// Gives the tensors of these problems, by names without regard to case, their densities and
+  /// word widths. Throws InputError for a name that no problem has.
+  void ApplyTo(std::span<mapspace::Problem* const> problems) const;
+
+ private:
+  std::vector<std::string> densities_;  ///< "Weights=0.3"
+  std::vector<std::string> word_bits_;  ///< "Weights=4"
+  std::string sparse_;
+  std::optional<std::string> occupancy_;
+};
+
+}  // namespace bayloom::cli

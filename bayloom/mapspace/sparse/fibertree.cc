@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/mapspace/sparse/fibertree.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace bayloom::mapspace {
+namespace {
+
+/// A loop, or loops together, that a rank stands for.
+struct TreeLoop {
+  int dimension;
+  int64_t count;
+  int64_t inside_words;   ///< of the tile that one iteration touches
+  int64_t through_words;  ///< of the tile that all iterations touch
+};
+
+/// The loops over a tensor's tile that ranks are to be made of, innermost first. With
+/// `down_to_words` those inside of the child's tile are among them, dimension by dimension.
+std::vector<TreeLoop> LoopsOf(const SparseNest& nest, const DataSpace& tensor, int level, int child,
+                              bool down_to_words) {
+  const DimensionSet indexed = tensor.Indexed();
+  Extents counts = down_to_words ? nest.Tile(child) : kUnitExtents;
+  std::vector<TreeLoop> loops;
+  for (const SparseLoop& loop : nest.Loops(child + 1, level)) {
+    if (!Indexes(indexed, loop.dimension)) continue;
+    Extents inside = loop.through;
+    inside[loop.dimension] /= loop.count;
+    // A dimension's innermost loop also runs over its part of the child's tile.
+    const int64_t absorbed = counts[loop.dimension];
+    counts[loop.dimension] = 1;
+    inside[loop.dimension] /= absorbed;
+    loops.push_back({loop.dimension, loop.count * absorbed, tensor.BoxWords(inside),
+                     tensor.BoxWords(loop.through)});
+  }
+  Extents inner = kUnitExtents;
+  std::vector<TreeLoop> innermost;
+  for (int d = 0; d < kMaxDimensions; ++d) {
+    if (counts[d] == 1 || !Indexes(indexed, d)) continue;
+    const int64_t inside = tensor.BoxWords(inner);
+    inner[d] = counts[d];
+    innermost.push_back({d, counts[d], inside, tensor.BoxWords(inner)});
+  }
+  loops.insert(loops.begin(), innermost.begin(), innermost.end());
+  return loops;
+}
+
+/// The flattening list of a rank that has the dimension; 0: none does.
+DimensionSet ListOf(const ResolvedRank& rank, int dimension) {
+  for (const DimensionSet list : rank.flattened) {
+    if (Indexes(list, dimension)) return list;
+  }
+  return 0;
+}
+
+/// Takes the loops of one rank off the list that is not yet given to ranks: one loop, or those next
+/// to it that are flattened together. Empty if the rank is not for the first loop.
+std::span<const TreeLoop> TakeLoops(const ResolvedRank& rank, bool from_inside,
+                                    std::span<const TreeLoop>& loops) {
+  const auto at = [&](size_t i) -> const TreeLoop& {
+    return from_inside ? loops[i] : loops[loops.size() - 1 - i];
+  };
+  size_t count = 1;
+  if (!rank.flattened.empty()) {
+    const DimensionSet list = ListOf(rank, at(0).dimension);
+    count = 0;
+    while (count < loops.size() && Indexes(list, at(count).dimension)) ++count;
+  }
+  const std::span<const TreeLoop> taken =
+      from_inside ? loops.first(count) : loops.last(count);
+  loops = from_inside ? loops.subspan(count) : loops.first(loops.size() - count);
+  return taken;
+}
+
+/// Ranks without a loop lead to what the rank inside of them is, `below_words`.
+FiberRank RankOf(std::span<const TreeLoop> loops, const DataSpace& tensor, int64_t below_words) {
+  if (loops.empty()) return {1, below_words};
+  Extents counts = kUnitExtents;
+  for (const TreeLoop& loop : loops) counts[loop.dimension] *= loop.count;
+  return {tensor.BoxWords(counts), loops.front().inside_words};
+}
+
+/// Expected metadata of one rank: `fibers` at most, each of which covers `tile_words`.
+RankMetadata CountRank(const ResolvedRank& rank, const FiberRank& shape, const DensityModel& density,
+                       double fibers, int64_t tile_words) {
+  const auto coordinates = static_cast<double>(shape.fiber);
+  const auto nonempty_fibers = [&] { return fibers * (1 - density.EmptyProbability(tile_words)); };
+  const auto nonempty = [&] {
+    return coordinates * (1 - density.EmptyProbability(shape.payload_words));
+  };
+  // What a fiber has of nonempty coordinates is rounded up, but for runs, whose number is a mean
+  // over many fibers: as the released model counts them.
+  switch (rank.format) {
+    case RankFormat::kUncompressedBitmask:
+      return {fibers * coordinates, fibers * coordinates};
+    case RankFormat::kBitmask: {
+      const double there = nonempty_fibers();
+      return {there * coordinates, there * std::ceil(nonempty())};
+    }
+    case RankFormat::kRunLength: {
+      const double runs = nonempty_fibers() * nonempty();
+      return {runs, runs};
+    }
+    case RankFormat::kCoordinatePayload: {
+      const double pairs = nonempty_fibers() * std::ceil(nonempty());
+      return {pairs, pairs};
+    }
+    case RankFormat::kOffsetPair:
+      return {0, nonempty_fibers() * (coordinates + 1)};
+  }
+  return {};
+}
+
+}  // namespace
+
+Fibertree BuildFibertree(const SparseNest& nest, const DataSpace& tensor, int level, int child,
+                         const ResolvedFormat& format, const Fibertree* child_tree) {
+  Fibertree tree;
+  if (!format.HasMetadata()) {
+    tree.ranks = {{tensor.BoxWords(nest.Tile(level)), 1}};
+    return tree;
+  }
+  int64_t below = tensor.BoxWords(nest.Tile(child));
+  const bool is_tiled = format.compressed && child_tree != nullptr && below > 1;
+  if (is_tiled) {
+    tree.ranks = child_tree->ranks;
+  } else {
+    below = 1;
+  }
+  const size_t inner = tree.ranks.size(), count = format.ranks.size();
+  const std::vector<TreeLoop> all = LoopsOf(nest, tensor, level, child, !is_tiled);
+  std::span<const TreeLoop> loops = all;
+  if (inner > count) {
+    tree.has_all_loops = false;
+    tree.ranks.resize(count);
+    return tree;
+  }
+  std::vector<std::span<const TreeLoop>> taken(count);
+  for (size_t i = inner; i < count && !loops.empty(); ++i) {
+    const size_t rank = format.inner_to_outer ? i : count - 1 - (i - inner);
+    taken[rank] = TakeLoops(format.ranks[rank], format.inner_to_outer, loops);
+  }
+  tree.has_all_loops = loops.empty();
+  for (size_t rank = inner; rank < count; ++rank) {
+    tree.ranks.push_back(RankOf(taken[rank], tensor, below));
+    if (!taken[rank].empty()) below = taken[rank].back().through_words;
+  }
+  return tree;
+}
+
+std::vector<RankMetadata> MetadataOf(const ResolvedFormat& format, const Fibertree& tree,
+                                     const DensityModel& density, int64_t tile_words,
+                                     int64_t nonzeros) {
+  const int count = static_cast<int>(tree.ranks.size());
+  std::vector<RankMetadata> metadata(count);
+  if (!format.HasMetadata()) return {};
+  const DensityModel inside = density.Given(tile_words, nonzeros);
+  const int kept = format.inner_to_outer ? 0 : count - 1;  // though it has one coordinate only
+  double fibers = 1;
+  int64_t covered = tile_words;
+  for (int r = count - 1; r >= 0; --r) {
+    const FiberRank& rank = tree.ranks[r];
+    if (rank.fiber > 1 || r == kept) {
+      metadata[r] = CountRank(format.ranks[r], rank, inside, fibers, covered);
+    }
+    fibers *= static_cast<double>(rank.fiber);
+    covered = rank.payload_words;
+  }
+  // The payloads of the innermost rank are the data.
+  const auto innermost = std::ranges::find_if(
+      metadata, [](const RankMetadata& rank) { return rank.metadata + rank.payload > 0; });
+  if (innermost != metadata.end()) innermost->payload = 0;
+  return metadata;
+}
+
+int CoordinateBits(int64_t coordinates) {
+  return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(coordinates - 1))));
+}
+
+}  // namespace bayloom::mapspace

@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+
+#include "bayloom/mapspace/sparse/internal/draft.h"
+
+namespace bayloom::mapspace {
+namespace {
+
+/// Whole actions among `count` that happen with this probability.
+int64_t Whole(int64_t count, double probability) {
+  return static_cast<int64_t>(std::floor(static_cast<double>(count) * probability));
+}
+
+void Reduce(int64_t& count, double probability) { count -= Whole(count, probability); }
+
+void Reduce(RankAccesses& accesses, double probability) {
+  Reduce(accesses.metadata, probability);
+  Reduce(accesses.payload, probability);
+}
+
+/// All accesses to a tensor that a level outside does not cause any more.
+void ReduceAll(SparseTraffic& traffic, double probability) {
+  for (ActionCounts* counts : {&traffic.reads, &traffic.fills, &traffic.updates}) {
+    Reduce(counts->actual, probability);
+  }
+  for (RankTraffic& rank : traffic.ranks) {
+    for (RankActions* actions : {&rank.reads, &rank.fills, &rank.updates}) {
+      Reduce(actions->actual, probability);
+    }
+  }
+}
+
+/// Turns actual accesses into gated or skipped ones.
+void Move(int64_t amount, ActionCounts& counts, bool gates) {
+  counts.actual -= amount;
+  (gates ? counts.gated : counts.skipped) += amount;
+}
+
+void Move(double probability, RankActions& actions, bool gates) {
+  RankAccesses& to = gates ? actions.gated : actions.skipped;
+  const int64_t metadata = Whole(actions.actual.metadata, probability);
+  const int64_t payload = Whole(actions.actual.payload, probability);
+  actions.actual.metadata -= metadata;
+  actions.actual.payload -= payload;
+  to.metadata += metadata;
+  to.payload += payload;
+}
+
+/// What a level itself does about accesses of the level inside, whose tiles have so many ranks.
+void ApplyLocally(SparseTraffic& traffic, double probability, bool gates, bool read_write,
+                  size_t ranks_inside) {
+  // Of partial sums at least as much is not read as is not written.
+  const double reads = static_cast<double>(traffic.reads.actual) * probability;
+  Move(static_cast<int64_t>(read_write ? std::ceil(reads) : std::floor(reads)), traffic.reads,
+       gates);
+  Move(Whole(traffic.updates.actual, probability), traffic.updates, gates);
+  for (size_t r = 0; r < std::min(ranks_inside, traffic.ranks.size()); ++r) {
+    Move(probability, traffic.ranks[r].reads, gates);
+    Move(probability, traffic.ranks[r].updates, gates);
+  }
+}
+
+RankAccesses AccessesOf(const RankMetadata& expected, int64_t words, int64_t tile_words) {
+  const double tiles = static_cast<double>(words) / static_cast<double>(tile_words);
+  const auto whole = [&](double units) {
+    return static_cast<int64_t>(std::ceil(units * tiles - 1e-9 * units * tiles));
+  };
+  return {whole(expected.metadata), whole(expected.payload)};
+}
+
+}  // namespace
+
+void SparseModel::CompressAccesses(const Mapping& mapping, const Evaluation& dense,
+                                   SparseEvaluation& sparse) const {
+  for (int l = 0; l < architecture_.LevelCount(); ++l) {
+    for (int t = 0; t < problem_.TensorCount(); ++t) {
+      if (!mapping.levels[l].Keeps(t)) continue;
+      SparseTraffic& traffic = sparse.levels[l][t];
+      const TensorTraffic& counted = dense.levels[l].tensors[t];
+      const bool knows_zeros = levels_[l].formats[t].HasMetadata();
+      const double absent = knows_zeros ? std::max(0.0, 1 - traffic.density) : 0;
+      const auto compress = [&](int64_t count) {
+        ActionCounts counts{.dense = count, .actual = count};
+        Reduce(counts.actual, absent);
+        return counts;
+      };
+      traffic.reads = compress(counted.reads);
+      traffic.fills = compress(counted.fills);
+      traffic.updates = compress(counted.updates);
+      for (RankTraffic& rank : traffic.ranks) {
+        rank.reads.actual = AccessesOf(rank.expected, counted.reads, traffic.tile_words);
+        rank.fills.actual = AccessesOf(rank.expected, counted.fills, traffic.tile_words);
+        rank.updates.actual = AccessesOf(rank.expected, counted.updates, traffic.tile_words);
+      }
+    }
+  }
+}
+
+void SparseModel::ApplySafs(const Mapping& mapping, int tensor, Draft& draft,
+                            SparseEvaluation& sparse) const {
+  const bool read_write = problem_.tensors[tensor].read_write;
+  double outside = 0;  // ineffectual, as the level with a SAF outside of this one has found
+  bool any = false;
+  for (int l = architecture_.LevelCount() - 1; l >= 0; --l) {
+    const Saf& saf = draft.safs[l][tensor];
+    SparseTraffic& traffic = sparse.levels[l][tensor];
+    const bool keeps = mapping.levels[l].Keeps(tensor);
+    if (keeps) ReduceAll(traffic, outside);
+    if (saf.kind == Saf::Kind::kNone) continue;
+    if (keeps && saf.kind != Saf::Kind::kSpatialSkip) {
+      // Probabilities are of all accesses: what did not get here does not count again.
+      const double here =
+          outside < 1 ? std::max(0.0, 1 - (1 - saf.probability) / (1 - outside)) : 0;
+      const int child = ChildLevel(mapping, l, tensor);
+      const size_t ranks_inside =
+          child < 0 ? traffic.ranks.size() : levels_[child].formats[tensor].ranks.size();
+      ApplyLocally(traffic, here, saf.kind == Saf::Kind::kGate, read_write, ranks_inside);
+    }
+    outside = saf.probability;
+    any = true;
+  }
+  if (!any || read_write) return;
+  Reduce(sparse.computes.actual, outside);
+  draft.operand_has_saf[tensor] = true;
+  draft.operand_empty[tensor] = outside;
+}
+
+namespace {
+
+/// States of an operand when a multiplication comes up.
+struct OperandStates {
+  double nonzero = 1, zero = 0, missing = 0;
+};
+
+double Millionths(double probability) { return std::round(probability * 1e6) / 1e6; }
+
+}  // namespace
+
+void SparseModel::CountComputes(const Mapping& mapping, const Draft& draft,
+                                SparseEvaluation& sparse) const {
+  // The product of the operands' states: all there and not zero; none there at all; one at least
+  // not there; one at least zero.
+  double effectual = 1, none = 1, all_there = 1;
+  for (int t = 0; t < problem_.TensorCount(); ++t) {
+    if (problem_.tensors[t].read_write) continue;
+    // Of those multiplications that storage let through because of this operand.
+    double nonempty = 1;
+    for (int other = 0; other < problem_.TensorCount(); ++other) {
+      if (other != t && draft.operand_has_saf[other]) {
+        nonempty *= 1 - Millionths(draft.operand_empty[other]);
+      }
+    }
+    const double density = Millionths(densities_[t].ExpectedOccupancy(1));
+    OperandStates states;
+    states.nonzero = nonempty > 0 ? std::min(1.0, density / nonempty) : 0;
+    const bool knows_zeros = levels_[HoldingLevel(mapping, 0, t)].formats[t].HasMetadata();
+    (knows_zeros ? states.missing : states.zero) = 1 - states.nonzero;
+    effectual *= states.nonzero;
+    none *= states.missing;
+    all_there *= 1 - states.missing;
+  }
+  const ComputeSparsity& does = architecture_.arithmetic.sparsity;
+  const auto total = static_cast<double>(sparse.computes.actual);
+  double gated = 0, skipped = 0;
+  const double unaligned = std::max(0.0, 1 - all_there - none);
+  const double zeros = std::max(0.0, all_there - effectual);
+  if (does.gates_zeros) gated += zeros;
+  if (does.skips_unaligned) {
+    skipped += unaligned;
+  } else if (does.gates_zeros) {
+    gated += unaligned;
+  }
+  ActionCounts& computes = sparse.computes;
+  computes.gated = static_cast<int64_t>(std::floor(total * gated));
+  computes.skipped = static_cast<int64_t>(std::floor(total * skipped));
+  computes.actual -= computes.gated + computes.skipped +
+                     static_cast<int64_t>(std::floor(total * none));
+  if (!draft.uses.empty()) {
+    double share = 0;
+    for (const SpatialUse& use : draft.uses) share = std::max(share, use.share[0]);
+    sparse.multipliers *= share;
+  }
+  sparse.compute_cycles = static_cast<int64_t>(std::ceil(
+      static_cast<double>(computes.actual + computes.gated) / sparse.multipliers - 1e-9));
+}
+
+double SparseModel::BlocksPerWord(int level, int tensor, const SparseTraffic& traffic) const {
+  const int64_t block = architecture_.levels[level].block_words;
+  const auto words = static_cast<double>(block);
+  constexpr int64_t kManyBlocks = 64;
+  if (!levels_[level].formats[tensor].compressed || block == 1 || traffic.density >= 1 ||
+      traffic.tile_words > kManyBlocks * block) {
+    return 1 / words;
+  }
+  // A small compressed tile ends within a block.
+  double blocks = 0, nonzeros = 0;
+  for (const OccupancyPoint& point : densities_[tensor].Occupancies(traffic.tile_words)) {
+    blocks += point.probability * std::ceil(static_cast<double>(point.occupancy) / words);
+    nonzeros += point.probability * static_cast<double>(point.occupancy);
+  }
+  return blocks / nonzeros;
+}
+
+namespace {
+
+int64_t BitsOf(const RankAccesses& accesses, const RankTraffic& rank) {
+  return accesses.metadata * rank.metadata_bits + accesses.payload * rank.payload_bits;
+}
+
+/// Bits of metadata that accesses of one kind move.
+int64_t BitsOf(const SparseTraffic& traffic, RankActions RankTraffic::* kind,
+               RankAccesses RankActions::* action) {
+  int64_t bits = 0;
+  for (const RankTraffic& rank : traffic.ranks) bits += BitsOf(rank.*kind.*action, rank);
+  return bits;
+}
+
+constexpr RankActions RankTraffic::* kAccessKinds[] = {&RankTraffic::reads, &RankTraffic::fills,
+                                                 &RankTraffic::updates};
+
+}  // namespace
+
+void SparseModel::AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) const {
+  for (int l = 0; l < architecture_.LevelCount(); ++l) {
+    const StorageLevel& storage = architecture_.levels[l];
+    const LevelSparsity& sparsity = storage.sparsity;
+    const bool is_apart = sparsity.HasMetadataStorage();
+    const double metadata_width =
+        is_apart ? static_cast<double>(sparsity.metadata_width_bits)
+                 : static_cast<double>(storage.word_bits * storage.block_words);
+    const double metadata_energy =
+        is_apart ? sparsity.metadata_access_energy_pj : storage.access_energy_pj;
+    for (int t = 0; t < problem_.TensorCount(); ++t) {
+      if (!mapping.levels[l].Keeps(t)) continue;
+      SparseTraffic& traffic = sparse.levels[l][t];
+      const double per_word = BlocksPerWord(l, t, traffic);
+      const double share = WordShare(l, t);
+      // Whole blocks, but for tiles that end within one, whose number is a mean.
+      const auto blocks = [&](int64_t count) {
+        const double whole =
+            std::ceil(static_cast<double>(count) * share / static_cast<double>(storage.block_words));
+        return whole * per_word * static_cast<double>(storage.block_words);
+      };
+      double data = 0, metadata = 0;
+      for (const ActionCounts* counts : {&traffic.reads, &traffic.fills, &traffic.updates}) {
+        data += blocks(counts->actual) * storage.access_energy_pj +
+                blocks(counts->gated) * sparsity.gated_access_energy_pj;
+      }
+      for (RankActions RankTraffic::* kind : kAccessKinds) {
+        const auto bits = static_cast<double>(BitsOf(traffic, kind, &RankActions::actual));
+        metadata += std::ceil(bits / metadata_width) * metadata_energy;
+      }
+      traffic.data_energy_pj = traffic.instances * data;
+      traffic.metadata_energy_pj = traffic.instances * metadata;
+    }
+  }
+}
+
+int64_t SparseModel::CyclesOf(int level, const Evaluation& dense,
+                              const SparseEvaluation& sparse) const {
+  const StorageLevel& storage = architecture_.levels[level];
+  const auto compute = static_cast<double>(sparse.compute_cycles);
+  double reads = 0, writes = 0;  // words a cycle
+  for (int t = 0; t < problem_.TensorCount(); ++t) {
+    const SparseTraffic& traffic = sparse.levels[level][t];
+    const auto words = [&](int64_t data, std::initializer_list<RankActions RankTraffic::*> kinds) {
+      int64_t bits = 0;
+      for (RankActions RankTraffic::* kind : kinds) {
+        bits += BitsOf(traffic, kind, &RankActions::actual) +
+                BitsOf(traffic, kind, &RankActions::gated);
+      }
+      return static_cast<double>(data) * WordShare(level, t) +
+             static_cast<double>(bits / storage.word_bits);
+    };
+    // Of instances that all work, on average.
+    const double busy = traffic.instances / static_cast<double>(dense.levels[level].instances);
+    reads += busy * words(traffic.reads.actual + traffic.reads.gated, {&RankTraffic::reads}) /
+             compute;
+    writes += busy *
+              words(traffic.fills.actual + traffic.updates.actual + traffic.fills.gated +
+                        traffic.updates.gated,
+                    {&RankTraffic::fills, &RankTraffic::updates}) /
+              compute;
+  }
+  double slowdown = 1;
+  if (storage.read_bandwidth < reads) slowdown = storage.read_bandwidth / reads;
+  if (storage.write_bandwidth < writes) {
+    slowdown = std::min(slowdown, storage.write_bandwidth / writes);
+  }
+  return static_cast<int64_t>(std::ceil(compute / slowdown));
+}
+
+}  // namespace bayloom::mapspace

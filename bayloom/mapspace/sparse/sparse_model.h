@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "bayloom/base/result.h"
+#include "bayloom/mapspace/model.h"
+#include "bayloom/mapspace/sparse/density.h"
+#include "bayloom/mapspace/sparse/sparse_evaluation.h"
+#include "bayloom/mapspace/sparse/spatial_skipping.h"
+
+namespace bayloom::mapspace {
+
+/// What zeros change about the counts of the dense model, as Sparseloop counts it (Wu et al., MICRO
+/// 2022, sec. 5): compressed tensors are moved and kept without their zeros, with metadata that say
+/// where the others are; accesses and multiplications that zeros make ineffectual are gated or
+/// skipped, and what a level skips is not asked of those inside of it. Also words of tensors that
+/// have a width of their own.
+///
+/// All numbers are expectations over tiles, by the tensors' density models, rounded so that nothing
+/// is lost: an operation is gated or skipped only as a whole. Immutable.
+class SparseModel {
+ public:
+  /// Whether anything is done about zeros, or a tensor has words of its own width; else the dense
+  /// model says all.
+  static bool IsNeeded(const Problem& problem, const Architecture& architecture);
+
+  /// Throws InputError, with their place, for tensors and dimensions that the problem has not.
+  SparseModel(const Problem& problem, const Architecture& architecture);
+
+  /// Whether all tiles fit as they are kept, metadata included, all loops have a rank, and loops in
+  /// space have room after skipping.
+  Status CheckFit(const Mapping& mapping) const;
+
+  /// `dense` is what the dense model counts.
+  SparseEvaluation Count(const Mapping& mapping, const Evaluation& dense) const;
+  /// The same brought into the evaluation: actual accesses, what tiles take of capacity, energy,
+  /// cycles, and utilization by multiplications that are done.
+  void Apply(const Mapping& mapping, Evaluation& evaluation) const;
+
+ private:
+  /// An optimization with its names resolved.
+  struct Option {
+    int follower;
+    std::vector<int> leaders;
+  };
+  struct Action {
+    ActionOptimization::Kind kind;
+    std::vector<Option> options;
+  };
+  struct Level {
+    std::vector<ResolvedFormat> formats;  ///< one for each tensor
+    std::vector<Action> actions;
+  };
+  /// What a level does about accesses to a tensor.
+  struct Saf {
+    enum class Kind : uint8_t { kNone, kGate, kSkip, kSpatialSkip };
+    Kind kind = Kind::kNone;
+    double probability = 0;  ///< that an access is ineffectual
+  };
+  struct Draft;
+
+  void Resolve(const Architecture& architecture);
+  ResolvedFormat ResolveFormat(const TensorFormat& format) const;
+  int TensorNamed(const std::string& name, const std::string& where) const;
+
+  void BuildTrees(const Mapping& mapping, Draft& draft) const;
+  void CountOccupancies(const Mapping& mapping, Draft& draft, SparseEvaluation& sparse) const;
+  int64_t OccupancyFor(int level, int tensor, int64_t tile_words) const;
+  void CountMetadata(int level, int tensor, const Draft& draft, bool is_nonempty,
+                     SparseTraffic& traffic) const;
+  void FindSafs(const Mapping& mapping, const SparseEvaluation& sparse, Draft& draft) const;
+  void FindSpatialUse(const Mapping& mapping, Draft& draft) const;
+  double Ineffectual(const Mapping& mapping, const Draft& draft, int level,
+                     const Option& option) const;
+  void CompressAccesses(const Mapping& mapping, const Evaluation& dense,
+                        SparseEvaluation& sparse) const;
+  void ApplySafs(const Mapping& mapping, int tensor, Draft& draft, SparseEvaluation& sparse) const;
+  void CountComputes(const Mapping& mapping, const Draft& draft, SparseEvaluation& sparse) const;
+  void AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) const;
+  double BlocksPerWord(int level, int tensor, const SparseTraffic& traffic) const;
+  int64_t CyclesOf(int level, const Evaluation& dense, const SparseEvaluation& sparse) const;
+  double WordShare(int level, int tensor) const;
+  Status CheckSpread(const Mapping& mapping, const Draft& draft) const;
+
+  Problem problem_;
+  Architecture architecture_;
+  std::vector<DensityModel> densities_;
+  std::vector<Level> levels_;
+  bool skips_in_space_ = false;
+};
+
+}  // namespace bayloom::mapspace
