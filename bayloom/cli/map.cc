@@ -93,8 +93,8 @@ void DeliverMapping(const mapspace::Mapping& mapping, double value,
 /// --mapping: evaluates one and searches nothing.
 void EvaluateMapping(const MapArguments& arguments) {
   const tuning::MapOptions options = arguments.Options(1);
-  const mapspace::AnalyticalModel model(
-      LoadProblem(arguments), arguments.LoadArchitecture(), options.counting);
+  const mapspace::AnalyticalModel model(LoadProblem(arguments), arguments.LoadArchitecture(),
+                                        options.counting);
   const mapspace::Mapping mapping =
       mapspace::ReadMapping(arguments.mapping, model.problem(), model.architecture());
   const auto evaluator = tuning::MakeMappingEvaluator(model, options);
@@ -158,8 +158,7 @@ void MapOperation(const MapArguments& arguments) {
   tuning::MapOptions options = arguments.Options(1);
   const std::unique_ptr<worker::WorkerPool> pool = Delegate(arguments, options);
   tuning::MapRun run({{.name = "", .problem = LoadProblem(arguments)}},
-                     arguments.LoadArchitecture(), arguments.Constraints(),
-                     options);
+                     arguments.LoadArchitecture(), arguments.Constraints(), options);
   const trial::StopReason reason = RunWithProgress(run, arguments.workers);
   const tuning::MapRun::Layer& layer = run.layers().front();
   const mapspace::MapperResult& result = layer.search->result();
@@ -285,8 +284,7 @@ void MapFused(const MapArguments& arguments) {
   tuning::FusedOptions options;
   options.layers = arguments.Options(std::ssize(tuning::LayersOf(graph)));
   if (arguments.tile_evaluations) options.tile_evaluations = *arguments.tile_evaluations;
-  tuning::FusedRun run(graph, arguments.LoadArchitecture(),
-                       arguments.Constraints(), options);
+  tuning::FusedRun run(graph, arguments.LoadArchitecture(), arguments.Constraints(), options);
   report::RunProgress progress(stderr, run.layers().Status(),
                                report::MappingProgress(run.layers()));
   trial::StopReason reason = run.RunLayers(progress.Observer());

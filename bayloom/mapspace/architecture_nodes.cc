@@ -265,7 +265,8 @@ class NodesReader {
     macs.mesh_x = around.mesh_x;
     macs.mac_energy_pj = attributes.Find({"energy"}, 0, kMaxUnitEnergyPj)
                              .value_or(MacEnergyOf(macs.word_bits, technology_));
-    macs.sparsity.gated_energy_pj = attributes.Find({"gated_energy"}, 0, kMaxUnitEnergyPj).value_or(0);
+    macs.sparsity.gated_energy_pj =
+        attributes.Find({"gated_energy"}, 0, kMaxUnitEnergyPj).value_or(0);
     has_arithmetic_ = true;
   }
 
@@ -295,9 +296,12 @@ class NodesReader {
     };
     bandwidth("read_bandwidth", level.read_bandwidth);
     bandwidth("write_bandwidth", level.write_bandwidth);
-    ReadMetadataStorage(level.sparsity, [&](std::initializer_list<std::string_view> keys,
-                                            double high) { return attributes.Find(keys, 0, high); },
-                        is_dram, technology_);
+    ReadMetadataStorage(
+        level.sparsity,
+        [&](std::initializer_list<std::string_view> keys, double high) {
+          return attributes.Find(keys, 0, high);
+        },
+        is_dram, technology_);
     return level;
   }
 

@@ -177,11 +177,13 @@ class UnitReader {
     }
     ReadBandwidth({"read_bandwidth", "bandwidth"}, level.read_bandwidth);
     ReadBandwidth({"write_bandwidth", "bandwidth"}, level.write_bandwidth);
-    ReadMetadataStorage(level.sparsity, [&](std::initializer_list<std::string_view> keys,
-                                            double high) -> std::optional<double> {
-      const auto found = attributes_.FindAny(keys);
-      return found ? std::optional(found->RealWithin(0, high)) : std::nullopt;
-    }, IsDram(), technology_);
+    ReadMetadataStorage(
+        level.sparsity,
+        [&](std::initializer_list<std::string_view> keys, double high) -> std::optional<double> {
+          const auto found = attributes_.FindAny(keys);
+          return found ? std::optional(found->RealWithin(0, high)) : std::nullopt;
+        },
+        IsDram(), technology_);
     return level;
   }
 
@@ -381,8 +383,7 @@ Architecture ParseArchitectureYaml(const std::string& text, const std::string& f
 
 void AddSparseOptimizations(const std::string& file, Architecture& architecture) {
   const yaml::YamlValue document = yaml::YamlValue::Load(file);
-  ReadOptimizations(document.AtAny({"sparse_optimizations", "sparse-optimizations"}),
-                    architecture);
+  ReadOptimizations(document.AtAny({"sparse_optimizations", "sparse-optimizations"}), architecture);
 }
 
 std::vector<Directive> ReadConstraints(const std::string& file) {

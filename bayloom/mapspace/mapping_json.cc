@@ -165,7 +165,8 @@ nlohmann::json ToJson(const SparseEvaluation& sparse, const Mapping& mapping,
   for (int l = 0; l < architecture.LevelCount(); ++l) {
     Json tensors = Json::object();
     for (int t = 0; t < problem.TensorCount(); ++t) {
-      if (mapping.levels[l].Keeps(t)) tensors[problem.tensors[t].name] = ToJson(sparse.levels[l][t]);
+      if (mapping.levels[l].Keeps(t))
+        tensors[problem.tensors[t].name] = ToJson(sparse.levels[l][t]);
     }
     levels.push_back({{"name", architecture.levels[l].name}, {"tensors", tensors}});
   }

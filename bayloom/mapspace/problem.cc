@@ -76,7 +76,14 @@ std::string Problem::Describe() const {
       stepped += (stepped.empty() ? "" : ", ") + AxisText(axis, dimensions);
     }
   }
-  return stepped.empty() ? text : text + " (" + stepped + ")";
+  if (!stepped.empty()) text += " (" + stepped + ")";
+  for (const DataSpace& tensor : tensors) {
+    if (tensor.density != Density{}) text += ", " + tensor.name + " " + tensor.density.Describe();
+    if (tensor.word_bits != 0) {
+      text += ", " + tensor.name + " of " + std::to_string(tensor.word_bits) + " bits";
+    }
+  }
+  return text;
 }
 
 namespace {

@@ -68,7 +68,7 @@ struct Problem {
   /// Their position, or -1.
   int DimensionNamed(std::string_view name) const;
   int TensorNamed(std::string_view name) const;
-  /// "conv2d R=3 S=3 P=56 Q=56 C=144 M=24 N=16".
+  /// "conv2d R=3 S=3 P=56 Q=56 C=144 M=24 N=16", with densities and word widths if there are any.
   std::string Describe() const;
 
   bool operator==(const Problem&) const = default;

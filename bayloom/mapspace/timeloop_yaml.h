@@ -13,8 +13,8 @@
 
 namespace bayloom::mapspace {
 
-/// Timeloop's files (versions 0.2 to 0.4, with those of sparse tensors). Each reader looks for its own
-/// section, so that one file may hold several. All throw InputError naming file, line and key.
+/// Timeloop's files (versions 0.2 to 0.4, with those of sparse tensors). Each reader looks for its
+/// own section, so that one file may hold several. All throw InputError naming file, line and key.
 
 /// `problem:` with `shape:` (dimensions, coefficients, data-spaces) and the bounds beside it or
 /// under `instance:`, and there `densities:`. A data space may have `word-bits:`, which is
@@ -24,9 +24,9 @@ Problem ParseProblemYaml(const std::string& text, const std::string& file);
 
 /// `arch:` / `architecture:`, either `arithmetic:` and `storage:` (innermost first) or a tree of
 /// `subtree:` and `local:` (version 0.2, 0.3; outermost first); with its `constraints:` if it has
-/// any, and `sparse_optimizations:` beside it. Energies are `vector-access-energy` and `energy` where given, in pJ, else those of
-/// `technology`, or without one those of SramAccessEnergy and its like. A unit with
-/// `enabled: false` is left out, and constraints on it with it.
+/// any, and `sparse_optimizations:` beside it. Energies are `vector-access-energy` and `energy`
+/// where given, in pJ, else those of `technology`, or without one those of SramAccessEnergy and its
+/// like. A unit with `enabled: false` is left out, and constraints on it with it.
 Architecture ReadArchitecture(const std::string& file, const Technology* technology = nullptr);
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,
                                    const Technology* technology = nullptr);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bayloom/report/format.h"
 
 namespace bayloom::report {
@@ -51,12 +53,12 @@ std::string FormatName(const mapspace::StorageLevel& level, const std::string& t
   return "-";
 }
 
-int64_t MetadataBits(const mapspace::SparseTraffic& traffic) {
-  int64_t bits = 0;
+double MetadataBits(const mapspace::SparseTraffic& traffic) {
+  double bits = 0;
   for (const mapspace::RankTraffic& rank : traffic.ranks) {
     for (const mapspace::RankActions* actions : {&rank.reads, &rank.fills, &rank.updates}) {
-      bits += actions->actual.metadata * rank.metadata_bits +
-              actions->actual.payload * rank.payload_bits;
+      bits += static_cast<double>(actions->actual.metadata) * rank.metadata_bits +
+              static_cast<double>(actions->actual.payload) * rank.payload_bits;
     }
   }
   return bits;
@@ -66,9 +68,11 @@ int64_t MetadataBits(const mapspace::SparseTraffic& traffic) {
 
 Table SparseTable(const mapspace::SparseEvaluation& sparse, const mapspace::Mapping& mapping,
                   const mapspace::Problem& problem, const mapspace::Architecture& architecture) {
-  Table table({"level", "tensor", "format", "density", "words", "metadata", "reads (+gated+skipped)",
-               "fills", "updates", "metadata moved"});
-  const auto bits = [](int64_t number) { return Cell(number, FormatCount(number) + " b"); };
+  Table table({"level", "tensor", "format", "density", "words", "metadata",
+               "reads (+gated+skipped)", "fills", "updates", "metadata moved"});
+  const auto bits = [](double number) {
+    return Cell(number, FormatCount(static_cast<int64_t>(std::min(number, 0x1p62))) + " b");
+  };
   for (int l = architecture.LevelCount() - 1; l >= 0; --l) {
     for (int t = 0; t < problem.TensorCount(); ++t) {
       if (!mapping.levels[l].Keeps(t)) continue;
@@ -77,7 +81,7 @@ Table SparseTable(const mapspace::SparseEvaluation& sparse, const mapspace::Mapp
       table.AddRow({architecture.levels[l].name, tensor, FormatName(architecture.levels[l], tensor),
                     Cell(traffic.density, fmt::format("{:.3g}", traffic.density)),
                     Cell(traffic.occupancy, FormatCount(traffic.occupancy)),
-                    bits(traffic.metadata_bits), ActionsCell(traffic.reads),
+                    bits(static_cast<double>(traffic.metadata_bits)), ActionsCell(traffic.reads),
                     ActionsCell(traffic.fills), ActionsCell(traffic.updates),
                     bits(MetadataBits(traffic))});
     }
@@ -86,10 +90,11 @@ Table SparseTable(const mapspace::SparseEvaluation& sparse, const mapspace::Mapp
 }
 
 std::string ComputesLine(const mapspace::SparseEvaluation& sparse) {
-  return fmt::format("multiplications: {} of {}, {} gated, {} skipped by the multipliers, {} not asked for",
-                     FormatCount(sparse.computes.actual), FormatCount(sparse.computes.dense),
-                     FormatCount(sparse.computes.gated), FormatCount(sparse.computes.skipped),
-                     FormatCount(sparse.computes.Absent()));
+  return fmt::format(
+      "multiplications: {} of {}, {} gated, {} skipped by the multipliers, {} not asked for",
+      FormatCount(sparse.computes.actual), FormatCount(sparse.computes.dense),
+      FormatCount(sparse.computes.gated), FormatCount(sparse.computes.skipped),
+      FormatCount(sparse.computes.Absent()));
 }
 
 }  // namespace bayloom::report

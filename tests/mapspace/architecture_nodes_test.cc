@@ -164,8 +164,10 @@ TEST(ArchitectureNodes, RefuseWhatWouldChangeTheResult) {
   EXPECT_THAT(refusal("depth: 12,", ""), HasSubstr("needs its 'depth'"));
   EXPECT_THAT(refusal("dataspace: {keep: [Inputs]}", "dataspace: {no_coalesce: [Inputs]}"),
               HasSubstr("no_coalesce"));
-  EXPECT_THAT(refusal("class: DRAM", "class: DRAM\n    sparse_optimizations: {}"),
-              HasSubstr("sparse"));
+  EXPECT_THAT(refusal("class: DRAM",
+                      "class: DRAM\n    sparse_optimizations: "
+                      "{action_optimization: [{type: hoping, target: Inputs, condition_on: []}]}"),
+              HasSubstr("no optimization 'hoping'"));
   EXPECT_THAT(refusal("class: intmac", "class: adder"), HasSubstr("'depth'"));
   EXPECT_THAT(refusal("width: 4 * datawidth", "width: 3 * 8"), HasSubstr("no multiple"));
 }

@@ -81,22 +81,25 @@ void SparsityOption::AddTo(CLI::App& command) {
       .add_option("--sparse", sparse_,
                   "What the accelerator does about zeros (Timeloop's sparse_optimizations, YAML)")
       ->option_text("FILE");
-  Advanced(command
-               .add_option("--occupancy", occupancy_,
-                           "Room that compressed tiles need: max, expected, or what suffices with a "
-                           "probability")
-               ->option_text("max|expected|P")
-               ->default_str("max"));
-  Advanced(command.add_option("--word-bits", word_bits_, "Width of a tensor's words, e.g. weights=4")
-               ->option_text("TENSOR=N..."));
+  Advanced(
+      command
+          .add_option("--occupancy", occupancy_,
+                      "Room that compressed tiles need: max, expected, or what suffices with a "
+                      "probability")
+          ->option_text("max|expected|P")
+          ->default_str("max"));
+  Advanced(
+      command.add_option("--word-bits", word_bits_, "Width of a tensor's words, e.g. weights=4")
+          ->option_text("TENSOR=N..."));
 }
 
 void SparsityOption::ApplyTo(mapspace::Architecture& architecture) const {
   if (!sparse_.empty()) mapspace::AddSparseOptimizations(sparse_, architecture);
   if (!densities_.empty() && !architecture.IsSparse()) {
-    throw InputError(fmt::format("--density: {} does nothing about zeros; say with --sparse FILE "
-                                 "what it should do",
-                                 architecture.name));
+    throw InputError(
+        fmt::format("--density: {} does nothing about zeros; say with --sparse FILE "
+                    "what it should do",
+                    architecture.name));
   }
   if (!occupancy_) return;
   const double fits = ParseOccupancy(*occupancy_);

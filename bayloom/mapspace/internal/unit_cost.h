@@ -65,8 +65,8 @@ void ReadMetadataStorage(LevelSparsity& sparsity, const Find& find, bool is_dram
   const auto whole = [&](std::initializer_list<std::string_view> keys, double high) {
     return static_cast<int64_t>(std::floor(find(keys, high).value_or(0)));
   };
-  sparsity.metadata_word_bits = static_cast<int>(
-      whole({"metadata_datawidth", "metadata_word_bits"}, kMaxUnitBits));
+  sparsity.metadata_word_bits =
+      static_cast<int>(whole({"metadata_datawidth", "metadata_word_bits"}, kMaxUnitBits));
   sparsity.metadata_width_bits =
       whole({"metadata_storage_width", "metadata_width"}, kMaxBlockWords);
   sparsity.metadata_depth = whole({"metadata_storage_depth", "metadata_depth"}, 0x1p40);

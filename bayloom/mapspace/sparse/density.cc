@@ -117,8 +117,8 @@ Density MakeDensity(std::string_view distribution, double fraction) {
 
 DensityModel::DensityModel(const Density& density, int64_t tensor_words)
     : DensityModel(density, tensor_words,
-                   static_cast<int64_t>(std::ceil(
-                       Snap(density.fraction * static_cast<double>(tensor_words))))) {}
+                   static_cast<int64_t>(
+                       std::ceil(Snap(density.fraction * static_cast<double>(tensor_words))))) {}
 
 DensityModel DensityModel::Given(int64_t box_words, int64_t nonzeros) const {
   Density density = density_;
@@ -143,8 +143,8 @@ double DensityModel::Probability(int64_t tile_words, int64_t nonzeros) const {
     }
     case Density::Kind::kBlocked: {
       const int64_t whole = n / density_.block_words * density_.block_nonzeros;
-      return Hypergeometric(density_.block_words, density_.block_nonzeros,
-                            n % density_.block_words, nonzeros - whole);
+      return Hypergeometric(density_.block_words, density_.block_nonzeros, n % density_.block_words,
+                            nonzeros - whole);
     }
     case Density::Kind::kHypergeometric:
       return Hypergeometric(words_, nonzeros_, n, nonzeros);
@@ -170,7 +170,8 @@ int64_t DensityModel::MinOccupancy(int64_t tile_words) const {
     case Density::Kind::kBlocked: {
       const int64_t rest = n % density_.block_words;
       const int64_t zeros = density_.block_words - density_.block_nonzeros;
-      return n / density_.block_words * density_.block_nonzeros + std::max<int64_t>(0, rest - zeros);
+      return n / density_.block_words * density_.block_nonzeros +
+             std::max<int64_t>(0, rest - zeros);
     }
     case Density::Kind::kHypergeometric:
       return std::max<int64_t>(0, n - (words_ - nonzeros_));

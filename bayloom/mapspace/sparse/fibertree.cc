@@ -69,8 +69,7 @@ std::span<const TreeLoop> TakeLoops(const ResolvedRank& rank, bool from_inside,
     count = 0;
     while (count < loops.size() && Indexes(list, at(count).dimension)) ++count;
   }
-  const std::span<const TreeLoop> taken =
-      from_inside ? loops.first(count) : loops.last(count);
+  const std::span<const TreeLoop> taken = from_inside ? loops.first(count) : loops.last(count);
   loops = from_inside ? loops.subspan(count) : loops.first(loops.size() - count);
   return taken;
 }
@@ -84,30 +83,21 @@ FiberRank RankOf(std::span<const TreeLoop> loops, const DataSpace& tensor, int64
 }
 
 /// Expected metadata of one rank: `fibers` at most, each of which covers `tile_words`.
-RankMetadata CountRank(const ResolvedRank& rank, const FiberRank& shape, const DensityModel& density,
-                       double fibers, int64_t tile_words) {
+RankMetadata CountRank(const ResolvedRank& rank, const FiberRank& shape,
+                       const DensityModel& density, double fibers, int64_t tile_words) {
   const auto coordinates = static_cast<double>(shape.fiber);
   const auto nonempty_fibers = [&] { return fibers * (1 - density.EmptyProbability(tile_words)); };
-  const auto nonempty = [&] {
-    return coordinates * (1 - density.EmptyProbability(shape.payload_words));
-  };
-  // What a fiber has of nonempty coordinates is rounded up, but for runs, whose number is a mean
-  // over many fibers: as the released model counts them.
+  // Nonempty coordinates of all fibers; fibers without any are among these means.
+  const double coordinates_there =
+      fibers * coordinates * (1 - density.EmptyProbability(shape.payload_words));
   switch (rank.format) {
     case RankFormat::kUncompressedBitmask:
       return {fibers * coordinates, fibers * coordinates};
-    case RankFormat::kBitmask: {
-      const double there = nonempty_fibers();
-      return {there * coordinates, there * std::ceil(nonempty())};
-    }
-    case RankFormat::kRunLength: {
-      const double runs = nonempty_fibers() * nonempty();
-      return {runs, runs};
-    }
-    case RankFormat::kCoordinatePayload: {
-      const double pairs = nonempty_fibers() * std::ceil(nonempty());
-      return {pairs, pairs};
-    }
+    case RankFormat::kBitmask:
+      return {nonempty_fibers() * coordinates, coordinates_there};
+    case RankFormat::kRunLength:
+    case RankFormat::kCoordinatePayload:
+      return {coordinates_there, coordinates_there};
     case RankFormat::kOffsetPair:
       return {0, nonempty_fibers() * (coordinates + 1)};
   }

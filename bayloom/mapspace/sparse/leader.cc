@@ -83,6 +83,11 @@ Access FindAccess(const LeaderQuery& query) {
   return access;
 }
 
+int64_t Scaled(int64_t extent, double factor, int64_t bound) {
+  const double scaled = std::ceil(static_cast<double>(extent) * factor);
+  return scaled < static_cast<double>(bound) ? static_cast<int64_t>(scaled) : bound;
+}
+
 }  // namespace
 
 int64_t LeaderTileWords(const LeaderQuery& query, int leader) {
@@ -101,22 +106,18 @@ int64_t LeaderTileWords(const LeaderQuery& query, int leader) {
     iterations *= static_cast<double>(loop->count);
     is_split = true;
   }
-  const double words = static_cast<double>(
-      query.problem.tensors[query.follower].BoxWords(access.tile)) / iterations;
+  const double words =
+      static_cast<double>(query.problem.tensors[query.follower].BoxWords(access.tile)) / iterations;
   double together = std::ceil(static_cast<double>(query.block_words) / words);
   Extents tile = access.leader;
   for (int d = 0; d < query.problem.DimensionCount(); ++d) {
     if (factors[d] == 1) continue;
-    tile[d] = static_cast<int64_t>(
-        std::ceil(static_cast<double>(tile[d]) * std::min(1.0, together / factors[d])));
+    tile[d] = Scaled(tile[d], std::min(1.0, together / factors[d]), query.problem.bounds[d]);
     together /= factors[d];
   }
   if (together > 1 && access.dimension >= 0) {
-    tile[access.dimension] = static_cast<int64_t>(
-        std::ceil(static_cast<double>(tile[access.dimension]) * together));
-  }
-  for (int d = 0; d < query.problem.DimensionCount(); ++d) {
-    tile[d] = std::min(tile[d], query.problem.bounds[d]);
+    int64_t& extent = tile[access.dimension];
+    extent = Scaled(extent, together, query.problem.bounds[access.dimension]);
   }
   return tensor.BoxWords(tile);
 }

@@ -9,7 +9,8 @@ namespace bayloom::mapspace {
 
 bool TensorFormat::IsCompressed() const {
   return std::ranges::any_of(ranks, [](const RankSpec& rank) {
-    return rank.format != RankFormat::kUncompressedBitmask && rank.format != RankFormat::kOffsetPair;
+    return rank.format != RankFormat::kUncompressedBitmask &&
+           rank.format != RankFormat::kOffsetPair;
   });
 }
 

@@ -101,8 +101,8 @@ struct LevelSparsity {
 
 /// What the multipliers do where an operand is zero.
 struct ComputeSparsity {
-  bool gates_zeros = false;       ///< multiplications by a zero that is there
-  bool skips_unaligned = false;   ///< operands whose partner is not there
+  bool gates_zeros = false;      ///< multiplications by a zero that is there
+  bool skips_unaligned = false;  ///< operands whose partner is not there
   double gated_energy_pj = 0;
 
   bool IsSparse() const { return gates_zeros || skips_unaligned; }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bayloom/mapspace/sparse/internal/draft.h"
+#include "bayloom/mapspace/sparse/internal/whole_count.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -65,10 +66,7 @@ void ApplyLocally(SparseTraffic& traffic, double probability, bool gates, bool r
 
 RankAccesses AccessesOf(const RankMetadata& expected, int64_t words, int64_t tile_words) {
   const double tiles = static_cast<double>(words) / static_cast<double>(tile_words);
-  const auto whole = [&](double units) {
-    return static_cast<int64_t>(std::ceil(units * tiles - 1e-9 * units * tiles));
-  };
-  return {whole(expected.metadata), whole(expected.payload)};
+  return {RoundedUp(expected.metadata * tiles), RoundedUp(expected.payload * tiles)};
 }
 
 }  // namespace
@@ -176,24 +174,25 @@ void SparseModel::CountComputes(const Mapping& mapping, const Draft& draft,
   ActionCounts& computes = sparse.computes;
   computes.gated = static_cast<int64_t>(std::floor(total * gated));
   computes.skipped = static_cast<int64_t>(std::floor(total * skipped));
-  computes.actual -= computes.gated + computes.skipped +
-                     static_cast<int64_t>(std::floor(total * none));
+  computes.actual -=
+      computes.gated + computes.skipped + static_cast<int64_t>(std::floor(total * none));
   if (!draft.uses.empty()) {
     double share = 0;
     for (const SpatialUse& use : draft.uses) share = std::max(share, use.share[0]);
     sparse.multipliers *= share;
   }
-  sparse.compute_cycles = static_cast<int64_t>(std::ceil(
-      static_cast<double>(computes.actual + computes.gated) / sparse.multipliers - 1e-9));
+  // A cycle at least, so that there are words a cycle.
+  sparse.compute_cycles = std::max<int64_t>(
+      1, RoundedUp(static_cast<double>(computes.actual + computes.gated) / sparse.multipliers));
 }
 
-double SparseModel::BlocksPerWord(int level, int tensor, const SparseTraffic& traffic) const {
+double SparseModel::BlockOverhead(int level, int tensor, const SparseTraffic& traffic) const {
   const int64_t block = architecture_.levels[level].block_words;
   const auto words = static_cast<double>(block);
   constexpr int64_t kManyBlocks = 64;
   if (!levels_[level].formats[tensor].compressed || block == 1 || traffic.density >= 1 ||
       traffic.tile_words > kManyBlocks * block) {
-    return 1 / words;
+    return 1;
   }
   // A small compressed tile ends within a block.
   double blocks = 0, nonzeros = 0;
@@ -201,25 +200,26 @@ double SparseModel::BlocksPerWord(int level, int tensor, const SparseTraffic& tr
     blocks += point.probability * std::ceil(static_cast<double>(point.occupancy) / words);
     nonzeros += point.probability * static_cast<double>(point.occupancy);
   }
-  return blocks / nonzeros;
+  return blocks * words / nonzeros;
 }
 
 namespace {
 
-int64_t BitsOf(const RankAccesses& accesses, const RankTraffic& rank) {
-  return accesses.metadata * rank.metadata_bits + accesses.payload * rank.payload_bits;
+double BitsOf(const RankAccesses& accesses, const RankTraffic& rank) {
+  return static_cast<double>(accesses.metadata) * rank.metadata_bits +
+         static_cast<double>(accesses.payload) * rank.payload_bits;
 }
 
 /// Bits of metadata that accesses of one kind move.
-int64_t BitsOf(const SparseTraffic& traffic, RankActions RankTraffic::* kind,
-               RankAccesses RankActions::* action) {
-  int64_t bits = 0;
+double BitsOf(const SparseTraffic& traffic, RankActions RankTraffic::*kind,
+              RankAccesses RankActions::*action) {
+  double bits = 0;
   for (const RankTraffic& rank : traffic.ranks) bits += BitsOf(rank.*kind.*action, rank);
   return bits;
 }
 
-constexpr RankActions RankTraffic::* kAccessKinds[] = {&RankTraffic::reads, &RankTraffic::fills,
-                                                 &RankTraffic::updates};
+constexpr RankActions RankTraffic::*kAccessKinds[] = {&RankTraffic::reads, &RankTraffic::fills,
+                                                      &RankTraffic::updates};
 
 }  // namespace
 
@@ -236,21 +236,20 @@ void SparseModel::AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) co
     for (int t = 0; t < problem_.TensorCount(); ++t) {
       if (!mapping.levels[l].Keeps(t)) continue;
       SparseTraffic& traffic = sparse.levels[l][t];
-      const double per_word = BlocksPerWord(l, t, traffic);
+      const double overhead = BlockOverhead(l, t, traffic);
       const double share = WordShare(l, t);
       // Whole blocks, but for tiles that end within one, whose number is a mean.
       const auto blocks = [&](int64_t count) {
-        const double whole =
-            std::ceil(static_cast<double>(count) * share / static_cast<double>(storage.block_words));
-        return whole * per_word * static_cast<double>(storage.block_words);
+        return overhead * std::ceil(static_cast<double>(count) * share /
+                                    static_cast<double>(storage.block_words));
       };
       double data = 0, metadata = 0;
       for (const ActionCounts* counts : {&traffic.reads, &traffic.fills, &traffic.updates}) {
         data += blocks(counts->actual) * storage.access_energy_pj +
                 blocks(counts->gated) * sparsity.gated_access_energy_pj;
       }
-      for (RankActions RankTraffic::* kind : kAccessKinds) {
-        const auto bits = static_cast<double>(BitsOf(traffic, kind, &RankActions::actual));
+      for (RankActions RankTraffic::*kind : kAccessKinds) {
+        const double bits = BitsOf(traffic, kind, &RankActions::actual);
         metadata += std::ceil(bits / metadata_width) * metadata_energy;
       }
       traffic.data_energy_pj = traffic.instances * data;
@@ -267,18 +266,17 @@ int64_t SparseModel::CyclesOf(int level, const Evaluation& dense,
   for (int t = 0; t < problem_.TensorCount(); ++t) {
     const SparseTraffic& traffic = sparse.levels[level][t];
     const auto words = [&](int64_t data, std::initializer_list<RankActions RankTraffic::*> kinds) {
-      int64_t bits = 0;
-      for (RankActions RankTraffic::* kind : kinds) {
+      double bits = 0;
+      for (RankActions RankTraffic::*kind : kinds) {
         bits += BitsOf(traffic, kind, &RankActions::actual) +
                 BitsOf(traffic, kind, &RankActions::gated);
       }
-      return static_cast<double>(data) * WordShare(level, t) +
-             static_cast<double>(bits / storage.word_bits);
+      return static_cast<double>(data) * WordShare(level, t) + std::floor(bits / storage.word_bits);
     };
     // Of instances that all work, on average.
     const double busy = traffic.instances / static_cast<double>(dense.levels[level].instances);
-    reads += busy * words(traffic.reads.actual + traffic.reads.gated, {&RankTraffic::reads}) /
-             compute;
+    reads +=
+        busy * words(traffic.reads.actual + traffic.reads.gated, {&RankTraffic::reads}) / compute;
     writes += busy *
               words(traffic.fills.actual + traffic.updates.actual + traffic.fills.gated +
                         traffic.updates.gated,

@@ -46,9 +46,9 @@ struct SparseTraffic {
   ActionCounts reads, fills, updates;
   std::vector<RankTraffic> ranks;  ///< innermost first; none: plain words
   int64_t tile_words = 0;
-  int64_t occupancy = 0;  ///< words that capacity has to allow for
-  double density = 1;     ///< expected, of tiles that are there
-  double instances = 1;   ///< with work, on average
+  int64_t occupancy = 0;      ///< words that capacity has to allow for
+  double density = 1;         ///< expected, of tiles that are there
+  double instances = 1;       ///< with work, on average
   int64_t metadata_bits = 0;  ///< that capacity has to allow for
   double data_energy_pj = 0, metadata_energy_pj = 0;
 };

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "bayloom/mapspace/sparse/internal/draft.h"
+#include "bayloom/mapspace/sparse/internal/whole_count.h"
 
 namespace bayloom::mapspace {
 
@@ -88,7 +89,7 @@ int64_t SparseModel::OccupancyFor(int level, int tensor, int64_t tile_words) con
   const double fits = architecture_.levels[level].sparsity.fit_probability;
   const DensityModel& density = densities_[tensor];
   if (fits == kFitsExpected) {
-    return static_cast<int64_t>(std::ceil(density.ExpectedOccupancy(tile_words) - 1e-9));
+    return RoundedUp(density.ExpectedOccupancy(tile_words));
   }
   return density.Quantile(tile_words, fits);
 }
@@ -141,7 +142,7 @@ Status SparseModel::CheckFit(const Mapping& mapping) const {
       const ResolvedFormat& format = levels_[l].formats[t];
       const int64_t tile = problem_.tensors[t].BoxWords(draft.nest.Tile(l));
       const int64_t kept = format.compressed ? OccupancyFor(l, t, tile) : tile;
-      words += std::ceil(static_cast<double>(kept) * WordShare(l, t) - 1e-9);
+      words += static_cast<double>(RoundedUp(static_cast<double>(kept) * WordShare(l, t)));
       if (!format.HasMetadata()) continue;
       if (!draft.trees[l][t].has_all_loops) {
         return Error{fmt::format("the loops of {} at {} need more ranks than its format has",

@@ -81,7 +81,7 @@ class SparseModel {
   void ApplySafs(const Mapping& mapping, int tensor, Draft& draft, SparseEvaluation& sparse) const;
   void CountComputes(const Mapping& mapping, const Draft& draft, SparseEvaluation& sparse) const;
   void AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) const;
-  double BlocksPerWord(int level, int tensor, const SparseTraffic& traffic) const;
+  double BlockOverhead(int level, int tensor, const SparseTraffic& traffic) const;
   int64_t CyclesOf(int level, const Evaluation& dense, const SparseEvaluation& sparse) const;
   double WordShare(int level, int tensor) const;
   Status CheckSpread(const Mapping& mapping, const Draft& draft) const;

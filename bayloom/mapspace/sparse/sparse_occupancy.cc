@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bayloom/mapspace/sparse/internal/draft.h"
+#include "bayloom/mapspace/sparse/internal/whole_count.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -19,12 +20,18 @@ int GivenBits(int given, const LevelSparsity& level, int otherwise) {
   return level.metadata_word_bits != 0 ? level.metadata_word_bits : otherwise;
 }
 
+/// At least so much that means over tiles which are not empty are numbers.
+double NonemptyProbability(const DensityModel& density, int64_t tile_words) {
+  return std::max(1e-12, 1 - density.EmptyProbability(tile_words));
+}
+
 int64_t MetadataBits(const SparseTraffic& traffic) {
   double bits = 0;
   for (const RankTraffic& rank : traffic.ranks) {
-    bits += rank.occupancy.metadata * rank.metadata_bits + rank.occupancy.payload * rank.payload_bits;
+    bits +=
+        rank.occupancy.metadata * rank.metadata_bits + rank.occupancy.payload * rank.payload_bits;
   }
-  return static_cast<int64_t>(std::ceil(bits - 1e-9));
+  return RoundedUp(bits);
 }
 
 }  // namespace
@@ -39,8 +46,7 @@ void SparseModel::CountMetadata(int level, int tensor, const Draft& draft, bool 
     return MetadataOf(format, tree, density, traffic.tile_words, nonzeros);
   };
   traffic.ranks.resize(format.ranks.size());
-  double nonempty = 1;
-  if (is_nonempty) nonempty -= density.EmptyProbability(traffic.tile_words);
+  const double nonempty = is_nonempty ? NonemptyProbability(density, traffic.tile_words) : 1;
   for (const OccupancyPoint& point : density.Occupancies(traffic.tile_words)) {
     if (is_nonempty && point.occupancy == 0) continue;
     const std::vector<RankMetadata> metadata = metadata_of(point.occupancy);
@@ -55,9 +61,10 @@ void SparseModel::CountMetadata(int level, int tensor, const Draft& draft, bool 
     const ResolvedRank& spec = format.ranks[r];
     rank.occupancy = most[r];
     const bool is_flag = spec.format == RankFormat::kBitmask;
-    rank.metadata_bits = is_flag && spec.metadata_bits == kBitsOfLevel
-                             ? 1
-                             : GivenBits(spec.metadata_bits, storage, CoordinateBits(tree.ranks[r].fiber));
+    rank.metadata_bits =
+        is_flag && spec.metadata_bits == kBitsOfLevel
+            ? 1
+            : GivenBits(spec.metadata_bits, storage, CoordinateBits(tree.ranks[r].fiber));
     rank.payload_bits =
         GivenBits(spec.payload_bits, storage, CoordinateBits(traffic.tile_words + 1));
   }
@@ -72,20 +79,18 @@ void SparseModel::CountOccupancies(const Mapping& mapping, Draft& draft,
       if (!mapping.levels[l].Keeps(t)) continue;
       SparseTraffic& traffic = sparse.levels[l][t];
       traffic.tile_words = problem_.tensors[t].BoxWords(draft.nest.Tile(l));
-      traffic.occupancy = levels_[l].formats[t].compressed
-                              ? OccupancyFor(l, t, traffic.tile_words)
-                              : traffic.tile_words;
+      traffic.occupancy = levels_[l].formats[t].compressed ? OccupancyFor(l, t, traffic.tile_words)
+                                                           : traffic.tile_words;
       const Fanout& all = draft.nest.Instances(l + 1);
       traffic.instances = static_cast<double>(all.x * all.y);
       // A level outside that knows of empty tiles does not send them.
       const int parent = ParentLevel(mapping, l, t);
       const bool is_nonempty = parent >= 0 && levels_[parent].formats[t].HasMetadata() &&
                                density.MinOccupancy(traffic.tile_words) == 0;
-      double nonempty = 1;
-      if (is_nonempty) nonempty -= density.EmptyProbability(traffic.tile_words);
+      const double nonempty = is_nonempty ? NonemptyProbability(density, traffic.tile_words) : 1;
       traffic.instances *= draft.uses.empty() ? nonempty : draft.uses[t].share[l + 1];
-      traffic.density = density.ExpectedOccupancy(traffic.tile_words) /
-                        (static_cast<double>(traffic.tile_words) * nonempty);
+      traffic.density = std::min(1.0, density.ExpectedOccupancy(traffic.tile_words) /
+                                          (static_cast<double>(traffic.tile_words) * nonempty));
       if (levels_[l].formats[t].HasMetadata()) CountMetadata(l, t, draft, is_nonempty, traffic);
     }
   }
@@ -113,8 +118,8 @@ void SparseModel::FindSafs(const Mapping& mapping, const SparseEvaluation& spars
     for (const Action& action : levels_[l].actions) {
       if (action.kind == ActionOptimization::Kind::kSpatialSkipping) {
         for (const Option& option : action.options) {
-          draft.safs[l][option.follower] = {
-              Saf::Kind::kSpatialSkip, 1 - draft.uses[option.follower].share[l]};
+          draft.safs[l][option.follower] = {Saf::Kind::kSpatialSkip,
+                                            1 - draft.uses[option.follower].share[l]};
         }
         continue;
       }
@@ -138,9 +143,9 @@ void SparseModel::FindSafs(const Mapping& mapping, const SparseEvaluation& spars
         best_savings = savings;
         best_level = at;
         follower = option.follower;
-        best = {action.kind == ActionOptimization::Kind::kGating ? Saf::Kind::kGate
-                                                                 : Saf::Kind::kSkip,
-                probability};
+        best = {
+            action.kind == ActionOptimization::Kind::kGating ? Saf::Kind::kGate : Saf::Kind::kSkip,
+            probability};
       }
       if (best_level < 0) continue;
       Saf& saf = draft.safs[best_level][follower];
@@ -170,8 +175,7 @@ void SparseModel::FindSpatialUse(const Mapping& mapping, Draft& draft) const {
       // A tensor whose zeros are known takes no instances for them.
       if (!is_follower && knows_zeros(t)) leaders.push_back({l, t});
     }
-    draft.uses.push_back(
-        UseOfInstances(mapping, draft.nest, problem_, densities_, t, leaders));
+    draft.uses.push_back(UseOfInstances(mapping, draft.nest, problem_, densities_, t, leaders));
   }
 }
 

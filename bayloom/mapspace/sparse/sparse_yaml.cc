@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <utility>
-
-#include "bayloom/mapspace/sparse/internal/sparse_yaml.h"
 
 namespace bayloom::mapspace {
 namespace {
@@ -28,11 +29,12 @@ std::string Where(const yaml::YamlValue& value) { return value.Where() + ": "; }
 
 RankFormat ReadFormat(const yaml::YamlValue& value) {
   std::string name = value.Text();
-  std::ranges::transform(name, name.begin(), [](char c) { return std::toupper(c); });
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   for (const auto& [known, format] : kFormats) {
     if (name == known) return format;
   }
-  value.Fail("there is no rank format '" + name + "'; there are UB, B, RLE, CP and UOP");
+  value.Fail("there is no rank format '" + value.Text() + "'; there are UB, B, RLE, CP and UOP");
 }
 
 std::vector<yaml::YamlValue> Limited(const yaml::YamlValue& list, int limit) {
@@ -77,7 +79,8 @@ TensorFormat ReadTensorFormat(const yaml::YamlValue& value) {
     format.inner_to_outer = name == "inner-to-outer";
   }
   const auto is_compressed = [](const RankSpec& rank) {
-    return rank.format != RankFormat::kUncompressedBitmask && rank.format != RankFormat::kOffsetPair;
+    return rank.format != RankFormat::kUncompressedBitmask &&
+           rank.format != RankFormat::kOffsetPair;
   };
   // Outermost first: zeros that a rank leaves out cannot be kept by those inside of it.
   const auto first = std::ranges::find_if(format.ranks, is_compressed);
@@ -105,7 +108,7 @@ ActionOptimization ReadAction(const yaml::YamlValue& value) {
   } else if (name == "skipping_spatial" || name == "spatial_skipping") {
     action.kind = ActionOptimization::Kind::kSpatialSkipping;
   } else {
-    type.Fail("there is no optimization '" + name +
+    type.Fail("there is no optimization '" + type.Text() +
               "'; there are gating, skipping and skipping-spatial");
   }
   const auto options = value.Find("options");
@@ -122,14 +125,18 @@ ActionOptimization ReadAction(const yaml::YamlValue& value) {
 }  // namespace
 
 Density ReadDensity(const yaml::YamlValue& value) {
-  return yaml::WithPlace(value, [&] {
-    if (value.IsMap()) {
-      return MakeDensity(value.At("distribution").Text(), value.At("density").Real());
-    }
-    const std::string text = value.Text();
-    return text.find(':') != std::string::npos ? ParseDensity(text)
-                                               : MakeDensity("fixed-structured", value.Real());
-  });
+  std::string distribution = "fixed-structured";
+  double fraction = 1;
+  if (value.IsMap()) {
+    value.AllowOnly({"distribution", "density"});
+    distribution = value.At("distribution").Text();
+    fraction = value.At("density").Real();
+  } else if (const std::string text = value.Text(); text.find(':') != std::string::npos) {
+    return yaml::WithPlace(value, [&] { return ParseDensity(text); });
+  } else {
+    fraction = value.Real();
+  }
+  return yaml::WithPlace(value, [&] { return MakeDensity(distribution, fraction); });
 }
 
 void ReadLevelOptimizations(const yaml::YamlValue& target, LevelSparsity& sparsity) {
@@ -198,8 +205,9 @@ std::string PrintRank(const RankSpec& rank) {
 }
 
 std::string PrintFormat(const TensorFormat& format) {
-  std::string text = fmt::format("      - name: {}\n        rank-application-order: {}\n", format.tensor,
-                                 format.inner_to_outer ? "inner-to-outer" : "outer-to-inner");
+  std::string text =
+      fmt::format("      - name: {}\n        rank-application-order: {}\n", format.tensor,
+                  format.inner_to_outer ? "inner-to-outer" : "outer-to-inner");
   text += "        ranks:\n";
   for (const RankSpec& rank : format.ranks) text += PrintRank(rank);
   return text;

@@ -22,6 +22,7 @@ void WidenByStationaryLoops(const Mapping& mapping, const SparseNest& nest, Dime
 /// What one leader leaves of the loops in space of one level.
 struct Left {
   double share = 1, x = 1, y = 1;
+  bool any = false;  ///< whether the leader has a say
 };
 
 Left LeftBy(const Mapping& mapping, const SparseNest& nest, const Problem& problem,
@@ -31,7 +32,6 @@ Left LeftBy(const Mapping& mapping, const SparseNest& nest, const Problem& probl
   const DimensionSet of_leader = tensor.Indexed();
   const bool to_multipliers = ChildLevel(mapping, leader.level, follower) < 0;
   Left left;
-  bool innermost = true;
   for (const SparseLoop& loop : nest.Loops(leader.level, leader.level)) {
     if (!loop.spatial || !Indexes(of_leader, loop.dimension)) continue;
     Extents tile = loop.through;
@@ -40,8 +40,8 @@ Left LeftBy(const Mapping& mapping, const SparseNest& nest, const Problem& probl
       WidenByStationaryLoops(mapping, nest, of_follower, leader.level, follower, tile);
     }
     const int64_t element = tensor.BoxWords(tile);
-    if (innermost) left.share = 1 - density.EmptyProbability(element);
-    innermost = false;
+    if (!left.any) left.share = 1 - density.EmptyProbability(element);
+    left.any = true;
     tile[loop.dimension] *= loop.count;
     const int64_t fiber = tensor.BoxWords(tile);
     const int64_t nonempty =
@@ -64,15 +64,12 @@ SpatialUse UseOfInstances(const Mapping& mapping, const SparseNest& nest, const 
     // Loops of level `place` spread over the instances of this place; the share of a tile that is
     // empty is that of all tiles, also of those inside of tiles which are empty.
     Left here;
-    bool has_leader = false;
     for (const SpatialLeader& leader : leaders) {
       if (leader.level != place) continue;
-      const Left by =
-          LeftBy(mapping, nest, problem, densities[leader.leader], follower, leader);
-      here = {here.share * by.share, here.x * by.x, here.y * by.y};
-      has_leader = true;
+      const Left by = LeftBy(mapping, nest, problem, densities[leader.leader], follower, leader);
+      here = {here.share * by.share, here.x * by.x, here.y * by.y, here.any || by.any};
     }
-    if (has_leader) share = here.share;
+    if (here.any) share = here.share;
     x *= here.x;
     y *= here.y;
     use.share[place] = share;
