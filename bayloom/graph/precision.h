@@ -14,8 +14,8 @@ namespace bayloom::graph {
 /// The type that a network's matrix products and convolutions read. With all of them they sum up in
 /// float32, and everything else computes in float32.
 struct Precision {
-  /// float32, float16 or bfloat16. With float32 the values are as the model has them; constants
-  /// that it has in a narrow type are stored in that.
+  /// float32, tf32, float16 or bfloat16. With float32 the values are as the model has them;
+  /// constants that it has in a narrow type are stored in that.
   tensor::DType dtype = tensor::DType::kFloat32;
   /// Products (ProductNames) that read float32 all the same.
   std::set<std::string> kept = {};

@@ -24,6 +24,7 @@ constexpr double kOutliers = 1e-3;
 double Epsilon(tensor::DType dtype) {
   switch (dtype) {
     case tensor::DType::kFloat16:
+    case tensor::DType::kTFloat32:
       return 0x1p-10;
     case tensor::DType::kBFloat16:
       return 0x1p-7;
@@ -103,6 +104,7 @@ double LeastNormal(tensor::DType dtype) {
       return 0x1p-24;  // its subnormal numbers are computed with; this is the least of them
     case tensor::DType::kBFloat16:
     case tensor::DType::kFloat32:
+    case tensor::DType::kTFloat32:
       return 0x1p-126;
     case tensor::DType::kFloat64:
       return 0x1p-1022;

@@ -13,6 +13,7 @@ namespace {
 constexpr std::array kWarpInstructions = {
     WarpInstruction{"mma.sync.m16n8k16.f32.f16", "float16", "float32", 16, 80},
     WarpInstruction{"mma.sync.m16n8k16.f32.bf16", "bfloat16", "float32", 16, 80},
+    WarpInstruction{"mma.sync.m16n8k8.f32.tf32", "tf32", "float32", 8, 80, 0.5},
 };
 
 }  // namespace
@@ -32,10 +33,10 @@ const WarpInstruction* WarpInstructionFor(const GpuLimits& limits, std::string_v
   return WarpInstructionFor(CapabilityOf(limits.architecture), a, b);
 }
 
-int64_t PaddedRowBytes(int64_t bytes) {
-  constexpr int64_t kLine = 16;
-  const int64_t lines = (bytes + kLine - 1) / kLine;
-  return (lines | 1) * kLine;
+int64_t PaddedRowBytes(int64_t bytes, int64_t element_bytes, bool along_depth) {
+  const int64_t line = element_bytes == 4 && !along_depth ? 32 : 16;
+  const int64_t lines = (bytes + line - 1) / line;
+  return (lines | 1) * line;
 }
 
 }  // namespace bayloom::target

@@ -14,7 +14,7 @@ namespace {
 
 bool IsNarrow(DType dtype) {
   return dtype == DType::kInt8 || dtype == DType::kUInt8 || dtype == DType::kInt16 ||
-         dtype == DType::kBFloat16 || dtype == DType::kFloat16;
+         dtype == DType::kBFloat16 || dtype == DType::kFloat16 || dtype == DType::kTFloat32;
 }
 
 std::optional<int64_t> PaddingOf(const Expr& e) {
@@ -106,7 +106,7 @@ Result<BlockId> BlockToTensorize(const Program& program, LoopId loop) {
   if (!product) {
     return Error{
         fmt::format("cannot tensorize loop {}: {} is no sum of products of two elements of 8 or "
-                    "16 bits",
+                    "16 bits, or of tf32",
                     loop, block.name)};
   }
   const DigitId digit = OnlyDigit(program, loop);
@@ -116,7 +116,9 @@ Result<BlockId> BlockToTensorize(const Program& program, LoopId loop) {
   }
   const int64_t extent = program.ExtentOf(loop);
   const bool for_warps = IsFloat(product->a.dtype()) && extent == product->warp_depth();
-  if (extent != product->depth() && extent != product->matrix_depth() && !for_warps) {
+  const bool for_one =
+      product->depth() > 1 && (extent == product->depth() || extent == product->matrix_depth());
+  if (!for_one && !for_warps) {
     return Error{fmt::format(
         "cannot tensorize loop {} of extent {}: instructions sum up {} or {} products of {}", loop,
         extent, product->depth(), product->matrix_depth(), ToString(product->a.dtype()))};

@@ -25,6 +25,7 @@ struct DotFactor {
 ///
 ///     sum += cast(a[...]) * cast(b[...])      int8 and uint8, mixed or not, into int32
 ///                                             int16 into int32, bfloat16 and float16 into float32
+///                                             tf32 into float32, by warps only
 ///
 /// Processors have instructions that sum up as many neighbouring products at once as fit into 32
 /// bits of each operand, the depth, and some that multiply matrices of twice the depth. The warps

@@ -8,9 +8,9 @@
 namespace bayloom::tensor {
 namespace {
 
-constexpr std::array<std::string_view, 13> kNames = {
-    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-    "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+constexpr std::array<std::string_view, 14> kNames = {
+    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",
+    "uint32", "uint64", "float16", "bfloat16", "float32", "float64", "tf32"};
 
 }  // namespace
 
@@ -28,6 +28,7 @@ int ByteSize(DType dtype) {
     case DType::kInt32:
     case DType::kUInt32:
     case DType::kFloat32:
+    case DType::kTFloat32:
       return 4;
     case DType::kInt64:
     case DType::kUInt64:

@@ -25,6 +25,9 @@ enum class DType : uint8_t {
   kBFloat16,
   kFloat32,
   kFloat64,
+  /// float32 with the 10 bits of float16's fraction, the others zero: what tensor cores read of
+  /// float32 operands. Only inside of programs; in memory as a float32.
+  kTFloat32,
 };
 
 /// Size of one element in bytes; a bool takes one byte.
@@ -33,7 +36,7 @@ bool IsFloat(DType dtype);
 /// True for the integer types; bool is neither float nor integer.
 bool IsInteger(DType dtype);
 bool IsUnsigned(DType dtype);
-/// "float32", "int8", "bool", ...
+/// "float32", "int8", "bool", "tf32", ...
 std::string ToString(DType dtype);
 std::optional<DType> ParseDType(std::string_view text);
 

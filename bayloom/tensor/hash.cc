@@ -126,6 +126,7 @@ class ProgramHasher {
     structure_.Add(uint64_t{2} << 32 | static_cast<uint64_t>(block.kind) << 16 |
                    static_cast<uint64_t>(block.reduction));
     structure_.AddIters(block.iters);
+    if (block.guarded) structure_.Add(uint64_t{3} << 32);
     for (const Affine& binding : block.bindings) AddAffine(binding);
     structure_.AddBufferReference(block.output);
     for (const Expr& index : block.output_index) structure_.AddExpr(index);

@@ -172,6 +172,7 @@ class ProgramInterpreter {
   void RunBlock(const FlatBlock& flat) {
     const Block& block = *flat.source;
     bool first = true;  // of the reduction
+    bool exists = true;
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       int64_t value = block.bindings[i].constant;
       for (const Affine::Term& term : block.bindings[i].terms) {
@@ -179,7 +180,9 @@ class ProgramInterpreter {
       }
       iters_[i] = value;
       first &= block.iters[i].kind == IterKind::kSpatial || value == 0;
+      exists &= value < block.iters[i].extent;
     }
+    if (block.guarded && !exists) return;
     const int64_t place = flat.output.Place(iters_.data());
     Memory& memory = memory_[block.output];
     ScalarValue& element = memory.values[place];

@@ -23,6 +23,18 @@ DType TypeOption(base::Shorthand& line) {
   return *dtype;
 }
 
+/// The type that products are summed up in, if it is not that of the operands: float32 of tf32.
+std::optional<DType> SumOption(base::Shorthand& line, DType dtype) {
+  const std::string own = ToString(dtype == DType::kTFloat32 ? DType::kFloat32 : dtype);
+  const std::string value = line.Option("sum", own);
+  if (value == ToString(dtype)) return std::nullopt;
+  if (!IsFloat(dtype) || value != ToString(DType::kFloat32)) {
+    line.Refuse("'" + value + "' is no type that products of " + ToString(dtype) +
+                " are summed up in");
+  }
+  return DType::kFloat32;
+}
+
 Epilogue TakeEpilogue(base::Shorthand& line) {
   Epilogue epilogue;
   epilogue.bias = line.Flag("bias");
@@ -52,6 +64,7 @@ Workload ParseMatmul(base::Shorthand& line) {
   const int64_t k = line.Number("K");
   const int64_t batch = line.NumberOption("batch", 1);
   const DType dtype = TypeOption(line);
+  const std::optional<DType> sum = SumOption(line, dtype);
   const Epilogue epilogue = TakeEpilogue(line);
   const std::optional<QuantizedTypes> quantized = TakeQuantized(line, dtype, epilogue);
   line.ExpectNoMore();
@@ -59,11 +72,11 @@ Workload ParseMatmul(base::Shorthand& line) {
     if (batch != 1) line.Refuse("a batch of products is not quantized");
     return QuantizedMatmulWorkload(m, n, k, *quantized);
   }
-  if (batch == 1) return MatmulWorkload(m, n, k, dtype, epilogue);
+  if (batch == 1) return MatmulWorkload(m, n, k, dtype, epilogue, sum);
   if (epilogue.bias || epilogue.residual || epilogue.relu) {
     line.Refuse("a batch of products takes no bias, residual or relu");
   }
-  return BatchMatmulWorkload(batch, m, n, k, dtype);
+  return BatchMatmulWorkload(batch, m, n, k, dtype, sum);
 }
 
 Workload ParseConvolution(base::Shorthand& line, bool depthwise) {
@@ -80,6 +93,7 @@ Workload ParseConvolution(base::Shorthand& line, bool depthwise) {
   shape.options.dilation = line.PairOption("dilation", 1);
   shape.options.pad_before = shape.options.pad_after = line.PairOption("pad", 0);
   shape.dtype = TypeOption(line);
+  shape.options.accumulator = SumOption(line, shape.dtype);
   shape.epilogue = TakeEpilogue(line);
   const std::optional<QuantizedTypes> quantized = TakeQuantized(line, shape.dtype, shape.epilogue);
   line.ExpectNoMore();
@@ -141,6 +155,7 @@ std::string OperatorExamples() {
          "  matmul:128,768,768,bias,relu                      what follows elementwise\n"
          "  matmul:128,128,64,batch=12                        a batch of 12 products\n"
          "  matmul:512,512,512,quantized                      bytes, sums in int32\n"
+         "  matmul:512,512,512,dtype=float16,sum=float32      sums in another type\n"
          "  conv2d:56x56x64,128,3x3,stride=2,pad=1,bias,relu  HxWxC,outputs,kernel\n"
          "  depthwise:56x56x144,3x3,pad=1                     HxWxC,kernel\n";
 }

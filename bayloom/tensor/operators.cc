@@ -367,16 +367,19 @@ Tensor LayerNorm(WorkloadBuilder& b, const std::string& name, const Tensor& x, c
   });
 }
 
-Workload MatmulWorkload(int64_t m, int64_t n, int64_t k, DType dtype, const Epilogue& epilogue) {
+Workload MatmulWorkload(int64_t m, int64_t n, int64_t k, DType dtype, const Epilogue& epilogue,
+                        std::optional<DType> accumulator) {
   WorkloadBuilder b("matmul" + NameOf(epilogue));
   const Tensor a = b.Input("a", {m, k}, dtype), w = b.Constant("w", {k, n}, dtype);
-  return b.Build({AddEpilogue(b, Matmul(b, "matmul", a, w), 1, epilogue)});
+  const Tensor c = Matmul(b, "matmul", a, w, {.accumulator = accumulator});
+  return b.Build({AddEpilogue(b, c, 1, epilogue)});
 }
 
-Workload BatchMatmulWorkload(int64_t batch, int64_t m, int64_t n, int64_t k, DType dtype) {
+Workload BatchMatmulWorkload(int64_t batch, int64_t m, int64_t n, int64_t k, DType dtype,
+                             std::optional<DType> accumulator) {
   WorkloadBuilder b("batch_matmul");
   const Tensor a = b.Input("a", {batch, m, k}, dtype), w = b.Input("w", {batch, k, n}, dtype);
-  return b.Build({Matmul(b, "matmul", a, w)});
+  return b.Build({Matmul(b, "matmul", a, w, {.accumulator = accumulator})});
 }
 
 Workload Conv2dWorkload(const Conv2dShape& s) {

@@ -112,12 +112,14 @@ struct Epilogue {
   bool relu = false;
 };
 
-/// a[m, k] times the constant w[k, n].
+/// a[m, k] times the constant w[k, n], summed up as MatmulOptions say.
 Workload MatmulWorkload(int64_t m, int64_t n, int64_t k, DType dtype = DType::kFloat32,
-                        const Epilogue& epilogue = {});
+                        const Epilogue& epilogue = {},
+                        std::optional<DType> accumulator = std::nullopt);
 /// a[batch, m, k] and w[batch, k, n], both inputs.
 Workload BatchMatmulWorkload(int64_t batch, int64_t m, int64_t n, int64_t k,
-                             DType dtype = DType::kFloat32);
+                             DType dtype = DType::kFloat32,
+                             std::optional<DType> accumulator = std::nullopt);
 
 /// A convolution layer. groups == in_channels == out_channels makes it depthwise; other groups
 /// than 1 give an output of five dimensions (see GroupedConv2d).

@@ -58,7 +58,7 @@ Status Reorder(Program& program, std::span<const LoopId> order);
 /// below is either private to an iteration or disjoint between iterations.
 Status Parallelize(Program& program, LoopId loop);
 /// Marks an innermost-body loop vectorized; same legality as Parallelize, plus: no loop below
-/// it other than vectorized ones.
+/// it other than vectorized ones, and no guarded block.
 Status Vectorize(Program& program, LoopId loop);
 Status Unroll(Program& program, LoopId loop);
 /// Asks that the nest below the loop be unrolled while it stays within max_step steps.
@@ -105,7 +105,8 @@ Status ReverseComputeInline(Program& program, BlockId block);
 Status ComputeAt(Program& program, BlockId block, LoopId loop);
 /// Moves an elementwise consumer under `loop` of its producer: its nest is regenerated to cover
 /// just the region the producer completes per iteration of `loop`, one loop per iterator. All
-/// blocks the consumer reads and that are written in the program must be complete there; the
+/// blocks the consumer reads and that are written in the program must be complete there; a padded
+/// product (PadProduct) may complete more than the consumer has, which is then guarded; the
 /// loops of a reduction that the block consumes must be below `loop`. A block only moves inwards:
 /// it never leaves a loop that it shares with a producer or a reader.
 Status ReverseComputeAt(Program& program, BlockId block, LoopId loop);
@@ -139,6 +140,20 @@ Result<BlockId> DecomposeReduction(Program& program, BlockId block, LoopId loop)
 /// walk the new layout. Refused when the reader's index is not a plain mixed-radix number of
 /// digits.
 Status RewriteLayout(Program& program, BufferId buffer);
+/// Lets a sum of products run over as many iterations as `extents` says, one number for each
+/// iterator, at least those that it has: for instructions that take whole tiles. Where that reads
+/// beyond a buffer, the block reads a larger copy of it, zeros behind the elements, from a block of
+/// its own in front ("<buffer>.padded"). The output grows, too; its readers read the part that they
+/// read before, and are guarded (Block::guarded) where ReverseComputeAt moves them under loops of
+/// the product. Returns the blocks that copy.
+///
+/// Refused for outputs of the program, for blocks whose loops have been changed, and for a padded
+/// reduction over anything else than a dimension of both factors, where a product of zero and what
+/// happens to be in memory might not be zero.
+Result<std::vector<BlockId>> PadProduct(Program& program, BlockId block,
+                                        std::span<const int64_t> extents);
+/// What PadProduct leaves on the block.
+inline constexpr char kPaddedProduct[] = "padded_product";
 /// Changes where a buffer lives.
 Status SetScope(Program& program, BufferId buffer, StorageScope scope);
 

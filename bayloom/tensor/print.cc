@@ -256,6 +256,7 @@ class ProgramPrinter {
     }
     if (!bound.empty()) Line(depth, bound + ":");
     std::string statement = PrintStatement(block, program_.buffers);
+    if (block.guarded) statement += "  # where the iterators are within their extents";
     for (const auto& [key, value] : block.annotations) {
       statement += fmt::format("  @{}={}", key, value);
     }

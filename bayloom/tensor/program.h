@@ -126,6 +126,9 @@ struct Block {
   Expr value;
   Reduction reduction = Reduction::kNone;
   NodeRef parent;
+  /// The loops around run over more than the iterators have: where one is not within its extent,
+  /// nothing is done. Plain blocks only.
+  bool guarded = false;
   /// Rules leave wishes here for later steps, e.g. "parallel" (jobs), "vectorize" (elements),
   /// "unroll" (steps).
   std::map<std::string, int64_t> annotations;
@@ -137,9 +140,9 @@ struct Block {
 /// Invariants, kept by every primitive:
 ///  - each live digit belongs to exactly one live loop;
 ///  - a block's bindings use only digits of the loops around it;
-///  - within a block's bindings the digits cover each iterator's range, every point at least
-///    once; reduction iterators exactly once for each point of the spatial ones per execution of
-///    the loops that the bindings use;
+///  - within a block's bindings the digits cover each iterator's range (a guarded block's more than
+///    that), every point at least once; reduction iterators exactly once for each point of the
+///    spatial ones per execution of the loops that the bindings use;
 ///  - a buffer is completely written (where it is read) before it is read.
 ///
 /// Ids of loops, blocks and digits are never reused, so they stay valid while the node lives.

@@ -128,6 +128,8 @@ double RoundTo(DType dtype, double value) {
       return RoundToFormat(value, 11, -24, 65504);
     case DType::kBFloat16:
       return RoundToFormat(value, 8, -133, 0x1.fep127);
+    case DType::kTFloat32:
+      return RoundToFormat(value, 11, -136, 0x1.ffcp127);
     default:
       return value;
   }
@@ -317,6 +319,7 @@ double LoadFloat(DType dtype, const std::byte* at) {
     case DType::kBFloat16:
       return BFloatFromBits(Read<uint16_t>(at));
     case DType::kFloat32:
+    case DType::kTFloat32:
       return Read<float>(at);
     default:
       return Read<double>(at);
@@ -344,6 +347,8 @@ void StoreFloat(DType dtype, std::byte* at, double value) {
       return Write(at, BFloatToBits(value));
     case DType::kFloat32:
       return Write(at, static_cast<float>(value));
+    case DType::kTFloat32:
+      return Write(at, static_cast<float>(RoundTo(dtype, value)));
     default:
       return Write(at, value);
   }

@@ -202,6 +202,12 @@ Result<std::vector<BlockVar>> Schedule::Winograd(BlockVar block, int64_t tile) {
   return AllVars<BlockVar>(Record(InstructionOf(InstructionKind::kWinograd, {block.id}, {tile})));
 }
 
+Result<std::vector<BlockVar>> Schedule::PadProduct(BlockVar block,
+                                                   const std::vector<int64_t>& extents) {
+  return AllVars<BlockVar>(
+      Record(InstructionOf(InstructionKind::kPadProduct, {block.id}, extents)));
+}
+
 Status Schedule::Apply(Instruction instruction, const Decision* decision) {
   return NoVar(Record(std::move(instruction), decision));
 }

@@ -84,6 +84,7 @@ class Schedule {
   Status RewriteLayout(BlockVar block, int read_index);
   Status SetScope(BlockVar block, StorageScope scope);
   Result<std::vector<BlockVar>> Winograd(BlockVar block, int64_t tile);
+  Result<std::vector<BlockVar>> PadProduct(BlockVar block, const std::vector<int64_t>& extents);
 
   /// Runs an instruction whose operands are variables of this schedule's trace and appends it
   /// (its outputs are numbered again); `decision` only for sampling instructions.

@@ -178,6 +178,11 @@ Result<Schedule::Effect> Schedule::ExecuteOnBlock(const Instruction& instruction
       if (!made) return made.error();
       return Effect{{made->begin(), made->end()}, std::nullopt};
     }
+    case InstructionKind::kPadProduct: {
+      Result<std::vector<BlockId>> made = bayloom::tensor::PadProduct(program_, block, attributes);
+      if (!made) return made.error();
+      return Effect{{made->begin(), made->end()}, std::nullopt};
+    }
     default:
       return done(bayloom::tensor::SetScope(program_, program_.blocks[block].output,
                                             static_cast<StorageScope>(attributes[0])));

@@ -55,6 +55,7 @@ enum class InstructionKind : uint8_t {
   kTensorize,
   kSplitOverlapping,
   kWinograd,
+  kPadProduct,
 };
 
 bool IsSampling(InstructionKind kind);

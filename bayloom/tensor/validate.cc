@@ -9,6 +9,7 @@
 #include "bayloom/tensor/access.h"
 #include "bayloom/tensor/internal/primitives/injective.h"
 #include "bayloom/tensor/library_call.h"
+#include "bayloom/tensor/primitives/region.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::tensor {
@@ -124,6 +125,9 @@ class Validator {
       return iter.kind == IterKind::kReduction;
     });
     const bool plain = block.kind == BlockKind::kPlain || block.kind == BlockKind::kCall;
+    if (block.guarded && block.kind != BlockKind::kPlain) {
+      Fail("block {} is guarded, but not plain", block.name);
+    }
     if (plain != (block.reduction == Reduction::kNone)) {
       Fail("block {} has a reduction that does not suit its kind", block.name);
     }
@@ -156,7 +160,7 @@ class Validator {
       }
     }
     const IndexRange range = RangeOf(program_, binding, digit_in_scope_);
-    if (range.min < 0 || range.max >= block.iters[i].extent) {
+    if (range.min < 0 || (range.max >= block.iters[i].extent && !block.guarded)) {
       return Fail("{} in {} runs over [{}, {}] instead of [0, {})", name, block.name, range.min,
                   range.max, block.iters[i].extent);
     }
@@ -239,7 +243,8 @@ class Validator {
         return false;
     }
     const IndexRange range = RangeOf(program_, binding, digit_in_scope_);
-    return range.min == 0 && range.max == block.iters[i].extent - 1 &&
+    const int64_t last = block.iters[i].extent - 1;
+    return range.min == 0 && (block.guarded ? range.max >= last : range.max == last) &&
            IsDense(program_, binding.terms);
   }
 
@@ -261,9 +266,9 @@ class Validator {
       return Fail("block {} writes {} with a wrong number of indices", block.name, buffer.name);
     }
     for (size_t d = 0; d < buffer.shape.size(); ++d) {
-      const std::optional<Affine> index = ComposeIndex(block.output_index[d], block.bindings);
-      if (!index) return Fail("block {} writes at an index that is not linear", block.name);
-      CheckInBounds(block, buffer, d, *index);
+      const std::optional<IndexRange> range = RangeOfIndex(block, block.output_index[d]);
+      if (!range) return Fail("block {} writes at an index that is not linear", block.name);
+      CheckInBounds(block, buffer, d, *range);
     }
     if (block.kind != BlockKind::kInit && block.value->dtype != buffer.dtype) {
       Fail("block {} writes {} into {} of {}", block.name, ToString(block.value->dtype),
@@ -285,8 +290,8 @@ class Validator {
         return Fail("block {} reads {} as something it is not", block.name, buffer.name);
       }
       for (size_t d = 0; !guarded && d < buffer.shape.size(); ++d) {
-        const std::optional<Affine> index = ComposeIndex(e->operands[d], block.bindings);
-        if (index) CheckInBounds(block, buffer, d, *index);
+        const std::optional<IndexRange> range = RangeOfIndex(block, e->operands[d]);
+        if (range) CheckInBounds(block, buffer, d, *range);
       }
     }
     for (size_t i = 0; i < e->operands.size(); ++i) {
@@ -294,8 +299,21 @@ class Validator {
     }
   }
 
-  void CheckInBounds(const Block& block, const Buffer& buffer, size_t d, const Affine& index) {
-    const IndexRange range = RangeOf(program_, index, digit_in_scope_);
+  /// A guarded block's iterators stay within their extents.
+  std::optional<IndexRange> RangeOfIndex(const Block& block, const Expr& index) const {
+    if (block.guarded) {
+      std::vector<Span> spans;
+      for (const Iter& iter : block.iters) spans.push_back({{}, 0, iter.extent - 1});
+      const std::optional<Span> span = SpanOverIters(index, spans);
+      if (!span) return std::nullopt;
+      return IndexRange{span->min, span->max};
+    }
+    const std::optional<Affine> affine = ComposeIndex(index, block.bindings);
+    if (!affine) return std::nullopt;
+    return RangeOf(program_, *affine, digit_in_scope_);
+  }
+
+  void CheckInBounds(const Block& block, const Buffer& buffer, size_t d, const IndexRange& range) {
     if (range.min < 0 || range.max >= buffer.shape[d]) {
       Fail("block {} reaches [{}, {}] in dimension {} of {}, which has {}", block.name, range.min,
            range.max, d, buffer.name, buffer.shape[d]);

@@ -3,21 +3,15 @@
 
 #pragma once
 
-#include <algorithm>
-#include <vector>
+#include <optional>
 
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::tensor {
 
-/// Whether a buffer is read below a tensorized loop. In the shared memory of a GPU the rows of such
-/// a buffer are padded (target::PaddedRowBytes).
-inline bool HoldsMatrices(const Program& program, BufferId buffer) {
-  return std::ranges::any_of(program.ReadersOf(buffer), [&](BlockId reader) {
-    const std::vector<LoopId> around = program.LoopsAround(NodeRef::Block(reader));
-    return std::ranges::any_of(
-        around, [&](LoopId loop) { return program.loops[loop].kind == LoopKind::kTensorized; });
-  });
-}
+/// Whether rows of a buffer that is read below a tensorized loop run along that loop, the depth of
+/// the product; nullopt for buffers that are not. In the shared memory of a GPU the rows of such a
+/// buffer are padded (target::PaddedRowBytes).
+std::optional<bool> MatrixRowsRunAlongDepth(const Program& program, BufferId buffer);
 
 }  // namespace bayloom::tensor

@@ -24,9 +24,10 @@ struct NamedPrecision {
   std::string_view name;
   tensor::DType dtype;
 };
-constexpr std::array<NamedPrecision, 3> kPrecisions = {{{"f32", tensor::DType::kFloat32},
+constexpr std::array<NamedPrecision, 4> kPrecisions = {{{"f32", tensor::DType::kFloat32},
                                                         {"bf16", tensor::DType::kBFloat16},
-                                                        {"f16", tensor::DType::kFloat16}}};
+                                                        {"f16", tensor::DType::kFloat16},
+                                                        {"tf32", tensor::DType::kTFloat32}}};
 
 /// Products that a line names.
 constexpr size_t kMaxNamedProducts = 3;
@@ -79,7 +80,7 @@ tensor::DType PrecisionOfName(std::string_view name) {
   for (const NamedPrecision& precision : kPrecisions) {
     if (precision.name == name) return precision.dtype;
   }
-  throw InputError(fmt::format("'{}' is no precision; there are f32, bf16 and f16", name));
+  throw InputError(fmt::format("'{}' is no precision; there are f32, tf32, bf16 and f16", name));
 }
 
 uint64_t NetworkHash(const graph::Graph& graph) {

@@ -14,7 +14,7 @@
 
 namespace bayloom::tuning {
 
-/// "f32", "bf16", "f16".
+/// "f32", "tf32", "bf16", "f16".
 std::string PrecisionName(tensor::DType dtype);
 /// The type of such a name. Throws InputError for other names.
 tensor::DType PrecisionOfName(std::string_view name);

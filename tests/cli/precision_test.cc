@@ -110,5 +110,20 @@ TEST_F(PrecisionCommands, PackagesAndChecksSayIt) {
   EXPECT_EQ(RunBayloom({"run", model_, "--precision", "bf8"}).exit_code, 2);
 }
 
+/// On processors it only rounds: less than bfloat16.
+TEST_F(PrecisionCommands, Tf32IsAPrecisionOfAllTargets) {
+  double errors[2] = {};
+  for (const int i : {0, 1}) {
+    const Answer check =
+        RunBayloom({"check", model_, "--precision", i == 0 ? "tf32" : "bf16", "--json"});
+    ASSERT_EQ(check.exit_code, 0) << check.error;
+    const nlohmann::json precision = nlohmann::json::parse(check.out)["precision"];
+    errors[i] = precision["networks"][0]["error"].get<double>();
+    EXPECT_EQ(precision["tolerance"], i == 0 ? 0.01 : 0.02);
+  }
+  EXPECT_GT(errors[0], 0);
+  EXPECT_LT(errors[0], errors[1]);
+}
+
 }  // namespace
 }  // namespace bayloom::cli

@@ -83,6 +83,7 @@ inline double ToleranceOf(tensor::DType dtype) {
     case tensor::DType::kFloat64:
       return 1e-12;
     case tensor::DType::kFloat16:
+    case tensor::DType::kTFloat32:
       return 2e-3;
     case tensor::DType::kBFloat16:
       return 1.6e-2;

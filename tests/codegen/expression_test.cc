@@ -15,7 +15,7 @@ const std::vector<tensor::DType> kAllTypes = {
     tensor::DType::kInt32,   tensor::DType::kInt64,    tensor::DType::kUInt8,
     tensor::DType::kUInt16,  tensor::DType::kUInt32,   tensor::DType::kUInt64,
     tensor::DType::kFloat16, tensor::DType::kBFloat16, tensor::DType::kFloat32,
-    tensor::DType::kFloat64};
+    tensor::DType::kFloat64, tensor::DType::kTFloat32};
 
 /// Values that find mistakes: signs, zero, halves, extremes of small types.
 tensor::HostTensor Values(tensor::DType dtype, int64_t count, uint64_t seed, bool no_zero = false) {

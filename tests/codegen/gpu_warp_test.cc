@@ -4,64 +4,20 @@
 #include <gmock/gmock.h>
 
 #include <bit>
-#include <cstdlib>
 
 #include "bayloom/codegen/gpu/assemble.h"
 #include "bayloom/codegen/internal/gpu/fiber_block.h"
 #include "bayloom/codegen/internal/gpu/stand_in_code.h"
 #include "bayloom/codegen/internal/gpu/warp_arithmetic.h"
 #include "bayloom/feature/gpu_estimate.h"
-#include "bayloom/sketch/gpu/gpu_spaces.h"
 #include "bayloom/tensor/primitives.h"
 #include "bayloom/tensor/scalar.h"
-#include "tests/codegen/gpu_run.h"
-#include "tests/tensor/workloads.h"
+#include "tests/codegen/warp_products.h"
 
 namespace bayloom::testing {
 namespace {
 
 using codegen::StandInCalls;
-using tensor::DType;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
-/// BAYLOOM_FUZZ=n makes the tests n times as long.
-int Effort() {
-  const char* text = std::getenv("BAYLOOM_FUZZ");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
-}
-
-struct ProductShape {
-  int64_t m, n, k;
-  DType dtype = DType::kFloat16;
-  bool transpose_a = false, transpose_b = false;
-  bool narrow = false;  ///< a result of the operands' type, clipped at zero
-};
-
-tensor::Workload Product(const ProductShape& shape) {
-  tensor::WorkloadBuilder b("product");
-  using Extents = std::vector<int64_t>;
-  const tensor::Tensor x = b.Input(
-      "x", shape.transpose_a ? Extents{shape.k, shape.m} : Extents{shape.m, shape.k}, shape.dtype);
-  const tensor::Tensor w = b.Constant(
-      "w", shape.transpose_b ? Extents{shape.n, shape.k} : Extents{shape.k, shape.n}, shape.dtype);
-  const tensor::Tensor y = tensor::Matmul(b, "product", x, w,
-                                          {.transpose_a = shape.transpose_a,
-                                           .transpose_b = shape.transpose_b,
-                                           .accumulator = DType::kFloat32});
-  if (!shape.narrow) return b.Build({y});
-  return b.Build({tensor::Map(
-      b, "narrow", y, [&](tensor::Expr e) { return tensor::Cast(shape.dtype, tensor::Relu(e)); })});
-}
-
-/// A convolution with channels last.
-tensor::Workload Convolution(int64_t size, int64_t channels, int64_t kernels, int64_t kernel,
-                             int64_t pad = 0) {
-  tensor::Conv2dShape shape = ConvShape(size, channels, kernels, kernel, pad);
-  shape.dtype = DType::kFloat16;
-  shape.options.accumulator = DType::kFloat32;
-  return tensor::Conv2dWorkload(shape);
-}
 
 std::vector<NamedWorkload> Products() {
   std::vector<NamedWorkload> all;
@@ -76,89 +32,39 @@ std::vector<NamedWorkload> Products() {
   all.push_back({"conv_1x1", Convolution(8, 16, 48, 1)});
   all.push_back({"conv_3x3", Convolution(10, 16, 16, 3)});
   all.push_back({"conv_3x3_pad", Convolution(8, 32, 16, 3, 1)});
+  const DType tf32 = DType::kTFloat32;
+  all.push_back({"tf32", Product({32, 48, 40, tf32})});
+  all.push_back({"tf32_transposed_a", Product({48, 24, 32, tf32, true})});
+  all.push_back({"tf32_transposed_b", Product({32, 40, 48, tf32, false, true})});
+  all.push_back({"tf32_conv_3x3_pad", Convolution(8, 16, 16, 3, 1, tf32)});
+  all.push_back({"tf32_of_float32", RoundedProduct(32, 24, 40)});
   return all;
-}
-
-/// The space with tensor cores is the last one.
-int WarpSpace(const sketch::GpuSpaces& spaces) {
-  return static_cast<int>(spaces.spaces().size()) - 1;
-}
-
-std::string PtxOf(const tensor::Program& program, const char* architecture = "sm_90") {
-  const auto compiled = codegen::CompileToPtx(program, *target::FindGpuLimits(architecture), "f");
-  EXPECT_TRUE(compiled) << compiled.error().message << tensor::Print(program);
-  return compiled ? compiled->ptx : "";
 }
 
 class WarpProductsOf : public ::testing::TestWithParam<NamedWorkload> {};
 
-/// Drawn, mutated and crossed schedules, in any order of threads; in all of them warps multiply.
-TEST_P(WarpProductsOf, AreRightAndWithoutRaces) {
-  const tensor::Workload& workload = GetParam().workload;
-  const sketch::GpuSpaces spaces(workload, Hopper());
-  const int space = WarpSpace(spaces);
-  const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 7);
-  std::vector<tensor::HostTensor> expected = inputs;
-  tensor::Interpret(tensor::Lower(workload), expected);
-  int made = 0, valid = 0;
-  const auto expect_right = [&](const Result<sketch::Candidate>& candidate, uint64_t seed) {
-    ++made;
-    if (!candidate) return;
-    SCOPED_TRACE(tensor::Print(candidate->program));
-    const Status sound = tensor::Validate(candidate->program);
-    ASSERT_TRUE(sound) << sound.error().message;
-    const std::string ptx = PtxOf(candidate->program);
-    EXPECT_THAT(ptx, HasSubstr("mma.sync"));
-    EXPECT_THAT(ptx, HasSubstr("ldmatrix"));
-    EXPECT_THAT(ptx, Not(HasSubstr("__local_depot")));
-    const auto stand_in = codegen::StandIn::Compile(candidate->program, Hopper());
-    ASSERT_TRUE(stand_in) << stand_in.error().message;
-    ++valid;
-    std::vector<tensor::HostTensor> actual = inputs;
-    const codegen::StandInOptions options{static_cast<codegen::StandInOptions::Order>(seed % 3),
-                                          seed};
-    const Status done = RunOnStandIn(candidate->program, *stand_in, actual, options);
-    ASSERT_TRUE(done) << done.error().message;
-    ASSERT_EQ(CountWrong(candidate->program, actual, expected), 0);
-  };
-  for (uint64_t i = 0; i < 2 * static_cast<uint64_t>(Effort()); ++i) {
-    const auto stream = [&](uint64_t number) { return base::RandomStream(4 * i + number); };
-    const auto a = spaces.Sample(space, stream(0)), b = spaces.Sample(space, stream(1));
-    expect_right(a, i);
-    if (!a || !b) continue;
-    expect_right(spaces.Cross(space, a->trace, b->trace, stream(2)), i + 1);
-    const auto mutant = spaces.Mutate(space, b->trace, stream(3));
-    if (mutant) expect_right(mutant, i + 2);
-    if (HasFailure()) return;
-  }
-  RecordProperty("made", made);
-  RecordProperty("valid", valid);
-  EXPECT_EQ(valid, made);
-}
+TEST_P(WarpProductsOf, AreRightAndWithoutRaces) { ExpectWarpProductsAreRight(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, WarpProductsOf, ::testing::ValuesIn(Products()),
                          [](const auto& named) { return named.param.name; });
 
-size_t SpacesOf(const ProductShape& shape) {
-  return sketch::GpuSpaces(Product(shape), Hopper()).spaces().size();
+/// float32 is not rounded unless it is asked for.
+TEST(WarpProducts, AreOfNarrowElementsOnly) {
+  const sketch::GpuSpaces spaces(tensor::MatmulWorkload(64, 64, 64), Hopper());
+  EXPECT_TRUE(WarpSpaces(spaces).empty());
 }
 
-TEST(WarpProducts, AreOfferedWhereExtentsAndTypesFit) {
-  const size_t with = SpacesOf({32, 32, 64});
-  EXPECT_EQ(SpacesOf({32, 32, 64, DType::kBFloat16}), with);
-  EXPECT_EQ(SpacesOf({24, 32, 64}), with);  // the columns are the rows of the instruction
-  EXPECT_EQ(SpacesOf({24, 24, 64}), with - 1);
-  EXPECT_EQ(SpacesOf({32, 32, 56}), with - 1);
-  EXPECT_EQ(SpacesOf({33, 35, 64}), with - 1);
-  EXPECT_EQ(sketch::GpuSpaces(tensor::MatmulWorkload(32, 32, 64), Hopper()).spaces().size(),
-            with - 1);
-}
+class WarpProductsOfType : public ::testing::TestWithParam<DType> {};
 
-TEST(WarpProducts, LimitsAreKnownConstraints) {
+INSTANTIATE_TEST_SUITE_P(Types, WarpProductsOfType,
+                         ::testing::Values(DType::kFloat16, DType::kTFloat32),
+                         [](const auto& dtype) { return tensor::ToString(dtype.param); });
+
+TEST_P(WarpProductsOfType, LimitsAreKnownConstraints) {
   target::GpuLimits small = Hopper();
   small.max_shared_bytes = 16 << 10;
   small.max_threads = 128;
-  const tensor::Workload workload = Product({256, 256, 256});
+  const tensor::Workload workload = Product({256, 250, 256, GetParam()});
   const sketch::GpuSpaces wide(workload, Hopper()), narrow(workload, small);
   int refused = 0;
   for (uint64_t seed = 0; seed < 30; ++seed) {
@@ -182,8 +88,8 @@ TEST(WarpProducts, LimitsAreKnownConstraints) {
 }
 
 /// With padded rows and all stages that code generation makes, whether warps multiply or threads.
-TEST(WarpProducts, TheEstimateKnowsTheirSharedMemory) {
-  const sketch::GpuSpaces spaces(Product({256, 256, 256}), Hopper());
+TEST_P(WarpProductsOfType, TheEstimateKnowsTheirSharedMemory) {
+  const sketch::GpuSpaces spaces(Product({256, 250, 256, GetParam()}), Hopper());
   for (const int space : {0, WarpSpace(spaces)}) {
     for (uint64_t seed = 0; seed < 12; ++seed) {
       const auto candidate = spaces.Sample(space, base::RandomStream(seed));
@@ -203,10 +109,14 @@ TEST(WarpProducts, OfLargeOperatorsAssemble) {
   if (!codegen::HasAssembler()) GTEST_SKIP() << "there is no ptxas in PATH";
   int assembled_programs = 0, spills = 0;
   for (const ProductShape& shape :
-       {ProductShape{1024, 1024, 1024}, ProductShape{512, 768, 3072, DType::kBFloat16}}) {
+       {ProductShape{1024, 1024, 1024}, ProductShape{512, 768, 3072, DType::kBFloat16},
+        ProductShape{1024, 1024, 1024, DType::kTFloat32}, ProductShape{197, 768, 768},
+        ProductShape{49, 1000, 2048, DType::kTFloat32}}) {
     const sketch::GpuSpaces spaces(Product(shape), Hopper());
     for (uint64_t seed = 0; seed < 2 * static_cast<uint64_t>(Effort()); ++seed) {
-      const auto candidate = spaces.Sample(WarpSpace(spaces), base::RandomStream(seed));
+      const std::vector<int> warp_spaces = WarpSpaces(spaces);
+      const int space = warp_spaces[seed % warp_spaces.size()];
+      const auto candidate = spaces.Sample(space, base::RandomStream(seed));
       ASSERT_TRUE(candidate) << candidate.error().message;
       for (const char* architecture : {"sm_80", "sm_90"}) {
         const target::GpuLimits limits = *target::FindGpuLimits(architecture);
@@ -245,6 +155,8 @@ TEST(WarpProducts, AreLoopsWhereLanesAreNotThreads) {
 
 // --- The stand-in's arithmetic -------------------------------------------------------------------
 
+constexpr auto kFloat16 = static_cast<uint32_t>(DType::kFloat16);
+
 uint32_t Bits(float value) {
   std::byte bytes[2];
   tensor::StoreFloat(DType::kFloat16, bytes, value);
@@ -275,11 +187,46 @@ TEST(WarpArithmetic, MultipliesMatricesAsThePtxManualSays) {
       own[6 + i] = std::bit_cast<uint32_t>(c[g + 8 * (i / 2)][2 * t + i % 2]);
     }
   }
-  codegen::MultiplyMatrices(/*is_bfloat16=*/false, pointers);
+  codegen::MultiplyMatrices(DType::kFloat16, pointers);
   for (int i = 0; i < 16; ++i) {
     for (int j = 0; j < 8; ++j) {
       float sum = c[i][j];
       for (int k = 0; k < 16; ++k) sum += a[i][k] * b[k][j];
+      const int lane = 4 * (i % 8) + j / 2, part = 2 * (i / 8) + j % 2;
+      EXPECT_EQ(std::bit_cast<float>(registers[lane][6 + part]), sum) << i << " " << j;
+    }
+  }
+}
+
+/// PTX ISA, "Matrix Fragments for mma.m16n8k8" of tf32; the lower 13 bits of operands do not count.
+TEST(WarpArithmetic, MultipliesTFloat32AsThePtxManualSays) {
+  float a[16][8], b[8][8];
+  for (int i = 0; i < 16; ++i) {
+    for (int k = 0; k < 8; ++k) a[i][k] = static_cast<float>((3 * i + 5 * k) % 1021 - 500);
+  }
+  for (int k = 0; k < 8; ++k) {
+    for (int j = 0; j < 8; ++j) b[k][j] = static_cast<float>((2 * k + 3 * j) % 5 - 2);
+  }
+  uint32_t registers[32][10];
+  codegen::OfWarp<uint32_t*> pointers;
+  for (int lane = 0; lane < 32; ++lane) {
+    const int g = lane / 4, t = lane % 4;
+    uint32_t* const own = pointers[static_cast<size_t>(lane)] = registers[lane];
+    constexpr uint32_t kBelow = 0x1fff;
+    const auto bits = [](float value) { return std::bit_cast<uint32_t>(value) | kBelow; };
+    own[0] = bits(a[g][t]);
+    own[1] = bits(a[g + 8][t]);
+    own[2] = bits(a[g][t + 4]);
+    own[3] = bits(a[g + 8][t + 4]);
+    own[4] = bits(b[t][g]);
+    own[5] = bits(b[t + 4][g]);
+    for (int i = 0; i < 4; ++i) own[6 + i] = std::bit_cast<uint32_t>(0.5F);
+  }
+  codegen::MultiplyMatrices(DType::kTFloat32, pointers);
+  for (int i = 0; i < 16; ++i) {
+    for (int j = 0; j < 8; ++j) {
+      float sum = 0.5F;
+      for (int k = 0; k < 8; ++k) sum += a[i][k] * b[k][j];
       const int lane = 4 * (i % 8) + j / 2, part = 2 * (i / 8) + j % 2;
       EXPECT_EQ(std::bit_cast<float>(registers[lane][6 + part]), sum) << i << " " << j;
     }
@@ -317,7 +264,7 @@ TEST(WarpArithmetic, LoadsMatricesByRowsAndByColumns) {
 TEST(WarpArithmetic, NamesThreadsThatDoNotComeAndRowsThatAreNotAligned) {
   auto fault = RunWarp([](void* const*, void*, StandInCalls* calls, uint32_t thread, uint32_t) {
     uint32_t registers[10] = {};
-    if (thread != 5) calls->multiply(calls, 0, registers);
+    if (thread != 5) calls->multiply(calls, kFloat16, registers);
   });
   ASSERT_TRUE(fault);
   EXPECT_THAT(*fault, HasSubstr("matrices: in block 0, thread 5 does not take part"));

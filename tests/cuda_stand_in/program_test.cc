@@ -83,6 +83,24 @@ class CudaProgram : public testing::Test {
   std::string database_ = folder_ / "classifier.db";
 };
 
+/// The same products of rounded operands as on the processor, in another order.
+TEST_F(CudaProgram, RoundsToTf32WhenAsked) {
+  std::vector<nlohmann::json> outputs;
+  for (const std::string target : {"native", "cuda:sm_90"}) {
+    const base::CommandResult run =
+        Run({"run", model_, "--target", target, "--precision", "tf32", "--json"});
+    ASSERT_TRUE(Succeeded(run)) << Describe(run);
+    outputs.push_back(nlohmann::json::parse(run.output));
+    EXPECT_EQ(outputs.back()["precision"]["type"], "tf32");
+    EXPECT_TRUE(outputs.back()["precision"]["networks"][0]["float32"].empty());
+  }
+  for (const char* const value : {"least", "mean", "greatest"}) {
+    EXPECT_NEAR(outputs[0]["outputs"][0][value].get<double>(),
+                outputs[1]["outputs"][0][value].get<double>(), 1e-5)
+        << value;
+  }
+}
+
 class CudaTuning : public CudaProgram, public testing::WithParamInterface<std::string> {};
 
 TEST_P(CudaTuning, FindsRightPrograms) {

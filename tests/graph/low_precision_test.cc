@@ -24,10 +24,10 @@ using tensor::DType;
 using tensor::HostTensor;
 using tensor::Tensor;
 
-constexpr DType kNarrowTypes[] = {DType::kBFloat16, DType::kFloat16};
+constexpr DType kNarrowTypes[] = {DType::kBFloat16, DType::kFloat16, DType::kTFloat32};
 
 /// The largest relative error of rounding to nearest.
-double UnitRoundoff(DType dtype) { return dtype == DType::kFloat16 ? 0x1p-11 : 0x1p-9; }
+double UnitRoundoff(DType dtype) { return dtype == DType::kBFloat16 ? 0x1p-9 : 0x1p-11; }
 
 HostTensor OfBits(const std::vector<uint32_t>& patterns) {
   HostTensor result = HostTensor::Zeros(DType::kFloat32, {static_cast<int64_t>(patterns.size())});

@@ -36,12 +36,26 @@ TEST(GpuMachineTest, PeaksOfMatricesAreThoseOfTheDataSheets) {
   }
 }
 
+/// And of tf32.
+TEST(GpuMachineTest, RatesOfInstructionsAreThoseOfTheDataSheets) {
+  const std::pair<int, double> peaks[] = {{80, 156}, {86, 74.8}, {89, 181}};
+  for (const auto& [capability, teraflops] : peaks) {
+    const GpuMachine gpu = *TypicalGpu(capability);
+    const double rate = WarpInstructionFor(capability, "tf32", "tf32")->rate;
+    const double flops =
+        2.0 * rate * gpu.matrix_multiply_adds * gpu.multiprocessors * gpu.clock_hertz / 1e12;
+    EXPECT_NEAR(flops, teraflops, 0.015 * teraflops) << capability;
+  }
+}
+
 TEST(GpuMachineTest, WarpsMultiplyMatricesFromSm80On) {
   EXPECT_EQ(WarpInstructionFor(75, "float16", "float16"), nullptr);
   EXPECT_EQ(WarpInstructionFor(90, "float16", "bfloat16"), nullptr);
   for (const std::string_view architecture : GpuArchitectures()) {
     const GpuLimits limits = *FindGpuLimits(architecture);
     ASSERT_NE(WarpInstructionFor(limits, "bfloat16", "bfloat16"), nullptr);
+    ASSERT_NE(WarpInstructionFor(limits, "tf32", "tf32"), nullptr);
+    EXPECT_EQ(WarpInstructionFor(limits, "float32", "float32"), nullptr);
     EXPECT_EQ(WarpInstructionFor(limits, "float16", "float16"),
               WarpInstructionFor(CapabilityOf(architecture), "float16", "float16"));
   }

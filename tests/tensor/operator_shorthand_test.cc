@@ -18,6 +18,11 @@ TEST(OperatorShorthand, MeansTheWorkloadsOfTheOperators) {
   EXPECT_EQ(Hash("matmul:128,768,64"), MatmulWorkload(128, 768, 64).StructuralHash());
   EXPECT_EQ(Hash("matmul:8,8,8,dtype=float64,relu,bias"),
             MatmulWorkload(8, 8, 8, DType::kFloat64, {true, false, true}).StructuralHash());
+  EXPECT_EQ(Hash("matmul:8,8,8,dtype=float16,sum=float32"),
+            MatmulWorkload(8, 8, 8, DType::kFloat16, {}, DType::kFloat32).StructuralHash());
+  EXPECT_EQ(Hash("matmul:8,8,8,dtype=tf32"),
+            MatmulWorkload(8, 8, 8, DType::kTFloat32, {}, DType::kFloat32).StructuralHash());
+  EXPECT_EQ(Hash("matmul:8,8,8,dtype=float32,sum=float32"), Hash("matmul:8,8,8"));
   EXPECT_EQ(Hash("matmul:128,64,32,batch=12"),
             BatchMatmulWorkload(12, 128, 64, 32).StructuralHash());
 
@@ -56,6 +61,8 @@ TEST(OperatorShorthand, SaysWhatIsWrong) {
       {"matmul:512,512,512,relu6", "'relu6' is not understood"},
       {"matmul:512,512,512,512", "'512' is not understood"},
       {"matmul:512,512,512,dtype=float13", "'float13' is no element type"},
+      {"matmul:8,8,8,dtype=int8,sum=float32", "'float32' is no type that products of int8"},
+      {"matmul:8,8,8,dtype=float16,sum=tf32", "'tf32' is no type that products of float16"},
       {"matmul:8,8,8,batch=2,bias", "takes no bias"},
       {"matmul:9000000,9000000,8", "more than 2^31 elements"},
       {"conv2d:56x56,64,3", "'56x56' is no image HxWxC"},

@@ -149,10 +149,10 @@ TEST(TraceTest, SpaceHashIsBlindToDecisionsOnly) {
 
 TEST(TraceTest, EveryInstructionHasAName) {
   std::set<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(InstructionKind::kWinograd); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(InstructionKind::kPadProduct); ++kind) {
     names.insert(ToString(static_cast<InstructionKind>(kind)));
   }
-  EXPECT_EQ(names.size(), static_cast<size_t>(InstructionKind::kWinograd) + 1);
+  EXPECT_EQ(names.size(), static_cast<size_t>(InstructionKind::kPadProduct) + 1);
   EXPECT_FALSE(names.contains(""));
 }
 

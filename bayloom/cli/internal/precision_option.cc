@@ -18,6 +18,7 @@
 namespace bayloom::cli {
 namespace {
 
+/// float16 and tf32 have fractions of the same length.
 constexpr double kBFloat16Tolerance = 2e-2, kFloat16Tolerance = 1e-2;
 
 }  // namespace
@@ -29,20 +30,21 @@ PrecisionOption::PrecisionOption()
 void PrecisionOption::AddTo(CLI::App& command) {
   OneOf(command
             .add_option("--precision", name_,
-                        WithDetails("Type that products read: f32, bf16 or f16",
+                        WithDetails("Type that products read: f32, tf32, bf16 or f16",
                                     ", convolutions, too. They sum up,\n"
                                     "and all else computes, in float32.\n"
                                     "Operators that would take the outputs further from float32\n"
-                                    "than the tolerance read float32"))
+                                    "than the tolerance read float32. tf32 is for tensor cores\n"
+                                    "of GPUs; elsewhere it only rounds"))
             ->option_text("TYPE")
             ->default_str("f32"),
-        {"f32", "bf16", "f16"});
+        {"f32", "tf32", "bf16", "f16"});
   Advanced(command
                .add_option("--precision-tolerance", tolerance_,
                            "Largest error of an output by --precision, relative to its largest\n"
                            "value, on random inputs")
                ->option_text("X")
-               ->default_str("0.02 for bf16, 0.01 for f16")
+               ->default_str("0.02 for bf16, 0.01 for f16 and tf32")
                ->check(CLI::PositiveNumber));
 }
 
@@ -67,7 +69,7 @@ void PrecisionOption::Resume(record::Store& store, const std::string& subject) {
 }
 
 double PrecisionOption::Tolerance() const {
-  return tolerance_.value_or(name_ == "f16" ? kFloat16Tolerance : kBFloat16Tolerance);
+  return tolerance_.value_or(name_ == "bf16" ? kBFloat16Tolerance : kFloat16Tolerance);
 }
 
 tuning::NetworkPrecision PrecisionOption::Decide(const graph::Graph& simplified) const {

@@ -66,12 +66,13 @@ class ShapeFinder {
   void PadRows(tensor::BufferId id, tensor::Allocation& allocation) const {
     const tensor::Buffer& buffer = program_.buffers[id];
     std::vector<int64_t>& shape = allocation.shape;
-    if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty() ||
-        !tensor::HoldsMatrices(program_, id)) {
+    if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty()) {
       return;
     }
+    const std::optional<bool> along_depth = tensor::MatrixRowsRunAlongDepth(program_, id);
+    if (!along_depth) return;
     const int64_t bytes = tensor::ByteSize(buffer.dtype);
-    shape.back() = target::PaddedRowBytes(shape.back() * bytes) / bytes;
+    shape.back() = target::PaddedRowBytes(shape.back() * bytes, bytes, *along_depth) / bytes;
   }
 
   void AddKernel(tensor::NodeRef root) {
@@ -144,19 +145,31 @@ class ShapeFinder {
   /// From global memory, elements as they are or zeros, at least 4 bytes at a time.
   bool IsCopy(const GpuBlockNest& nest) const {
     const tensor::Block& block = program_.blocks[nest.block];
-    const bool selects = block.value->op == tensor::ExprOp::kSelect;
-    const tensor::Expr& value = selects ? block.value->operands[1] : block.value;
-    if (value->op != tensor::ExprOp::kLoad) return false;
-    const tensor::DType dtype = program_.buffers[block.output].dtype;
-    if (shape_.spaces[value->index] != GpuSpace::kGlobal ||
-        program_.buffers[value->index].dtype != dtype) {
+    const std::optional<tensor::AsyncCopy> copy = tensor::MatchCopy(program_, block);
+    if (!copy || shape_.spaces[copy->load->index] != GpuSpace::kGlobal) return false;
+    const std::vector<tensor::DigitId> lanes = LanesOf(nest);
+    int64_t count = 1;
+    for (const tensor::DigitId lane : lanes) count *= program_.digit_extents[lane];
+    if (copy->condition.defined() && tensor::VariesOver(block, copy->condition, lanes, count)) {
       return false;
     }
-    return tensor::ByteSize(dtype) >= kMinCopyBytes ||
+    return tensor::ByteSize(program_.buffers[block.output].dtype) >= kMinCopyBytes ||
            std::ranges::all_of(nest.accesses, [&](const tensor::Access& access) {
-             const bool is_copied = access.is_write || access.buffer == value->index;
+             const bool is_copied = access.is_write || access.buffer == copy->load->index;
              return !is_copied || AreAdjacent(nest, access);
            });
+  }
+
+  /// Digits of vectorized loops.
+  std::vector<tensor::DigitId> LanesOf(const GpuBlockNest& nest) const {
+    std::vector<tensor::DigitId> lanes;
+    for (const tensor::LoopId loop : nest.serial) {
+      if (LoopAt(loop).kind != LoopKind::kVectorized) continue;
+      for (const tensor::DigitId digit : LoopAt(loop).digits) {
+        if (program_.digit_extents[digit] > 1) lanes.push_back(digit);
+      }
+    }
+    return lanes;
   }
 
   /// Whether the elements of a vectorized loop are next to each other in memory, and aligned to
@@ -169,24 +182,18 @@ class ShapeFinder {
         tensor::LinearOffset(program_, access, shrunk ? &allocation->second : nullptr);
     if (!offset) return false;
     const int64_t bytes = tensor::ByteSize(program_.buffers[access.buffer].dtype);
+    const std::vector<tensor::DigitId> lanes = LanesOf(nest);
     int64_t step = std::gcd(kBufferAlignment, offset->constant * bytes);
     bool adjacent = false;
     for (const tensor::Affine::Term& term : offset->terms) {
       const int64_t extent = program_.digit_extents[term.digit];
       if (extent == 1) continue;
-      const bool is_lane = IsLane(nest, term.digit);
+      const bool is_lane = std::ranges::count(lanes, term.digit) > 0;
       if (is_lane && term.coefficient != 1) return false;
       adjacent |= is_lane;
       step = std::gcd(step, (is_lane ? extent : term.coefficient) * bytes);
     }
     return adjacent && step >= kMinCopyBytes;
-  }
-
-  bool IsLane(const GpuBlockNest& nest, tensor::DigitId digit) const {
-    return std::ranges::any_of(nest.serial, [&](tensor::LoopId loop) {
-      return LoopAt(loop).kind == LoopKind::kVectorized &&
-             std::ranges::count(LoopAt(loop).digits, digit) > 0;
-    });
   }
 
   int64_t OwnThreads(const GpuBlockNest& nest) const {

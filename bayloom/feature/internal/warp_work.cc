@@ -35,7 +35,9 @@ bool FactorsAreShared(const GpuProgramShape& shape, const GpuBlockNest& nest) {
 bool WarpWork::Covers(tensor::LoopId loop) const { return std::ranges::count(covered, loop) > 0; }
 
 double WarpWork::MultiplyAdds() const {
-  return double{WarpInstruction::kRows} * WarpInstruction::kColumns * instruction->depth;
+  const double own =
+      double{WarpInstruction::kRows} * WarpInstruction::kColumns * instruction->depth;
+  return own / instruction->rate;
 }
 
 double WarpWork::FactorBytes(const tensor::Program& program, const tensor::Access& factor) const {

@@ -20,7 +20,7 @@ struct WarpWork {
   tensor::DigitId lane_row = -1;        ///< of the threads of a warp
 
   bool Covers(tensor::LoopId loop) const;
-  /// Multiply-adds of one instruction.
+  /// Multiply-adds of float16 that take as long as one instruction.
   double MultiplyAdds() const;
   /// Bytes of a factor that all threads together load for one instruction.
   double FactorBytes(const tensor::Program& program, const tensor::Access& factor) const;

@@ -24,7 +24,7 @@ namespace {
 
 using onnx::TensorProto;
 
-/// ONNX's numbers of our element types, in DType's order.
+/// ONNX's numbers of our element types, in DType's order. It has none of tf32.
 constexpr std::array<int, 13> kOnnxTypes = {
     TensorProto::BOOL,   TensorProto::INT8,    TensorProto::INT16,    TensorProto::INT32,
     TensorProto::INT64,  TensorProto::UINT8,   TensorProto::UINT16,   TensorProto::UINT32,
@@ -73,6 +73,8 @@ std::vector<std::byte> FromTypedData(const TensorProto& proto, tensor::DType dty
       return FromList<uint8_t>(proto.int32_data(), count);
     case tensor::DType::kBool:
       return FromList<bool>(proto.int32_data(), count);
+    case tensor::DType::kTFloat32:  // no type of ONNX
+      break;
   }
   return {};
 }
@@ -106,7 +108,10 @@ tensor::DType DTypeFromOnnx(int data_type) {
   }
 }
 
-int DTypeToOnnx(tensor::DType dtype) { return kOnnxTypes[static_cast<size_t>(dtype)]; }
+int DTypeToOnnx(tensor::DType dtype) {
+  const auto number = static_cast<size_t>(dtype);
+  return number < kOnnxTypes.size() ? kOnnxTypes[number] : TensorProto::UNDEFINED;
+}
 
 std::string OnnxName(tensor::DType dtype) {
   if (dtype == tensor::DType::kFloat32) return "float";

@@ -19,6 +19,9 @@ bool IsNarrowFloat(tensor::DType dtype) {
 }
 
 tensor::HostTensor WidenFloats(const tensor::HostTensor& narrow) {
+  if (narrow.dtype == tensor::DType::kTFloat32) {
+    return {tensor::DType::kFloat32, narrow.shape, narrow.data};
+  }
   constexpr size_t kBitPatterns = size_t{1} << 16;
   std::vector<float> value_of(kBitPatterns);
   for (size_t bits = 0; bits < kBitPatterns; ++bits) {
@@ -46,6 +49,13 @@ uint16_t BFloat16Bits(uint32_t bits) {
   return static_cast<uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
 }
 
+uint32_t TFloat32Bits(uint32_t bits) {
+  constexpr uint32_t kDroppedBits = 13, kDropped = (1U << kDroppedBits) - 1;
+  const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
+  if (is_nan) return bits;
+  return (bits + kDropped / 2 + ((bits >> kDroppedBits) & 1U)) & ~kDropped;
+}
+
 uint16_t Float16Bits(uint32_t bits) {
   constexpr uint32_t kInfinity = 0x7f800000U, kTooLarge = 0x47800000U, kLeastNormal = 0x38800000U;
   const uint32_t sign = (bits >> 16) & 0x8000U;
@@ -64,14 +74,22 @@ uint16_t Float16Bits(uint32_t bits) {
 }  // namespace
 
 tensor::HostTensor NarrowFloats(const tensor::HostTensor& wide, tensor::DType dtype) {
-  const bool is_half = dtype == tensor::DType::kFloat16;
   tensor::HostTensor narrow = tensor::HostTensor::Zeros(dtype, wide.shape);
-  const auto count = static_cast<size_t>(wide.ElementCount());
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t bits = 0;
-    std::memcpy(&bits, wide.data.data() + i * sizeof bits, sizeof bits);
-    const uint16_t rounded = is_half ? Float16Bits(bits) : BFloat16Bits(bits);
-    std::memcpy(narrow.data.data() + i * sizeof rounded, &rounded, sizeof rounded);
+  const auto round = [&](const auto& bits_of) {
+    const auto count = static_cast<size_t>(wide.ElementCount());
+    for (size_t i = 0; i < count; ++i) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, wide.data.data() + i * sizeof bits, sizeof bits);
+      const auto rounded = bits_of(bits);
+      std::memcpy(narrow.data.data() + i * sizeof rounded, &rounded, sizeof rounded);
+    }
+  };
+  if (dtype == tensor::DType::kTFloat32) {
+    round(TFloat32Bits);
+  } else if (dtype == tensor::DType::kFloat16) {
+    round(Float16Bits);
+  } else {
+    round(BFloat16Bits);
   }
   return narrow;
 }

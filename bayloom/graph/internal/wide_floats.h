@@ -22,8 +22,8 @@ bool IsNarrowFloat(tensor::DType dtype);
 /// The same numbers as float32.
 tensor::HostTensor WidenFloats(const tensor::HostTensor& narrow);
 
-/// The float32 numbers rounded to float16 or bfloat16: to nearest, ties to even; what is too large
-/// becomes infinite, NaNs stay NaNs.
+/// The float32 numbers rounded to float16, bfloat16 or tf32: to nearest, ties to even; what is too
+/// large becomes infinite, NaNs stay NaNs.
 tensor::HostTensor NarrowFloats(const tensor::HostTensor& wide, tensor::DType dtype);
 
 /// The wide forms of the values of a graph under construction, each made once.

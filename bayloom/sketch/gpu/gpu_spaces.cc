@@ -4,6 +4,7 @@
 #include "bayloom/sketch/gpu/gpu_spaces.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "bayloom/sketch/analysis.h"
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
@@ -18,9 +19,10 @@ constexpr int64_t kMinSharedReduction = 32;  // values, for threads to share the
 
 /// Which of the rules that exclude each other are tried first.
 struct Preference {
-  bool stage;          ///< operands of products in shared memory
-  bool share;          ///< reductions with few elements shared by threads, products among them
-  bool warps = false;  ///< products by the instructions of warps
+  bool stage;  ///< operands of products in shared memory
+  bool share;  ///< reductions with few elements shared by threads, products among them
+  /// Products by the instructions of warps, padded so.
+  std::optional<MatrixPadding> warps = std::nullopt;
 };
 
 bool MayShare(const tensor::Program& program, tensor::BlockId id) {
@@ -43,7 +45,7 @@ GpuSketch SketchWith(const Preference& preference, const tensor::Schedule& inlin
     const bool shares = preference.share && MayShare(program, id);
     if (shares && ShareReduction(sketch, *name)) continue;
     if (!HasDataReuse(program, id)) continue;
-    if (preference.warps && TileForWarps(sketch, *name, limits)) continue;
+    if (preference.warps && TileForWarps(sketch, *name, limits, *preference.warps)) continue;
     if (preference.stage && TileProduct(sketch, *name, limits, true)) continue;
     (void)TileProduct(sketch, *name, limits, false);
   }
@@ -71,8 +73,10 @@ GpuSpaces::GpuSpaces(tensor::Workload workload, target::GpuLimits limits, bool l
       limits_are_known_(limits_are_known) {
   if (tensor::IsCall(workload_)) return;
   const tensor::Schedule inlined = ApplyRules(workload_, InliningRules(), {}).front();
-  for (const Preference& preference : {Preference{true, false}, Preference{false, false},
-                                       Preference{true, true}, Preference{true, false, true}}) {
+  for (const Preference& preference :
+       {Preference{true, false}, Preference{false, false}, Preference{true, true},
+        Preference{true, false, MatrixPadding::kLeast},
+        Preference{true, false, MatrixPadding::kRounded}}) {
     GpuSketch sketch = SketchWith(preference, inlined, limits_);
     tensor::Trace trace = sketch.schedule.trace().WithoutDecisions();
     const bool known = std::ranges::any_of(

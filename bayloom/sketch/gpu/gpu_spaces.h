@@ -17,9 +17,10 @@ namespace bayloom::sketch {
 /// The design spaces of a workload on a GPU, and programs drawn from them.
 ///
 /// Products are cut into tiles: of blocks, of threads and of what a thread has in registers, with
-/// operands staged in shared memory; those of float16 and bfloat16 also into the matrices that
-/// warps multiply by tensor cores; reductions without enough elements to keep threads busy are
-/// shared by threads; everything else is dealt to a grid.
+/// operands staged in shared memory; those of float16, bfloat16 and tf32 also into the matrices
+/// that warps multiply by tensor cores, padded where their extents are no multiples; reductions
+/// without enough elements to keep threads busy are shared by threads; everything else is dealt to
+/// a grid.
 ///
 /// The limits of the GPU (threads of a block, shared memory, accumulators of a thread) are products
 /// and sums of products of tile sizes: known constraints, which decisions keep before a program is

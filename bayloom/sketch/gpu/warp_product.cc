@@ -8,6 +8,7 @@
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
 #include "bayloom/sketch/rules/rules.h"
 #include "bayloom/target/warp_instruction.h"
+#include "bayloom/tensor/access.h"
 #include "bayloom/tensor/dot_product.h"
 
 namespace bayloom::sketch {
@@ -18,10 +19,33 @@ using target::WarpInstruction;
 /// A thread has 255 registers, some for operands and addresses.
 constexpr int64_t kMaxWarpAccumulators = 128;
 
+/// A product may have this many times its iterations when it is padded: tensor cores multiply eight
+/// times as fast or more.
+constexpr double kMaxPadding = 4;
+/// What is added to a number of matrices so that it has more divisors.
+constexpr double kMaxRounding = 1.125;
+
 /// The iterators of a product whose elements the instruction takes as matrices.
 struct MatrixAxes {
   int rows = -1, columns = -1, depth = -1;
 };
+
+int64_t NextMultiple(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
+
+/// The extent, or the next that is a multiple of what the instruction takes; rounded, the one after
+/// that whose number of matrices is a multiple of 2, 4 or 8, if that is not much larger.
+int64_t PaddedExtent(int64_t extent, int64_t unit, MatrixPadding padding) {
+  const int64_t matrices = NextMultiple(extent, unit) / unit;
+  if (padding == MatrixPadding::kRounded) {
+    for (const int64_t factor : {8, 4, 2}) {
+      const int64_t rounded = NextMultiple(matrices, factor);
+      if (static_cast<double>(rounded) <= kMaxRounding * static_cast<double>(matrices)) {
+        return rounded * unit;
+      }
+    }
+  }
+  return matrices * unit;
+}
 
 /// The iterator along which a factor's elements are next to each other; -1 if it is none alone.
 int InnermostIter(const tensor::Block& block, const tensor::Expr& load) {
@@ -41,9 +65,10 @@ class AxisFinder {
              const WarpInstruction& instruction)
       : block_(block), product_(product), instruction_(instruction) {}
 
-  /// The longest rows and columns, of either factor.
+  /// The longest rows and columns, of either factor, of those that need the least padding.
   std::optional<MatrixAxes> Find() const {
     std::optional<MatrixAxes> best;
+    double best_padding = kMaxPadding;
     int64_t best_size = 0;
     for (const bool swapped : {false, true}) {
       const tensor::Expr& rows = (swapped ? product_.b : product_.a).load;
@@ -51,16 +76,21 @@ class AxisFinder {
       const int rows_inner = InnermostIter(block_, rows);
       const int columns_inner = InnermostIter(block_, columns);
       for (int depth = 0; depth < Count(); ++depth) {
-        if (!IsMultiple(depth, tensor::IterKind::kReduction, instruction_.depth)) continue;
+        if (Kind(depth) != tensor::IterKind::kReduction) continue;
         if (!Mentions(rows, depth) || !Mentions(columns, depth)) continue;
         const int row =
             Longest(rows, columns, rows_inner == depth ? -1 : rows_inner, WarpInstruction::kRows);
         const int column = Longest(columns, rows, columns_inner == depth ? -1 : columns_inner,
                                    WarpInstruction::kColumns);
         if (row < 0 || column < 0) continue;
+        const double padding = Padding(row, WarpInstruction::kRows) *
+                               Padding(column, WarpInstruction::kColumns) *
+                               Padding(depth, instruction_.depth);
         const int64_t size = Extent(row) * Extent(column) * Extent(depth);
-        if (size > best_size) best = MatrixAxes{row, column, depth};
-        best_size = std::max(best_size, size);
+        if (padding > best_padding || (padding == best_padding && size <= best_size)) continue;
+        best = MatrixAxes{row, column, depth};
+        best_padding = padding;
+        best_size = size;
       }
     }
     return best;
@@ -69,8 +99,11 @@ class AxisFinder {
  private:
   int Count() const { return static_cast<int>(block_.iters.size()); }
   int64_t Extent(int iter) const { return block_.iters[static_cast<size_t>(iter)].extent; }
-  bool IsMultiple(int iter, tensor::IterKind kind, int64_t factor) const {
-    return block_.iters[static_cast<size_t>(iter)].kind == kind && Extent(iter) % factor == 0;
+  tensor::IterKind Kind(int iter) const { return block_.iters[static_cast<size_t>(iter)].kind; }
+  /// Iterations that the instruction makes of one.
+  double Padding(int iter, int64_t unit) const {
+    const int64_t padded = PaddedExtent(Extent(iter), unit, MatrixPadding::kLeast);
+    return static_cast<double>(padded) / static_cast<double>(Extent(iter));
   }
 
   /// A spatial iterator of one factor and not of the other, the one named unless that is -1.
@@ -78,9 +111,12 @@ class AxisFinder {
     int longest = -1;
     for (int i = 0; i < Count(); ++i) {
       if (only >= 0 && i != only) continue;
-      if (!IsMultiple(i, tensor::IterKind::kSpatial, factor)) continue;
-      if (!Mentions(own, i) || Mentions(other, i)) continue;
-      if (longest < 0 || Extent(i) > Extent(longest)) longest = i;
+      if (Kind(i) != tensor::IterKind::kSpatial || !Mentions(own, i) || Mentions(other, i))
+        continue;
+      const bool is_better =
+          longest < 0 || Padding(i, factor) < Padding(longest, factor) ||
+          (Padding(i, factor) == Padding(longest, factor) && Extent(i) > Extent(longest));
+      if (is_better) longest = i;
     }
     return longest;
   }
@@ -91,7 +127,7 @@ class AxisFinder {
 };
 
 TileLimits LimitsForWarps(const tensor::Program& program, const tensor::Block& block,
-                          const target::GpuLimits& gpu) {
+                          const MatrixAxes& axes, const target::GpuLimits& gpu) {
   TileLimits limits;
   limits.lanes = WarpInstruction::kLanes;
   limits.lane_elements = WarpInstruction::kRowParts * WarpInstruction::kColumnParts;
@@ -101,7 +137,12 @@ TileLimits LimitsForWarps(const tensor::Program& program, const tensor::Block& b
   limits.max_block_elements = gpu.multiprocessor_registers / 2;
   limits.max_shared_bytes = gpu.max_shared_bytes;
   limits.operands = FootprintsOf(program, block);
-  for (StagedOperand& operand : limits.operands) operand.padded = true;
+  for (StagedOperand& operand : limits.operands) {
+    operand.padded = true;
+    for (const StagedOperand::Term& term : operand.dimensions.back().terms) {
+      operand.along_depth |= static_cast<int>(term.axis) == axes.depth;
+    }
+  }
   return limits;
 }
 
@@ -188,13 +229,50 @@ class WarpTiler {
   TileLimits& limits_;
 };
 
+/// What fills a buffer that only the copy reads becomes part of the copy (padding of convolutions).
+void InlineProducer(tensor::Schedule& schedule, tensor::BlockVar copy) {
+  const tensor::Program& program = schedule.program();
+  for (const tensor::Access& access : tensor::AccessesOf(program, schedule.Get(copy))) {
+    const tensor::BlockId writer = access.is_write ? -1 : program.WriterOf(access.buffer);
+    if (writer < 0 || program.ReadersOf(access.buffer).size() != 1) continue;
+    if (program.blocks[writer].kind != tensor::BlockKind::kPlain) continue;
+    Result<tensor::BlockVar> producer = schedule.GetBlock(program.blocks[writer].name);
+    if (producer) (void)schedule.ComputeInline(*producer);
+    return;
+  }
+}
+
+/// Gives the product whole matrices to multiply.
+Status Pad(tensor::Schedule& schedule, tensor::BlockVar block, const MatrixAxes& axes,
+           const WarpInstruction& instruction, MatrixPadding padding) {
+  std::vector<int64_t> extents;
+  for (const tensor::Iter& iter : schedule.program().blocks[schedule.Get(block)].iters) {
+    extents.push_back(iter.extent);
+  }
+  const std::vector<int64_t> before = extents;
+  const auto pad = [&](int iter, int64_t unit) {
+    int64_t& extent = extents[static_cast<size_t>(iter)];
+    extent = PaddedExtent(extent, unit, padding);
+  };
+  pad(axes.rows, WarpInstruction::kRows);
+  pad(axes.columns, WarpInstruction::kColumns);
+  pad(axes.depth, instruction.depth);
+  if (extents == before) return Ok();
+  Result<std::vector<tensor::BlockVar>> copies = schedule.PadProduct(block, extents);
+  if (!copies) return copies.error();
+  for (const tensor::BlockVar copy : *copies) InlineProducer(schedule, copy);
+  return Ok();
+}
+
 Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const MatrixAxes& axes,
-                               const WarpInstruction& instruction, const target::GpuLimits& gpu) {
+                               const WarpInstruction& instruction, const target::GpuLimits& gpu,
+                               MatrixPadding padding) {
   tensor::Schedule& schedule = sketch.schedule;
-  const tensor::Block before = schedule.program().blocks[schedule.Get(block)];
-  TileLimits limits = LimitsForWarps(schedule.program(), before, gpu);
   Result<tensor::BlockVar> epilogue = EpilogueOf(schedule, block);
   if (!epilogue) return epilogue.error();
+  if (Status s = Pad(schedule, block, axes, instruction, padding); !s) return s.error();
+  const tensor::Block before = schedule.program().blocks[schedule.Get(block)];
+  TileLimits limits = LimitsForWarps(schedule.program(), before, axes, gpu);
   Result<std::vector<tensor::BlockVar>> stages = StageOperands(schedule, block);
   if (!stages) return stages.error();
   Result<std::vector<tensor::LoopVar>> loops = schedule.GetLoops(block);
@@ -226,7 +304,8 @@ Result<GpuSketch> TileMatrices(GpuSketch sketch, tensor::BlockVar block, const M
 
 }  // namespace
 
-Status TileForWarps(GpuSketch& sketch, const std::string& name, const target::GpuLimits& limits) {
+Status TileForWarps(GpuSketch& sketch, const std::string& name, const target::GpuLimits& limits,
+                    MatrixPadding padding) {
   const tensor::Program& program = sketch.schedule.program();
   const tensor::Block& block = program.blocks[program.FindBlock(name)];
   const std::optional<tensor::DotProduct> product = tensor::MatchDotProduct(block);
@@ -238,11 +317,12 @@ Status TileForWarps(GpuSketch& sketch, const std::string& name, const target::Gp
       limits, tensor::ToString(product->a.dtype()), tensor::ToString(product->b.dtype()));
   if (instruction == nullptr) return Error{"there is no instruction for these elements"};
   const auto axes = AxisFinder(block, *product, *instruction).Find();
-  if (!axes) return Error{"no iterators are multiples of what the instruction takes"};
+  if (!axes) return Error{"too much of what the instruction takes would be padding"};
   GpuSketch copy = sketch;
   Result<tensor::BlockVar> variable = copy.schedule.GetBlock(name);
   if (!variable) return variable.error();
-  Result<GpuSketch> tiled = TileMatrices(std::move(copy), *variable, *axes, *instruction, limits);
+  Result<GpuSketch> tiled =
+      TileMatrices(std::move(copy), *variable, *axes, *instruction, limits, padding);
   if (!tiled) return tiled.error();
   sketch = *std::move(tiled);
   return Ok();

@@ -44,6 +44,7 @@ constexpr std::array kForms = {
     InstructionForm{kTensorize, "tensorize", "l", "", 0},
     InstructionForm{kSplitOverlapping, "split_overlapping", "lv", "ll", 0},
     InstructionForm{kWinograd, "winograd", "b", "b*", 1},
+    InstructionForm{kPadProduct, "pad_product", "b", "b*", -1},
 };
 
 constexpr bool FormsAreInOrder() {
@@ -135,6 +136,11 @@ Status CheckForm(const Instruction& instruction, const std::vector<char>& variab
         return Malformed(instruction, "unknown kind of loop");
       }
       if (instruction.inputs.size() > 2) return Malformed(instruction, "one number of threads");
+      break;
+    case kPadProduct:
+      if (std::ranges::any_of(attributes, [](int64_t extent) { return extent < 1; })) {
+        return Malformed(instruction, "extents are at least 1");
+      }
       break;
     case kCacheRead:
     case kCacheWrite:

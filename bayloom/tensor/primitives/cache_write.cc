@@ -32,6 +32,9 @@ Result<BlockId> CacheWrite(Program& program, BlockId id, StorageScope scope) {
       program.blocks[id].kind == BlockKind::kUpdate) {
     return Error{fmt::format("the reduction of {} is decomposed already: cache it before", name)};
   }
+  if (program.blocks[id].guarded) {
+    return Error{fmt::format("{} is guarded: cache what it writes before it is moved", name)};
+  }
   if (!program.buffers[output].layout.empty()) {
     return Error{fmt::format("the layout of {} is rewritten already: cache it before",
                              program.buffers[output].name)};

@@ -74,7 +74,9 @@ Result<Leader> MakeLeader(const Program& program, const Block& consumer, BlockId
   Result<std::vector<int>> iters = ElementwiseIters(program, consumer, producer.output);
   if (!iters) return iters.error();
   for (size_t d = 0; d < buffer.shape.size(); ++d) {
-    if ((*iters)[d] >= 0 && consumer.iters[(*iters)[d]].extent != buffer.shape[d]) {
+    const bool padded = producer.annotations.contains(kPaddedProduct);
+    const int64_t read = (*iters)[d] >= 0 ? consumer.iters[(*iters)[d]].extent : buffer.shape[d];
+    if (padded ? read > buffer.shape[d] : read != buffer.shape[d]) {
       return Error{fmt::format("{} reads only a part of {}", consumer.name, buffer.name)};
     }
   }
@@ -169,6 +171,16 @@ Result<Leader> FindLeader(const Program& program, const Block& block, LoopId loo
   return leader;
 }
 
+/// Whether the loops around reach further than an iterator's range.
+bool ExceedsIterators(const Program& program, BlockId id) {
+  const Block& block = program.blocks[id];
+  const std::vector<bool> all(program.digit_extents.size(), true);
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    if (RangeOf(program, block.bindings[i], all).max >= block.iters[i].extent) return true;
+  }
+  return false;
+}
+
 Result<Placement> PlanReverseComputeAt(const Program& program, BlockId id, LoopId loop) {
   if (Status s = CheckBlock(program, id); !s) return s.error();
   if (Status s = CheckLoop(program, loop); !s) return s.error();
@@ -213,6 +225,7 @@ Status ReverseComputeAt(Program& program, BlockId block, LoopId loop) {
   Result<Placement> placement = PlanReverseComputeAt(program, block, loop);
   if (!placement) return placement.error();
   MoveBlock(program, block, *placement);
+  program.blocks[block].guarded = ExceedsIterators(program, block);
   return Ok();
 }
 

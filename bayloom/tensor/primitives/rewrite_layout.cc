@@ -202,6 +202,10 @@ Status RewriteLayout(Program& program, BufferId id) {
   if (!copy) return copy.error();
   const Result<Reading> reading = FindReading(program, id);
   if (!reading) return reading.error();
+  if (program.blocks[reading->block].guarded) {
+    return Error{fmt::format("the layout of {} cannot be rewritten: {} is guarded",
+                             program.buffers[id].name, program.blocks[reading->block].name)};
+  }
   Result<std::vector<Piece>> pieces = CutDimensions(program, program.buffers[id], *reading);
   if (!pieces) return pieces.error();
   SortByDepth(program, program.buffers[id], reading->block, *pieces);

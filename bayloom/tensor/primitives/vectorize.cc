@@ -27,6 +27,12 @@ Status Vectorize(Program& program, LoopId loop) {
     return Error{
         fmt::format("cannot vectorize loop {}: it contains a loop that is not vectorized", loop)};
   }
+  for (BlockId block : program.BlocksBelow(NodeRef::Loop(loop))) {
+    if (program.blocks[block].guarded) {
+      return Error{
+          fmt::format("cannot vectorize loop {}: {} is guarded", loop, program.blocks[block].name)};
+    }
+  }
   if (Status s = CheckParallel(program, loop); !s) return s;
   program.loops[loop].kind = LoopKind::kVectorized;
   return Ok();

@@ -66,6 +66,10 @@ Result<EmitPlan> MakeEmitPlan(const tensor::Program& program, const target::Targ
     return plan;
   }
   for (tensor::BlockId block : program.BlocksInOrder()) {
+    if (program.blocks[block].guarded) {
+      return Error{"'" + program.name +
+                   "' cannot run on a processor: " + program.blocks[block].name + " is guarded"};
+    }
     Result<BlockAccesses> accesses = PlaceAccesses(program, plan.memory, program.blocks[block]);
     if (!accesses) return accesses.error();
     plan.accesses.emplace(block, std::move(*accesses));

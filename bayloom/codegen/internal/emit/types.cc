@@ -42,6 +42,18 @@ llvm::Value* BFloatFromBits(IrBuilder& b, llvm::Value* bits) {
   return b.CreateBitCast(wide, Like(bits, b.getFloatTy()));
 }
 
+/// The nearest float with 10 bits of fraction, ties to even. NaNs stay what they are.
+llvm::Value* RoundedToTFloat32(IrBuilder& b, llvm::Value* value) {
+  constexpr uint32_t kDroppedBits = 13, kDropped = (1U << kDroppedBits) - 1;
+  llvm::Type* wide = Like(value, b.getInt32Ty());
+  auto constant = [&](uint32_t x) { return llvm::ConstantInt::get(wide, x); };
+  llvm::Value* bits = b.CreateBitCast(value, wide);
+  llvm::Value* odd = b.CreateAnd(b.CreateLShr(bits, kDroppedBits), constant(1));
+  llvm::Value* sum = b.CreateAdd(bits, b.CreateAdd(odd, constant(kDropped / 2)));
+  llvm::Value* rounded = b.CreateBitCast(b.CreateAnd(sum, constant(~kDropped)), value->getType());
+  return b.CreateSelect(b.CreateFCmpUNO(value, value), value, rounded);
+}
+
 llvm::Value* IntegerToInteger(IrBuilder& b, llvm::Value* value, tensor::DType from,
                               llvm::Type* type) {
   const bool zero_extend = tensor::IsUnsigned(from) || from == tensor::DType::kBool;
@@ -70,6 +82,7 @@ llvm::Type* MemoryType(llvm::LLVMContext& context, tensor::DType dtype) {
     case tensor::DType::kFloat16:
       return llvm::Type::getHalfTy(context);
     case tensor::DType::kFloat32:
+    case tensor::DType::kTFloat32:
       return llvm::Type::getFloatTy(context);
     case tensor::DType::kFloat64:
       return llvm::Type::getDoubleTy(context);
@@ -116,13 +129,17 @@ llvm::Value* ToMemory(IrBuilder& b, llvm::Value* value, tensor::DType dtype) {
       return b.CreateFPTrunc(value, Like(value, b.getHalfTy()));
     case tensor::DType::kBFloat16:
       return BFloatBits(b, value);
+    case tensor::DType::kTFloat32:
+      return RoundedToTFloat32(b, value);
     default:
       return value;
   }
 }
 
 llvm::Value* RoundToType(IrBuilder& b, llvm::Value* value, tensor::DType dtype) {
-  if (dtype != tensor::DType::kFloat16 && dtype != tensor::DType::kBFloat16) return value;
+  const bool rounds = dtype == tensor::DType::kFloat16 || dtype == tensor::DType::kBFloat16 ||
+                      dtype == tensor::DType::kTFloat32;
+  if (!rounds) return value;
   return FromMemory(b, ToMemory(b, value, dtype), dtype);
 }
 

@@ -162,10 +162,10 @@ void FiberBlock::OnLoadMatrices(StandInCalls* self, uint32_t buffer, const void*
   thread.Join(Together::kLoadMatrices, 2 * count + transposed);
 }
 
-void FiberBlock::OnMultiply(StandInCalls* self, uint32_t is_bfloat16, uint32_t* registers) {
+void FiberBlock::OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registers) {
   auto& thread = *static_cast<Thread*>(self);
   thread.registers = registers;
-  thread.Join(Together::kMultiply, is_bfloat16);
+  thread.Join(Together::kMultiply, type);
 }
 
 void FiberBlock::OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
@@ -290,7 +290,7 @@ bool FiberBlock::FinishWarp(std::span<Thread> warp) {
       LoadMatrices(rows, parameter / 2, parameter % 2 != 0, registers);
       break;
     case Together::kMultiply:
-      MultiplyMatrices(parameter != 0, registers);
+      MultiplyMatrices(static_cast<tensor::DType>(parameter), registers);
       break;
   }
   for (Thread& thread : warp) thread.state = State::kReady;

@@ -48,7 +48,7 @@ class FiberBlock {
   static uint32_t OnShuffle(StandInCalls* self, uint32_t bits, uint32_t lanes);
   static void OnLoadMatrices(StandInCalls* self, uint32_t buffer, const void* row, uint32_t count,
                              uint32_t transposed, uint32_t* registers);
-  static void OnMultiply(StandInCalls* self, uint32_t is_bfloat16, uint32_t* registers);
+  static void OnMultiply(StandInCalls* self, uint32_t type, uint32_t* registers);
   static void OnAccess(StandInCalls* self, uint32_t buffer, const void* pointer, uint32_t bytes,
                        uint32_t is_write);
   static void OnCopy(StandInCalls* self, uint32_t to_buffer, void* to, uint32_t from_buffer,

@@ -327,6 +327,11 @@ void KernelEmitter::EmitBlock(tensor::BlockId id) {
   if (const auto copy = plan_.async_copies.find(id); copy != plan_.async_copies.end()) {
     return EmitAsyncCopy(id, copy->second);
   }
+  block.guarded ? EmitWithinExtents(block, [&] { EmitStatement(id); }) : EmitStatement(id);
+}
+
+void KernelEmitter::EmitStatement(tensor::BlockId id) {
+  const tensor::Block& block = program_.blocks[id];
   const BlockAccesses& accesses = plan_.accesses.at(id);
   ExpressionEmitter values(state_, accesses);
   if (id == shared_block_) {
@@ -343,6 +348,21 @@ void KernelEmitter::EmitBlock(tensor::BlockId id) {
     value = WithOneMore(state_, block, values, OldValue(state_, block, accesses.store));
   }
   memory_.Store(block.output, digits_.Evaluate(accesses.store.affine), state_.chunk, value);
+}
+
+void KernelEmitter::EmitWithinExtents(const tensor::Block& block, const Body& body) {
+  llvm::Value* within = nullptr;
+  for (size_t i = 0; i < block.iters.size(); ++i) {
+    const int64_t extent = block.iters[i].extent;
+    const tensor::IndexRange range = digits_.RangeOf(block.bindings[i]);
+    if (range.max < extent) continue;
+    if (range.min >= extent) return;
+    llvm::Value* is_less =
+        builder_.CreateICmpULT(addresses_.Scalar(digits_.Evaluate(block.bindings[i])),
+                               builder_.getInt64(static_cast<uint64_t>(extent)));
+    within = within ? builder_.CreateAnd(within, is_less) : is_less;
+  }
+  EmitIf(within, body);
 }
 
 void KernelEmitter::EmitIf(llvm::Value* condition, const Body& body) {

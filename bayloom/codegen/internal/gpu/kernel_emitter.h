@@ -52,7 +52,7 @@ class KernelEmitter {
   void EnterFirstIteration(const Pipeline& pipeline, tensor::LoopId loop, int64_t position);
   /// Gives a loop's digits and the slot of its rings their values at a position.
   void EnterIteration(const Pipeline& pipeline, tensor::LoopId loop, llvm::Value* position);
-  void EmitAsyncCopy(tensor::BlockId block, const AsyncCopy& copy);
+  void EmitAsyncCopy(tensor::BlockId block, const tensor::AsyncCopy& copy);
   void EmitThreadReduce(tensor::LoopId loop, const Team& team);
   llvm::Value* Combine(const tensor::Block& block, llvm::Value* value, int threads);
   llvm::Value* CombineWarps(const tensor::Block& block, llvm::Value* value, int threads);
@@ -65,6 +65,7 @@ class KernelEmitter {
                      const Body& body);
   void IterateLanes(const VectorLoop& vector, bool unroll, const Body& body);
   void EmitBlock(tensor::BlockId block);
+  void EmitStatement(tensor::BlockId block);
 
   // What a warp does together.
   /// A tensorized loop, by the instruction for matrices.
@@ -73,9 +74,16 @@ class KernelEmitter {
   const std::vector<llvm::Value*>& LoadFactor(const WarpFactor& factor, int matrices);
   std::vector<llvm::Value*> LoadRows(const WarpProduct& product);
   std::vector<llvm::Value*> LoadColumns(const WarpProduct& product);
+  std::vector<llvm::Value*> LoadRowElements(const WarpProduct& product);
+  std::vector<llvm::Value*> LoadColumnElements(const WarpProduct& product);
+  llvm::Value* LoadElement(const WarpFactor& factor, tensor::DigitId depth, int half);
+  /// Of a row of a matrix that is loaded at once.
+  int64_t LineElements(const WarpFactor& factor) const;
   /// Bits [first, first + count) of the thread's number in its warp, times `scale`, as a digit.
   DigitValue Lane(int first, int count, int64_t scale = 1);
 
+  /// Runs the body where the guarded block's iterators are within their extents.
+  void EmitWithinExtents(const tensor::Block& block, const Body& body);
   void EmitIf(llvm::Value* condition, const Body& body);
   llvm::Value* Number(int64_t value) { return builder_.getInt32(static_cast<uint32_t>(value)); }
   void Forget(const std::vector<tensor::DigitId>& digits);

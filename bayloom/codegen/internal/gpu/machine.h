@@ -57,11 +57,12 @@ class Machine {
   virtual void WaitForCopies(IrBuilder& builder, int groups) = 0;
   /// All threads of a warp load `count` (2 or 4) matrices of 8 x 8 elements of 16 bits from shared
   /// memory: thread 8 * m + r names row r of matrix m, `count` of them count. Thread 4 * g + t gets
-  /// of each, as one i32, elements 2 * t and 2 * t + 1 of row g, or, transposed, of column g.
+  /// of each, as one i32, elements 2 * t and 2 * t + 1 of row g, or, transposed, of column g. Of 8
+  /// x 4 elements of 32 bits, which are not transposed, it gets element t of row g.
   virtual std::vector<llvm::Value*> LoadMatrices(IrBuilder& builder, const Place& row, int count,
                                                  bool transposed) = 0;
   /// What each thread of a warp has of sums + rows * columns: four floats, of matrices whose parts
-  /// LoadMatrices brought, in the order of PTX (mma.sync).
+  /// are i32 as LoadMatrices brings them, in the order of PTX (mma.sync).
   virtual std::vector<llvm::Value*> Multiply(IrBuilder& builder,
                                              const target::WarpInstruction& instruction,
                                              const std::vector<llvm::Value*>& rows,

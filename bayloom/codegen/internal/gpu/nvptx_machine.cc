@@ -140,7 +140,12 @@ std::vector<llvm::Value*> NvptxMachine::Multiply(IrBuilder& b,
                                                  const std::vector<llvm::Value*>& rows,
                                                  const std::vector<llvm::Value*>& columns,
                                                  const std::vector<llvm::Value*>& sums) {
+  namespace intrinsic = llvm::Intrinsic;
   const bool is_half = instruction.type == "float16";
+  const llvm::Intrinsic::ID multiply = is_half ? intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32
+                                       : instruction.type == "tf32"
+                                           ? intrinsic::nvvm_mma_m16n8k8_row_col_tf32
+                                           : intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
   std::vector<llvm::Value*> arguments;
   for (const std::vector<llvm::Value*>* factor : {&rows, &columns}) {
     for (llvm::Value* part : *factor) {
@@ -149,9 +154,7 @@ std::vector<llvm::Value*> NvptxMachine::Multiply(IrBuilder& b,
     }
   }
   arguments.insert(arguments.end(), sums.begin(), sums.end());
-  return Members(b, b.CreateIntrinsic(is_half ? llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32
-                                              : llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16,
-                                      {}, arguments));
+  return Members(b, b.CreateIntrinsic(multiply, {}, arguments));
 }
 
 llvm::Value* NvptxMachine::ShuffleBits(IrBuilder& b, llvm::Value* bits, int lanes) {

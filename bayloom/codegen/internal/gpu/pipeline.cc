@@ -78,7 +78,7 @@ void KernelEmitter::EnterIteration(const Pipeline& pipeline, tensor::LoopId loop
   addresses_.Define(values, &builder_.GetInsertBlock()->back(), loops_.depth());
 }
 
-void KernelEmitter::EmitAsyncCopy(tensor::BlockId id, const AsyncCopy& copy) {
+void KernelEmitter::EmitAsyncCopy(tensor::BlockId id, const tensor::AsyncCopy& copy) {
   const tensor::Block& block = program_.blocks[id];
   const BlockAccesses& accesses = plan_.accesses.at(id);
   const PlacedAccess& source = accesses.loads.at(copy.load);
@@ -87,6 +87,8 @@ void KernelEmitter::EmitAsyncCopy(tensor::BlockId id, const AsyncCopy& copy) {
   IndexValue from = digits_.Evaluate(source.affine);
   ExpressionEmitter values(state_, accesses);
   llvm::Value* exists = copy.condition.defined() ? values.Emit(copy.condition) : nullptr;
+  // The same in all lanes.
+  if (exists && LanesOf(exists) > 1) exists = builder_.CreateExtractElement(exists, uint64_t{0});
   const int lanes = state_.chunk.active;
   const std::vector<int64_t> to_lanes = LanesFrom(to, lanes), from_lanes = LanesFrom(from, lanes);
   for (int lane = 0; lane < lanes;) {

@@ -23,7 +23,7 @@ class PipelinePlanner {
 
   void Plan() {
     for (const tensor::BlockId id : program_.BlocksInOrder()) {
-      if (const std::optional<AsyncCopy> copy = MatchCopy(id)) Add(id, *copy);
+      if (const std::optional<tensor::AsyncCopy> copy = MatchCopy(id)) Add(id, *copy);
     }
     for (auto& [loop, pipeline] : plan_.pipelines) MakeRings(pipeline);
   }
@@ -35,7 +35,7 @@ class PipelinePlanner {
     return std::min(wish->second, program_.ExtentOf(loop));
   }
 
-  void Add(tensor::BlockId id, const AsyncCopy& copy) {
+  void Add(tensor::BlockId id, const tensor::AsyncCopy& copy) {
     const tensor::Block& block = program_.blocks[id];
     const LoopId dealt = DealtLoopAround(block);
     const LoopId loop = program_.loops[dealt].parent.id;
@@ -58,16 +58,16 @@ class PipelinePlanner {
     return -1;
   }
 
-  std::optional<AsyncCopy> MatchCopy(tensor::BlockId id) const {
+  std::optional<tensor::AsyncCopy> MatchCopy(tensor::BlockId id) const {
     const tensor::Block& block = program_.blocks[id];
     const LoopId dealt = DealtLoopAround(block);
-    if (dealt < 0 || block.kind != tensor::BlockKind::kPlain) return std::nullopt;
+    if (dealt < 0) return std::nullopt;
     const NodeRef parent = program_.loops[dealt].parent;
     if (!parent.is_loop() || WantedStages(block, parent.id) < 2) return std::nullopt;
     const LoopKind kind = program_.loops[parent.id].kind;
     const bool in_order = kind == LoopKind::kSerial || kind == LoopKind::kUnrolled;
     if (!in_order || !FillsAnew(block, parent)) return std::nullopt;
-    const std::optional<AsyncCopy> copy = MatchValue(block);
+    const std::optional<tensor::AsyncCopy> copy = tensor::MatchCopy(program_, block);
     if (!copy || !IsReadHere(*copy, parent)) return std::nullopt;
     if (!CanCopy(plan_.accesses.at(id), block, *copy)) return std::nullopt;
     return copy;
@@ -83,23 +83,6 @@ class PipelinePlanner {
            std::ranges::count_if(program_.BlocksInOrder(), writes) == 1;
   }
 
-  std::optional<AsyncCopy> MatchValue(const tensor::Block& block) const {
-    tensor::Expr value = block.value, condition;
-    if (value->op == tensor::ExprOp::kSelect) {
-      const tensor::Expr& otherwise = value->operands[2];
-      const bool zero = (otherwise->op == tensor::ExprOp::kInt && otherwise->int_value == 0) ||
-                        (otherwise->op == tensor::ExprOp::kFloat && otherwise->float_value == 0);
-      if (!zero) return std::nullopt;
-      condition = value->operands[0];
-      value = value->operands[1];
-    }
-    if (value->op != tensor::ExprOp::kLoad) return std::nullopt;
-    if (program_.buffers[value->index].dtype != program_.buffers[block.output].dtype) {
-      return std::nullopt;
-    }
-    return AsyncCopy{value.get(), condition};
-  }
-
   /// A buffer in global memory that the kernel around the node does not write.
   bool IsReadHere(tensor::BufferId buffer, NodeRef node) const {
     const GpuMemory memory = plan_.places[buffer].memory;
@@ -111,7 +94,7 @@ class PipelinePlanner {
   }
 
   /// What is copied, and all that decides whether it is.
-  bool IsReadHere(const AsyncCopy& copy, NodeRef node) const {
+  bool IsReadHere(const tensor::AsyncCopy& copy, NodeRef node) const {
     bool is_read_here = IsReadHere(copy.load->index, node);
     if (!copy.condition.defined()) return is_read_here;
     tensor::Visit(copy.condition, [&](const tensor::Expr& e) {
@@ -121,13 +104,16 @@ class PipelinePlanner {
   }
 
   bool CanCopy(const BlockAccesses& accesses, const tensor::Block& block,
-               const AsyncCopy& copy) const {
+               const tensor::AsyncCopy& copy) const {
     const PlacedAccess& from = accesses.loads.at(copy.load);
     if (!from.dynamic.empty() || !accesses.store.dynamic.empty()) return false;
     const int64_t bytes = tensor::ByteSize(program_.buffers[block.output].dtype);
     const VectorLoop* vector = VectorAround(block);
     if (vector == nullptr) return bytes >= kMinCopyBytes;
-    if (copy.condition.defined() && VariesOverLanes(block, copy.condition, *vector)) return false;
+    if (copy.condition.defined() &&
+        tensor::VariesOver(block, copy.condition, vector->lanes, vector->lane_count)) {
+      return false;
+    }
     if (bytes >= kMinCopyBytes) return true;
     // Several elements at a time, next to each other on both sides.
     if (vector->lanes.size() != 1 || vector->Chunks().size() != 1) return false;
@@ -150,17 +136,6 @@ class PipelinePlanner {
       if (vector != plan_.vector_loops.end()) return &vector->second;
     }
     return nullptr;
-  }
-
-  static bool VariesOverLanes(const tensor::Block& block, const tensor::Expr& condition,
-                              const VectorLoop& vector) {
-    bool varies = false;
-    tensor::Visit(condition, [&](const tensor::Expr& e) {
-      if (e->op != tensor::ExprOp::kIter) return;
-      const tensor::Affine& binding = block.bindings[static_cast<size_t>(e->index)];
-      for (const tensor::DigitId lane : vector.lanes) varies |= binding.CoefficientOf(lane) != 0;
-    });
-    return varies;
   }
 
   /// Indices into the rings depend on the slot from here on.

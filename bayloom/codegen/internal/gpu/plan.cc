@@ -258,12 +258,13 @@ class GpuPlanner {
   void PadRows(const tensor::Buffer& buffer, BufferPlace& place) const {
     std::vector<int64_t>& shape = place.allocation->shape;
     const auto id = static_cast<tensor::BufferId>(&buffer - program_.buffers.data());
-    if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty() ||
-        !tensor::HoldsMatrices(program_, id)) {
+    if (buffer.scope != tensor::StorageScope::kShared || !buffer.layout.empty() || shape.empty()) {
       return;
     }
+    const std::optional<bool> along_depth = tensor::MatrixRowsRunAlongDepth(program_, id);
+    if (!along_depth) return;
     const int64_t bytes = tensor::ByteSize(buffer.dtype);
-    shape.back() = target::PaddedRowBytes(shape.back() * bytes) / bytes;
+    shape.back() = target::PaddedRowBytes(shape.back() * bytes, bytes, *along_depth) / bytes;
   }
 
   void PlaceSharedMemory() {

@@ -12,6 +12,7 @@
 #include "bayloom/codegen/internal/emit/vector_plan.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/warp_instruction.h"
+#include "bayloom/tensor/async_copy.h"
 
 namespace bayloom::codegen {
 
@@ -62,13 +63,6 @@ struct ThreadNest {
   int64_t threads() const { return extent * group; }
 };
 
-/// A block that brings elements from global into shared memory as they are, or zeros where a
-/// condition does not hold: what cp.async does.
-struct AsyncCopy {
-  const tensor::ExprNode* load = nullptr;
-  tensor::Expr condition;  ///< undefined: always the element
-};
-
 /// A loop that runs beside the copies for its next iterations (tensor/async_copy.h). The buffers
 /// that they fill are rings of `stages` slots: iteration i reads slot i modulo `stages`, while
 /// those of the next `stages` - 1 are being filled. One barrier an iteration orders all of it.
@@ -80,13 +74,16 @@ struct Pipeline {
   tensor::DigitId slot = -1;
 };
 
-/// A factor of a product of matrices by a warp: which access, and whether what is next to each
-/// other in memory is the depth or, transposed, rows (of the first factor) or columns (of the
-/// second).
+/// A factor of a product of matrices by a warp: which access, and how it is loaded.
 struct WarpFactor {
+  enum class Form : uint8_t {
+    kMatrices,    ///< by ldmatrix: what is next to each other in memory is the depth
+    kTransposed,  ///< the same, transposed: rows (of the first factor) or columns (of the second)
+    kElements,    ///< of 32 bits, in any order: each thread loads its own
+  };
   tensor::BufferId buffer = -1;
   tensor::Affine index;
-  bool transposed = false;
+  Form form = Form::kMatrices;
 };
 
 /// A tensorized loop whose products an instruction of a warp sums up (target/warp_instruction.h).
@@ -112,7 +109,7 @@ struct GpuPlan {
   std::set<tensor::LoopId> unrolled;
   std::map<tensor::LoopId, ThreadNest> thread_nests;  ///< by their outermost loop
   std::map<tensor::LoopId, Pipeline> pipelines;
-  std::map<tensor::BlockId, AsyncCopy> async_copies;  ///< of the pipelines
+  std::map<tensor::BlockId, tensor::AsyncCopy> async_copies;  ///< of the pipelines
   std::map<tensor::LoopId, WarpProduct> warp_products;
   std::vector<KernelPlan> kernels;
   int64_t workspace_bytes = 0;

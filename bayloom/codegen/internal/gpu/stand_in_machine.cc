@@ -101,7 +101,7 @@ std::vector<llvm::Value*> StandInMachine::Multiply(IrBuilder& b,
     b.CreateStore(all[i], b.CreatePtrAdd(registers, Word(b, i)));
   }
   Call(b, offsetof(StandInCalls, multiply), b.getVoidTy(),
-       {b.getInt32(instruction.type == "bfloat16"), registers});
+       {b.getInt32(static_cast<uint32_t>(*tensor::ParseDType(instruction.type))), registers});
   std::vector<llvm::Value*> results;
   for (size_t i = first_sum; i < all.size(); ++i) {
     results.push_back(b.CreateLoad(b.getFloatTy(), b.CreatePtrAdd(registers, Word(b, i))));

@@ -23,8 +23,8 @@ struct StandInCalls {
   void (*load_matrices)(StandInCalls* self, uint32_t buffer, const void* row, uint32_t count,
                         uint32_t transposed, uint32_t* registers);
   /// `registers`: those of rows, then those of columns, then the bits of the sums, which the
-  /// results replace. Elements are bfloat16 or float16.
-  void (*multiply)(StandInCalls* self, uint32_t is_bfloat16, uint32_t* registers);
+  /// results replace. Elements are of the type with this number (tensor::DType).
+  void (*multiply)(StandInCalls* self, uint32_t type, uint32_t* registers);
 };
 
 /// One thread of a kernel.

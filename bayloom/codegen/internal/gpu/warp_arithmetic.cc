@@ -12,14 +12,17 @@
 namespace bayloom::codegen {
 namespace {
 
-constexpr int kProductRows = 16, kProductColumns = 8, kProductDepth = 16;
+constexpr int kProductRows = 16, kProductColumns = 8, kMaxDepth = 16;
+constexpr int kLanesOfRow = 4;                          // threads that share a row of an operand
 constexpr int kColumnRegisters = 4, kSumRegisters = 6;  // the first of them
-constexpr size_t kHalf = 2;                             // bytes of an element
+constexpr size_t kHalf = 2;                             // bytes of an element of 16 bits
+constexpr uint32_t kTFloat32Bits = ~uint32_t{0x1fff};
 
-/// One of the two elements in a register.
-float ElementOf(const uint32_t& bits, int half, tensor::DType dtype) {
+/// One of the elements in a register.
+float ElementOf(const uint32_t& bits, int number, tensor::DType dtype) {
+  if (dtype == tensor::DType::kTFloat32) return std::bit_cast<float>(bits & kTFloat32Bits);
   const auto* bytes = reinterpret_cast<const std::byte*>(&bits);
-  return static_cast<float>(tensor::LoadFloat(dtype, bytes + kHalf * static_cast<size_t>(half)));
+  return static_cast<float>(tensor::LoadFloat(dtype, bytes + kHalf * static_cast<size_t>(number)));
 }
 
 }  // namespace
@@ -40,20 +43,21 @@ void LoadMatrices(const OfWarp<const void*>& rows, uint32_t matrices, bool trans
   }
 }
 
-void MultiplyMatrices(bool is_bfloat16, const OfWarp<uint32_t*>& registers) {
-  const tensor::DType dtype = is_bfloat16 ? tensor::DType::kBFloat16 : tensor::DType::kFloat16;
-  float rows[kProductRows][kProductDepth], columns[kProductColumns][kProductDepth];
+void MultiplyMatrices(tensor::DType dtype, const OfWarp<uint32_t*>& registers) {
+  const int elements = 4 / tensor::ByteSize(dtype);  // of a register
+  const int half = elements * kLanesOfRow, depth = 2 * half;
+  float rows[kProductRows][kMaxDepth], columns[kProductColumns][kMaxDepth];
   for (int thread = 0; thread < 32; ++thread) {
     const uint32_t* const own = registers[static_cast<size_t>(thread)];
-    const int group = thread / 4, first = 2 * (thread % 4);
-    for (int half = 0; half < 2; ++half) {
+    const int group = thread / kLanesOfRow, first = elements * (thread % kLanesOfRow);
+    for (int element = 0; element < elements; ++element) {
       for (int part = 0; part < 4; ++part) {
-        rows[group + 8 * (part % 2)][first + half + 8 * (part / 2)] =
-            ElementOf(own[part], half, dtype);
+        rows[group + 8 * (part % 2)][first + element + half * (part / 2)] =
+            ElementOf(own[part], element, dtype);
       }
       for (int part = 0; part < 2; ++part) {
-        columns[group][first + half + 8 * part] =
-            ElementOf(own[kColumnRegisters + part], half, dtype);
+        columns[group][first + element + half * part] =
+            ElementOf(own[kColumnRegisters + part], element, dtype);
       }
     }
   }
@@ -62,7 +66,7 @@ void MultiplyMatrices(bool is_bfloat16, const OfWarp<uint32_t*>& registers) {
     for (int i = 0; i < 4; ++i) {
       const int row = thread / 4 + 8 * (i / 2), column = 2 * (thread % 4) + i % 2;
       auto sum = std::bit_cast<float>(sums[i]);
-      for (int k = 0; k < kProductDepth; ++k) sum += rows[row][k] * columns[column][k];
+      for (int k = 0; k < depth; ++k) sum += rows[row][k] * columns[column][k];
       sums[i] = std::bit_cast<uint32_t>(sum);
     }
   }

@@ -6,13 +6,15 @@
 #include <array>
 #include <cstdint>
 
+#include "bayloom/tensor/dtype.h"
+
 namespace bayloom::codegen {
 
 /// What the stand-in does where threads of a warp work on matrices together. Registers are 32 bits;
-/// those of operands hold two elements, the first in the lower half (PTX ISA, "ldmatrix" and
-/// "Matrix Fragments for mma.m16n8k16").
+/// those of operands hold two elements of 16 bits, the first in the lower half, or one of 32 (PTX
+/// ISA, "ldmatrix" and "Matrix Fragments for mma.m16n8k16", "for mma.m16n8k8").
 
-inline constexpr int kMatrixRows = 8;  ///< of a matrix that ldmatrix loads, of 8 columns
+inline constexpr int kMatrixRows = 8;  ///< of a matrix that ldmatrix loads, of 8 columns of 16 bits
 inline constexpr int kMatrixRowBytes = 16;
 
 template <typename T>
@@ -23,8 +25,9 @@ using OfWarp = std::array<T, 32>;
 void LoadMatrices(const OfWarp<const void*>& rows, uint32_t matrices, bool transposed,
                   const OfWarp<uint32_t*>& registers);
 
-/// mma.m16n8k16: sums (registers 6 to 9, float32) become sums + rows (0 to 3) * columns (4 and 5),
-/// whose elements are bfloat16 or float16.
-void MultiplyMatrices(bool is_bfloat16, const OfWarp<uint32_t*>& registers);
+/// mma.m16n8k16, and m16n8k8 of tf32: sums (registers 6 to 9, float32) become sums + rows (0 to 3)
+/// * columns (4 and 5), whose elements are bfloat16, float16, or tf32. Of the latter the lower 13
+/// bits are not looked at.
+void MultiplyMatrices(tensor::DType dtype, const OfWarp<uint32_t*>& registers);
 
 }  // namespace bayloom::codegen

@@ -9,8 +9,11 @@ namespace {
 
 // A thread's number in its warp, of 5 bits, names a row of a matrix of 8 and one of up to 4
 // matrices.
-constexpr int kRowBits = 3, kLineElements = 8;
+constexpr int kRowBits = 3, kMatrixLineBytes = 16;
 constexpr int kMatrixBit = 3, kLaterMatrixBit = 4;
+// Where threads load elements themselves, its lower bits name one of 4 columns, the others one of 8
+// rows.
+constexpr int kElementBits = 2;
 
 }  // namespace
 
@@ -34,14 +37,17 @@ void KernelEmitter::EmitWarpProduct(const WarpProduct& product) {
 
 /// Matrices of 8 rows: the first and the other rows, then the same for the other half of the depth.
 std::vector<llvm::Value*> KernelEmitter::LoadRows(const WarpProduct& product) {
+  if (product.rows.form == WarpFactor::Form::kElements) return LoadRowElements(product);
   const Digits before = digits_;
+  const int64_t line = LineElements(product.rows);
   digits_[product.row_part] = Lane(kMatrixBit, 1);
-  if (product.rows.transposed) {
+  if (product.rows.form == WarpFactor::Form::kTransposed) {
     llvm::Value* row = Lane(0, kRowBits).base;
     llvm::Value* half = Lane(kLaterMatrixBit, 1).base;
     if (row_and_half_ == nullptr) {
       row_and_half_ = addresses_.AtEntry([&] {
-        return builder_.CreateAdd(row, builder_.CreateMul(half, builder_.getInt64(kLineElements)));
+        return builder_.CreateAdd(
+            row, builder_.CreateMul(half, builder_.getInt64(static_cast<uint64_t>(line))));
       });
       addresses_.DefineAtEntry(row_and_half_);
     }
@@ -49,7 +55,7 @@ std::vector<llvm::Value*> KernelEmitter::LoadRows(const WarpProduct& product) {
     digits_[product.depth] = DigitValue::Running(row_and_half_, product.instruction->depth);
   } else {
     digits_[product.lane_row] = Lane(0, kRowBits);
-    digits_[product.depth] = Lane(kLaterMatrixBit, 1, kLineElements);
+    digits_[product.depth] = Lane(kLaterMatrixBit, 1, line);
   }
   const std::vector<llvm::Value*>& loaded = LoadFactor(product.rows, 4);
   digits_ = before;
@@ -58,18 +64,59 @@ std::vector<llvm::Value*> KernelEmitter::LoadRows(const WarpProduct& product) {
 
 /// Both halves of the depth, for 8 columns.
 std::vector<llvm::Value*> KernelEmitter::LoadColumns(const WarpProduct& product) {
+  if (product.columns.form == WarpFactor::Form::kElements) return LoadColumnElements(product);
   const Digits before = digits_;
-  if (product.columns.transposed) {
+  if (product.columns.form == WarpFactor::Form::kTransposed) {
     digits_[product.lane_column] = digits_[product.column_part] = DigitValue::Constant(0);
     digits_[product.depth] = Lane(0, kRowBits + 1);
   } else {
     digits_[product.column_part] = Lane(0, 1);
     digits_[product.lane_column] = Lane(1, kRowBits - 1);
-    digits_[product.depth] = Lane(kMatrixBit, 1, kLineElements);
+    digits_[product.depth] = Lane(kMatrixBit, 1, LineElements(product.columns));
   }
   const std::vector<llvm::Value*>& loaded = LoadFactor(product.columns, 2);
   digits_ = before;
   return loaded;
+}
+
+/// In the order of LoadRows: rows of the thread's own number, and those 8 further.
+std::vector<llvm::Value*> KernelEmitter::LoadRowElements(const WarpProduct& product) {
+  const Digits before = digits_;
+  std::vector<llvm::Value*> loaded;
+  digits_[product.lane_row] = Lane(kElementBits, kRowBits);
+  for (int half = 0; half < 2; ++half) {
+    for (int part = 0; part < target::WarpInstruction::kRowParts; ++part) {
+      digits_[product.row_part] = DigitValue::Constant(part);
+      loaded.push_back(LoadElement(product.rows, product.depth, half));
+    }
+  }
+  digits_ = before;
+  return loaded;
+}
+
+std::vector<llvm::Value*> KernelEmitter::LoadColumnElements(const WarpProduct& product) {
+  const Digits before = digits_;
+  digits_[product.column_part] = Lane(kElementBits, 1);
+  digits_[product.lane_column] = Lane(kElementBits + 1, kRowBits - 1);
+  std::vector<llvm::Value*> loaded;
+  for (int half = 0; half < 2; ++half) {
+    loaded.push_back(LoadElement(product.columns, product.depth, half));
+  }
+  digits_ = before;
+  return loaded;
+}
+
+/// The bits of this thread's element of a half of the depth.
+llvm::Value* KernelEmitter::LoadElement(const WarpFactor& factor, tensor::DigitId depth, int half) {
+  digits_[depth] = Lane(0, kElementBits);
+  digits_[depth].offset = half * LineElements(factor);
+  llvm::Value* element =
+      memory_.Load(factor.buffer, digits_.Evaluate(factor.index), nullptr, state_.chunk, nullptr);
+  return builder_.CreateBitCast(element, builder_.getInt32Ty());
+}
+
+int64_t KernelEmitter::LineElements(const WarpFactor& factor) const {
+  return kMatrixLineBytes / tensor::ByteSize(program_.buffers[factor.buffer].dtype);
 }
 
 const std::vector<llvm::Value*>& KernelEmitter::LoadFactor(const WarpFactor& factor, int matrices) {
@@ -80,7 +127,7 @@ const std::vector<llvm::Value*>& KernelEmitter::LoadFactor(const WarpFactor& fac
   if (!loaded.empty()) return loaded;
   const int64_t bytes = distance * tensor::ByteSize(program_.buffers[factor.buffer].dtype);
   loaded = machine_.LoadMatrices(builder_, {factor.buffer, addresses_.OffsetPointer(part, bytes)},
-                                 matrices, factor.transposed);
+                                 matrices, factor.form == WarpFactor::Form::kTransposed);
   return loaded;
 }
 

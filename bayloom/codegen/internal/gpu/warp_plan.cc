@@ -16,6 +16,7 @@ using tensor::LoopKind;
 using tensor::NodeRef;
 
 constexpr int64_t kRowBytes = 16;  // that a thread of ldmatrix names, aligned to as many
+constexpr int kRegisterBytes = 4;
 
 class WarpPlanner {
  public:
@@ -110,21 +111,30 @@ class WarpPlanner {
   }
 
   bool Take(const PlacedAccess& rows, const PlacedAccess& columns, WarpProduct& product) const {
-    product.rows = {rows.buffer, rows.affine, false};
-    product.columns = {columns.buffer, columns.affine, false};
+    using Form = WarpFactor::Form;
     if (!IsInShared(rows) || !IsInShared(columns)) return false;
+    const bool by_elements = ElementBytes(rows) == kRegisterBytes;
+    product.rows = {rows.buffer, rows.affine, Form::kMatrices};
+    product.columns = {columns.buffer, columns.affine, Form::kMatrices};
     if (!IsAligned(rows, {product.depth})) {
-      product.rows.transposed = rows.affine.CoefficientOf(product.lane_row) == 1;
-      if (!product.rows.transposed || !IsAligned(rows, {product.lane_row})) return false;
+      product.rows.form = by_elements ? Form::kElements : Form::kTransposed;
+      const bool in_order =
+          rows.affine.CoefficientOf(product.lane_row) == 1 && IsAligned(rows, {product.lane_row});
+      if (!by_elements && !in_order) return false;
     }
     if (!IsAligned(columns, {product.depth})) {
-      product.columns.transposed =
+      product.columns.form = by_elements ? Form::kElements : Form::kTransposed;
+      const bool in_order =
           columns.affine.CoefficientOf(product.column_part) == 1 &&
-          columns.affine.CoefficientOf(product.lane_column) == WarpInstruction::kColumnParts;
-      return product.columns.transposed &&
-             IsAligned(columns, {product.lane_column, product.column_part});
+          columns.affine.CoefficientOf(product.lane_column) == WarpInstruction::kColumnParts &&
+          IsAligned(columns, {product.lane_column, product.column_part});
+      if (!by_elements && !in_order) return false;
     }
     return true;
+  }
+
+  int ElementBytes(const PlacedAccess& access) const {
+    return tensor::ByteSize(program_.buffers[access.buffer].dtype);
   }
 
   bool IsInShared(const PlacedAccess& access) const {
@@ -134,7 +144,7 @@ class WarpPlanner {
   /// Rows begin at whole lines of memory: all but the digits that run along them keep them so. One
   /// of those is next to the other elements.
   bool IsAligned(const PlacedAccess& access, const std::vector<DigitId>& along) const {
-    const int64_t line = kRowBytes / tensor::ByteSize(program_.buffers[access.buffer].dtype);
+    const int64_t line = kRowBytes / ElementBytes(access);
     bool contiguous = false, aligned = access.affine.constant % line == 0;
     for (const tensor::Affine::Term& term : access.affine.terms) {
       if (std::ranges::count(along, term.digit) > 0) {

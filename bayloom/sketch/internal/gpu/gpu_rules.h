@@ -36,13 +36,22 @@ inline constexpr int64_t kMaxSharedReductions = 16384;
 Status TileProduct(GpuSketch& sketch, const std::string& block, const target::GpuLimits& limits,
                    bool stage);
 
-/// Tiles a product of float16 or bfloat16 that sums up in float32 in blocks, warps and the matrices
-/// that warps multiply by one instruction (target/warp_instruction.h):
+/// How far iterators are extended that are no multiples of what the instruction for matrices takes.
+enum class MatrixPadding : uint8_t {
+  kLeast,    ///< to the next multiple
+  kRounded,  ///< a little further, to numbers of matrices with more divisors
+};
+
+/// Tiles a product of float16, bfloat16 or tf32 that sums up in float32 in blocks, warps and the
+/// matrices that warps multiply by one instruction (target/warp_instruction.h):
 ///
 ///     blocks: warps, lanes: outer steps { stages } steps: matrices: depth, rows, columns
 ///
-/// Refused where the GPU has no such instruction, or no iterators are multiples of its extents.
-Status TileForWarps(GpuSketch& sketch, const std::string& block, const target::GpuLimits& limits);
+/// What is beyond an operand is filled with zeros when it is staged, what is beyond the result is
+/// not stored. Refused where the GPU has no such instruction, or would do more than four times the
+/// work.
+Status TileForWarps(GpuSketch& sketch, const std::string& block, const target::GpuLimits& limits,
+                    MatrixPadding padding);
 
 /// Lets threads share the iterations of a reduction, for some elements of a block each.
 Status ShareReduction(GpuSketch& sketch, const std::string& block);

@@ -52,7 +52,7 @@ int64_t StagedOperand::BytesOf(const std::vector<int64_t>& tiles) const {
   }
   if (extents.empty()) return bytes;
   int64_t all = extents.back() * bytes;
-  if (padded) all = target::PaddedRowBytes(all);
+  if (padded) all = target::PaddedRowBytes(all, bytes, along_depth);
   for (size_t d = 0; d + 1 < extents.size(); ++d) all *= extents[d];
   return all;
 }

@@ -51,6 +51,7 @@ struct StagedOperand {
   };
   int64_t bytes = 4;  ///< of an element
   bool padded = false;
+  bool along_depth = false;  ///< of a product of matrices, rows run
   std::vector<Dimension> dimensions;
 
   int64_t BytesOf(const std::vector<int64_t>& tiles) const;

@@ -44,6 +44,7 @@ void PlaceBlock(Program& program, BlockId block, const Placement& placement) {
     bindings.push_back(std::move(binding));
   }
   program.blocks[block].bindings = std::move(bindings);
+  program.blocks[block].guarded = false;
   const NodeRef nest = Nest(program, loops, NodeRef::Block(block));
   InsertChild(program, placement.place.parent, placement.place.index, nest);
 }

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "bayloom/codegen/gpu/ptx.h"
+#include "bayloom/sketch/gpu/gpu_spaces.h"
+#include "tests/codegen/gpu_run.h"
+#include "tests/tensor/workloads.h"
+
+namespace bayloom::testing {
+
+using tensor::DType;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// BAYLOOM_FUZZ=n makes the tests n times as long.
+inline int Effort() {
+  const char* text = std::getenv("BAYLOOM_FUZZ");
+  return text == nullptr ? 1 : std::max(1, std::atoi(text));
+}
+
+struct ProductShape {
+  int64_t m, n, k;
+  DType dtype = DType::kFloat16;
+  bool transpose_a = false, transpose_b = false;
+  bool narrow = false;  ///< a result of the operands' type, clipped at zero
+};
+
+inline tensor::Workload Product(const ProductShape& shape) {
+  tensor::WorkloadBuilder b("product");
+  using Extents = std::vector<int64_t>;
+  const tensor::Tensor x = b.Input(
+      "x", shape.transpose_a ? Extents{shape.k, shape.m} : Extents{shape.m, shape.k}, shape.dtype);
+  const tensor::Tensor w = b.Constant(
+      "w", shape.transpose_b ? Extents{shape.n, shape.k} : Extents{shape.k, shape.n}, shape.dtype);
+  const tensor::Tensor y = tensor::Matmul(b, "product", x, w,
+                                          {.transpose_a = shape.transpose_a,
+                                           .transpose_b = shape.transpose_b,
+                                           .accumulator = DType::kFloat32});
+  if (!shape.narrow) return b.Build({y});
+  return b.Build({tensor::Map(
+      b, "narrow", y, [&](tensor::Expr e) { return tensor::Cast(shape.dtype, tensor::Relu(e)); })});
+}
+
+/// A convolution with channels last.
+inline tensor::Workload Convolution(int64_t size, int64_t channels, int64_t kernels, int64_t kernel,
+                                    int64_t pad = 0, DType dtype = DType::kFloat16,
+                                    int64_t stride = 1) {
+  tensor::Conv2dShape shape = ConvShape(size, channels, kernels, kernel, pad);
+  shape.dtype = dtype;
+  shape.options.stride = {stride, stride};
+  shape.options.accumulator = DType::kFloat32;
+  return tensor::Conv2dWorkload(shape);
+}
+
+/// float32 operands that are rounded to tf32 where they are read.
+inline tensor::Workload RoundedProduct(int64_t m, int64_t n, int64_t k) {
+  tensor::WorkloadBuilder b("product");
+  const auto rounded = [&](const std::string& name, std::vector<int64_t> shape) {
+    return tensor::Map(b, name + "_rounded", b.Input(name, std::move(shape)),
+                       [](tensor::Expr e) { return tensor::Cast(DType::kTFloat32, e); });
+  };
+  const tensor::Tensor x = rounded("x", {m, k}), w = rounded("w", {k, n});
+  return b.Build({tensor::Matmul(b, "product", x, w, {.accumulator = DType::kFloat32})});
+}
+
+/// The spaces in which warps multiply.
+inline std::vector<int> WarpSpaces(const sketch::GpuSpaces& spaces) {
+  std::vector<int> with;
+  const std::vector<tensor::Trace> traces = spaces.spaces();
+  for (size_t space = 0; space < traces.size(); ++space) {
+    const bool tensorizes = std::ranges::any_of(traces[space].instructions(), [](const auto& step) {
+      return step.kind == tensor::InstructionKind::kTensorize;
+    });
+    if (tensorizes) with.push_back(static_cast<int>(space));
+  }
+  return with;
+}
+
+inline int WarpSpace(const sketch::GpuSpaces& spaces) { return WarpSpaces(spaces).at(0); }
+
+inline std::string PtxOf(const tensor::Program& program, const char* architecture = "sm_90") {
+  const auto compiled = codegen::CompileToPtx(program, *target::FindGpuLimits(architecture), "f");
+  EXPECT_TRUE(compiled) << compiled.error().message << tensor::Print(program);
+  return compiled ? compiled->ptx : "";
+}
+
+/// Drawn, mutated and crossed schedules of the spaces in which warps multiply are valid, right and
+/// without races, in any order of threads.
+inline void ExpectWarpProductsAreRight(const NamedWorkload& named) {
+  const tensor::Workload& workload = named.workload;
+  const sketch::GpuSpaces spaces(workload, Hopper());
+  const std::vector<int> warp_spaces = WarpSpaces(spaces);
+  ASSERT_FALSE(warp_spaces.empty());
+  const std::vector<tensor::HostTensor> inputs = RandomArguments(workload, 7);
+  std::vector<tensor::HostTensor> expected = inputs;
+  tensor::Interpret(tensor::Lower(workload), expected);
+  int made = 0, valid = 0;
+  const auto expect_right = [&](const Result<sketch::Candidate>& candidate, uint64_t seed) {
+    ++made;
+    if (!candidate) return;
+    SCOPED_TRACE(tensor::Print(candidate->program));
+    const Status sound = tensor::Validate(candidate->program);
+    ASSERT_TRUE(sound) << sound.error().message;
+    const std::string ptx = PtxOf(candidate->program);
+    EXPECT_THAT(ptx, HasSubstr("mma.sync"));
+    // Elements of 32 bits may be loaded one by one.
+    if (!named.name.starts_with("tf32")) {
+      EXPECT_THAT(ptx, HasSubstr("ldmatrix"));
+    }
+    EXPECT_THAT(ptx, Not(HasSubstr("__local_depot")));
+    const auto stand_in = codegen::StandIn::Compile(candidate->program, Hopper());
+    ASSERT_TRUE(stand_in) << stand_in.error().message;
+    ++valid;
+    std::vector<tensor::HostTensor> actual = inputs;
+    const codegen::StandInOptions options{static_cast<codegen::StandInOptions::Order>(seed % 3),
+                                          seed};
+    const Status done = RunOnStandIn(candidate->program, *stand_in, actual, options);
+    ASSERT_TRUE(done) << done.error().message;
+    ASSERT_EQ(CountWrong(candidate->program, actual, expected), 0);
+  };
+  for (uint64_t i = 0; i < 2 * static_cast<uint64_t>(Effort()); ++i) {
+    const int space = warp_spaces[i % warp_spaces.size()];
+    const auto stream = [&](uint64_t number) { return base::RandomStream(4 * i + number); };
+    const auto a = spaces.Sample(space, stream(0)), b = spaces.Sample(space, stream(1));
+    expect_right(a, i);
+    if (!a || !b) continue;
+    expect_right(spaces.Cross(space, a->trace, b->trace, stream(2)), i + 1);
+    const auto mutant = spaces.Mutate(space, b->trace, stream(3));
+    if (mutant) expect_right(mutant, i + 2);
+    if (::testing::Test::HasFailure()) return;
+  }
+  ::testing::Test::RecordProperty("made", made);
+  ::testing::Test::RecordProperty("valid", valid);
+  EXPECT_EQ(valid, made);
+}
+
+}  // namespace bayloom::testing
