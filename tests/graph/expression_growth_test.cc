@@ -61,6 +61,11 @@ Tensor Reflect(GraphBuilder& b, const Tensor& x) {
   });
 }
 
+/// Read once, at one place: such a chain only grows as it gets longer.
+Tensor Gompertz(GraphBuilder& b, const Tensor& x) {
+  return Map(b, "gompertz", [&](const auto& i) { return Exp(-Exp(x.At(i))); });
+}
+
 Tensor Softmax(GraphBuilder& b, const Tensor& x) {
   const Tensor sum = b.Reduce("sum", {kRows}, {{"k", kColumns}}, tensor::Reduction::kSum,
                               [&](const auto& i, const auto& k) { return Exp(x(i[0], k[0])); });
@@ -131,6 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Chains, ExpressionGrowthTest,
                                            Chain{"SiluBehindAProduct", true, Silu},
                                            Chain{"Mean", false, Mean}, Chain{"Blend", false, Blend},
                                            Chain{"Reflect", false, Reflect},
+                                           Chain{"Gompertz", false, Gompertz},
                                            Chain{"Softmax", false, Softmax}),
                          [](const auto& chain) { return std::string(chain.param.name); });
 
