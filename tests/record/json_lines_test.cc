@@ -139,7 +139,7 @@ trial::Outcome RandomOutcome(base::RandomStream& random) {
                                       RandomText(random));
   }
   trial::Outcome outcome = trial::Outcome::Feasible(std::exp(20 * random.Normal()));
-  // In the order in which they are read, whatever that of writing was.
+  // By name, as they are read.
   for (const char* name : {"an energy / pJ", "build_seconds", "cut_short", "drift", "zebra"}) {
     if (random.UniformInt(2) == 0) outcome.Set(name, random.Normal());
   }
