@@ -174,6 +174,9 @@ class NodesReader {
     }
     const bool is_component = node.FindAny({"class", "subclass"}).has_value();
     if (is_component) return ReadComponent(node, around, shared);
+    if (const auto sparse = node.Find("sparse_optimizations")) {
+      sparse->Fail("belongs to a memory or the multipliers, not to a container");
+    }
     if (node.Find("name")) ReadContainer(node, around);
   }
 

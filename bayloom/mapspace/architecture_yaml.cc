@@ -433,8 +433,9 @@ std::string PrintMetadataStorage(const LevelSparsity& sparsity) {
   print("metadata_datawidth", sparsity.metadata_word_bits, plain.metadata_word_bits);
   print("metadata_storage_width", sparsity.metadata_width_bits, plain.metadata_width_bits);
   print("metadata_storage_depth", sparsity.metadata_depth, plain.metadata_depth);
-  print("metadata_access_energy", sparsity.metadata_access_energy_pj,
-        plain.metadata_access_energy_pj);
+  if (sparsity.HasMetadataStorage()) {
+    text += fmt::format("    metadata_access_energy: {}\n", sparsity.metadata_access_energy_pj);
+  }
   print("gated_access_energy", sparsity.gated_access_energy_pj, plain.gated_access_energy_pj);
   print("tile_confidence", sparsity.fit_probability, plain.fit_probability);
   return text;

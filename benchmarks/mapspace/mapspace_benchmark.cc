@@ -67,6 +67,41 @@ void BM_ConvolutionOnAnArray(benchmark::State& state) {
 }
 BENCHMARK(BM_ConvolutionOnAnArray);
 
+/// Weights compressed at all levels that keep them, sums skipped where a weight is zero: what the
+/// counts of sparse tensors add to a mapping.
+mapspace::Architecture SkippingGemmini() {
+  mapspace::Architecture gemmini = mapspace::ShippedArchitecture("gemmini");
+  int ranks = 0;
+  for (mapspace::StorageLevel& level : gemmini.levels) {
+    mapspace::TensorFormat format{
+        .tensor = "Weights", .ranks = {}, .inner_to_outer = true, .where = ""};
+    ranks += mapspace::kMaxDimensions;  // as many as loops from here inwards
+    format.ranks.assign(ranks, {.format = mapspace::RankFormat::kOffsetPair, .flattened = {}});
+    format.ranks.back().format = mapspace::RankFormat::kCoordinatePayload;
+    level.sparsity.formats.push_back(std::move(format));
+  }
+  gemmini.levels[0].sparsity.actions.push_back(
+      {.kind = mapspace::ActionOptimization::Kind::kSkipping,
+       .options = {{"Inputs", {"Weights"}}},
+       .where = ""});
+  return gemmini;
+}
+
+void BM_SparseConvolution(benchmark::State& state) {
+  mapspace::Problem problem = Convolution();
+  problem.tensors[0].density = mapspace::ParseDensity("0.3");
+  const mapspace::Mapspace mapspace(problem, SkippingGemmini());
+  const mapspace::AnalyticalModel model(problem, mapspace.architecture());
+  const std::vector<mapspace::Mapping> mappings = FittingMappings(mapspace, model);
+  size_t i = 0;
+  for (auto _ : state) {
+    const mapspace::Mapping& mapping = mappings[i++ % mappings.size()];
+    if (model.Fits(mapping)) benchmark::DoNotOptimize(model.Evaluate(mapping));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_SparseConvolution);
+
 /// Drawing included, as a random search does it.
 void BM_DrawAndEvaluate(benchmark::State& state) {
   const mapspace::Mapspace mapspace(Convolution(), mapspace::ShippedArchitecture("gemmini"));

@@ -36,8 +36,9 @@ TEST(MapSparse, DensityDecidesWhatTheFoundMappingCosts) {
   const TemporaryFolder folder;
   const std::string skip = SkippingGemmini(folder);
   const auto map = [&](std::vector<std::string> more) {
-    std::vector<std::string> line = {"map",     "--op", "matmul:16,16,16", "--arch",
-                                     "gemmini", "--sparse", skip, "--json", "--evaluations", "400"};
+    std::vector<std::string> line = {
+        "map",      "--op", "matmul:16,16,16", "--arch",        "gemmini",
+        "--sparse", skip,   "--json",          "--evaluations", "400"};
     line.insert(line.end(), more.begin(), more.end());
     const Answer answer = RunBayloom(line);
     EXPECT_EQ(answer.exit_code, 0) << answer.error;

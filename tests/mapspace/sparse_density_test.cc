@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/mapspace/sparse/density.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <map>
 
 #include "bayloom/base/result.h"
+#include "bayloom/mapspace/sparse/density.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -28,7 +28,7 @@ TensorFormat Format(const std::string& tensor, std::vector<RankFormat> ranks) {
   return format;
 }
 
-/// Room for tiles of the level inside, which have as many ranks, and `more` loops.
+/// Ranks for tiles of the level inside, which have as many ranks, and `more` loops.
 TensorFormat Outside(TensorFormat format, int more) {
   RankSpec rank = format.ranks[0];
   rank.format = RankFormat::kOffsetPair;
@@ -265,7 +265,7 @@ mapping:
   EXPECT_FALSE(AnalyticalModel(problem, architecture).Fits(mapping));
 }
 
-TEST(SparseModel, RoomIsForAsManyNonzerosAsIsAskedFor) {
+TEST(SparseModel, CapacityIsForAsManyNonzerosAsIsAskedFor) {
   Architecture architecture = TwoLevels();
   Problem problem = MatmulProblem(4, 4, 8);
   problem.tensors[0].density = MakeDensity("hypergeometric", 0.25);
@@ -276,7 +276,8 @@ TEST(SparseModel, RoomIsForAsManyNonzerosAsIsAskedFor) {
   architecture.levels[0].sparsity.formats = {format};
   architecture.levels[1].sparsity.formats = {Outside(format, 2)};
   const Mapping mapping = ParseMappingYaml(kTiled, "tiled.yaml", problem, architecture);
-  // A tile of inner weights has four words, one of them nonzero on average; two inputs, two outputs.
+  // A tile of inner weights has four words, one of them nonzero on average; two inputs, two
+  // outputs.
   const auto words_needed = [&](double fits) {
     architecture.levels[0].sparsity.fit_probability = fits;
     int64_t& words = architecture.levels[0].words;
@@ -325,7 +326,7 @@ TEST(SparseModel, NarrowWordsTakeLessOfEverything) {
   EXPECT_FALSE(AnalyticalModel(problem, tight).Fits(mapping));
 }
 
-TEST(SparseModel, MappersUseTheRoomThatZerosLeave) {
+TEST(SparseModel, MappersUseTheCapacityThatZerosLeave) {
   Architecture architecture = TwoLevels();
   architecture.levels[0].words = 40;
   architecture.levels[0].access_energy_pj = 1;
@@ -341,8 +342,7 @@ TEST(SparseModel, MappersUseTheRoomThatZerosLeave) {
     level.sparsity.formats = {is_outer ? Outside(format, 6) : format};
     level.sparsity.metadata_width_bits = 8;
     level.sparsity.fit_probability = kFitsExpected;
-    level.sparsity.actions = {
-        Action(ActionOptimization::Kind::kSkipping, "Inputs", {"Weights"})};
+    level.sparsity.actions = {Action(ActionOptimization::Kind::kSkipping, "Inputs", {"Weights"})};
   }
   const auto search = [&](const Architecture& on) {
     const Mapspace mapspace(problem, on);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Figures that Sparseloop's public repositories ship as reference outputs; the inputs are written
-// anew. benchmarks/mapspace/sparse_agreement.py compares all of them.
+// Figures that Sparseloop's public repositories ship as reference outputs; the inputs are our
+// own. benchmarks/mapspace/sparse_agreement.py compares all of them.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ struct Reference {
   Evaluation evaluation;
   std::unique_ptr<const SparseEvaluation> sparse;
 
-  Reference(const std::string& problem_yaml, const std::string& chip, const std::string& mapping_yaml)
+  Reference(const std::string& problem_yaml, const std::string& chip,
+            const std::string& mapping_yaml)
       : problem(ParseProblemYaml(problem_yaml, "problem.yaml")),
         architecture(ParseArchitectureYaml(chip, "chip.yaml")) {
     const AnalyticalModel model(problem, architecture, ReuseCounting::kTimeloop);

@@ -55,7 +55,8 @@ TEST(SparseYaml, ReadsWhatItPrints) {
   ASSERT_TRUE(chip.IsSparse());
   const LevelSparsity& buffer = chip.levels[0].sparsity;
   EXPECT_EQ(buffer.actions.size(), 2u);
-  EXPECT_EQ(buffer.actions[1].options[0].condition_on, (std::vector<std::string>{"Weights", "Inputs"}));
+  EXPECT_EQ(buffer.actions[1].options[0].condition_on,
+            (std::vector<std::string>{"Weights", "Inputs"}));
   EXPECT_EQ(buffer.metadata_depth, 32);
   EXPECT_GT(buffer.metadata_access_energy_pj, 0);
   const TensorFormat& format = chip.levels[1].sparsity.formats.at(0);
@@ -119,10 +120,12 @@ TEST(SparseYaml, SaysWhereWhatIsWrong) {
               HasSubstr("no level 'Bufer'"));
   EXPECT_THAT(RefusalOf("target: Inputs", "target: Inputz"), HasSubstr("no tensor 'Inputz'"));
   EXPECT_THAT(RefusalOf("[[K, J], [I]]", "[[K, Q]]"), HasSubstr("no dimension 'Q'"));
-  EXPECT_THAT(RefusalOf("{format: UOP, payload-word-bits: 0}", "{format: RLE}\n        - {format: UB}"),
-              HasSubstr("inside of a compressed one"));
-  EXPECT_THAT(RefusalOf("{format: UOP, payload-word-bits: 0}", "{format: UOP, payload-word-bits: -1}"),
-              HasSubstr("chip.yaml:25"));
+  EXPECT_THAT(
+      RefusalOf("{format: UOP, payload-word-bits: 0}", "{format: RLE}\n        - {format: UB}"),
+      HasSubstr("inside of a compressed one"));
+  EXPECT_THAT(
+      RefusalOf("{format: UOP, payload-word-bits: 0}", "{format: UOP, payload-word-bits: -1}"),
+      HasSubstr("chip.yaml:25"));
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ void SparsityOption::AddTo(CLI::App& command) {
   Advanced(
       command
           .add_option("--occupancy", occupancy_,
-                      "Room that compressed tiles need: max, expected, or what suffices with a "
+                      "Capacity that compressed tiles take: max, expected, or what suffices with a "
                       "probability")
           ->option_text("max|expected|P")
           ->default_str("max"));

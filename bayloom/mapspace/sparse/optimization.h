@@ -42,7 +42,7 @@ struct TensorFormat {
   bool inner_to_outer = false;
   std::string where;  ///< "file.yaml:12: "
 
-  /// Whether zeros take no room.
+  /// Whether zeros are left out.
   bool IsCompressed() const;
 
   bool operator==(const TensorFormat& other) const {

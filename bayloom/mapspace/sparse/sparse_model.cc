@@ -157,10 +157,10 @@ Status SparseModel::CheckFit(const Mapping& mapping) const {
     const LevelSparsity& sparsity = storage.sparsity;
     if (!sparsity.HasMetadataStorage()) {
       words += std::ceil(static_cast<double>(bits) / storage.word_bits);
-    } else if (const int64_t room = sparsity.metadata_depth * sparsity.metadata_width_bits;
-               room != 0 && bits > room) {
+    } else if (const int64_t capacity = sparsity.metadata_depth * sparsity.metadata_width_bits;
+               capacity != 0 && bits > capacity) {
       return Error{fmt::format("metadata of {} bits does not fit into {}, which holds {}", bits,
-                               storage.name, room)};
+                               storage.name, capacity)};
     }
     if (words > static_cast<double>(storage.words)) {
       return Error{fmt::format("tiles of {} words do not fit into {}, which holds {}", words,

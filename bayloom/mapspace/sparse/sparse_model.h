@@ -32,7 +32,7 @@ class SparseModel {
   SparseModel(const Problem& problem, const Architecture& architecture);
 
   /// Whether all tiles fit as they are kept, metadata included, all loops have a rank, and loops in
-  /// space have room after skipping.
+  /// space fit the array after skipping.
   Status CheckFit(const Mapping& mapping) const;
 
   /// `dense` is what the dense model counts.
