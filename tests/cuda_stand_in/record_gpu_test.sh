@@ -10,17 +10,56 @@ export BAYLOOM_CUDA_DRIVER=$3 BAYLOOM_CUDA_IMAGE=stand-in
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-record() {
-  "$script" --out "$out" --time 12s --program "$program" --target cuda:sm_90 \
-    --families "softmax" --pool "--tasks-per-family 1 --programs-per-task 4" \
-    --operators "matmul:16,16,16 matmul:8,24,40"
+fail() {
+  echo "$*"
+  exit 1
 }
+options=(--out "$out" --program "$program" --target cuda:sm_90 --families "softmax"
+  --pool "--tasks-per-family 1 --programs-per-task 4" --operators "matmul:16,16,16 matmul:8,24,40"
+  --figures "matmul:17,16,16")
+record() { "$script" "${options[@]}" --time 14s "$@"; }
 trials() { zcat "$out"/*.jsonl.gz | grep -c '"trial"'; }
 
-record
+record >"$out/first.txt"
 first=$(trials)
 record
 second=$(trials)
 echo "$first trials, then $second"
-((first > 0 && second > first)) || { echo "the second call did not go on"; exit 1; }
-grep -q bayloom "$out/machine.txt" || { echo "machine.txt does not name the program"; exit 1; }
+((first > 0 && second > first)) || fail "the second call did not go on"
+grep -q bayloom "$out/machine.txt" || fail "machine.txt does not name the program"
+
+# Where there is nothing to compare with, one line says so.
+if ! python3 -c 'import torch' 2>/dev/null; then
+  [[ $(grep -c "nothing to compare with" "$out/first.txt") == 1 ]] || fail "peers: not one line"
+fi
+# A figure is measured once.
+python3 - "$out/figures.jsonl" <<'CHECK' || fail "figures.jsonl"
+import json
+import sys
+
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert [line["subject"] for line in lines] == ["matmul:17,16,16"], lines
+assert lines[0]["tuned"]["total"] > 0 and lines[0]["tuned"]["trials"] > 0, lines
+CHECK
+
+# Ctrl-C ends it, what was measured is exported, and the next call goes on.
+set -m
+"$script" "${options[@]}" --only trajectories --time 60s >/dev/null 2>"$out/stopped.txt" &
+stopped=$!
+sleep 6
+kill -INT -- "-$stopped"
+code=0
+wait "$stopped" || code=$?
+set +m
+[[ $code == 130 ]] || fail "stopped with $code: $(cat "$out/stopped.txt")"
+third=$(trials)
+((third > second)) || fail "what was measured before the stop is lost"
+
+# What is missing is one line.
+code=0
+BAYLOOM_CUDA_DRIVER=/nowhere/libcuda.so.1 record 2>"$out/missing.txt" || code=$?
+[[ $code == 2 ]] || fail "without a driver: $code"
+grep -q "there is no NVIDIA driver here" "$out/missing.txt" || fail "$(cat "$out/missing.txt")"
+code=0
+record --time soon 2>"$out/missing.txt" || code=$?
+[[ $code == 2 && $(wc -l <"$out/missing.txt") == 1 ]] || fail "--time soon: $code"
