@@ -67,7 +67,12 @@ Result<AssembledProgram> Assemble(const std::string& ptx, const std::string& arc
   if (result.end != base::CommandResult::End::kExited || !result.status.Success()) {
     return Error{"ptxas: " + base::LastLine(result.output + result.error_output)};
   }
-  return AssembledProgram{base::ReadFile(cubin), ParseReport(result.output + result.error_output)};
+  AssembledProgram program{base::ReadFile(cubin), ParseReport(result.output + result.error_output)};
+  // The report begins with the last one.
+  std::ranges::sort(program.kernels, {}, [&](const AssembledKernel& kernel) {
+    return ptx.find(".entry " + kernel.symbol + "(");
+  });
+  return program;
 }
 
 }  // namespace bayloom::codegen

@@ -22,7 +22,7 @@ struct AssembledKernel {
 /// Machine code for one architecture.
 struct AssembledProgram {
   std::string cubin;
-  std::vector<AssembledKernel> kernels;
+  std::vector<AssembledKernel> kernels;  ///< in the order of the PTX
 };
 
 /// Whether NVIDIA's assembler, `ptxas` of the CUDA toolkit, is in PATH.
