@@ -303,11 +303,12 @@ class TileTime {
   /// With the best part of the loops in the tile.
   double Best() {
     taken_.assign(nest_.tile.size(), 1);
-    const auto chunks = nest_.folds ? 1 : static_cast<int64_t>(nest_.chunks);
+    const auto chunks = static_cast<int64_t>(nest_.chunks);
+    const int64_t most = nest_.folds ? kFoldRegisters : 32;
     const bool even = nest_.lanes <= nest_.width || nest_.lanes == nest_.chunks * nest_.width;
-    for (int64_t taken = 1; taken <= std::min<int64_t>(chunks, 32); ++taken) {
+    for (int64_t taken = 1; taken <= std::min(chunks, most); ++taken) {
       // Of a loop that ends within a register all registers are taken.
-      if (chunks % taken == 0 && (even || taken == chunks))
+      if (nest_.folds || (chunks % taken == 0 && (even || taken == chunks)))
         Try(0, static_cast<double>(taken), static_cast<double>(taken));
     }
     return best_;
@@ -371,6 +372,8 @@ class TileTime {
   }
 
   static constexpr double kNever = 1e30;
+  /// That take turns for a result (codegen/internal/emit/fold_plan.h).
+  static constexpr int64_t kFoldRegisters = 4;
   const RegisterNest& nest_;
   const std::vector<Operation>& operations_;
   const Costs& costs_;

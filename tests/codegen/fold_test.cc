@@ -61,6 +61,36 @@ TEST(FoldTest, SeveralAxesAndLongSums) {
   }
 }
 
+/// So many chunks that they are run in a loop, several in each turn, with what is left over.
+TEST(FoldTest, RegistersTakeTurns) {
+  for (const int64_t inner : {1024, 1040, 1056, 1072, 1088, 1099, 1111}) {
+    for (const auto dtype : {DType::kFloat32, DType::kInt32, DType::kFloat64}) {
+      for (const auto reduction : {Reduction::kSum, Reduction::kMax}) {
+        for (const int64_t rows : {1, 3}) {
+          const tensor::Workload workload = RowsOf(rows, 1, inner, reduction, dtype);
+          ExpectRight(tensor::Lower(workload), workload);
+        }
+      }
+    }
+  }
+  const tensor::Workload workload = RowsOf(4, 1, 1024, Reduction::kSum, DType::kFloat32);
+  target::Target target = codegen::HostTarget();
+  target.vector_bytes = 16;
+  const std::string ir = *codegen::EmitLlvmIr(tensor::Lower(workload), target, "f");
+  const auto count = [&](const std::string& text) {
+    int found = 0;
+    for (size_t at = 0; (at = ir.find(text, at)) != std::string::npos; at += text.size()) ++found;
+    return found;
+  };
+  EXPECT_GE(count("phi <4 x float>"), 4) << ir;
+}
+
+/// Sums in blocks of elements, each with registers that take turns.
+TEST(FoldTest, BlocksAndTurns) {
+  const tensor::Workload workload = RowsOf(2, 20, 1040, Reduction::kSum, DType::kFloat32);
+  ExpectRight(tensor::Lower(workload), workload);
+}
+
 TEST(FoldTest, OtherTypes) {
   for (const auto dtype : {DType::kFloat64, DType::kInt32, DType::kInt64, DType::kFloat16}) {
     for (const auto reduction : {Reduction::kSum, Reduction::kMax}) {

@@ -72,6 +72,7 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
         from_neutral ? Splat(builder_, NeutralValue(state_, block), lanes) : StartValue(tile),
         slot);
   });
+  AddFoldRegisters(slots);
   if (tile.alone) {
     EmitNest(slots, 0);
   } else {
@@ -88,14 +89,14 @@ void NestEmitter::EmitTileAt(const AccumulatorTile& tile) {
     }
   });
   slots.by_offset.clear();
+  slots.others.clear();
   slots.totals.clear();
   slots.stored.clear();
   slots.shifts.clear();
 }
 
 llvm::Value* NestEmitter::RegisterValue(const Slots& slots, int64_t offset) {
-  llvm::AllocaInst* slot = slots.by_offset.at(offset);
-  llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
+  llvm::Value* value = TurnsCombined(slots, offset);
   if (!slots.blocks) return value;
   llvm::AllocaInst* total = slots.totals.at(offset);
   return builder_.CreateFAdd(builder_.CreateLoad(total->getAllocatedType(), total), value);
@@ -176,7 +177,7 @@ void NestEmitter::EmitReduction(tensor::BlockId id, ExpressionEmitter& values) {
     EmitRowPair(*slots, values);
     return;
   }
-  llvm::AllocaInst* slot = slots->by_offset.at(index.constant);
+  llvm::AllocaInst* slot = RegistersOf(*slots, index.constant)[fold_turn_];
   llvm::Value* old = builder_.CreateLoad(slot->getAllocatedType(), slot);
   const int lanes = LanesOf(old);
   if (plan_.folds.contains(id) && (state_.chunk.width < lanes || state_.chunk.active < lanes)) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <numeric>
 
 #include "bayloom/codegen/internal/emit/arithmetic.h"
@@ -8,13 +9,80 @@
 #include "bayloom/codegen/internal/emit/reduction.h"
 
 namespace bayloom::codegen {
+namespace {
 
-const VectorLoop* NestEmitter::FoldAt(tensor::LoopId loop) const {
-  for (const Slots& slots : active_) {
-    const auto fold = plan_.folds.find(slots.tile->block);
-    if (fold != plan_.folds.end() && fold->second.loops.front() == loop) return &fold->second;
+/// Registers that are enough for additions not to wait for each other; a result takes no more than
+/// so many of them.
+constexpr size_t kRegistersInFlight = 8;
+
+}  // namespace
+
+const NestEmitter::Slots* NestEmitter::FoldedAt(tensor::LoopId loop) const {
+  const auto slots = std::ranges::find_if(active_, [&](const Slots& candidate) {
+    const auto fold = plan_.folds.find(candidate.tile->block);
+    return fold != plan_.folds.end() && fold->second.loops.front() == loop;
+  });
+  return slots == active_.end() ? nullptr : &*slots;
+}
+
+void NestEmitter::AddFoldRegisters(Slots& slots) {
+  const auto fold = plan_.folds.find(slots.tile->block);
+  if (fold == plan_.folds.end()) return;
+  const auto whole = static_cast<size_t>(fold->second.lane_count / fold->second.width);
+  const size_t registers =
+      std::min({kMaxFoldRegisters, kRegistersInFlight / slots.by_offset.size(), whole});
+  const tensor::Block& block = program_.blocks[slots.tile->block];
+  for (const auto& [offset, first] : slots.by_offset) {
+    llvm::Type* type = first->getAllocatedType();
+    for (size_t i = 1; i < registers; ++i) {
+      slots.others[offset].push_back(NewSlot(type));
+      builder_.CreateStore(Splat(builder_, NeutralValue(state_, block), fold->second.width),
+                           slots.others[offset].back());
+    }
   }
-  return nullptr;
+}
+
+std::vector<llvm::AllocaInst*> NestEmitter::RegistersOf(const Slots& slots, int64_t offset) const {
+  std::vector<llvm::AllocaInst*> registers = {slots.by_offset.at(offset)};
+  const auto others = slots.others.find(offset);
+  if (others != slots.others.end()) {
+    registers.insert(registers.end(), others->second.begin(), others->second.end());
+  }
+  return registers;
+}
+
+llvm::Value* NestEmitter::TurnsCombined(const Slots& slots, int64_t offset) {
+  const tensor::Block& block = program_.blocks[slots.tile->block];
+  const tensor::DType dtype = program_.buffers[block.output].dtype;
+  llvm::Value* value = nullptr;
+  for (llvm::AllocaInst* slot : RegistersOf(slots, offset)) {
+    llvm::Value* held = builder_.CreateLoad(slot->getAllocatedType(), slot);
+    value = value ? EmitBinary(builder_, CombiningOp(block.reduction), dtype, value, held) : held;
+  }
+  return value;
+}
+
+/// Chunk after chunk goes to the next register.
+void NestEmitter::IterateFold(const Slots& slots, bool unroll, const Body& body) {
+  const VectorLoop& fold = plan_.folds.at(slots.tile->block);
+  const std::vector<Chunk> chunks = fold.Chunks();
+  const auto turns = slots.others.empty() ? 1 : std::ssize(slots.others.begin()->second) + 1;
+  int64_t first = 0;
+  const auto run = [&](const Chunk& chunk, int64_t number) {
+    fold_turn_ = static_cast<size_t>(number % turns);
+    RunChunk(fold, chunk, body);
+    fold_turn_ = 0;
+  };
+  if (!unroll && std::ssize(chunks) > kMaxChunks) {
+    const int64_t rounds = fold.lane_count / fold.width / turns;
+    RunLoop(fold.lanes.back(), rounds, turns * fold.width, [&] {
+      for (int64_t turn = 0; turn < turns; ++turn) {
+        run({turn * fold.width, fold.width, fold.width}, turn);
+      }
+    });
+    first = rounds * turns;
+  }
+  for (int64_t i = first; i < std::ssize(chunks); ++i) run(chunks[static_cast<size_t>(i)], i);
 }
 
 int NestEmitter::LanesOfSlots(const AccumulatorTile& tile) const {

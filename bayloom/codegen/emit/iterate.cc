@@ -11,7 +11,7 @@ namespace bayloom::codegen {
 void NestEmitter::Iterate(tensor::LoopId loop, bool unroll, const Body& body) {
   if (const auto digit = plan_.DigitAtOnce(loop)) return Repeat(*digit, 1, body);
   if (const Slots* blocked = BlockedAt(loop)) return IterateBlocks(*blocked, unroll, body);
-  if (const VectorLoop* fold = FoldAt(loop)) return IterateLanes(*fold, unroll, body);
+  if (const Slots* folded = FoldedAt(loop)) return IterateFold(*folded, unroll, body);
   const auto vector = plan_.vector_loops.find(loop);
   if (vector == plan_.vector_loops.end()) {
     IterateDigits(program_.loops[loop].digits, 0, unroll, body);

@@ -153,9 +153,11 @@ void NestEmitter::AddToTotals(const Slots& slots) {
     llvm::Type* type = slot->getAllocatedType();
     llvm::AllocaInst* total = slots.totals.at(offset);
     llvm::Value* sum =
-        builder_.CreateFAdd(builder_.CreateLoad(type, total), builder_.CreateLoad(type, slot));
+        builder_.CreateFAdd(builder_.CreateLoad(type, total), TurnsCombined(slots, offset));
     builder_.CreateStore(sum, total);
-    builder_.CreateStore(llvm::Constant::getNullValue(type), slot);
+    for (llvm::AllocaInst* used : RegistersOf(slots, offset)) {
+      builder_.CreateStore(llvm::Constant::getNullValue(type), used);
+    }
   }
 }
 

@@ -9,6 +9,9 @@
 
 namespace bayloom::codegen {
 
+/// At most so many registers take turns for one result.
+inline constexpr size_t kMaxFoldRegisters = 4;
+
 /// A reduction loop that runs along memory is carried out in the lanes of registers, each with a
 /// partial result; these are combined when the tile is done:
 ///
@@ -16,6 +19,9 @@ namespace bayloom::codegen {
 ///     for (registers of the loop)
 ///       register[s] = combine(register[s], values)         what is behind the end is neutral
 ///     output[s] = combine over lanes of register[s]
+///
+/// Where there are few s, each has several registers that take turns (kMaxFoldRegisters): an
+/// addition waits for the one before.
 ///
 /// By the tile's block, with the loop as if it were vectorized. Only for types whose operations are
 /// not rounded further: of narrow floats the order of additions is kept.

@@ -56,6 +56,8 @@ class NestEmitter {
     /// The registers start at zero, and what the output holds is added at the end.
     bool adds_old = false;
     std::map<int64_t, llvm::AllocaInst*> by_offset = {};
+    /// Of folded loops: further registers that take turns with the first.
+    std::map<int64_t, std::vector<llvm::AllocaInst*>> others = {};
     std::map<int64_t, llvm::AllocaInst*> totals = {};  ///< of `blocks`
     std::map<int64_t, llvm::Value*> stored = {};       ///< where tile registers were stored
     /// Of shifted operands: what is to be taken away from the sums, by the constant part of
@@ -120,8 +122,15 @@ class NestEmitter {
                         const Slots* slots);
 
   // Reductions in lanes (fold.cc).
-  /// How a loop of a tile that is being emitted is folded; null if it is not.
-  const VectorLoop* FoldAt(tensor::LoopId loop) const;
+  /// The tile being emitted that folds this loop; null if there is none.
+  const Slots* FoldedAt(tensor::LoopId loop) const;
+  void IterateFold(const Slots& slots, bool unroll, const Body& body);
+  /// Adds the registers that take turns, with neutral elements.
+  void AddFoldRegisters(Slots& slots);
+  /// The registers of an offset, the first one first.
+  std::vector<llvm::AllocaInst*> RegistersOf(const Slots& slots, int64_t offset) const;
+  /// What they hold together.
+  llvm::Value* TurnsCombined(const Slots& slots, int64_t offset);
   int LanesOfSlots(const AccumulatorTile& tile) const;
   llvm::Value* WithNeutralLanes(const tensor::Block& block, llvm::Value* values, int lanes);
   llvm::Value* Folded(const tensor::Block& block, llvm::Value* lanes);
@@ -180,6 +189,7 @@ class NestEmitter {
   EmitState state_;
   LoopEmitter loops_;
   std::deque<Slots> active_;  ///< tiles being emitted, outermost first
+  size_t fold_turn_ = 0;      ///< which register of a folded loop takes what is emitted
   std::vector<llvm::AllocaInst*> slots_;
 };
 
