@@ -9,28 +9,6 @@
 namespace bayloom::graph {
 namespace {
 
-/// Where in the view's source the element of the view at `indices` lies, if that is affine.
-std::optional<std::vector<tensor::Expr>> IndicesBehindView(
-    const std::vector<int64_t>& source, const std::vector<int64_t>& shown,
-    const std::vector<tensor::Expr>& indices) {
-  std::vector<tensor::Expr> behind(source.size(), tensor::Expr(0));
-  for (const DimGroup& group : MatchShapes(source, shown)) {
-    int wide = -1;
-    for (int d = group.a_begin; d < group.a_end; ++d) {
-      if (source[d] == 1) continue;
-      if (wide >= 0) return std::nullopt;
-      wide = d;
-    }
-    if (wide < 0) continue;
-    tensor::Expr position = 0;
-    for (int d = group.b_begin; d < group.b_end; ++d) {
-      if (shown[d] > 1) position = position * tensor::Expr(shown[d]) + indices[d];
-    }
-    behind[wide] = position;
-  }
-  return behind;
-}
-
 /// Images of so few channels (the network's input) are not worth a copy that puts these last.
 constexpr int64_t kFewChannels = 4;
 

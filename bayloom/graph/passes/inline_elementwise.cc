@@ -27,24 +27,6 @@ bool OnePlace(const std::vector<tensor::Expr>& loads) {
   });
 }
 
-/// Per value: whether it is an anchor's result, perhaps with elementwise nodes behind it that
-/// will be fused with the anchor.
-std::vector<bool> AnchoredValues(const Graph& graph,
-                                 const std::vector<std::vector<int>>& consumers) {
-  std::vector<bool> anchored(graph.values.size(), false);
-  for (const Node& node : graph.nodes) {
-    if (IsAnchor(node)) anchored[node.output()] = true;
-    if (node.kind != NodeKind::kMap) continue;
-    for (ValueId operand : OperandsOf(node)) {
-      if (anchored[operand] && consumers[operand].size() == 1 &&
-          ReadsElementwise(graph, node, operand)) {
-        anchored[node.output()] = true;
-      }
-    }
-  }
-  return anchored;
-}
-
 /// A concatenation of what anchors compute: they will write its parts where it wants them.
 bool WillBeJoined(const Graph& graph, const Node& node, const std::vector<bool>& anchored) {
   const auto joined = AsConcatenation(graph, node);
@@ -81,7 +63,7 @@ std::string JoinedOp(const std::string& first, const std::string& second) {
 bool InlineOnce(Graph& graph) {
   bool inlined = false;
   const std::vector<std::vector<int>> consumers = graph.Consumers();
-  const std::vector<bool> anchored = AnchoredValues(graph, consumers);
+  const std::vector<bool> anchored = AnchoredValues(graph);
   const std::vector<bool> is_output = graph.IsOutput();
   for (Node& node : graph.nodes) {
     const ValueId value = node.output();

@@ -15,8 +15,10 @@ void Simplify(Graph& graph) {
   ConvertLayouts(graph);
   RemoveCopies(graph);
   AbsorbMoves(graph);
+  MoveElementwise(graph);
   InlineElementwise(graph);
   FoldConstants(graph);
+  MultiplyByInverses(graph);
   SplitCausalAttention(graph);
   FuseAttention(graph);
 }

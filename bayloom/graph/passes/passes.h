@@ -44,6 +44,11 @@ void RemoveCopies(Graph& graph);
 /// product would lose the contiguous axis by that, or a convolution that of many channels.
 void AbsorbMoves(Graph& graph);
 
+/// Where whole rows change places, as when an image is cut into windows, the elementwise node
+/// before computes them where they are wanted, or the one behind reads them where they are, even if
+/// it sees them under another shape.
+void MoveElementwise(Graph& graph);
+
 /// Of values that are read part by part, as unrolled loops read their input, the parts are read
 /// where they lie (kSlice), if they are in one piece there: what reads them is the same task for
 /// all parts then.
@@ -52,6 +57,10 @@ void SliceInPlace(Graph& graph);
 /// Convolutions and matrix products whose number of channels leaves the last vector nearly full
 /// compute a few channels more, which are never read: 1008 in place of 1000.
 void WidenChannels(Graph& graph);
+
+/// Where a row is divided by a root that it has in common, as normalizations divide by the standard
+/// deviation, it is multiplied by the inverse, which is computed once for the row.
+void MultiplyByInverses(Graph& graph);
 
 /// Attention whose mask hides most keys from some queries, as causal ones and sliding windows do,
 /// becomes that of a few blocks of queries, each with the keys that one of them sees.

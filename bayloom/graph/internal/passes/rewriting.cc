@@ -234,4 +234,41 @@ std::vector<DimGroup> MatchShapes(const std::vector<int64_t>& a, const std::vect
   return groups;
 }
 
+std::optional<std::vector<tensor::Expr>> IndicesBehindView(
+    const std::vector<int64_t>& source, const std::vector<int64_t>& shown,
+    const std::vector<tensor::Expr>& indices) {
+  std::vector<tensor::Expr> behind(source.size(), tensor::Expr(0));
+  for (const DimGroup& group : MatchShapes(source, shown)) {
+    int wide = -1;
+    for (int d = group.a_begin; d < group.a_end; ++d) {
+      if (source[d] == 1) continue;
+      if (wide >= 0) return std::nullopt;
+      wide = d;
+    }
+    if (wide < 0) continue;
+    tensor::Expr position = 0;
+    for (int d = group.b_begin; d < group.b_end; ++d) {
+      if (shown[d] > 1) position = position * tensor::Expr(shown[d]) + indices[d];
+    }
+    behind[wide] = position;
+  }
+  return behind;
+}
+
+std::vector<bool> AnchoredValues(const Graph& graph) {
+  const std::vector<std::vector<int>> consumers = graph.Consumers();
+  std::vector<bool> anchored(graph.values.size(), false);
+  for (const Node& node : graph.nodes) {
+    if (IsAnchor(node)) anchored[node.output()] = true;
+    if (node.kind != NodeKind::kMap) continue;
+    for (ValueId operand : OperandsOf(node)) {
+      if (anchored[operand] && consumers[operand].size() == 1 &&
+          ReadsElementwise(graph, node, operand)) {
+        anchored[node.output()] = true;
+      }
+    }
+  }
+  return anchored;
+}
+
 }  // namespace bayloom::graph

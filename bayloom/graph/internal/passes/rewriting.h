@@ -70,5 +70,14 @@ struct DimGroup {
 };
 /// The finest common grouping of two shapes with equal element counts.
 std::vector<DimGroup> MatchShapes(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
+/// Where in a view's source the element of the view at `indices` lies, if that is affine: if the
+/// view takes dimensions of the source apart.
+std::optional<std::vector<tensor::Expr>> IndicesBehindView(
+    const std::vector<int64_t>& source, const std::vector<int64_t>& shown,
+    const std::vector<tensor::Expr>& indices);
+
+/// Per value: whether it is an anchor's result, perhaps with elementwise nodes behind it that
+/// will be fused with the anchor.
+std::vector<bool> AnchoredValues(const Graph& graph);
 
 }  // namespace bayloom::graph
