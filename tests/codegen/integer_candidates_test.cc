@@ -60,6 +60,27 @@ tensor::Workload AnyProduct(base::RandomStream& random) {
   return b.Build({tensor::Requantize(b, "quantized", sums, AnyByte(random))});
 }
 
+/// Floats that become bytes before the product, as dynamic quantization has it.
+tensor::Workload AnyQuantizedProduct(base::RandomStream& random) {
+  const DType data = AnyByte(random), weights = AnyByte(random);
+  tensor::WorkloadBuilder b("product");
+  const int64_t m = 1 + random.UniformInt(13), n = 1 + random.UniformInt(70);
+  const int64_t k = AnyLength(random);
+  const tensor::Tensor x = b.Input("x", {m, k}), scale = b.Input("scale", {});
+  const tensor::Tensor w = b.Constant("w", {k, n}, weights);
+  const double low = tensor::IsUnsigned(data) ? 0 : -128;
+  const tensor::Tensor levels = b.Compute("levels", {m, k}, [&](const auto& s) {
+    const tensor::Expr divisor = scale() + tensor::FloatLiteral(1e-4);
+    const tensor::Expr ratio = x(s[0], s[1]) * tensor::FloatLiteral(200) / divisor;
+    const tensor::Expr level = tensor::Unary(tensor::ExprOp::kRound, ratio);
+    const tensor::Expr above = tensor::Max(level, tensor::FloatLiteral(low));
+    return tensor::Cast(data, tensor::Min(above, tensor::FloatLiteral(low + 255)));
+  });
+  tensor::MatmulOptions options;
+  options.accumulator = DType::kInt32;
+  return b.Build({tensor::Matmul(b, "matmul", levels, w, options)});
+}
+
 tensor::Conv2dOptions AnyWindows(base::RandomStream& random) {
   tensor::Conv2dOptions options;
   options.accumulator = DType::kInt32;
@@ -121,9 +142,11 @@ tensor::Workload AnyConvolution(base::RandomStream& random, bool depthwise) {
 }
 
 tensor::Workload AnyWorkload(base::RandomStream& random) {
-  switch (random.UniformInt(4)) {
+  switch (random.UniformInt(5)) {
     case 0:
       return AnyProduct(random);
+    case 3:
+      return AnyQuantizedProduct(random);
     case 1:
       return AnyConvolution(random, false);
     case 2:

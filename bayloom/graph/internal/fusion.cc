@@ -88,9 +88,8 @@ class Fuser {
     Add(anchor, group);
     for (ValueId operand : operands_[anchor]) {
       const int producer = producers_[operand];
-      if (producer >= 0 && IsPadding(producer) && OnlyReaderIs(producer, anchor)) {
-        Add(producer, group);
-      }
+      if (producer < 0 || !OnlyReaderIs(producer, anchor)) continue;
+      if (IsPadding(producer) || IsLateQuantization(producer)) Add(producer, group);
     }
     for (int last = anchor, next; (next = OnlyReader(last)) >= 0; last = next) {
       const Node& reader = NodeAt(next);
@@ -110,6 +109,30 @@ class Fuser {
     const Node& node = NodeAt(n);
     return node.kind == NodeKind::kMap && sketch::ContainsSelect(node.stage.value) &&
            !sketch::IsExpensive(node.stage.value) && LoadsOf(node.stage.value).size() == 1;
+  }
+
+  ValueId BehindViews(ValueId value) const {
+    while (producers_[value] >= 0 && NodeAt(producers_[value]).kind == NodeKind::kView) {
+      value = NodeAt(producers_[value]).source;
+    }
+    return value;
+  }
+
+  /// Floats to bytes, where what computes the floats cannot do it: others read them, too, such as
+  /// those that find the scale. Then the product can, tile by tile.
+  bool IsLateQuantization(int n) const {
+    const Node& node = NodeAt(n);
+    const tensor::DType dtype = graph_.values[node.output()].dtype;
+    if (node.kind != NodeKind::kMap || !tensor::IsInteger(dtype) || tensor::ByteSize(dtype) != 1) {
+      return false;
+    }
+    return std::ranges::all_of(operands_[n], [&](ValueId operand) {
+      const Value& value = graph_.values[operand];
+      if (value.constant || value.ElementCount() == 1) return true;
+      const ValueId shown = BehindViews(operand);
+      return tensor::IsFloat(value.dtype) &&
+             (producers_[shown] < 0 || consumers_[shown].size() > 1);
+    });
   }
 
   static int64_t Rows(const Node& node) {

@@ -17,8 +17,8 @@ struct FusionGroup {
 
 /// Divides a graph's nodes into groups, in an order in which they can run:
 ///  - what passes have put together (Node::group);
-///  - a convolution, pool or matrix product with the padding before it and the elementwise nodes
-///    behind it, as long as there is no other reader of what is between;
+///  - a convolution, pool or matrix product with the padding or quantization before it and the
+///    elementwise nodes behind it, as long as there is no other reader of what is between;
 ///  - reductions over the same rows with the elementwise nodes between and behind them (softmax,
 ///    layer normalization, the index of a maximum);
 ///  - chains of other nodes.

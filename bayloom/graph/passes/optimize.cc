@@ -25,6 +25,7 @@ void Simplify(Graph& graph) {
 
 void ArrangeMemory(Graph& graph) {
   InterleaveTerms(graph);
+  JoinExtremes(graph);
   SplitReductions(graph);
   PadReductions(graph);
   JoinSlices(graph);

@@ -80,6 +80,11 @@ void PadReductions(Graph& graph);
 /// other in the copies that they read along lanes: keys[.., group, d / 2, lane, d % 2].
 void InterleaveTerms(Graph& graph);
 
+/// The minimum and the maximum over all elements of one large tensor, as dynamic quantization needs
+/// them, are found in one pass over it: both of a row while that is in the nearest cache, then
+/// those of all rows.
+void JoinExtremes(Graph& graph);
+
 /// Reductions over rows whose length vectors do not divide (197, 18385) become two: partial results
 /// of the elements that lie a few vectors apart, and what combines them, with the row's rest.
 void SplitReductions(Graph& graph);
@@ -92,7 +97,7 @@ void JoinSlices(Graph& graph);
 /// that values are stored in.
 void Simplify(Graph& graph);
 
-/// Everything from InterleaveTerms on.
+/// Everything from InterleaveTerms on, with JoinExtremes.
 void ArrangeMemory(Graph& graph);
 
 /// Simplify, LowerPrecision (graph/precision.h), ArrangeMemory.
