@@ -35,29 +35,12 @@
 #include "bayloom/report/search_report.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/space/configuration_json.h"
-#include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/scenario_search.h"
 
 namespace bayloom::cli {
 namespace {
 
 constexpr int64_t kDefaultTrials = 100;
-
-/// What --transfer's databases teach the optimizer beforehand.
-void Learn(const SearchArguments& arguments, external::Scenario& scenario) {
-  if (scenario.optimizer != "bayesian") {
-    throw InputError("--transfer: only the bayesian optimizer learns from earlier searches, not " +
-                     scenario.optimizer);
-  }
-  optimizer::TransferOptions& transfer = scenario.optimizer_options.transfer;
-  transfer = tuning::LearnFromSearches(arguments.transfer, arguments.transfer_method, scenario);
-  if (transfer.tasks.empty()) {
-    throw InputError(fmt::format(
-        "--transfer: there is no earlier search for '{}' of another scenario with parameters of "
-        "the same names",
-        scenario.objective));
-  }
-}
 
 external::Scenario LoadWithOverrides(const SearchArguments& arguments) {
   external::Scenario scenario = arguments.scenario.Load();
@@ -72,7 +55,7 @@ external::Scenario LoadWithOverrides(const SearchArguments& arguments) {
                     arguments.scenario.path));
   }
   if (!scenario.max_trials && !scenario.max_seconds) scenario.max_trials = kDefaultTrials;
-  if (!arguments.transfer.empty()) Learn(arguments, scenario);
+  arguments.transfer.Apply(arguments.scenario.DatabaseFor(scenario), scenario);
   return scenario;
 }
 
@@ -246,6 +229,8 @@ std::vector<std::string> ResumedSearch(const SearchArguments& arguments) {
   add("--optimizer", arguments.scenario.optimizer.value_or(""));
   add("--command", arguments.command);
   add("--recorded", arguments.recorded);
+  const std::vector<std::string> transfer = arguments.transfer.Arguments();
+  line.insert(line.end(), transfer.begin(), transfer.end());
   if (arguments.sandbox) line.push_back("--sandbox");
   if (arguments.options.scheduler != tuning::SearchOptions().scheduler) {
     add("--scheduler", arguments.options.scheduler);

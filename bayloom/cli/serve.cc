@@ -11,6 +11,7 @@
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/scenario_option.h"
+#include "bayloom/cli/internal/transfer_option.h"
 #include "bayloom/external/hypermapper_server.h"
 #include "bayloom/external/line_server.h"
 #include "bayloom/tuning/durable_study.h"
@@ -20,12 +21,15 @@ namespace {
 
 struct ServeOptions {
   ScenarioOption scenario;
+  TransferOption transfer;
   bool hypermapper = false;
 };
 
 void Serve(const ServeOptions& options) {
-  const external::Scenario scenario = options.scenario.Load();
-  record::Store store(options.scenario.DatabaseFor(scenario));
+  external::Scenario scenario = options.scenario.Load();
+  const std::string database = options.scenario.DatabaseFor(scenario);
+  options.transfer.Apply(database, scenario);
+  record::Store store(database);
   tuning::DurableStudy durable(scenario, store, options.scenario.resume);
   if (options.hypermapper) {
     return external::HyperMapperServer(scenario, durable.study()).Run(std::cin, std::cout);
@@ -43,6 +47,7 @@ void AddServeCommand(CLI::App& app) {
   CLI::App* serve =
       app.add_subcommand("serve", "Let a program in any language drive a search (ask and tell)");
   options->scenario.AddTo(*serve);
+  options->transfer.AddTo(*serve);
   serve->add_flag("--hypermapper", options->hypermapper,
                   "Speak the client-server protocol of HyperMapper and BaCO");
   serve->footer(WithDetails(

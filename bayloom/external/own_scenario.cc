@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "bayloom/base/one_line.h"
@@ -16,6 +17,20 @@ namespace bayloom::external {
 namespace {
 
 constexpr int64_t kMaxTrials = 1000000000;
+
+/// Configurations to try first, as maps of values.
+void ReadKnown(const yaml::YamlValue& known, Scenario& scenario) {
+  for (const yaml::YamlValue& item : known.Items()) {
+    std::map<std::string, space::Value> values;
+    for (const auto& [name, field] : item.Entries()) values[name] = ReadValue(field);
+    const Result<space::Configuration> configuration = scenario.space->Parse(values);
+    if (!configuration) item.Fail(configuration.error().message);
+    if (!scenario.space->Contains(*configuration)) {
+      item.Fail("the configuration breaks a constraint");
+    }
+    scenario.known.push_back(*configuration);
+  }
+}
 
 void ReadObjective(const yaml::YamlValue& top, Scenario& scenario) {
   std::vector<Objective> all;
@@ -155,7 +170,7 @@ void ReadOptimizer(const yaml::YamlValue& field, Scenario& scenario) {
 
 void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& scenario) {
   top.AllowOnly({"name", "parameters", "constraints", "minimize", "maximize", "evaluator", "budget",
-                 "optimizer", "seed", "task"});
+                 "optimizer", "seed", "task", "known"});
   if (const auto name = top.Find("name")) scenario.name = name->Name();
   const yaml::YamlValue parameters = top.At("parameters");
   for (const auto& [name, field] : parameters.Entries()) {
@@ -168,6 +183,7 @@ void ReadOwnScenario(const yaml::YamlValue& top, SpaceReader& space, Scenario& s
     }
   }
   scenario.space = space.Finish(parameters);
+  if (const auto known = top.Find("known")) ReadKnown(*known, scenario);
   ReadObjective(top, scenario);
   if (const auto evaluator = top.Find("evaluator")) ReadEvaluator(*evaluator, scenario);
   if (const auto budget = top.Find("budget")) ReadBudget(*budget, scenario);

@@ -213,6 +213,17 @@ trial::Outcome RecordedSpace::OutcomeOf(const nlohmann::json& configuration) con
                                     "there is no record of this configuration");
 }
 
+std::vector<std::pair<nlohmann::json, trial::Outcome>> RecordedSpace::Records() const {
+  std::vector<const std::string*> texts;
+  for (const auto& [text, outcome] : outcomes_) texts.push_back(&text);
+  std::ranges::sort(texts, {}, [](const std::string* text) -> const std::string& { return *text; });
+  std::vector<std::pair<nlohmann::json, trial::Outcome>> records;
+  for (const std::string* text : texts) {
+    records.emplace_back(base::ParseJsonOrDiscard(*text), outcomes_.at(*text));
+  }
+  return records;
+}
+
 int64_t RecordedSpace::CountFeasible() const {
   return std::count_if(outcomes_.begin(), outcomes_.end(),
                        [](const auto& entry) { return entry.second.ok(); });

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bayloom/base/text_limits.h"
@@ -31,6 +32,9 @@ class RecordedSpace {
   /// What was recorded for a configuration (an object of values by parameter name); a
   /// configuration without a record is infeasible.
   trial::Outcome OutcomeOf(const nlohmann::json& configuration) const;
+
+  /// All records, in the order of their canonical texts: values of lists are texts.
+  std::vector<std::pair<nlohmann::json, trial::Outcome>> Records() const;
 
   const std::string& measurement() const { return measurement_; }
   int64_t size() const { return static_cast<int64_t>(outcomes_.size()); }

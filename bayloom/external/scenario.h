@@ -34,6 +34,8 @@ struct Scenario {
   std::shared_ptr<const space::Space> space;
   /// All parameters' defaults, where they are known and allowed together: tried first.
   std::optional<space::Configuration> default_configuration;
+  /// Configurations that are known to be good: tried next, in this order.
+  std::vector<space::Configuration> known;
 
   /// Numbers that tell this task from others of its kind (sizes, mostly), for what is learnt from
   /// one to serve another.

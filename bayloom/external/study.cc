@@ -31,11 +31,13 @@ Study::Study(const Scenario& scenario, std::unique_ptr<optimizer::Optimizer> opt
              trial::TrialStore* store)
     : space_(scenario.space),
       objectives_(scenario.Objectives()),
-      first_(scenario.default_configuration),
+      first_(scenario.known.begin(), scenario.known.end()),
       proposer_(scenario.optimizer),
       optimizer_(std::move(optimizer)),
       store_(store),
-      stop_(scenario.stop, objectives_) {}
+      stop_(scenario.stop, objectives_) {
+  if (scenario.default_configuration) first_.push_front(*scenario.default_configuration);
+}
 
 std::vector<space::Configuration> Study::Ask(int n) {
   std::vector<space::Configuration> asked;
@@ -44,7 +46,10 @@ std::vector<space::Configuration> Study::Ask(int n) {
     if (is_new) asked.push_back(configuration);
     return is_new;
   };
-  if (n > 0 && first_) add(*std::exchange(first_, std::nullopt));
+  while (!first_.empty() && static_cast<int>(asked.size()) < n) {
+    add(first_.front());
+    first_.pop_front();
+  }
   bool is_exhausted = false;
   while (!is_exhausted && static_cast<int>(asked.size()) < n) {
     is_exhausted = true;

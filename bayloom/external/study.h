@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -90,8 +91,8 @@ class Study {
 
   std::shared_ptr<const space::Space> space_;
   std::vector<Objective> objectives_;
-  std::optional<space::Configuration> first_;  ///< the default, until it is asked for
-  std::string proposer_;                       ///< the optimizer's name
+  std::deque<space::Configuration> first_;  ///< to be asked for before the optimizer chooses
+  std::string proposer_;                    ///< the optimizer's name
   std::unique_ptr<optimizer::Optimizer> optimizer_;
   trial::TrialStore* store_;
   std::unordered_set<space::Configuration> asked_;

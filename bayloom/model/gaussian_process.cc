@@ -152,6 +152,16 @@ void GaussianProcess::Predict(const RowMatrix& rows, VectorXd& mean, VectorXd& v
   }
 }
 
+VectorXd GaussianProcess::PredictMean(const RowMatrix& rows) const {
+  VectorXd mean(rows.rows());
+  for (Index begin = 0; begin < rows.rows(); begin += kBatch) {
+    const Index size = std::min(kBatch, rows.rows() - begin);
+    const MatrixXd cross = Covariance(Scaled(rows.middleRows(begin, size)));
+    mean.segment(begin, size) = (cross.transpose() * weights_).array() + mean_;
+  }
+  return mean;
+}
+
 VectorXd GaussianProcess::WhitenedResiduals() const {
   VectorXd residuals = standardizer_.Apply(values_).array() - mean_;
   factor_.SolveLower(residuals);

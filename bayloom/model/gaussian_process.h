@@ -44,6 +44,8 @@ class GaussianProcess final : public Surrogate {
   void Add(const RowMatrix& rows, const Eigen::VectorXd& values) override;
   void Predict(const RowMatrix& rows, Eigen::VectorXd& mean,
                Eigen::VectorXd& variance) const override;
+  /// The mean alone, O(n) a row.
+  Eigen::VectorXd PredictMean(const RowMatrix& rows) const;
   double NoiseVariance() const override { return hyperparameters_.noise_variance; }
   double Transform(double value) const override { return standardizer_.Apply(value); }
   double Untransform(double prediction) const override { return standardizer_.Invert(prediction); }

@@ -66,7 +66,8 @@ std::unique_ptr<Optimizer> MakeForestBayesian(std::shared_ptr<const space::Space
   return MakeBayesian(std::move(space), {MakeForest}, options);
 }
 
-/// With earlier tasks, whose surrogates choose the objective's scale for all tasks.
+/// With earlier tasks, of which surrogates choose the objective's scale for all tasks unless they
+/// compare ranks only.
 std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Space> space,
                                                 const OptimizerOptions& options) {
   if (options.transfer.tasks.empty()) {
@@ -74,12 +75,16 @@ std::unique_ptr<Optimizer> MakeGaussianBayesian(std::shared_ptr<const space::Spa
     if (options.bayesian.alternate_with_forest) surrogates.emplace_back(MakeForest);
     return MakeBayesian(std::move(space), surrogates, options);
   }
-  OptimizerOptions linear = options;
-  linear.bayesian.objective = model::ObjectiveScale::kLinear;
+  OptimizerOptions adapted = options;
+  if (TransferMethods().At(options.transfer.method).uses_ranks) {
+    SortTasks(adapted.transfer.tasks);
+  } else {
+    adapted.bayesian.objective = model::ObjectiveScale::kLinear;
+  }
   const SurrogateFactory make_transfer = [&](const Features& features, const BayesianOptions&) {
-    return MakeTransferSurrogate(features, options.transfer);
+    return MakeTransferSurrogate(features, adapted.transfer);
   };
-  return MakeBayesian(std::move(space), {make_transfer}, linear);
+  return MakeBayesian(std::move(space), {make_transfer}, adapted);
 }
 
 /// Of one objective and without earlier tasks; else as "bayesian".

@@ -12,6 +12,7 @@
 #include "bayloom/model/contextual.h"
 #include "bayloom/model/gaussian_process.h"
 #include "bayloom/model/multi_task.h"
+#include "bayloom/model/prior_mean.h"
 #include "bayloom/model/weighted_sum.h"
 #include "bayloom/optimizer/internal/features.h"
 #include "bayloom/optimizer/transfer_data.h"
@@ -26,20 +27,6 @@ using Eigen::VectorXd;
 constexpr int kDrawn = 2000;
 constexpr size_t kClimbs = 5;
 constexpr int kClimbSteps = 200;
-
-/// Half of the places go to the best, the others evenly over the rest.
-std::vector<size_t> Selected(const std::vector<double>& values, size_t most) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return values[i]; });
-  if (order.size() <= most) return order;
-  const size_t best = most / 2, others = most - best;
-  std::vector<size_t> selected(order.begin(), order.begin() + static_cast<int64_t>(best));
-  for (size_t i = 0; i < others; ++i) {
-    selected.push_back(order[best + (order.size() - best) * i / others]);
-  }
-  return selected;
-}
 
 /// Rows of another task's configurations under the columns of the new one. Columns that the other
 /// does not have are 0: to it they are fixed.
@@ -58,21 +45,9 @@ model::RowMatrix AlignedRows(const Features& features, const EarlierTask& task,
   return aligned;
 }
 
-std::vector<model::TaskObservations> Observations(const Features& features,
-                                                  const TransferOptions& options) {
-  std::vector<model::TaskObservations> all;
-  const size_t share = std::max<size_t>(2, options.max_trials / options.tasks.size());
-  for (const EarlierTask& task : options.tasks) {
-    std::vector<space::Configuration> configurations;
-    std::vector<double> values;
-    for (size_t i : Selected(task.values, share)) {
-      configurations.push_back(task.configurations[i]);
-      values.push_back(task.values[i]);
-    }
-    all.push_back({AlignedRows(features, task, configurations),
-                   Eigen::Map<const VectorXd>(values.data(), std::ssize(values))});
-  }
-  return all;
+model::TaskObservations Observations(const Features& features, const EarlierTask& task) {
+  return {AlignedRows(features, task, task.configurations),
+          Eigen::Map<const VectorXd>(task.values.data(), std::ssize(task.values))};
 }
 
 /// Descriptions as rows, the new task's last, every number brought to [0, 1]; without descriptions
@@ -133,31 +108,47 @@ std::optional<space::Configuration> Nearest(const Features& features, const spac
 
 }  // namespace
 
-base::Registry<TransferMethodMaker>& TransferMethods() {
-  static base::Registry<TransferMethodMaker> methods(
+base::Registry<TransferMethod>& TransferMethods() {
+  static base::Registry<TransferMethod> methods(
       "transfer method",
-      {{"contextual", "one process over parameters and the tasks' descriptions",
-        [](TransferData&& data) {
-          return std::make_unique<model::ContextualSurrogate>(
-              data.group_of_column, std::move(data.earlier), std::move(data.descriptions));
-        }},
-       {"multitask", "one process over all tasks (linear coregionalization)",
-        [](TransferData&& data) {
-          return std::make_unique<model::TransferSurrogate>(data.group_of_column,
-                                                            std::move(data.earlier));
-        }},
-       {"weighted", "a sum, weighted by how well each task ranks the new task's trials",
-        [](TransferData&& data) {
-          return std::make_unique<model::WeightedSurrogate>(data.group_of_column,
-                                                            std::move(data.earlier));
-        }}});
+      {{"contextual",
+        "one process over parameters and the tasks' descriptions",
+        {[](TransferData&& data) {
+          return std::make_unique<model::ContextualSurrogate>(data.group_of_column, data.Thinned(),
+                                                              std::move(data.descriptions));
+        }}},
+       {"multitask",
+        "one process over all tasks (linear coregionalization)",
+        {[](TransferData&& data) {
+          return std::make_unique<model::TransferSurrogate>(data.group_of_column, data.Thinned());
+        }}},
+       {"prior",
+        "what earlier tasks rank first is expected to be good, as far as they rank the new task's "
+        "trials well",
+        {[](TransferData&& data) {
+           return std::make_unique<model::PriorMeanSurrogate>(
+               data.group_of_column, std::move(data.earlier), std::move(data.failures));
+         },
+         /*uses_ranks=*/true}},
+       {"weighted",
+        "a sum, weighted by how well each task ranks the new task's trials",
+        {[](TransferData&& data) {
+          return std::make_unique<model::WeightedSurrogate>(data.group_of_column, data.Thinned());
+        }}}});
   return methods;
 }
 
 std::unique_ptr<model::Surrogate> MakeTransferSurrogate(const Features& features,
                                                         const TransferOptions& options) {
-  return TransferMethods().At(options.method)(
-      {features.group_of_column(), Observations(features, options), DescriptionRows(options)});
+  TransferData data;
+  data.group_of_column = features.group_of_column();
+  data.descriptions = DescriptionRows(options);
+  data.max_trials = options.max_trials;
+  for (const EarlierTask& task : options.tasks) {
+    data.earlier.push_back(Observations(features, task));
+    data.failures.push_back(AlignedRows(features, task, task.failures));
+  }
+  return TransferMethods().At(options.method).make(std::move(data));
 }
 
 std::optional<space::Configuration> PredictBest(const Features& features, const space::Space& space,

@@ -26,15 +26,20 @@ class Features;
 struct TransferData;
 
 /// Makes a surrogate of a new task that knows the earlier ones.
-using TransferMethodMaker = std::function<std::unique_ptr<model::Surrogate>(TransferData&&)>;
+struct TransferMethod {
+  std::function<std::unique_ptr<model::Surrogate>(TransferData&&)> make;
+  /// It compares ranks only, and the new task's values may be transformed as without transfer.
+  bool uses_ranks = false;
+};
 
 /// How what was learnt of earlier tasks enters the surrogate of a new one, by name (Kannan 2023,
 /// sec. III-C: GPTune's multi-task and TLA-I algorithms).
 ///
 /// "contextual": one process over parameters and the tasks' descriptions.
 /// "multitask": one process over all tasks, the linear coregionalization model.
+/// "prior": a process of what a weighted sum of the earlier tasks' rankings leaves unexplained.
 /// "weighted": tasks weigh by how well they put the new task's trials in order.
-base::Registry<TransferMethodMaker>& TransferMethods();
+base::Registry<TransferMethod>& TransferMethods();
 
 /// What is known of another task. Its space has parameters of the same names, as far as they mean
 /// the same; domains may differ.
@@ -47,6 +52,8 @@ struct EarlierTask {
   /// Numbers that say what the task is (sizes, capacities), the same ones in the same order for all
   /// tasks; may be empty.
   std::vector<double> description;
+  /// Configurations that failed: a hint to "prior", as they may work in the new task.
+  std::vector<space::Configuration> failures = {};
 };
 
 /// Earlier tasks for a new one. With none, an optimizer begins from nothing.
@@ -55,9 +62,28 @@ struct TransferOptions {
   std::string method = "contextual";  ///< see TransferMethods
   std::vector<double> description;    ///< of the new task
   /// Of all earlier trials together so many are learnt from, the best and a sample of the others of
-  /// every task: surrogates take time with the cube of them.
+  /// every task: surrogates take time with the cube of them. "prior" learns from all.
   int max_trials = 120;
+  /// So many configurations that did best in earlier tasks are tried before anything else; see
+  /// BestOfEarlier.
+  int beginnings = 0;
 };
+
+/// The tasks in an order that does not depend on the one given, so that choices do not either.
+void SortTasks(std::vector<EarlierTask>& tasks);
+
+/// A configuration of another task with the same values of the parameters that both have, and
+/// defaults (else the first values) of those that are new. Nullopt where a value is not in the
+/// domain or constraints do not hold.
+std::optional<space::Configuration> Translate(const space::Space& from,
+                                              const space::Configuration& configuration,
+                                              const space::Space& to);
+
+/// Up to `count` configurations of the space to begin with: the best of each earlier task of the
+/// same space in turn, each of which differs from the others in more than one parameter where
+/// possible.
+std::vector<space::Configuration> BestOfEarlier(const space::Space& space,
+                                                const std::vector<EarlierTask>& tasks, int count);
 
 /// A surrogate of the new task that knows the earlier ones. At least one earlier task. Throws
 /// InputError for an unknown method.

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bayloom/external/scenario.h"
 #include "bayloom/optimizer/transfer.h"
@@ -12,15 +13,35 @@
 
 namespace bayloom::tuning {
 
-/// What the searches in these databases have to say to a search of another scenario
-/// (OptimizerOptions::transfer): those that look for the same, have a parameter of the same name
-/// and a trial with a value. What else a database keeps is passed over, and so are earlier searches
-/// of the very same scenario, which resuming is for. Tasks are described by the numbers that the
-/// scenario calls its `task`: by their logarithms where they are positive, 0 what one lacks.
+/// What earlier searches have to say to a search of a scenario.
+struct EarlierSearches {
+  optimizer::TransferOptions transfer;  ///< for OptimizerOptions::transfer
+  /// For a person, a line each: what is learnt from, and what of it is left out or made up.
+  std::vector<std::string> notes;
+};
+
+/// Learns from files: databases of searches, and recorded spaces (see external::RecordedSpace).
 ///
-/// Throws InputError for a file that is no database.
-optimizer::TransferOptions LearnFromSearches(std::span<const std::string> databases,
-                                             const std::string& method,
-                                             const external::Scenario& scenario);
+/// Of a database, the searches count that look for the same, have a parameter of the same name and
+/// a trial with a value. What else it keeps is passed over, and so are in `own_database`, the one
+/// that this search is recorded in, searches of the very same scenario, which resuming is for. A
+/// recorded space counts as if the scenario's space had been searched.
+///
+/// Parameters are matched by name. Where all that are in both have the same domains, new ones have
+/// their defaults (else their first values) in what was tried earlier; otherwise values are
+/// compared relative to their ranges. Tasks are described by the numbers that the scenario calls
+/// its `task`: by their logarithms where they are positive, 0 what one lacks.
+///
+/// Throws InputError for a file that is neither, and for a recorded space that has no configuration
+/// of the scenario with a value.
+EarlierSearches LearnFromSearches(std::span<const std::string> files, const std::string& method,
+                                  const external::Scenario& scenario,
+                                  const std::string& own_database = "");
+
+/// The same, told to the scenario's optimizer; the notes. Nothing happens without files. Throws
+/// InputError also where there is nothing to learn from, and for an optimizer that cannot learn.
+std::vector<std::string> TeachOptimizer(std::span<const std::string> files,
+                                        const std::string& method, const std::string& own_database,
+                                        external::Scenario& scenario);
 
 }  // namespace bayloom::tuning

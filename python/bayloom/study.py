@@ -134,6 +134,9 @@ class Study:
     with `resume` the study goes on with the last one of this `name` in there ("study", or what a
     scenario file says, by default). Functions are not in the database: give them again.
 
+    `transfer` are databases of earlier searches, and recorded spaces, that the study learns from
+    beforehand: of the same kernel on another device, say (docs/scenarios.md).
+
     `optimizer` is one of `bayloom.optimizers()`, `options` what docs/scenarios.md lists for it. The
     same seed and outcomes give the same choices, also those of the program `bayloom`.
 
@@ -173,7 +176,8 @@ class Study:
                  objectives: Optional[Sequence[str]] = None,
                  optimizer: Optional[str] = None, options: Optional[dict] = None,
                  seed: Optional[int] = None, storage: Union[str, os.PathLike, None] = None,
-                 name: Optional[str] = None, resume: bool = False):
+                 name: Optional[str] = None, resume: bool = False,
+                 transfer: Sequence[Union[str, os.PathLike]] = (), transfer_method: str = "prior"):
         self._space: Space = make_space(
             space, constraints, active_if=active_if, name=name, objective=objective,
             direction=direction, objectives=objectives, directions=directions, optimizer=optimizer, options=options,
@@ -181,7 +185,8 @@ class Study:
         if resume and storage is None:
             raise InputError("resume needs storage, the database to go on with")
         self._engine = _core.Study(self._space.scenario,
-                                   None if storage is None else os.fspath(storage), resume)
+                                   None if storage is None else os.fspath(storage), resume,
+                                   [os.fspath(file) for file in transfer], transfer_method)
         self._goals = dict(self._space.scenario.objectives)  # name: whether it is maximized
         if objectives or directions:
             names = objectives or [f"value_{i}" for i in range(len(directions))]

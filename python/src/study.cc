@@ -16,6 +16,7 @@
 #include "bayloom/base/clock.h"
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/durable_study.h"
+#include "bayloom/tuning/earlier_searches.h"
 #include "outcome.h"
 #include "scenario.h"
 
@@ -28,10 +29,12 @@ namespace nb = nanobind;
 /// interpreter's lock while they compute; no two may run at a time.
 class Study {
  public:
-  Study(const Scenario& scenario, const std::optional<std::string>& database, bool resume)
+  Study(const Scenario& scenario, const std::optional<std::string>& database, bool resume,
+        const std::vector<std::string>& transfer, const std::string& transfer_method)
       : scenario_(scenario) {
     const nb::gil_scoped_release release;
-    const external::Scenario& what = scenario_.get();
+    external::Scenario& what = scenario_.get();
+    learned_from_ = tuning::TeachOptimizer(transfer, transfer_method, database.value_or(""), what);
     if (database) {
       store_.emplace(*database);
       durable_ = std::make_unique<tuning::DurableStudy>(what, *store_, resume);
@@ -80,6 +83,7 @@ class Study {
 
   bool gave_up() { return study().gave_up(); }
   std::vector<std::string> TakeNotices() { return study().TakeNotices(); }
+  const std::vector<std::string>& learned_from() const { return learned_from_; }
   std::optional<int64_t> Run() const {
     return durable_ ? std::optional(durable_->record().id) : std::nullopt;
   }
@@ -92,6 +96,7 @@ class Study {
   const external::Study& study() const { return durable_ ? durable_->study() : *in_memory_; }
 
   Scenario scenario_;
+  std::vector<std::string> learned_from_;
   std::optional<record::Store> store_;
   std::unique_ptr<tuning::DurableStudy> durable_;  ///< if there is a store
   std::unique_ptr<external::Study> in_memory_;     ///< if there is none
@@ -103,8 +108,10 @@ class Study {
 
 void BindStudy(nb::module_& module) {
   nb::class_<Study>(module, "Study", "A search that is driven by asking and telling.")
-      .def(nb::init<const Scenario&, const std::optional<std::string>&, bool>(),
-           nb::arg("scenario"), nb::arg("database") = nb::none(), nb::arg("resume") = false)
+      .def(nb::init<const Scenario&, const std::optional<std::string>&, bool,
+                    const std::vector<std::string>&, const std::string&>(),
+           nb::arg("scenario"), nb::arg("database") = nb::none(), nb::arg("resume") = false,
+           nb::arg("transfer") = std::vector<std::string>(), nb::arg("transfer_method") = "prior")
       .def("ask", &Study::Ask, nb::arg("count"),
            "Up to `count` configurations; fewer where there are no more.")
       .def("tell", &Study::Tell, nb::arg("values"), nb::arg("outcome"),
@@ -116,6 +123,8 @@ void BindStudy(nb::module_& module) {
       .def("take_notices", &Study::TakeNotices,
            "What a person should know of how it searches and was not told before.")
       .def("finish", &Study::Finish, "Notes in the database that nothing is left to try.")
+      .def_prop_ro("learned_from", &Study::learned_from,
+                   "What is learnt from earlier searches, for a person.")
       .def_prop_ro("run", &Study::Run, "Its number in the database.");
 }
 

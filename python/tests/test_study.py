@@ -392,3 +392,13 @@ def test_directions_are_checked():
                   dict(directions=["minimize"] * 2, direction="maximize")]:
         with pytest.raises(bayloom.InputError):
             bayloom.Study({"x": [1, 2]}, **wrong)
+
+
+def test_learns_from_earlier_studies(tmp_path):
+    database = tmp_path / "other_device.db"
+    earlier = bayloom.Study(SPACE, constraints=["tile % unroll == 0"], storage=database, seed=1)
+    earlier.optimize(valley, n_trials=25)
+    study = bayloom.Study(SPACE, constraints=["tile % unroll == 0"], transfer=[database], seed=2)
+    assert dict(study.ask()) == earlier.best_params
+    with pytest.raises(bayloom.InputError, match="no earlier search"):
+        bayloom.Study({"other": [1, 2, 3]}, transfer=[database])

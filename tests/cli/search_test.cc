@@ -211,6 +211,7 @@ TEST_F(SearchCommand, LearnsFromEarlierSearches) {
   const Answer answer = search("800", {"1", "--db", File("other.db"), "--transfer", database});
   ASSERT_EQ(answer.exit_code, 0) << answer.error;
   EXPECT_LT(nlohmann::json::parse(answer.out)["best"]["value"], 200);
+  EXPECT_THAT(answer.error, testing::HasSubstr("Learns from size200 (12 values), size400"));
   EXPECT_EQ(search("800", {"1", "--transfer", database, "--optimizer", "random"}).exit_code, 2);
   EXPECT_EQ(search("800", {"1", "--transfer", database, "--transfer-method", "magic"}).exit_code,
             2);

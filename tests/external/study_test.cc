@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -94,6 +95,32 @@ class FullStore final : public trial::TrialStore {
   void Add(const trial::TrialRecord&) override { throw SystemError("the disk is full"); }
   void Flush() override {}
 };
+
+TEST(Study, AsksForWhatIsKnownToBeGoodFirst) {
+  const Scenario scenario = SmallScenario("known: [{x: 7, y: 1}, {x: 1}]\noptimizer: random\n");
+  Study study(scenario, OptimizerOf(scenario));
+  const std::vector<space::Configuration> asked = study.Ask(4);
+  ASSERT_EQ(asked.size(), 4u);
+  EXPECT_EQ(asked[0].coordinates, (std::vector<double>{3, 4}));  // the default
+  EXPECT_EQ(asked[1].coordinates, (std::vector<double>{7, 1}));
+  EXPECT_EQ(asked[2].coordinates, (std::vector<double>{1, 4}));
+  EXPECT_EQ(std::ranges::count(asked, asked[3]), 1);
+}
+
+TEST(Study, WhatIsKnownMustBeInTheSpace) {
+  const auto message = [](const std::string& known) -> std::string {
+    try {
+      SmallScenario("known: [" + known + "]\n");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message("{x: 9, y: 9}"), testing::HasSubstr("breaks a constraint"));
+  EXPECT_THAT(message("{x: 19}"), testing::HasSubstr("parameter 'x'"));
+  EXPECT_THAT(message("{z: 1}"), testing::HasSubstr("there is no parameter 'z'"));
+  EXPECT_EQ(message("{x: 9}"), "");
+}
 
 TEST(Study, HandsOutTheDefaultFirstAndEveryConfigurationOnce) {
   const Scenario scenario = SmallScenario("optimizer: random\n");

@@ -44,7 +44,7 @@ TEST(Transfer, RefusesUnknownMethods) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown transfer method 'stacking'; known are contextual, multitask, weighted");
+                 "unknown transfer method 'stacking'; known are contextual, multitask, prior, weighted");
   }
 }
 
@@ -70,6 +70,112 @@ TEST(Transfer, ParametersThatOthersDoNotHaveDoNoHarm) {
     outcome.value = Bowl(asked[0], 10);
     optimizer->Tell(asked[0], outcome);
   }
+}
+
+/// The first `trials` choices of a search for Bowl(45) with these tasks.
+std::vector<space::Configuration> Choices(const std::shared_ptr<const space::Space>& space,
+                                          std::vector<EarlierTask> tasks, int trials) {
+  OptimizerOptions options;
+  options.seed = 3;
+  options.transfer.method = "prior";
+  options.transfer.beginnings = 5;
+  options.transfer.tasks = std::move(tasks);
+  const auto optimizer = MakeOptimizer("bayesian", space, options);
+  std::vector<space::Configuration> choices;
+  for (int i = 0; i < trials; ++i) {
+    for (const space::Configuration& c : optimizer->Ask(1)) {
+      choices.push_back(c);
+      optimizer->Tell(c, trial::Outcome::Feasible(Bowl(c, 45)));
+    }
+  }
+  return choices;
+}
+
+double Best(const std::vector<space::Configuration>& choices) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const space::Configuration& c : choices) best = std::min(best, Bowl(c, 45));
+  return best;
+}
+
+TEST(TransferByRanks, ChoosesTheSameWhateverTheOrderOfTasks) {
+  const auto space = Sizes(100);
+  const EarlierTask a = Observed(space, 40, 30), b = Observed(space, 50, 30),
+                    c = Observed(space, 90, 20);
+  const std::vector<space::Configuration> choices = Choices(space, {a, b, c}, 12);
+  EXPECT_EQ(choices, Choices(space, {a, b, c}, 12));
+  EXPECT_EQ(choices, Choices(space, {c, a, b}, 12));
+  EXPECT_EQ(choices, Choices(space, {b, c, a}, 12));
+}
+
+TEST(TransferByRanks, ValuesOfAnotherUnitTeachTheSame) {
+  const auto space = Sizes(100);
+  const EarlierTask task = Observed(space, 40, 30);
+  EarlierTask scaled = task;
+  for (double& value : scaled.values) value = 1e-6 * value * value;
+  EXPECT_EQ(Choices(space, {task}, 10), Choices(space, {scaled}, 10));
+}
+
+TEST(TransferByRanks, BeginsWithTheBestOfEachTask) {
+  const auto space = Sizes(100);
+  const std::vector<EarlierTask> tasks = {Observed(space, 40, 30), Observed(space, 50, 30)};
+  const std::vector<space::Configuration> beginnings = BestOfEarlier(*space, tasks, 5);
+  ASSERT_EQ(beginnings.size(), 5u);
+  EXPECT_EQ(beginnings[0].coordinates, (std::vector<double>{39, 39, 0}));
+  EXPECT_EQ(beginnings[1].coordinates, (std::vector<double>{49, 49, 0}));
+  for (size_t i = 0; i < beginnings.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      int differences = 0;
+      for (size_t k = 0; k < 3; ++k) {
+        differences += beginnings[i].coordinates[k] != beginnings[j].coordinates[k];
+      }
+      EXPECT_GE(differences, 2);
+    }
+  }
+  EXPECT_TRUE(BestOfEarlier(*space, {}, 5).empty());
+}
+
+TEST(TransferByRanks, FindsOutAWrongTask) {
+  const auto space = Sizes(100);
+  EarlierTask reversed = Observed(space, 45, 200);
+  for (double& value : reversed.values) value = -value;
+  const double without = Best(Choices(space, {}, 40));
+  EXPECT_LT(Best(Choices(space, {reversed}, 45)), std::max(without, 1.0) + 5);
+  EXPECT_LT(Best(Choices(space, {Observed(space, 45, 200)}, 1)), 1.5);
+}
+
+TEST(TransferByRanks, FailuresAreHintsOnly) {
+  const auto space = Sizes(100);
+  EarlierTask task = Observed(space, 40, 40);
+  // All that is near the optimum failed elsewhere.
+  EarlierTask failed = task;
+  failed.configurations.clear();
+  failed.values.clear();
+  for (size_t i = 0; i < task.values.size(); ++i) {
+    if (Bowl(task.configurations[i], 45) < 300) {
+      failed.failures.push_back(task.configurations[i]);
+    } else {
+      failed.configurations.push_back(task.configurations[i]);
+      failed.values.push_back(task.values[i]);
+    }
+  }
+  ASSERT_FALSE(failed.failures.empty());
+  const std::vector<space::Configuration> choices = Choices(space, {failed}, 50);
+  EXPECT_TRUE(std::ranges::find(failed.failures, choices[0]) == failed.failures.end());
+  EXPECT_LT(Best(choices), 150);  // nevertheless looked at
+}
+
+TEST(Translate, MatchesParametersByName) {
+  space::Space::Builder from_builder, to_builder;
+  from_builder.Add(space::MakeOrdinal("tile", {4, 8, 16}));
+  from_builder.Add(space::MakeInteger("gone", 1, 3));
+  const std::shared_ptr<const space::Space> from = *from_builder.Build();
+  to_builder.Add(space::MakeInteger("unroll", 1, 8));
+  to_builder.Add(space::MakeOrdinal("tile", {8, 16, 32}));
+  const std::shared_ptr<const space::Space> to = *to_builder.Build();
+  const std::optional<space::Configuration> there = Translate(*from, {{2, 0}}, *to);
+  ASSERT_TRUE(there.has_value());
+  EXPECT_EQ(there->coordinates, (std::vector<double>{0, 1}));
+  EXPECT_FALSE(Translate(*from, {{0, 0}}, *to).has_value());  // a tile of 4
 }
 
 TEST(Sensitivity, RanksParametersByWhatTheyChange) {

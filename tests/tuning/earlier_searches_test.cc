@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/result.h"
 #include "bayloom/tuning/durable_study.h"
 #include "tests/temporary_folder.h"
@@ -44,7 +47,7 @@ class EarlierSearches : public testing::Test {
   }
 
   optimizer::TransferOptions LearnFor(const external::Scenario& scenario) {
-    return LearnFromSearches(std::span(&path_, 1), "weighted", scenario);
+    return LearnFromSearches(std::span(&path_, 1), "prior", scenario, path_).transfer;
   }
 
   TemporaryFolder folder_;
@@ -76,6 +79,92 @@ TEST_F(EarlierSearches, OnlyThoseOfOtherScenariosForTheSame) {
           .tasks.empty());
   const std::string missing = path_ + ".missing";
   EXPECT_THROW(LearnFromSearches(std::span(&missing, 1), "weighted", Tiling(512)), InputError);
+}
+
+TEST_F(EarlierSearches, TheSameScenarioElsewhereCounts) {
+  Search(Tiling(256), 5);
+  const std::string other = folder_ / "this_machine.db";
+  const EarlierSearches earlier =
+      LearnFromSearches(std::span(&path_, 1), "prior", Tiling(256), other);
+  ASSERT_EQ(earlier.transfer.tasks.size(), 1u);
+  EXPECT_EQ(earlier.notes, std::vector<std::string>{"Learns from size256 (5 values)"});
+}
+
+TEST_F(EarlierSearches, NewParametersHaveTheirDefaults) {
+  Search(Tiling(256), 6);
+  const external::Scenario scenario = external::ParseScenario(
+      "name: newer\nparameters:\n  tile: {type: integer, range: [1, 256]}\n"
+      "  vector: {type: ordinal, values: [1, 2, 4], default: 2}\n"
+      "  unroll: {type: ordinal, values: [1, 2, 4, 8]}\nminimize: seconds\n",
+      "newer.yaml");
+  const EarlierSearches earlier = LearnFromSearches(std::span(&path_, 1), "prior", scenario);
+  ASSERT_EQ(earlier.transfer.tasks.size(), 1u);
+  const optimizer::EarlierTask& task = earlier.transfer.tasks[0];
+  EXPECT_EQ(task.space, scenario.space);
+  ASSERT_EQ(task.configurations.size(), 6u);
+  for (const space::Configuration& c : task.configurations) {
+    EXPECT_EQ(scenario.space->ValueOf(c, 1), space::Value(int64_t{2}));
+  }
+  EXPECT_EQ(earlier.notes[1], "size256: 'vector' is 2 in what was tried earlier");
+}
+
+TEST_F(EarlierSearches, RecordedSpacesCountAsSearches) {
+  const std::string file = folder_ / "other_T4.json";
+  nlohmann::json results = nlohmann::json::array();
+  const auto add = [&](int tile, const std::string& invalidity, double value) {
+    results.push_back({{"configuration", {{"tile", tile}, {"gone", 1}}},
+                       {"invalidity", invalidity},
+                       {"objectives", {"time"}},
+                       {"measurements", {{{"name", "time"}, {"value", value}, {"unit", "ms"}}}}});
+  };
+  for (const int tile : {16, 32, 64, 128}) add(tile, "correct", 1.0 + std::abs(tile - 64));
+  add(200, "compile", 1);
+  add(512, "correct", 1);  // out of the range
+  base::WriteFile(file, nlohmann::json({{"results", results}}).dump());
+  const EarlierSearches earlier = LearnFromSearches(std::span(&file, 1), "prior", Tiling(256));
+  ASSERT_EQ(earlier.transfer.tasks.size(), 1u);
+  const optimizer::EarlierTask& task = earlier.transfer.tasks[0];
+  EXPECT_EQ(task.values.size(), 4u);
+  EXPECT_EQ(task.failures.size(), 1u);
+  EXPECT_EQ(earlier.notes,
+            (std::vector<std::string>{
+                "Learns from other_T4.json (4 values, 1 failures)",
+                "other_T4.json: 'unroll' is 1 in what was tried earlier",
+                "other_T4.json: 1 of 6 configurations are not in the space and are left out"}));
+  external::Scenario scenario = Tiling(256);
+  scenario.task.clear();
+  EXPECT_EQ(TeachOptimizer(std::span(&file, 1), "prior", "", scenario), earlier.notes);
+  const auto optimizer =
+      optimizer::MakeOptimizer("bayesian", scenario.space, scenario.optimizer_options);
+  EXPECT_EQ(optimizer->Ask(1).at(0).coordinates, (std::vector<double>{63, 0}));
+
+  base::WriteFile(file, "no recording");
+  EXPECT_THROW(LearnFromSearches(std::span(&file, 1), "prior", Tiling(256)), InputError);
+  scenario.optimizer = "random";
+  EXPECT_THROW(TeachOptimizer(std::span(&file, 1), "prior", "", scenario), InputError);
+}
+
+TEST_F(EarlierSearches, AResumedSearchTriesTheRestOfTheBeginnings) {
+  Search(Tiling(256), 20);
+  external::Scenario scenario = Tiling(256);
+  scenario.name = "again";
+  scenario.task.clear();
+  TeachOptimizer(std::span(&path_, 1), "prior", "", scenario);
+  const std::vector<space::Configuration> beginnings = optimizer::BestOfEarlier(
+      *scenario.space, scenario.optimizer_options.transfer.tasks, 5);
+  ASSERT_EQ(beginnings.size(), 5u);
+  record::Store store(folder_ / "again.db");
+  std::vector<space::Configuration> asked;
+  for (int run = 0; run < 2; ++run) {
+    DurableStudy durable(scenario, store, /*resume=*/run > 0);
+    for (int i = 0; i < 3; ++i) {
+      asked.push_back(durable.study().Ask(1).at(0));
+      durable.study().Tell(asked.back(), Measured(scenario, asked.back()), i);
+    }
+  }
+  EXPECT_EQ(asked[0], beginnings[0]);
+  EXPECT_EQ(std::ranges::count(beginnings, asked[1]), 0);  // to compare with
+  EXPECT_TRUE(std::ranges::equal(std::span(beginnings).last(4), std::span(asked).last(4)));
 }
 
 }  // namespace

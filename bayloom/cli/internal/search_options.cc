@@ -5,7 +5,6 @@
 
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/help.h"
-#include "bayloom/optimizer/transfer.h"
 #include "bayloom/scheduling/task_scheduler.h"
 
 namespace bayloom::cli {
@@ -69,6 +68,7 @@ std::string Footer() {
       "  bayloom search flags.yaml --until-value 0.25 --until-plateau 50\n"
       "  bayloom search blur.yaml sort.yaml --scheduler dynatune --weights 2,1\n"
       "  bayloom search larger.yaml --transfer smaller.db\n"
+      "  bayloom search blur.yaml --transfer other_gpu.db --transfer A100_T4.json.gz\n"
       "  bayloom search T1.json --recorded A100_T4.json.gz --optimizer genetic\n"
       "  bayloom search hypermapper.json --command './run.sh {tile_size} {unroll}'\n"
       "\n"
@@ -115,17 +115,7 @@ void AddSearchOptions(SearchArguments& arguments, CLI::App& search) {
                            "Evaluate by lookup in a recorded space (Kernel Tuner T4, also .gz)")
                ->option_text("FILE")
                ->excludes(command));
-  search
-      .add_option("--transfer", arguments.transfer,
-                  "Learn from the searches in this database; may be repeated")
-      ->option_text("FILE")
-      ->allow_extra_args(false);
-  OneOf(Advanced(search
-                     .add_option("--transfer-method", arguments.transfer_method,
-                                 "How observations of several searches are combined")
-                     ->option_text("NAME")
-                     ->capture_default_str()),
-        optimizer::TransferMethods());
+  arguments.transfer.AddTo(search);
   AddStopRules(arguments.scenario, search);
   AddSharing(arguments, search);
   search

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bayloom/cli/internal/scenario_option.h"
+#include "bayloom/cli/internal/transfer_option.h"
 #include "bayloom/cli/internal/workers_option.h"
 #include "bayloom/tuning/scenario_search.h"
 
@@ -23,8 +24,7 @@ struct SearchArguments {
   std::string recorded;
   bool sandbox = false;
   WorkersOption workers;
-  std::vector<std::string> transfer;  ///< databases
-  std::string transfer_method = "weighted";
+  TransferOption transfer;
   std::string out;
   std::string csv;
   std::string chart;

@@ -16,15 +16,14 @@ namespace bayloom::experimental {
 void RegisterTransferMethods() {
   using optimizer::TransferData;
   optimizer::TransferMethods().RegisterExperimental(
-      {"stacking", "each task models the residuals of those before it", [](TransferData&& data) {
-         return std::make_unique<StackedSurrogate>(data.group_of_column, std::move(data.earlier));
-       }});
+      {"stacking", "each task models the residuals of those before it", {[](TransferData&& data) {
+         return std::make_unique<StackedSurrogate>(data.group_of_column, data.Thinned());
+       }}});
   optimizer::TransferMethods().RegisterExperimental(
-      {"sum", "a sum over the tasks with equal weights", [](TransferData&& data) {
+      {"sum", "a sum over the tasks with equal weights", {[](TransferData&& data) {
          return std::make_unique<model::WeightedSurrogate>(
-             data.group_of_column, std::move(data.earlier),
-             std::numeric_limits<Eigen::Index>::max());
-       }});
+             data.group_of_column, data.Thinned(), std::numeric_limits<Eigen::Index>::max());
+       }}});
 }
 
 }  // namespace bayloom::experimental

@@ -38,7 +38,7 @@ namespace bayloom::optimizer {
 /// improvement: a batch's configurations count as if they were on the front already, at the values
 /// imagined for them.
 ///
-/// With earlier tasks the random beginning is a single configuration, the one expected to be best.
+/// With earlier tasks the beginning is what they let expect to be good, instead of random.
 class BayesianSearch final : public Optimizer {
  public:
   using SurrogateFactory =
@@ -92,6 +92,15 @@ class BayesianSearch final : public Optimizer {
     Eigen::VectorXd variance;
   };
 
+  /// Of what earlier tasks let expect, the first that is not known yet; null if all are, or they
+  /// disappoint.
+  const space::Configuration* NextBeginning() const;
+  bool IsBeginning(const space::Configuration& configuration) const;
+  /// Whether something else is better than what earlier tasks let expect to be best, as far as that
+  /// was tried: they are not alike, and the rest of it is left out.
+  bool BeginningsDisappoint() const;
+  /// Whether only beginnings have been asked for.
+  bool LacksComparison() const;
   std::optional<space::Configuration> Sample();
   /// At random; one whose canonical form is known only if no others are found.
   std::optional<space::Configuration> DrawFresh();
@@ -136,7 +145,7 @@ class BayesianSearch final : public Optimizer {
   BayesianOptions options_;
   int initial_samples_;
   space::CanonicalForm canonical_;
-  std::optional<space::Configuration> expected_;  ///< the best one, judging by earlier tasks
+  std::vector<space::Configuration> beginnings_;  ///< what earlier tasks let expect
   base::RandomStream random_;
   std::vector<std::string> further_objectives_;
   Memory memory_;
