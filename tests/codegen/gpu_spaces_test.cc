@@ -6,11 +6,13 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <ctime>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/codegen/gpu/assemble.h"
 #include "bayloom/feature/gpu_estimate.h"
 #include "bayloom/tensor/operator_shorthand.h"
+#include "bayloom/tensor/workload_name.h"
 #include "tests/codegen/gpu_run.h"
 #include "tests/tensor/workloads.h"
 
@@ -184,6 +186,22 @@ TEST(GpuSpaces, DrawsOfLargeOperatorsAssemble) {
 }
 
 /// Where the limits are not known, as in other tuners, nearly all draws exceed one of them.
+/// How many a second of processor time is recorded, not tested.
+TEST(GpuSpaces, DrawsOfLargeOperatorsAreCounted) {
+  const int count = 50 * Effort();
+  for (const tensor::Workload& workload : LargeOperators()) {
+    const sketch::GpuSpaces spaces(workload, Hopper());
+    const std::clock_t begin = std::clock();
+    int valid = 0;
+    for (int i = 0; i < count; ++i) {
+      valid += spaces.Sample(0, base::RandomStream(static_cast<uint64_t>(i))).ok();
+    }
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    EXPECT_EQ(valid, count);
+    RecordProperty(tensor::NameOf(workload), std::to_string(count / seconds));
+  }
+}
+
 TEST(GpuSpaces, WithoutKnownLimitsMostDrawsAreRefused) {
   const tensor::Workload workload = tensor::ParseOperator("conv2d:7x7x320,1280,1x1");
   const sketch::GpuSpaces known(workload, Hopper()), unknown(workload, Hopper(), false);
