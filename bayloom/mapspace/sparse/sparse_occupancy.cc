@@ -20,6 +20,13 @@ int GivenBits(int given, const LevelSparsity& level, int otherwise) {
   return level.metadata_word_bits != 0 ? level.metadata_word_bits : otherwise;
 }
 
+/// Words of metadata do not go from one row of their memory to the next: as many bits as fill rows.
+int RowBits(int bits, int64_t width) {
+  if (bits == 0 || bits > width) return bits;
+  while (width % bits != 0) ++bits;
+  return bits;
+}
+
 /// At least so much that means over tiles which are not empty are numbers.
 double NonemptyProbability(const DensityModel& density, int64_t tile_words) {
   return std::max(1e-12, 1 - density.EmptyProbability(tile_words));
@@ -67,6 +74,10 @@ void SparseModel::CountMetadata(int level, int tensor, const Draft& draft, bool 
             : GivenBits(spec.metadata_bits, storage, CoordinateBits(tree.ranks[r].fiber));
     rank.payload_bits =
         GivenBits(spec.payload_bits, storage, CoordinateBits(traffic.tile_words + 1));
+    if (storage.HasMetadataStorage()) {
+      rank.metadata_bits = RowBits(rank.metadata_bits, storage.metadata_width_bits);
+      rank.payload_bits = RowBits(rank.payload_bits, storage.metadata_width_bits);
+    }
   }
   traffic.metadata_bits = MetadataBits(traffic);
 }
