@@ -57,11 +57,13 @@ TEST(CodeEstimateTest, IsPositiveAndFiniteForAllKindsOfPrograms) {
   }
 }
 
-TEST(CodeEstimateTest, SumsOfSeveralRowsAtATimeHideTheLatency) {
+/// Several rows at a time hide all of it, the registers that take turns for one row most of it.
+TEST(CodeEstimateTest, SumsHideTheLatencyInSeveralRegisters) {
   const tensor::Program alone = tensor::Lower(RowSums(false));
   tensor::Program parallel = alone;  // a job sums up one row
   EXPECT_TRUE(tensor::Parallelize(parallel, LoopsOf(parallel, "sum")[0]));
-  EXPECT_LT(EstimateOf(alone), 0.5 * EstimateOf(parallel));
+  EXPECT_LT(EstimateOf(alone), 0.95 * EstimateOf(parallel));
+  EXPECT_GT(EstimateOf(alone), 0.5 * EstimateOf(parallel));
 }
 
 TEST(CodeEstimateTest, WhatDoesNotChangeAlongASumIsComputedOnce) {
