@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "bayloom/sketch/internal/gpu/gpu_rules.h"
+#include "bayloom/sketch/rules/rules.h"
 
 namespace bayloom::sketch {
 namespace {
