@@ -173,8 +173,6 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map) {
                   "  bayloom map resnet50.onnx --arch eyeriss-like --objective edp --out mappings",
                   "\n"
                   "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse\n"
-                  "  bayloom map resnet50.onnx --arch eyeriss-like --sparse zeros.yaml --density "
-                  "weights=0.4\n"
                   "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
                   "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
 }

@@ -72,15 +72,17 @@ double ParseOccupancy(const std::string& text) {
 }  // namespace
 
 void SparsityOption::AddTo(CLI::App& command) {
-  command
-      .add_option("--density", densities_,
-                  WithDetails("Share of a tensor that is not zero, e.g. weights=0.3 or weights=2:4",
-                              ": any set of words as likely as any other, or two of every four"))
-      ->option_text("TENSOR=D...");
-  command
-      .add_option("--sparse", sparse_,
-                  "What the accelerator does about zeros (Timeloop's sparse_optimizations, YAML)")
-      ->option_text("FILE");
+  Advanced(
+      command
+          .add_option("--density", densities_,
+                      "Share of a tensor that is not zero: weights=0.3, or weights=2:4 for two "
+                      "words of every four")
+          ->option_text("TENSOR=D..."));
+  Advanced(command
+               .add_option("--sparse", sparse_,
+                           "What the accelerator does about zeros (Timeloop's "
+                           "sparse_optimizations, YAML)")
+               ->option_text("FILE"));
   Advanced(
       command
           .add_option("--occupancy", occupancy_,
