@@ -16,6 +16,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// Odds that an earlier task is like the new one, before anything is observed.
+constexpr double kPriorOdds = 3;
 /// The share of pairs in order by a task that is alike.
 constexpr double kAlike = 0.8;
 /// The skill expected beforehand, and the comparisons that this counts as.
@@ -47,12 +49,6 @@ class PriorMeanPredictor final : public IncrementalPredictor {
   MatrixXd scores_;
 };
 
-/// Independent comparisons that the pairs of so many observations are worth: the inverse of the
-/// variance of Kendall's tau where nothing is related (Kendall 1938).
-double Comparisons(double observations) {
-  return 9 * observations * (observations - 1) / (2 * (2 * observations + 5));
-}
-
 }  // namespace
 
 RankingTrust RankingTrust::Of(const VectorXd& scores, const VectorXd& values) {
@@ -66,9 +62,10 @@ RankingTrust RankingTrust::Of(const VectorXd& scores, const VectorXd& values) {
     }
   }
   const double share = pairs > 0 ? in_order / pairs : 0.5;
-  const double comparisons = pairs > 0 ? Comparisons(static_cast<double>(values.size())) : 0;
+  const double comparisons = pairs > 0 ? static_cast<double>(values.size() - 1) : 0;
   const double log_odds =
-      comparisons * (share * std::log(kAlike / 0.5) + (1 - share) * std::log((1 - kAlike) / 0.5));
+      std::log(kPriorOdds) + comparisons * (share * std::log(kAlike / 0.5) +
+                                            (1 - share) * std::log((1 - kAlike) / 0.5));
   const double skill = (kPriorComparisons * kPriorSkill + comparisons * (2 * share - 1)) /
                        (kPriorComparisons + comparisons);
   return {1 / (1 + std::exp(-log_odds)), std::max(0.0, skill)};

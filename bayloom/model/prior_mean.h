@@ -15,7 +15,8 @@ namespace bayloom::model {
 /// What an earlier task's ranking is worth to a new one, judged by the new one's observations.
 struct RankingTrust {
   /// That it ranks better than chance: the posterior probability of "puts four pairs of five in
-  /// order" against "puts half of them in order". Before there are observations, 1 / 2.
+  /// order" against "puts half of them in order", by the n - 1 comparisons that n observations
+  /// count as. Before there are any, 3 to 1 for it.
   double probability = 0;
   /// How well it ranks: twice the share of the pairs in order, minus 1 (Kendall's tau), together
   /// with what is expected beforehand; no less than 0.

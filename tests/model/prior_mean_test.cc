@@ -81,9 +81,9 @@ TEST(RankingTrust, GrowsAndFallsWithTheOrderOfPairs) {
   const RankingTrust alike = RankingTrust::Of(values, values);
   const RankingTrust opposite = RankingTrust::Of(-values, values);
   const RankingTrust unknown = RankingTrust::Of(values.head(1), values.head(1));
-  EXPECT_DOUBLE_EQ(unknown.probability, 0.5);
-  // The variance of tau of ten observations is 2 (2 n + 5) / (9 n (n - 1)), 1 / 16.2.
-  const double odds = std::pow(0.8 / 0.5, 16.2);
+  EXPECT_DOUBLE_EQ(unknown.probability, 0.75);
+  // Nine comparisons, all in order: odds of 3 (0.8 / 0.5)^9.
+  const double odds = 3 * std::pow(0.8 / 0.5, 9);
   EXPECT_NEAR(alike.probability, odds / (1 + odds), 1e-12);
   EXPECT_LT(opposite.probability, 0.01);
   EXPECT_GT(alike.skill, 0.9);

@@ -35,7 +35,7 @@ trial::Outcome Measured(const external::Scenario& scenario, const space::Configu
   return outcome;
 }
 
-class EarlierSearches : public testing::Test {
+class LearningFromSearches : public testing::Test {
  protected:
   void Search(const external::Scenario& scenario, int trials) {
     record::Store store(path_);
@@ -54,7 +54,7 @@ class EarlierSearches : public testing::Test {
   std::string path_ = folder_ / "searches.db";
 };
 
-TEST_F(EarlierSearches, TellWhereToBegin) {
+TEST_F(LearningFromSearches, TellWhereToBegin) {
   for (const int size : {256, 512, 1024}) Search(Tiling(size), 20);
   external::Scenario scenario = Tiling(2048);
   scenario.optimizer_options.transfer = LearnFor(scenario);
@@ -66,7 +66,7 @@ TEST_F(EarlierSearches, TellWhereToBegin) {
   EXPECT_LT(Measured(scenario, optimizer->Ask(1).at(0)).value, 2048 * 1.15);
 }
 
-TEST_F(EarlierSearches, OnlyThoseOfOtherScenariosForTheSame) {
+TEST_F(LearningFromSearches, OnlyThoseOfOtherScenariosForTheSame) {
   Search(Tiling(256), 5);
   EXPECT_TRUE(LearnFor(Tiling(256)).tasks.empty());
   EXPECT_EQ(LearnFor(Tiling(512)).tasks.size(), 1u);
@@ -81,7 +81,7 @@ TEST_F(EarlierSearches, OnlyThoseOfOtherScenariosForTheSame) {
   EXPECT_THROW(LearnFromSearches(std::span(&missing, 1), "weighted", Tiling(512)), InputError);
 }
 
-TEST_F(EarlierSearches, TheSameScenarioElsewhereCounts) {
+TEST_F(LearningFromSearches, TheSameScenarioElsewhereCounts) {
   Search(Tiling(256), 5);
   const std::string other = folder_ / "this_machine.db";
   const EarlierSearches earlier =
@@ -90,7 +90,7 @@ TEST_F(EarlierSearches, TheSameScenarioElsewhereCounts) {
   EXPECT_EQ(earlier.notes, std::vector<std::string>{"Learns from size256 (5 values)"});
 }
 
-TEST_F(EarlierSearches, NewParametersHaveTheirDefaults) {
+TEST_F(LearningFromSearches, NewParametersHaveTheirDefaults) {
   Search(Tiling(256), 6);
   const external::Scenario scenario = external::ParseScenario(
       "name: newer\nparameters:\n  tile: {type: integer, range: [1, 256]}\n"
@@ -108,7 +108,7 @@ TEST_F(EarlierSearches, NewParametersHaveTheirDefaults) {
   EXPECT_EQ(earlier.notes[1], "size256: 'vector' is 2 in what was tried earlier");
 }
 
-TEST_F(EarlierSearches, RecordedSpacesCountAsSearches) {
+TEST_F(LearningFromSearches, RecordedSpacesCountAsSearches) {
   const std::string file = folder_ / "other_T4.json";
   nlohmann::json results = nlohmann::json::array();
   const auto add = [&](int tile, const std::string& invalidity, double value) {
@@ -144,7 +144,7 @@ TEST_F(EarlierSearches, RecordedSpacesCountAsSearches) {
   EXPECT_THROW(TeachOptimizer(std::span(&file, 1), "prior", "", scenario), InputError);
 }
 
-TEST_F(EarlierSearches, AResumedSearchTriesTheRestOfTheBeginnings) {
+TEST_F(LearningFromSearches, AResumedSearchTriesTheRestOfTheBeginnings) {
   Search(Tiling(256), 20);
   external::Scenario scenario = Tiling(256);
   scenario.name = "again";

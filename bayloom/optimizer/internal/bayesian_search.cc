@@ -17,6 +17,8 @@ namespace {
 
 using Eigen::VectorXd;
 
+/// Beginnings after which something better tells that they are not worth it.
+constexpr int kBeginningsToJudge = 2;
 /// The best known trials that climb beside the best of the sample.
 constexpr size_t kBestKnown = 3;
 constexpr int kClimbSteps = 50;
@@ -195,9 +197,10 @@ bool BayesianSearch::BeginningsDisappoint() const {
   if (is_done || memory_.best() == nullptr || IsBeginning(memory_.best()->configuration)) {
     return false;
   }
-  return std::ranges::any_of(memory_.trials(), [&](const Observation& trial) {
+  const auto tried = std::ranges::count_if(memory_.trials(), [&](const Observation& trial) {
     return trial.outcome.ok() && IsBeginning(trial.configuration);
   });
+  return tried >= kBeginningsToJudge;
 }
 
 bool BayesianSearch::LacksComparison() const {
