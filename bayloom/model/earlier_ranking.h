@@ -13,7 +13,7 @@
 namespace bayloom::model {
 
 /// How an earlier task ranks configurations: the logistic score of each observation's rank, the
-/// best below, of mean 0 and variance 1 whatever the values' unit and distribution are. What was
+/// best below, of mean 0 and variance 1 for any unit and distribution of the values. What was
 /// observed has its own score; a Gaussian process of the scores says that of everything else.
 ///
 /// What failed shares the last ranks: a hint, not a rule, as it may well work elsewhere.
