@@ -15,7 +15,7 @@ namespace bayloom::cli {
 void TransferOption::AddTo(CLI::App& command) {
   command
       .add_option("--transfer", files,
-                  "Learn from the searches in a database, or from a recorded space; repeatable")
+                  "Learn from a database or a recorded space; repeatable")
       ->option_text("FILE")
       ->allow_extra_args(false);
   OneOf(Advanced(command
