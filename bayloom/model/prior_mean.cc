@@ -64,8 +64,8 @@ RankingTrust RankingTrust::Of(const VectorXd& scores, const VectorXd& values) {
   const double share = pairs > 0 ? in_order / pairs : 0.5;
   const double comparisons = pairs > 0 ? static_cast<double>(values.size() - 1) : 0;
   const double log_odds =
-      std::log(kPriorOdds) + comparisons * (share * std::log(kAlike / 0.5) +
-                                            (1 - share) * std::log((1 - kAlike) / 0.5));
+      std::log(kPriorOdds) +
+      comparisons * (share * std::log(kAlike / 0.5) + (1 - share) * std::log((1 - kAlike) / 0.5));
   const double skill = (kPriorComparisons * kPriorSkill + comparisons * (2 * share - 1)) /
                        (kPriorComparisons + comparisons);
   return {1 / (1 + std::exp(-log_odds)), std::max(0.0, skill)};

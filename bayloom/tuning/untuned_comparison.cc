@@ -21,9 +21,8 @@ std::optional<UntunedComparison> CompareWithUntuned(record::Store& store,
     }
   }
   if (!untuned) return std::nullopt;
-  UntunedComparison comparison = {.untuned = *untuned,
-                                  .chosen = {},
-                                  .repeats = static_cast<int>(values.size())};
+  UntunedComparison comparison = {
+      .untuned = *untuned, .chosen = {}, .repeats = static_cast<int>(values.size())};
   if (!values.empty()) comparison.chosen = measure::Quantile(values, 0.5);
   return comparison;
 }

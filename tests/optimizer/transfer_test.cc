@@ -43,8 +43,9 @@ TEST(Transfer, RefusesUnknownMethods) {
     MakeOptimizer("bayesian", space, options);
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown transfer method 'stacking'; known are contextual, multitask, prior, weighted");
+    EXPECT_STREQ(
+        error.what(),
+        "unknown transfer method 'stacking'; known are contextual, multitask, prior, weighted");
   }
 }
 

@@ -150,8 +150,8 @@ TEST_F(LearningFromSearches, AResumedSearchTriesTheRestOfTheBeginnings) {
   scenario.name = "again";
   scenario.task.clear();
   TeachOptimizer(std::span(&path_, 1), "prior", "", scenario);
-  const std::vector<space::Configuration> beginnings = optimizer::BestOfEarlier(
-      *scenario.space, scenario.optimizer_options.transfer.tasks, 5);
+  const std::vector<space::Configuration> beginnings =
+      optimizer::BestOfEarlier(*scenario.space, scenario.optimizer_options.transfer.tasks, 5);
   ASSERT_EQ(beginnings.size(), 5u);
   record::Store store(folder_ / "again.db");
   std::vector<space::Configuration> asked;

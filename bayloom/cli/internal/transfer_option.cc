@@ -13,9 +13,7 @@
 namespace bayloom::cli {
 
 void TransferOption::AddTo(CLI::App& command) {
-  command
-      .add_option("--transfer", files,
-                  "Learn from a database or a recorded space; repeatable")
+  command.add_option("--transfer", files, "Learn from a database or a recorded space; repeatable")
       ->option_text("FILE")
       ->allow_extra_args(false);
   OneOf(Advanced(command
