@@ -30,8 +30,8 @@ PrecisionOption::PrecisionOption()
 void PrecisionOption::AddTo(CLI::App& command) {
   OneOf(command
             .add_option("--precision", name_,
-                        WithDetails("Type that products read: f32, tf32, bf16 or f16",
-                                    ", convolutions, too. They sum up,\n"
+                        WithDetails("Type of products: f32, tf32, bf16 or f16",
+                                    ", as they read it, convolutions, too. They sum up,\n"
                                     "and all else computes, in float32.\n"
                                     "Operators that would take the outputs further from float32\n"
                                     "than the tolerance read float32. tf32 is for tensor cores\n"
