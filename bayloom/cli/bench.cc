@@ -85,11 +85,11 @@ struct Roofs {
       all.dot_flops.insert(roofs.demands[i].dot_flops.begin(), roofs.demands[i].dot_flops.end());
       if (measure::PartOfSums(workload, program) < 1) ++roofs.with_fewer_products;
     }
-    const Result<target::MachineModel> machine = measure::MeasuredMachineOf(network.target);
+    const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(network.target);
     if (!machine) throw InputError(machine.error().message);
     const Result<measure::DotPeaks> dots = measure::MeasureDotPeaks(network.target, all);
     if (!dots) throw InputError(dots.error().message);
-    roofs.machine = *machine;
+    roofs.machine = machine->model;
     roofs.dots = *dots;
     return roofs;
   }

@@ -211,7 +211,9 @@ target::Target MeasuredTargetFor(const target::Target& target, record::Store& st
   if (!store.FindTarget(target)) {
     Say("Measuring this machine, once for {}\n", base::InOneLine(store.path(), 200));
   }
-  return tuning::MeasuredTarget(store, target);
+  return tuning::MeasuredTarget(store, target, [](const std::string& busy) {
+    Say("{}; what is estimated of programs may be wrong for these records\n", busy);
+  });
 }
 
 /// What is known, lent or estimated of a task before its first trial.

@@ -30,10 +30,10 @@ worker::ServerOptions Benches::ServerOptions() {
                           record::HashToHex(target::HashOf(options_.target));
   server.make_bench = [this](const nlohmann::json& definition) { return Make(definition); };
   server.measure_machine = [this]() -> Result<nlohmann::json> {
-    Result<target::MachineModel> machine = measure::MeasuredMachineOf(options_.target);
+    const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(options_.target);
     if (!machine) return machine.error();
     target::Target measured = options_.target;
-    measured.machine = *std::move(machine);
+    measured.machine = machine->model;
     return target::TargetToJson(measured);
   };
   return server;

@@ -84,6 +84,14 @@ std::string TakenText(const MachineLoad& load) {
                      load.processors == 1 ? "" : "s");
 }
 
+/// Of the past.
+std::string WasTakenText(const MachineLoad& load) {
+  return fmt::format(
+      "{} {}",
+      IsStolen(load) ? "the host of this virtual machine withheld" : "other processes used",
+      TakenText(load));
+}
+
 }  // namespace
 
 bool IsBusy(const MachineLoad& load, int threads) {
@@ -99,10 +107,11 @@ std::string DescribeBusy(const MachineLoad& load) {
 }
 
 std::string DescribeWasBusy(const MachineLoad& load) {
-  return fmt::format(
-      "the machine was busy: {} {}; the times are noisy",
-      IsStolen(load) ? "the host of this virtual machine withheld" : "other processes used",
-      TakenText(load));
+  return fmt::format("the machine was busy: {}; the times are noisy", WasTakenText(load));
+}
+
+std::string DescribeMeasuredBusy(const MachineLoad& load) {
+  return fmt::format("the machine was busy while it was measured: {}", WasTakenText(load));
 }
 
 LoadMonitor::LoadMonitor(LoadMonitorOptions options) : options_(std::move(options)) {
@@ -125,6 +134,11 @@ bool LoadMonitor::Look() {
 
 MachineLoad LoadMonitor::Average() const {
   return first_ ? Between(*first_, *latest_) : MachineLoad();
+}
+
+MachineLoad LoadMonitor::SinceBegin() const {
+  const std::optional<Usage> now = Read();
+  return first_ && now ? Between(*first_, *now) : MachineLoad();
 }
 
 bool LoadMonitor::WasMostlyBusy() const {

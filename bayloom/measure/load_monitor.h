@@ -27,6 +27,10 @@ std::string DescribeBusy(const MachineLoad& load);
 /// The same of the past: "the machine was busy: other processes used ...; the times are noisy".
 std::string DescribeWasBusy(const MachineLoad& load);
 
+/// The same of the time when the machine was measured: "the machine was busy while it was measured:
+/// other processes used ...".
+std::string DescribeMeasuredBusy(const MachineLoad& load);
+
 struct LoadMonitorOptions {
   int threads = 1;                ///< that the timed programs use
   std::set<int> processors = {};  ///< empty: those that this process may run on
@@ -53,8 +57,10 @@ class LoadMonitor {
   bool Look();
   /// Between the last two looks.
   const MachineLoad& last() const { return last_; }
-  /// Since it was made.
+  /// From when it was made to the last look.
   MachineLoad Average() const;
+  /// From when it was made to now, for what takes some tenths of a second.
+  MachineLoad SinceBegin() const;
   /// Whether the machine was busy at half of the looks or more, and is so on average.
   bool WasMostlyBusy() const;
 

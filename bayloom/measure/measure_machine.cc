@@ -28,7 +28,9 @@
 namespace bayloom::measure {
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 5, kMinRounds = 3, kMaxRounds = 10;
+/// Of what busy rounds measured: the others only make it slower.
+constexpr double kLeastDisturbed = 0.25;
 /// Threads work for so long at a time, in pieces that are too short for most of them to be
 /// interrupted.
 constexpr double kPeriodSeconds = 10e-3, kPieceSeconds = 30e-6;
@@ -204,21 +206,43 @@ class MachineMeasurement {
     AddMemory();
   }
 
-  target::MachineModel Run() {
+  MeasuredMachine Run() {
     const int threads_before = bayloom_threads();
     bayloom_set_threads(machine_.threads);
     const std::vector<Quantity> quantities = Quantities();
-    std::vector<std::vector<double>> rounds(quantities.size());
-    for (int round = 0; round < kRounds; ++round) {
-      for (size_t i = 0; i < quantities.size(); ++i) rounds[i].push_back(quantities[i].measure());
+    std::vector<Round> quiet, busy;
+    while (quiet.size() < kRounds && quiet.size() + busy.size() < kMaxRounds) {
+      Round round = MeasureRound(quantities);
+      (IsBusy(round.load, machine_.threads) ? busy : quiet).push_back(std::move(round));
     }
-    for (size_t i = 0; i < quantities.size(); ++i) *quantities[i].place = Quantile(rounds[i], 0.5);
+    const bool disturbed = quiet.size() < kMinRounds;
+    const std::vector<Round>& rounds = disturbed ? busy : quiet;
+    for (size_t i = 0; i < quantities.size(); ++i) {
+      std::vector<double> values;
+      for (const Round& round : rounds) values.push_back(round.values[i]);
+      *quantities[i].place = Quantile(values, disturbed ? kLeastDisturbed : 0.5);
+    }
     bayloom_set_threads(threads_before);
     machine_.compile = programs_.compile_seconds();
-    return PutRight(std::move(machine_));
+    MeasuredMachine measured = {PutRight(std::move(machine_))};
+    if (disturbed) measured.disturbed = busy.back().load;
+    return measured;
   }
 
  private:
+  struct Round {
+    std::vector<double> values;  ///< parallel to the quantities
+    MachineLoad load;            ///< by others, while they were measured
+  };
+
+  Round MeasureRound(const std::vector<Quantity>& quantities) const {
+    const LoadMonitor monitor({.threads = machine_.threads});
+    Round round;
+    for (const Quantity& quantity : quantities) round.values.push_back(quantity.measure());
+    round.load = monitor.SinceBegin();
+    return round;
+  }
+
   /// What to read to find a level's rate: `alone` by one thread, `together` by each.
   struct Footprint {
     int64_t alone, together;
@@ -373,7 +397,7 @@ class MachineMeasurement {
 
 }  // namespace
 
-Result<target::MachineModel> MeasureMachine(const target::Target& target) {
+Result<MeasuredMachine> MeasureMachine(const target::Target& target) {
   std::vector<LoadedProbe> probes;
   for (codegen::Probe probe : {codegen::Probe::kMultiplyAdd, codegen::Probe::kMultiplyAddChain,
                                codegen::Probe::kDivision, codegen::Probe::kRead}) {
@@ -408,12 +432,12 @@ Result<DotPeaks> MeasureDotPeaks(const target::Target& target, const WorkloadDem
   return peaks;
 }
 
-Result<target::MachineModel> MeasuredMachineOf(const target::Target& target) {
-  if (target.machine) return *target.machine;
+Result<MeasuredMachine> MeasuredMachineOf(const target::Target& target) {
+  if (target.machine) return MeasuredMachine{*target.machine};
   if (target.kind() == target::TargetKind::kNvidiaGpu) {
     const Result<codegen::GpuDescription> gpu = codegen::DescribeGpu();
     if (!gpu) return gpu.error();
-    return codegen::MachineOf(*gpu);
+    return MeasuredMachine{codegen::MachineOf(*gpu)};
   }
   return MeasureMachine(target);
 }

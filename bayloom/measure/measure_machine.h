@@ -3,11 +3,21 @@
 
 #pragma once
 
+#include <optional>
+
 #include "bayloom/base/result.h"
+#include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/target/target.h"
 
 namespace bayloom::measure {
+
+struct MeasuredMachine {
+  target::MachineModel model;
+  /// What other processes used while it was measured, where that was too much: the machine is
+  /// faster than the model says, and the model is not worth keeping.
+  std::optional<MachineLoad> disturbed = {};
+};
 
 /// Measures what this machine can do with as many threads as the target has cores, in a few
 /// seconds. What is timed are loops of the target's own vector instructions (codegen/probe.h) and
@@ -16,16 +26,17 @@ namespace bayloom::measure {
 ///
 /// Other processes only make things slower, and do so for a while: each rate is the median, over
 /// rounds some hundred milliseconds apart, of what was typical of pieces of work too short for most
-/// of them to be interrupted. Threads are bound to processors meanwhile. What cannot be is put
-/// right: no level is slower than the one behind it, and no thread faster together with others than
-/// alone.
+/// of them to be interrupted. Threads are bound to processors meanwhile. Rounds in which other
+/// processes took processors do not count, and up to as many again are tried in their place. What
+/// cannot be is put right: no level is slower than the one behind it, and no thread faster together
+/// with others than alone.
 ///
 /// Fails when the target is not this machine.
-Result<target::MachineModel> MeasureMachine(const target::Target& target);
+Result<MeasuredMachine> MeasureMachine(const target::Target& target);
 
 /// The target's machine as it was measured before, or as it is measured now: what rooflines and
 /// bounds need, for the nominal machine is not this one. That of a GPU is what its driver tells.
-Result<target::MachineModel> MeasuredMachineOf(const target::Target& target);
+Result<MeasuredMachine> MeasuredMachineOf(const target::Target& target);
 
 /// What this machine's instructions for dot products reach, timed as multiply-adds are, in a tenth
 /// of a second for each of them: for the types of the demand that the target has an instruction

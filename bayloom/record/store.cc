@@ -80,7 +80,13 @@ Store::Store(const std::string& path, Mode mode) : database_(path, mode) {
 
 TargetId Store::AddTarget(const target::Target& target) {
   std::lock_guard lock(mutex_);
-  if (std::optional<TargetId> known = FindTarget(target)) return *known;
+  if (std::optional<TargetId> known = FindTarget(target)) {
+    if (target.machine && !TargetOf(*known).machine) {
+      database_.Prepared("UPDATE targets SET json = ? WHERE id = ?")
+          .Run(target::TargetToJson(target).dump(), *known);
+    }
+    return *known;
+  }
   database_.Prepared("INSERT INTO targets (hash, json) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING")
       .Run(target::HashOf(target), target::TargetToJson(target).dump());
   return FindTarget(target).value();

@@ -44,7 +44,8 @@ class Store {
 
   const std::string& path() const { return database_.path(); }
 
-  /// The row of this machine; made if new. Targets that differ in their name only are the same.
+  /// The row of this machine; made if new. Targets that differ in their name only are the same. A
+  /// row without a machine model takes that of the target.
   TargetId AddTarget(const target::Target& target);
   std::optional<TargetId> FindTarget(const target::Target& target);
   target::Target TargetOf(TargetId id);

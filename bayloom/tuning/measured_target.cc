@@ -10,11 +10,13 @@
 
 namespace bayloom::tuning {
 
-target::Target MeasuredTarget(record::Store& store, target::Target target) {
+target::Target MeasuredTarget(record::Store& store, target::Target target,
+                              const std::function<void(const std::string&)>& warning) {
   if (const auto known = store.FindTarget(target)) return store.TargetOf(*known);
-  Result<target::MachineModel> machine = measure::MeasuredMachineOf(target);
+  const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
   if (!machine) throw InputError(machine.error().message);
-  target.machine = *std::move(machine);
+  if (machine->disturbed) warning(measure::DescribeMeasuredBusy(*machine->disturbed));
+  target.machine = machine->model;
   return store.TargetOf(store.AddTarget(target));
 }
 

@@ -84,9 +84,9 @@ std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json
                               const target::Target& target) {
   if (!scheduling::TaskSchedulers().At(scheduler).uses_lower_bounds) return std::nullopt;
   if (begun.contains(kPeak)) return begun[kPeak].get<double>();
-  const Result<target::MachineModel> machine = measure::MeasuredMachineOf(target);
+  const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
   if (!machine) throw InputError(machine.error().message);
-  return machine->PeakFlops();
+  return machine->model.PeakFlops();
 }
 
 /// Null for a strategy that asks none.

@@ -78,9 +78,14 @@ target::Target UserStore::WithMachine(target::Target target) {
       target.machine = store.TargetOf(*known).machine;
     }
     if (target.machine || mode_ == Mode::kRead) return;
-    Result<target::MachineModel> machine = measure::MeasuredMachineOf(target);
+    const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
     if (!machine) return;
-    target.machine = *std::move(machine);
+    target.machine = machine->model;
+    if (machine->disturbed) {
+      warning_(fmt::format("{}: programs that are not tuned may be badly chosen",
+                           measure::DescribeMeasuredBusy(*machine->disturbed)));
+      return;
+    }
     store.AddTarget(target);
   });
   return target;
@@ -108,7 +113,10 @@ std::vector<sketch::Candidate> UserStore::Lend(const sketch::SpaceGenerator& spa
 void UserStore::Add(const std::string& name, const target::Target& target,
                     std::span<const Known> programs) {
   With([&](record::Store& store) {
-    const record::TargetId target_id = store.AddTarget(target);
+    // What was measured for a tuning may have been disturbed; WithMachine adds what was not.
+    target::Target without_machine = target;
+    without_machine.machine.reset();
+    const record::TargetId target_id = store.AddTarget(without_machine);
     std::vector<record::StoredTrial> better;
     for (const Known& known : programs) {
       const record::TaskId task = store.AddTask(known.workload);

@@ -40,8 +40,9 @@ class UserStore {
   /// No path: a store that is always empty.
   UserStore(std::optional<std::string> path, Mode mode, Warning warning);
 
-  /// The target with its machine as measured earlier, or measured now and kept (kWrite), which
-  /// takes a second; the target itself where nothing can be kept or it is not this machine.
+  /// The target with its machine as measured earlier, or measured now (kWrite), which takes some
+  /// seconds; the target itself where nothing can be kept or it is not this machine. What other
+  /// processes disturbed is warned of and not kept.
   target::Target WithMachine(target::Target target);
   /// The fastest program known of the space's workload and target.
   std::optional<MeasuredCandidate> Find(const sketch::SpaceGenerator& space);

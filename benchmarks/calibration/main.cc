@@ -37,7 +37,7 @@ void PrintMachine(const Options& options) {
   const target::Target target = codegen::HostTarget(options.threads);
   for (int i = 0; i < options.repeat; ++i) {
     const double start = base::MonotonicSeconds();
-    const target::MachineModel machine = Must(measure::MeasureMachine(target));
+    const target::MachineModel machine = Must(measure::MeasureMachine(target)).model;
     nlohmann::json json = target::MachineModelToJson(machine);
     json["measuring"] = base::MonotonicSeconds() - start;
     json["gflops"] = machine.PeakFlops() / 1e9;
@@ -73,7 +73,7 @@ void RecordTask(const std::string& family, const tensor::Workload& workload, con
 
 void Record(const Options& options) {
   target::Target target = codegen::HostTarget(options.threads);
-  target.machine = Must(measure::MeasureMachine(target));
+  target.machine = Must(measure::MeasureMachine(target)).model;
   std::ofstream file(options.file);
   file << nlohmann::json{{"target", target::TargetToJson(target)}}.dump() << "\n";
   measure::MeasureOptions measure;

@@ -84,7 +84,9 @@ void Study(const Options& options) {
     std::ranges::move(tuning::OperatorSubject(op).specs, std::back_inserter(specs));
   }
   record::Store store(options.database);
-  const target::Target target = tuning::MeasuredTarget(store, codegen::HostTarget(options.threads));
+  const target::Target target = tuning::MeasuredTarget(
+      store, codegen::HostTarget(options.threads),
+      [](const std::string& warning) { fmt::print(stderr, "{}\n", warning); });
   measure::MeasureOptions measuring;
   measuring.cut_factor = 0;
   measure::Measurer measurer(target, measuring);

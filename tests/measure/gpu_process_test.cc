@@ -110,9 +110,9 @@ TEST_F(GpuProcess, WithoutClockRatesTheMachineIsATypicalOne) {
   const WithVariable none("STAND_IN_CLOCK", "0");
   const auto machine = MeasuredMachineOf(*target::GpuTarget("sm_90"));
   ASSERT_TRUE(machine) << machine.error().message;
-  EXPECT_EQ(machine->threads, 4);
+  EXPECT_EQ(machine->model.threads, 4);
   const target::GpuMachine typical = *target::TypicalGpu(90);
-  EXPECT_DOUBLE_EQ(machine->PeakFlops(), 4 * 2 * 128 * typical.clock_hertz);
+  EXPECT_DOUBLE_EQ(machine->model.PeakFlops(), 4 * 2 * 128 * typical.clock_hertz);
 }
 
 TEST_F(GpuProcess, TheCallersContextIsKept) {

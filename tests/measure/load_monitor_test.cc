@@ -89,6 +89,16 @@ TEST_F(LoadMonitorTest, WhatItsOwnProcessesDoIsNotCounted) {
   EXPECT_FALSE(monitor.WasMostlyBusy());
 }
 
+TEST_F(LoadMonitorTest, ShortWorkIsToldWhatDisturbedIt) {
+  const LoadMonitor monitor = Monitor(2);
+  EXPECT_EQ(monitor.SinceBegin().others, 0);
+  Pass(1, 0, 0.8, 0);
+  EXPECT_NEAR(monitor.SinceBegin().others, 0.8, 0.02);
+  EXPECT_TRUE(IsBusy(monitor.SinceBegin(), 2));
+  EXPECT_EQ(DescribeMeasuredBusy(monitor.SinceBegin()),
+            "the machine was busy while it was measured: other processes used 0.8 of its 2 cores");
+}
+
 TEST_F(LoadMonitorTest, AProcessorThatIsNotNeededMayBeUsed) {
   const MachineLoad load = {.processors = 4, .others = 1.3};
   EXPECT_FALSE(IsBusy(load, 1));

@@ -37,26 +37,26 @@ void ExpectPossible(const target::MachineModel& machine, const target::Target& t
 TEST(MeasureMachine, IsThatOfAProcessor) {
   for (int threads : {1, 2}) {
     const target::Target target = codegen::HostTarget(threads);
-    const Result<target::MachineModel> machine = MeasureMachine(target);
+    const Result<MeasuredMachine> machine = MeasureMachine(target);
     ASSERT_TRUE(machine) << machine.error().message;
-    ExpectPossible(*machine, target);
+    ExpectPossible(machine->model, target);
   }
 }
 
 TEST(MeasureMachine, NarrowVectorsDoLess) {
   target::Target target = codegen::HostTarget(1);
   if (target.vector_bytes < 32) GTEST_SKIP() << "one width only";
-  const Result<target::MachineModel> wide = MeasureMachine(target);
+  const Result<MeasuredMachine> wide = MeasureMachine(target);
   target.vector_bytes = 16;
-  const Result<target::MachineModel> narrow = MeasureMachine(target);
+  const Result<MeasuredMachine> narrow = MeasureMachine(target);
   ASSERT_TRUE(wide && narrow);
-  EXPECT_LT(narrow->PeakFlops(), 0.8 * wide->PeakFlops());
+  EXPECT_LT(narrow->model.PeakFlops(), 0.8 * wide->model.PeakFlops());
 }
 
 TEST(MeasureDotPeaks, AreThoseOfTheInstructions) {
   using tensor::DType;
   const target::Target target = codegen::HostTarget(1);
-  const Result<target::MachineModel> machine = MeasureMachine(target);
+  const Result<MeasuredMachine> machine = MeasureMachine(target);
   ASSERT_TRUE(machine);
   WorkloadDemand demand;
   demand.dot_flops = {{{DType::kBFloat16, DType::kBFloat16}, 1},
@@ -65,7 +65,7 @@ TEST(MeasureDotPeaks, AreThoseOfTheInstructions) {
                       {{DType::kFloat16, DType::kFloat16}, 1}};
   const Result<DotPeaks> peaks = MeasureDotPeaks(target, demand);
   ASSERT_TRUE(peaks) << peaks.error().message;
-  const DotPeaks nominal = NominalDotPeaks(target, *machine, demand);
+  const DotPeaks nominal = NominalDotPeaks(target, machine->model, demand);
   ASSERT_EQ(peaks->size(), nominal.size());
   EXPECT_FALSE(peaks->contains({DType::kFloat16, DType::kFloat16}));
   for (const auto& [types, peak] : *peaks) {
@@ -84,9 +84,10 @@ TEST(MeasureMachine, RefusesAnotherMachine) {
 TEST(MeasureMachine, IsNotMeasuredAgain) {
   target::Target target = codegen::HostTarget(1);
   target.machine = target::NominalMachine(target);
-  const Result<target::MachineModel> machine = MeasuredMachineOf(target);
+  const Result<MeasuredMachine> machine = MeasuredMachineOf(target);
   ASSERT_TRUE(machine);
-  EXPECT_EQ(*machine, *target.machine);
+  EXPECT_EQ(machine->model, *target.machine);
+  EXPECT_FALSE(machine->disturbed);
 }
 
 }  // namespace

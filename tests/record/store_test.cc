@@ -125,6 +125,22 @@ TEST(Store, EqualTargetsAndTasksAreOneRow) {
   EXPECT_NE(store.AddTask(Matmul(4, 8, 16)), store.AddTask(Matmul(4, 8, 32)));
 }
 
+TEST(Store, ATargetIsGivenTheMachineThatItDoesNotHaveYet) {
+  TemporaryFolder folder;
+  Store store(folder / "a.db");
+  target::Target target = SampleTarget();
+  target.machine.reset();
+  const TargetId id = store.AddTarget(target);
+  EXPECT_FALSE(store.TargetOf(id).machine);
+  target.machine = target::NominalMachine(target);
+  EXPECT_EQ(store.AddTarget(target), id);
+  EXPECT_EQ(store.TargetOf(id).machine, target.machine);
+  target.machine->fork_join *= 2;
+  EXPECT_EQ(store.AddTarget(target), id);
+  EXPECT_EQ(2 * store.TargetOf(id).machine->fork_join, target.machine->fork_join)
+      << "the first is kept";
+}
+
 TEST(Store, WhatWasMeasuredOfATargetDoesNotIdentifyIt) {
   TemporaryFolder folder;
   Store store(folder / "a.db");

@@ -11,12 +11,14 @@
 namespace bayloom::tuning {
 namespace {
 
+const auto kIgnore = [](const std::string&) {};
+
 TEST(MeasuredTarget, IsMeasuredOnceAndKept) {
   const TemporaryFolder folder;
   record::Store store(folder / "records.db");
-  const target::Target first = MeasuredTarget(store, codegen::HostTarget(1));
+  const target::Target first = MeasuredTarget(store, codegen::HostTarget(1), kIgnore);
   ASSERT_TRUE(first.machine);
-  EXPECT_EQ(MeasuredTarget(store, codegen::HostTarget(1)).machine, first.machine);
+  EXPECT_EQ(MeasuredTarget(store, codegen::HostTarget(1), kIgnore).machine, first.machine);
   EXPECT_EQ(store.Targets().size(), 1U);
 }
 
@@ -24,7 +26,7 @@ TEST(MeasuredTarget, OfADatabaseWithoutMachineStaysAsItWas) {
   const TemporaryFolder folder;
   record::Store store(folder / "records.db");
   store.AddTarget(codegen::HostTarget(1));
-  EXPECT_FALSE(MeasuredTarget(store, codegen::HostTarget(1)).machine);
+  EXPECT_FALSE(MeasuredTarget(store, codegen::HostTarget(1), kIgnore).machine);
 }
 
 }  // namespace
