@@ -104,6 +104,9 @@ TEST(ExprTest, PrintsWithAsFewParenthesesAsNeeded) {
   EXPECT_EQ(Text(x * 2), "x[i, j] * 2.0");
   EXPECT_EQ(Text(i - 3), "i - 3");
   EXPECT_EQ(Text(FloorMod(i, 4) * 2), "i % 4 * 2");
+  EXPECT_EQ(Text(i * FloorMod(j, 4)), "i * (j % 4)");
+  EXPECT_EQ(Text(x * (x * x)), "x[i, j] * x[i, j] * x[i, j]");
+  EXPECT_EQ(Text(x * (x / (x + x))), "x[i, j] * (x[i, j] / (x[i, j] + x[i, j]))");
   EXPECT_EQ(Text(Select(0 <= i && i < 4, x, Max(x, 0))),
             "select(0 <= i and i < 4, x[i, j], max(x[i, j], 0.0))");
   EXPECT_EQ(Text(!(i < j)), "not i < j");

@@ -125,8 +125,10 @@ std::string ExprPrinter::PrintInfix(const ExprNode& node, int context) const {
     return Enclosed(text, kSumLevel, context);
   }
   const bool chains = infix.precedence != kCompareLevel;
-  const bool associative = node.op == ExprOp::kAdd || node.op == ExprOp::kMul ||
-                           node.op == ExprOp::kAnd || node.op == ExprOp::kOr;
+  // a * (b / c) is another number than a * b / c, and a * (b // c) even more so.
+  const bool associative = node.op == ExprOp::kAdd || node.op == ExprOp::kAnd ||
+                           node.op == ExprOp::kOr ||
+                           (node.op == ExprOp::kMul && b->op == ExprOp::kMul);
   const std::string left = Print(a, infix.precedence + (chains ? 0 : 1));
   const std::string right = Print(b, infix.precedence + (associative ? 0 : 1));
   return Enclosed(fmt::format("{} {} {}", left, infix.symbol, right), infix.precedence, context);
