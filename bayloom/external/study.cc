@@ -109,13 +109,8 @@ bool Study::ExtendFront(const pareto::Point& point) {
   const auto point_of = [&](const StudyTrial& trial) {
     return MinimizedValues(trial.outcome, objectives_);
   };
-  for (const StudyTrial& member : front_) {
-    const pareto::Point other = point_of(member);
-    if (other == point || pareto::Dominates(other, point)) return false;
-  }
-  std::erase_if(
-      front_, [&](const StudyTrial& member) { return pareto::Dominates(point, point_of(member)); });
-  front_.insert(std::ranges::upper_bound(front_, point, {}, point_of), *last_);
+  if (!pareto::ExtendFront(front_, *last_, point_of)) return false;
+  std::ranges::sort(front_, {}, point_of);
   return true;
 }
 

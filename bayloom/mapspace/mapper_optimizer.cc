@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -154,14 +155,7 @@ class OptimizerMapper final : public Mapper {
     for (const std::string& name : further_objectives_) {
       point.push_back(outcome.Get(name, std::numeric_limits<double>::infinity()));
     }
-    const bool is_covered = std::ranges::any_of(front_, [&](const pareto::Point& other) {
-      return other == point || pareto::Dominates(other, point);
-    });
-    if (is_covered) return;
-    std::erase_if(front_,
-                  [&](const pareto::Point& other) { return pareto::Dominates(point, other); });
-    front_.push_back(std::move(point));
-    improved_ = told_;
+    if (pareto::ExtendFront(front_, std::move(point), std::identity())) improved_ = told_;
   }
 
   std::string name_;

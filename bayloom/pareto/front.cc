@@ -26,12 +26,7 @@ bool Dominates(std::span<const double> a, std::span<const double> b) {
 std::vector<int> FrontOf(std::span<const Point> points) {
   std::vector<int> front;
   for (int i = 0; i < std::ssize(points); ++i) {
-    const Point& point = points[i];
-    const bool is_covered = std::ranges::any_of(
-        front, [&](int f) { return points[f] == point || Dominates(points[f], point); });
-    if (is_covered) continue;
-    std::erase_if(front, [&](int f) { return Dominates(point, points[f]); });
-    front.push_back(i);
+    ExtendFront(front, i, [&](int f) -> const Point& { return points[f]; });
   }
   return front;
 }

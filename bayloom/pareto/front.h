@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace bayloom::pareto {
@@ -13,6 +14,21 @@ using Point = std::vector<double>;
 
 /// Whether `a` is nowhere worse than `b` and somewhere better. Both have the same length.
 bool Dominates(std::span<const double> a, std::span<const double> b);
+
+/// Adds a member to a front unless one is as good in everything, and takes out what it dominates.
+/// `values(member)` are the values of a member's objectives. Whether it was added; then it is the
+/// last.
+template <typename Member, typename Values>
+bool ExtendFront(std::vector<Member>& front, Member member, const Values& values) {
+  const Point& point = values(member);
+  for (const Member& other : front) {
+    const Point& known = values(other);
+    if (known == point || Dominates(known, point)) return false;
+  }
+  std::erase_if(front, [&](const Member& other) { return Dominates(point, values(other)); });
+  front.push_back(std::move(member));
+  return true;
+}
 
 /// The places of the points that no other one dominates, in their order; of equal points the first
 /// only.

@@ -4,6 +4,7 @@
 #include "bayloom/mapspace/internal/mapper_context.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -48,18 +49,10 @@ void MapperContext::ExtendFront(const Mapping& mapping, const trial::Outcome& ou
     added.values.push_back(
         outcome.Get(ToString(objective), std::numeric_limits<double>::infinity()));
   }
-  const auto covers = [](const pareto::Point& a, const pareto::Point& b) {
-    return a == b || pareto::Dominates(a, b);
-  };
-  std::vector<MapperResult::FrontMember>& front = result_.front;
-  if (std::ranges::any_of(front,
-                          [&](const auto& each) { return covers(each.values, added.values); })) {
-    return;
+  const auto values = std::mem_fn(&MapperResult::FrontMember::values);
+  if (pareto::ExtendFront(result_.front, std::move(added), values)) {
+    std::ranges::sort(result_.front, {}, &MapperResult::FrontMember::values);
   }
-  std::erase_if(front, [&](const auto& each) { return covers(added.values, each.values); });
-  const auto place =
-      std::ranges::upper_bound(front, added.values, {}, &MapperResult::FrontMember::values);
-  front.insert(place, std::move(added));
 }
 
 std::optional<Mapping> MapperContext::DrawFitting() {
