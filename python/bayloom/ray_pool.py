@@ -13,6 +13,7 @@ any other, this module as a program, which carries lines between its standard st
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import shlex
@@ -45,7 +46,8 @@ class RayPool:
 
     def __init__(self, address: str = "auto", *, resource: str = "bayloom",
                  workers: Optional[int] = None, command: str = "bayloom worker"):
-        import ray  # noqa: F401 pylint: disable=unused-import
+        if importlib.util.find_spec("ray") is None:  # which takes seconds to import
+            raise ImportError("bayloom.ray_pool needs ray: pip install 'bayloom[ray]'")
         self.address = address
         self.resource = resource
         self.workers = workers
@@ -62,7 +64,10 @@ class RayPool:
         if done.returncode != 0:
             said = done.stderr.strip().splitlines() or ["no answer"]
             raise InputError(f"the Ray cluster '{self.address}' cannot be used: {said[-1]}")
-        count = int(done.stdout.split()[-1])
+        return self._commands(int(done.stdout.split()[-1]))
+
+    def _commands(self, count: int) -> list:
+        """The same for so many units of the resource."""
         if count == 0:
             raise InputError(f"no node of the Ray cluster '{self.address}' has the resource "
                              f"'{self.resource}': start nodes with ray start --resources "
@@ -145,10 +150,9 @@ def _relay(address: str, resource: str, command: str) -> int:
         os.write(out, data)
 
 
-def _count(address: str, resource: str) -> int:
-    ray = _connect(address)
-    print(int(ray.cluster_resources().get(resource, 0)))
-    return 0
+def _units(address: str, resource: str) -> int:
+    """How much of the resource the cluster has."""
+    return int(_connect(address).cluster_resources().get(resource, 0))
 
 
 def main() -> int:
@@ -159,14 +163,16 @@ def main() -> int:
     parser.add_argument("--command", default="bayloom worker")
     given = parser.parse_args()
     if given.what == "count":
-        return _count(given.address, given.resource)
+        print(_units(given.address, given.resource))
+        return 0
     if given.what == "relay":
         return _relay(given.address, given.resource, given.command)
     try:
         pool = RayPool(given.address, resource=given.resource, command=given.command)
-        print(json.dumps(pool.commands()))
-    except (ImportError, InputError) as error:
-        print(error, file=sys.stderr)
+        # This process is there for that: no further one has to import Ray, as in pool.commands().
+        print(json.dumps(pool._commands(_units(given.address, given.resource))))
+    except (ImportError, InputError, ConnectionError) as error:
+        print(str(error).strip().splitlines()[-1], file=sys.stderr)
         return 2
     return 0
 
