@@ -55,6 +55,38 @@ class Database:
                          **{f"values_{name}": value for name, value in values.items()}})
         return frame_if_possible(rows)
 
+    def tasks(self) -> dict:
+        """The names of the operators that were tuned, by their numbers."""
+        return self._records.tasks()
+
+    def explain(self, task: int, *, target: Optional[str] = None,
+                threads: Optional[int] = None) -> dict:
+        """Why the best program of a task (one of `tasks`) is fast, as `bayloom show --why` says it.
+
+        `sentences` says it in words, most important first. The numbers behind them: `seconds`,
+        `techniques`, `limits` (seconds that arithmetic and memory of the machine take at least, and
+        the `share` of it that is used; where the machine was measured), `decisions` of the schedule
+        with how much hangs on each, `beside_untuned` and `runner_up` with their `ratio` of times
+        and their `differences`. Where the database has trials of several machines, `target` and
+        `threads` choose one, as in `tune`.
+
+            >>> _ = bayloom.tune(op="matmul:64,64,64", trials=16, threads=1, seed=1, db="why.db")
+            >>> database = bayloom.open("why.db")
+            >>> [task] = database.tasks()
+            >>> why = database.explain(task)
+            >>> why["seconds"] > 0, len(why["sentences"]) > 0
+            (True, True)
+
+        Raises InputError for a task that the database has not or that has no program, NoCompiler
+        where the package was built without the compiler.
+        """
+        shown = program.run(["show", self.path, "--task", str(task), "--why",
+                             *program.options(target=target, threads=threads)])
+        if "why" not in shown:
+            raise _core.InputError(f"{self.path}: none of the trials of task {task} gave a program "
+                                   "that could be made again")
+        return shown["why"]
+
     def export(self, path: Union[str, os.PathLike], format: str = "jsonl",
                run: Optional[int] = None) -> None:
         """Writes records to a file, for other programs.

@@ -239,6 +239,18 @@ class Study:
         except InputError:
             return False
 
+    @property
+    def learned_from(self) -> list:
+        """What was taken over from the sources in `transfer`, in words: which searches with how many
+        values, and what became of parameters that they have not; without sources, nothing.
+
+        >>> earlier = Study({"tile": [8, 16, 32]}, storage="earlier.db", name="gpu", seed=1)
+        >>> earlier.optimize(lambda trial: abs(trial["tile"] - 16), n_trials=3)
+        >>> Study({"tile": [8, 16, 32]}, transfer=["earlier.db"], seed=1).learned_from
+        ['Learns from gpu (3 values)']
+        """
+        return self._engine.learned_from
+
     # What was found
 
     @property

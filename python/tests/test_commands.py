@@ -51,6 +51,22 @@ def test_tunes_compiles_and_runs(network, image):
     assert close(active, network(image)[0]) and close(sums, network(image)[1])
 
 
+def test_says_why_a_program_is_fast():
+    import doctest
+    from bayloom import database
+    for test in doctest.DocTestFinder().find(database.Database.explain, "explain",
+                                             globs={"bayloom": bayloom}):
+        result = doctest.DocTestRunner().run(test)
+        assert result.attempted > 0 and result.failed == 0
+    kept = bayloom.open("why.db")
+    [task], [name] = kept.tasks().keys(), kept.tasks().values()
+    assert "64" in name
+    why = kept.explain(task, threads=1)
+    assert {"techniques", "decisions", "beside_untuned", "sentences"} <= why.keys()
+    with pytest.raises(bayloom.InputError, match=f"has no task {task + 1}"):
+        kept.explain(task + 1)
+
+
 def test_callbacks_can_stop_a_tuning(network):
     seen = []
 
