@@ -7,8 +7,10 @@
 /// durations, hashing, registries of named variants, limits of text from others, its JSON and
 /// lines.
 
+#include "bayloom/base/base64.h"
 #include "bayloom/base/clock.h"
 #include "bayloom/base/duration.h"
+#include "bayloom/base/emulator.h"
 #include "bayloom/base/file.h"
 #include "bayloom/base/hash.h"
 #include "bayloom/base/json.h"

@@ -12,6 +12,7 @@
 
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/abi.h"
+#include "bayloom/codegen/c_compiler.h"
 #include "bayloom/codegen/compile.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/gpu/assemble.h"
@@ -23,6 +24,7 @@
 #include "bayloom/codegen/library.h"
 #include "bayloom/codegen/object.h"
 #include "bayloom/codegen/probe.h"
+#include "bayloom/codegen/shared_library.h"
 #include "bayloom/target.h"
 #include "bayloom/tensor.h"
 

@@ -9,6 +9,7 @@
 
 #include "bayloom/target/arm_processor.h"
 #include "bayloom/target/dot_instruction.h"
+#include "bayloom/target/emulated.h"
 #include "bayloom/target/gpu_limits.h"
 #include "bayloom/target/machine_model.h"
 #include "bayloom/target/named_target.h"

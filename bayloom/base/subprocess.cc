@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "bayloom/base/clock.h"
+#include "bayloom/base/emulator.h"
 #include "bayloom/base/internal/control_group.h"
 #include "bayloom/base/internal/control_group_parent.h"
 #include "bayloom/base/internal/guard_program.h"
@@ -81,6 +82,20 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// What is executed for the arguments: "/proc/self/exe", which to the guard would be the guard's
+/// program, is named so that it is this one, run by an emulator where this process is.
+std::vector<std::string> ProgramArguments(std::vector<std::string> arguments) {
+  if (arguments[0] != "/proc/self/exe") return arguments;
+  const Emulator* const emulator = EmulatorOfThisProcess();
+  if (emulator == nullptr) {
+    arguments[0] = fmt::format("/proc/{}/exe", getpid());
+    return arguments;
+  }
+  arguments[0] = emulator->program;
+  arguments.insert(arguments.begin(), emulator->command.begin(), emulator->command.end());
+  return arguments;
+}
+
 /// The guard's arguments. `report`: the number of its descriptor there.
 std::vector<std::string> GuardArguments(const SubprocessOptions& options, int report) {
   const std::string order =
@@ -90,11 +105,8 @@ std::vector<std::string> GuardArguments(const SubprocessOptions& options, int re
   std::vector<std::string> arguments = {"bayloom-guard", order, options.directory,
                                         options.sandbox ? options.sandbox->writable_folder : "",
                                         ControlGroupParent()};
-  const size_t program_place = arguments.size();
-  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
-  // To the guard that would be the guard's program.
-  std::string& program = arguments[program_place];
-  if (program == "/proc/self/exe") program = fmt::format("/proc/{}/exe", getpid());
+  const std::vector<std::string> program = ProgramArguments(options.arguments);
+  arguments.insert(arguments.end(), program.begin(), program.end());
   return arguments;
 }
 
@@ -134,9 +146,17 @@ class SpawnPlan {
 
   pid_t Start(const std::vector<std::string>& arguments,
               const std::vector<std::string>& environment) {
+    std::string program = GuardProgram();
+    std::vector<std::string> all = arguments;
+    const Emulator* const emulator = EmulatorOfThisProcess();
+    if (emulator != nullptr && !emulator->command.empty()) {
+      all[0] = program;
+      all.insert(all.begin(), emulator->command.begin(), emulator->command.end());
+      program = all[0];
+    }
     pid_t process = -1;
-    const int error = posix_spawn(&process, GuardProgram().c_str(), &actions_, &attributes_,
-                                  Pointers(arguments).data(), Pointers(environment).data());
+    const int error = posix_spawn(&process, program.c_str(), &actions_, &attributes_,
+                                  Pointers(all).data(), Pointers(environment).data());
     if (error != 0) ThrowSystemError("cannot start a process", error);
     return process;
   }

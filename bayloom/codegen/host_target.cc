@@ -7,8 +7,10 @@
 
 #include <set>
 
+#include "bayloom/base/emulator.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/codegen/runtime/bayloom_cpu.h"
+#include "bayloom/target/emulated.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -55,7 +57,7 @@ target::Target HostTarget(int threads) {
   target.vector_bytes = VectorBytes(features);
   target.l1_bytes = CacheBytes(_SC_LEVEL1_DCACHE_SIZE, target.l1_bytes);
   target.l2_bytes = CacheBytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes);
-  return target;
+  return base::EmulatorOfThisProcess() != nullptr ? target::Emulated(target) : target;
 }
 
 }  // namespace bayloom::codegen

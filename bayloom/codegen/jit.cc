@@ -11,10 +11,13 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <atomic>
+#include <optional>
+#include <utility>
 
 #include "bayloom/codegen/library.h"
 #include "bayloom/codegen/runtime/bayloom_cpu.h"
 #include "bayloom/codegen/runtime/bayloom_runtime.h"
+#include "bayloom/codegen/shared_library.h"
 
 namespace bayloom::codegen {
 namespace {
@@ -85,11 +88,15 @@ Error ToError(const std::string& symbol, llvm::Error error) {
 
 struct LoadedKernel::Code {
   explicit Code(llvm::orc::JITDylib* its_library) : library(its_library) {}
+  explicit Code(LoadedLibrary its_library) : shared(std::move(its_library)) {}
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
-  ~Code() { Linker::Instance().Remove(library); }
+  ~Code() {
+    if (library != nullptr) Linker::Instance().Remove(library);
+  }
 
-  llvm::orc::JITDylib* const library;
+  llvm::orc::JITDylib* const library = nullptr;
+  std::optional<LoadedLibrary> shared;
 };
 
 LoadedKernel::LoadedKernel(std::unique_ptr<Code> code, KernelFunction entry)
@@ -99,6 +106,12 @@ LoadedKernel& LoadedKernel::operator=(LoadedKernel&&) noexcept = default;
 LoadedKernel::~LoadedKernel() = default;
 
 Result<LoadedKernel> LoadedKernel::Load(const KernelObject& kernel) {
+  if (IsSharedLibrary(kernel.object)) {
+    Result<LoadedLibrary> shared = LoadedLibrary::Load(kernel.object, kernel.symbol);
+    if (!shared) return shared.error();
+    const KernelFunction function = shared->function();
+    return LoadedKernel(std::make_unique<Code>(*std::move(shared)), function);
+  }
   Linker& linker = Linker::Instance();
   auto library = linker.Add(kernel.object);
   if (!library) return ToError(kernel.symbol, library.takeError());

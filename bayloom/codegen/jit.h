@@ -18,7 +18,9 @@ namespace bayloom::codegen {
 ///     (*kernel)(parameters, workspace);
 class LoadedKernel {
  public:
-  /// Fails when the object is not one of this machine or needs a symbol that is not here.
+  /// Fails when the object is not one of this machine or needs a symbol that is not here. Of a
+  /// shared library (shared_library.h) the system's loader does it; without the compiler, only
+  /// that.
   static Result<LoadedKernel> Load(const KernelObject& kernel);
 
   LoadedKernel(LoadedKernel&&) noexcept;

@@ -17,10 +17,10 @@
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/scratch_folder.h"
+#include "bayloom/codegen/c_compiler.h"
 #include "bayloom/codegen/cpu_features.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/graph/executor.h"
-#include "bayloom/graph/internal/c_compiler.h"
 #include "bayloom/graph/internal/c_names.h"
 #include "bayloom/graph/internal/gpu_package_source.h"
 #include "bayloom/graph/internal/package_source.h"
@@ -284,7 +284,8 @@ Package WritePackage(std::span<const PackageShape> shapes, const std::string& di
   // The thread pool's workers outlive a dlclose, so the code must not be unmapped by one.
   arguments.insert(arguments.end(), {"-Wl,-z,nodelete", "-lm", "-o", library});
   const target::TargetKind kind = shapes[0].variants[0].target.kind();
-  RunCompiler(compiled[0].IsForGpu() ? codegen::HostKind() : kind, scratch.path(), arguments);
+  codegen::RunCompiler(compiled[0].IsForGpu() ? codegen::HostKind() : kind, scratch.path(),
+                       arguments);
 
   Package package;
   package.library = (fs::path(directory) / library).string();

@@ -52,7 +52,7 @@ struct Package {
 /// `<directory>/lib<name>.so` and `<directory>/<name>.h`; both appear whole or not at all.
 ///
 /// Uses a C compiler for the targets' kind to link: the system's (`CC`, else `cc`), or a cross
-/// compiler (internal/c_compiler.h). Throws InputError when the name is none that ToPackageName
+/// compiler (codegen/c_compiler.h). Throws InputError when the name is none that ToPackageName
 /// returns, two shapes have tensors of the same sizes, the directory is unusable or there is no
 /// compiler, SystemError when the compiler or the disk fails.
 Package WritePackage(std::span<const PackageShape> shapes, const std::string& directory,

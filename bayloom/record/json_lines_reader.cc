@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "bayloom/base/base64.h"
 #include "bayloom/base/json.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/read_line.h"
 #include "bayloom/base/result.h"
-#include "bayloom/record/internal/base64.h"
 #include "bayloom/record/internal/checks.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
@@ -313,8 +313,8 @@ class JsonLinesReader {
   /// Adds those programs that the task's pool does not have.
   void ReadPoolChunk(const Json& json) {
     const TaskId task = TaskOf(json);
-    std::string packed = OrThrow(FromBase64(TextFromJson(json.at("programs"))));
-    std::string packed_features = OrThrow(FromBase64(TextFromJson(json.at("features"))));
+    std::string packed = OrThrow(base::FromBase64(TextFromJson(json.at("programs"))));
+    std::string packed_features = OrThrow(base::FromBase64(TextFromJson(json.at("features"))));
     std::vector<PoolProgram> programs = OrThrow(UnpackPrograms(packed));
     std::vector<feature::FeatureMatrix> features = OrThrow(UnpackFeatures(packed_features));
     if (features.size() != programs.size()) {

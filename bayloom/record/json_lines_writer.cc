@@ -7,9 +7,9 @@
 #include <ostream>
 #include <system_error>
 
+#include "bayloom/base/base64.h"
 #include "bayloom/base/json.h"
 #include "bayloom/base/system_error.h"
-#include "bayloom/record/internal/base64.h"
 #include "bayloom/record/json_lines.h"
 #include "bayloom/record/json_text.h"
 #include "bayloom/target/target_json.h"
@@ -109,8 +109,8 @@ class JsonLinesWriter {
              {"task", tasks_[chunks.Int(0)]},
              {"first", chunks.Int(1)},
              {"count", chunks.Int(2)},
-             {"programs", ToBase64(chunks.Blob(3))},
-             {"features", ToBase64(chunks.Blob(4))}});
+             {"programs", base::ToBase64(chunks.Blob(3))},
+             {"features", base::ToBase64(chunks.Blob(4))}});
     }
   }
 

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "bayloom/base/base64.h"
 #include "bayloom/base/json.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/utf8.h"
-#include "bayloom/record/internal/base64.h"
 
 namespace bayloom::record {
 
@@ -45,7 +45,7 @@ std::string ExtractJson(const Json& json) {
 
 Json TextToJson(const std::string& text) {
   if (base::IsUtf8(text)) return text;
-  return {{kBase64, ToBase64(text)}};
+  return {{kBase64, base::ToBase64(text)}};
 }
 
 std::string TextFromJson(const Json& json) {
@@ -53,7 +53,7 @@ std::string TextFromJson(const Json& json) {
   if (!IsEncodedText(json) || !json[kBase64].is_string()) {
     throw std::invalid_argument("a text is expected where there is none");
   }
-  Result<std::string> bytes = FromBase64(json[kBase64].get_ref<const std::string&>());
+  Result<std::string> bytes = base::FromBase64(json[kBase64].get_ref<const std::string&>());
   if (!bytes) throw std::invalid_argument(bytes.error().message);
   return *std::move(bytes);
 }

@@ -4,10 +4,12 @@
 // What stands for the compiler in a build without it (BAYLOOM_COMPILER=OFF): each of its entry
 // points refuses, and the description of this machine is that of the processor alone.
 
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "bayloom/base/emulator.h"
 #include "bayloom/base/result.h"
 #include "bayloom/codegen/aarch64_target.h"
 #include "bayloom/codegen/compile.h"
@@ -17,7 +19,9 @@
 #include "bayloom/codegen/jit.h"
 #include "bayloom/codegen/probe.h"
 #include "bayloom/codegen/runtime/bayloom_cpu.h"
+#include "bayloom/codegen/shared_library.h"
 #include "bayloom/codegen/x86_target.h"
+#include "bayloom/target/emulated.h"
 #include "bayloom/target/named_target.h"
 
 namespace bayloom::codegen {
@@ -42,7 +46,7 @@ target::Target HostTarget(int threads) {
   target.vector_bytes = target::HasFeature(target, "avx512f") ? 64
                         : target::HasFeature(target, "avx")   ? 32
                                                               : 16;
-  return target;
+  return base::EmulatorOfThisProcess() != nullptr ? target::Emulated(target) : target;
 }
 
 std::optional<target::Target> X86Target(const std::string&, int) { return std::nullopt; }
@@ -78,7 +82,9 @@ Result<KernelObject> CompileDotProbe(const target::DotInstruction&, const target
 
 GpuImage WantedGpuImage() { return GpuImage::kPtx; }
 
-struct LoadedKernel::Code {};
+struct LoadedKernel::Code {
+  LoadedLibrary library;
+};
 
 LoadedKernel::LoadedKernel(std::unique_ptr<Code> code, KernelFunction entry)
     : code_(std::move(code)), function_(entry) {}
@@ -86,6 +92,12 @@ LoadedKernel::LoadedKernel(LoadedKernel&&) noexcept = default;
 LoadedKernel& LoadedKernel::operator=(LoadedKernel&&) noexcept = default;
 LoadedKernel::~LoadedKernel() = default;
 
-Result<LoadedKernel> LoadedKernel::Load(const KernelObject&) { return Refusal(); }
+Result<LoadedKernel> LoadedKernel::Load(const KernelObject& kernel) {
+  if (!IsSharedLibrary(kernel.object)) return Refusal();
+  Result<LoadedLibrary> library = LoadedLibrary::Load(kernel.object, kernel.symbol);
+  if (!library) return library.error();
+  const KernelFunction function = library->function();
+  return LoadedKernel(std::make_unique<Code>(*std::move(library)), function);
+}
 
 }  // namespace bayloom::codegen

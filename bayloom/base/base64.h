@@ -8,10 +8,10 @@
 
 #include "bayloom/base/result.h"
 
-namespace bayloom::record {
+namespace bayloom::base {
 
 /// Bytes as text (RFC 4648, section 4, with padding).
 std::string ToBase64(std::string_view bytes);
 Result<std::string> FromBase64(std::string_view text);
 
-}  // namespace bayloom::record
+}  // namespace bayloom::base

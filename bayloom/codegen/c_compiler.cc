@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/graph/internal/c_compiler.h"
+#include "bayloom/codegen/c_compiler.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "bayloom/base/system_error.h"
 #include "bayloom/codegen/host.h"
 
-namespace bayloom::graph {
+namespace bayloom::codegen {
 namespace {
 
 using target::TargetKind;
@@ -37,14 +37,14 @@ bool MakesCodeFor(const std::string& compiler, TargetKind kind) {
 
 std::string CompilerFor(TargetKind kind) {
   const std::string chosen = ChosenCompiler();
-  if (kind == codegen::HostKind()) return chosen.empty() ? "cc" : chosen;
+  if (kind == HostKind()) return chosen.empty() ? "cc" : chosen;
   if (!chosen.empty() && MakesCodeFor(chosen, kind)) return chosen;
   return fmt::format("{}-linux-gnu-gcc", target::ToString(kind));
 }
 
 /// What gives a machine the compiler: "set CC".
 std::string Remedy(TargetKind kind) {
-  if (kind == codegen::HostKind()) return "set CC";
+  if (kind == HostKind()) return "set CC";
   return fmt::format(
       "install Debian's {} and a C library for it, {}, or set CC to a compiler for {}",
       kind == TargetKind::kAArch64 ? "gcc-aarch64-linux-gnu" : "gcc-x86-64-linux-gnu",
@@ -86,4 +86,4 @@ void RunCompiler(TargetKind kind, const std::string& folder,
   }
 }
 
-}  // namespace bayloom::graph
+}  // namespace bayloom::codegen

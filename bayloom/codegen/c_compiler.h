@@ -8,7 +8,7 @@
 
 #include "bayloom/target/target.h"
 
-namespace bayloom::graph {
+namespace bayloom::codegen {
 
 /// Runs, in the folder, the C compiler that makes code for machines of a kind: `CC` or `cc` for
 /// this machine's kind; for others `CC` if it makes code for them, else Debian's cross compiler
@@ -18,4 +18,4 @@ namespace bayloom::graph {
 void RunCompiler(target::TargetKind kind, const std::string& folder,
                  const std::vector<std::string>& arguments);
 
-}  // namespace bayloom::graph
+}  // namespace bayloom::codegen

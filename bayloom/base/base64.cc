@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Bayloom authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bayloom/record/internal/base64.h"
+#include "bayloom/base/base64.h"
 
 #include <array>
 #include <cstdint>
 
-namespace bayloom::record {
+namespace bayloom::base {
 namespace {
 
 constexpr std::string_view kDigits =
@@ -64,4 +64,4 @@ Result<std::string> FromBase64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace bayloom::record
+}  // namespace bayloom::base
