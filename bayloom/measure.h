@@ -19,6 +19,7 @@
 #include "bayloom/measure/output_check.h"
 #include "bayloom/measure/protocol.h"
 #include "bayloom/measure/reference.h"
+#include "bayloom/measure/reference_programs.h"
 #include "bayloom/measure/roofline.h"
 #include "bayloom/measure/runner.h"
 #include "bayloom/measure/runner_main.h"

@@ -19,6 +19,23 @@ endmacro()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 bayloom_dependency(Threads TARGETS Threads::Threads)
+if(BAYLOOM_WORKER_ONLY)
+  # Headers, which are the same for every architecture. Seen through a folder of their own: a cross
+  # compiler must not find what else is beside them.
+  foreach(header IN ITEMS fmt/core.h nlohmann/json.hpp CLI/CLI.hpp)
+    cmake_path(GET header PARENT_PATH folder)
+    find_path(BAYLOOM_${folder}_HEADERS ${header} REQUIRED)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
+    file(CREATE_LINK ${BAYLOOM_${folder}_HEADERS}/${folder} ${PROJECT_BINARY_DIR}/headers/${folder}
+      SYMBOLIC)
+  endforeach()
+  foreach(library IN ITEMS fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
+    add_library(${library} INTERFACE IMPORTED)
+    target_include_directories(${library} SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/headers)
+  endforeach()
+  target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+  return()
+endif()
 bayloom_dependency(fmt 9 TARGETS fmt::fmt)
 bayloom_dependency(nlohmann_json 3.11 TARGETS nlohmann_json::nlohmann_json)
 bayloom_dependency(Eigen3 3.4 TARGETS Eigen3::Eigen)

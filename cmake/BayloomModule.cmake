@@ -8,14 +8,30 @@
 #
 # An OPTIONAL module is installed, but found only by those who ask for it as a component.
 # NEEDS_COMPILER are sources, as regular expressions, that a build without BAYLOOM_COMPILER leaves out;
-# what stands for them is in the module's folder without_compiler.
+# what stands for them is in the module's folder without_compiler. With BAYLOOM_WORKER_ONLY there are
+# the modules of BAYLOOM_WORKER_MODULES, without the sources of NOT_IN_WORKER.
 function(bayloom_module name)
-  cmake_parse_arguments(ARG "OPTIONAL" "" "MODULES;LIBRARIES;NEEDS_COMPILER" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIONAL" "" "MODULES;LIBRARIES;NEEDS_COMPILER;NOT_IN_WORKER" ${ARGN})
+  if(BAYLOOM_WORKER_ONLY)
+    if(NOT name IN_LIST BAYLOOM_WORKER_MODULES)
+      return()
+    endif()
+    foreach(module IN LISTS ARG_MODULES)
+      if(NOT module IN_LIST BAYLOOM_WORKER_MODULES)
+        list(REMOVE_ITEM ARG_MODULES ${module})
+      endif()
+    endforeach()
+  endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   if(BAYLOOM_COMPILER)
     list(FILTER sources EXCLUDE REGEX "/without_compiler/")
   else()
     foreach(pattern IN LISTS ARG_NEEDS_COMPILER)
+      list(FILTER sources EXCLUDE REGEX "/bayloom/${name}/${pattern}")
+    endforeach()
+  endif()
+  if(BAYLOOM_WORKER_ONLY)
+    foreach(pattern IN LISTS ARG_NOT_IN_WORKER)
       list(FILTER sources EXCLUDE REGEX "/bayloom/${name}/${pattern}")
     endforeach()
   endif()
@@ -54,6 +70,9 @@ endfunction()
 # Compiles a text file into a target: `extern const char <symbol>[]` in the namespace of the
 # target's module.
 function(bayloom_embed_text target symbol file)
+  if(NOT TARGET ${target})
+    return()
+  endif()
   file(READ ${file} BAYLOOM_EMBEDDED_TEXT)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   string(REGEX REPLACE "^bayloom_" "bayloom::" namespace ${target})

@@ -29,6 +29,8 @@
 #include "bayloom/cli/internal/store_option.h"
 #include "bayloom/cli/internal/target_option.h"
 #include "bayloom/cli/internal/workers_option.h"
+#include "bayloom/codegen/cpu_features.h"
+#include "bayloom/fleet/kernel_trials.h"
 #include "bayloom/fleet/program_trials.h"
 #include "bayloom/measure/load_monitor.h"
 #include "bayloom/measure/measurer.h"
@@ -38,6 +40,7 @@
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/sketch/derivations/derivations.h"
 #include "bayloom/strategy/strategy.h"
+#include "bayloom/target/emulated.h"
 #include "bayloom/tensor/operator_shorthand.h"
 #include "bayloom/trial/command_trial.h"
 #include "bayloom/tuning/measure_evaluator.h"
@@ -136,8 +139,8 @@ std::vector<std::string> SelectionOf(const TuneArguments& arguments) {
   return selection;
 }
 
-NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason reason,
-                           int64_t trials) {
+NextCommands CommandsAfter(const TuneArguments& arguments, const target::Target& target,
+                           trial::StopReason reason, int64_t trials) {
   const std::vector<std::string> selection = SelectionOf(arguments);
   const auto with = [&](const std::string& command, const std::vector<std::string>& rest) {
     std::vector<std::string> all = {command};
@@ -147,9 +150,11 @@ NextCommands CommandsAfter(const TuneArguments& arguments, trial::StopReason rea
   };
   NextCommands next;
   const bool has_programs = trials > 0;
-  if (has_programs && !arguments.model.path.empty()) {
+  if (has_programs && !arguments.model.path.empty() && !target::IsEmulated(target)) {
     next.Add(with("compile", {}), "a C library with these programs");
-    next.Add(with("bench", {"--untuned"}), "time it, operator by operator");
+    if (target.kind() == target::TargetKind::kNvidiaGpu || !codegen::MissingFeature(target)) {
+      next.Add(with("bench", {"--untuned"}), "time it, operator by operator");
+    }
   }
   if (has_programs) {
     next.Add({"show", arguments.database}, "the programs found");
@@ -186,6 +191,8 @@ void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArg
   const tuning::SessionStatus status = session.Status();
   const tuning::TuningGain gain = tuning.Gain();
   const report::Table tasks = TableOf(status, gain);
+  const target::Target& target = session.tasks().front()->space().target();
+  const bool is_emulated = target::IsEmulated(target);
   if (arguments.json) {
     nlohmann::json shown = {{"session", session.id()},
                             {"end", trial::ToString(reason)},
@@ -197,13 +204,14 @@ void PrintResult(tuning::Tuning& tuning, trial::StopReason reason, const TuneArg
                             {"gain", ToJson(gain)},
                             {"tasks", tasks.Json()}};
     if (gain_per_minute) shown["expected_gain_per_minute"] = *gain_per_minute;
+    if (is_emulated) shown["emulated"] = true;
     arguments.model.precision.AddTo(shown);
     fmt::print("{}\n", report::JsonText(shown));
     return;
   }
   fmt::print("\n{}\n{}: {}\n{}{}{}", tasks.Text(), DescribeEnd(reason), report::SummaryLine(status),
-             GainText(gain), LeftText(gain_per_minute),
-             CommandsAfter(arguments, reason, status.trials).Text());
+             is_emulated ? "" : GainText(gain), is_emulated ? "" : LeftText(gain_per_minute),
+             CommandsAfter(arguments, target, reason, status.trials).Text());
 }
 
 /// The target with its machine model, which takes seconds where the store does not have it.
@@ -274,15 +282,33 @@ class LocalMachine {
   tuning::MeasureEvaluator evaluator_;
 };
 
-/// What is told to each worker instead.
-void CheckForWorkers(const TuneArguments& arguments) {
+/// Throws InputError for what is told to each worker instead.
+void CheckForWorkers(const TuneArguments& arguments, const worker::Report& hello) {
   const std::string option = arguments.sandbox                   ? "--sandbox"
+                             : !hello.compiles                   ? ""
                              : arguments.target.threads > 0      ? "--threads"
                              : arguments.target.name != "native" ? "--target"
                                                                  : "";
   if (!option.empty()) {
     throw InputError(fmt::format("{0}: say it to each worker, 'bayloom worker {0} ...'", option));
   }
+}
+
+/// What code is made for, where that is not asked of the workers: they run what is compiled here.
+std::optional<target::Target> TargetNamedFor(const worker::WorkerPool& workers,
+                                             TargetOption& option) {
+  if (workers.hello().compiles) return std::nullopt;
+  target::Target target = fleet::KernelTarget(option.name, option.threads, workers.hello());
+  option.threads = target.cores;  // as the commands that come next have to say it
+  return target;
+}
+
+std::unique_ptr<tuning::ProgramEvaluator> EvaluatorOn(worker::WorkerPool& workers,
+                                                      const target::Target& target) {
+  if (workers.hello().compiles) {
+    return std::make_unique<fleet::RemoteProgramEvaluator>(workers, target);
+  }
+  return std::make_unique<fleet::RemoteKernelEvaluator>(workers, target);
 }
 
 void Tune(TuneArguments arguments) {
@@ -301,23 +327,24 @@ void Tune(TuneArguments arguments) {
     wanted = arguments.target.Resolve();
     trial::PrepareWorkers(/*jobs=*/1, arguments.sandbox);
   } else {
-    CheckForWorkers(arguments);
     workers = arguments.workers.Connect();
+    CheckForWorkers(arguments, workers->hello());
+    wanted = TargetNamedFor(*workers, arguments.target);
   }
   record::Store store(arguments.database);
-  const target::Target target =
-      workers ? TargetOfWorkers(*workers, store) : MeasuredTargetFor(*wanted, store);
+  const target::Target target = !workers ? MeasuredTargetFor(*wanted, store)
+                                : wanted ? store.TargetOf(store.AddTarget(*wanted))
+                                         : TargetOfWorkers(*workers, store);
   std::optional<measure::LoadMonitor> load;
   std::optional<LocalMachine> here;
-  std::optional<fleet::RemoteProgramEvaluator> remote;
+  std::unique_ptr<tuning::ProgramEvaluator> remote;
   if (workers) {
-    remote.emplace(*workers, target);
+    remote = EvaluatorOn(*workers, target);
   } else {
     load.emplace(measure::LoadMonitorOptions{.threads = target.cores});
     here.emplace(target, arguments.sandbox);
   }
-  tuning::ProgramEvaluator& evaluator =
-      workers ? static_cast<tuning::ProgramEvaluator&>(*remote) : here->evaluator();
+  tuning::ProgramEvaluator& evaluator = remote ? *remote : here->evaluator();
   tuning::UserStore user_store = arguments.store.Open();
   base::ThreadPool pool;
   options.first = [&](const sketch::SpaceGenerator& space) {
@@ -344,7 +371,11 @@ void Tune(TuneArguments arguments) {
                                            status.all, status.all == 1 ? "" : "s"));
            }});
   progress.End();
-  KeepPrograms(session, subject.name, store, user_store);
+  if (target::IsEmulated(target)) {
+    Say("An emulator ran the programs: the times are none of a machine, and are kept apart\n");
+  } else {
+    KeepPrograms(session, subject.name, store, user_store);
+  }
   if (load && load->WasMostlyBusy()) Say("{}\n", measure::DescribeWasBusy(load->Average()));
   PrintResult(tuning, reason, arguments);
   ThrowIfLost(reason, tuning.lost());
@@ -424,6 +455,10 @@ void AddTuneCommand(CLI::App& app) {
       "\n\n"
       "Every trial is recorded as it ends: interrupt at any time, even by kill -9, and\n"
       "continue with --resume.\n"
+      "\n"
+      "For another architecture programs are compiled here and measured there:\n"
+      "  bayloom tune resnet18.onnx --target aarch64-linux-gnu:cortex-a76 \\\n"
+      "                             --workers 'ssh board ./bayloom-worker'\n"
       "\n"
       "Strategies:\n"
       "  bayes         evolutionary search by a cost model together with a surrogate\n"

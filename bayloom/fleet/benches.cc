@@ -4,17 +4,14 @@
 #include "bayloom/fleet/benches.h"
 
 #include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
 
 #include "bayloom/base/one_line.h"
-#include "bayloom/base/version.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/fleet/configuration_trials.h"
 #include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/fleet/program_trials.h"
 #include "bayloom/measure/measure_machine.h"
-#include "bayloom/record/json_text.h"
 #include "bayloom/target/target_json.h"
 
 namespace bayloom::fleet {
@@ -23,11 +20,7 @@ Benches::Benches(WorkerOptions options) : options_(std::move(options)) {}
 
 worker::ServerOptions Benches::ServerOptions() {
   worker::ServerOptions server;
-  server.hello.kind = worker::Report::Kind::kHello;
-  server.hello.version = base::Version();
-  server.hello.body = target::TargetToJson(options_.target);
-  server.hello.identity = options_.target.cpu + "-" + std::to_string(options_.target.cores) + "-" +
-                          record::HashToHex(target::HashOf(options_.target));
+  server.hello = measure::WorkerGreeting(options_.target, codegen::HasCompiler());
   server.make_bench = [this](const nlohmann::json& definition) { return Make(definition); };
   server.measure_machine = [this]() -> Result<nlohmann::json> {
     const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(options_.target);
@@ -46,6 +39,12 @@ Result<std::unique_ptr<worker::Bench>> Benches::Make(const nlohmann::json& defin
   const nlohmann::json& kind = definition["kind"];
   if (kind == kScenarioKind) return MakeScenarioBench(definition, options_.jobs);
   if (kind == kMappingKind) return MakeMappingBench(definition, options_.jobs);
+  if (kind == measure::kKernelKind) {
+    if (!kernels_) {
+      kernels_ = std::make_unique<measure::KernelWorker>(options_.target, options_.measuring);
+    }
+    return kernels_->MakeBench(definition);
+  }
   if (kind != kProgramKind) {
     return Error{"there is no kind of subject " + base::InOneLine(kind.dump())};
   }

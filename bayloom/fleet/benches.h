@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
+#include "bayloom/measure/kernel_worker.h"
 #include "bayloom/measure/measurer.h"
 #include "bayloom/worker/server.h"
 
@@ -18,7 +19,7 @@ struct WorkerOptions {
   int jobs = 1;  ///< configurations or mappings that are evaluated at the same time
 };
 
-/// Makes the benches of one worker: for programs, configurations and mappings.
+/// Makes the benches of one worker: for programs, compiled programs, configurations and mappings.
 class Benches {
  public:
   explicit Benches(WorkerOptions options);
@@ -30,7 +31,8 @@ class Benches {
   Result<std::unique_ptr<worker::Bench>> Make(const nlohmann::json& definition);
 
   WorkerOptions options_;
-  std::unique_ptr<measure::Measurer> measurer_;  ///< null until a program is to be measured
+  std::unique_ptr<measure::Measurer> measurer_;     ///< null until a program is to be measured
+  std::unique_ptr<measure::KernelWorker> kernels_;  ///< null until a compiled one is
 };
 
 }  // namespace bayloom::fleet

@@ -10,6 +10,7 @@
 
 #include "bayloom/record/json_text.h"
 #include "bayloom/sketch/design_space.h"
+#include "bayloom/target/emulated.h"
 #include "bayloom/target/target_json.h"
 #include "bayloom/tensor/workload_json.h"
 #include "bayloom/tuning/measure_evaluator.h"
@@ -76,8 +77,10 @@ void RemoteProgramEvaluator::Submit(trial::TrialId id, const tuning::ProgramTria
     Json definition = {{"kind", kProgramKind},
                        {"target", target::TargetToJson(target_)},
                        {"workload", tensor::WorkloadToJson(*trial.workload)}};
-    subject =
-        subjects_.emplace(hash, pool_.AddSubject(std::move(definition), /*is_timed=*/true)).first;
+    subject = subjects_
+                  .emplace(hash, pool_.AddSubject(std::move(definition),
+                                                  /*is_timed=*/!target::IsEmulated(target_)))
+                  .first;
   }
   pool_.Submit(subject->second, id, CandidateJson(trial.candidate), trial.is_repeat);
 }

@@ -3,28 +3,14 @@
 
 #include "bayloom/measure/measurer.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "bayloom/base/clock.h"
 #include "bayloom/codegen/host.h"
 #include "bayloom/measure/measurement_details.h"
+#include "bayloom/measure/reference_programs.h"
 
 namespace bayloom::measure {
-
-/// What is remembered of a workload that is being tuned.
-struct Measurer::Task {
-  uint64_t workload_hash = 0;
-  std::optional<Reference> reference;
-  std::string failure;  ///< why there is no reference and will not be
-  /// The fastest candidate so far and the time that it took when it became that.
-  std::optional<TrialMessage> incumbent;
-  double incumbent_seconds = std::numeric_limits<double>::infinity();
-  double drift = 1;
-  int trials_since_drift = 0;
-};
-
 namespace {
 
 bool IsGpu(const target::Target& target) { return target.kind() == target::TargetKind::kNvidiaGpu; }
@@ -46,69 +32,40 @@ BuilderOptions ReferenceOptions(const target::Target& target, BuilderOptions opt
   return options;
 }
 
-RunnerOptions ForTarget(RunnerOptions options, const target::Target& target) {
-  options.limit_address_space = !IsGpu(target);
+KernelOptions ForTarget(KernelOptions options, const target::Target& target) {
+  options.runner.limit_address_space = !IsGpu(target);
   return options;
 }
 
 }  // namespace
 
 Measurer::Measurer(target::Target target, MeasureOptions options)
-    : options_(std::move(options)),
-      builder_(target, options_.builder),
-      reference_builder_(ReferenceTarget(target), ReferenceOptions(target, options_.builder)),
-      runner_(ForTarget(options_.runner, target)) {}
+    : builder_(target, options.builder),
+      reference_builder_(ReferenceTarget(target), ReferenceOptions(target, options.builder)),
+      kernels_(ForTarget(std::move(options), target)) {}
 
-Measurer::~Measurer() = default;
-
-Measurer::Task& Measurer::TaskOf(const tensor::Workload& workload) {
-  const uint64_t hash = workload.StructuralHash();
-  const auto known = std::find_if(tasks_.begin(), tasks_.end(),
-                                  [&](const Task& task) { return task.workload_hash == hash; });
-  if (known != tasks_.end()) {
-    tasks_.splice(tasks_.begin(), tasks_, known);
-  } else {
-    tasks_.emplace_front().workload_hash = hash;
+Status Measurer::PrepareReference(const tensor::Workload& workload, const StopCheck& stop) {
+  if (kernels_.HasReference(workload)) return Ok();
+  std::vector<ReferenceKernel> kernels;
+  for (tensor::Program& program : ReferencePrograms(workload, reference_builder_.target())) {
+    kernels.emplace_back([this, &stop, program = std::move(program)]() -> Result<TrialMessage> {
+      const tensor::Program* const only[] = {&program};
+      Build build = std::move(reference_builder_.BuildAll(only, stop).front());
+      if (!build.kernel) return Error{build.error};
+      return TrialMessage::For(program, *std::move(build.kernel),
+                               reference_builder_.target().cores);
+    });
   }
-  return tasks_.front();
-}
-
-void Measurer::DropOldReferences(const Task& needed) {
-  int64_t kept = 0;
-  for (Task& task : tasks_) {
-    if (!task.reference) continue;
-    kept += task.reference->data_bytes();
-    if (kept > options_.kept_data_bytes && &task != &needed) task.reference.reset();
-  }
-}
-
-Status Measurer::PrepareReference(const tensor::Workload& workload, Task& task,
-                                  const StopCheck& stop) {
-  if (task.reference) return Ok();
-  if (task.failure.empty()) {
-    const double start = base::MonotonicSeconds();
-    Result<Reference> made =
-        Reference::Make(workload, reference_builder_, runner_, options_.data_seed, stop);
-    statistics_.run_seconds += base::MonotonicSeconds() - start;
-    if (made) {
-      task.reference = *std::move(made);
-      DropOldReferences(task);
-      return Ok();
-    }
-    task.failure = made.error().message;
-  }
-  return Error{task.failure};
+  return kernels_.PrepareReference(workload, kernels, stop);
 }
 
 void Measurer::SetIncumbent(const tensor::Workload& workload, const tensor::Program& program,
                             double seconds, const StopCheck& stop) {
-  Task& task = TaskOf(workload);
   const tensor::Program* const programs[] = {&program};
   Build build = std::move(builder_.BuildAll(programs, stop).front());
   if (!build.kernel) return;
-  task.incumbent = TrialMessage::For(program, *std::move(build.kernel), target().cores);
-  task.incumbent_seconds = seconds;
-  task.drift = 1;
+  kernels_.SetIncumbent(
+      workload, TrialMessage::For(program, *std::move(build.kernel), target().cores), seconds);
 }
 
 std::vector<trial::Outcome> Measurer::Measure(const tensor::Workload& workload,
@@ -126,101 +83,53 @@ std::vector<trial::Outcome> Measurer::Measure(const tensor::Workload& workload,
 std::vector<Build> Measurer::BuildAll(const tensor::Workload& workload,
                                       std::span<const tensor::Program* const> candidates,
                                       const StopCheck& stop) {
-  if (const Status prepared = PrepareReference(workload, TaskOf(workload), stop); !prepared) {
+  if (const Status prepared = PrepareReference(workload, stop); !prepared) {
     return std::vector<Build>(candidates.size(),
                               Build{.kernel = std::nullopt, .error = prepared.error().message});
   }
   const double start = base::MonotonicSeconds();
   std::vector<Build> builds = builder_.BuildAll(candidates, stop);
-  statistics_.build_seconds += base::MonotonicSeconds() - start;
+  build_seconds_ += base::MonotonicSeconds() - start;
   return builds;
 }
 
-std::optional<trial::Outcome> Measurer::Refusal(const tensor::Workload& workload, Task& task,
+std::optional<trial::Outcome> Measurer::Refusal(const tensor::Workload& workload,
                                                 const Build& build, const StopCheck& stop) {
   if (!build.kernel) {
     trial::Outcome outcome = trial::Outcome::Infeasible(build.verdict, build.error);
     SetDetails(outcome, DetailsOf(build));
     return outcome;
   }
-  if (const Status prepared = PrepareReference(workload, task, stop); !prepared) {
+  if (const Status prepared = PrepareReference(workload, stop); !prepared) {
     return trial::Outcome::Infeasible(trial::Verdict::kBuildError, prepared.error().message);
   }
   return std::nullopt;
 }
 
-double Measurer::CutSeconds(const Task& task, double factor) {
-  return factor > 0 ? factor * task.incumbent_seconds * std::max(1.0, task.drift)
-                    : std::numeric_limits<double>::infinity();
-}
-
-trial::Outcome Measurer::Time(Task& task, const TrialMessage& trial, const Build& build,
-                              const StopCheck& stop) {
-  const double start = base::MonotonicSeconds();
-  trial::Outcome outcome = runner_.Run(task.reference->data(), trial, stop);
-  const double seconds = base::MonotonicSeconds() - start;
-  MeasurementDetails details = DetailsOf(build);
-  details.drift = task.drift;
-  details.measure_seconds = seconds;
-  SetDetails(outcome, details);
-  statistics_.run_seconds += seconds;
-  return outcome;
-}
-
 trial::Outcome Measurer::Run(const tensor::Workload& workload, const tensor::Program& program,
                              const Build& build, const StopCheck& stop) {
   ThrowIfStopped(stop);
-  Task& task = TaskOf(workload);
-  ++statistics_.trials;
-  if (std::optional<trial::Outcome> refusal = Refusal(workload, task, build, stop)) {
+  ++trials_;
+  if (std::optional<trial::Outcome> refusal = Refusal(workload, build, stop)) {
     return *std::move(refusal);
   }
-  if (++task.trials_since_drift >= options_.drift_interval) WatchDrift(task, stop);
-
-  TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
-  trial.timing = options_.timing;
-  trial.cut_seconds = CutSeconds(task, options_.cut_factor);
-  trial::Outcome outcome = Time(task, trial, build, stop);
-  if (outcome.ok() && !DetailsOf(outcome).cut_short && outcome.value < task.incumbent_seconds) {
-    task.incumbent = std::move(trial);
-    task.incumbent_seconds = outcome.value;
-    task.drift = 1;
-    task.trials_since_drift = 0;
-  }
-  return outcome;
+  return kernels_.Run(workload, TrialMessage::For(program, *build.kernel, target().cores),
+                      DetailsOf(build), stop);
 }
 
 trial::Outcome Measurer::Repeat(const tensor::Workload& workload, const tensor::Program& program,
                                 const Build& build, const StopCheck& stop) {
   ThrowIfStopped(stop);
-  Task& task = TaskOf(workload);
-  if (std::optional<trial::Outcome> refusal = Refusal(workload, task, build, stop)) {
+  if (std::optional<trial::Outcome> refusal = Refusal(workload, build, stop)) {
     return *std::move(refusal);
   }
-  TrialMessage trial = TrialMessage::For(program, *build.kernel, target().cores);
-  trial.timing = options_.repeat_timing;
-  trial.cut_seconds = CutSeconds(task, options_.repeat_cut_factor);
-  return Time(task, trial, build, stop);
-}
-
-void Measurer::WatchDrift(Task& task, const StopCheck& stop) {
-  task.trials_since_drift = 0;
-  if (!task.incumbent) return;
-  TrialMessage again = *task.incumbent;
-  again.timing = options_.timing;
-  again.cut_seconds = std::numeric_limits<double>::infinity();
-  const double start = base::MonotonicSeconds();
-  const trial::Outcome outcome = runner_.Run(task.reference->data(), again, stop);
-  statistics_.run_seconds += base::MonotonicSeconds() - start;
-  if (!outcome.ok()) return;
-  task.drift = outcome.value / task.incumbent_seconds;
-  statistics_.drift = task.drift;
+  return kernels_.Repeat(workload, TrialMessage::For(program, *build.kernel, target().cores),
+                         DetailsOf(build), stop);
 }
 
 Measurer::Statistics Measurer::statistics() const {
-  Statistics statistics = statistics_;
-  statistics.runner_starts = runner_.starts();
-  return statistics;
+  return {trials_, build_seconds_, kernels_.run_seconds(), kernels_.runner_starts(),
+          kernels_.drift()};
 }
 
 }  // namespace bayloom::measure

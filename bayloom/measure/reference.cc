@@ -18,7 +18,6 @@
 #include "bayloom/base/random.h"
 #include "bayloom/base/system_error.h"
 #include "bayloom/measure/internal/test_data.h"
-#include "bayloom/sketch/default_schedule.h"
 #include "bayloom/tensor/interpreter.h"
 
 namespace bayloom::measure {
@@ -152,8 +151,9 @@ Status CheckSample(const TaskData& data, const DataView& view,
 
 }  // namespace
 
-Result<Reference> Reference::Make(const tensor::Workload& workload, Builder& builder,
-                                  Runner& runner, uint64_t seed, const StopCheck& stop) {
+Result<Reference> Reference::Make(const tensor::Workload& workload,
+                                  std::span<const ReferenceKernel> kernels, Runner& runner,
+                                  uint64_t seed, const StopCheck& stop) {
   std::vector<tensor::HostTensor> arguments;
   std::vector<SamplePoint> sample;
   for (DataRange range : {DataRange::kSymmetric, DataRange::kPositive, DataRange::kAboveOne}) {
@@ -183,18 +183,14 @@ Result<Reference> Reference::Make(const tensor::Workload& workload, Builder& bui
   arguments.clear();
 
   std::string failure;
-  for (const tensor::Program& program :
-       {sketch::DefaultSchedule(workload, builder.target()), tensor::Lower(workload)}) {
-    const tensor::Program* const only[] = {&program};
-    Build build = std::move(builder.BuildAll(only, stop).front());
-    if (!build.kernel) {
-      failure = build.error;
+  for (const ReferenceKernel& kernel : kernels) {
+    Result<TrialMessage> trial = kernel();
+    if (!trial) {
+      failure = trial.error().message;
       continue;
     }
-    TrialMessage trial =
-        TrialMessage::For(program, *std::move(build.kernel), builder.target().cores);
-    trial.is_reference = true;
-    const trial::Outcome outcome = runner.Run(data, trial, stop);
+    trial->is_reference = true;
+    const trial::Outcome outcome = runner.Run(data, *trial, stop);
     const Status right =
         outcome.ok() ? CheckSample(data, view, sample) : Status(Error{outcome.reason});
     if (right) {

@@ -4,11 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include "bayloom/base/result.h"
-#include "bayloom/measure/builder.h"
+#include "bayloom/measure/protocol.h"
 #include "bayloom/measure/runner.h"
-#include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 
 namespace bayloom::measure {
@@ -16,16 +17,22 @@ namespace bayloom::measure {
 /// What the reason of a failure to make a reference begins with.
 inline constexpr char kNoReference[] = "the reference could not be computed: ";
 
+/// Compiles a program that computes what others are compared with, when it is needed; fails where
+/// it cannot be compiled.
+using ReferenceKernel = std::function<Result<TrialMessage>()>;
+
 /// A task's input data and the results that every program of it must compute, in shared memory.
 ///
-/// The results are those of a plainly scheduled program, run in a runner process; a sample of
-/// their elements is compared with the workload's definition, evaluated without a compiler.
+/// The results are those of a plain program (reference_programs.h), run in a runner process; a
+/// sample of their elements is compared with the workload's definition, evaluated without a
+/// compiler.
 class Reference {
  public:
-  /// Fails when no program of the workload computes what the definition says: an error in this
-  /// compiler. Same seed, same data. Throws SystemError where there is no memory for the data, and
-  /// Interrupted.
-  static Result<Reference> Make(const tensor::Workload& workload, Builder& builder, Runner& runner,
+  /// Takes the first of the kernels that computes what the definition says; fails when there is
+  /// none: an error in this compiler. Same seed, same data. Throws SystemError where there is no
+  /// memory for the data, and Interrupted.
+  static Result<Reference> Make(const tensor::Workload& workload,
+                                std::span<const ReferenceKernel> kernels, Runner& runner,
                                 uint64_t seed, const StopCheck& stop = {});
   Reference(Reference&& other) noexcept { *this = std::move(other); }
   Reference& operator=(Reference&& other) noexcept;

@@ -81,9 +81,15 @@ sketch::DerivationChoice ReadDerivations(const std::string& text) {
 /// The machine's peak as the session was begun with, so that resumed it expects the same; measured
 /// where it is not known. nullopt where it is not wanted.
 std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json& begun,
-                              const target::Target& target) {
+                              const target::Target& target, bool is_here) {
   if (!scheduling::TaskSchedulers().At(scheduler).uses_lower_bounds) return std::nullopt;
   if (begun.contains(kPeak)) return begun[kPeak].get<double>();
+  if (!is_here && !target.machine) {
+    throw InputError(fmt::format(
+        "the scheduler {} needs the peak of the workers' machine, which only workers with a "
+        "compiler measure",
+        scheduler));
+  }
   const Result<measure::MeasuredMachine> machine = measure::MeasuredMachineOf(target);
   if (!machine) throw InputError(machine.error().message);
   return machine->model.PeakFlops();
@@ -163,7 +169,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
                                 {"derivations", session.derivations.ToString()}};
   if (!cost_model.empty()) description["cost-model"] = cost_model;
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
-  std::optional<double> peak = PeakFor(session.scheduler, begun, target);
+  std::optional<double> peak = PeakFor(session.scheduler, begun, target, evaluator.is_here());
   if (peak) description[kPeak] = *peak;
   // Without a scheduler that asks, only the forecast of what is left looks at it.
   if (!peak && target.machine) peak = target.machine->PeakFlops();

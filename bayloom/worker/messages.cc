@@ -140,6 +140,9 @@ Result<Report> ReadHello(Reader& reader) {
   Result<std::string> identity = reader.Text("identity");
   if (!identity) return identity.error();
   report.identity = *std::move(identity);
+  const Result<bool> compiles = reader.Flag("compiles", true);
+  if (!compiles) return compiles.error();
+  report.compiles = *compiles;
   report.body = reader.Take("target");
   return report;
 }
@@ -185,12 +188,15 @@ std::string ToLine(const Request& request) {
 
 std::string ToLine(const Report& report) {
   switch (report.kind) {
-    case Report::Kind::kHello:
-      return InLine({{"hello", kHelloName},
-                     {"protocol", kProtocolVersion},
-                     {"version", report.version},
-                     {"identity", report.identity},
-                     {"target", report.body}});
+    case Report::Kind::kHello: {
+      Json json = {{"hello", kHelloName},
+                   {"protocol", kProtocolVersion},
+                   {"version", report.version},
+                   {"identity", report.identity},
+                   {"target", report.body}};
+      if (!report.compiles) json["compiles"] = false;
+      return InLine(json);
+    }
     case Report::Kind::kSubject:
       return InLine({{"subject", report.subject}, {"slots", report.slots}});
     case Report::Kind::kOutcome:

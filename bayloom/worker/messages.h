@@ -59,6 +59,7 @@ struct Report {
   int protocol = 0;
   nlohmann::json body;   ///< the target, as TargetToJson has it; the machine
   std::string identity;  ///< workers of the same are alike
+  bool compiles = true;  ///< else it takes programs that are compiled already
   SubjectId subject = 0;
   LeaseId lease = 0;
   int slots = 0;

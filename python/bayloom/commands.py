@@ -84,7 +84,8 @@ def tune(model: Optional[Path] = None, *, op: Optional[str] = None, trials: Opti
     ends, a dict with `number`, `value` (seconds) and `reason`; one that raises `bayloom.Stopped`
     lets the tuning end. After an interruption `resume=True` goes on. `workers` are commands such as
     "ssh board bayloom worker" that measure the programs, `pool` a `bayloom.ray_pool.RayPool` whose
-    machines do.
+    machines do. With a `target` such as "aarch64-linux-gnu" they may be of another architecture:
+    "ssh board ./bayloom-worker" (docs/workers.md).
 
     Raises InputError for a model that cannot be tuned, NoCompiler (an ImportError) where the
     package was built without the compiler.

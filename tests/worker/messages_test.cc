@@ -32,6 +32,21 @@ TEST(WorkerMessages, RequestsComeBackAsTheyWere) {
   }
 }
 
+TEST(WorkerMessages, GreetingsSayWhoCompiles) {
+  Report hello;
+  hello.kind = Report::Kind::kHello;
+  hello.version = "1";
+  hello.identity = "board";
+  for (const bool compiles : {true, false}) {
+    hello.compiles = compiles;
+    const Result<Report> read = ReadReport(ToLine(hello));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->compiles, compiles);
+  }
+  EXPECT_FALSE(ReadReport(
+      R"({"hello": "bayloom-worker", "protocol": 1, "version": "1", "identity": "", "compiles": 1})"));
+}
+
 TEST(WorkerMessages, OutcomesComeBackAsTheyWere) {
   Report report;
   report.kind = Report::Kind::kOutcome;

@@ -18,7 +18,7 @@ std::vector<std::string> Seeds() {
       "{\"lease\": 7, \"subject\": 1, \"candidate\": {\"tile\": 8}, \"repeat\": true}\n"
       "{\"measure\": \"machine\"}\n{\"cancel\": true}\n",
       "{\"hello\": \"bayloom-worker\", \"protocol\": 1, \"version\": \"0.2.0\", \"identity\": "
-      "\"znver5-2\", \"target\": {}, \"timed\": true}\n{\"alive\": true}\n"
+      "\"znver5-2\", \"target\": {}, \"compiles\": false}\n{\"alive\": true}\n"
       "{\"subject\": 1, \"slots\": 4}\n{\"lease\": 7, \"outcome\": {\"verdict\": \"ok\", "
       "\"value\": 1.5e-3, \"values\": {\"spread\": 0.01}}}\n",
       "{\"lease\": 8, \"outcome\": {\"verdict\": \"crash\", \"reason\": \"signal 11\"}}\n"
