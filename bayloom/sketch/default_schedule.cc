@@ -13,6 +13,7 @@
 #include "bayloom/sketch/internal/postprocess/postprocess.h"
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/window_chain.h"
 #include "bayloom/tensor/library_call.h"
 #include "bayloom/tensor/primitives.h"
 
@@ -146,9 +147,10 @@ tensor::Program PlainGpuProgram(const tensor::Workload& workload, const target::
 tensor::Program DefaultSchedule(const tensor::Workload& workload, const target::Target& target) {
   if (tensor::IsCall(workload)) return tensor::Lower(workload);
   if (target.kind() == target::TargetKind::kNvidiaGpu) return PlainGpuProgram(workload, target);
-  // Between two products, copies are in the order of vectors: inlined, they would not be.
-  const std::span<const Rule> inlining =
-      FindProductChain(workload) ? std::span<const Rule>() : InliningRules();
+  // Between two products, copies are in the order of vectors: inlined, they would not be. Between
+  // windows and a convolution, what is inlined would be computed again for each channel.
+  const bool is_chain = FindProductChain(workload) || FindWindowChain(workload);
+  const std::span<const Rule> inlining = is_chain ? std::span<const Rule>() : InliningRules();
   tensor::Program program = ApplyRules(workload, inlining, target).front().program();
   SplitDividedIterators(program);
   for (tensor::BlockId block : program.BlocksInOrder()) ScheduleBlock(program, block, target);

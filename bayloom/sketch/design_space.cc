@@ -12,6 +12,7 @@
 #include "bayloom/sketch/product_chain.h"
 #include "bayloom/sketch/row_chain.h"
 #include "bayloom/sketch/rules/rules.h"
+#include "bayloom/sketch/window_chain.h"
 
 namespace bayloom::sketch {
 namespace {
@@ -21,6 +22,10 @@ std::vector<tensor::Schedule> SpacesOf(const tensor::Workload& workload,
                                        const DerivationChoice& derivations) {
   if (const auto chain = FindProductChain(workload)) {
     std::vector<tensor::Schedule> spaces = ProductChainSpaces(workload, *chain, target);
+    if (!spaces.empty()) return spaces;
+  }
+  if (const auto chain = FindWindowChain(workload)) {
+    std::vector<tensor::Schedule> spaces = WindowChainSpaces(workload, *chain, target);
     if (!spaces.empty()) return spaces;
   }
   std::vector<tensor::Schedule> schedules = ApplyRules(workload, CpuRules(), target);

@@ -37,6 +37,17 @@ bool IsProduct(const tensor::Stage& stage) {
          });
 }
 
+/// Of rows by columns: one factor is the same for all of them.
+bool IsOfMatrices(const tensor::Stage& stage) {
+  int last = -1;
+  for (size_t i = 0; i < stage.iters.size(); ++i) {
+    if (stage.iters[i].kind == tensor::IterKind::kSpatial) last = static_cast<int>(i);
+  }
+  return IsProduct(stage) && std::ranges::any_of(stage.value->operands, [&](const auto& factor) {
+           return !Mentions(factor, last);
+         });
+}
+
 /// Per dimension of a load: the iterator that is its index, or -1.
 std::vector<int> ItersOf(const tensor::ExprNode& load) {
   std::vector<int> iters;
@@ -85,7 +96,7 @@ class ChainFinder {
       const int producer = workload_.Producer(weights->index);
       if (producer < 0) continue;
       for (int first = producer; first >= 0; --first) {
-        if (!IsProduct(StageAt(first)) || !depends_[producer][first]) continue;
+        if (!IsOfMatrices(StageAt(first)) || !depends_[producer][first]) continue;
         if (!HaveOneShape(first, producer)) continue;
         ProductChain chain;
         chain.first = StageAt(first).name;
