@@ -150,9 +150,10 @@ CompiledVariant CompileVariant(std::span<const PackageShape> shapes, size_t vari
   compiled.target = codegen::ShippedTarget(shapes[0].variants[variant].target);
   KernelPool pool;
   for (const PackageShape& shape : shapes) {
-    const std::vector<const tensor::Program*>& programs = shape.variants[variant].programs;
-    compiled.plans.push_back(PlanNetwork(*shape.network, programs));
-    pool.Take(*shape.network, programs, compiled.plans.back());
+    const auto& [target, programs, divided] = shape.variants[variant];
+    const TaskGraph& network = divided != nullptr ? *divided : *shape.network;
+    compiled.plans.push_back(PlanNetwork(network, programs));
+    pool.Take(network, programs, compiled.plans.back());
   }
   const std::string prefix = KernelPrefix(number);
   std::vector<codegen::KernelObject> kernels =

@@ -17,6 +17,8 @@ namespace bayloom::graph {
 struct PackageVariant {
   target::Target target;
   std::vector<const tensor::Program*> programs;  ///< one per task of the network
+  /// The network as it is divided for this target; null: as its shape has it.
+  const TaskGraph* network = nullptr;
 };
 
 /// A network for inputs of one shape: the same model, imported with other extents.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "bayloom/graph/internal/evaluate.h"
 #include "bayloom/graph/internal/fusion.h"
 #include "bayloom/graph/internal/passes/rewriting.h"
+#include "bayloom/sketch/window_chain.h"
 #include "bayloom/tensor/program.h"
 
 namespace bayloom::graph {
@@ -144,28 +146,137 @@ std::vector<SlicePlace> StorageOf(const Graph& graph, std::vector<SlicePlace> sl
   return slices;
 }
 
+/// Adds calls to a network that has none, and the tasks that they are of.
+class CallList {
+ public:
+  explicit CallList(TaskGraph& network) : network_(network) {}
+
+  void Add(tensor::Workload workload, TaskCall call) {
+    const auto [entry, is_new] =
+        known_.emplace(workload.StructuralHash(), static_cast<int>(network_.tasks.size()));
+    if (is_new) network_.tasks.push_back({std::move(workload), 0, {}});
+    GraphTask& task = network_.tasks[entry->second];
+    ++task.weight;
+    task.groups.push_back(static_cast<int>(network_.calls.size()));
+    call.task = entry->second;
+    network_.calls.push_back(std::move(call));
+  }
+
+ private:
+  TaskGraph& network_;
+  std::map<uint64_t, int> known_;
+};
+
+/// Finds regions that could be one call.
+class AlternativeFinder {
+ public:
+  AlternativeFinder(const Graph& graph, const std::vector<SlicePlace>& slices,
+                    const std::vector<TaskCall>& calls)
+      : graph_(graph),
+        slices_(slices),
+        calls_(calls),
+        consumers_(graph.Consumers()),
+        is_output_(graph.IsOutput()),
+        call_of_(graph.nodes.size(), -1) {
+    for (size_t c = 0; c < calls.size(); ++c) {
+      for (int node : calls[c].nodes) call_of_[node] = static_cast<int>(c);
+    }
+  }
+
+  std::vector<Alternative> Find() const {
+    std::vector<Alternative> found;
+    std::vector<bool> taken(calls_.size());
+    for (size_t first = 0; first < calls_.size(); ++first) {
+      const int second = OnlyReader(calls_[first]);
+      if (second < 0 || taken[first] || taken[second] || !HasWindows(calls_[first])) continue;
+      std::optional<Alternative> one = AsOne(static_cast<int>(first), second);
+      if (!one) continue;
+      taken[first] = taken[second] = true;
+      found.push_back(*std::move(one));
+    }
+    return found;
+  }
+
+ private:
+  ValueId ResultOf(const TaskCall& call) const { return graph_.nodes[call.nodes.back()].output(); }
+
+  /// The one call that reads the call's result; -1 if others see it, or under another name.
+  int OnlyReader(const TaskCall& call) const {
+    const ValueId result = ResultOf(call);
+    if (is_output_[result] || consumers_[result].empty()) return -1;
+    const int reader = call_of_[consumers_[result].front()];
+    const bool is_only =
+        std::ranges::all_of(consumers_[result], [&](int node) { return call_of_[node] == reader; });
+    return is_only ? reader : -1;
+  }
+
+  bool HasWindows(const TaskCall& call) const {
+    return std::ranges::any_of(
+        call.nodes, [&](int node) { return graph_.nodes[node].kind == NodeKind::kWindow; });
+  }
+
+  std::optional<Alternative> AsOne(int first, int second) const {
+    FusionGroup both{calls_[first].nodes};
+    both.nodes.insert(both.nodes.end(), calls_[second].nodes.begin(), calls_[second].nodes.end());
+    std::ranges::sort(both.nodes);
+    GroupWriter writer(graph_, slices_, both);
+    tensor::Workload workload = writer.Write();
+    if (!sketch::FindWindowChain(workload)) return std::nullopt;
+    const Value& between = graph_.values[ResultOf(calls_[first])];
+    Alternative one;
+    one.calls = {first, second};
+    one.call = {-1, writer.Parameters(workload), std::move(both.nodes)};
+    one.workload = std::move(workload);
+    one.bytes_between = between.ElementCount() * tensor::ByteSize(between.dtype);
+    return one;
+  }
+
+  const Graph& graph_;
+  const std::vector<SlicePlace>& slices_;
+  const std::vector<TaskCall>& calls_;
+  const std::vector<std::vector<int>> consumers_;
+  const std::vector<bool> is_output_;
+  std::vector<int> call_of_;  // per node; -1 for other names of memory
+};
+
 }  // namespace
 
 TaskGraph ExtractTasks(Graph graph) {
   TaskGraph result;
-  std::map<uint64_t, int> known;
+  CallList calls(result);
   const std::vector<SlicePlace> slices = SlicePlaces(graph);
   for (const FusionGroup& group : Fuse(graph)) {
     GroupWriter writer(graph, slices, group);
     tensor::Workload workload = writer.Write();
-    TaskCall call{0, writer.Parameters(workload), group.nodes};
-    const auto [entry, is_new] =
-        known.emplace(workload.StructuralHash(), static_cast<int>(result.tasks.size()));
-    if (is_new) result.tasks.push_back({std::move(workload), 0, {}});
-    GraphTask& task = result.tasks[entry->second];
-    ++task.weight;
-    task.groups.push_back(static_cast<int>(result.calls.size()));
-    call.task = entry->second;
-    result.calls.push_back(std::move(call));
+    TaskCall call{-1, writer.Parameters(workload), group.nodes};
+    calls.Add(std::move(workload), std::move(call));
   }
+  result.alternatives = AlternativeFinder(graph, slices, result.calls).Find();
   result.storage = StorageOf(graph, slices);
   result.graph = std::move(graph);
   return result;
+}
+
+TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted) {
+  std::vector<const Alternative*> of_call(network.calls.size());
+  for (size_t a = 0; a < network.alternatives.size(); ++a) {
+    if (!wanted[a]) continue;
+    for (int call : network.alternatives[a].calls) of_call[call] = &network.alternatives[a];
+  }
+  TaskGraph divided;
+  divided.graph = network.graph;
+  divided.storage = network.storage;
+  CallList calls(divided);
+  for (size_t c = 0; c < network.calls.size(); ++c) {
+    const TaskCall& call = network.calls[c];
+    const Alternative* const other = of_call[c];
+    if (other == nullptr) {
+      calls.Add(network.tasks[call.task].workload, call);
+    } else if (other->calls.back() == static_cast<int>(c)) {
+      calls.Add(other->workload, other->call);
+    }
+  }
+  return divided;
 }
 
 std::vector<tensor::HostTensor> InterpretTasks(const TaskGraph& tasks,
@@ -216,6 +327,9 @@ std::string Print(const TaskGraph& tasks) {
     std::vector<std::string> names;
     for (ValueId value : call.parameters) names.push_back(tasks.graph.values[value].name);
     text += fmt::format("call task {}: {}\n", call.task, fmt::join(names, ", "));
+  }
+  for (const Alternative& one : tasks.alternatives) {
+    text += fmt::format("or calls {} as one: {}\n", fmt::join(one.calls, ", "), one.workload.name);
   }
   return text;
 }

@@ -27,19 +27,36 @@ struct GraphTask {
   std::vector<int> groups;  ///< the calls, positions in TaskGraph::calls
 };
 
+/// Another division of a region of a network: one call in place of several.
+struct Alternative {
+  std::vector<int> calls;     ///< those that it replaces, positions in TaskGraph::calls, ascending
+  tensor::Workload workload;  ///< of the one task
+  TaskCall call;              ///< in the place of the last of `calls`; its `task` says nothing
+  int64_t bytes_between = 0;  ///< what the calls hand on to each other, through memory
+};
+
 /// A network as calls of kernels.
 struct TaskGraph {
   Graph graph;
   std::vector<TaskCall> calls;  ///< in the order in which they run
   std::vector<GraphTask> tasks;
 
+  /// Regions that could be divided otherwise, no two of which have a call in common.
+  std::vector<Alternative> alternatives;
+
   /// Per value: where its elements lie. In memory of its own, or as a view or a slice in that of
   /// another value.
   std::vector<SlicePlace> storage;
 };
 
-/// Fuses the nodes of an (optimized) graph and makes every group a workload.
+/// Fuses the nodes of an (optimized) graph and makes every group a workload. Where a second way is
+/// known to compute what two groups do (sketch/window_chain.h), it is an alternative: which is
+/// faster depends on the machine, and is for the tuning to say.
 TaskGraph ExtractTasks(Graph graph);
+
+/// The network with those of its alternatives that are `wanted` (a flag for each), and no more of
+/// them to choose from. Its tasks are those that it calls, in the order of their first calls.
+TaskGraph Divide(const TaskGraph& network, const std::vector<bool>& wanted);
 
 /// Runs the tasks by the reference interpreter; `inputs` parallel to graph.inputs, the result to
 /// graph.outputs.
