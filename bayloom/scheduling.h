@@ -9,5 +9,6 @@
 #include "bayloom/scheduling/early_termination.h"
 #include "bayloom/scheduling/learning_curve_forecast.h"
 #include "bayloom/scheduling/slot_random.h"
+#include "bayloom/scheduling/task_alternative.h"
 #include "bayloom/scheduling/task_progress.h"
 #include "bayloom/scheduling/task_scheduler.h"

@@ -24,12 +24,6 @@ double Rate(const scheduling::TaskProgress& task) {
                                               : std::numeric_limits<double>::quiet_NaN();
 }
 
-double SecondsOfTheWhole(std::span<const scheduling::TaskProgress> tasks) {
-  double sum = 0;
-  for (const scheduling::TaskProgress& task : tasks) sum += task.weight * task.best();
-  return sum;
-}
-
 std::string LastText(const trial::Outcome* outcome, std::string (*format)(double)) {
   if (outcome == nullptr) return "";
   return outcome->ok() ? format(outcome->value) : std::string(trial::ToString(outcome->verdict));
@@ -57,7 +51,7 @@ ProgressOptions TuningProgress() {
          return text.empty() ? FormatSeconds(status.tasks[status.task].best()) : text;
        }},
       {"all tasks", 9, [](const run::RunStatus& status, const trial::Outcome*) {
-         return FormatSeconds(SecondsOfTheWhole(status.tasks));
+         return FormatSeconds(scheduling::CostOfTheWhole(status.tasks));
        }}};
   return options;
 }
@@ -146,7 +140,7 @@ ProgressOptions MappingProgress(const tuning::MapRun& mapping) {
 
 Table TaskTable(std::span<const scheduling::TaskProgress> tasks) {
   Table table({"task", "weight", "trials", "best", "rate", "share"});
-  const double whole = SecondsOfTheWhole(tasks);
+  const double whole = scheduling::CostOfTheWhole(tasks);
   for (const scheduling::TaskProgress& task : tasks) {
     const double best = task.best();
     const double share = std::isfinite(whole) ? task.weight * best / whole : std::nan("");

@@ -28,7 +28,20 @@ RunState::RunState(RunOptions options) : options_(std::move(options)) {
 int RunState::AddTask(scheduling::TaskProgress progress, int64_t max_trials) {
   progress_.push_back(std::move(progress));
   max_trials_.push_back(max_trials);
+  is_spent_.push_back(false);
   return static_cast<int>(progress_.size()) - 1;
+}
+
+void RunState::SetAlternatives(std::vector<scheduling::TaskAlternative> alternatives) {
+  alternatives_ = std::move(alternatives);
+  weights_.clear();
+  for (const scheduling::TaskProgress& task : progress_) weights_.push_back(task.weight);
+  Divide();
+}
+
+void RunState::Divide() {
+  if (alternatives_.empty()) return;
+  scheduling::Divide(progress_, weights_, alternatives_);
 }
 
 void RunState::Count(int task, const TrialValue& value) {
@@ -37,14 +50,17 @@ void RunState::Count(int task, const TrialValue& value) {
   if (value.feasible) ++feasible_trials_;
   progress.seconds += value.seconds;
   progress.best_after_trial.push_back(std::min(progress.best(), value.cost));
+  Divide();
 }
 
 void RunState::EndSlot(int task, bool is_restored) {
   progress_[task].slot_ends.push_back(progress_[task].trials());
+  Divide();
   if (!is_restored) slots_.push_back(task);
 }
 
 void RunState::Finish(int task, trial::StopReason why) {
+  is_spent_[task] = true;
   progress_[task].finished = true;
   converged_ = converged_ || why == trial::StopReason::kConverged;
   reached_target_ = reached_target_ || why == trial::StopReason::kTarget;
@@ -79,7 +95,9 @@ int64_t RunState::TrialsLeft(int task) const {
 
 int RunState::NextTask() {
   for (size_t i = 0; i < progress_.size(); ++i) {
-    if (TrialsLeft(static_cast<int>(i)) == 0) progress_[i].finished = true;
+    if (TrialsLeft(static_cast<int>(i)) == 0) is_spent_[i] = true;
+    const bool is_needed = alternatives_.empty() || progress_[i].importance() > 0;
+    progress_[i].finished = is_spent_[i] || !is_needed;
   }
   current_ = scheduler_->Next(progress_);
   return current_;

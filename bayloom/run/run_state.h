@@ -15,6 +15,7 @@
 
 #include "bayloom/run/phase_times.h"
 #include "bayloom/scheduling/learning_curve_forecast.h"
+#include "bayloom/scheduling/task_alternative.h"
 #include "bayloom/scheduling/task_progress.h"
 #include "bayloom/scheduling/task_scheduler.h"
 #include "bayloom/trial/budget.h"
@@ -78,6 +79,9 @@ class RunState {
 
   /// The index of the new task.
   int AddTask(scheduling::TaskProgress progress, int64_t max_trials);
+  /// Choices between the tasks added so far. From now on their weights are those of the choices
+  /// that cost least (scheduling::Divide), and a task that no choice may come to need gets nothing.
+  void SetAlternatives(std::vector<scheduling::TaskAlternative> alternatives);
   void Count(int task, const TrialValue& value);
   /// At least so many seconds were spent before the run was resumed.
   void RestoreSeconds(double elapsed) {
@@ -121,11 +125,16 @@ class RunState {
 
  private:
   int64_t TrialsLeft(int task) const;
+  /// Brings the tasks' weights up to date.
+  void Divide();
 
   RunOptions options_;
   std::optional<double> started_;
   std::vector<scheduling::TaskProgress> progress_;
   std::vector<int64_t> max_trials_;  ///< of each task
+  std::vector<bool> is_spent_;       ///< by task: it is to try nothing more, needed or not
+  std::vector<double> weights_;      ///< as if nothing were to be chosen; with alternatives only
+  std::vector<scheduling::TaskAlternative> alternatives_;
   std::unique_ptr<scheduling::TaskScheduler> scheduler_;
   std::optional<scheduling::LearningCurveForecast> forecast_;
   int current_ = -1;

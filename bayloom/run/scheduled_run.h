@@ -87,6 +87,11 @@ class ScheduledRun {
     return state_.AddTask(std::move(progress), max_trials);
   }
 
+  /// As RunState::SetAlternatives.
+  void SetAlternatives(std::vector<scheduling::TaskAlternative> alternatives) {
+    state_.SetAlternatives(std::move(alternatives));
+  }
+
   /// Counts a trial of before the run was resumed; `elapsed`: seconds that it had spent by then.
   void Restore(int task, const TrialValue& value, double elapsed = 0) {
     state_.Count(task, value);

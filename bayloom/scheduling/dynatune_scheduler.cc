@@ -15,7 +15,7 @@ namespace {
 /// proportion to (Hoeffding 1963).
 double RangeOf(const TaskProgress& task, double gain) {
   if (std::isinf(task.best())) return gain;
-  return task.weight * (task.best() - LowerBoundOf(task));
+  return task.importance() * (task.best() - LowerBoundOf(task));
 }
 
 class DynaTuneScheduler final : public TaskScheduler {

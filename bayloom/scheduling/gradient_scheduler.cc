@@ -47,7 +47,7 @@ class GradientScheduler final : public TaskScheduler {
     const double recent = std::isinf(before) ? 0 : (before - now) / k;
     const double optimistic = now / n;
     const double alpha = options_.gradient_alpha;
-    return task.weight * (alpha * recent + (1 - alpha) * optimistic);
+    return task.importance() * (alpha * recent + (1 - alpha) * optimistic);
   }
 
   TaskSchedulerOptions options_;

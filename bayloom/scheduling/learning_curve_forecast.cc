@@ -15,8 +15,6 @@ namespace {
 
 /// How many times cheaper than the best so far a configuration can be where nothing is known.
 constexpr double kUnknownRoom = 2;
-/// Slots without a feasible configuration after which none is expected.
-constexpr int kHopelessSlots = 3;
 /// Into how many parts a stretch of time is cut at most, and the trials of such a part.
 constexpr double kMaxParts = 64;
 constexpr double kMaxTrialsOfPart = 1e6;
@@ -41,7 +39,7 @@ std::vector<double> LearningCurveForecast::ExpectedGains(std::span<const TaskPro
       continue;
     }
     const double cost = CostAfter(tasks, static_cast<size_t>(i), trials_per_slot_);
-    gains.push_back(task.weight * std::max(0.0, task.best() - cost));
+    gains.push_back(task.importance() * std::max(0.0, task.best() - cost));
     largest = std::max(largest, gains.back());
   }
   std::replace(gains.begin(), gains.end(), -1.0, largest);
@@ -77,7 +75,7 @@ std::optional<double> LearningCurveForecast::ShareWithin(std::span<const TaskPro
         trials_per_slot_, static_cast<int>(std::min(seconds / kMaxParts / pace, kMaxTrialsOfPart)));
     const int end = begin + trials;
     const double cost = std::min(costs[i], CostAfter(tasks, i, end));
-    const Slot slot = {i, end, task.weight * (costs[i] - cost), trials * pace};
+    const Slot slot = {i, end, task.importance() * (costs[i] - cost), trials * pace};
     costs[i] = cost;
     return slot;
   };

@@ -21,7 +21,7 @@ class LinearScheduler final : public TaskScheduler {
     double least = 0;
     for (int i : UnfinishedTasks(tasks)) {
       if (tasks[i].slots() == 0) return i;
-      const double share = tasks[i].weight * (is_known ? tasks[i].work : 1);
+      const double share = tasks[i].importance() * (is_known ? tasks[i].work : 1);
       const double done = tasks[i].trials() / share;  // infinite for tasks without work
       if (chosen >= 0 && done >= least) continue;
       chosen = i;

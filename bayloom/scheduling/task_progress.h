@@ -4,10 +4,14 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace bayloom::scheduling {
+
+/// Slots after which a task without a feasible configuration is not expected to find one.
+inline constexpr int kHopelessSlots = 3;
 
 /// The progress of a task: everything a TaskScheduler may look at.
 ///
@@ -16,6 +20,8 @@ namespace bayloom::scheduling {
 struct TaskProgress {
   std::string name;
   double weight = 1;  ///< how often one run of the whole (a network) runs the task
+  /// How often it may come to run it in place of other tasks, times how likely (TaskAlternative).
+  double chance = 0;
   /// How large the task is as far as that is known beforehand: floating-point operations of one
   /// run. 0 if nothing is known.
   double work = 0;
@@ -32,6 +38,8 @@ struct TaskProgress {
   /// Spent on its trials so far; 0 if unknown.
   double seconds = 0;
 
+  /// What a gain of the task counts when it is decided which one gets trials.
+  double importance() const { return weight + chance; }
   int trials() const { return static_cast<int>(best_after_trial.size()); }
   int slots() const { return static_cast<int>(slot_ends.size()); }
   /// Infinity while there is no feasible configuration.
@@ -43,5 +51,9 @@ struct TaskProgress {
     return trials == 0 ? std::numeric_limits<double>::infinity() : best_after_trial[trials - 1];
   }
 };
+
+/// The weighted sum of the tasks' best costs; infinity until each that has a weight has a feasible
+/// configuration.
+double CostOfTheWhole(std::span<const TaskProgress> tasks);
 
 }  // namespace bayloom::scheduling

@@ -87,8 +87,8 @@ std::unique_ptr<TaskScheduler> MakeLinearScheduler(const TaskSchedulerOptions& o
 ///     weight * [alpha * (L[n-1-k] - L[n-1]) / k + (1 - alpha) * L[n-1] / n]
 ///
 /// with L the best cost after each of the task's n slots and k the window; the first term is 0
-/// while n <= k. Tasks without a feasible configuration come last; among equals the choice is
-/// random.
+/// while n <= k. The weight is TaskProgress::importance, here and below. Tasks without a feasible
+/// configuration come last; among equals the choice is random.
 std::unique_ptr<TaskScheduler> MakeGradientScheduler(const TaskSchedulerOptions& options);
 
 /// "dynatune": one slot each, then the task with the largest upper confidence bound of the gain

@@ -270,6 +270,45 @@ TEST(ScheduledRun, CountsWhatWasBefore) {
   EXPECT_EQ(run.Status().feasible_trials, 10);
 }
 
+/// Three tasks whose candidates n cost 100 - n; the third does the work of the first two, which
+/// cost about 200 together.
+struct AlternativeRun {
+  explicit AlternativeRun(int first_of_third) {
+    third.next = first_of_third;
+    run.AddTask(first, {.name = "first"});
+    run.AddTask(second, {.name = "second"});
+    run.AddTask(third, {.name = "third", .weight = 0});
+    run.SetAlternatives({{.together = 2, .apart = {0, 1}}});
+  }
+
+  HeldEvaluator evaluator{1};
+  CountingTask first{evaluator, 99}, second{evaluator, 99}, third{evaluator, 99};
+  ScheduledRun<int> run{Options(40, /*slot=*/2)};
+};
+
+TEST(ScheduledRun, ATaskThatCannotTakeTheOthersPlaceGetsNoMoreTrials) {
+  AlternativeRun alternative(-200);
+  EXPECT_EQ(alternative.run.Run(), trial::StopReason::kTrials);
+  // It costs about 300: more than three halves of the others after its third slot.
+  EXPECT_EQ(alternative.third.told.size(), 6u);
+  const auto tasks = alternative.run.state().tasks();
+  EXPECT_EQ(tasks[0].weight, 1);
+  EXPECT_EQ(tasks[2].weight, 0);
+  EXPECT_TRUE(tasks[2].finished);
+  EXPECT_FALSE(tasks[0].finished);
+}
+
+TEST(ScheduledRun, TasksWhosePlaceIsTakenGetNoMoreTrials) {
+  AlternativeRun alternative(0);
+  EXPECT_EQ(alternative.run.Run(), trial::StopReason::kTrials);
+  const auto tasks = alternative.run.state().tasks();
+  EXPECT_EQ(tasks[0].weight, 0);
+  EXPECT_EQ(tasks[2].weight, 1);
+  EXPECT_LE(alternative.first.told.size(), 4u);
+  EXPECT_LE(alternative.second.told.size(), 4u);
+  EXPECT_GE(alternative.third.told.size(), 32u);
+}
+
 TEST(ScheduledRun, EndsWhenLittleMoreIsExpected) {
   HeldEvaluator evaluator(1);
   double now = 1;
