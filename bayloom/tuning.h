@@ -25,6 +25,7 @@
 #include "bayloom/tuning/design_evaluator.h"
 #include "bayloom/tuning/design_search.h"
 #include "bayloom/tuning/design_space.h"
+#include "bayloom/tuning/division.h"
 #include "bayloom/tuning/durable_study.h"
 #include "bayloom/tuning/earlier_searches.h"
 #include "bayloom/tuning/fused_layers.h"

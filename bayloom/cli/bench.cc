@@ -18,6 +18,7 @@
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/network_runner.h"
 #include "bayloom/cli/internal/output.h"
+#include "bayloom/cli/internal/regions.h"
 #include "bayloom/graph/call_kinds.h"
 #include "bayloom/graph/random_inputs.h"
 #include "bayloom/measure/load_monitor.h"
@@ -254,6 +255,7 @@ void Bench(const BenchOptions& options) {
                                                      tensor::ToString(types.second))] = peak;
     }
     options.network.model.precision.AddTo(shown);
+    if (!network.regions.empty()) shown["regions"] = RegionsJson(network.regions);
     if (untuned) shown["untuned"] = ToJson(*untuned);
     fmt::print("{}\n", report::JsonText(shown));
     return;

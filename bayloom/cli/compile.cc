@@ -15,6 +15,7 @@
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/network_option.h"
 #include "bayloom/cli/internal/partial_plan.h"
+#include "bayloom/cli/internal/regions.h"
 #include "bayloom/graph/package.h"
 #include "bayloom/report/printable.h"
 
@@ -33,6 +34,7 @@ nlohmann::json ToJson(const ShapedNetwork& shape) {
   nlohmann::json variants = nlohmann::json::array();
   for (const tuning::TunedNetwork& network : shape.targets) {
     variants.push_back({{"target", network.target.name}, {"tuned_tasks", network.TunedTasks()}});
+    if (!network.regions.empty()) variants.back()["regions"] = RegionsJson(network.regions);
   }
   return {{"tasks", shape.targets.front().chosen.size()}, {"variants", std::move(variants)}};
 }
@@ -58,7 +60,7 @@ std::vector<graph::PackageShape> PackageShapes(std::span<const ShapedNetwork> ne
     added.label = shape.label;
     added.network = &shape.targets.front().network;
     for (const tuning::TunedNetwork& network : shape.targets) {
-      added.variants.push_back({network.target, network.Programs()});
+      added.variants.push_back({network.target, network.Programs(), &network.network});
     }
   }
   return shapes;

@@ -25,6 +25,7 @@
 #include "bayloom/cli/internal/model_option.h"
 #include "bayloom/cli/internal/next_commands.h"
 #include "bayloom/cli/internal/output.h"
+#include "bayloom/cli/internal/regions.h"
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/cli/internal/store_option.h"
 #include "bayloom/cli/internal/target_option.h"
@@ -85,6 +86,7 @@ report::Table TableOf(const tuning::SessionStatus& status, const tuning::TuningG
   std::vector<scheduling::TaskProgress> tasks(status.tasks.begin(), status.tasks.end());
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].trials() > 0) tasks[i].best_after_trial.back() = gain.seconds[i];
+    tasks[i].weight = gain.weights[i];
   }
   return report::TaskTable(tasks);
 }
@@ -97,6 +99,7 @@ nlohmann::json ToJson(const tuning::TuningGain& gain) {
     json["ratio"] = gain.untuned_seconds / gain.compared_seconds;
   }
   if (gain.roofline_share) json["roofline"] = *gain.roofline_share;
+  if (!gain.regions.empty()) json["regions"] = RegionsJson(gain.regions);
   return json;
 }
 
@@ -104,7 +107,8 @@ nlohmann::json ToJson(const tuning::TuningGain& gain) {
 std::string GainText(const tuning::TuningGain& gain) {
   std::vector<std::string> parts;
   if (gain.compared_tasks > 0) {
-    const auto tasks = static_cast<int>(gain.seconds.size());
+    const auto tasks = static_cast<int>(
+        std::ranges::count_if(gain.weights, [](double weight) { return weight > 0; }));
     parts.push_back(fmt::format(
         "gain: {} over the plain program{} ({} instead of {}{})",
         report::FormatRatio(gain.untuned_seconds / gain.compared_seconds), tasks == 1 ? "" : "s",
@@ -116,7 +120,9 @@ std::string GainText(const tuning::TuningGain& gain) {
     parts.push_back(
         fmt::format("{:.0f} % of what the machine can do at best", 100 * *gain.roofline_share));
   }
-  return parts.empty() ? "" : fmt::format("{}\n", fmt::join(parts, "; "));
+  std::string text = parts.empty() ? "" : fmt::format("{}\n", fmt::join(parts, "; "));
+  if (!gain.regions.empty()) text += fmt::format("division: {}\n", RegionsText(gain.regions));
+  return text;
 }
 
 /// What selects the subject, its records and the target on the command line.
@@ -353,9 +359,9 @@ void Tune(TuneArguments arguments) {
   tuning::Tuning tuning(subject, target, store, evaluator, options);
   tuning::Session& session = tuning.session();
   Say("{} session {}: {} task{} of {} on {} with {} threads, records in {}\n",
-      tuning.resumed() ? "Resuming" : "Beginning", session.id(), subject.specs.size(),
-      subject.specs.size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu, target.cores,
-      base::InOneLine(arguments.database, 200));
+      tuning.resumed() ? "Resuming" : "Beginning", session.id(), session.tasks().size(),
+      session.tasks().size() == 1 ? "" : "s", base::InOneLine(subject.name), target.cpu,
+      target.cores, base::InOneLine(arguments.database, 200));
   report::RunProgress progress(stderr, session.Status(), report::TuningProgress());
   const WorkersOption::NotesInto notes(arguments.workers, progress);
   const trial::StopReason reason = tuning.Run(
@@ -427,6 +433,7 @@ void AddTuneCommand(CLI::App& app) {
                   return choice ? std::string() : choice.error().message;
                 }),
             sketch::Derivations().Names(), sketch::Derivations().ExperimentalNames());
+  AddDivisionsOption(*tune, options->options.divisions);
   Advanced(tune->add_option("--seed", options->options.seed, "Seed of all random choices")
                ->option_text("N")
                ->capture_default_str());

@@ -222,12 +222,13 @@ nlohmann::json PageReader::GainOf(const RunDigest& digest) const {
   int64_t compared = 0;
   double untuned = 0, tuned = 0, bound = 0, total = 0;
   for (const Json& task : run.at("tasks")) {
+    const double weight = task.at("weight").is_null() ? 1 : task.at("weight").get<double>();
+    if (weight == 0) continue;  // others compute what it would
     const auto& programs = lists_.at("programs");
     const auto found = programs.find({task.at("task").get<int64_t>(), *digest.run().target});
     if (found == programs.end() || !found->second.json.contains("measured")) return {};
     const Json& program = found->second.json;
     const Json& measured = program.at("measured");
-    const double weight = task.at("weight").is_null() ? 1 : task.at("weight").get<double>();
     const auto number = [](const Json& value) {
       return value.is_number() ? value.get<double>() : std::nan("");
     };

@@ -118,7 +118,9 @@ class Reader {
 
   double Latency() const {
     double sum = 0;
-    for (const SessionReport::Task& task : report_.tasks) sum += task.weight * task.best;
+    for (const SessionReport::Task& task : report_.tasks) {
+      if (task.weight > 0) sum += task.weight * task.best;
+    }
     return sum;
   }
 

@@ -45,9 +45,14 @@ sketch::Candidate UntunedCandidate(const sketch::SpaceGenerator& space) {
 /// The programs of one task that are measured in turns.
 class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
  public:
-  Comparison(record::Store& store, const Session& session, const TuningTask& task,
+  /// `weight`: what the task's time counts.
+  Comparison(record::Store& store, const Session& session, const TuningTask& task, double weight,
              ProgramEvaluator& evaluator, const RepeatOptions& options)
-      : store_(store), task_(task), evaluator_(evaluator), rounds_(options.rounds) {
+      : store_(store),
+        task_(task),
+        weight_(weight),
+        evaluator_(evaluator),
+        rounds_(options.rounds) {
     identity_.run = session.id();
     identity_.after = session.Status().trials;
     identity_.task = task.id();
@@ -69,7 +74,7 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
   const std::string& name() const { return task_.name(); }
   /// There is no program, recorded and still made, that could be measured.
   bool empty() const { return finalists_.empty(); }
-  double importance() const { return task_.weight() * task_.best()->outcome.value; }
+  double importance() const { return weight_ * task_.best()->outcome.value; }
   /// How many may be chosen from.
   int candidates() const { return static_cast<int>(finalists_.size()) - 1; }
   int64_t turns() const { return TurnsFor(candidates()); }
@@ -145,6 +150,7 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
 
   record::Store& store_;
   const TuningTask& task_;
+  double weight_;
   ProgramEvaluator& evaluator_;
   int rounds_;
   record::Repeat identity_;  ///< what all its repeats have in common
@@ -157,14 +163,18 @@ class ProgramRepeats::Comparison final : public run::RunTask<ProgramTrial> {
 ProgramRepeats::ProgramRepeats(record::Store& store, const Session& session,
                                ProgramEvaluator& evaluator, const RepeatOptions& options,
                                double seconds) {
-  const int64_t trials = session.Status().trials;
+  const SessionStatus status = session.Status();
   std::set<record::TaskId> compared;
   for (const record::Repeat& repeat : store.RepeatsOf(session.id())) {
-    if (repeat.after == trials) compared.insert(repeat.task);
+    if (repeat.after == status.trials) compared.insert(repeat.task);
   }
-  for (const auto& task : session.tasks()) {
-    if (!task->best() || compared.contains(task->id())) continue;
-    auto comparison = std::make_unique<Comparison>(store, session, *task, evaluator, options);
+  for (size_t i = 0; i < session.tasks().size(); ++i) {
+    const auto& task = session.tasks()[i];
+    // What others have taken the place of, and cannot come back, is left out.
+    const double weight = status.tasks[i].importance();
+    if (!task->best() || weight == 0 || compared.contains(task->id())) continue;
+    auto comparison =
+        std::make_unique<Comparison>(store, session, *task, weight, evaluator, options);
     if (!comparison->empty()) comparisons_.push_back(std::move(comparison));
   }
   std::ranges::stable_sort(comparisons_, std::ranges::greater(),

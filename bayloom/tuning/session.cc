@@ -34,17 +34,24 @@ record::RunRecord RecordOf(const SessionOptions& options) {
   return record;
 }
 
-/// Several workloads that are the same are one task.
-std::vector<TaskSpec> Merged(std::vector<TaskSpec> specs) {
+/// Several workloads that are the same are one task; alternatives follow the tasks' positions.
+std::vector<TaskSpec> Merged(std::vector<TaskSpec> specs,
+                             std::vector<scheduling::TaskAlternative>& alternatives) {
   std::vector<TaskSpec> merged;
   std::map<uint64_t, size_t> places;
+  std::vector<int> place_of;
   for (TaskSpec& spec : specs) {
     const auto [place, is_new] = places.emplace(spec.workload.StructuralHash(), merged.size());
+    place_of.push_back(static_cast<int>(place->second));
     if (is_new) {
       merged.push_back(std::move(spec));
     } else {
       merged[place->second].weight += spec.weight;
     }
+  }
+  for (scheduling::TaskAlternative& one : alternatives) {
+    one.together = place_of[one.together];
+    for (int& task : one.apart) task = place_of[task];
   }
   return merged;
 }
@@ -76,9 +83,10 @@ Session::Session(const target::Target& target, std::vector<TaskSpec> specs, reco
                                .until_gain_per_minute = options_.until_gain_per_minute,
                                .earlier_seconds = log_->seconds(),
                                .phases = &clock_});
-  for (const TaskSpec& spec : Merged(std::move(specs))) {
+  for (const TaskSpec& spec : Merged(std::move(specs), options_.alternatives)) {
     AddTask(store.AddTask(spec.workload), spec, target);
   }
+  run_->SetAlternatives(options_.alternatives);
   clock_.In(&run::PhaseTimes::resume, [&] { Restore(); });
 }
 
@@ -205,6 +213,9 @@ void Session::EndSlot(const TuningTask& task, int64_t trials,
   build_seconds_ += compiling;
   clock_.times().measure -= compiling;
   clock_.times().compile += compiling;
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    log_->SetWeight(tasks_[i]->id(), run_->Status().tasks[i].weight);
+  }
   clock_.In(&run::PhaseTimes::record, [&] {
     log_->EndSlot(task.id(), trials, run_->Status().seconds, earlier_phases_ + clock_.times(),
                   metrics);
@@ -219,10 +230,12 @@ SessionStatus Session::Extend(const run::RunStatus& status) const {
   extended.session = id();
   extended.phases = clock_.times();
   extended.model = last_metrics_;
-  for (const auto& task : tasks_) {
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    const double weight = status.tasks[i].weight;
+    const std::optional<MeasuredCandidate>& best = tasks_[i]->best();
+    if (weight == 0) continue;
     extended.total_seconds +=
-        task->weight() *
-        (task->best() ? task->best()->outcome.value : std::numeric_limits<double>::infinity());
+        weight * (best ? best->outcome.value : std::numeric_limits<double>::infinity());
   }
   return extended;
 }

@@ -30,6 +30,8 @@ struct SessionOptions {
   std::string strategy = "bayes";                 ///< see Strategies
   std::string scheduler = "gradient";             ///< see TaskSchedulers
   sketch::DerivationChoice derivations = {};      ///< that make design spaces
+  /// Tasks that may take the place of others, by positions in the specs.
+  std::vector<scheduling::TaskAlternative> alternatives = {};
   /// Of the whole session, trials and seconds before a resumption included.
   trial::Budget budget = {.trials = 1000};
   double until_gain_per_minute = 0;  ///< as run::RunOptions
@@ -59,7 +61,8 @@ struct SessionStatus : run::RunStatus {
   record::RunId session = 0;
   run::PhaseTimes phases;                   ///< of this run only
   std::optional<cost::BatchMetrics> model;  ///< how well the last slot was predicted
-  /// Sum over tasks of weight * best seconds; infinity until each has a feasible program.
+  /// Sum over tasks of weight * best seconds; infinity until each has a feasible program. Where
+  /// tasks may take the place of others, weights are those of the division that takes less.
   double total_seconds = 0;
 };
 
@@ -93,6 +96,10 @@ class Session {
 
   record::RunId id() const { return log_->session().id; }
   std::span<const std::unique_ptr<TuningTask>> tasks() const { return tasks_; }
+  /// As SessionOptions::alternatives, by positions in tasks().
+  std::span<const scheduling::TaskAlternative> alternatives() const {
+    return options_.alternatives;
+  }
   SessionStatus Status() const;
   /// What another minute is expected to gain, as a share of total_seconds; nullopt if that cannot
   /// be said yet.

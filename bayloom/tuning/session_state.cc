@@ -78,7 +78,7 @@ std::optional<SessionState> SessionState::Parse(const std::string& text) {
   if (!json.contains("weights")) return state;
   for (const Json& entry : json["weights"]) {
     const bool is_weight = entry.is_array() && entry.size() == 2 && IsCount(entry[0]) &&
-                           entry[1].is_number() && entry[1].get<double>() > 0;
+                           entry[1].is_number() && entry[1].get<double>() >= 0;
     if (!is_weight) return std::nullopt;
     state.weights[entry[0].get<int64_t>()] = entry[1].get<double>();
   }

@@ -27,7 +27,8 @@ struct SessionState {
   double seconds = 0;      ///< spent
   run::PhaseTimes phases;  ///< what on
   std::vector<Slot> slots;
-  std::map<record::TaskId, double> weights;  ///< of the tasks: how often the whole runs them
+  /// Of the tasks: how often the whole runs them, as it is divided (0: others take their place).
+  std::map<record::TaskId, double> weights;
 
   int64_t trials() const;
   std::string ToText() const;

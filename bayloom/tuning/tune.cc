@@ -78,6 +78,12 @@ sketch::DerivationChoice ReadDerivations(const std::string& text) {
   return *std::move(choice);
 }
 
+Divisions ReadDivisions(const std::string& text) {
+  const Result<Divisions> divisions = ParseDivisions(text);
+  if (!divisions) throw InputError("--divisions: " + divisions.error().message);
+  return *divisions;
+}
+
 /// The machine's peak as the session was begun with, so that resumed it expects the same; measured
 /// where it is not known. nullopt where it is not wanted.
 std::optional<double> PeakFor(const std::string& scheduler, const nlohmann::json& begun,
@@ -150,6 +156,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.derivations = ReadDerivations(*options_.derivations);
     options_.derivations = session.derivations.ToString();
   }
+  Divisions divisions = ReadDivisions(options_.divisions.value_or("all"));
   nlohmann::json begun;
   if (resumed) {
     begun = base::ParseJsonOrDiscard(resumed->definition);
@@ -158,6 +165,7 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
     session.scheduler = Agreed(options_.scheduler, begun, "scheduler");
     session.derivations =
         ReadDerivations(Agreed(options_.derivations, begun, "derivations", "all"));
+    divisions = ReadDivisions(Agreed(options_.divisions, begun, "divisions", "none"));
     cost_model = Agreed(options_.cost_model, begun, "cost-model");
     session.resume = resumed->id;
   } else {
@@ -166,9 +174,11 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   }
   nlohmann::json description = {{"strategy", session.strategy},
                                 {"scheduler", session.scheduler},
-                                {"derivations", session.derivations.ToString()}};
+                                {"derivations", session.derivations.ToString()},
+                                {"divisions", ToString(divisions)}};
   if (!cost_model.empty()) description["cost-model"] = cost_model;
   if (!options_.precision.is_null()) description["precision"] = options_.precision;
+  session.alternatives = TakeAlternatives(subject, divisions, target);
   std::optional<double> peak = PeakFor(session.scheduler, begun, target, evaluator.is_here());
   if (peak) description[kPeak] = *peak;
   // Without a scheduler that asks, only the forecast of what is left looks at it.
@@ -202,7 +212,7 @@ trial::StopReason Tuning::Run(const TuningObserver& observer) {
   return end;
 }
 
-double Tuning::RooflineBound() const {
+double Tuning::RooflineBound(std::span<const double> weights) const {
   std::vector<measure::WorkloadDemand> demands;
   measure::WorkloadDemand all;
   for (const auto& task : session_->tasks()) {
@@ -222,32 +232,51 @@ double Tuning::RooflineBound() const {
       measured ? *measured : measure::NominalDotPeaks(target, *target.machine, all);
   double bound = 0;
   for (size_t i = 0; i < demands.size(); ++i) {
-    bound += session_->tasks()[i]->weight() *
-             measure::RooflineSeconds(*target.machine, demands[i], peaks);
+    bound += weights[i] * measure::RooflineSeconds(*target.machine, demands[i], peaks);
   }
   return bound;
 }
 
+void Tuning::Divide(TuningGain& gain) const {
+  const auto tasks = session_->tasks();
+  for (const auto& task : tasks) gain.weights.push_back(task->weight());
+  gain.weights =
+      scheduling::DivideWeights(std::move(gain.weights), session_->alternatives(), gain.seconds);
+  for (const scheduling::TaskAlternative& one : session_->alternatives()) {
+    DividedRegion& region = gain.regions.emplace_back();
+    region.together = tasks[one.together]->name();
+    region.together_seconds = gain.seconds[one.together];
+    for (int task : one.apart) region.apart_seconds += gain.seconds[task];
+    region.count = one.count;
+    region.is_together = one.IsTogether(gain.seconds);
+  }
+}
+
 TuningGain Tuning::Gain() const {
   TuningGain gain;
+  std::vector<std::optional<record::StoredTrial>> chosen;
   for (const auto& task : session_->tasks()) {
-    const double weight = task->weight();
     const target::Target& target = task->space().target();
     const record::TargetId target_id = store_.FindTarget(target).value_or(0);
     const std::vector<record::StoredTrial> best = store_.BestOf(task->id(), target_id, 1);
-    const double seconds =
-        best.empty() ? std::numeric_limits<double>::infinity() : best[0].outcome.value;
-    gain.seconds.push_back(seconds);
+    chosen.push_back(best.empty() ? std::nullopt : std::optional(best[0]));
+    gain.seconds.push_back(best.empty() ? std::numeric_limits<double>::infinity()
+                                        : best[0].outcome.value);
+  }
+  Divide(gain);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const double weight = gain.weights[i], seconds = gain.seconds[i];
+    if (weight == 0) continue;
     gain.total_seconds += weight * seconds;
-    if (best.empty()) continue;
-    const std::optional<UntunedComparison> compared = CompareWithUntuned(store_, best[0]);
+    if (!chosen[i]) continue;
+    const std::optional<UntunedComparison> compared = CompareWithUntuned(store_, *chosen[i]);
     if (!compared) continue;
     ++gain.compared_tasks;
     gain.compared_seconds += weight * compared->chosen.value_or(seconds);
     gain.untuned_seconds += weight * compared->untuned;
   }
   if (!std::isfinite(gain.total_seconds)) return gain;
-  if (const double bound = RooflineBound(); bound > 0) {
+  if (const double bound = RooflineBound(gain.weights); bound > 0) {
     gain.roofline_share = std::min(1.0, bound / gain.total_seconds);
   }
   return gain;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct TuneOptions {
   std::optional<std::string> scheduler = {};
   /// As sketch::DerivationChoice reads it; the same of a resumed session. Default "all".
   std::optional<std::string> derivations = {};
+  /// As ParseDivisions reads it; the same of a resumed session. Default "all", in sessions of
+  /// versions that knew no other division "none".
+  std::optional<std::string> divisions = {};
   /// File of a pre-trained cost model (see ActiveLearning) to begin with.
   std::optional<std::string> cost_model = {};
   /// As PrecisionToJson gives it: the session keeps it. A session is resumed with what it was begun
@@ -62,6 +66,9 @@ struct TuningObserver {
 struct TuningGain {
   /// Seconds of each task's chosen program, in the session's order; infinity without one.
   std::vector<double> seconds;
+  /// How often the network runs each task, as it is divided by these times.
+  std::vector<double> weights;
+  std::vector<DividedRegion> regions;  ///< that could be divided otherwise
   double total_seconds = 0;
   /// Of the tasks whose untuned program was measured as well: how many, and what the chosen and the
   /// untuned programs take, measured in turns unless the choice was made later. An untuned program
@@ -101,9 +108,11 @@ class Tuning {
   TuningGain Gain() const;
 
  private:
-  /// The least seconds of all tasks (RooflineSeconds), each by the algorithm of its best program; 0
-  /// where the machine is not known.
-  double RooflineBound() const;
+  /// The least seconds of all tasks (RooflineSeconds), each by the algorithm of its best program,
+  /// as often as `weights` says; 0 where the machine is not known.
+  double RooflineBound(std::span<const double> weights) const;
+  /// Divides by the tasks' times.
+  void Divide(TuningGain& gain) const;
 
   record::Store& store_;
   ProgramEvaluator& evaluator_;

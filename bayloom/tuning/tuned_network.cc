@@ -4,9 +4,14 @@
 #include "bayloom/tuning/tuned_network.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "bayloom/codegen/compile.h"
+#include "bayloom/feature/code_estimate.h"
+#include "bayloom/tensor/workload_name.h"
 #include "bayloom/tuning/restore.h"
 
 namespace bayloom::tuning {
@@ -25,25 +30,29 @@ UntunedOptions Shared(UntunedOptions options, int tasks) {
   return options;
 }
 
-}  // namespace
+ChosenProgram Measured(MeasuredCandidate&& candidate, ProgramSource source) {
+  return {std::move(candidate.candidate.program), std::move(candidate.outcome), source};
+}
 
-ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Target& target,
-                            const ChoiceOptions& options, base::ThreadPool& pool) {
-  const sketch::SpaceGenerator space(workload, target);
-  if (options.store != nullptr) {
-    std::optional<MeasuredCandidate> best = RestoreBest(*options.store, space);
-    if (best) return {std::move(best->candidate.program), best->outcome, ProgramSource::kTuned};
-  }
+/// The fastest program recorded or kept; nullopt if there is none.
+std::optional<ChosenProgram> KnownProgram(const sketch::SpaceGenerator& space,
+                                          const ChoiceOptions& options) {
+  std::optional<MeasuredCandidate> best;
+  if (options.store != nullptr) best = RestoreBest(*options.store, space);
+  if (best) return Measured(*std::move(best), ProgramSource::kTuned);
+  if (options.user_store != nullptr) best = options.user_store->Find(space);
+  if (best) return Measured(*std::move(best), ProgramSource::kKnown);
+  return std::nullopt;
+}
+
+ChosenProgram EstimatedProgram(const sketch::SpaceGenerator& space, const ChoiceOptions& options,
+                               base::ThreadPool& pool) {
   std::vector<sketch::Candidate> lent;
-  if (options.user_store != nullptr) {
-    std::optional<MeasuredCandidate> best = options.user_store->Find(space);
-    if (best) return {std::move(best->candidate.program), best->outcome, ProgramSource::kKnown};
-    lent = options.user_store->Lend(space, kLent);
-  }
+  if (options.user_store != nullptr) lent = options.user_store->Lend(space, kLent);
   sketch::Candidate chosen = FastestByEstimate(space, lent, options.untuned, pool);
   bool is_plain = chosen.trace.instructions().empty();
   if (!is_plain && options.check != nullptr) {
-    const Status checked = options.check->Check(workload, chosen.program);
+    const Status checked = options.check->Check(space.workload(), chosen.program);
     if (!checked) {
       if (options.warning) options.warning(checked.error().message);
       chosen = PlainCandidate(space);
@@ -51,9 +60,9 @@ ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Targ
     }
   }
   // A GPU need not be here: that code can be made is known, at least.
-  const bool is_gpu = target.kind() == target::TargetKind::kNvidiaGpu;
+  const bool is_gpu = space.target().kind() == target::TargetKind::kNvidiaGpu;
   if (is_gpu && !is_plain && options.check == nullptr &&
-      !codegen::CompileProgram(chosen.program, target, "kernel")) {
+      !codegen::CompileProgram(chosen.program, space.target(), "kernel")) {
     chosen = PlainCandidate(space);
     is_plain = true;
   }
@@ -61,16 +70,140 @@ ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Targ
           is_plain ? ProgramSource::kPlain : ProgramSource::kEstimated};
 }
 
+/// Finds programs for workloads, each once.
+class ProgramFinder {
+ public:
+  ProgramFinder(const target::Target& target, const ChoiceOptions& options, base::ThreadPool& pool)
+      : target_(target), options_(options), pool_(pool) {}
+
+  /// Null if nothing was measured.
+  const ChosenProgram* Known(const tensor::Workload& workload) {
+    Entry& entry = EntryOf(workload);
+    if (!entry.is_looked_up) entry.program = KnownProgram(entry.space, options_);
+    entry.is_looked_up = true;
+    return entry.program && entry.program->measured ? &*entry.program : nullptr;
+  }
+
+  const ChosenProgram& Find(const tensor::Workload& workload) {
+    if (const ChosenProgram* known = Known(workload)) return *known;
+    Entry& entry = EntryOf(workload);
+    if (!entry.program) entry.program = EstimatedProgram(entry.space, options_, pool_);
+    return *entry.program;
+  }
+
+ private:
+  struct Entry {
+    sketch::SpaceGenerator space;
+    bool is_looked_up = false;
+    std::optional<ChosenProgram> program = {};
+  };
+
+  Entry& EntryOf(const tensor::Workload& workload) {
+    const uint64_t hash = workload.StructuralHash();
+    const auto found = entries_.find(hash);
+    if (found != entries_.end()) return found->second;
+    return entries_.emplace(hash, Entry{.space = {workload, target_}}).first->second;
+  }
+
+  const target::Target& target_;
+  const ChoiceOptions& options_;
+  base::ThreadPool& pool_;
+  std::map<uint64_t, Entry> entries_;  // by hashes of workloads
+};
+
+/// Divides the regions of a network by the programs of their tasks.
+class Divider {
+ public:
+  Divider(const graph::TaskGraph& network, const target::Target& target, ProgramFinder& programs)
+      : network_(network), target_(target), programs_(programs) {}
+
+  DividedRegion Divide(const graph::Alternative& region) {
+    const Side together = {&region.workload};
+    Side apart;
+    for (int call : region.calls) {
+      apart.push_back(&network_.tasks[network_.calls[call].task].workload);
+    }
+    DividedRegion divided;
+    divided.together = tensor::NameOf(region.workload);
+    divided.together_seconds = MeasuredSeconds(together);
+    divided.apart_seconds = MeasuredSeconds(apart);
+    divided.is_measured =
+        std::isfinite(divided.together_seconds) || std::isfinite(divided.apart_seconds);
+    if (!divided.is_measured) {
+      divided.together_seconds = EstimatedSeconds(together);
+      divided.apart_seconds = EstimatedSeconds(apart);
+    }
+    divided.is_together = divided.together_seconds < divided.apart_seconds;
+    return divided;
+  }
+
+ private:
+  using Side = std::vector<const tensor::Workload*>;
+
+  /// Infinity unless all were measured.
+  double MeasuredSeconds(const Side& side) {
+    double sum = 0;
+    for (const tensor::Workload* workload : side) {
+      const ChosenProgram* known = programs_.Known(*workload);
+      sum += known ? known->measured->value : std::numeric_limits<double>::infinity();
+    }
+    return sum;
+  }
+
+  double EstimatedSeconds(const Side& side) {
+    double sum = 0;
+    for (const tensor::Workload* workload : side) {
+      sum += feature::EstimateCodeTime(programs_.Find(*workload).program, target_);
+    }
+    return sum;
+  }
+
+  const graph::TaskGraph& network_;
+  const target::Target& target_;
+  ProgramFinder& programs_;
+};
+
+/// Equal regions are told of once.
+void AddRegion(DividedRegion region, std::vector<DividedRegion>& regions) {
+  const auto equal = std::ranges::find_if(regions, [&](const DividedRegion& other) {
+    return other.together == region.together && other.together_seconds == region.together_seconds &&
+           other.apart_seconds == region.apart_seconds;
+  });
+  if (equal != regions.end()) {
+    ++equal->count;
+  } else {
+    regions.push_back(std::move(region));
+  }
+}
+
+}  // namespace
+
+ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Target& target,
+                            const ChoiceOptions& options, base::ThreadPool& pool) {
+  return ProgramFinder(target, options, pool).Find(workload);
+}
+
 TunedNetwork TunedNetwork::Choose(graph::TaskGraph network, const target::Target& target,
                                   const ChoiceOptions& options) {
-  TunedNetwork tuned{std::move(network), target, {}};
+  TunedNetwork tuned{{}, target, {}};
   base::ThreadPool pool(options.threads);
-  const auto all = static_cast<int>(tuned.network.tasks.size());
   ChoiceOptions shared = options;
-  shared.untuned = Shared(options.untuned, all);
+  shared.untuned = Shared(options.untuned, static_cast<int>(network.tasks.size()));
+  ProgramFinder programs(target, shared, pool);
+  Divider divider(network, target, programs);
+  std::vector<bool> wanted;
+  for (const graph::Alternative& region : network.alternatives) {
+    wanted.push_back(MayPay(region.bytes_between, options.divisions, target));
+    if (!wanted.back()) continue;
+    DividedRegion divided = divider.Divide(region);
+    wanted.back() = divided.is_together;
+    AddRegion(std::move(divided), tuned.regions);
+  }
+  tuned.network = graph::Divide(network, wanted);
+  const auto all = static_cast<int>(tuned.network.tasks.size());
   for (const graph::GraphTask& task : tuned.network.tasks) {
     if (options.observer) options.observer(static_cast<int>(tuned.chosen.size()), all);
-    tuned.chosen.push_back(ChooseProgram(task.workload, target, shared, pool));
+    tuned.chosen.push_back(programs.Find(task.workload));
   }
   return tuned;
 }

@@ -14,6 +14,7 @@
 #include "bayloom/tensor/program.h"
 #include "bayloom/tensor/workload.h"
 #include "bayloom/trial/outcome.h"
+#include "bayloom/tuning/division.h"
 #include "bayloom/tuning/program_check.h"
 #include "bayloom/tuning/untuned_program.h"
 #include "bayloom/tuning/user_store.h"
@@ -42,7 +43,8 @@ struct ChoiceOptions {
   UntunedOptions untuned = {};
   /// What is chosen by estimate is checked, and replaced by the plain program where that fails.
   ProgramCheck* check = nullptr;
-  int threads = 0;  ///< for choosing; 0: one per hardware thread
+  Divisions divisions = Divisions::kAll;  ///< that are chosen between
+  int threads = 0;                        ///< for choosing; 0: one per hardware thread
   /// Told of the tasks that have a program, and of how many there are.
   std::function<void(int done, int all)> observer = {};
   /// Told why a program that was chosen by estimate is not used.
@@ -56,11 +58,14 @@ ChosenProgram ChooseProgram(const tensor::Workload& workload, const target::Targ
 
 /// A network with a program for each of its tasks.
 struct TunedNetwork {
-  graph::TaskGraph network;
+  graph::TaskGraph network;  ///< as it was divided: without alternatives
   target::Target target;
-  std::vector<ChosenProgram> chosen;  ///< parallel to network.tasks
+  std::vector<ChosenProgram> chosen;        ///< parallel to network.tasks
+  std::vector<DividedRegion> regions = {};  ///< that could have been divided otherwise
 
-  /// ChooseProgram for each of the tasks.
+  /// ChooseProgram for each of the tasks. A region that may be divided otherwise (MayPay) is, if
+  /// that takes less time: as measured, where programs of both divisions were; where those of one
+  /// were, it is that one; else by the estimate of all its programs.
   static TunedNetwork Choose(graph::TaskGraph network, const target::Target& target,
                              const ChoiceOptions& options);
 

@@ -28,7 +28,8 @@ namespace bayloom::tuning {
 struct TaskSpec {
   std::string name;
   tensor::Workload workload;
-  double weight = 1;       ///< how often one run of the whole (a network) runs it
+  /// How often one run of the whole (a network) runs it, unless others take its place.
+  double weight = 1;
   double lower_bound = 0;  ///< seconds that no program can beat; 0 if unknown
 };
 
@@ -57,7 +58,7 @@ class TuningTask final : public run::RunTask<ProgramTrial> {
              SlotObserver on_slot);
 
   const std::string& name() const { return name_; }
-  double weight() const { return weight_; }
+  double weight() const { return weight_; }  ///< as TaskSpec::weight
   record::TaskId id() const { return id_; }  ///< the store's
   uint64_t workload_hash() const { return workload_hash_; }
   const sketch::SpaceGenerator& space() const { return *space_; }

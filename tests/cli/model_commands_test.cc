@@ -92,6 +92,48 @@ TEST_F(ModelCommands, RunDescribesOutputsOfRandomInputs) {
 /// than the two seconds that it gets beside a number of trials.
 constexpr const char* kAnyTime = "30m";
 
+/// A depthwise convolution with a convolution of 1x1 behind it may be one task.
+TEST_F(ModelCommands, RegionsAreDividedByWhatWasMeasured) {
+  models::GraphBuilder g("separable", 13, /*seed=*/1);
+  models::Value x = g.Input("image", {1, 8, 160, 160});
+  x = g.Node("Relu", {models::ConvBn(g, "depthwise", x, {8, 8, 3, 1, 1, 8}, 1)});
+  g.Output(models::ConvBn(g, "project", x, {8, 4}, 1), {1, 4, 160, 160});
+  const std::string model = folder_ / "separable.onnx", database = folder_ / "separable.db";
+  g.Save(model);
+  const Answer tasks = RunBayloom({"show", model, "--json"});
+  const nlohmann::json listed = nlohmann::json::parse(tasks.out);
+  ASSERT_EQ(listed.size(), 3u) << tasks.out;
+  EXPECT_EQ(listed[2]["instead of"], "1, 2");
+  EXPECT_THAT(RunBayloom({"show", model, "--task", "3"}).out, HasSubstr("workload "));
+
+  const auto tune = [&](const std::string& divisions) {
+    const Answer tuned =
+        RunBayloom({"tune", model, "--trials", "12", "--time", kAnyTime, "--threads", "1",
+                    "--strategy", "random", "--db", database, "--divisions", divisions, "--json"});
+    EXPECT_EQ(tuned.exit_code, 0) << tuned.error;
+    return nlohmann::json::parse(tuned.out)["gain"];
+  };
+  EXPECT_FALSE(tune("none").contains("regions"));
+  EXPECT_EQ(RunBayloom({"tune", model, "--divisions", "some"}).exit_code, 2);
+  const int64_t between = 8 * 160 * 160 * 4;
+  if (2 * between <= codegen::HostTarget(1).l2_bytes) GTEST_SKIP() << "caches hold all of it";
+  const nlohmann::json regions = tune("all").at("regions");
+  ASSERT_EQ(regions.size(), 1u);
+  const bool is_together =
+      regions[0]["together_seconds"].get<double>() < regions[0]["apart_seconds"].get<double>();
+  EXPECT_EQ(regions[0]["chosen"], is_together ? "together" : "apart");
+  const Answer bench =
+      RunBayloom({"bench", model, "--db", database, "--threads", "1", "--time", "0.05s", "--json"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.error;
+  const nlohmann::json timed = nlohmann::json::parse(bench.out);
+  EXPECT_EQ(timed["regions"][0]["chosen"], regions[0]["chosen"]);
+  EXPECT_EQ(timed["tasks"].size(), is_together ? 1u : 2u);
+  EXPECT_THAT(bench.error, HasSubstr(is_together ? "1 of 1 region" : "0 of 1 region"));
+  const Answer apart = RunBayloom({"bench", model, "--db", database, "--threads", "1", "--time",
+                                   "0.05s", "--divisions", "none", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(apart.out)["tasks"].size(), 2u) << apart.error;
+}
+
 TEST_F(ModelCommands, TunedProgramsAreTimedAndShipped) {
   const std::string database = folder_ / "tuning.db";
   const Answer tuned = RunBayloom({"tune", classifier_, "--trials", "20", "--time", kAnyTime,

@@ -16,7 +16,7 @@ TEST(SessionStateTest, ReadsWhatItWrote) {
   state.phases.schedule = 0.25;
   state.phases.measure = 8;
   state.slots = {{3, 16, 6.5}, {4, 7, 12.5}};
-  state.weights = {{3, 2}, {4, 1}};
+  state.weights = {{3, 2}, {4, 1}, {5, 0}};
   const auto read = SessionState::Parse(state.ToText());
   ASSERT_TRUE(read);
   EXPECT_EQ(read->seconds, 12.5);

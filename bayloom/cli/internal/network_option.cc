@@ -16,6 +16,7 @@
 #include "bayloom/base/one_line.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/output.h"
+#include "bayloom/cli/internal/regions.h"
 #include "bayloom/record/store.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/status_line.h"
@@ -69,6 +70,7 @@ std::string Describe(const tuning::TunedNetwork& network) {
   if (const int estimated = network.CountOf(ProgramSource::kEstimated); estimated > 0) {
     text += fmt::format("; {} chosen by estimate", estimated);
   }
+  if (!network.regions.empty()) text += "; " + RegionsText(network.regions);
   return text;
 }
 
@@ -95,6 +97,7 @@ void NetworkOption::AddTo(CLI::App& command) {
                      ->option_text("NAME")
                      ->capture_default_str(),
                  {"none", "low", "normal", "high"}));
+  AddDivisionsOption(command, divisions);
   model.precision.AddTo(command);
   target.AddTo(command);
 }
@@ -151,6 +154,7 @@ tuning::TunedNetwork NetworkOption::Choose(const graph::TaskGraph& network,
        .user_store = &user_store,
        .untuned = OptionsFor(effort),
        .check = check.get(),
+       .divisions = *tuning::ParseDivisions(divisions.value_or("all")),
        .observer = [&](int done, int all) { progress.Show(done, all); },
        .warning =
            [&](const std::string& reason) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct NetworkOption {
   std::string database;
   StoreOption store;
   std::string effort = "normal";
+  std::optional<std::string> divisions;
 
   void AddTo(CLI::App& command);
   /// The model with the best recorded programs, chosen ones for tasks without records; says on

@@ -169,7 +169,7 @@ function courseOf(database, run, task) {
     if (!now.has(id) && value > 0) now.set(id, value);
   }
   let whole = 0;
-  for (const t of run.tasks) whole += (weights.get(t.task) || 0) * (now.has(t.task) ? now.get(t.task) : NaN);
+  for (const t of run.tasks) if (weights.get(t.task) > 0) whole += weights.get(t.task) * (now.has(t.task) ? now.get(t.task) : NaN);
   for (let i = 0; i < n; ++i) {
     const id = trials.task.data[i], value = trials.value.data[i], weight = weights.get(id) || 0;
     if (!Number.isNaN(value) && value > 0) {

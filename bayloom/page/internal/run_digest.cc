@@ -93,7 +93,7 @@ void RunDigest::AddTasks(Json& json) const {
   for (const auto& [id, task] : tasks) {
     const auto weight = state.weights.find(id);
     const double times = weight == state.weights.end() ? 1 : weight->second;
-    latency += times * task.best;
+    if (times > 0) latency += times * task.best;
     listed.push_back({{"task", id},
                       {"weight", Finite(times)},
                       {"slots", slots[id]},
