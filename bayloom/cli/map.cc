@@ -37,8 +37,9 @@ namespace bayloom::cli {
 namespace {
 
 mapspace::Problem LoadProblem(const MapArguments& arguments) {
-  mapspace::Problem problem = arguments.op.empty() ? mapspace::ReadProblem(arguments.problem)
-                                                   : mapspace::ParseProblem(arguments.op);
+  mapspace::Problem problem =
+      arguments.op.empty() ? mapspace::ReadProblem(arguments.problem, arguments.define.Variables())
+                           : mapspace::ParseProblem(arguments.op);
   mapspace::Problem* const all[] = {&problem};
   arguments.sparsity.ApplyTo(all);
   return problem;
@@ -96,7 +97,8 @@ void EvaluateMapping(const MapArguments& arguments) {
   const mapspace::AnalyticalModel model(LoadProblem(arguments), arguments.LoadArchitecture(),
                                         options.counting);
   const mapspace::Mapping mapping =
-      mapspace::ReadMapping(arguments.mapping, model.problem(), model.architecture());
+      mapspace::ReadMapping(arguments.mapping, model.problem(), model.architecture(),
+                            arguments.define.Variables());
   const auto evaluator = tuning::MakeMappingEvaluator(model, options);
   const std::optional<trial::Outcome> outcome =
       trial::EvaluateOne(*evaluator, mapping, options.search.budget.stop);

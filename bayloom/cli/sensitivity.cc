@@ -14,6 +14,7 @@
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
+#include "bayloom/cli/internal/define_option.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/map_options.h"
 #include "bayloom/external/scenario.h"
@@ -32,6 +33,7 @@ struct SensitivityOptions {
   std::string op;
   std::string problem;
   std::string architecture;
+  DefineOption define;
   std::string objective = "energy";
   std::string tiles = "integer";
   std::string orders = "ranking";
@@ -72,9 +74,11 @@ report::Table RankScenario(const SensitivityOptions& options) {
 /// By random mappings, which the model evaluates.
 report::Table RankOperation(const SensitivityOptions& options) {
   if (options.architecture.empty()) throw InputError("an operation needs --arch");
-  const mapspace::AnalyticalModel model(options.op.empty() ? mapspace::ReadProblem(options.problem)
-                                                           : mapspace::ParseProblem(options.op),
-                                        mapspace::LoadArchitecture(options.architecture));
+  const yaml::TemplateVariables variables = options.define.Variables();
+  const mapspace::AnalyticalModel model(
+      options.op.empty() ? mapspace::ReadProblem(options.problem, variables)
+                         : mapspace::ParseProblem(options.op),
+      mapspace::LoadArchitecture(options.architecture, nullptr, variables));
   const mapspace::Mapspace mapspace(model.problem(), model.architecture());
   const auto encoding =
       mapspace::MakeMappingEncoding(mapspace, model, options.tiles, options.orders);
@@ -122,6 +126,7 @@ void AddSensitivityCommand(CLI::App& app) {
       ->option_text("FILE");
   command->add_option("--arch", options->architecture, "Accelerator of the operation; see 'map'")
       ->option_text("ARCH");
+  options->define.AddTo(*command);
   OneOf(command->add_option("--objective", options->objective, "Value to explain")
             ->option_text("NAME")
             ->capture_default_str(),

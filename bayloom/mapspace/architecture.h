@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,8 +120,10 @@ double MacEnergy(int word_bits);
 Architecture ShippedArchitecture(std::string_view name, const Technology* technology = nullptr);
 std::vector<std::string> ShippedArchitectureNames();
 
-/// A shipped architecture's name, or a file of Timeloop's YAML (architecture_yaml.h).
+/// A shipped architecture's name, or a file of Timeloop's YAML, whose variables are these if it is a
+/// template (timeloop_yaml.h).
 Architecture LoadArchitecture(const std::string& name_or_file,
-                              const Technology* technology = nullptr);
+                              const Technology* technology = nullptr,
+                              const std::map<std::string, std::string>& variables = {});
 
 }  // namespace bayloom::mapspace

@@ -372,8 +372,9 @@ std::string NameAfter(const std::string& file) {
 
 }  // namespace
 
-Architecture ReadArchitecture(const std::string& file, const Technology* technology) {
-  return ReadDocument(yaml::YamlValue::Load(file), NameAfter(file), technology);
+Architecture ReadArchitecture(const std::string& file, const Technology* technology,
+                              const yaml::TemplateVariables& variables) {
+  return ReadDocument(yaml::LoadTemplate(file, variables), NameAfter(file), technology);
 }
 
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,
@@ -381,16 +382,19 @@ Architecture ParseArchitectureYaml(const std::string& text, const std::string& f
   return ReadDocument(yaml::YamlValue::Parse(text, file), NameAfter(file), technology);
 }
 
-void AddSparseOptimizations(const std::string& file, Architecture& architecture) {
-  const yaml::YamlValue document = yaml::YamlValue::Load(file);
+void AddSparseOptimizations(const std::string& file, Architecture& architecture,
+                            const yaml::TemplateVariables& variables) {
+  const yaml::YamlValue document = yaml::LoadTemplate(file, variables);
   ReadOptimizations(document.AtAny({"sparse_optimizations", "sparse-optimizations"}), architecture);
 }
 
-std::vector<Directive> ReadConstraints(const std::string& file) {
-  const yaml::YamlValue document = yaml::YamlValue::Load(file);
+std::vector<Directive> ReadConstraints(const std::string& file,
+                                       const yaml::TemplateVariables& variables) {
+  const yaml::YamlValue document = yaml::LoadTemplate(file, variables);
   std::vector<Directive> directives;
   for (const char* section :
-       {"architecture_constraints", "mapspace_constraints", "constraints", "mapspace"}) {
+       {"architecture_constraints", "mapspace_constraints", "extra_mapping_constraints",
+        "constraints", "mapspace"}) {
     const auto found = document.Find(section);
     if (!found) continue;
     const yaml::YamlValue list = found->IsMap() ? found->AtAny({"targets", "constraints"}) : *found;

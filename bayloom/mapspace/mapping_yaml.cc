@@ -111,8 +111,9 @@ std::string SpatialText(const MappingLevel& level, const std::string& target,
 }  // namespace
 
 Mapping ReadMapping(const std::string& file, const Problem& problem,
-                    const Architecture& architecture) {
-  return ReadDocument(yaml::YamlValue::Load(file), problem, architecture);
+                    const Architecture& architecture,
+                    const yaml::TemplateVariables& variables) {
+  return ReadDocument(yaml::LoadTemplate(file, variables), problem, architecture);
 }
 
 Mapping ParseMappingYaml(const std::string& text, const std::string& file, const Problem& problem,

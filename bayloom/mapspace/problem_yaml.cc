@@ -119,8 +119,8 @@ class ProblemReader {
 
 }  // namespace
 
-Problem ReadProblem(const std::string& file) {
-  return ProblemReader(yaml::YamlValue::Load(file).At("problem")).Read();
+Problem ReadProblem(const std::string& file, const yaml::TemplateVariables& variables) {
+  return ProblemReader(yaml::LoadTemplate(file, variables).At("problem")).Read();
 }
 
 Problem ParseProblemYaml(const std::string& text, const std::string& file) {

@@ -48,8 +48,9 @@ Architecture ShippedArchitecture(std::string_view name, const Technology* techno
                    ", or give a YAML file");
 }
 
-Architecture LoadArchitecture(const std::string& name_or_file, const Technology* technology) {
-  return LooksLikeYamlFile(name_or_file) ? ReadArchitecture(name_or_file, technology)
+Architecture LoadArchitecture(const std::string& name_or_file, const Technology* technology,
+                              const std::map<std::string, std::string>& variables) {
+  return LooksLikeYamlFile(name_or_file) ? ReadArchitecture(name_or_file, technology, variables)
                                          : ShippedArchitecture(name_or_file, technology);
 }
 

@@ -10,16 +10,19 @@
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/mapping.h"
 #include "bayloom/mapspace/problem.h"
+#include "bayloom/yaml/template/template.h"
 
 namespace bayloom::mapspace {
 
 /// Timeloop's files (versions 0.2 to 0.4, with those of sparse tensors). Each reader looks for its
-/// own section, so that one file may hold several. All throw InputError naming file, line and key.
+/// own section, so that one file may hold several. Files may be templates of version 0.4
+/// (yaml/template/template.h), to whose variables `variables` gives values; texts that are parsed
+/// are not. All throw InputError naming file, line and key.
 
 /// `problem:` with `shape:` (dimensions, coefficients, data-spaces) and the bounds beside it or
 /// under `instance:`, and there `densities:`. A data space may have `word-bits:`, which is
 /// Bayloom's own.
-Problem ReadProblem(const std::string& file);
+Problem ReadProblem(const std::string& file, const yaml::TemplateVariables& variables = {});
 Problem ParseProblemYaml(const std::string& text, const std::string& file);
 
 /// `arch:` / `architecture:`, either `arithmetic:` and `storage:` (innermost first) or a tree of
@@ -27,21 +30,25 @@ Problem ParseProblemYaml(const std::string& text, const std::string& file);
 /// any, and `sparse_optimizations:` beside it. Energies are `vector-access-energy` and `energy`
 /// where given, in pJ, else those of `technology`, or without one those of SramAccessEnergy and its
 /// like. A unit with `enabled: false` is left out, and constraints on it with it.
-Architecture ReadArchitecture(const std::string& file, const Technology* technology = nullptr);
+Architecture ReadArchitecture(const std::string& file, const Technology* technology = nullptr,
+                              const yaml::TemplateVariables& variables = {});
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,
                                    const Technology* technology = nullptr);
 
 /// `sparse_optimizations:` of a file of its own, added to those that the architecture has.
-void AddSparseOptimizations(const std::string& file, Architecture& architecture);
+void AddSparseOptimizations(const std::string& file, Architecture& architecture,
+                            const yaml::TemplateVariables& variables = {});
 
-/// `constraints:`, `architecture_constraints:`, `mapspace_constraints:` or `mapspace:`; a list, or
-/// one under `targets:`.
-std::vector<Directive> ReadConstraints(const std::string& file);
+/// `constraints:`, `architecture_constraints:`, `mapspace_constraints:`,
+/// `extra_mapping_constraints:` or `mapspace:`; a list, or one under `targets:`.
+std::vector<Directive> ReadConstraints(const std::string& file,
+                                       const yaml::TemplateVariables& variables = {});
 
 /// `mapping:`, a list of directives that say everything; factors not named are 1, tensors not
 /// named are kept.
 Mapping ReadMapping(const std::string& file, const Problem& problem,
-                    const Architecture& architecture);
+                    const Architecture& architecture,
+                    const yaml::TemplateVariables& variables = {});
 Mapping ParseMappingYaml(const std::string& text, const std::string& file, const Problem& problem,
                          const Architecture& architecture);
 

@@ -20,6 +20,7 @@
 #include "bayloom/base/spelling.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/yaml/internal/document_check.h"
+#include "bayloom/yaml/internal/text_source.h"
 
 namespace bayloom::yaml {
 namespace {
@@ -37,8 +38,24 @@ std::optional<Number> ParseNumber(std::string_view text) {
 }  // namespace
 
 struct YamlValue::Document {
-  std::string source;
+  TextSource source;
   YAML::Node root;
+  std::vector<YamlValue> included = {};
+  bool merges = false;     ///< `<<` and `<<<` merge maps
+  std::string where = "";  ///< the place of what has none of its own
+  Extent extent = {};
+
+  /// A list or map of values of other documents.
+  void Include(const YamlValue& value) {
+    extent.values += value.document_->extent.values;
+    extent.height = std::max(extent.height, value.document_->extent.height + 1);
+    included.push_back(value);
+  }
+  YAML::Node LastIncluded() const {
+    YAML::Node node(std::to_string(included.size() - 1));
+    node.SetTag(kIncludedTag);
+    return node;
+  }
 };
 
 YamlValue::YamlValue(std::shared_ptr<const Document> document, const YAML::Node& node,
@@ -48,6 +65,11 @@ YamlValue::YamlValue(std::shared_ptr<const Document> document, const YAML::Node&
       path_(std::move(path)) {}
 
 YamlValue YamlValue::Child(const YAML::Node& node, std::string path) const {
+  const std::vector<YamlValue>& included = document_->included;
+  if (!included.empty() && node.IsScalar() && node.Tag() == kIncludedTag) {
+    const int64_t index = IncludedIndex(node.Scalar(), included.size());
+    if (index >= 0) return included[index];
+  }
   return YamlValue(document_, node, std::move(path));
 }
 
@@ -55,18 +77,58 @@ YamlValue YamlValue::Entry(const std::string& key, const YAML::Node& node) const
   return Child(node, (path_.empty() ? "" : path_ + ".") + base::InOneLine(key));
 }
 
-YamlValue YamlValue::Parse(const std::string& text, const std::string& source) {
+YamlValue YamlValue::Make(std::shared_ptr<Document> document, const std::string& text) {
+  const std::string& source = document->source.name;
   if (text.size() > base::kMaxTextBytes) {
     throw InputError(fmt::format("cannot use '{}': it is larger than {} MiB", source,
                                  base::kMaxTextBytes >> 20));
   }
-  auto document = std::make_shared<Document>();
-  document->source = source;
   try {
-    CheckDocument(text, source);
+    std::vector<Extent> included;
+    for (const YamlValue& value : document->included) {
+      included.push_back(value.document_->extent);
+    }
+    document->extent = CheckDocument(text, document->source, included);
     document->root = YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    throw InputError(Place(source, error.mark) + base::InOneLine(error.msg));
+    throw InputError(document->source.Place(error.mark) + base::InOneLine(error.msg));
+  }
+  return YamlValue(document, document->root, "").Child(document->root, "");
+}
+
+YamlValue YamlValue::Parse(const std::string& text, const std::string& source) {
+  auto document = std::make_shared<Document>();
+  document->source.name = source;
+  return Make(std::move(document), text);
+}
+
+YamlValue YamlValue::Compose(ComposedText text, const std::string& source) {
+  auto document = std::make_shared<Document>();
+  document->source = {.name = source, .lines = std::move(text.lines)};
+  document->included = std::move(text.included);
+  document->merges = true;
+  text.text += '\n';  // without it, yaml-cpp refuses some documents that end within brackets
+  return Make(std::move(document), text.text);
+}
+
+YamlValue YamlValue::ListOf(const std::vector<YamlValue>& items, const std::string& source) {
+  auto document = std::make_shared<Document>();
+  document->source.name = source;
+  document->root = YAML::Node(YAML::NodeType::Sequence);
+  for (const YamlValue& item : items) {
+    document->Include(item);
+    document->root.push_back(document->LastIncluded());
+  }
+  return YamlValue(document, document->root, "");
+}
+
+YamlValue YamlValue::MapOf(const NamedValues& entries, const std::string& where) {
+  auto document = std::make_shared<Document>();
+  document->where = where;
+  document->root = YAML::Node(YAML::NodeType::Map);
+  for (const auto& [name, value] : entries) {
+    document->Include(value);
+    document->root.force_insert(name, document->LastIncluded());
   }
   return YamlValue(document, document->root, "");
 }
@@ -81,7 +143,11 @@ bool YamlValue::IsScalar() const { return node_->IsScalar(); }
 bool YamlValue::IsNull() const { return node_->IsNull(); }
 bool YamlValue::IsQuoted() const { return node_->IsScalar() && node_->Tag() == "!"; }
 
-std::string YamlValue::Where() const { return Place(document_->source, node_->Mark()); }
+std::string YamlValue::Tag() const { return node_->Tag(); }
+
+std::string YamlValue::Where() const {
+  return document_->where.empty() ? document_->source.Place(node_->Mark()) : document_->where;
+}
 
 void YamlValue::Fail(const std::string& message) const {
   throw InputError(Where() + path_ + (path_.empty() ? "" : ": ") + message);
@@ -111,9 +177,52 @@ YamlValue YamlValue::AtAny(std::initializer_list<std::string_view> keys) const {
   Fail(fmt::format("'{}' is missing", *keys.begin()));
 }
 
+YamlValue YamlValue::MergedWith(const YamlValue& other) const {
+  if (Tag() == "!nomerge") return *this;
+  if (IsMap() && other.IsMap()) {
+    NamedValues entries = Entries();
+    AddMissing(other, true, entries);
+    return MapOf(entries, Where());
+  }
+  if (IsList() && other.IsList()) {
+    std::vector<YamlValue> items = Items();
+    for (const YamlValue& item : other.Items()) items.push_back(item);
+    return ListOf(items, document_->source.name);
+  }
+  return *this;
+}
+
+void YamlValue::AddMissing(const YamlValue& from, bool is_deep, NamedValues& entries) {
+  for (const auto& [name, value] : from.Entries()) {
+    const auto own = std::ranges::find(entries, name, &NamedValues::value_type::first);
+    if (own == entries.end()) {
+      entries.emplace_back(name, value);
+    } else if (is_deep) {
+      own->second = own->second.MergedWith(value);
+    }
+  }
+}
+
+void YamlValue::Merge(NamedValues& entries) {
+  const auto is_merge = [](const auto& entry) {
+    return entry.first == "<<" || entry.first == "<<<";
+  };
+  const auto found = std::ranges::find_if(entries, is_merge);
+  if (found == entries.end()) return;
+  const auto [key, from] = *found;
+  entries.erase(found);
+  const auto second = std::ranges::find_if(entries, is_merge);
+  if (second != entries.end()) second->second.Fail("a map has '<<' or '<<<' once");
+  const bool is_deep = key == "<<<";
+  if (!from.IsList()) return AddMissing(from, is_deep, entries);
+  NamedValues combined;
+  for (const YamlValue& item : from.Items()) AddMissing(item, is_deep, combined);
+  AddMissing(MapOf(combined, from.Where()), is_deep, entries);
+}
+
 std::vector<std::pair<std::string, YamlValue>> YamlValue::Entries() const {
   if (!IsMap()) Expected("a map");
-  std::vector<std::pair<std::string, YamlValue>> entries;
+  NamedValues entries;
   std::set<std::string_view> seen;
   for (const auto& entry : *node_) {
     if (!entry.first.IsScalar()) Child(entry.first, path_).Fail("expected a name as key");
@@ -122,6 +231,7 @@ std::vector<std::pair<std::string, YamlValue>> YamlValue::Entries() const {
     if (!seen.insert(key).second) value.Fail("is given twice");
     entries.emplace_back(key, value);
   }
+  if (document_->merges) Merge(entries);
   return entries;
 }
 

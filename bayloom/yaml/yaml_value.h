@@ -21,6 +21,8 @@ class Node;
 
 namespace bayloom::yaml {
 
+struct ComposedText;
+
 /// A value of a YAML or JSON file that a person wrote, which knows its place (JSON is read by the
 /// YAML parser, so that both have line numbers). What does not fit throws an InputError of one
 /// line:
@@ -36,6 +38,11 @@ class YamlValue {
   /// The top of a document; `source` is its name in messages.
   static YamlValue Parse(const std::string& text, const std::string& source);
   static YamlValue Load(const std::string& path);
+  /// A document whose lines were written in several files, in which `<<` and `<<<` merge maps (see
+  /// template/template.h).
+  static YamlValue Compose(ComposedText text, const std::string& source);
+  /// A list of values of other documents.
+  static YamlValue ListOf(const std::vector<YamlValue>& items, const std::string& source);
 
   bool IsMap() const;
   bool IsList() const;
@@ -91,8 +98,18 @@ class YamlValue {
 
  private:
   struct Document;
+  using NamedValues = std::vector<std::pair<std::string, YamlValue>>;
+
+  static YamlValue Make(std::shared_ptr<Document> document, const std::string& text);
+  static YamlValue MapOf(const NamedValues& entries, const std::string& where);
+  /// This with what `other` adds, as `<<<` says it.
+  YamlValue MergedWith(const YamlValue& other) const;
+  /// Takes the keys `<<` and `<<<` from the entries of a map and adds what they say.
+  static void Merge(NamedValues& entries);
+  static void AddMissing(const YamlValue& from, bool is_deep, NamedValues& entries);
   YamlValue(std::shared_ptr<const Document> document, const YAML::Node& node, std::string path);
   YamlValue Child(const YAML::Node& node, std::string path) const;
+  std::string Tag() const;
   YamlValue Entry(const std::string& key, const YAML::Node& node) const;
   /// "expected a number, found 'x'".
   [[noreturn]] void Expected(std::string_view what) const;

@@ -49,6 +49,7 @@ void AddSubject(MapArguments& arguments, CLI::App& map) {
           ->option_text("FILE..."));
   map.add_option("--mapping", arguments.mapping, "Evaluate this mapping instead of searching")
       ->option_text("FILE");
+  arguments.define.AddTo(map);
   arguments.sparsity.AddTo(map);
 }
 
@@ -255,15 +256,15 @@ tuning::MapOptions MapArguments::Options(int64_t layers) const {
 std::vector<mapspace::Directive> MapArguments::Constraints() const {
   std::vector<mapspace::Directive> all;
   for (const std::string& file : constraints) {
-    for (mapspace::Directive& directive : mapspace::ReadConstraints(file))
+    for (mapspace::Directive& directive : mapspace::ReadConstraints(file, define.Variables()))
       all.push_back(std::move(directive));
   }
   return all;
 }
 
 mapspace::Architecture MapArguments::LoadArchitecture() const {
-  mapspace::Architecture loaded = mapspace::LoadArchitecture(architecture);
-  sparsity.ApplyTo(loaded);
+  mapspace::Architecture loaded = mapspace::LoadArchitecture(architecture, nullptr, define.Variables());
+  sparsity.ApplyTo(loaded, define.Variables());
   if (fuse && loaded.IsSparse()) {
     throw InputError("--fuse counts dense tensors; " + loaded.name + " makes use of zeros");
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/cli/internal/define_option.h"
 #include "bayloom/cli/internal/model_option.h"
 #include "bayloom/cli/internal/sparsity_option.h"
 #include "bayloom/cli/internal/workers_option.h"
@@ -23,6 +24,7 @@ namespace bayloom::cli {
 struct MapArguments {
   ModelOption network;
   SparsityOption sparsity;
+  DefineOption define;
   std::string op;
   std::string problem;
   std::string architecture;

@@ -95,8 +95,9 @@ void SparsityOption::AddTo(CLI::App& command) {
           ->option_text("TENSOR=N..."));
 }
 
-void SparsityOption::ApplyTo(mapspace::Architecture& architecture) const {
-  if (!sparse_.empty()) mapspace::AddSparseOptimizations(sparse_, architecture);
+void SparsityOption::ApplyTo(mapspace::Architecture& architecture,
+                             const yaml::TemplateVariables& variables) const {
+  if (!sparse_.empty()) mapspace::AddSparseOptimizations(sparse_, architecture, variables);
   if (!densities_.empty() && !architecture.IsSparse()) {
     throw InputError(
         fmt::format("--density: {} does nothing about zeros; say with --sparse FILE "

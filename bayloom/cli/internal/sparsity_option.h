@@ -10,6 +10,7 @@
 
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/problem.h"
+#include "bayloom/yaml/template/template.h"
 
 namespace CLI {
 class App;
@@ -23,9 +24,10 @@ class SparsityOption {
  public:
   void AddTo(CLI::App& command);
 
-  /// Adds the optimizations of --sparse to the architecture. Throws InputError where densities are
-  /// given and nothing makes use of them.
-  void ApplyTo(mapspace::Architecture& architecture) const;
+  /// Adds the optimizations of --sparse, a template with these variables, to the architecture. Throws
+  /// InputError where densities are given and nothing makes use of them.
+  void ApplyTo(mapspace::Architecture& architecture,
+               const yaml::TemplateVariables& variables) const;
   /// Gives the tensors of these problems, by names without regard to case, their densities and
   /// word widths. Throws InputError for a name that no problem has.
   void ApplyTo(std::span<mapspace::Problem* const> problems) const;

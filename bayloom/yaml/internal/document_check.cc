@@ -8,12 +8,12 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
-#include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/base/text_limits.h"
 #include "bayloom/base/utf8.h"
@@ -24,7 +24,7 @@ namespace {
 using base::kMaxRepeatedValues;
 using base::kMaxYamlDepth;
 
-void CheckUtf8(std::string_view text, const std::string& source) {
+void CheckUtf8(std::string_view text, const TextSource& source) {
   YAML::Mark mark;
   size_t offset = 0;
   while (offset < text.size()) {
@@ -37,32 +37,37 @@ void CheckUtf8(std::string_view text, const std::string& source) {
   }
   if (offset == text.size()) return;
   mark.pos = static_cast<int>(offset);
-  throw InputError(fmt::format("{}the byte 0x{:02X} is not part of UTF-8 text", Place(source, mark),
+  throw InputError(fmt::format("{}the byte 0x{:02X} is not part of UTF-8 text", source.Place(mark),
                                static_cast<unsigned char>(text[offset])));
 }
 
 /// Follows a document's events; throws InputError where it is nested too deep or repeats too much.
 class LimitCheck final : public YAML::EventHandler {
  public:
-  explicit LimitCheck(const std::string& source) : source_(source) {}
+  LimitCheck(const TextSource& source, std::span<const Extent> included)
+      : source_(source), included_(included) {}
+
+  /// The document's, once it has ended.
+  Extent extent() const { return document_; }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { Leaf(mark, anchor); }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
-                const std::string&) override {
-    Leaf(mark, anchor);
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Leaf(mark, anchor, Extent());
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    const int64_t index = tag == kIncludedTag ? IncludedIndex(value, included_.size()) : -1;
+    if (index < 0) return Leaf(mark, anchor, Extent());
+    Repeat(mark, included_[index]);
+    Leaf(mark, anchor, included_[index]);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const bool is_open = std::ranges::any_of(
         open_, [&](const Open& container) { return container.anchor == anchor; });
     if (is_open) Refuse(mark, "an alias stands within what it repeats");
-    const Subtree repeated = anchored_[anchor];
-    repeated_ += repeated.values;
-    if (repeated_ > kMaxRepeatedValues) {
-      Refuse(mark, fmt::format("aliases repeat more than {} values", kMaxRepeatedValues));
-    }
-    Add(mark, repeated);
+    Repeat(mark, anchored_[anchor]);
+    Add(mark, anchored_[anchor]);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
@@ -76,24 +81,26 @@ class LimitCheck final : public YAML::EventHandler {
   void OnMapEnd() override { End(); }
 
  private:
-  /// A value with all within it, aliases followed.
-  struct Subtree {
-    int64_t values = 1;
-    int height = 0;  ///< lists and maps within each other
-  };
   struct Open {
     YAML::Mark mark;
     YAML::anchor_t anchor;
-    Subtree subtree;
+    Extent extent;
   };
 
   [[noreturn]] void Refuse(const YAML::Mark& mark, const std::string& why) const {
-    throw InputError(Place(source_, mark) + why);
+    throw InputError(source_.Place(mark) + why);
   }
 
-  void Leaf(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (anchor != 0) anchored_[anchor] = Subtree();
-    Add(mark, Subtree());
+  void Leaf(const YAML::Mark& mark, YAML::anchor_t anchor, const Extent& value) {
+    if (anchor != 0) anchored_[anchor] = value;
+    Add(mark, value);
+  }
+  /// Counts values that stand elsewhere, too.
+  void Repeat(const YAML::Mark& mark, const Extent& value) {
+    repeated_ += value.values;
+    if (repeated_ > kMaxRepeatedValues) {
+      Refuse(mark, fmt::format("aliases repeat more than {} values", kMaxRepeatedValues));
+    }
   }
   void Begin(const YAML::Mark& mark, YAML::anchor_t anchor) {
     open_.push_back({mark, anchor, {.values = 1, .height = 1}});
@@ -102,14 +109,17 @@ class LimitCheck final : public YAML::EventHandler {
   void End() {
     const Open done = open_.back();
     open_.pop_back();
-    if (done.anchor != 0) anchored_[done.anchor] = done.subtree;
-    Add(done.mark, done.subtree);
+    if (done.anchor != 0) anchored_[done.anchor] = done.extent;
+    Add(done.mark, done.extent);
   }
   /// A value of the innermost open list or map.
-  void Add(const YAML::Mark& mark, const Subtree& value) {
+  void Add(const YAML::Mark& mark, const Extent& value) {
     CheckDepth(mark, value.height);
-    if (open_.empty()) return;
-    Subtree& parent = open_.back().subtree;
+    if (open_.empty()) {
+      document_ = value;
+      return;
+    }
+    Extent& parent = open_.back().extent;
     parent.values += value.values;
     parent.height = std::max(parent.height, value.height + 1);
   }
@@ -119,32 +129,38 @@ class LimitCheck final : public YAML::EventHandler {
     }
   }
 
-  const std::string& source_;
+  const TextSource& source_;
+  std::span<const Extent> included_;
+  Extent document_;
   std::vector<Open> open_;
-  std::map<YAML::anchor_t, Subtree> anchored_;
+  std::map<YAML::anchor_t, Extent> anchored_;
   int64_t repeated_ = 0;
 };
 
 }  // namespace
 
-std::string Place(const std::string& source, const YAML::Mark& mark) {
-  const std::string name = base::InOneLine(source, base::kMaxPathBytes);
-  if (mark.is_null()) return name + ": ";
-  return fmt::format("{}:{}:{}: ", name, mark.line + 1, mark.column + 1);
+int64_t IncludedIndex(const std::string& scalar, size_t count) {
+  int64_t index = 0;
+  const char* end = scalar.data() + scalar.size();
+  const auto [used, error] = std::from_chars(scalar.data(), end, index);
+  const bool is_index = error == std::errc() && used == end && index >= 0;
+  return is_index && static_cast<size_t>(index) < count ? index : -1;
 }
 
-void CheckDocument(const std::string& text, const std::string& source) {
+Extent CheckDocument(const std::string& text, const TextSource& source,
+                     std::span<const Extent> included) {
   CheckUtf8(text, source);
   // YAML::LoadAll never ends where a stray bracket follows a document.
   std::istringstream in(text);
   YAML::Parser parser(in);
-  LimitCheck check(source);
+  LimitCheck check(source, included);
   if (!parser.HandleNextDocument(check)) {
-    throw InputError(fmt::format("cannot use '{}': it is empty", source));
+    throw InputError(fmt::format("cannot use '{}': it is empty", source.name));
   }
   if (parser.HandleNextDocument(check)) {
-    throw InputError(fmt::format("cannot use '{}': something follows after its end", source));
+    throw InputError(fmt::format("cannot use '{}': something follows after its end", source.name));
   }
+  return check.extent();
 }
 
 }  // namespace bayloom::yaml

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bayloom/yaml/template/files.h"
+
+#include <fmt/format.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "bayloom/base/one_line.h"
+#include "bayloom/base/text_limits.h"
+#include "bayloom/yaml/template/expression.h"
+
+namespace bayloom::yaml {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a pattern of the shell's matches, in alphabetical order.
+std::vector<std::string> Matches(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> paths;
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  return paths;
+}
+
+}  // namespace
+
+TemplateFiles::TemplateFiles(const std::string& file, std::vector<std::string> folders)
+    : folder_(fs::absolute(file).lexically_normal().parent_path().string()),
+      folders_(std::move(folders)) {}
+
+std::vector<std::string> TemplateFiles::Candidates(std::string_view path) const {
+  if (fs::path(path).is_absolute()) return {std::string(path)};
+  std::vector<std::string> candidates = {(fs::path(folder_) / path).lexically_normal().string()};
+  for (const std::string& folder : folders_) {
+    candidates.push_back((fs::path(folder) / path).lexically_normal().string());
+  }
+  return candidates;
+}
+
+std::vector<std::string> TemplateFiles::FindAll(std::string_view pattern) const {
+  std::vector<std::string> paths;
+  for (const std::string& candidate : Candidates(pattern)) {
+    for (std::string& path : Matches(candidate)) {
+      if (std::ranges::find(paths, path) == paths.end()) paths.push_back(std::move(path));
+    }
+  }
+  if (!paths.empty()) return paths;
+  throw ExpressionError(fmt::format("there is no file '{}' in {}",
+                                    base::InOneLine(pattern, base::kMaxPathBytes),
+                                    base::InOneLine(folder_, base::kMaxPathBytes)));
+}
+
+std::string TemplateFiles::FindFirst(std::string_view name) const {
+  for (const std::string& candidate : Candidates(name)) {
+    std::error_code ignored;
+    if (fs::exists(candidate, ignored)) return candidate;
+  }
+  return "";
+}
+
+void TemplateFiles::AddFolders(std::string_view pattern) {
+  for (std::string& path : FindAll(pattern)) folders_.push_back(std::move(path));
+}
+
+}  // namespace bayloom::yaml
