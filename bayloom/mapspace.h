@@ -4,8 +4,8 @@
 #pragma once
 
 /// Module mapspace: tensor operations on accelerators: problem, architecture, mapping, reuse
-/// analysis, energy and cycles; Timeloop's files; encodings, mappers, transfer from other
-/// mapspaces.
+/// analysis, energy and cycles; files of Timeloop and other mappers; several cores; encodings,
+/// mappers, transfer from other mapspaces.
 ///
 ///     const AnalyticalModel model(ParseProblem("matmul:512,512,512"),
 ///     ShippedArchitecture("gemmini")); if (model.Fits(mapping)) Use(model.Evaluate(mapping));
@@ -13,7 +13,10 @@
 #include "bayloom/mapspace/adapt_mapping.h"
 #include "bayloom/mapspace/architecture.h"
 #include "bayloom/mapspace/constraints.h"
+#include "bayloom/mapspace/cores/core_mapper.h"
+#include "bayloom/mapspace/cores/pipeline.h"
 #include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/fused/group_search.h"
 #include "bayloom/mapspace/fused/tile_mapper.h"
 #include "bayloom/mapspace/mapper.h"

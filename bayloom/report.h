@@ -5,6 +5,7 @@
 
 /// Module report: tables, units, charts of sessions.
 
+#include "bayloom/report/cores_table.h"
 #include "bayloom/report/design_table.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/histogram.h"

@@ -7,22 +7,26 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/result.h"
 #include "bayloom/cli/internal/at_least_one.h"
 #include "bayloom/cli/internal/commands.h"
-#include "bayloom/cli/internal/file_name.h"
+#include "bayloom/cli/internal/map_cores.h"
 #include "bayloom/cli/internal/map_options.h"
 #include "bayloom/cli/internal/output.h"
 #include "bayloom/cli/internal/run_options.h"
 #include "bayloom/fleet/mapping_trials.h"
 #include "bayloom/graph/graph.h"
+#include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/mapping_json.h"
 #include "bayloom/mapspace/sparse/sparse_evaluation.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
+#include "bayloom/report/cores_table.h"
 #include "bayloom/report/format.h"
 #include "bayloom/report/fused_table.h"
 #include "bayloom/report/map_table.h"
@@ -46,7 +50,10 @@ mapspace::Problem LoadProblem(const MapArguments& arguments) {
 }
 
 std::vector<tuning::NetworkLayer> LoadLayers(const MapArguments& arguments) {
-  std::vector<tuning::NetworkLayer> layers = tuning::LayersOf(arguments.network.LoadGraph());
+  const std::string& file = arguments.network.path;
+  std::vector<tuning::NetworkLayer> layers = mapspace::IsLayerList(file)
+                                                 ? tuning::LayersOf(mapspace::ReadLayers(file))
+                                                 : tuning::LayersOf(arguments.network.LoadGraph());
   std::vector<mapspace::Problem*> problems;
   for (tuning::NetworkLayer& layer : layers) problems.push_back(&layer.problem);
   arguments.sparsity.ApplyTo(problems);
@@ -96,9 +103,8 @@ void EvaluateMapping(const MapArguments& arguments) {
   const tuning::MapOptions options = arguments.Options(1);
   const mapspace::AnalyticalModel model(LoadProblem(arguments), arguments.LoadArchitecture(),
                                         options.counting);
-  const mapspace::Mapping mapping =
-      mapspace::ReadMapping(arguments.mapping, model.problem(), model.architecture(),
-                            arguments.define.Variables());
+  const mapspace::Mapping mapping = mapspace::ReadMapping(
+      arguments.mapping, model.problem(), model.architecture(), arguments.define.Variables());
   const auto evaluator = tuning::MakeMappingEvaluator(model, options);
   const std::optional<trial::Outcome> outcome =
       trial::EvaluateOne(*evaluator, mapping, options.search.budget.stop);
@@ -199,13 +205,8 @@ void WriteNetwork(const std::string& folder, const mapspace::Architecture& archi
   base::WriteFile(folder + "/architecture.yaml", mapspace::PrintArchitectureYaml(architecture));
   int number = 0;
   for (const tuning::MapRun::Layer& layer : network.layers()) {
-    const std::string file =
-        fmt::format("{}/{:02}-{}", folder, ++number, FileNameOf(layer.layer.name));
-    const mapspace::Problem& problem = layer.layer.problem;
-    base::WriteFile(file + ".problem.yaml", mapspace::PrintProblemYaml(problem));
-    if (!layer.search->result().best) continue;
-    base::WriteFile(file + ".mapping.yaml", mapspace::PrintMappingYaml(*layer.search->result().best,
-                                                                       problem, architecture));
+    WriteMappedLayer(folder, ++number, layer.layer.name, layer.layer.problem,
+                     layer.search->result().best, architecture);
   }
 }
 
@@ -311,8 +312,14 @@ void MapFused(const MapArguments& arguments) {
       report::FormatCount(status.evaluations + run.layers().Status().trials),
       report::FormatSeconds(status.seconds), end);
   if (!arguments.out.empty()) WriteGroups(arguments.out, run);
+  std::optional<mapspace::Pipeline> pipeline;
+  if (!arguments.cores.empty()) {
+    pipeline = mapspace::PipelineOf(run.Plan(), run.architecture(),
+                                    mapspace::ParseNetworkOnChip(arguments.cores));
+  }
   if (arguments.json) {
     nlohmann::json json = report::ToJson(run);
+    if (pipeline) json["pipeline"] = report::ToJson(*pipeline);
     json["architecture"] = run.architecture().name;
     json["objective"] = options.layers.ObjectiveNames();
     json["mapper"] = run.layers().mapper();
@@ -321,6 +328,9 @@ void MapFused(const MapArguments& arguments) {
     return;
   }
   fmt::print("{}\n{}\n", report::GroupTable(run).Text(), report::FusedTotals(run));
+  if (pipeline) {
+    fmt::print("{}\n", report::PipelineText(*pipeline, run.Plan(), run.network()));
+  }
 }
 
 void Map(const MapArguments& arguments) {
@@ -337,7 +347,13 @@ void Map(const MapArguments& arguments) {
   if (is_network && !arguments.mapping.empty()) {
     throw InputError("--mapping is for one operation, not a network");
   }
-  if (is_network) return arguments.fuse ? MapFused(arguments) : MapNetwork(arguments);
+  if (is_network && arguments.fuse) return MapFused(arguments);
+  if (!arguments.cores.empty()) {
+    return MapCores(arguments, is_network ? LoadLayers(arguments)
+                                          : std::vector<tuning::NetworkLayer>{
+                                                {.name = "", .problem = LoadProblem(arguments)}});
+  }
+  if (is_network) return MapNetwork(arguments);
   if (!arguments.mapping.empty()) return EvaluateMapping(arguments);
   MapOperation(arguments);
 }

@@ -19,9 +19,31 @@ bool Architecture::IsSparse() const {
 }
 
 int Architecture::LevelNamed(std::string_view wanted) const {
-  const auto found = std::find_if(levels.begin(), levels.end(),
-                                  [&](const StorageLevel& level) { return level.name == wanted; });
-  return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
+  const auto position = [&](std::string_view name_of_level) {
+    const auto found = std::ranges::find(levels, name_of_level, &StorageLevel::name);
+    return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
+  };
+  if (const int level = position(wanted); level >= 0) return level;
+  if (IsTimeloopMesh(wanted)) wanted = wanted.substr(6, wanted.size() - 14);
+  const auto mesh = std::ranges::find(meshes, wanted, &NamedMesh::name);
+  return mesh == meshes.end() ? -1 : position(mesh->outside);
+}
+
+bool Architecture::IsMesh(int level) const {
+  return std::ranges::any_of(meshes, [&](const NamedMesh& mesh) {
+    return mesh.is_level && mesh.name == levels[level].name;
+  });
+}
+
+double StorageLevel::Slowdown(double reads, double writes) const {
+  // In this order and with this rounding, which Timeloop's last digits depend on.
+  double slowdown = 1;
+  if (read_bandwidth < reads) slowdown = read_bandwidth / reads;
+  if (write_bandwidth < writes) slowdown = std::min(slowdown, write_bandwidth / writes);
+  if (shared_bandwidth < reads + writes) {
+    slowdown = std::min(slowdown, shared_bandwidth / (reads + writes));
+  }
+  return slowdown;
 }
 
 Fanout Architecture::FanoutOf(int level) const {

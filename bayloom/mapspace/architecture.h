@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +33,26 @@ struct StorageLevel {
   /// Words a cycle, of one instance.
   double read_bandwidth = std::numeric_limits<double>::infinity();
   double write_bandwidth = std::numeric_limits<double>::infinity();
-  /// Of reading or writing one block.
+  /// Words a cycle, read and written together.
+  double shared_bandwidth = std::numeric_limits<double>::infinity();
+  /// Of reading one block, and of writing one unless `write_energy_pj` says otherwise.
   double access_energy_pj = 0;
+  std::optional<double> write_energy_pj = {};
   LevelSparsity sparsity = {};
+
+  double WriteEnergyPj() const { return write_energy_pj.value_or(access_energy_pj); }
+  /// Accesses that move so many words.
+  double Blocks(int64_t moved) const {
+    return static_cast<double>((moved + block_words - 1) / block_words);
+  }
+  /// Of so many blocks. (One product where both cost the same, as Timeloop rounds.)
+  double EnergyPj(double read_blocks, double written_blocks) const {
+    return write_energy_pj ? read_blocks * access_energy_pj + written_blocks * *write_energy_pj
+                           : (read_blocks + written_blocks) * access_energy_pj;
+  }
+  /// By what factor the level is too slow for so many words a cycle: 1 if it is fast enough, else
+  /// less.
+  double Slowdown(double reads, double writes) const;
 
   bool operator==(const StorageLevel&) const = default;
 };
@@ -83,6 +101,19 @@ struct Directive {
   std::string where = {};
 };
 
+/// Instances that a file gives a name of their own (a container of version 0.4): the spatial loops
+/// over them are those of the level outside.
+struct NamedMesh {
+  std::string name;
+  std::string outside;    ///< level
+  bool is_level = false;  ///< stands for a level, too, which keeps nothing
+};
+
+/// Whether a name is what Timeloop calls the loops over a mesh: "inter_PE_spatial".
+inline bool IsTimeloopMesh(std::string_view name) {
+  return name.size() > 14 && name.starts_with("inter_") && name.ends_with("_spatial");
+}
+
 /// An accelerator: levels of memory around an array of multipliers (Kannan 2023, sec. IV-B).
 struct Architecture {
   std::string name;
@@ -91,12 +122,16 @@ struct Architecture {
   std::vector<StorageLevel> levels;
   /// What the architecture asks of every mapping.
   std::vector<Directive> constraints;
+  std::vector<NamedMesh> meshes = {};
 
   /// Whether it does anything about zeros.
   bool IsSparse() const;
   int LevelCount() const { return static_cast<int>(levels.size()); }
-  /// Position, or -1.
+  /// Position, or -1. A mesh, by its name or as Timeloop writes it ("inter_PE_spatial"), is the
+  /// level outside of it.
   int LevelNamed(std::string_view name) const;
+  /// Whether a level only stands for a mesh and keeps nothing.
+  bool IsMesh(int level) const;
   /// What one instance of a level feeds.
   Fanout FanoutOf(int level) const;
   /// A table: level, capacity, instances, energy of a word, bandwidths.
@@ -120,8 +155,8 @@ double MacEnergy(int word_bits);
 Architecture ShippedArchitecture(std::string_view name, const Technology* technology = nullptr);
 std::vector<std::string> ShippedArchitectureNames();
 
-/// A shipped architecture's name, or a file of Timeloop's YAML, whose variables are these if it is a
-/// template (timeloop_yaml.h).
+/// A shipped architecture's name, or a file of Timeloop's YAML, whose variables are these if it is
+/// a template (timeloop_yaml.h).
 Architecture LoadArchitecture(const std::string& name_or_file,
                               const Technology* technology = nullptr,
                               const std::map<std::string, std::string>& variables = {});

@@ -187,6 +187,7 @@ class NodesReader {
     if (x * y > 1) {
       if (!mesh_.empty()) AddEmptyLevel(node, around);
       mesh_ = name;
+      AddMesh(name);
     }
     around.values = attributes.names();
     ReadSpatial(node);
@@ -203,6 +204,11 @@ class NodesReader {
     around.mesh_y *= y;
   }
 
+  void AddMesh(const std::string& name) {
+    if (architecture_.levels.empty()) return;
+    architecture_.meshes.push_back({.name = name, .outside = architecture_.levels.front().name});
+  }
+
   /// A level in place of a container whose mesh another follows.
   void AddEmptyLevel(const yaml::YamlValue& node, const Surroundings& around) {
     StorageLevel level;
@@ -217,6 +223,7 @@ class NodesReader {
                      .bypass = {},
                      .where = node.Where()};
     bypass.bypass.assign(tensors_.begin(), tensors_.end());
+    if (!architecture_.meshes.empty()) architecture_.meshes.back().is_level = true;
     architecture_.constraints.push_back(std::move(bypass));
     AddLevel(node, std::move(level), around);
   }
@@ -242,6 +249,7 @@ class NodesReader {
     const std::string name = node.At("name").Name();
     const int64_t x = attributes.Mesh("meshX"), y = attributes.Mesh("meshY");
     if (x * y > 1 && !mesh_.empty()) AddEmptyLevel(node, around);
+    if (x * y > 1) AddMesh(name);
     ReadSpatial(node);
     Enlarge(node, x, y, around);
     if (!attributes.IsEnabled()) return;
@@ -299,6 +307,8 @@ class NodesReader {
     };
     bandwidth("read_bandwidth", level.read_bandwidth);
     bandwidth("write_bandwidth", level.write_bandwidth);
+    bandwidth("shared_bandwidth", level.shared_bandwidth);
+    level.write_energy_pj = attributes.Find({"vector_write_energy"}, 0, kMaxUnitEnergyPj);
     ReadMetadataStorage(
         level.sparsity,
         [&](std::initializer_list<std::string_view> keys, double high) {

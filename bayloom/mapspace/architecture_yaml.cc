@@ -11,8 +11,11 @@
 #include <string>
 #include <string_view>
 
+#include "bayloom/base/file.h"
 #include "bayloom/base/one_line.h"
 #include "bayloom/base/text_limits.h"
+#include "bayloom/mapspace/formats/maestro.h"
+#include "bayloom/mapspace/formats/zigzag.h"
 #include "bayloom/mapspace/internal/architecture_nodes.h"
 #include "bayloom/mapspace/internal/directive_yaml.h"
 #include "bayloom/mapspace/internal/unit_cost.h"
@@ -102,7 +105,10 @@ const std::vector<std::string_view>& UnitKeys() {
                                                       "bandwidth",
                                                       "read_bandwidth",
                                                       "vector_access_energy",
+                                                      "vector-write-energy",
+                                                      "vector_write_energy",
                                                       "write_bandwidth",
+                                                      "shared_bandwidth",
                                                       "multiple-buffering",
                                                       "multiple_buffering",
                                                       "metadata_datawidth",
@@ -171,12 +177,16 @@ class UnitReader {
     }
     level.words = words.value_or(0);
     level.access_energy_pj = AccessEnergy(level, cluster);
+    if (const auto given = attributes_.FindAny({"vector-write-energy", "vector_write_energy"})) {
+      level.write_energy_pj = given->RealWithin(0, kMaxEnergyPj);
+    }
     if (const auto buffering = attributes_.FindAny({"multiple-buffering", "multiple_buffering"})) {
       const double copies = buffering->RealWithin(1, 1000);
       level.words = static_cast<int64_t>(std::ceil(static_cast<double>(level.words) / copies));
     }
     ReadBandwidth({"read_bandwidth", "bandwidth"}, level.read_bandwidth);
     ReadBandwidth({"write_bandwidth", "bandwidth"}, level.write_bandwidth);
+    ReadBandwidth({"shared_bandwidth"}, level.shared_bandwidth);
     ReadMetadataStorage(
         level.sparsity,
         [&](std::initializer_list<std::string_view> keys, double high) -> std::optional<double> {
@@ -340,6 +350,9 @@ void ReadSparsity(const yaml::YamlValue& document, Architecture& architecture) {
 
 Architecture ReadDocument(const yaml::YamlValue& document, const std::string& name,
                           const Technology* technology) {
+  if (document.IsMap() && document.Find("operational_array")) {
+    return ReadZigzagArchitecture(document, name);
+  }
   const yaml::YamlValue root = document.AtAny({"arch", "architecture"});
   Architecture architecture;
   architecture.name = name;
@@ -374,6 +387,9 @@ std::string NameAfter(const std::string& file) {
 
 Architecture ReadArchitecture(const std::string& file, const Technology* technology,
                               const yaml::TemplateVariables& variables) {
+  if (file.ends_with(".m")) {
+    return ParseMaestroArchitecture(base::ReadFile(file, base::kMaxTextBytes), file, technology);
+  }
   return ReadDocument(yaml::LoadTemplate(file, variables), NameAfter(file), technology);
 }
 
@@ -392,9 +408,8 @@ std::vector<Directive> ReadConstraints(const std::string& file,
                                        const yaml::TemplateVariables& variables) {
   const yaml::YamlValue document = yaml::LoadTemplate(file, variables);
   std::vector<Directive> directives;
-  for (const char* section :
-       {"architecture_constraints", "mapspace_constraints", "extra_mapping_constraints",
-        "constraints", "mapspace"}) {
+  for (const char* section : {"architecture_constraints", "mapspace_constraints",
+                              "extra_mapping_constraints", "constraints", "mapspace"}) {
     const auto found = document.Find(section);
     if (!found) continue;
     const yaml::YamlValue list = found->IsMap() ? found->AtAny({"targets", "constraints"}) : *found;
@@ -404,86 +419,6 @@ std::vector<Directive> ReadConstraints(const std::string& file,
     document.Fail("no constraints; they stand under 'constraints' or 'mapspace_constraints'");
   }
   return directives;
-}
-
-namespace {
-
-std::string PrintConstraint(const Directive& directive) {
-  constexpr const char* kKinds[] = {"temporal", "spatial", "bypass"};
-  std::string text = fmt::format("  - target: {}\n    type: {}\n", directive.target,
-                                 kKinds[static_cast<int>(directive.kind)]);
-  if (directive.kind == Directive::Kind::kBypass) {
-    return text + fmt::format("    keep: [{}]\n    bypass: [{}]\n", fmt::join(directive.keep, ", "),
-                              fmt::join(directive.bypass, ", "));
-  }
-  if (!directive.factors.empty()) text += "    factors:";
-  for (const Directive::Factor& factor : directive.factors) {
-    text += fmt::format(" {}{}{}", factor.dimension, factor.at_most ? "<=" : "=", factor.value);
-  }
-  if (!directive.factors.empty()) text += "\n";
-  if (!directive.permutation.empty()) {
-    text += fmt::format("    permutation: \"{}\"\n", directive.permutation);
-  }
-  if (directive.split >= 0) text += fmt::format("    split: {}\n", directive.split);
-  return text;
-}
-
-std::string PrintMetadataStorage(const LevelSparsity& sparsity) {
-  const LevelSparsity plain;
-  std::string text;
-  const auto print = [&](const char* key, auto value, auto otherwise) {
-    if (value != otherwise) text += fmt::format("    {}: {}\n", key, value);
-  };
-  print("metadata_datawidth", sparsity.metadata_word_bits, plain.metadata_word_bits);
-  print("metadata_storage_width", sparsity.metadata_width_bits, plain.metadata_width_bits);
-  print("metadata_storage_depth", sparsity.metadata_depth, plain.metadata_depth);
-  if (sparsity.HasMetadataStorage()) {
-    text += fmt::format("    metadata_access_energy: {}\n", sparsity.metadata_access_energy_pj);
-  }
-  print("gated_access_energy", sparsity.gated_access_energy_pj, plain.gated_access_energy_pj);
-  print("tile_confidence", sparsity.fit_probability, plain.fit_probability);
-  return text;
-}
-
-}  // namespace
-
-std::string PrintConstraintsYaml(std::span<const Directive> constraints) {
-  if (constraints.empty()) return "";
-  std::string text = "  constraints:\n";
-  for (const Directive& directive : constraints) text += PrintConstraint(directive);
-  return text;
-}
-
-std::string PrintArchitectureYaml(const Architecture& architecture) {
-  const Arithmetic& arithmetic = architecture.arithmetic;
-  std::string text = fmt::format(
-      "arch:\n  arithmetic:\n    name: {}\n    instances: {}\n    meshX: {}\n    word-bits: {}\n",
-      arithmetic.name, arithmetic.instances, arithmetic.mesh_x, arithmetic.word_bits);
-  // The tool reads whole numbers here, and refuses others.
-  if (arithmetic.mac_energy_pj != MacEnergy(arithmetic.word_bits)) {
-    text += fmt::format("    energy: {}\n", arithmetic.mac_energy_pj);
-  }
-  if (arithmetic.sparsity.gated_energy_pj != 0) {
-    text += fmt::format("    gated_energy: {}\n", arithmetic.sparsity.gated_energy_pj);
-  }
-  text += "  storage:\n";
-  for (const StorageLevel& level : architecture.levels) {
-    text += fmt::format("  - name: {}\n", level.name);
-    text +=
-        level.words == 0 ? "    technology: DRAM\n" : fmt::format("    entries: {}\n", level.words);
-    text += fmt::format(
-        "    instances: {}\n    meshX: {}\n    word-bits: {}\n    block-size: {}\n"
-        "    vector-access-energy: {}\n",
-        level.instances, level.mesh_x, level.word_bits, level.block_words, level.access_energy_pj);
-    if (std::isfinite(level.read_bandwidth)) {
-      text += fmt::format("    read_bandwidth: {}\n", level.read_bandwidth);
-    }
-    if (std::isfinite(level.write_bandwidth)) {
-      text += fmt::format("    write_bandwidth: {}\n", level.write_bandwidth);
-    }
-    text += PrintMetadataStorage(level.sparsity);
-  }
-  return text + PrintConstraintsYaml(architecture.constraints) + PrintOptimizations(architecture);
 }
 
 }  // namespace bayloom::mapspace

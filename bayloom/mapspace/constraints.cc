@@ -13,7 +13,8 @@ namespace bayloom::mapspace {
 
 int TargetLevel(const Directive& directive, const Architecture& architecture) {
   const int level = architecture.LevelNamed(directive.target);
-  if (level < 0) {
+  const bool is_mesh = level >= 0 && architecture.levels[level].name != directive.target;
+  if (level < 0 || (is_mesh && directive.kind != Directive::Kind::kSpatial)) {
     std::string names;
     for (const StorageLevel& storage : architecture.levels) names += " " + storage.name;
     throw InputError(fmt::format("{}target: there is no level '{}'; there are{}", directive.where,

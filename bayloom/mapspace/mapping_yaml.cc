@@ -14,9 +14,12 @@
 namespace bayloom::mapspace {
 namespace {
 
-Mapping UnitMapping(size_t levels) {
+Mapping UnitMapping(const Architecture& architecture) {
   Mapping mapping;
-  mapping.levels.resize(levels);
+  mapping.levels.resize(architecture.levels.size());
+  for (int l = 0; l < architecture.LevelCount(); ++l) {
+    if (architecture.IsMesh(l)) mapping.levels[l].keep = 0;
+  }
   return mapping;
 }
 
@@ -67,7 +70,7 @@ void ApplyDirective(const Directive& directive, const Problem& problem, MappingL
 Mapping ReadDocument(const yaml::YamlValue& document, const Problem& problem,
                      const Architecture& architecture) {
   const yaml::YamlValue list = document.At("mapping");
-  Mapping mapping = UnitMapping(architecture.levels.size());
+  Mapping mapping = UnitMapping(architecture);
   for (const Directive& directive : ReadDirectives(list)) {
     ApplyDirective(directive, problem, mapping.levels[TargetLevel(directive, architecture)]);
   }
@@ -111,8 +114,7 @@ std::string SpatialText(const MappingLevel& level, const std::string& target,
 }  // namespace
 
 Mapping ReadMapping(const std::string& file, const Problem& problem,
-                    const Architecture& architecture,
-                    const yaml::TemplateVariables& variables) {
+                    const Architecture& architecture, const yaml::TemplateVariables& variables) {
   return ReadDocument(yaml::LoadTemplate(file, variables), problem, architecture);
 }
 

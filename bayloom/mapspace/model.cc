@@ -194,14 +194,6 @@ void AnalyticalModel::CountTensor(const Mapping& mapping, const Nest& nest, int 
   }
 }
 
-namespace {
-
-double Blocks(int64_t words, int64_t block_words) {
-  return static_cast<double>((words + block_words - 1) / block_words);
-}
-
-}  // namespace
-
 void AnalyticalModel::AddEnergy(Evaluation& evaluation) const {
   evaluation.energy_pj =
       static_cast<double>(evaluation.macs) * architecture_.arithmetic.mac_energy_pj;
@@ -210,10 +202,9 @@ void AnalyticalModel::AddEnergy(Evaluation& evaluation) const {
     LevelTraffic& level = evaluation.levels[l];
     for (int t = 0; t < problem_.TensorCount(); ++t) {
       TensorTraffic& traffic = level.tensors[t];
-      const double blocks = Blocks(traffic.reads, storage.block_words) +
-                            Blocks(traffic.fills, storage.block_words) +
-                            Blocks(traffic.updates, storage.block_words);
-      traffic.energy_pj = static_cast<double>(level.instances) * blocks * storage.access_energy_pj;
+      const double writes = storage.Blocks(traffic.fills) + storage.Blocks(traffic.updates);
+      traffic.energy_pj = static_cast<double>(level.instances) *
+                          storage.EnergyPj(storage.Blocks(traffic.reads), writes);
       evaluation.energy_pj += traffic.energy_pj;
     }
   }
@@ -230,13 +221,7 @@ void AnalyticalModel::AddCycles(Evaluation& evaluation) const {
       reads += static_cast<double>(traffic.reads) / compute;
       writes += static_cast<double>(traffic.fills + traffic.updates) / compute;
     }
-    // In this order and with this rounding, which Timeloop's last digits depend on.
-    double slowdown = 1;
-    if (storage.read_bandwidth < reads) slowdown = storage.read_bandwidth / reads;
-    if (storage.write_bandwidth < writes) {
-      slowdown = std::min(slowdown, storage.write_bandwidth / writes);
-    }
-    level.cycles = static_cast<int64_t>(std::ceil(compute / slowdown));
+    level.cycles = static_cast<int64_t>(std::ceil(compute / storage.Slowdown(reads, writes)));
     evaluation.cycles = std::max(evaluation.cycles, level.cycles);
   }
   evaluation.utilization = static_cast<double>(evaluation.macs) /

@@ -29,7 +29,8 @@ Problem ParseProblemYaml(const std::string& text, const std::string& file);
 /// `subtree:` and `local:` (version 0.2, 0.3; outermost first); with its `constraints:` if it has
 /// any, and `sparse_optimizations:` beside it. Energies are `vector-access-energy` and `energy`
 /// where given, in pJ, else those of `technology`, or without one those of SramAccessEnergy and its
-/// like. A unit with `enabled: false` is left out, and constraints on it with it.
+/// like. A unit with `enabled: false` is left out, and constraints on it with it. Files of ZigZag
+/// (formats/zigzag.h) and, by their name's `.m`, of MAESTRO (formats/maestro.h) are read, too.
 Architecture ReadArchitecture(const std::string& file, const Technology* technology = nullptr,
                               const yaml::TemplateVariables& variables = {});
 Architecture ParseArchitectureYaml(const std::string& text, const std::string& file,

@@ -219,7 +219,7 @@ std::optional<mapspace::TileCost> FusedRun::Estimate(int op, const mapspace::Pro
     std::ranges::copy(tile.bounds, extents.begin());
     const int weights = tile.TensorNamed("Weights");
     cost.outside_reads = weights < 0 ? 0 : tile.tensors[weights].BoxWords(extents);
-    cost.energy_pj += mapspace::TransferEnergy(cost.outside_reads, architecture_.levels.back());
+    cost.energy_pj += mapspace::ReadEnergy(cost.outside_reads, architecture_.levels.back());
     cost.cycles = std::max(
         cost.cycles, mapspace::TransferCycles(cost.outside_reads, 0, architecture_.levels.back()));
   }

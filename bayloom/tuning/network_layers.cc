@@ -204,20 +204,35 @@ std::optional<NodeProblem> ProblemOf(const graph::Graph& graph, const graph::Nod
   return contraction ? contraction->AsProblem() : std::nullopt;
 }
 
+namespace {
+
+/// Counts a layer, which is added if no layer is the same problem.
+void AddLayer(std::string name, mapspace::Problem problem, std::vector<NetworkLayer>& layers) {
+  const auto known = std::ranges::find(layers, problem, &NetworkLayer::problem);
+  if (known != layers.end()) {
+    ++known->count;
+  } else {
+    layers.push_back({std::move(name), std::move(problem), 1});
+  }
+}
+
+}  // namespace
+
 std::vector<NetworkLayer> LayersOf(const graph::Graph& graph) {
   std::vector<NetworkLayer> layers;
   for (const graph::Node& node : graph.nodes) {
     std::optional<NodeProblem> found = ProblemOf(graph, node);
-    if (!found) continue;
-    mapspace::Problem& problem = found->problem;
-    const auto known = std::ranges::find(layers, problem, &NetworkLayer::problem);
-    if (known != layers.end()) {
-      ++known->count;
-    } else {
-      layers.push_back({node.stage.name, std::move(problem), 1});
-    }
+    if (found) AddLayer(node.stage.name, std::move(found->problem), layers);
   }
   return layers;
+}
+
+std::vector<NetworkLayer> LayersOf(std::vector<mapspace::NamedProblem> layers) {
+  std::vector<NetworkLayer> distinct;
+  for (mapspace::NamedProblem& layer : layers) {
+    AddLayer(std::move(layer.name), std::move(layer.problem), distinct);
+  }
+  return distinct;
 }
 
 }  // namespace bayloom::tuning

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/problem.h"
 
 namespace bayloom::graph {
@@ -42,5 +43,8 @@ std::optional<NodeProblem> ProblemOf(const graph::Graph& graph, const graph::Nod
 /// Dimensions are called as in Timeloop: R, S (kernel), P, Q (output), C, M (channels), N (batch)
 /// of convolutions, I, J, K of matrix products, G of groups and B of batches of products.
 std::vector<NetworkLayer> LayersOf(const graph::Graph& graph);
+
+/// The layers of a file that lists them, each distinct problem once, in its order.
+std::vector<NetworkLayer> LayersOf(std::vector<mapspace::NamedProblem> layers);
 
 }  // namespace bayloom::tuning

@@ -144,6 +144,38 @@ TEST(ArchitectureNodes, TakeEnergiesFromATechnology) {
                    node.MemoryEnergyPj(224 * 16, 16));
 }
 
+/// Spatial loops may be named by what they spread over, as the tool's own mappings do.
+TEST(ArchitectureNodes, GiveSpatialLoopsTheirNames) {
+  const Architecture architecture = ParseArchitectureYaml(kNodes, "chip.yaml");
+  const Problem problem = ParseProblem("conv2d:16x16x8,28,3x3,pad=1");
+  const auto read = [&](const std::string& text) {
+    return ParseMappingYaml("mapping:\n" + text, "map.yaml", problem, architecture);
+  };
+  const std::string outermost =
+      "- {target: Memory, type: temporal, factors: R=3 P=16 Q=4 C=4 M=28, permutation: RPQCM}\n";
+  const Mapping by_levels =
+      read(outermost +
+           "- {target: Buffer, type: spatial, factors: Q=4, permutation: QCMRSNP, split: 1}\n"
+           "- {target: Column, type: spatial, factors: S=3 C=2, permutation: SCMRNPQ, split: 0}\n");
+  const Mapping by_meshes = read(
+      outermost +
+      "- {target: inter_Column_spatial, type: spatial, factors: Q=4, permutation: QCMRSNP, split: "
+      "1}\n"
+      "- {target: PE, type: spatial, factors: S=3 C=2, permutation: SCMRNPQ, split: 0}\n"
+      "- {target: inter_PE_spatial, type: temporal, factors: C1 M1, permutation: CMRSNPQ}\n"
+      "- {target: inter_PE_spatial, type: datatype, keep: [], bypass: [Weights, Inputs, "
+      "Outputs]}\n");
+  EXPECT_EQ(by_meshes, by_levels);
+  const int column = architecture.LevelNamed("Column");
+  EXPECT_EQ(by_meshes.levels[column].spatial[problem.DimensionNamed("S")], 3);
+  EXPECT_EQ(by_meshes.levels[column].keep, 0u);
+  for (const char* wrong :
+       {"- {target: inter_PE_spatial, type: temporal, factors: C=2, permutation: CMRSNPQ}\n",
+        "- {target: PE, type: temporal, factors: C=2, permutation: CMRSNPQ}\n"}) {
+    EXPECT_THROW((void)read(outermost + wrong), InputError) << wrong;
+  }
+}
+
 TEST(ArchitectureNodes, RefuseWhatWouldChangeTheResult) {
   const auto refusal = [](const std::string& from, const std::string& to) -> std::string {
     std::string text = kNodes;

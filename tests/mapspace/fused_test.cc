@@ -342,7 +342,7 @@ TEST(HomeModel, PricesWhatLeavesTheInside) {
     EXPECT_EQ(cost.outside_reads, passing.reads);
     EXPECT_NEAR(cost.energy_pj,
                 evaluation.energy_pj - passing.energy_pj +
-                    TransferEnergy(passing.reads, architecture.levels.back()),
+                    ReadEnergy(passing.reads, architecture.levels.back()),
                 1e-9 * cost.energy_pj);
     ++compared;
   }

@@ -15,7 +15,9 @@
 #include "bayloom/cli/internal/commands.h"
 #include "bayloom/cli/internal/help.h"
 #include "bayloom/cli/internal/run_options.h"
+#include "bayloom/mapspace/cores/network_on_chip.h"
 #include "bayloom/mapspace/encoding.h"
+#include "bayloom/mapspace/formats/layer_list.h"
 #include "bayloom/mapspace/timeloop_yaml.h"
 #include "bayloom/optimizer/transfer.h"
 #include "bayloom/scheduling/task_scheduler.h"
@@ -67,6 +69,12 @@ void AddSearch(MapArguments& arguments, CLI::App& map) {
       ->default_str("20000; simulator 100")
       ->check(AtLeastOne());
   map.add_flag("--fuse", arguments.fuse, "Of a network: keep tensors between layers on the chip");
+  Advanced(
+      map.add_option("--cores", arguments.cores,
+                     "Several cores, each the accelerator but for its outermost memory, which they "
+                     "share: mesh:2x2 or bus:4; with ,bandwidth=16 (words a cycle and link) and "
+                     ",energy=0.5 (pJ a word and link)")
+          ->option_text("NETWORK"));
   Advanced(map.add_option("--tile-evaluations", arguments.tile_evaluations,
                           "--fuse: mappings to evaluate for each tile of a layer")
                ->option_text("N")
@@ -174,6 +182,7 @@ void AddMapOptions(MapArguments& arguments, CLI::App& map) {
                   "  bayloom map resnet50.onnx --arch eyeriss-like --objective edp --out mappings",
                   "\n"
                   "  bayloom map mobilenet_v2.onnx --arch simba-like --fuse\n"
+                  "  bayloom map resnet50.onnx --arch simba-like --cores mesh:2x2,bandwidth=16\n"
                   "  bayloom map --problem a.yaml --arch b.yaml --evaluator 'simulator {mapping}'\n"
                   "  bayloom map --op matmul:64,128,512 --arch gemmini --mapping mine.yaml"));
 }
@@ -191,12 +200,23 @@ void MapArguments::Check() const {
        "optimizers such as 'bayesian'");
   if (fuse) {
     if (network.path.empty()) throw InputError("--fuse is for a network, such as resnet50.onnx");
+    if (mapspace::IsLayerList(network.path)) {
+      throw InputError(
+          "--fuse needs an ONNX model: a list of layers does not say what lies between");
+    }
     if (evaluator != "model") throw InputError("--fuse needs the built-in model, not --evaluator");
     if (!workers.empty()) throw InputError("--fuse searches here; --workers are for simulators");
     if (objectives.size() > 1) throw InputError("--fuse minimizes one objective");
     if (!transfer.empty() || warm_start_model || top_k) {
       throw InputError("--fuse does not go with --transfer, --warm-start-model and --top-k");
     }
+  }
+  if (!cores.empty()) {
+    (void)mapspace::ParseNetworkOnChip(cores);
+    if (evaluator != "model") throw InputError("--cores needs the built-in model, not --evaluator");
+    if (!workers.empty()) throw InputError("--cores searches here; --workers are for simulators");
+    if (objectives.size() > 1) throw InputError("--cores minimizes one objective");
+    if (!mapping.empty()) throw InputError("--cores searches; --mapping evaluates one core's");
   }
   if (tile_evaluations && !fuse) throw InputError("--tile-evaluations needs --fuse");
   if (evaluator.find_first_not_of(" \t\n") == std::string::npos) {
@@ -211,7 +231,7 @@ void MapArguments::Check() const {
   if (resume && database.empty()) {
     throw InputError("--resume needs --db, the records to go on with");
   }
-  if (network.path.empty()) {
+  if (network.path.empty() && cores.empty()) {
     base::CheckFolderOf(out);
   } else if (!out.empty()) {
     base::CreateFolder(out);
@@ -263,7 +283,8 @@ std::vector<mapspace::Directive> MapArguments::Constraints() const {
 }
 
 mapspace::Architecture MapArguments::LoadArchitecture() const {
-  mapspace::Architecture loaded = mapspace::LoadArchitecture(architecture, nullptr, define.Variables());
+  mapspace::Architecture loaded =
+      mapspace::LoadArchitecture(architecture, nullptr, define.Variables());
   sparsity.ApplyTo(loaded, define.Variables());
   if (fuse && loaded.IsSparse()) {
     throw InputError("--fuse counts dense tensors; " + loaded.name + " makes use of zeros");

@@ -43,6 +43,7 @@ struct MapArguments {
   std::string scheduler = "gradient";
   std::optional<int64_t> evaluations;
   bool fuse = false;
+  std::string cores;  ///< "mesh:2x2,..."; empty: one
   std::optional<int64_t> tile_evaluations;
   std::string time;
   int64_t victory = 0;

@@ -24,8 +24,8 @@ class SparsityOption {
  public:
   void AddTo(CLI::App& command);
 
-  /// Adds the optimizations of --sparse, a template with these variables, to the architecture. Throws
-  /// InputError where densities are given and nothing makes use of them.
+  /// Adds the optimizations of --sparse, a template with these variables, to the architecture.
+  /// Throws InputError where densities are given and nothing makes use of them.
   void ApplyTo(mapspace::Architecture& architecture,
                const yaml::TemplateVariables& variables) const;
   /// Gives the tensors of these problems, by names without regard to case, their densities and

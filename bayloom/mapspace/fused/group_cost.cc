@@ -82,13 +82,13 @@ class GroupAccount {
     operator_cycles_ += count * tile.cycles;
   }
   void BringIn(int64_t words, int64_t count) {
-    cost_.energy_pj += static_cast<double>(count) *
-                       (TransferEnergy(words, outermost_) + TransferEnergy(words, home_));
+    cost_.energy_pj +=
+        static_cast<double>(count) * (ReadEnergy(words, outermost_) + WriteEnergy(words, home_));
     cost_.outside_reads += count * words;
     home_writes_ += count * words;
   }
   void TakeOut(int64_t words) {
-    cost_.energy_pj += TransferEnergy(words, outermost_) + TransferEnergy(words, home_);
+    cost_.energy_pj += WriteEnergy(words, outermost_) + ReadEnergy(words, home_);
     cost_.outside_writes += words;
     home_reads_ += words;
   }
@@ -223,7 +223,7 @@ GroupCost CostOfMappedLayer(const FusedNetwork& network, const Architecture& arc
   const int64_t read = counted / box * words + rest;
   cost.outside_reads -= traffic.instances * (counted - read);
   cost.energy_pj -= static_cast<double>(traffic.instances) *
-                    (TransferEnergy(counted, outermost) - TransferEnergy(read, outermost));
+                    (ReadEnergy(counted, outermost) - ReadEnergy(read, outermost));
   int64_t reads = read - counted, writes = 0;
   for (const TensorTraffic& tensor : traffic.tensors) {
     reads += tensor.reads;

@@ -45,7 +45,9 @@ Architecture InsideOf(const Architecture& architecture, int home) {
   StorageLevel& outermost = inside.levels.back();
   outermost.words = 0;
   outermost.access_energy_pj = 0;
-  outermost.read_bandwidth = outermost.write_bandwidth = std::numeric_limits<double>::infinity();
+  outermost.write_energy_pj.reset();
+  outermost.read_bandwidth = outermost.write_bandwidth = outermost.shared_bandwidth =
+      std::numeric_limits<double>::infinity();
   std::erase_if(inside.constraints, [&](const Directive& directive) {
     const int level = architecture.LevelNamed(directive.target);
     return level > home || (level == home && directive.kind != Directive::Kind::kSpatial);
@@ -71,8 +73,8 @@ TileCost HomeModel::Evaluate(const Mapping& mapping) const {
     const bool passes = !home_.keeps_weights && inside_.problem().tensors[t].name == "Weights";
     (passes ? cost.outside_reads : cost.home_reads) += traffic.reads;
     cost.home_writes += traffic.updates;
-    cost.energy_pj += TransferEnergy(traffic.reads, passes ? outermost : home) +
-                      TransferEnergy(traffic.updates, home);
+    cost.energy_pj +=
+        ReadEnergy(traffic.reads, passes ? outermost : home) + WriteEnergy(traffic.updates, home);
   }
   cost.cycles = std::max({cost.cycles, TransferCycles(cost.home_reads, cost.home_writes, home),
                           TransferCycles(cost.outside_reads, 0, outermost)});
@@ -103,15 +105,19 @@ std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& mo
       });
 }
 
-double TransferEnergy(int64_t words, const StorageLevel& level) {
-  const int64_t blocks = (words + level.block_words - 1) / level.block_words;
-  return static_cast<double>(blocks) * level.access_energy_pj;
+double ReadEnergy(int64_t words, const StorageLevel& level) {
+  return level.Blocks(words) * level.access_energy_pj;
+}
+
+double WriteEnergy(int64_t words, const StorageLevel& level) {
+  return level.Blocks(words) * level.WriteEnergyPj();
 }
 
 int64_t TransferCycles(int64_t reads, int64_t writes, const StorageLevel& level) {
+  const auto read = static_cast<double>(reads), written = static_cast<double>(writes);
   return static_cast<int64_t>(
-      std::ceil(std::max(static_cast<double>(reads) / level.read_bandwidth,
-                         static_cast<double>(writes) / level.write_bandwidth)));
+      std::ceil(std::max({read / level.read_bandwidth, written / level.write_bandwidth,
+                          (read + written) / level.shared_bandwidth})));
 }
 
 TileCost LayerCost(const Evaluation& evaluation, const Architecture& architecture) {
@@ -132,12 +138,11 @@ TileCost StreamCost(int64_t words_read, int64_t words_written, double operations
   const Arithmetic& arithmetic = architecture.arithmetic;
   const double compute = std::ceil(operations / static_cast<double>(arithmetic.instances));
   const bool is_outside = level + 1 == architecture.LevelCount();
-  TileCost cost = {
-      .energy_pj = operations * arithmetic.mac_energy_pj + TransferEnergy(words_read, from) +
-                   TransferEnergy(words_written, from),
-      .cycles =
-          std::max(static_cast<int64_t>(compute), TransferCycles(words_read, words_written, from)),
-      .operations = operations};
+  TileCost cost = {.energy_pj = operations * arithmetic.mac_energy_pj +
+                                ReadEnergy(words_read, from) + WriteEnergy(words_written, from),
+                   .cycles = std::max(static_cast<int64_t>(compute),
+                                      TransferCycles(words_read, words_written, from)),
+                   .operations = operations};
   (is_outside ? cost.outside_reads : cost.home_reads) = words_read;
   (is_outside ? cost.outside_writes : cost.home_writes) = words_written;
   return cost;

@@ -62,8 +62,9 @@ class HomeModel {
 std::unique_ptr<trial::Evaluator<Mapping>> MakeHomeEvaluator(const HomeModel& model,
                                                              MapObjective objective);
 
-/// pJ of moving words to or from a level.
-double TransferEnergy(int64_t words, const StorageLevel& level);
+/// pJ of reading words from a level, and of writing them to it.
+double ReadEnergy(int64_t words, const StorageLevel& level);
+double WriteEnergy(int64_t words, const StorageLevel& level);
 /// Cycles that a level needs for these words at the least.
 int64_t TransferCycles(int64_t reads, int64_t writes, const StorageLevel& level);
 

@@ -86,6 +86,15 @@ Directive::Kind ReadKind(const yaml::YamlValue& value) {
   value.Fail("'" + base::InOneLine(type) + "' is none of temporal, spatial, bypass, datatype");
 }
 
+/// A mesh has spatial loops only, but Timeloop writes the others, too.
+void CheckSaysNothing(const yaml::YamlValue& item, const Directive& directive) {
+  const bool has_loops = std::ranges::any_of(
+      directive.factors, [](const Directive::Factor& factor) { return factor.value != 1; });
+  if (!has_loops && directive.keep.empty()) return;
+  item.Fail(fmt::format("'{}' is a mesh, which keeps nothing and has spatial loops only",
+                        directive.target));
+}
+
 }  // namespace
 
 Directive ReadDirective(const yaml::YamlValue& item, Directive::Kind kind, std::string target) {
@@ -108,8 +117,13 @@ std::vector<Directive> ReadDirectives(const yaml::YamlValue& list) {
   for (const yaml::YamlValue& item : list.Items()) {
     item.RefuseMisspelt(
         {"type", "target", "name", "factors", "permutation", "split", "keep", "bypass"});
-    directives.push_back(
-        ReadDirective(item, ReadKind(item.At("type")), item.AtAny({"target", "name"}).Name()));
+    Directive directive =
+        ReadDirective(item, ReadKind(item.At("type")), item.AtAny({"target", "name"}).Name());
+    if (directive.kind == Directive::Kind::kSpatial || !IsTimeloopMesh(directive.target)) {
+      directives.push_back(std::move(directive));
+    } else {
+      CheckSaysNothing(item, directive);
+    }
   }
   return directives;
 }

@@ -35,12 +35,12 @@ void ReduceAll(SparseTraffic& traffic, double probability) {
 }
 
 /// Turns actual accesses into gated or skipped ones.
-void Move(int64_t amount, ActionCounts& counts, bool gates) {
+void MoveCounts(int64_t amount, ActionCounts& counts, bool gates) {
   counts.actual -= amount;
   (gates ? counts.gated : counts.skipped) += amount;
 }
 
-void Move(double probability, RankActions& actions, bool gates) {
+void MoveCounts(double probability, RankActions& actions, bool gates) {
   RankAccesses& to = gates ? actions.gated : actions.skipped;
   const int64_t metadata = Whole(actions.actual.metadata, probability);
   const int64_t payload = Whole(actions.actual.payload, probability);
@@ -55,12 +55,12 @@ void ApplyLocally(SparseTraffic& traffic, double probability, bool gates, bool r
                   size_t ranks_inside) {
   // Of partial sums at least as much is not read as is not written.
   const double reads = static_cast<double>(traffic.reads.actual) * probability;
-  Move(static_cast<int64_t>(read_write ? std::ceil(reads) : std::floor(reads)), traffic.reads,
-       gates);
-  Move(Whole(traffic.updates.actual, probability), traffic.updates, gates);
+  MoveCounts(static_cast<int64_t>(read_write ? std::ceil(reads) : std::floor(reads)), traffic.reads,
+             gates);
+  MoveCounts(Whole(traffic.updates.actual, probability), traffic.updates, gates);
   for (size_t r = 0; r < std::min(ranks_inside, traffic.ranks.size()); ++r) {
-    Move(probability, traffic.ranks[r].reads, gates);
-    Move(probability, traffic.ranks[r].updates, gates);
+    MoveCounts(probability, traffic.ranks[r].reads, gates);
+    MoveCounts(probability, traffic.ranks[r].updates, gates);
   }
 }
 
@@ -245,7 +245,9 @@ void SparseModel::AddEnergy(const Mapping& mapping, SparseEvaluation& sparse) co
       };
       double data = 0, metadata = 0;
       for (const ActionCounts* counts : {&traffic.reads, &traffic.fills, &traffic.updates}) {
-        data += blocks(counts->actual) * storage.access_energy_pj +
+        const double energy =
+            counts == &traffic.reads ? storage.access_energy_pj : storage.WriteEnergyPj();
+        data += blocks(counts->actual) * energy +
                 blocks(counts->gated) * sparsity.gated_access_energy_pj;
       }
       for (RankActions RankTraffic::*kind : kAccessKinds) {
@@ -283,12 +285,7 @@ int64_t SparseModel::CyclesOf(int level, const Evaluation& dense,
                     {&RankTraffic::fills, &RankTraffic::updates}) /
               compute;
   }
-  double slowdown = 1;
-  if (storage.read_bandwidth < reads) slowdown = storage.read_bandwidth / reads;
-  if (storage.write_bandwidth < writes) {
-    slowdown = std::min(slowdown, storage.write_bandwidth / writes);
-  }
-  return static_cast<int64_t>(std::ceil(compute / slowdown));
+  return static_cast<int64_t>(std::ceil(compute / storage.Slowdown(reads, writes)));
 }
 
 }  // namespace bayloom::mapspace

@@ -6,6 +6,7 @@
 
 #include "bayloom/mapspace/sparse/internal/draft.h"
 #include "bayloom/mapspace/sparse/internal/whole_count.h"
+#include "bayloom/mapspace/sparse/leader.h"
 
 namespace bayloom::mapspace {
 namespace {

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Bayloom authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "bayloom/mapspace/cores/pipeline.h"
+#include "bayloom/report/table.h"
+#include "bayloom/tuning/cores_run.h"
+
+namespace bayloom::report {
+
+/// The layers of a run: how each is divided, on how many cores, energy and cycles beside those on
+/// one core, and words of the memory and of the network.
+Table CoresTable(const tuning::CoresRun& run);
+
+/// Energy by part, cycles, words; as a part of what one core takes.
+std::string CoresTotals(const tuning::CoresRun& run);
+
+/// {"layers": [{"name", "problem", "count", "split": [{"dimension", "parts"}], "cores", "part",
+/// "mapping", "cost", "one_core"}], "totals": {"cores", "one_core"}, "network"}. Costs are
+/// {"energy_pj", "core_energy_pj", "network_energy_pj", "memory_energy_pj", "cycles",
+/// "memory_reads", "memory_writes", "network_words_sent", "network_words_delivered",
+/// "network_word_hops"}.
+nlohmann::json ToJson(const tuning::CoresRun& run);
+
+/// The stages of fused groups on cores, a line each, then cycles between two inputs and of one,
+/// energy and words of the network.
+std::string PipelineText(const mapspace::Pipeline& pipeline, const mapspace::GroupPlan& plan,
+                         const mapspace::FusedNetwork& network);
+
+/// {"stages": [{"core", "groups": [begin, end], "cycles"}], "interval_cycles", "latency_cycles",
+/// "energy_pj", "network_energy_pj", "network_words", "network_word_hops"}.
+nlohmann::json ToJson(const mapspace::Pipeline& pipeline);
+
+}  // namespace bayloom::report
