@@ -56,6 +56,20 @@ SearchResult Search(std::string_view name, const std::shared_ptr<const space::Sp
   return result;
 }
 
+TEST(BayesianSearchTest, LeavesAPlateauOfEqualValues) {
+  space::Space::Builder builder;
+  builder.Add(space::MakeCategorical("kind", {"a", "b"}));
+  builder.Add(space::MakeInteger("count", 1, 3));
+  builder.Add(space::MakeInteger("share", 0, 1000));
+  const std::shared_ptr<const space::Space> space = *builder.Build();
+  const Objective count = [](const space::Configuration& c) {
+    return trial::Outcome::Feasible(c.coordinates[0] == 0 ? 1 + c.coordinates[1] : 5);
+  };
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    EXPECT_EQ(Search("bayesian", space, count, 30, {.seed = seed}).best, 1) << seed;
+  }
+}
+
 TEST(BayesianSearchTest, FindsTheValleyOfASmoothObjective) {
   for (uint64_t seed : {1, 2, 3}) {
     EXPECT_LT(Search("bayesian", Tiles(), Valley, 40, {.seed = seed}).best, 1.03);

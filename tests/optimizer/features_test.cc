@@ -60,8 +60,10 @@ TEST(FeaturesTest, SayNothingTwice) {
   builder.Add(space::MakeOrdinal("odd", {1, 3, 5}));
   builder.Add(space::MakeOrdinal("fractions", {0.5, 1, 2}));
   builder.Add(space::MakeInteger("flag", 0, 1));
+  builder.Add(space::MakeInteger("count", 1, 3));  // only which are even, and 1 is not as 3
+  builder.Add(space::MakeInteger("method", 0, 3));
   const Features features(*builder.Build());
-  EXPECT_EQ(features.columns(), 4);
+  EXPECT_EQ(features.columns(), 6);
 }
 
 TEST(FeaturesTest, TellQuantitiesThatConstraintsCompare) {

@@ -14,6 +14,8 @@ namespace {
 
 /// Nothing in a machine cares for larger powers than 2^12.
 constexpr int kMaxHalvings = 12;
+/// Below this, halvings say no more than which numbers are even, and 1 would look like 3.
+constexpr double kLeastMagnitude = 4;
 /// So many ranks of an integer range show what there is to see.
 constexpr int64_t kRanks = 4096;
 /// So many configurations show between what ends a quantity lies.
@@ -27,13 +29,14 @@ int Halvings(double number) {
 }
 
 /// 0 unless the parameter has whole numbers that differ in how often they can be halved, other
-/// than by being the powers of two, whose logarithm says it already.
+/// than by being the powers of two, whose logarithm says it already, or by being small counts.
 int MostHalvings(const space::Parameter& parameter) {
   const bool has_numbers = parameter.kind() == space::ParameterKind::kInteger ||
                            parameter.kind() == space::ParameterKind::kOrdinal;
   if (!has_numbers || parameter.Cardinality() < 3) return 0;
   const int64_t ranks = std::min(parameter.Cardinality(), kRanks);
   int least = kMaxHalvings, most = 0;
+  double largest = 0;
   bool only_powers = true;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     const space::Value value = parameter.ValueAt(static_cast<double>(rank));
@@ -41,9 +44,10 @@ int MostHalvings(const space::Parameter& parameter) {
     const auto number = static_cast<double>(std::get<int64_t>(value));
     least = std::min(least, Halvings(number));
     most = std::max(most, Halvings(number));
+    largest = std::max(largest, std::abs(number));
     only_powers = only_powers && number > 0 && std::has_single_bit(static_cast<uint64_t>(number));
   }
-  return only_powers || least == most ? 0 : most;
+  return only_powers || least == most || largest < kLeastMagnitude ? 0 : most;
 }
 
 }  // namespace
