@@ -16,14 +16,30 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Odds that an earlier task is like the new one, before anything is observed.
-constexpr double kPriorOdds = 3;
 /// The share of pairs in order by a task that is alike.
 constexpr double kAlike = 0.8;
+/// An earlier task that is less probably like the new one is left out.
+constexpr double kLeastProbability = 0.5;
 /// The skill expected beforehand, and the comparisons that this counts as.
 constexpr double kPriorSkill = 0.5, kPriorComparisons = 2;
 /// Keeps the regression from following the noise of a few observations that score alike.
 constexpr double kRidge = 0.1;
+
+/// Of all pairs of observations with different values.
+template <typename Visit>
+void ForEachPair(const VectorXd& values, const Visit& visit) {
+  for (Index i = 0; i < values.size(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      if (values[i] != values[j]) visit(i, j);
+    }
+  }
+}
+
+/// 1 if the scores put the pair in the order of its values, 0 if not, one half if they are equal.
+double InOrder(const Eigen::Ref<const VectorXd>& scores, const VectorXd& values, Index i, Index j) {
+  if (scores[i] == scores[j]) return 0.5;
+  return (scores[i] < scores[j]) == (values[i] < values[j]) ? 1 : 0;
+}
 
 GaussianProcessOptions OfResiduals(GaussianProcessOptions options) {
   options.scale = ObjectiveScale::kLinear;
@@ -51,24 +67,37 @@ class PriorMeanPredictor final : public IncrementalPredictor {
 
 }  // namespace
 
-RankingTrust RankingTrust::Of(const VectorXd& scores, const VectorXd& values) {
+double ProbabilityOfAlike(const VectorXd& scores, const VectorXd& values) {
   double in_order = 0, pairs = 0;
-  for (Index i = 0; i < values.size(); ++i) {
-    for (Index j = 0; j < i; ++j) {
-      if (values[i] == values[j]) continue;
-      ++pairs;
-      const double by_scores = scores[i] - scores[j], by_values = values[i] - values[j];
-      in_order += by_scores == 0 ? 0.5 : (by_scores < 0) == (by_values < 0) ? 1 : 0;
-    }
-  }
+  ForEachPair(values, [&](Index i, Index j) {
+    ++pairs;
+    in_order += InOrder(scores, values, i, j);
+  });
   const double share = pairs > 0 ? in_order / pairs : 0.5;
   const double comparisons = pairs > 0 ? static_cast<double>(values.size() - 1) : 0;
   const double log_odds =
-      std::log(kPriorOdds) +
       comparisons * (share * std::log(kAlike / 0.5) + (1 - share) * std::log((1 - kAlike) / 0.5));
-  const double skill = (kPriorComparisons * kPriorSkill + comparisons * (2 * share - 1)) /
-                       (kPriorComparisons + comparisons);
-  return {1 / (1 + std::exp(-log_odds)), std::max(0.0, skill)};
+  return 1 / (1 + std::exp(-log_odds));
+}
+
+VectorXd SkillsApart(const MatrixXd& scores, const VectorXd& values) {
+  double pairs = 0, disputed = 0;
+  VectorXd in_order = VectorXd::Zero(scores.cols()), verdicts(scores.cols());
+  ForEachPair(values, [&](Index i, Index j) {
+    ++pairs;
+    for (Index k = 0; k < scores.cols(); ++k) {
+      verdicts[k] = InOrder(scores.col(k), values, i, j);
+    }
+    if (verdicts.minCoeff() == verdicts.maxCoeff()) return;
+    ++disputed;
+    in_order += verdicts;
+  });
+  if (disputed == 0) return VectorXd::Constant(scores.cols(), kPriorSkill);
+  const double comparisons = static_cast<double>(values.size() - 1) * disputed / pairs;
+  const VectorXd tau = 2 * in_order.array() / disputed - 1;
+  const VectorXd skills = (kPriorComparisons * kPriorSkill + comparisons * tau.array()) /
+                          (kPriorComparisons + comparisons);
+  return skills.cwiseMax(0);
 }
 
 PriorMeanSurrogate::PriorMeanSurrogate(ColumnGroups group_of_column,
@@ -100,13 +129,11 @@ void PriorMeanSurrogate::Fit(const RowMatrix& rows, const VectorXd& values,
 
 void PriorMeanSurrogate::Weigh(const MatrixXd& scores, const VectorXd& standard) {
   const Index tasks = scores.cols();
-  trust_.clear();
-  VectorXd weights(tasks), probabilities(tasks);
+  probabilities_ = VectorXd(tasks);
+  VectorXd weights = SkillsApart(scores, standard).cwiseAbs2();
   for (Index i = 0; i < tasks; ++i) {
-    const RankingTrust trust = RankingTrust::Of(scores.col(i), standard);
-    trust_.push_back(trust);
-    probabilities[i] = trust.probability;
-    weights[i] = trust.skill * trust.skill;
+    probabilities_[i] = ProbabilityOfAlike(scores.col(i), standard);
+    if (probabilities_[i] < kLeastProbability) weights[i] = 0;
   }
   coefficients_ = VectorXd::Zero(tasks);
   if (!(weights.sum() > 0)) return;
@@ -114,7 +141,7 @@ void PriorMeanSurrogate::Weigh(const MatrixXd& scores, const VectorXd& standard)
   VectorXd sum = scores * weights;
   sum.array() -= sum.mean();
   const double slope = sum.dot(standard) / (sum.squaredNorm() + kRidge);
-  if (slope > 0) coefficients_ = slope * weights.cwiseProduct(probabilities);
+  if (slope > 0) coefficients_ = slope * weights.cwiseProduct(probabilities_);
 }
 
 void PriorMeanSurrogate::Add(const RowMatrix& rows, const VectorXd& values) {

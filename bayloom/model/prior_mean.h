@@ -12,19 +12,18 @@
 
 namespace bayloom::model {
 
-/// What an earlier task's ranking is worth to a new one, judged by the new one's observations.
-struct RankingTrust {
-  /// That it ranks better than chance: the posterior probability of "puts four pairs of five in
-  /// order" against "puts half of them in order", by the n - 1 comparisons that n observations
-  /// count as. Before there are any, 3 to 1 for it.
-  double probability = 0;
-  /// How well it ranks: twice the share of the pairs in order, minus 1 (Kendall's tau), together
-  /// with what is expected beforehand; no less than 0.
-  double skill = 0;
+/// That an earlier task ranks configurations as the new one does: the posterior probability of
+/// "puts four pairs of five in order" against "puts half of them in order", by the n - 1
+/// comparisons that n observations count as. Before there are any, one half. `scores` by the
+/// earlier task, `values` of the new one; the least is best in both.
+double ProbabilityOfAlike(const Eigen::VectorXd& scores, const Eigen::VectorXd& values);
 
-  /// `scores` by the earlier task, `values` of the new one; the least is best in both.
-  static RankingTrust Of(const Eigen::VectorXd& scores, const Eigen::VectorXd& values);
-};
+/// How well each earlier task ranks where they differ from each other: twice the share of the pairs
+/// in order, minus 1 (Kendall's tau), of those pairs that not all tasks put in the same order,
+/// together with what is expected beforehand; no less than 0. A pair of which all say the same
+/// tells nothing of which one to follow: a single poor trial would make all look alike. `scores`:
+/// observations x tasks.
+Eigen::VectorXd SkillsApart(const Eigen::MatrixXd& scores, const Eigen::VectorXd& values);
 
 /// A surrogate of one task whose prior mean is what earlier tasks say of it, and a Gaussian process
 /// of what that leaves unexplained:
@@ -33,10 +32,11 @@ struct RankingTrust {
 ///
 /// Scores are ranks (EarlierRanking), so no value of an earlier task is compared with one of the
 /// new task. Tasks weigh by how well they rank the new task's observations (the idea of
-/// ranking-weighted ensembles, Feurer et al. 2018; Kannan 2023, sec. III-C, for mapspaces), b is
-/// their regression on the sum. Unlike in a weighted sum of processes, the new task's observations
-/// overrule the earlier tasks where they lie, and a task that ranks no better than chance leaves a
-/// Gaussian process of the new task alone.
+/// ranking-weighted ensembles, Feurer et al. 2018; Kannan 2023, sec. III-C, for mapspaces) where
+/// they disagree (SkillsApart), b is their regression on the sum, and p_i is ProbabilityOfAlike. A
+/// task of which that is less than one half is left out. Unlike in a weighted sum of processes, the
+/// new task's observations overrule the earlier tasks where they lie, and a task that ranks no
+/// better than chance leaves a Gaussian process of the new task alone.
 class PriorMeanSurrogate final : public Surrogate {
  public:
   /// `failures`: rows that failed, of each earlier task. Earlier tasks are learnt at the first Fit.
@@ -57,7 +57,8 @@ class PriorMeanSurrogate final : public Surrogate {
 
   /// Of each earlier task: what its score is multiplied with. After a Fit only.
   const Eigen::VectorXd& coefficients() const { return coefficients_; }
-  const std::vector<RankingTrust>& trust() const { return trust_; }
+  /// Of each earlier task: ProbabilityOfAlike. After a Fit only.
+  const Eigen::VectorXd& probabilities() const { return probabilities_; }
   /// The scores of all earlier tasks: rows x tasks.
   Eigen::MatrixXd ScoresOf(const RowMatrix& rows) const;
   const GaussianProcess& residual() const { return residual_; }
@@ -75,7 +76,7 @@ class PriorMeanSurrogate final : public Surrogate {
   ObjectiveScale objective_scale_;
   /// Shared by clones, which do not change them.
   std::shared_ptr<const std::vector<EarlierRanking>> rankings_;
-  std::vector<RankingTrust> trust_;
+  Eigen::VectorXd probabilities_;
   Eigen::VectorXd coefficients_;
   Standardizer scale_;  ///< of the new task
   GaussianProcess residual_;

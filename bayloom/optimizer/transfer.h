@@ -79,9 +79,10 @@ std::optional<space::Configuration> Translate(const space::Space& from,
                                               const space::Configuration& configuration,
                                               const space::Space& to);
 
-/// Up to `count` configurations of the space to begin with: the best of each earlier task of the
-/// same space in turn, each of which differs from the others in more than one parameter where
-/// possible.
+/// Up to `count` configurations of the space to begin with: of several earlier tasks of the same
+/// space the configuration that all together rank first, which shows soonest whether they are worth
+/// anything; then the best of each in turn. Each differs from the others in more than one parameter
+/// where possible.
 std::vector<space::Configuration> BestOfEarlier(const space::Space& space,
                                                 const std::vector<EarlierTask>& tasks, int count);
 

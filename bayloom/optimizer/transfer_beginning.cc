@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 
 #include "bayloom/optimizer/transfer.h"
 
@@ -49,6 +50,42 @@ const space::Configuration* FirstThatDiffers(const std::vector<space::Configurat
   return nullptr;
 }
 
+/// Adds to each configuration's sum the share of the task's trials that were better than it: 1
+/// where it failed, one half where the task did not try it.
+void AddShares(const EarlierTask& task, std::unordered_map<space::Configuration, double>& sums) {
+  std::vector<double> ascending = task.values;
+  std::ranges::sort(ascending);
+  const auto count = static_cast<double>(task.values.size());
+  std::unordered_map<space::Configuration, double> shares;
+  for (const space::Configuration& failure : task.failures) {
+    if (sums.contains(failure)) shares[failure] = 1;
+  }
+  for (size_t i = 0; i < task.values.size(); ++i) {
+    if (!sums.contains(task.configurations[i])) continue;
+    const auto better = std::ranges::lower_bound(ascending, task.values[i]) - ascending.begin();
+    const double share = static_cast<double>(better) / count;
+    const auto [known, is_new] = shares.emplace(task.configurations[i], share);
+    if (!is_new) known->second = std::min(known->second, share);
+  }
+  for (auto& [configuration, sum] : sums) {
+    const auto share = shares.find(configuration);
+    sum += share == shares.end() ? 0.5 : share->second;
+  }
+}
+
+/// Of what the tasks did best, the configuration that all of them together rank first.
+space::Configuration FirstInAll(const std::vector<const EarlierTask*>& tasks,
+                                const std::vector<std::vector<space::Configuration>>& ranked) {
+  std::unordered_map<space::Configuration, double> sums;
+  for (const std::vector<space::Configuration>& best : ranked) {
+    for (const space::Configuration& one : best) sums.emplace(one, 0);
+  }
+  for (const EarlierTask* task : tasks) AddShares(*task, sums);
+  const auto first = std::ranges::min_element(
+      sums, {}, [](const auto& entry) { return std::tie(entry.second, entry.first.coordinates); });
+  return first->first;
+}
+
 }  // namespace
 
 void SortTasks(std::vector<EarlierTask>& tasks) {
@@ -86,11 +123,15 @@ std::optional<space::Configuration> Translate(const space::Space& from,
 
 std::vector<space::Configuration> BestOfEarlier(const space::Space& space,
                                                 const std::vector<EarlierTask>& tasks, int count) {
+  std::vector<const EarlierTask*> of_space;
   std::vector<std::vector<space::Configuration>> ranked;
   for (const EarlierTask& task : tasks) {
-    if (task.space.get() == &space) ranked.push_back(BestIn(task));
+    if (task.space.get() != &space || task.values.empty()) continue;
+    of_space.push_back(&task);
+    ranked.push_back(BestIn(task));
   }
   std::vector<space::Configuration> chosen;
+  if (of_space.size() > 1 && count > 0) chosen.push_back(FirstInAll(of_space, ranked));
   bool has_found = true;
   while (has_found) {
     has_found = false;

@@ -33,7 +33,7 @@ constexpr double kShares[] = {0.10, 0.05, 0.01};
 constexpr int kBeginnings = 5;
 
 struct TransferBenchmark {
-  std::vector<std::string> records, unrelated;
+  std::vector<std::string> records, unrelated, targets;
   std::vector<std::string> sources = {"none", "others", "shuffled", "reversed"};
   std::vector<std::string> methods = {"prior"};
   int others = 4;
@@ -41,6 +41,7 @@ struct TransferBenchmark {
   int seeds = 20;
   uint64_t first_seed = 1;
   int trials = 200;
+  double until = 0.01;
   int threads = 1;
   std::string json_path;
 };
@@ -100,6 +101,7 @@ class Benchmark {
     fmt::print("{:<26}{:<12}{:<14}{:<20}{:<20}{}\n", "target", "sources", "method", "within 10 %",
                "within 5 %", "within 1 %");
     for (const std::string& target : options_.records) {
+      if (!IsWanted(target)) continue;
       for (const std::string& sources : options_.sources) {
         for (const std::string& method : options_.methods) {
           if (sources == "none" && method != options_.methods.front()) continue;
@@ -112,6 +114,14 @@ class Benchmark {
  private:
   void Load(const std::string& path) {
     if (!tasks_.contains(path)) tasks_.emplace(path, LoadRecordedTask(path));
+  }
+
+  bool IsWanted(const std::string& target) const {
+    const std::string& name = tasks_.at(target).name;
+    return options_.targets.empty() ||
+           std::ranges::any_of(options_.targets, [&](const std::string& part) {
+             return name.find(part) != std::string::npos;
+           });
   }
 
   /// The records of the same kernel that follow the target's in the order given, round about; or
@@ -163,6 +173,7 @@ class Benchmark {
                 {"method", method},
                 {"optimum", task.optimum},
                 {"max_trials", options_.trials},
+                {"until", options_.until},
                 {"first_seed", options_.first_seed},
                 {"seeds", options_.seeds},
                 {"shares", kShares}};
@@ -188,7 +199,7 @@ class Benchmark {
           search.transfer.tasks.back().space = task.space;  // an equal one
         Distort(sources, seed, search.transfer.tasks.back());
       }
-      const Curve curve = Simulate(task, "bayesian", search, {options_.trials, kShares[2]}, 1);
+      const Curve curve = Simulate(task, "bayesian", search, {options_.trials, options_.until}, 1);
       json reached = json::array();
       for (const double share : kShares) {
         const int count = curve.TrialsToReach(task.optimum, share);
@@ -255,6 +266,10 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
+  app.add_option("--targets", options.targets,
+                 "Only those recordings as targets whose name has one of these parts")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--others", options.others, "Sources, at most")->capture_default_str();
   app.add_option("--tried", options.tried,
                  "Trials of the search of each source; 0: the complete recording")
@@ -263,6 +278,9 @@ int main(int argc, char** argv) {
   app.add_option("--first-seed", options.first_seed, "Of the seeds, which follow one another")
       ->capture_default_str();
   app.add_option("--trials", options.trials, "Evaluations a search, at most")
+      ->capture_default_str();
+  app.add_option("--until", options.until,
+                 "A search ends when it is as near to the optimum as this, as a share of it")
       ->capture_default_str();
   app.add_option("--threads", options.threads, "Searches at a time")->capture_default_str();
   app.add_option("--json", options.json_path,

@@ -76,18 +76,34 @@ TEST(EarlierRanking, WhatFailedIsLast) {
   EXPECT_GT(of_failures.minCoeff(), ranking.Scores(waves.rows).maxCoeff());
 }
 
-TEST(RankingTrust, GrowsAndFallsWithTheOrderOfPairs) {
+TEST(ProbabilityOfAlike, GrowsAndFallsWithTheOrderOfPairs) {
   const VectorXd values = VectorXd::LinSpaced(10, 1, 2);
-  const RankingTrust alike = RankingTrust::Of(values, values);
-  const RankingTrust opposite = RankingTrust::Of(-values, values);
-  const RankingTrust unknown = RankingTrust::Of(values.head(1), values.head(1));
-  EXPECT_DOUBLE_EQ(unknown.probability, 0.75);
-  // Nine comparisons, all in order: odds of 3 (0.8 / 0.5)^9.
-  const double odds = 3 * std::pow(0.8 / 0.5, 9);
-  EXPECT_NEAR(alike.probability, odds / (1 + odds), 1e-12);
-  EXPECT_LT(opposite.probability, 0.01);
-  EXPECT_GT(alike.skill, 0.9);
-  EXPECT_EQ(opposite.skill, 0);
+  EXPECT_DOUBLE_EQ(ProbabilityOfAlike(values.head(1), values.head(1)), 0.5);
+  // Nine comparisons, all in order: odds of (0.8 / 0.5)^9.
+  const double odds = std::pow(0.8 / 0.5, 9);
+  EXPECT_NEAR(ProbabilityOfAlike(values, values), odds / (1 + odds), 1e-12);
+  EXPECT_LT(ProbabilityOfAlike(-values, values), 0.01);
+}
+
+TEST(SkillsApart, CountPairsThatNotAllTasksPutInTheSameOrder) {
+  const VectorXd values = VectorXd::LinSpaced(6, 1, 2);
+  Eigen::MatrixXd scores(6, 2);
+  scores << values, -values;
+  const VectorXd skills = SkillsApart(scores, values);
+  EXPECT_DOUBLE_EQ(skills[0], (2 * 0.5 + 5) / 7);
+  EXPECT_EQ(skills[1], 0);
+  // One that all put last says nothing of which one to follow.
+  VectorXd more(7);
+  more << values, 9;
+  Eigen::MatrixXd more_scores(7, 2);
+  more_scores << scores, 9, 9;
+  const VectorXd unchanged = SkillsApart(more_scores, more);
+  EXPECT_NEAR(unchanged[0], (1 + 6 * 15. / 21) / (2 + 6 * 15. / 21), 1e-12);
+  EXPECT_EQ(unchanged[1], 0);
+  // Nothing is disputed of one task, or of equal ones.
+  EXPECT_EQ(SkillsApart(scores.leftCols(1), values)[0], 0.5);
+  scores.col(1) = scores.col(0);
+  EXPECT_EQ(SkillsApart(scores, values), VectorXd::Constant(2, 0.5));
 }
 
 TEST(PriorMean, NeedsFewObservationsWhereATaskRanksAlike) {
@@ -98,7 +114,6 @@ TEST(PriorMean, NeedsFewObservationsWhereATaskRanksAlike) {
   const RowMatrix queries = UniformRows(200, 2, random);
   const PriorMeanSurrogate model = Fitted({other, alike}, few);
   EXPECT_GT(model.coefficients()[1], model.coefficients()[0]);
-  EXPECT_GT(model.trust()[1].skill, model.trust()[0].skill);
   GaussianProcess alone(kGroups);
   alone.Fit(few.rows, few.values, random);
   EXPECT_LT(Error(model, queries), 0.6 * Error(alone, queries));
@@ -110,13 +125,30 @@ TEST(PriorMean, WithAWrongTaskIsThePlainProcess) {
   const TaskObservations task = Observe(25, Waves, random);
   const PriorMeanSurrogate model = Fitted({opposite}, task);
   EXPECT_EQ(model.coefficients()[0], 0);
-  EXPECT_LT(model.trust()[0].probability, 1e-3);
+  EXPECT_LT(model.probabilities()[0], 1e-3);
   GaussianProcessOptions linear;
   linear.scale = ObjectiveScale::kLinear;
   GaussianProcess alone(kGroups, linear);
   alone.Fit(task.rows, task.values, random);
   const RowMatrix queries = UniformRows(200, 2, random);
   EXPECT_NEAR(Error(model, queries), Error(alone, queries), 0.1 * Error(alone, queries) + 1e-3);
+}
+
+TEST(PriorMean, OneTrialThatAllPutLastDoesNotHideWhichTaskRanksAlike) {
+  base::RandomStream random(6);
+  std::vector<TaskObservations> earlier = {
+      Observe(60, Steep, random), Observe(60, Unrelated, random), Observe(60, Opposite, random)};
+  TaskObservations task = Observe(6, Waves, random);
+  const auto add = [](TaskObservations& to, double value) {
+    to.rows.conservativeResize(to.rows.rows() + 1, Eigen::NoChange);
+    to.rows.bottomRows(1).setConstant(0.5);
+    to.values.conservativeResize(to.rows.rows());
+    to.values[to.values.size() - 1] = value;
+  };
+  for (TaskObservations& one : earlier) add(one, 1e9);
+  add(task, 50);
+  const VectorXd coefficients = Fitted(earlier, task).coefficients();
+  EXPECT_GT(coefficients[0], 0.9 * coefficients.sum());
 }
 
 TEST(PriorMean, TracksWhatItPredicts) {

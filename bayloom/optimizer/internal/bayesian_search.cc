@@ -17,8 +17,6 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// Beginnings after which something better tells that they are not worth it.
-constexpr int kBeginningsToJudge = 2;
 /// The best known trials that climb beside the best of the sample.
 constexpr size_t kBestKnown = 3;
 constexpr int kClimbSteps = 50;
@@ -176,8 +174,10 @@ void BayesianSearch::Forget() {
 
 bool BayesianSearch::IsSampling() const {
   if (memory_.best() == nullptr || NextBeginning() != nullptr) return true;
-  const int samples =
-      BeginningsDisappoint() ? DefaultInitialSamples(memory_.space()) : initial_samples_;
+  // As many as without earlier tasks, beside what these cost.
+  const int samples = BeginningsDisappoint()
+                          ? DefaultInitialSamples(memory_.space()) + BeginningsTried()
+                          : initial_samples_;
   return memory_.known() < static_cast<size_t>(samples);
 }
 
@@ -191,16 +191,21 @@ bool BayesianSearch::IsBeginning(const space::Configuration& configuration) cons
   return std::ranges::find(beginnings_, configuration) != beginnings_.end();
 }
 
+int BayesianSearch::BeginningsTried() const {
+  return static_cast<int>(std::ranges::count_if(memory_.trials(), [&](const Observation& trial) {
+    return IsBeginning(trial.configuration);
+  }));
+}
+
 bool BayesianSearch::BeginningsDisappoint() const {
   const bool is_done = std::ranges::all_of(
       beginnings_, [&](const space::Configuration& c) { return memory_.Knows(c); });
   if (is_done || memory_.best() == nullptr || IsBeginning(memory_.best()->configuration)) {
     return false;
   }
-  const auto tried = std::ranges::count_if(memory_.trials(), [&](const Observation& trial) {
+  return std::ranges::any_of(memory_.trials(), [&](const Observation& trial) {
     return trial.outcome.ok() && IsBeginning(trial.configuration);
   });
-  return tried >= kBeginningsToJudge;
 }
 
 bool BayesianSearch::LacksComparison() const {

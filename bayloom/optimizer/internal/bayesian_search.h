@@ -96,6 +96,7 @@ class BayesianSearch final : public Optimizer {
   /// disappoint.
   const space::Configuration* NextBeginning() const;
   bool IsBeginning(const space::Configuration& configuration) const;
+  int BeginningsTried() const;
   /// Whether something else is better than what earlier tasks let expect to be best, as far as that
   /// was tried: they are not alike, and the rest of it is left out.
   bool BeginningsDisappoint() const;
