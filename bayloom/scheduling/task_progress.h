@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <string>
@@ -25,6 +27,9 @@ struct TaskProgress {
   /// How large the task is as far as that is known beforehand: floating-point operations of one
   /// run. 0 if nothing is known.
   double work = 0;
+  /// What its cost is expected to be before any trial, from the limits of the machine: in a unit
+  /// that all tasks share, for only the ratios matter. 0 if nothing is known.
+  double expected_cost = 0;
   /// Learning curve: cost of the best feasible configuration after each trial; infinity while
   /// there is none.
   std::vector<double> best_after_trial = {};
@@ -44,6 +49,12 @@ struct TaskProgress {
   int slots() const { return static_cast<int>(slot_ends.size()); }
   /// Infinity while there is no feasible configuration.
   double best() const { return BestAfter(trials()); }
+  /// Trials up to and with the first feasible configuration; trials() + 1 while there is none.
+  int TrialsToFeasible() const {
+    const auto first =
+        std::ranges::find_if(best_after_trial, [](double cost) { return std::isfinite(cost); });
+    return static_cast<int>(first - best_after_trial.begin()) + 1;
+  }
   double BestAfterSlot(int slot) const { return BestAfter(slot_ends[slot]); }
 
  private:

@@ -111,6 +111,7 @@ void Session::AddTask(record::TaskId id, const TaskSpec& spec, const target::Tar
   progress.weight = spec.weight;
   progress.work = spec.workload.Flops();
   progress.lower_bound = spec.lower_bound;
+  progress.expected_cost = spec.expected_seconds;
   tasks_.push_back(std::make_unique<TuningTask>(
       spec, id, std::move(space), std::move(strategy), learner_, evaluator_, log_->TrialsOf(id),
       [this](const TuningTask& task, int64_t trials,

@@ -183,8 +183,10 @@ Tuning::Tuning(TuningSubject subject, const target::Target& target, record::Stor
   if (peak) description[kPeak] = *peak;
   // Without a scheduler that asks, only the forecast of what is left looks at it.
   if (!peak && target.machine) peak = target.machine->PeakFlops();
-  if (peak) {
-    for (TaskSpec& spec : subject.specs) spec.lower_bound = spec.workload.Flops() / *peak;
+  for (TaskSpec& spec : subject.specs) {
+    if (peak) spec.lower_bound = spec.workload.Flops() / *peak;
+    spec.expected_seconds =
+        measure::RooflineSeconds(target::MachineOf(target), measure::DemandOf(spec.workload));
   }
   session.description = description.dump();
   SetBudget(options_, subject, target, session);

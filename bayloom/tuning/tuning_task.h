@@ -31,6 +31,9 @@ struct TaskSpec {
   /// How often one run of the whole (a network) runs it, unless others take its place.
   double weight = 1;
   double lower_bound = 0;  ///< seconds that no program can beat; 0 if unknown
+  /// Seconds of one run as the machine's limits let expect, right but for a factor that all tasks
+  /// share; 0 if unknown.
+  double expected_seconds = 0;
 };
 
 /// A trial as a task learns from it.

@@ -37,6 +37,7 @@ struct ReplayOptions {
   std::string json;
   std::string charts;
   std::vector<double> until_gain;
+  std::vector<double> within;  ///< percent
   scheduling::TaskSchedulerOptions scheduler;
 };
 
@@ -50,6 +51,10 @@ struct Comparison {
   double final_latency = 0;  ///< over sequential's
   double final_regret = 0;   ///< (latency - oracle's) / oracle's, at the end of the budget
   double mean_regret = 0;    ///< the same of the latency averaged over the slots
+  double mean_excess = 0;    ///< latency averaged over the seconds, over the recordings' lowest
+  /// By ReplayOptions::within: trials, and tuning seconds, as shares of all that were recorded,
+  /// until the recordings' lowest latency is reached but for so much; 1 where it is not.
+  std::vector<double> trials_within = {}, seconds_within = {};
 };
 
 double Quantile(std::vector<double> values, double share) {
@@ -80,6 +85,23 @@ Comparison Compare(const RecordedNetwork& network, const Draw& draw, const std::
   return comparison;
 }
 
+/// How soon the run came near what the recordings of all tasks found together.
+void CompareWithRecordings(const RecordedNetwork& network, const Draw& draw,
+                           std::span<const double> within, Comparison& comparison) {
+  double lowest = 0, seconds = 0, trials = 0;
+  for (size_t i = 0; i < draw.size(); ++i) {
+    lowest += network.tasks[i].weight * draw[i]->best_after_trial.back();
+    for (const double of_trial : draw[i]->trial_seconds) seconds += of_trial;
+    trials += static_cast<double>(draw[i]->best_after_trial.size());
+  }
+  comparison.mean_excess = comparison.run.MeanLatencyOverTime() / lowest - 1;
+  for (const double percent : within) {
+    const auto* reached = comparison.run.Reaching(lowest * (1 + percent / 100));
+    comparison.trials_within.push_back(reached ? static_cast<double>(reached->trials) / trials : 1);
+    comparison.seconds_within.push_back(reached ? reached->tuning_seconds / seconds : 1);
+  }
+}
+
 std::vector<Comparison> CompareSeeds(const RecordedNetwork& network, const std::string& scheduler,
                                      const ReplayOptions& options, base::ThreadPool& pool) {
   std::vector<Comparison> comparisons(static_cast<size_t>(options.seeds));
@@ -93,6 +115,7 @@ std::vector<Comparison> CompareSeeds(const RecordedNetwork& network, const std::
     seeded.trials_per_slot = options.trials_per_slot;
     comparisons[static_cast<size_t>(seed)] =
         Compare(network, draw, scheduler, seeded, options.tolerance);
+    CompareWithRecordings(network, draw, options.within, comparisons[static_cast<size_t>(seed)]);
   });
   return comparisons;
 }
@@ -104,11 +127,14 @@ std::vector<double> Values(const std::vector<Comparison>& runs, double Compariso
 }
 
 /// "1.32 (1.20 .. 1.51)": median and quartiles.
-std::string Quartiles(const std::vector<Comparison>& runs, double Comparison::*value,
-                      double factor = 1) {
-  const std::vector<double> values = Values(runs, value);
+std::string Quartiles(const std::vector<double>& values, double factor = 1) {
   const auto at = [&](double share) { return factor * Quantile(values, share); };
   return fmt::format("{:.2f} ({:.2f} .. {:.2f})", at(0.5), at(0.25), at(0.75));
+}
+
+std::string Quartiles(const std::vector<Comparison>& runs, double Comparison::*value,
+                      double factor = 1) {
+  return Quartiles(Values(runs, value), factor);
 }
 
 double SchedulerShare(const std::vector<Comparison>& runs) {
@@ -132,6 +158,9 @@ nlohmann::json ToJson(const std::vector<Comparison>& runs) {
                     {"final_latency", comparison.final_latency},
                     {"final_regret", comparison.final_regret},
                     {"mean_regret", comparison.mean_regret},
+                    {"mean_excess", comparison.mean_excess},
+                    {"trials_within", comparison.trials_within},
+                    {"seconds_within", comparison.seconds_within},
                     {"scheduler_seconds", comparison.run.scheduler_seconds},
                     {"points", points}});
   }
@@ -194,6 +223,44 @@ void WriteFile(const std::string& path, const std::string& text) {
   if (!file) throw InputError(path + ": cannot write");
 }
 
+void PrintHead(const ReplayOptions& options) {
+  if (options.within.empty()) {
+    fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8}\n", "scheduler", "fewer trials",
+               "less time", "latency / sequential", "mean regret, %", "final regret, %", "own, %");
+    return;
+  }
+  fmt::print("{:<20} {:>20} {:>20}", "scheduler", "mean regret, %", "mean over time, +%");
+  for (const double percent : options.within) {
+    fmt::print(" {:>22} {:>22}", fmt::format("trials to {} %, %", percent),
+               fmt::format("time to {} %, %", percent));
+  }
+  fmt::print("\n");
+}
+
+void PrintRow(const std::string& scheduler, const std::vector<Comparison>& runs,
+              const ReplayOptions& options) {
+  if (options.within.empty()) {
+    fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8.2f}\n", scheduler,
+               Quartiles(runs, &Comparison::sooner_in_trials),
+               Quartiles(runs, &Comparison::sooner_in_seconds),
+               Quartiles(runs, &Comparison::final_latency),
+               Quartiles(runs, &Comparison::mean_regret, 100),
+               Quartiles(runs, &Comparison::final_regret, 100), 100 * SchedulerShare(runs));
+    return;
+  }
+  fmt::print("{:<20} {:>20} {:>20}", scheduler, Quartiles(runs, &Comparison::mean_regret, 100),
+             Quartiles(runs, &Comparison::mean_excess, 100));
+  for (size_t i = 0; i < options.within.size(); ++i) {
+    std::vector<double> trials, seconds;
+    for (const Comparison& run : runs) {
+      trials.push_back(run.trials_within[i]);
+      seconds.push_back(run.seconds_within[i]);
+    }
+    fmt::print(" {:>22} {:>22}", Quartiles(trials, 100), Quartiles(seconds, 100));
+  }
+  fmt::print("\n");
+}
+
 void Run(const ReplayOptions& options) {
   base::ThreadPool pool(options.threads);
   nlohmann::json results = nlohmann::json::array();
@@ -206,8 +273,7 @@ void Run(const ReplayOptions& options) {
       CompareStops(network, options);
       continue;
     }
-    fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8}\n", "scheduler", "fewer trials",
-               "less time", "latency / sequential", "mean regret, %", "final regret, %", "own, %");
+    PrintHead(options);
     report::LineChart chart;
     chart.title = network.name + ": median of " + std::to_string(options.seeds) + " replays";
     chart.x_label = "seconds of tuning";
@@ -215,12 +281,7 @@ void Run(const ReplayOptions& options) {
     chart.log_y = true;
     for (const std::string& scheduler : options.schedulers) {
       const std::vector<Comparison> runs = CompareSeeds(network, scheduler, options, pool);
-      fmt::print("{:<20} {:>22} {:>22} {:>20} {:>20} {:>20} {:>8.2f}\n", scheduler,
-                 Quartiles(runs, &Comparison::sooner_in_trials),
-                 Quartiles(runs, &Comparison::sooner_in_seconds),
-                 Quartiles(runs, &Comparison::final_latency),
-                 Quartiles(runs, &Comparison::mean_regret, 100),
-                 Quartiles(runs, &Comparison::final_regret, 100), 100 * SchedulerShare(runs));
+      PrintRow(scheduler, runs, options);
       std::fflush(stdout);
       results.push_back(
           {{"network", network.name}, {"scheduler", scheduler}, {"runs", ToJson(runs)}});
@@ -271,6 +332,12 @@ int main(int argc, char** argv) {
   app.add_option("--until-gain", options.until_gain,
                  "Instead, say when a tuning would stop that ends when the next minute is expected "
                  "to gain less than so many percent")
+      ->option_text("PERCENT,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--within", options.within,
+                 "Instead, say how much of the recorded trials and time it takes until the lowest "
+                 "recorded latency is reached but for so many percent; use it with --share 1")
       ->option_text("PERCENT,...")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -11,7 +11,9 @@
 
 #include "bayloom/base/result.h"
 #include "bayloom/measure/measurement_details.h"
+#include "bayloom/measure/roofline.h"
 #include "bayloom/record/store.h"
+#include "bayloom/target/target.h"
 #include "bayloom/tuning/session_state.h"
 
 namespace bayloom {
@@ -80,12 +82,14 @@ std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> s
     record::Store store(path, record::Store::Mode::kReadOnly);
     for (const record::RunRecord& session : store.Runs(record::RunKind::kTune)) {
       const auto state = tuning::SessionState::Parse(session.state);
-      if (!state || state->weights.empty()) {
-        throw InputError(fmt::format("{}: session {} has no weights", path, session.id));
+      if (!state || state->weights.empty() || !session.target) {
+        throw InputError(
+            fmt::format("{}: session {} has no weights or no target", path, session.id));
       }
       auto network = std::find_if(networks.begin(), networks.end(),
                                   [&](const RecordedNetwork& n) { return n.name == session.name; });
       if (network == networks.end()) network = networks.insert(network, {session.name, {}});
+      const target::MachineModel machine = target::MachineOf(store.TargetOf(*session.target));
       const auto curves = CurvesOf(session, store.TrialsOfRun(session.id));
       for (const record::TaskRecord& record : store.Tasks()) {
         const auto curve = curves.find(record.id);
@@ -97,6 +101,7 @@ std::vector<RecordedNetwork> LoadRecordedNetworks(std::span<const std::string> s
                    weight->second,
                    workload.Flops(),
                    workload.Flops() / peak_flops_per_second,
+                   measure::RooflineSeconds(machine, measure::DemandOf(workload)),
                    {}},
                   places[session.name], record.workload_hash)
             .curves.push_back(curve->second);

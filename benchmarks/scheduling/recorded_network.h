@@ -26,6 +26,7 @@ struct RecordedOperator {
   double weight = 1;
   double flops = 0;
   double lower_bound = 0;
+  double expected_cost = 0;           ///< see scheduling::TaskProgress
   std::vector<RecordedCurve> curves;  ///< of several tunings
 };
 

@@ -26,6 +26,7 @@ std::vector<scheduling::TaskProgress> BeginningOf(const RecordedNetwork& network
     progress.weight = task.weight;
     progress.work = task.flops;
     progress.lower_bound = task.lower_bound;
+    progress.expected_cost = task.expected_cost;
     tasks.push_back(std::move(progress));
   }
   return tasks;
@@ -61,6 +62,14 @@ double ReplayedRun::MeanLatency() const {
   double sum = 0;
   for (const Point& point : points) sum += point.latency;
   return sum / static_cast<double>(points.size());
+}
+
+double ReplayedRun::MeanLatencyOverTime() const {
+  double sum = 0;
+  for (size_t i = 1; i < points.size(); ++i) {
+    sum += points[i - 1].latency * (points[i].tuning_seconds - points[i - 1].tuning_seconds);
+  }
+  return sum / points.back().tuning_seconds;
 }
 
 ReplayedRun Replay(const RecordedNetwork& network, const Draw& draw, const std::string& scheduler,

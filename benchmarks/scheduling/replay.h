@@ -37,7 +37,8 @@ struct ReplayedRun {
 
   /// The first point at or below the latency; null if there is none.
   const Point* Reaching(double latency) const;
-  double MeanLatency() const;
+  double MeanLatency() const;          ///< over the slots
+  double MeanLatencyOverTime() const;  ///< over the seconds of the tuning
 };
 
 /// Tunes from the records: `max_trials` in slots of `options.trials_per_slot`. `with_forecasts`: of

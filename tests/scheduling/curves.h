@@ -37,6 +37,7 @@ class KnownSession {
       TaskProgress progress;
       progress.weight = task.weight;
       progress.work = task.work;
+      progress.expected_cost = task.work;
       progress_.push_back(progress);
     }
   }
