@@ -94,7 +94,7 @@ void Study::Learn(const space::Configuration& configuration, const trial::Outcom
     const bool is_better = !best_ || (maximize() ? outcome.value > best_->outcome.value
                                                  : outcome.value < best_->outcome.value);
     if (is_better) best_ = last_;
-    const bool extends = ExtendFront(point);
+    const bool extends = ExtendFront();
     if (extends) last_improvement_ = last_->ordinal;
     stop_.Add(point, extends);
     minimized.value = point[0];
@@ -105,7 +105,7 @@ void Study::Learn(const space::Configuration& configuration, const trial::Outcom
   optimizer_->Tell(configuration, minimized);
 }
 
-bool Study::ExtendFront(const pareto::Point& point) {
+bool Study::ExtendFront() {
   const auto point_of = [&](const StudyTrial& trial) {
     return MinimizedValues(trial.outcome, objectives_);
   };

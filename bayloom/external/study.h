@@ -87,7 +87,7 @@ class Study {
 
  private:
   /// Takes the last trial into the front, unless it is dominated: false.
-  bool ExtendFront(const pareto::Point& point);
+  bool ExtendFront();
 
   std::shared_ptr<const space::Space> space_;
   std::vector<Objective> objectives_;
