@@ -68,7 +68,7 @@ class ExpectedImprovementScheduler final : public TaskScheduler {
     double sum = 0;
     int known = 0;
     for (const TaskProgress& task : tasks) {
-      costs.push_back(std::isinf(task.best()) ? 0 : task.weight * task.best());
+      costs.push_back(std::isinf(task.best()) ? 0 : task.importance() * task.best());
       sum += costs.back();
       known += std::isfinite(task.best());
     }
@@ -78,7 +78,7 @@ class ExpectedImprovementScheduler final : public TaskScheduler {
       const TaskProgress& task = tasks[i];
       if (std::isfinite(task.best())) continue;
       const double cost =
-          task.expected_cost > 0 ? task.weight * correction * task.expected_cost : mean;
+          task.expected_cost > 0 ? task.importance() * correction * task.expected_cost : mean;
       costs[i] = cost / (1 + task.slots());
     }
     return costs;

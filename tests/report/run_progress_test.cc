@@ -19,8 +19,12 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<scheduling::TaskProgress> TwoTasks() {
-  scheduling::TaskProgress convolution{"conv1", 2, 1e9, {kInfinity, 5e-3, 2e-3}, {3}};
-  scheduling::TaskProgress pool{"pool", 1, 0, {1e-3}, {1}};
+  const scheduling::TaskProgress convolution{.name = "conv1",
+                                             .weight = 2,
+                                             .work = 1e9,
+                                             .best_after_trial = {kInfinity, 5e-3, 2e-3},
+                                             .slot_ends = {3}};
+  const scheduling::TaskProgress pool{.name = "pool", .best_after_trial = {1e-3}, .slot_ends = {1}};
   return {convolution, pool};
 }
 

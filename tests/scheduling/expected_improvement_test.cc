@@ -73,6 +73,16 @@ TaskProgress Untried(double expected_cost, double weight = 1) {
   return task;
 }
 
+TEST(ExpectedImprovementScheduler, TasksThatMayTakeThePlaceOfOthersCountByTheirChance) {
+  std::vector<TaskProgress> tasks(3, PowerOfTrials(0.5, 16));
+  tasks[0].weight = tasks[2].weight = 1;
+  tasks[1].weight = 0;
+  tasks[1].chance = 1.5;
+  EXPECT_EQ(Choose(tasks), 1);
+  tasks[1].chance = 0.5;
+  EXPECT_NE(Choose(tasks), 1);
+}
+
 TEST(ExpectedImprovementScheduler, BeginsWithWhatIsExpectedToCostTheMost) {
   EXPECT_EQ(Choose({Untried(1), Untried(5), Untried(2, 2)}), 1);
   EXPECT_EQ(Choose({Untried(1), Untried(5), Untried(2, 3)}), 2);
