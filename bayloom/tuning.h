@@ -22,6 +22,7 @@
 #include "bayloom/target.h"
 #include "bayloom/tensor.h"
 #include "bayloom/trial.h"
+#include "bayloom/tuning/build_batch.h"
 #include "bayloom/tuning/cores_run.h"
 #include "bayloom/tuning/design_evaluator.h"
 #include "bayloom/tuning/design_search.h"

@@ -29,8 +29,6 @@ namespace {
 
 /// More than any slot has trials: strategies choose a slot's candidates together.
 constexpr int kCapacity = 1024;
-/// Programs compiled before the workers are listened to again.
-constexpr size_t kBatch = 16;
 
 Result<codegen::KernelObject> CompileAndLink(const tensor::Program& program,
                                              const target::Target& target) {
@@ -140,16 +138,7 @@ void RemoteKernelEvaluator::BuildBatch(const std::function<bool()>& stop) {
   if (waiting_.empty()) return;
   const tensor::Workload& workload = *waiting_.front().trial->workload;
   const std::optional<worker::SubjectId> subject = SubjectOf(workload, stop);
-  std::vector<const tensor::Program*> programs;
-  std::vector<size_t> place_of;  // of each trial, in `programs`
-  std::unordered_map<uint64_t, size_t> places;
-  for (const Waiting& next : waiting_) {
-    if (place_of.size() == kBatch || next.trial->workload != &workload) break;
-    const sketch::Candidate& candidate = next.trial->candidate;
-    const auto [place, is_new] = places.emplace(candidate.hash, programs.size());
-    if (is_new) programs.push_back(&candidate.program);
-    place_of.push_back(place->second);
-  }
+  const auto [programs, place_of] = tuning::NextBatch(waiting_);
   std::vector<measure::Build> builds =
       subject
           ? BuildAll(programs, stop)
@@ -157,7 +146,7 @@ void RemoteKernelEvaluator::BuildBatch(const std::function<bool()>& stop) {
                 programs.size(), {.kernel = std::nullopt,
                                   .error = "no program with the expected results can be compiled"});
   for (const size_t place : place_of) {
-    const Waiting next = waiting_.front();
+    const tuning::WaitingProgram next = waiting_.front();
     waiting_.pop_front();
     measure::Build& build = builds[place];
     const double seconds = std::exchange(build.seconds, 0);  // counts once
@@ -180,7 +169,7 @@ std::vector<trial::FinishedTrial> RemoteKernelEvaluator::Collect(
   } catch (const measure::Interrupted&) {
     return {};
   } catch (const SystemError& error) {
-    const Waiting next = waiting_.front();
+    const tuning::WaitingProgram next = waiting_.front();
     waiting_.pop_front();
     return {{next.id, std::nullopt, error.what()}};
   }

@@ -11,6 +11,7 @@
 
 #include "bayloom/measure/builder.h"
 #include "bayloom/target/target.h"
+#include "bayloom/tuning/build_batch.h"
 #include "bayloom/tuning/program_evaluator.h"
 #include "bayloom/worker/pool.h"
 
@@ -40,11 +41,6 @@ class RemoteKernelEvaluator final : public tuning::ProgramEvaluator {
   void SetIncumbent(const tensor::Workload&, const tensor::Program&, double) override {}
 
  private:
-  struct Waiting {
-    trial::TrialId id;
-    const tuning::ProgramTrial* trial;
-  };
-
   std::vector<measure::Build> BuildAll(const std::vector<const tensor::Program*>& programs,
                                        const std::function<bool()>& stop);
   /// The workload as the pool knows it; nullopt where no program can be compiled whose results
@@ -58,7 +54,7 @@ class RemoteKernelEvaluator final : public tuning::ProgramEvaluator {
   target::Target target_;
   measure::Builder builder_;
   std::unordered_map<uint64_t, std::optional<worker::SubjectId>> subjects_;  ///< by workload's hash
-  std::deque<Waiting> waiting_;
+  std::deque<tuning::WaitingProgram> waiting_;
   std::vector<trial::FinishedTrial> finished_;           ///< without having been sent
   std::unordered_map<trial::TrialId, double> compiled_;  ///< seconds, of trials with the pool
   double build_seconds_ = 0;                             ///< wall clock

@@ -12,9 +12,6 @@ namespace {
 
 /// More than any slot has trials: strategies choose a slot's candidates together.
 constexpr int kCapacity = 1024;
-/// Programs compiled before they are timed: enough to keep all compiling threads busy, few enough
-/// that little is thrown away at the end of a budget.
-constexpr size_t kBatch = 16;
 
 }  // namespace
 
@@ -60,16 +57,7 @@ void MeasureEvaluator::BuildBatch(const measure::StopCheck& stop) {
     measurer_.SetIncumbent(workload, known->second.program, known->second.seconds, stop);
     incumbents_.erase(known);
   }
-  std::vector<const tensor::Program*> programs;
-  std::vector<size_t> place_of;  // of each trial, in `programs`
-  std::unordered_map<uint64_t, size_t> places;
-  for (const Waiting& next : waiting_) {
-    if (place_of.size() == kBatch || next.trial->workload != &workload) break;
-    const sketch::Candidate& candidate = next.trial->candidate;
-    const auto [place, is_new] = places.emplace(candidate.hash, programs.size());
-    if (is_new) programs.push_back(&candidate.program);
-    place_of.push_back(place->second);
-  }
+  const auto [programs, place_of] = NextBatch(waiting_);
   std::vector<measure::Build> builds = measurer_.BuildAll(workload, programs, stop);
   for (const size_t place : place_of) {
     built_.push_back({waiting_.front().id, waiting_.front().trial, builds[place]});

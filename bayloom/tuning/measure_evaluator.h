@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "bayloom/measure/measurer.h"
+#include "bayloom/tuning/build_batch.h"
 #include "bayloom/tuning/program_evaluator.h"
 
 namespace bayloom::tuning {
@@ -31,10 +32,6 @@ class MeasureEvaluator final : public ProgramEvaluator {
   double build_seconds() const override { return measurer_.statistics().build_seconds; }
 
  private:
-  struct Waiting {
-    trial::TrialId id;
-    const ProgramTrial* trial;
-  };
   struct Built {
     trial::TrialId id;
     const ProgramTrial* trial;
@@ -49,7 +46,7 @@ class MeasureEvaluator final : public ProgramEvaluator {
   void BuildBatch(const measure::StopCheck& stop);
 
   measure::Measurer& measurer_;
-  std::deque<Waiting> waiting_;
+  std::deque<WaitingProgram> waiting_;
   std::deque<Built> built_;
   /// Not yet told to the measurer; by the structural hash of the workload.
   std::unordered_map<uint64_t, Incumbent> incumbents_;
